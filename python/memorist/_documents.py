@@ -1,7 +1,9 @@
 """Documents of other frameworks in a store: texts with a string as the id, and metadata.
 
 A document is a memory of the project that the collection is named by. Its tag ``id:…`` finds it, its body has the id
-and the metadata, and it is a session of its own, so that two documents may have the same text.
+and the metadata, and it is a session of its own, so that two documents may have the same text. Where they have different
+vectors, as texts that are embedded with their metadata have, the later one has its id as the context: a store has one
+vector for each text and context. Memories of other sources in the project are none of the documents.
 """
 
 from __future__ import annotations
@@ -12,9 +14,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .errors import InvalidInput
+from ._wire import UNSET, Unset
+from .errors import InvalidInput, Refused
 from .store import Store
-from .types import Entry, Hit, SearchMode
+from .types import Brief, Entry, Hit, SearchMode, SearchResult
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Tags of one lookup.
 _TAGS = 60
+#: What the engine says of a text that has another vector.
+_ANOTHER_VECTOR = "with another vector"
 #: Most results of a search.
 _MOST = 1000
 
@@ -55,9 +60,11 @@ class Document:
 class Documents:
     """The documents of a collection."""
 
-    def __init__(self, store: Store | str | os.PathLike[str], collection: str, source: str) -> None:
+    def __init__(
+        self, store: Store | str | os.PathLike[str], collection: str, source: str, model: str | None = None
+    ) -> None:
         self.owns_store = not isinstance(store, Store)
-        self.store = store if isinstance(store, Store) else Store(store, embed=None)
+        self.store = store if isinstance(store, Store) else Store(store, embed=None, model=model)
         self.collection = collection
         self.source = source
 
@@ -69,23 +76,51 @@ class Documents:
         for id, row in last.items():
             document = documents[row]
             if id in known:
-                # An update of nothing keeps the version.
-                self.store.update(
-                    known[id],
-                    content=document.text,
-                    body=document.body(),
-                    tags=self._tags(document),
-                    vector=vectors[row],
-                    project=self.collection,
-                )
+                self._update(known[id], document, vectors[row])
             else:
                 new.append(row)
         if new:
-            items: list[Mapping[str, object]] = [self._item(documents[row]) for row in new]
+            items = [self._item(documents[row]) for row in new]
             everything = len(new) == len(documents)
-            self.store.add_many(items, vectors=vectors if everything else vectors[new])
+            try:
+                self.store.add_many(items, vectors=vectors if everything else vectors[new])
+            except Refused as refused:
+                if not all(_ANOTHER_VECTOR in why for why in refused.errors.values()):
+                    raise
+                for at in refused.errors:
+                    self.store.add(
+                        **self._item(documents[new[at]]), context=documents[new[at]].id, vector=vectors[new[at]]
+                    )
 
-    def _item(self, document: Document) -> Mapping[str, object]:
+    def _update(self, memory: int, document: Document, vector: NDArray[np.float32]) -> None:
+        def change(context: str | Unset) -> None:
+            # An update of nothing keeps the version.
+            self.store.update(
+                memory,
+                content=document.text,
+                context=context,
+                body=document.body(),
+                tags=self._tags(document),
+                vector=vector,
+                project=self.collection,
+            )
+
+        try:
+            change(UNSET)
+        except InvalidInput as error:
+            if _ANOTHER_VECTOR not in str(error):
+                raise
+            change(document.id)
+
+    def _is_own(self, memory: Brief | Entry | Hit) -> bool:
+        """Whether a memory is a document of this collection, and not one that somebody else has put beside them."""
+        return (
+            memory.project == self.collection
+            and memory.source == self.source
+            and any(tag.startswith("id:") for tag in memory.tags)
+        )
+
+    def _item(self, document: Document) -> dict[str, Any]:
         return {
             "content": document.text,
             "body": document.body(),
@@ -105,10 +140,10 @@ class Documents:
         found = {}
         for first in range(0, len(ids), _TAGS):
             tags = [f"id:{id}" for id in ids[first : first + _TAGS]]
-            for brief in self.store.entries(tags=tags, project=self.collection, detail="ids"):
+            for brief in self.store.entries(tags=tags, project=self.collection, detail="snippet"):
                 # A tag is found in upper and lower case.
                 names = [tag[3:] for tag in brief.tags if tag.startswith("id:") and tag[3:] in wanted]
-                if brief.project == self.collection and names:
+                if names and self._is_own(brief):
                     found[names[0]] = brief.id
         return found
 
@@ -122,7 +157,7 @@ class Documents:
         """Every document, or those with one of the tags, and its memory."""
         for brief in list(self.store.entries(tags=tags, project=self.collection, detail="ids")):
             entry = self.store.get(brief.id, project=self.collection)
-            if entry is not None and entry.project == self.collection and entry.body:
+            if entry is not None and self._is_own(entry):
                 yield entry.id, Document.of(entry)
 
     def delete(self, ids: Sequence[str]) -> int:
@@ -151,22 +186,46 @@ class Documents:
             return []
         asked = min(limit if passes is None else 4 * limit, _MOST)
         while True:
-            result = self.store.search(
-                query,
-                vector=vector,
-                mode=mode,
-                limit=asked,
-                tags=tags,
-                project=self.collection,
-                vector_weight=vector_weight,
-                keyword_weight=None if vector_weight is None else 1 - vector_weight,
-            )
-            own = (hit for hit in result if hit.project == self.collection and hit.body)
-            found = [(document, hit) for document, hit in ((Document.of(hit), hit) for hit in own)]
+            result = self._search(query, vector, asked, mode, tags, vector_weight)
+            found = [(Document.of(hit), hit) for hit in result if self._is_own(hit)]
             found = [one for one in found if passes is None or passes(one[0])]
-            if len(found) >= limit or len(result) < asked or asked == _MOST:
+            if len(found) >= limit or len(result) < asked:
                 return found[:limit]
+            if asked == _MOST:
+                break
             asked = min(4 * asked, _MOST)
+        # Too few of the best: every document is looked at, and those that pass are searched by their ids.
+        passing = {document.id for _, document in self.all(tags) if passes is None or passes(document)}
+        best: dict[int, tuple[Document, Hit]] = {}
+        each = sorted(passing)
+        for first in range(0, len(each), _TAGS):
+            names = [f"id:{id}" for id in each[first : first + _TAGS]]
+            for hit in self._search(query, vector, 4 * _TAGS, mode, names, vector_weight):
+                if self._is_own(hit) and (document := Document.of(hit)).id in passing:
+                    best[hit.id] = document, hit
+        # What is comparable between searches.
+        by = "vector_score" if mode == "vector" else "relevance"
+        return sorted(best.values(), key=lambda one: getattr(one[1], by) or 0.0, reverse=True)[:limit]
+
+    def _search(
+        self,
+        query: str | None,
+        vector: NDArray[np.float32] | None,
+        limit: int,
+        mode: SearchMode,
+        tags: Sequence[str] | None,
+        vector_weight: float | None,
+    ) -> SearchResult:
+        return self.store.search(
+            query,
+            vector=vector,
+            mode=mode,
+            limit=limit,
+            tags=tags,
+            project=self.collection,
+            vector_weight=vector_weight,
+            keyword_weight=None if vector_weight is None else 1 - vector_weight,
+        )
 
     def close(self) -> None:
         """Closes the store, if it was opened for this."""

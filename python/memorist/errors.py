@@ -33,6 +33,17 @@ class Error(Exception):
     def __init__(self, message: str = "") -> None:
         super().__init__(in_snake_case(message))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # Pools of processes pickle exceptions: not all are made of their text.
+        return _again, (type(self), self.args, self.__dict__)
+
+
+def _again(kind: type[Error], args: tuple[object, ...], state: Mapping[str, object]) -> Error:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
 
 class InvalidInput(Error, ValueError):
     """A value is out of bounds, of the wrong type or shape, or a text holds a secret. Another call may succeed."""

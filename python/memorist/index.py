@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import threading
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -47,6 +49,17 @@ class IndexStats:
     generation: int
 
 
+def _check_count(name: str, number: int | None) -> None:
+    if number is not None and not 0 <= number < 2**63:
+        raise InvalidInput(f"{name}: {number} is not from 0 to 2**63 - 1")
+
+
+def _remove(folder: str, process: int) -> None:
+    """Removes a temporary folder. In a fork it is the other process's."""
+    if process == os.getpid():
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 class IdSet:
     """Ids that a search may return, made once for many searches.
 
@@ -66,7 +79,7 @@ class IdSet:
         return len(self._set)
 
     def __contains__(self, id: int) -> bool:
-        return id in self._set
+        return id in self._set if abs(id) < 2**63 else False
 
     def __repr__(self) -> str:
         return repr(self._set)
@@ -97,8 +110,10 @@ class VectorIndex:
         seed: int | None = None,
         read_only: bool = False,
     ) -> None:
-        self._temporary = tempfile.TemporaryDirectory(prefix="memorist-") if path is None else None
-        folder = self._temporary.name if self._temporary else os.fspath(path or "")
+        for name, number in (("dimensions", dimensions), ("m", m), ("ef_construction", ef_construction), ("seed", seed)):
+            _check_count(name, number)
+        folder = tempfile.mkdtemp(prefix="memorist-") if path is None else os.fspath(path)
+        self._temporary = weakref.finalize(self, _remove, folder, os.getpid()) if path is None else None
         is_there = os.path.exists(os.path.join(folder, "manifest"))
         if not is_there and not read_only and dimensions is None:
             raise NotFound(f"there is no index in {folder}; give dimensions to make one")
@@ -128,9 +143,11 @@ class VectorIndex:
         return len(self._index)
 
     def __contains__(self, id: int) -> bool:
-        return id in self._index
+        return id in self._index if abs(id) < 2**63 else False
 
     def __repr__(self) -> str:
+        if self._index.closed:
+            return f"<VectorIndex {self.path!r}, closed>"
         return f"<VectorIndex {self.path!r}: {len(self)} vectors of {self.dimensions} dimensions>"
 
     def __enter__(self) -> VectorIndex:
@@ -142,10 +159,11 @@ class VectorIndex:
         self.close()
 
     def close(self) -> None:
-        """Lets others write the index. Nothing has to be saved. A temporary one is removed."""
+        """Lets others write the index. Nothing has to be saved. A temporary one is removed. In a fork of the process
+        that opened it, this does nothing."""
         self._index.close()
         if self._temporary is not None:
-            self._temporary.cleanup()
+            self._temporary()
 
     def add(self, vectors: Vectors, ids: Ids | None = None, *, payload: bytes | None = None) -> NDArray[np.int64]:
         """Puts in a row for each id, all or none, and returns the ids. A vector of an id that is there is replaced.
@@ -265,6 +283,8 @@ class VectorIndex:
         :param only: ids that may be found, or a mask. An :class:`IdSet` is made once for many searches.
         :param exclude: ids that may not.
         """
+        _check_count("k", k)
+        _check_count("ef", ef)
         rows = floats("query", query, 1)
         if only is not None and exclude is not None:
             raise InvalidInput("give either only or exclude")

@@ -32,6 +32,8 @@ class MemoristVectorStore(VectorStore):
     :param store: a store that is open with ``embed=None``, or the folder of one. Other memories may be in it.
     :param embedding: what embeds documents and queries.
     :param collection: the project that the documents belong to.
+    :param model: the name of what embeds, in a store that this opens: vectors of two models are never compared. By
+        default the class of ``embedding`` and the name of its model. An open store has a name already.
     :param mode: how ``similarity_search`` searches: ``vector``, ``keyword`` or ``hybrid``. A search may name another.
     """
 
@@ -42,8 +44,9 @@ class MemoristVectorStore(VectorStore):
         *,
         collection: str = "langchain",
         mode: SearchMode = "vector",
+        model: str | None = None,
     ) -> None:
-        self._documents = Documents(store, collection, "langchain")
+        self._documents = Documents(store, collection, "langchain", model or _name(embedding))
         self._embedding = embedding
         self._mode = mode
 
@@ -100,7 +103,8 @@ class MemoristVectorStore(VectorStore):
     def similarity_search_with_score(
         self, query: str, k: int = 4, *, filter: Filter | None = None, mode: SearchMode | None = None, **kwargs: Any
     ) -> list[tuple[Document, float]]:
-        """The best ``k`` documents, with their cosines; of a search by words with their relevance, 0 to 1.
+        """The best ``k`` documents, with their cosines; of a search by words, and of a hybrid one, with their relevance,
+        0 to 1.
 
         :param filter: metadata that they must have, or a function of the document.
         """
@@ -135,7 +139,7 @@ class MemoristVectorStore(VectorStore):
         return [found[at] for at in maximal_marginal_relevance(query, vectors, lambda_mult=lambda_mult, k=k)]
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
-        return lambda cosine: max(0.0, min(1.0, cosine if self._mode == "keyword" else (1 + cosine) / 2))
+        return lambda score: max(0.0, min(1.0, (1 + score) / 2 if self._mode == "vector" else score))
 
     def _vector(self, embedding: list[float]) -> NDArray[np.float32]:
         return np.asarray(embedding, dtype=np.float32)
@@ -151,12 +155,13 @@ class MemoristVectorStore(VectorStore):
         store: Store | str | os.PathLike[str] | None = None,
         collection: str = "langchain",
         mode: SearchMode = "vector",
+        model: str | None = None,
         **kwargs: Any,
     ) -> MemoristVectorStore:
         """A vector store with these texts, in ``store``."""
         if store is None:
             raise InvalidInput("store: name a folder, or give an open Store")
-        made = cls(store, embedding, collection=collection, mode=mode)
+        made = cls(store, embedding, collection=collection, mode=mode, model=model)
         made.add_texts(texts, metadatas, ids=ids)
         return made
 
@@ -165,10 +170,17 @@ def _of(document: _Document) -> Document:
     return Document(id=document.id, page_content=document.text, metadata=document.metadata)
 
 
+def _name(embedding: Embeddings) -> str:
+    """The class of what embeds, and the name of its model where it has one."""
+    kind = type(embedding)
+    names = (getattr(embedding, name, None) for name in ("model", "model_name", "model_id"))
+    model = next((name for name in names if isinstance(name, str)), None)
+    return f"{kind.__module__}.{kind.__qualname__}" + ("" if model is None else f" {model}")
+
+
 def _score(hit: Hit, mode: SearchMode) -> float:
-    if mode == "keyword" or hit.vector_score is None:
-        return hit.relevance
-    return hit.vector_score
+    # Not the cosine of some and the relevance of others, which words alone have found.
+    return hit.vector_score or 0.0 if mode == "vector" else hit.relevance
 
 
 def _passes(filter: Filter | None) -> Passes | None:

@@ -40,6 +40,8 @@ class MemoristVectorStore(BasePydanticVectorStore):
 
     :param store: a store that is open with ``embed=None``, or the folder of one. Other memories may be in it.
     :param collection: the project that the nodes belong to.
+    :param model: the name of what embeds, in a store that this opens: vectors of two models are never compared. Nodes
+        come with their vectors, and do not say whose they are. An open store has a name already.
     """
 
     stores_text: bool = True
@@ -48,10 +50,17 @@ class MemoristVectorStore(BasePydanticVectorStore):
 
     _documents: Documents = PrivateAttr()
 
-    def __init__(self, store: Store | str | os.PathLike[str], *, collection: str = "llama-index", **kwargs: Any) -> None:
+    def __init__(
+        self,
+        store: Store | str | os.PathLike[str],
+        *,
+        collection: str = "llama-index",
+        model: str | None = None,
+        **kwargs: Any,
+    ) -> None:
         fields: dict[str, Any] = {**kwargs, "collection": collection}
         super().__init__(**fields)
-        self._documents = Documents(store, collection, "llama-index")
+        self._documents = Documents(store, collection, "llama-index", model)
 
     @classmethod
     def class_name(cls) -> str:

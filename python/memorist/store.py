@@ -176,7 +176,8 @@ class Store:
         """Saves a memory. A text that its scope has already is saved once, and takes over the fields that are given.
 
         :param vector: of the text, made by the program.
-        :raises InvalidInput: if a value is out of bounds, or a text holds a password or a key.
+        :raises InvalidInput: if a value is out of bounds, a text holds a password or a key, or another memory has the
+            text with another vector: ``context`` tells them apart.
         """
         given = {name: value for name, value in locals().items() if name not in ("self", "vector")}
         if vector is None:
@@ -347,7 +348,7 @@ class Store:
         """Changes a memory; what is left out stays, and ``None`` removes what can be absent. The version before is kept.
 
         :param expect: words that it must have, or its version; else nothing is changed.
-        :param vector: of its new text, made by the program.
+        :param vector: of its new text, made by the program. It alone may be new.
         :raises NotFound: if there is none that is seen.
         :raises Conflict: if another memory has the new text.
         """

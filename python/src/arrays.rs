@@ -1,4 +1,4 @@
-//! Arrays of numpy as vectors, without copies, and back.
+//! Arrays of numpy as vectors, without copies, and back. Other threads must not change one during a call.
 
 use numpy::{
     PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods,
@@ -26,9 +26,11 @@ pub fn ids<'py>(name: &str, given: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArr
 }
 
 /// A mask: for each id from 0 on, whether it is allowed.
-pub fn mask<'py>(name: &str, given: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArray1<'py, bool>> {
+pub fn mask<'py>(name: &str, given: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArray1<'py, u8>> {
     check(name, given, 1, "bool", "bool")?;
-    Ok(given.cast::<PyArray1<bool>>()?.readonly())
+    // Its bytes may be others than 0 and 1, which Rust's booleans may not.
+    let bytes = given.call_method1("view", ("uint8",))?;
+    Ok(bytes.cast::<PyArray1<u8>>()?.readonly())
 }
 
 /// Says which of the conditions an array does not meet, and what makes it meet it.
@@ -44,6 +46,9 @@ fn check(name: &str, given: &Bound<'_, PyAny>, axes: usize, dtype: &str, as_type
     if array.ndim() != axes {
         let why = format!("{name}: must have {axes} axes, not {}; its shape is {:?}", array.ndim(), array.shape());
         return Err(invalid(py, why.replace("1 axes", "1 axis")));
+    }
+    if !given.getattr("flags")?.getattr("aligned")?.is_truthy()? {
+        return Err(invalid(py, format!("{name}: is not aligned in memory; make it so with .copy()")));
     }
     if !array.is_c_contiguous() {
         let why = "is not contiguous, row by row; make it so with numpy.ascontiguousarray()";

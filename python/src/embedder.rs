@@ -1,10 +1,17 @@
 //! A Python function that embeds.
 
+use std::cell::Cell;
+
 use memorist_engine::embed::{self, Embedder, ModelIdentity};
 use memorist_server::library::own_model;
 use pyo3::prelude::*;
 
 use crate::arrays;
+
+thread_local! {
+    /// What a function that embeds has raised in this thread: the engine knows its text alone.
+    static RAISED: Cell<Option<PyErr>> = const { Cell::new(None) };
+}
 
 /// A Python function of a list of texts to an array with a row for each.
 pub struct PythonEmbedder {
@@ -18,19 +25,32 @@ impl PythonEmbedder {
         PythonEmbedder { identity: own_model(name, dims), embed }
     }
 
-    fn call(&self, texts: &[&str]) -> PyResult<Vec<Vec<f32>>> {
+    fn call(&self, texts: &[&str]) -> PyResult<embed::Result<Vec<Vec<f32>>>> {
         Python::attach(|py| {
             let made = self.embed.bind(py).call1((texts.to_vec(),))?;
             let made = arrays::matrix("what the function embed returns", &made)?;
             let numbers = made.as_slice()?;
-            Ok(arrays::rows(numbers, self.identity.dims).map(of_length_one).collect())
+            Ok(arrays::rows(numbers, self.identity.dims).enumerate().map(of_length_one).collect())
         })
     }
 }
 
-fn of_length_one(vector: &[f32]) -> Vec<f32> {
-    let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
-    vector.iter().map(|number| number / length).collect()
+/// What `work` gives, and the last exception that the function raised in this thread meanwhile.
+pub fn watched<T>(work: impl FnOnce() -> T) -> (T, Option<PyErr>) {
+    RAISED.take();
+    (work(), RAISED.take())
+}
+
+fn of_length_one((row, vector): (usize, &[f32])) -> embed::Result<Vec<f32>> {
+    let length = vector.iter().map(|number| f64::from(*number).powi(2)).sum::<f64>().sqrt();
+    if length > 0.0 && length.is_finite() {
+        #[allow(clippy::cast_possible_truncation, reason = "it is at most 1")]
+        return Ok(vector.iter().map(|number| (f64::from(*number) / length) as f32).collect());
+    }
+    let why = format!(
+        "what the function embed returned has no direction in row {row}: it must have finite numbers, not all 0"
+    );
+    Err(embed::Error::Failed(why))
 }
 
 impl Embedder for PythonEmbedder {
@@ -44,7 +64,11 @@ impl Embedder for PythonEmbedder {
     }
 
     fn embed_batch(&self, texts: &[&str]) -> embed::Result<Vec<Vec<f32>>> {
-        let made = self.call(texts).map_err(|error| embed::Error::Failed(error.to_string()))?;
+        let made = self.call(texts).unwrap_or_else(|raised| {
+            let why = format!("the function embed raised {raised}");
+            RAISED.set(Some(raised));
+            Err(embed::Error::Failed(why))
+        })?;
         match made.len() == texts.len() {
             true => Ok(made),
             false => {

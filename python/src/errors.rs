@@ -39,7 +39,8 @@ pub fn of_index(py: Python<'_>, error: impl IndexProblem + std::error::Error) ->
     exception(py, error.kind().name(), error.to_string())
 }
 
-fn of_io(error: &io::Error) -> ProblemKind {
+/// The kind of a problem of the operating system.
+pub fn of_io(error: &io::Error) -> ProblemKind {
     match error.kind() {
         io::ErrorKind::StorageFull => ProblemKind::Full,
         _ => ProblemKind::Store,

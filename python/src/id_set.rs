@@ -13,8 +13,11 @@ pub struct IdSet {
     pub(crate) ids: Arc<RoaringTreemap>,
 }
 
-/// An id as the index knows it.
+/// An id as the index knows it. The largest integer is none: the next new id would be more.
 pub fn key(py: Python<'_>, id: i64) -> PyResult<u64> {
+    if id == i64::MAX {
+        return Err(errors::invalid(py, format!("ids: {id} is more than an id can be")));
+    }
     u64::try_from(id).map_err(|_| errors::invalid(py, format!("ids: {id} is negative")))
 }
 
@@ -27,7 +30,7 @@ impl IdSet {
             true => {
                 let mask = arrays::mask("only", ids)?;
                 let mask = mask.as_slice()?;
-                py.detach(|| (0..).zip(mask).filter(|(_, is_in)| **is_in).map(|(id, _)| id).collect())
+                py.detach(|| (0..).zip(mask).filter(|(_, is_in)| **is_in != 0).map(|(id, _)| id).collect())
             }
             false => {
                 let ids = arrays::ids("ids", ids)?;

@@ -4,6 +4,7 @@ use std::fs::{File, TryLockError};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use memorist_engine::progress::Progress as _;
 use memorist_index::{
@@ -15,7 +16,7 @@ use pyo3::prelude::*;
 use rayon::prelude::*;
 use roaring::RoaringTreemap;
 
-use crate::errors::{IndexProblem, exception, invalid, of_index};
+use crate::errors::{IndexProblem, exception, invalid, of_index, of_io};
 use crate::id_set::IdSet;
 use crate::interrupt::interruptible;
 use crate::{arrays, id_set};
@@ -32,6 +33,7 @@ pub struct Index {
     role: Role,
     /// One merge at a time.
     merging: Mutex<()>,
+    closed: AtomicBool,
     process: u32,
 }
 
@@ -43,7 +45,7 @@ enum Role {
 struct Held {
     writer: Writer,
     /// The kernel frees it when its holder dies.
-    _lock: File,
+    lock: File,
 }
 
 /// How a search is to be done.
@@ -57,6 +59,9 @@ impl Index {
         if self.process != std::process::id() {
             let why = "the index was opened before this process was forked; open it again here";
             return Err(exception(py, "Closed", why));
+        }
+        if self.closed.load(Ordering::Relaxed) {
+            return Err(closed(py));
         }
         match &self.role {
             Role::Writes { current, .. } => Ok(current.read().clone()),
@@ -79,10 +84,14 @@ impl Index {
             held.as_mut().map(|held| change(&mut held.writer, current, work))
         });
         match done {
-            None => Err(exception(py, "Closed", "the index is closed; open it again")),
+            None => Err(closed(py)),
             Some(done) => done.map_err(|error| of_index(py, error)),
         }
     }
+}
+
+fn closed(py: Python<'_>) -> PyErr {
+    exception(py, "Closed", "the index is closed; open it again")
 }
 
 fn change<T>(
@@ -132,10 +141,10 @@ impl Index {
         ef_construction: Option<usize>,
         seed: Option<u64>,
     ) -> PyResult<Self> {
-        let (merging, process) = (Mutex::new(()), std::process::id());
+        let (merging, closed, process) = (Mutex::new(()), AtomicBool::new(false), std::process::id());
         if read_only {
             let reader = py.detach(|| Reader::open(&folder)).map_err(|error| of_index(py, error))?;
-            return Ok(Index { folder, role: Role::Reads(Box::new(reader)), merging, process });
+            return Ok(Index { folder, role: Role::Reads(Box::new(reader)), merging, closed, process });
         }
         let options = |dims| {
             let mut options = IndexOptions::new(dims);
@@ -145,7 +154,8 @@ impl Index {
             options
         };
         if create {
-            std::fs::create_dir_all(&folder)?;
+            std::fs::create_dir_all(&folder)
+                .map_err(|error| exception(py, of_io(&error).name(), format!("{}: {error}", folder.display())))?;
         }
         let lock = lock(py, &folder)?;
         let writer = py.detach(|| match (create, dims) {
@@ -159,13 +169,19 @@ impl Index {
         });
         let writer = writer.map_err(|error| of_index(py, error))?;
         let current = RwLock::new(writer.snapshot());
-        let writer = Mutex::new(Some(Held { writer, _lock: lock }));
-        Ok(Index { folder, role: Role::Writes { writer, current }, merging, process })
+        let writer = Mutex::new(Some(Held { writer, lock }));
+        Ok(Index { folder, role: Role::Writes { writer, current }, merging, closed, process })
     }
 
     #[getter]
     fn folder(&self) -> PathBuf {
         self.folder.clone()
+    }
+
+    /// Whether it is closed.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
     }
 
     #[getter]
@@ -360,8 +376,17 @@ impl Index {
 
     /// Lets go of the index: another may write it.
     fn close(&self, py: Python<'_>) {
+        if self.process != std::process::id() {
+            return;
+        }
+        self.closed.store(true, Ordering::Relaxed);
         if let Role::Writes { writer, .. } = &self.role {
-            py.detach(|| drop(writer.lock().take()));
+            py.detach(|| {
+                if let Some(held) = writer.lock().take() {
+                    // A fork of this process may have the file open still.
+                    let _ = held.lock.unlock();
+                }
+            });
         }
     }
 }

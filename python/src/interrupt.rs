@@ -33,7 +33,7 @@ pub fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce(&Stop) -> T + Se
     let done = py.detach(|| {
         thread::scope(|scope| {
             let (tell, done) = mpsc::channel();
-            scope.spawn(move || {
+            let worker = scope.spawn(move || {
                 let _ = tell.send(work(stop));
             });
             loop {
@@ -45,7 +45,11 @@ pub fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce(&Stop) -> T + Se
                             raised.get_or_insert(error);
                         }
                     }
-                    Err(RecvTimeoutError::Disconnected) => return None,
+                    Err(RecvTimeoutError::Disconnected) => {
+                        // Its panic ends here: the scope would pass one on that nobody has looked at.
+                        let _ = worker.join();
+                        return None;
+                    }
                 }
             }
         })

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use memorist_server::library::{Embeds, Library, Options, Problem};
+use memorist_server::library::{Embeds, Library, Options, Problem, ProblemKind};
 use numpy::{PyArray2, PyReadonlyArray2};
 use parking_lot::RwLock;
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
 
-use crate::embedder::PythonEmbedder;
+use crate::embedder::{self, PythonEmbedder};
 use crate::interrupt::{Stop, interruptible};
 use crate::{arrays, errors};
 
@@ -43,7 +44,13 @@ impl Engine {
         work: impl FnOnce(&Library) -> Result<T, Problem> + Send,
     ) -> PyResult<T> {
         let library = self.library(py)?;
-        py.detach(|| work(&library)).map_err(|problem| errors::of_problem(py, problem))
+        let (done, raised) = py.detach(move || {
+            let done = embedder::watched(|| work(&library));
+            // Whoever is the last to let go of the store waits for its threads, which may need the interpreter.
+            drop(library);
+            done
+        });
+        finished(py, done, raised)
     }
 
     /// The same for work that takes a while.
@@ -53,8 +60,32 @@ impl Engine {
         work: impl FnOnce(&Library, &Stop) -> Result<T, Problem> + Send,
     ) -> PyResult<T> {
         let library = self.library(py)?;
-        interruptible(py, |stop| work(&library, stop))?.map_err(|problem| errors::of_problem(py, problem))
+        let done = interruptible(py, move |stop| {
+            let done = embedder::watched(|| work(&library, stop));
+            drop(library);
+            done
+        });
+        let (done, raised) = done?;
+        finished(py, done, raised)
     }
+}
+
+/// The result of a call, in which the function that embeds may have raised an exception. One that is no error, as
+/// `KeyboardInterrupt`, is not for a warning.
+fn finished<T>(py: Python<'_>, done: Result<T, Problem>, raised: Option<PyErr>) -> PyResult<T> {
+    if let Some(raised) = &raised
+        && !raised.is_instance_of::<PyException>(py)
+    {
+        return Err(raised.clone_ref(py));
+    }
+    done.map_err(|problem| {
+        let is_of_the_model = problem.kind == ProblemKind::Model;
+        let error = errors::of_problem(py, problem);
+        if is_of_the_model {
+            error.set_cause(py, raised);
+        }
+        error
+    })
 }
 
 fn parsed(json: &str) -> Result<Map<String, Value>, Problem> {
@@ -196,7 +227,10 @@ impl Engine {
                     Some(busy)
                 }
             });
-            py.check_signals()?;
+            if let Err(raised) = py.check_signals() {
+                *self.library.write() = library;
+                return Err(raised);
+            }
         }
         Ok(())
     }

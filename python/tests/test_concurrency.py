@@ -10,6 +10,7 @@ import sys
 import textwrap
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -50,7 +51,7 @@ def process(folder: str, name: str, results: multiprocessing.SimpleQueue[object]
     try:
         with Store(folder, embed=None) as store, ThreadPoolExecutor(2) as pool:
             names = [f"{name}-{thread}" for thread in range(2)]
-            found = pool.map(lambda thread: work(store, names[thread], hash(names[thread]) % 2**31), range(2))
+            found = pool.map(lambda thread: work(store, names[thread], int(name[1:]) * 100 + thread + 1000), range(2))
             results.put([id for kept in found for id in kept])
     except BaseException as error:
         results.put(repr(error))
@@ -122,16 +123,33 @@ def test_others_run_while_the_engine_works(tmp_path: Path) -> None:
     base = vectors(30_000)
     with VectorIndex(tmp_path / "index", DIMS) as index:
         index.add(base)
-        working = threading.Thread(target=index.optimize)
-        working.start()
-        ticks, longest = 0, 0.0
-        while working.is_alive():
-            before = time.perf_counter()
-            sum(range(1_000))
-            longest = max(longest, time.perf_counter() - before)
-            ticks += 1
-            time.sleep(0.001)
-        assert ticks > 20, ticks
+        queries = vectors(2_000, seed=1)
+        calls = [index.optimize, lambda: index.search(queries, 10, exact=True), lambda: index.add(base), index.verify]
+        for call in calls:
+            took, longest = beside(call)
+            # Whoever keeps the interpreter to himself lets nobody run until the end.
+            assert longest < max(0.5 * took, 0.1), (call, took, longest)
+
+
+def test_others_run_while_a_store_works(store: Store) -> None:
+    texts, made = [f"text {at} of many" for at in range(4_000)], vectors(4_000)
+    calls = [lambda: store.add_many(texts, vectors=made), store.flush]
+    for call in calls:
+        took, longest = beside(call)
+        assert longest < max(0.5 * took, 0.1), (call, took, longest)
+
+
+def beside(call: Callable[[], object]) -> tuple[float, float]:
+    """How long a call took, and the longest time that another thread had to wait meanwhile."""
+    working = threading.Thread(target=call)
+    began = before = time.perf_counter()
+    longest = 0.0
+    working.start()
+    while working.is_alive():
+        time.sleep(0.001)
+        now = time.perf_counter()
+        longest, before = max(longest, now - before), now
+    return time.perf_counter() - began, longest
 
 
 def test_a_function_that_embeds_is_called_by_another_thread_and_can_be_closed_over(tmp_path: Path) -> None:
@@ -226,3 +244,90 @@ def test_ctrl_c_ends_long_calls(tmp_path: Path, what: str) -> None:
     out, err = child.communicate(timeout=60)
     assert out == "interrupted\n", (out, err)
     assert time.monotonic() - began < 20
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+def test_ctrl_c_while_closing_leaves_the_store_open(tmp_path: Path) -> None:
+    code = """
+        import os, signal, sys, threading, time, numpy, memorist
+        def embed(texts):
+            time.sleep(2 if texts == ["q"] else 0.1)
+            return numpy.ones((len(texts), 4), dtype=numpy.float32)
+        store = memorist.Store(sys.argv[1], embed=embed, dimensions=4, model="ones")
+        store.add_many([f"m {at}" for at in range(100)])
+        searching = threading.Thread(target=store.search, args=("q",))
+        searching.start()
+        time.sleep(0.3)
+        threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        try:
+            store.close()
+        except KeyboardInterrupt:
+            print("interrupted", store.closed)
+        searching.join()
+        store.close()
+        print(store.closed)
+    """
+    ended = run(code, tmp_path / "store")
+    out, err = ended.communicate(timeout=60)
+    assert (ended.returncode, out, err) == (0, "interrupted False\nTrue\n", "")
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
+def test_an_exception_that_is_no_error_goes_through_a_function_that_embeds(
+    tmp_path: Path, kind: type[BaseException]
+) -> None:
+    def stopped(texts: list[str]) -> NDArray[np.float32]:
+        if threading.current_thread() is threading.main_thread():
+            raise kind("now")
+        return embed(texts)
+
+    with Store(tmp_path / "store", embed=stopped, model="stopped", dimensions=256) as store:
+        with pytest.raises(kind, match="now"):
+            store.search("x")
+        with pytest.raises(kind, match="now"):
+            store.embed(["x"])
+
+
+def test_an_error_of_a_function_that_embeds_is_the_cause(tmp_path: Path) -> None:
+    def broken(texts: list[str]) -> NDArray[np.float32]:
+        raise KeyError("no such word")
+
+    with Store(tmp_path / "store", embed=broken, model="broken", dimensions=256) as store:
+        store.add("x")
+        with pytest.raises(memorist.ModelError, match="KeyError") as raised:
+            store.embed(["x"])
+        assert isinstance(raised.value.__cause__, KeyError)
+        assert any("KeyError" in warning for warning in store.search("x").warnings)
+
+
+def test_a_vector_without_a_direction_from_a_function_is_refused(tmp_path: Path) -> None:
+    def zeros(texts: list[str]) -> NDArray[np.float32]:
+        return np.zeros((len(texts), 8), dtype=np.float32)
+
+    with Store(tmp_path / "store", embed=zeros, model="zeros") as store:
+        id = store.add("x").id
+        found = store.search("x")
+        assert [hit.id for hit in found] == [id] and any("no direction in row 0" in why for why in found.warnings)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_holds_no_index(tmp_path: Path) -> None:
+    index, temporary = VectorIndex(tmp_path / "index", DIMS), VectorIndex(dimensions=DIMS)
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        index.close()
+        temporary.close()
+        os.write(writing, b"closed")
+        time.sleep(2)
+        os._exit(0)
+    assert os.read(reading, 10) == b"closed" and os.path.isdir(temporary.path)
+    temporary.add(vectors(1))
+    index.add(vectors(1))
+    index.close()
+    with VectorIndex(tmp_path / "index") as again:
+        assert len(again) == 1
+    temporary.close()
+    assert not os.path.exists(temporary.path)
+    os.waitpid(child, 0)

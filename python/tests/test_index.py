@@ -130,3 +130,43 @@ def test_errors_are_told_apart_and_say_what_to_do(call, kind, said: str) -> None
         with pytest.raises(kind, match=said):
             call(index)
         assert len(index) == 5
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda index: index.search(vectors(1)[0], k=-1),
+        lambda index: index.search(vectors(1)[0], k=2**70),
+        lambda index: index.search(vectors(1)[0], ef=-1),
+        lambda index: VectorIndex(dimensions=-1),
+        lambda index: VectorIndex(dimensions=3, seed=-1),
+        lambda index: VectorIndex(__file__ + "/no/folder", dimensions=3),
+        lambda index: index.search(np.frombuffer(bytes(4 * DIMS + 1), dtype=np.uint8)[1:].view(np.float32)),
+        # There would be no next id.
+        lambda index: index.add(vectors(1), ids=[2**63 - 1]),
+    ],
+)
+def test_every_exception_is_an_error_of_the_package(call) -> None:  # type: ignore[no-untyped-def]
+    with VectorIndex(dimensions=DIMS) as index:
+        index.add(vectors(5))
+        with pytest.raises(memorist.Error):
+            call(index)
+        assert index.add(vectors(1)).tolist() == [5]
+        assert 2**63 not in index and -(2**70) not in index and 2**63 not in IdSet([1])
+
+
+def test_an_index_that_is_closed_does_nothing(tmp_path: Path) -> None:
+    writer = VectorIndex(tmp_path / "index", DIMS)
+    reader = VectorIndex(tmp_path / "index", read_only=True)
+    for index in (writer, reader):
+        index.close()
+        for call in (lambda: index.search(vectors(1)[0]), index.optimize, index.refresh, index.ids, lambda: len(index)):
+            with pytest.raises(memorist.Closed):
+                call()
+        assert "closed" in repr(index)
+        index.close()
+
+
+def test_a_mask_may_have_any_bytes() -> None:
+    mask = np.array([0, 1, 2, 255], dtype=np.uint8).view(np.bool_)
+    assert [id in IdSet(mask) for id in range(5)] == [False, True, True, True, False]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
 import memorist
+import numpy as np
 import pytest
 
 pytest.importorskip("langchain_tests")
@@ -14,6 +16,8 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 from langchain_core.vectorstores import VectorStore
 from langchain_tests.integration_tests.vectorstores import VectorStoreIntegrationTests
+from memorist._documents import Document as Document_
+from memorist._documents import Documents
 from memorist.langchain import MemoristVectorStore
 
 from helpers import embed
@@ -121,3 +125,72 @@ def test_another_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(memorist.Error, match="256"):
         other.add_texts(["y"])
     other.close()
+
+
+class Numbered(Embeddings):
+    """A direction for each number at the end of a text."""
+
+    model = "numbered"
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return [self.embed_query(text) for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        angle = int(text.split()[-1]) / 2000
+        return [math.cos(angle), math.sin(angle)]
+
+
+def test_equal_texts_may_have_different_vectors(tmp_path: Path) -> None:
+    documents = Documents(tmp_path / "store", "c", "langchain")
+    made = np.eye(4, dtype=np.float32)
+    documents.put([Document_(f"{at}", "Introduction") for at in range(3)], made[:3])
+    documents.put([Document_("1", "Introduction")], made[3:])
+    for row, id in ((0, "0"), (2, "2"), (3, "1")):
+        found, hit = documents.search(None, made[row], 1, mode="vector")[0]
+        assert found.id == id and hit.vector_score == pytest.approx(1, abs=1e-3)
+    documents.close()
+
+
+def test_memories_of_others_are_left_alone(tmp_path: Path) -> None:
+    with memorist.Store(tmp_path / "store", embed=None) as store:
+        ours = MemoristVectorStore(store, Trigrams())
+        ours.add_texts(["foo"], ids=["1"])
+        vector = Trigrams().embed_query("foo bar")
+        foreign = [
+            store.add("foo 2", vector=vector, project="langchain"),
+            store.add("foo 3", tags=["id:1"], body={"title": "no", "description": "none"}, project="langchain", source="x"),
+        ]
+        assert [found.id for found in ours.similarity_search("foo", 5)] == ["1"]
+        assert [found.id for found in ours.similarity_search("foo", 5, mode="hybrid")] == ["1"]
+        assert len(ours.get_by_ids(["1"])) == 1 and ours.delete(["1"]) and ours.delete()
+        assert all(store.get(one.id, project="langchain") for one in foreign)
+
+
+def test_a_filter_finds_the_one_that_passes_among_many(tmp_path: Path) -> None:
+    count = 1_500
+    texts = [f"number {at}" for at in range(count)]
+    store = MemoristVectorStore(tmp_path / "store", Numbered())
+    store.add_texts(texts, [{"at": at} for at in range(count)], ids=[f"n{at}" for at in range(count)])
+    for mode in ("vector", "hybrid"):
+        found = store.similarity_search("number 0", 2, mode=mode, filter=lambda document: document.metadata["at"] >= count - 2)
+        assert {document.id for document in found} == {"n1498", "n1499"}, mode
+    store.close()
+
+
+def test_another_model_of_as_many_dimensions_is_refused(tmp_path: Path) -> None:
+    first = MemoristVectorStore(tmp_path / "store", Numbered())
+    first.add_texts(["number 1"])
+    first.close()
+    changed = Numbered()
+    changed.model = "another"
+    for embedding, model in ((changed, None), (Numbered(), "x")):
+        other = MemoristVectorStore(tmp_path / "store", embedding, model=model)
+        with pytest.raises(memorist.ModelMismatch, match="numbered"):
+            other.add_texts(["number 2"])
+        other.close()
+
+
+def test_scores_of_a_hybrid_search_are_of_one_kind(filled: MemoristVectorStore) -> None:
+    found = filled.similarity_search_with_score("boat number 7", 5, mode="hybrid")
+    hits = filled._documents.search("boat number 7", filled._vector(Trigrams().embed_query("boat number 7")), 5, mode="hybrid")
+    assert [score for _, score in found] == [hit.relevance for _, hit in hits]

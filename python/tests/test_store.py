@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Mapping
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -233,3 +234,17 @@ def test_a_damaged_store_is_corrupt(tmp_path: Path) -> None:
     (folder / "memory.db").write_bytes(b"no database" * 100)
     with pytest.raises(memorist.Corrupt):
         Store(folder, embed=None)
+
+
+def test_exceptions_can_be_pickled(store: Store) -> None:
+    with pytest.raises(memorist.Refused) as refused:
+        store.add_many(["one", ""])
+    for error in (refused.value, memorist.Full("no room"), memorist.InvalidInput("entryType: x"), memorist.Closed("shut")):
+        again = pickle.loads(pickle.dumps(error))
+        assert type(again) is type(error) and str(again) == str(error) and vars(again) == vars(error)
+
+
+def test_a_name_may_begin_with_a_hyphen(tmp_path: Path) -> None:
+    with Store(tmp_path / "store", embed=None, project="-x", agent="--help") as store:
+        entry = store.get(store.add("x").id)
+        assert entry is not None and (entry.project, entry.agent) == ("-x", "--help")

@@ -79,3 +79,59 @@ def test_vectors_of_two_models_are_never_compared(tmp_path: Path) -> None:
         with pytest.raises(memorist.ModelMismatch, match="mine-1"):
             store.add("y", vector=vectors(1)[0])
         assert store.stats().total_entries == 1
+
+
+def test_a_text_has_one_vector_and_none_is_dropped_without_a_word(store: Store) -> None:
+    made = vectors(5)
+    first = store.add("Introduction", vector=made[0], project="a").id
+    with pytest.raises(memorist.InvalidInput, match=f"memory {first} has this text with another vector"):
+        store.add("Introduction", vector=made[1], project="b")
+    with pytest.raises(memorist.Refused, match="1 of 2 were refused; number 0: .*another vector") as refused:
+        store.add_many(["Introduction", "more"], vectors=made[1:3], project="b")
+    assert refused.value.added[1] is not None and store.stats().total_entries == 2
+    # The same but for rounding.
+    assert store.add("Introduction", vector=made[0] * 3, project="b").created
+    other = store.add("Introduction", context="of chapter 2", vector=made[1], project="c").id
+    assert {hit.id for hit in store.search(vector=made[1], limit=1)} == {other}
+
+
+def test_the_vector_alone_can_be_changed(store: Store) -> None:
+    made = vectors(3)
+    id = store.add("text", vector=made[0]).id
+    for _ in range(2):
+        assert store.update(id, vector=made[1]).embedding == "ready"
+        hit = store.search(vector=made[1])[0]
+        assert hit.id == id and hit.vector_score == pytest.approx(1, abs=1e-3)
+        store.flush()
+    twin = store.add("text", vector=made[1], project="p").id
+    with pytest.raises(memorist.InvalidInput, match="another vector"):
+        store.update(twin, importance=10, vector=made[2])
+    entry = store.get(twin)
+    assert entry is not None and entry.version == 1
+
+
+def test_a_refused_vector_does_not_say_how_many_dimensions_a_store_has(store: Store) -> None:
+    nan, good = np.full(3, np.nan, dtype=np.float32), np.ones(3, dtype=np.float32)
+    id = store.add("without a vector").id
+    for wrong in (
+        lambda: store.add("x", vector=nan),
+        lambda: store.add("password: hunter2-4711-abc", vector=good),
+        lambda: store.add_many(["x", ""], vectors=np.stack([nan, good])),
+        lambda: store.update(id, vector=nan),
+        lambda: store.update(4711, vector=good),
+        lambda: store.update(id, content="", vector=good),
+    ):
+        with pytest.raises(memorist.Error):
+            wrong()
+    made = vectors(2)
+    with pytest.raises(memorist.Refused, match="number 0"):
+        store.add_many(["", "y", "z"], vectors=np.concatenate([vectors(1), made]))
+    assert store.search(vector=made[1])[0].content == "z"
+
+
+def test_the_vector_of_a_long_text_stands_for_all_of_it(store: Store) -> None:
+    text, made = "a long text about boats " * 200, vectors(3)
+    assert store.add(text, vector=made[0]).embedding == "ready"
+    added = store.add_many([f"another {text}"], vectors=made[1:2])[0]
+    assert added.embedding == "ready"
+    assert store.update(added.id, content=f"changed {text}", vector=made[2]).embedding == "ready"

@@ -5,28 +5,20 @@ use super::records::save_allowed;
 use crate::error::{Error, Result};
 use crate::records::{Changed, ModelId};
 use crate::sync::Message;
-use crate::text;
 use crate::types::embedding::{is_one, length};
 use crate::types::exchange::check_model;
-use crate::types::{AddOutcome, EmbeddingState, Model, NewRecord, RecordId, RecordUpdate, UpdateOutcome, Viewer};
+use crate::types::{AddOutcome, Model, NewRecord, RecordId, RecordUpdate, UpdateOutcome, Viewer};
 
 impl Engine {
     /// Saves a record with an embedding of the caller: `vector` is the embedding of its text by the store's model.
     ///
     /// # Errors
-    /// As [`Engine::add`], and if `vector` does not have the model's dimensions or has a number that is not finite;
-    /// [`Error::ModelMismatch`] if the configured model is not the store's.
+    /// As [`Engine::add`], and if `vector` does not have the model's dimensions or has a number that is not finite, or if
+    /// another record has the text with another vector: there is one for each text. [`Error::ModelMismatch`] if the
+    /// configured model is not the store's.
     pub fn add_with(&self, new: &NewRecord, vector: &[f32]) -> Result<AddOutcome> {
-        let new = &*self.config.sensitive.new_record(new)?;
-        let (model, dims) = self.model_for_own_vectors()?;
-        let vector = unit(vector, dims)?;
-        let mut outcome = self.store.records.add(new, self.store.now())?;
-        if outcome.embedding == EmbeddingState::Pending {
-            let text = (new.context.as_deref(), new.content.as_str());
-            outcome.embedding = self.store_own(outcome.id, text, model, vector)?;
-        }
-        self.worker.send(Message::Written);
-        Ok(outcome)
+        let mut outcomes = self.add_batch_with(std::slice::from_ref(new), &[vector])?;
+        outcomes.pop().unwrap_or_else(|| Err(Error::invalid("content", "nothing was given")))
     }
 
     /// Saves many records in one transaction, each with an embedding of the caller, as [`Engine::add_with`] does. One
@@ -53,7 +45,8 @@ impl Engine {
         Ok(outcomes)
     }
 
-    /// Changes a record, with an embedding of the caller: `vector` is that of the text that it has afterwards.
+    /// Changes a record, with an embedding of the caller: `vector` is that of the text that it has afterwards. It alone may be
+    /// new.
     ///
     /// # Errors
     /// As [`Engine::update`] and [`Engine::add_with`].
@@ -68,9 +61,34 @@ impl Engine {
         let vector = unit(vector, dims)?;
         viewer.validate()?;
         let update = self.config.sensitive.update(update)?;
-        let Changed { before, after } = self.store.records.update(id, &update, viewer, self.store.now())?;
-        self.store_own(id, (after.context.as_deref(), &after.content), model, vector)?;
+        let now = self.store.now();
+        let Changed { before, after } = self.store.records.update_with(id, &update, viewer, (model, &vector), now)?;
         self.changed(Some(before), after)
+    }
+
+    /// Whether [`Engine::add_with`] would take a record and its vector in a store whose model has as many dimensions.
+    ///
+    /// # Errors
+    /// What it would refuse.
+    pub fn check_add_with(&self, new: &NewRecord, vector: &[f32]) -> Result<()> {
+        self.config.sensitive.new_record(new)?.validate()?;
+        unit(vector, vector.len()).map(drop)
+    }
+
+    /// The same for [`Engine::update_with`].
+    ///
+    /// # Errors
+    /// What it would refuse.
+    pub fn check_update_with(
+        &self,
+        id: RecordId,
+        update: &RecordUpdate,
+        viewer: &Viewer,
+        vector: &[f32],
+    ) -> Result<()> {
+        self.config.sensitive.update(update)?.validate_fields()?;
+        self.get(id, viewer)?;
+        unit(vector, vector.len()).map(drop)
     }
 
     /// Makes `model` the one that the store's vectors belong to, if the store has none: for a program that embeds by
@@ -81,22 +99,6 @@ impl Engine {
     pub fn adopt_model(&self, model: &Model) -> Result<()> {
         check_model(model)?;
         self.store.records.model(model).map(drop)
-    }
-
-    /// Stores a vector of the caller for a saved text: its context and its content.
-    fn store_own(
-        &self,
-        id: RecordId,
-        (context, content): (Option<&str>, &str),
-        model: ModelId,
-        vector: Vec<f32>,
-    ) -> Result<EmbeddingState> {
-        match self.store.records.store_embeddings(model, &[(text::embedding_hash(context, content), vector)]) {
-            // The model was changed at this moment: the record is saved, and waits for the new one.
-            Err(Error::ModelMismatch { .. }) => Ok(EmbeddingState::Pending),
-            Err(error) => Err(error),
-            Ok(_) => self.store.records.embedding_state(id),
-        }
     }
 
     /// The model, and its dimensions, that new vectors of the caller belong to. A store without a model takes the

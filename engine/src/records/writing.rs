@@ -58,6 +58,21 @@ impl Records {
         update::update(self, id, update, viewer, now)
     }
 
+    /// The same with the vector that `model`, the store's, has made of the text that the record has afterwards.
+    ///
+    /// # Errors
+    /// As [`Records::update`]; [`Invalid`](crate::Error::Invalid) when another record has the text with another vector.
+    pub fn update_with(
+        &self,
+        id: RecordId,
+        update: &RecordUpdate,
+        viewer: &Viewer,
+        own: (ModelId, &[f32]),
+        now: Millis,
+    ) -> Result<Changed> {
+        update::update_with(self, id, update, viewer, own, now)
+    }
+
     /// Makes an earlier version of a live record the newest again, as a version of its own. The scope stays, an expiry
     /// that is over by now does not come back, and a reference to what is gone by now leads nowhere.
     ///

@@ -206,6 +206,11 @@ impl RecordUpdate {
         if self.is_empty() {
             return Err(Error::invalid("update", "nothing to change; give at least one field"));
         }
+        self.validate_fields()
+    }
+
+    /// Checks the bounds of the given fields, if there are some.
+    pub(crate) fn validate_fields(&self) -> Result<()> {
         if let Some(content) = &self.content {
             check_content(content)?;
         }

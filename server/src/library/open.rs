@@ -71,7 +71,13 @@ impl Library {
         let given = paths.into_iter().map(|(name, path)| (name, path.map(PathBuf::into_os_string)));
         let given = given.chain(names.into_iter().map(|(name, value)| (name, value.map(OsString::from))));
         for (name, value) in given {
-            words.extend(value.into_iter().flat_map(|value| [name.into(), value]));
+            words.extend(value.map(|value| {
+                // In one word: a value may begin with a hyphen.
+                let mut word = OsString::from(name);
+                word.push("=");
+                word.push(value);
+                word
+            }));
         }
         words.push("stats".into());
         let cli = Cli::read(words, env!("CARGO_PKG_VERSION")).map_err(|error| Problem::input(error.to_string()))?;

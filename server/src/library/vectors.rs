@@ -3,15 +3,14 @@
 use memorist_engine::Result;
 use memorist_engine::config::ModelSource;
 use memorist_engine::embed::ModelIdentity;
-use memorist_engine::types::{AddOutcome, Model, NewRecord};
+use memorist_engine::types::{AddOutcome, EmbeddingState, Model, NewRecord};
 use serde_json::{Map, Value, json};
 
 use super::open::{Library, own_model};
-use super::problem::Problem;
+use super::problem::{Problem, ProblemKind};
 use super::tools::parsed;
 use crate::ops;
 use crate::wire::{self, AddParams, UpdateParams, UpdateResult};
-use crate::wording::Worded as _;
 
 impl Library {
     /// Saves a memory with the vector of its text, as the tool does but for links and merges.
@@ -20,8 +19,11 @@ impl Library {
     /// Those of the tool, and if the vector is not one of the store's model.
     pub fn add_with(&self, given: Map<String, Value>, vector: &[f32]) -> Result<Value, Problem> {
         let record = self.record(given)?;
-        self.adopt_model(vector.len())?;
-        Ok(added(&self.engine.add_with(&record, vector)?))
+        self.adopt_model(vector.len(), || self.engine.check_add_with(&record, vector))?;
+        let mut outcome = self.engine.add_with(&record, vector)?;
+        self.stands_for_the_whole(&mut outcome.embedding);
+        self.context.log_saved(&self.engine, &outcome);
+        Ok(added(&outcome))
     }
 
     /// Saves many memories in one transaction: one outcome for each, in order. A refused one is an object with `error`, and
@@ -36,13 +38,10 @@ impl Library {
         let read: Vec<NewRecord> = read.into_iter().flatten().collect();
         let outcomes = match vectors {
             Some(vectors) => {
-                if let Some(first) = vectors.first() {
-                    self.adopt_model(first.len())?;
-                }
                 let vectors = vectors.iter().zip(&is_read).filter(|(_, is_read)| **is_read);
-                self.engine.add_batch_with(&read, &vectors.map(|(vector, _)| *vector).collect::<Vec<_>>())?
+                self.add_batch_with(&read, &vectors.map(|(vector, _)| *vector).collect::<Vec<_>>())?
             }
-            None => self.engine.add_batch(&read)?,
+            None => self.engine.add_batch(&read)?.into_iter().map(|outcome| Ok(outcome?)).collect(),
         };
         let mut outcomes = outcomes.into_iter();
         let mut refused = refused.into_iter().filter_map(Result::err);
@@ -52,11 +51,40 @@ impl Library {
                     self.context.log_saved(&self.engine, &outcome);
                     added(&outcome)
                 }
-                Err(error) => json!({ "error": error.worded() }),
+                Err(problem) => json!({ "error": problem.message }),
             }),
             false => refused.next().map(|problem| json!({ "error": problem.message })),
         };
         Ok(is_read.iter().filter_map(outcome).collect())
+    }
+
+    fn add_batch_with(
+        &self,
+        new: &[NewRecord],
+        vectors: &[&[f32]],
+    ) -> Result<Vec<Result<AddOutcome, Problem>>, Problem> {
+        // The first that is sure to be saved says how many dimensions a new store has.
+        let mut refused = Vec::new();
+        for (new, vector) in new.iter().zip(vectors) {
+            match self.adopt_model(vector.len(), || self.engine.check_add_with(new, vector)) {
+                Ok(()) => break,
+                Err(problem) if problem.kind == ProblemKind::InvalidInput => refused.push(problem),
+                Err(problem) => return Err(problem),
+            }
+        }
+        if !refused.is_empty() && refused.len() == new.len() {
+            return Ok(refused.into_iter().map(Err).collect());
+        }
+        let mut outcomes = self.engine.add_batch_with(new, vectors)?;
+        outcomes.iter_mut().flatten().for_each(|outcome| self.stands_for_the_whole(&mut outcome.embedding));
+        Ok(outcomes.into_iter().map(|outcome| Ok(outcome?)).collect())
+    }
+
+    /// Where nothing embeds, a vector of the program is all that a long text will have.
+    fn stands_for_the_whole(&self, embedding: &mut EmbeddingState) {
+        if self.nothing_embeds() {
+            *embedding = EmbeddingState::Ready;
+        }
     }
 
     /// Changes a memory, with the vector of its new text.
@@ -67,9 +95,10 @@ impl Library {
         let params: UpdateParams = parsed(given)?;
         let id = params.id.0.into();
         let viewer = self.context.defaults.viewer(&params.project, &params.agent)?;
-        let update = ops::checked_update(params)?;
-        self.adopt_model(vector.len())?;
-        let outcome = self.engine.update_with(id, &update, &viewer, vector)?;
+        let update = ops::checked_fields(params)?;
+        self.adopt_model(vector.len(), || self.engine.check_update_with(id, &update, &viewer, vector))?;
+        let mut outcome = self.engine.update_with(id, &update, &viewer, vector)?;
+        self.stands_for_the_whole(&mut outcome.embedding);
         super::tools::value(&UpdateResult::of(&outcome))
     }
 
@@ -91,13 +120,23 @@ impl Library {
         Ok(wire::new_record(params, &self.context.defaults)?)
     }
 
-    /// A store without a model gets that of the program's vectors, if nothing else embeds.
-    fn adopt_model(&self, dims: usize) -> Result<(), Problem> {
-        let nothing_embeds = self.settings.engine.model.source == ModelSource::None;
+    fn nothing_embeds(&self) -> bool {
+        self.settings.engine.model.source == ModelSource::None
+    }
+
+    /// A store without a model gets that of the program's vectors, if nothing else embeds, once `check` is passed: what is
+    /// refused must not say how many dimensions the store has.
+    fn adopt_model(&self, dims: usize, check: impl FnOnce() -> Result<()>) -> Result<(), Problem> {
         match &self.own_model {
-            Some(name) if nothing_embeds => {
+            Some(name) if self.nothing_embeds() => {
                 // A vector of the wrong length is no vector of another model.
-                let dims = self.engine.dimensions().unwrap_or(dims);
+                let dims = match self.engine.dimensions() {
+                    Ok(known) => known,
+                    Err(_) => {
+                        check()?;
+                        dims
+                    }
+                };
                 let ModelIdentity { name, weights_sha256, pooling, dims } = own_model(name, dims);
                 Ok(self.engine.adopt_model(&Model { name, weights_sha256, pooling, dims })?)
             }

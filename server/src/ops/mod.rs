@@ -35,4 +35,4 @@ pub use history::{history, purge, roll_back, undo, undo_each};
 pub use import::{Importing, read_lines};
 pub use recall::recall;
 pub use records::{LINKS_SHOWN, Listed, delete, get, list, list_filter, listed, reply, search, stats, update};
-pub use save::{add, checked_update, resembling, save};
+pub use save::{add, checked_fields, checked_update, resembling, save};

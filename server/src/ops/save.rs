@@ -99,8 +99,14 @@ fn named(id: RecordId, similar: Result<Vec<Similar>>) -> (Vec<String>, Vec<Sugge
 
 /// The change that the parameters name.
 pub fn checked_update(params: UpdateParams) -> Result<RecordUpdate> {
-    let update = wire::record_update(params)?;
+    let update = checked_fields(params)?;
     update.validate()?;
+    Ok(update)
+}
+
+/// The same, where there may be nothing to change but the vector.
+pub fn checked_fields(params: UpdateParams) -> Result<RecordUpdate> {
+    let update = wire::record_update(params)?;
     check_expiry(update.expires_at.flatten())?;
     Ok(update)
 }

@@ -12,8 +12,8 @@ use crate::body::Body;
 use crate::error::{Error, Result};
 use crate::passages::further;
 use crate::records::log::Change;
+use crate::records::rows;
 use crate::records::transaction::{Authority, SelectExt, Tx};
-use crate::records::{models, rows};
 use crate::text::{self, Hash};
 use crate::types::{AddOutcome, EmbeddingState, Millis, ModelId, NewRecord, Record, RecordId, Viewer};
 
@@ -29,7 +29,7 @@ pub(crate) fn add_batch(
     news: &[impl Borrow<NewRecord>],
     now: Millis,
 ) -> Result<Vec<Result<AddOutcome>>> {
-    add_each(authority, news, |new| new.borrow(), |tx, new| insert(tx, new.borrow(), now))
+    add_each(authority, news, |new| new.borrow(), |tx, new| insert(tx, new.borrow(), now).map(Ok))
 }
 
 /// The same, with the vectors that `model` has made of their texts.
@@ -43,20 +43,36 @@ pub(crate) fn add_batch_with(
         authority,
         news,
         |(new, _)| new.borrow(),
-        |tx, (new, vector)| {
-            let new = new.borrow();
-            embeddings::check_vector(vector, models::require_current(tx, model)?.dims)?;
-            embeddings::store_ahead(tx, model, &text::embedding_hash(new.context.as_deref(), &new.content), vector)?;
-            insert(tx, new, now)
+        |tx, (new, vector)| match insert_with(tx, new.borrow(), (model, vector), now) {
+            Err(refused @ Error::Invalid { field: "embedding", .. }) => Ok(Err(refused)),
+            outcome => outcome.map(Ok),
         },
     )
+}
+
+/// Nothing was changed where the vector is refused.
+fn insert_with(tx: &dyn Tx, new: &NewRecord, (model, vector): (ModelId, &[f32]), now: Millis) -> Result<AddOutcome> {
+    let hash = text::embedding_hash(new.context.as_deref(), &new.content);
+    let content_hash = rows::hash_of_content(&new.content);
+    let scope = scope_id(tx, &new.scope)?;
+    let text = Text { hash: &content_hash, scope, session: new.session.as_deref(), turn: new.turn, own: None };
+    let twin = if new.kind.repeats() { None } else { text.twin(tx, now)?.filter(|twin| twin.live) };
+    // It keeps its context.
+    let sql = "SELECT embedding_hash FROM records WHERE id = ?1";
+    let of_twin = twin.map_or(Ok(None), |twin| tx.first(sql, &[twin.id.into()], |row| row.get(0)))?;
+    embeddings::store_own(tx, model, &of_twin.unwrap_or(hash), vector, None)?;
+    let outcome = insert(tx, new, now)?;
+    if !outcome.created {
+        embeddings::remove_unused(tx, &hash)?;
+    }
+    Ok(outcome)
 }
 
 fn add_each<New>(
     authority: &impl Authority,
     news: &[New],
     record: impl Fn(&New) -> &NewRecord,
-    add: impl Fn(&dyn Tx, &New) -> Result<AddOutcome>,
+    add: impl Fn(&dyn Tx, &New) -> Result<Result<AddOutcome>>,
 ) -> Result<Vec<Result<AddOutcome>>> {
     let valid: Vec<Result<()>> = news.iter().map(|new| record(new).validate()).collect();
     let added = authority.write(|tx| {
@@ -64,7 +80,7 @@ fn add_each<New>(
         valid.map(|(new, _)| add(tx, new)).collect::<Result<Vec<_>>>()
     })?;
     let mut added = added.into_iter();
-    Ok(valid.into_iter().map(|valid| valid.map(|()| added.next().expect("one for each valid record"))).collect())
+    Ok(valid.into_iter().map(|valid| valid.and_then(|()| added.next().expect("one for each valid record"))).collect())
 }
 
 /// A record with the same text in the same scope, of a kind that does not repeat, and no other turn of a session.

@@ -10,7 +10,10 @@ use crate::records::models;
 use crate::records::transaction::{Authority, SelectExt, Tx};
 use crate::text::Hash;
 use crate::types::embedding::LARGEST;
-use crate::types::{Model, ModelId, RecordId, embedding_bytes};
+use crate::types::{Model, ModelId, RecordId, embedding_bytes, embedding_of};
+
+/// The largest difference of a number in two vectors of one text: some roundings to 16 bits.
+const ALIKE: f32 = 2e-3;
 
 /// Makes `model` the store's own where it has none yet. Returns its row.
 pub(crate) fn adopt_model(authority: &impl Authority, model: &Model) -> Result<ModelId> {
@@ -64,6 +67,48 @@ pub(super) fn store_ahead(tx: &dyn Tx, model: ModelId, hash: &Hash, vector: &[f3
         insert(tx, model, hash, vector)?;
     }
     log_embedded(tx, model, &waited)
+}
+
+/// Stores the vector that a program has made of a text which the record `own` has, or which one is about to get. There is one
+/// vector for each text: a vector that only `own` has is replaced.
+///
+/// # Errors
+/// [`Error::Invalid`], and nothing was changed, if another record has the text with another vector.
+pub(super) fn store_own(tx: &dyn Tx, model: ModelId, hash: &Hash, vector: &[f32], own: Option<RecordId>) -> Result<()> {
+    let dims = models::require_current(tx, model)?.dims;
+    check_vector(vector, dims)?;
+    let sql = "SELECT vector FROM embeddings WHERE model_id = ?1 AND hash = ?2";
+    let stored = tx.first(sql, &[model.into(), hash.into()], |row| Ok(row.get::<&[u8]>(0)?.to_vec()))?;
+    let Some(stored) = stored else { return store_ahead(tx, model, hash, vector) };
+    if embedding_of(&stored, dims).is_some_and(|stored| are_alike(&stored, vector)) {
+        return Ok(());
+    }
+    let own_id = own.unwrap_or_else(|| 0.into());
+    let others = "SELECT id FROM records WHERE embedding_hash = ?1 AND id <> ?2
+         UNION SELECT record_id FROM passages WHERE hash = ?1 ORDER BY 1";
+    let other: Option<RecordId> = tx.first(others, &[hash.into(), own_id.into()], |row| row.get(0))?;
+    if let Some(other) = other {
+        let why = format!(
+            "memory {other} has this text with another vector, and a text has one: update that memory, or, in another \
+             project or session, give this one a context of its own"
+        );
+        return Err(Error::invalid("embedding", why));
+    }
+    // A store of a team lets nobody remove a vector that is in use.
+    let sql = "DELETE FROM embeddings WHERE model_id = ?1 AND hash = ?2";
+    if tx.execute(sql, &[model.into(), hash.into()])? == 0 {
+        return Err(Error::invalid("embedding", "the vector of a text is not changed in the store of a team"));
+    }
+    let id = insert(tx, model, hash, vector)?;
+    let Some(own) = own else { return Ok(()) };
+    let sql = "UPDATE records SET embedding_id = ?1 WHERE id = ?2 AND embedding_hash = ?3";
+    tx.execute(sql, &[id.into(), own.into(), hash.into()])?;
+    append(tx, own, &Change::Embed { model })
+}
+
+/// Whether two vectors of length 1 are the same but for rounding: models differ a little from batch to batch.
+fn are_alike(one: &[f32], other: &[f32]) -> bool {
+    one.iter().zip(other).all(|(one, other)| (one - other).abs() < ALIKE)
 }
 
 fn log_embedded(tx: &dyn Tx, model: ModelId, records: &BTreeSet<RecordId>) -> Result<()> {

@@ -14,7 +14,7 @@ use crate::records::{lookup, rows};
 use crate::sensitive;
 use crate::text::{self, Hash};
 use crate::types::bounds::{check_label, check_tags};
-use crate::types::{Kind, Millis, Record, RecordId, RecordUpdate, Version, Viewer};
+use crate::types::{Kind, Millis, ModelId, Record, RecordId, RecordUpdate, Version, Viewer};
 
 /// A record before a change and after it.
 #[derive(Debug)]
@@ -35,6 +35,25 @@ pub(crate) fn update(
 ) -> Result<Changed> {
     update.validate()?;
     authority.write(|tx| apply(tx, id, update, viewer, now))
+}
+
+/// As [`update`], with the vector that `model` has made of the text that the record has afterwards.
+pub(crate) fn update_with(
+    authority: &impl Authority,
+    id: RecordId,
+    update: &RecordUpdate,
+    viewer: &Viewer,
+    (model, vector): (ModelId, &[f32]),
+    now: Millis,
+) -> Result<Changed> {
+    // The vector alone may be new.
+    update.validate_fields()?;
+    authority.write(|tx| {
+        let changed = apply(tx, id, update, viewer, now)?;
+        let hash = text::embedding_hash(changed.after.context.as_deref(), &changed.after.content);
+        embeddings::store_own(tx, model, &hash, vector, Some(id))?;
+        Ok(changed)
+    })
 }
 
 /// As [`update`], within a transaction.
