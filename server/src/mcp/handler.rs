@@ -43,8 +43,8 @@ pub struct Handler {
 }
 
 impl Handler {
-    /// Answers with the engine of `dispatcher` and the tools of `profile`, as far as `rights` go. `watching` is to know of searches, and
-    /// `metrics` counts.
+    /// Answers with the engine of `dispatcher` and the tools of `profile`, as far as `rights` go. `watching` is to know of
+    /// searches, and `metrics` counts.
     pub fn new(
         dispatcher: Dispatcher,
         context: Context,
