@@ -231,7 +231,9 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let Some(subscriptions) = &self.subscriptions else {
-            return Err(ErrorData::invalid_request("notices need a session: initialize first, and send its id", None));
+            let why = "notices need a session, and there is none, or it is over, as after a restart of the server: initialize, \
+                       and send the new id";
+            return Err(ErrorData::invalid_request(why, None));
         };
         let named = Named::by(&request.uri).ok_or_else(|| no_resource(&request.uri))?;
         let source = self.source();
