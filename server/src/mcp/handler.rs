@@ -256,7 +256,12 @@ impl ServerHandler for Handler {
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         let mut accepted = requested.clone();
         if let Some(uris) = &mut accepted.resource_subscriptions {
-            uris.retain(|uri| Named::by(uri).is_some());
+            let mut digests = 0;
+            uris.retain(|uri| {
+                let Some(named) = Named::by(uri).filter(|named| named.is_open_to(&self.context)) else { return false };
+                digests += usize::from(!named.is_memory());
+                named.is_memory() || digests <= subscriptions::MOST_DIGESTS
+            });
             uris.truncate(subscriptions::MOST);
         }
         Some(accepted)

@@ -17,7 +17,10 @@ use crate::ops::Context;
 /// Most subscriptions of a client.
 pub const MOST: usize = 256;
 
-/// A digest reads many memories, so it is looked at no more often than this.
+/// Most of them that are digests.
+pub const MOST_DIGESTS: usize = 8;
+
+/// A digest reads many memories, so it is looked at no more often than this. So long a failed round waits for the next, too.
 const DIGESTS: Duration = Duration::from_secs(5);
 
 /// Where subscriptions are looked up, and for whom.
@@ -65,11 +68,12 @@ impl Subscriptions {
         let found = source.look(added.iter().map(|(_, named)| named.clone()).collect()).await?;
         let mut watched = self.watched();
         for ((uri, named), print) in added.into_iter().zip(found) {
-            if watched.len() >= MOST && !watched.contains_key(&uri) {
-                return Err(ErrorData::invalid_params(
-                    format!("at most {MOST} subscriptions; unsubscribe from some"),
-                    None,
-                ));
+            let is_new = !watched.contains_key(&uri);
+            let digests = || watched.values().filter(|watched| !watched.named.is_memory()).count();
+            if is_new && (watched.len() >= MOST || !named.is_memory() && digests() >= MOST_DIGESTS) {
+                let why =
+                    format!("at most {MOST} subscriptions, {MOST_DIGESTS} of them to digests; unsubscribe from some");
+                return Err(ErrorData::invalid_params(why, None));
             }
             watched.insert(uri, Watched { named, print, looked: Instant::now() });
         }
