@@ -154,6 +154,8 @@ pub async fn notify<S: Sink>(of: Weak<Subscriptions>, source: Source, mut change
             }
             Err(error) => {
                 tracing::debug!("subscriptions could not be looked at: {}", error.message);
+                // Perhaps nothing is written for long.
+                waits = true;
                 continue;
             }
         };
@@ -174,7 +176,7 @@ mod tests {
     use tokio::time::timeout;
 
     use super::*;
-    use crate::wire::Defaults;
+    use crate::wire::{Defaults, Patch};
 
     const NEVER: Duration = Duration::from_millis(2_500);
     const SOON: Duration = Duration::from_secs(30);
@@ -273,5 +275,34 @@ mod tests {
         world.subscribe(0).await.unwrap();
         let refused = world.subscribe(MOST as i64).await.unwrap_err();
         assert!(refused.message.contains("unsubscribe"), "{refused:?}");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_client_has_few_digests() {
+        let world = World::new();
+        let digest = Named::Digest(Patch::Absent);
+        for number in 0..MOST_DIGESTS {
+            let added = vec![(format!("digest {number}"), digest.clone())];
+            world.subscriptions.add(&world.source, added).await.unwrap();
+        }
+        let refused = world.subscriptions.add(&world.source, vec![("one more".into(), digest)]).await.unwrap_err();
+        assert!(refused.message.contains("digests"), "{refused:?}");
+        world.subscribe(1).await.unwrap();
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_failed_round_is_repeated_without_another_commit() {
+        let mut world = World::new();
+        let id = world.add("Of Apollo", "apollo").await;
+        world.subscribe(id.get()).await.unwrap();
+        // It may not be read, so a round with it fails.
+        let named = Named::Digest(Patch::Value("gemini".into()));
+        assert!(!named.is_open_to(&world.source.context));
+        let looked = Instant::now().checked_sub(DIGESTS).unwrap();
+        world.subscriptions.watched().insert("bad".into(), Watched { named, print: None, looked });
+        world.update(id, "Of Apollo, and changed").await;
+        assert_eq!(world.next(NEVER).await, None, "the round fails");
+        world.subscriptions.remove("bad");
+        assert_eq!(world.next(SOON).await, Some(format!("memory://{id}")));
     }
 }
