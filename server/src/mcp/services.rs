@@ -19,7 +19,7 @@ use tokio::time::{sleep, timeout};
 use super::changes::Changes;
 use super::clients::Clients;
 #[cfg(feature = "conformance")]
-use super::conformance::WithFixtures as Served;
+use super::conformance::{WithFixtures as Served, talks};
 use super::connections::Answer;
 use super::guard::{self, Refusal};
 use super::handler::Handler;
@@ -106,14 +106,21 @@ impl Service {
 }
 
 /// Whether a message of a session has to do with it, and is no call that is answered as without one: sooner, and in one JSON
-/// document. Tools send nothing while they work, except for fixtures of the conformance suite.
+/// document.
 fn is_for_session(message: Option<&ClientJsonRpcMessage>) -> bool {
     let Some(JsonRpcMessage::Request(call)) = message else { return true };
     let subscribes = matches!(call.request, ClientRequest::SubscribeRequest(_) | ClientRequest::UnsubscribeRequest(_));
-    subscribes || cfg!(feature = "conformance")
+    subscribes || talks(&call.request)
 }
 
-fn is_stream(answer: &Answer) -> bool {
+/// The product sends nothing while a call is in hand; fixtures of the conformance suite do.
+#[cfg(not(feature = "conformance"))]
+fn talks(_: &ClientRequest) -> bool {
+    false
+}
+
+/// Whether it is a stream of events.
+pub fn is_stream(answer: &Answer) -> bool {
     answer.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }
 
