@@ -23,7 +23,7 @@ use super::errors::{internal, protocol_error};
 use super::metrics::Metrics;
 use super::profiles::{Answer, Profile};
 use super::resources::Named;
-use super::subscriptions::{self, Sink, Source, Subscriptions};
+use super::subscriptions::{self, Digests, Sink, Source, Subscriptions};
 use super::watching::Watching;
 use super::{completions, prompts, resources};
 use crate::ops::Context;
@@ -38,6 +38,7 @@ pub struct Handler {
     watching: Arc<Watching>,
     metrics: Arc<Metrics>,
     changes: Changes,
+    digests: Arc<Digests>,
     /// Of a session, where there is one.
     subscriptions: Option<Arc<Subscriptions>>,
 }
@@ -55,7 +56,17 @@ impl Handler {
         changes: Changes,
     ) -> Self {
         let context = Arc::new(context);
-        Handler { dispatcher, context, profile, rights, watching, metrics, changes, subscriptions: None }
+        Handler {
+            dispatcher,
+            context,
+            profile,
+            rights,
+            watching,
+            metrics,
+            changes,
+            digests: Arc::default(),
+            subscriptions: None,
+        }
     }
 
     /// Answers one session, which can be sent notices.
@@ -74,7 +85,8 @@ impl Handler {
     }
 
     fn source(&self) -> Source {
-        Source { dispatcher: self.dispatcher.clone(), context: self.context.clone(), changes: self.changes.clone() }
+        let (dispatcher, context) = (self.dispatcher.clone(), self.context.clone());
+        Source { dispatcher, context, changes: self.changes.clone(), digests: self.digests.clone() }
     }
 }
 
