@@ -240,7 +240,7 @@ def check_many_streams(checks, binary, folder):
             stream = Events(server, "GET", **own)
             (waiting if stream.status == 200 else refused).append(stream)
         checks.equal("as many streams as there may be", len(waiting), STREAMS)
-        checks.equal("others go on without", {stream.status for stream in refused}, {405})
+        checks.equal("others go on without", sorted({stream.status for stream in refused}), [405])
         more = Events(server, "POST", listen(1, uri(number)), MCP_Protocol_Version=NEWER,
                       Mcp_Method="subscriptions/listen")
         checks.equal("a stream of the newer era waits", more.status, 503)
