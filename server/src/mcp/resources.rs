@@ -157,7 +157,7 @@ mod tests {
         ] {
             assert_eq!(Named::by(uri), Some(Named::Digest(Patch::Value(project.into()))), "{uri}");
         }
-        let zeros = "0".repeat(4 << 20);
+        let zeros = "0".repeat(2 * URI_BYTES);
         let (zeros, long) = (format!("memory://{zeros}7"), format!("memory://digest/{zeros}"));
         for other in [
             &zeros,
