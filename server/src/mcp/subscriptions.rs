@@ -39,7 +39,13 @@ pub struct Source {
 
 /// What digests were in a round of notices. A digest reads many memories, so it is made once for all clients.
 #[derive(Default)]
-pub struct Digests(Mutex<(u64, Vec<(Named, Option<Print>)>)>);
+pub struct Digests(Mutex<Made>);
+
+#[derive(Default)]
+struct Made {
+    round: u64,
+    prints: Vec<(Named, Option<Print>)>,
+}
 
 impl Digests {
     /// What one is in this round. Who wants it while it is made waits for it.
@@ -50,14 +56,14 @@ impl Digests {
         make: impl FnOnce() -> memorist_engine::Result<Option<Print>>,
     ) -> memorist_engine::Result<Option<Print>> {
         let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if made.0 != round {
-            *made = (round, Vec::new());
+        if made.round != round {
+            *made = Made { round, prints: Vec::new() };
         }
-        if let Some((_, print)) = made.1.iter().find(|(known, _)| known == named) {
+        if let Some((_, print)) = made.prints.iter().find(|(known, _)| known == named) {
             return Ok(print.clone());
         }
         let print = make()?;
-        made.1.push((named.clone(), print.clone()));
+        made.prints.push((named.clone(), print.clone()));
         Ok(print)
     }
 }
