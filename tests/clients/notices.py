@@ -8,12 +8,13 @@ import http.client
 import json
 import os
 import queue
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from check import TIMEOUT_SECONDS, Checks, HttpServer, binary_argument
@@ -30,6 +31,8 @@ SOON = 20.0
 # How long to wait for what must not come: two rounds.
 NEVER = 2.5
 IMPORTED = 100_000
+# Streams of clients with the same rights.
+STREAMS = 128
 # A round of notices a second, and a look at a digest every five.
 SECONDS_A_DIGEST = 5
 
@@ -156,6 +159,10 @@ class Events:
         self.messages.put("the end")
 
     def close(self):
+        if self.connection.sock:
+            # The thread that reads has a hold on the socket.
+            with suppress(OSError):
+                self.connection.sock.shutdown(socket.SHUT_RDWR)
         self.connection.close()
 
 
@@ -193,7 +200,8 @@ def check_http(checks, binary, folder):
             check_changes(checks, store, Heard(checks, stream.messages), first, second)
             stream.close()
         alone = message(request(server, subscribe(1, uri(second)), MCP_Protocol_Version=OLDER)[2])
-        checks.that("without a session there are no notices, and it says so", "session" in alone["error"]["message"], alone)
+        checks.that("without a session there are no notices, and it says so",
+                    "initialize, and send the new id" in alone["error"]["message"], alone)
         checks.equal("without a session there is no stream", request(server, b"", "GET", MCP_Protocol_Version=OLDER)[0], 405)
 
         first, second = store.add("The ferry leaves at eight again."), store.add("Yet another memory")
@@ -219,6 +227,35 @@ def check_http(checks, binary, folder):
         checks.that("a stream of the newer era ends with a result", "result" in last, last)
 
 
+def check_many_streams(checks, binary, folder):
+    """Clients that wait for notices take no room from calls."""
+    store = Store(binary, folder / "store")
+    number = store.add("The ferry leaves at eight.")
+    with HttpServer(checks, binary, folder / "store") as server:
+        waiting, refused = [], []
+        for _ in range(2 * STREAMS + 20):
+            _, headers, _ = request(server)
+            own = {"Mcp_Session_Id": headers["Mcp-Session-Id"], "MCP_Protocol_Version": OLDER}
+            request(server, INITIALIZED, **own)
+            stream = Events(server, "GET", **own)
+            (waiting if stream.status == 200 else refused).append(stream)
+        checks.equal("as many streams as there may be", len(waiting), STREAMS)
+        checks.equal("others go on without", sorted({stream.status for stream in refused}), [405])
+        more = Events(server, "POST", listen(1, uri(number)), MCP_Protocol_Version=NEWER,
+                      Mcp_Method="subscriptions/listen")
+        checks.equal("a stream of the newer era waits", more.status, 503)
+        ping = message(request(server, {"jsonrpc": "2.0", "id": 2, "method": "ping"}, **own)[2])
+        checks.equal("calls go on", ping.get("result"), {})
+        waiting.pop().close()
+        end = time.monotonic() + SOON
+        while (again := Events(server, "GET", **own)).status != 200 and time.monotonic() < end:
+            time.sleep(0.1)
+        checks.equal("a stream that ends makes room", again.status, 200)
+        for stream in [again, *waiting]:
+            stream.close()
+        server.stop("a server whose streams have ended")
+
+
 def check_scope(checks, binary, folder):
     """Nothing is reported of what the client cannot read."""
     store = Store(binary, folder / "store")
@@ -233,6 +270,15 @@ def check_scope(checks, binary, folder):
     store.update(own, "Of Apollo, and changed")
     heard.updated("a memory of its own", uri(own))
     server.end("a server of one project")
+    with HttpServer(checks, binary, folder / "store", "--project", "apollo", "--only") as server:
+        stream = Events(server, "POST", listen(1, "memory://digest/gemini", uri(own)), MCP_Protocol_Version=NEWER,
+                        Mcp_Method="subscriptions/listen")
+        heard = Heard(checks, stream.messages)
+        checks.equal("a digest of another project is not accepted, and spoils nothing",
+                     heard.next()["params"]["notifications"], {"resourceSubscriptions": [uri(own)]})
+        store.update(own, "Of Apollo, and changed again")
+        heard.updated("a memory of its own, beside it", uri(own), 1)
+        stream.close()
 
 
 def check_flood(checks, binary, folder):
@@ -263,7 +309,7 @@ def main():
     binary = binary_argument()
     os.environ["MEMORIST_MODEL"] = "none"
     failed = 0
-    for check in (check_stdio, check_http, check_scope, check_flood):
+    for check in (check_stdio, check_http, check_many_streams, check_scope, check_flood):
         checks = Checks(f"notices {check.__name__.removeprefix('check_')}")
         with tempfile.TemporaryDirectory() as folder, checks.section("runs to its end"):
             check(checks, binary, Path(folder))

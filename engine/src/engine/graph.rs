@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Engine;
 use crate::error::{Error, Result};
+use crate::records::Snapshot;
 use crate::types::bounds::check_limit;
 use crate::types::{
     Chain, ChainQuery, Digest, DigestQuery, Direction, Kind, Link, LinkKind, Linked, MAX_LIMIT, Mark, Outdated,
@@ -113,8 +114,20 @@ impl Engine {
     /// [`Error::Invalid`] names the invalid name.
     pub fn digest(&self, query: &DigestQuery) -> Result<Digest> {
         query.validate()?;
-        let snapshot = self.store.records.snapshot()?;
-        let superseded = self.superseded.get(&query.viewer, &snapshot)?;
+        self.digest_of(query, &self.store.records.snapshot()?)
+    }
+
+    /// The same of what is here, without a question to the server of a team's store: for who looks often.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] names the invalid name.
+    pub fn glance_digest(&self, query: &DigestQuery) -> Result<Digest> {
+        query.validate()?;
+        self.digest_of(query, &self.store.records.copy().snapshot()?)
+    }
+
+    fn digest_of(&self, query: &DigestQuery, snapshot: &Snapshot) -> Result<Digest> {
+        let superseded = self.superseded.get(&query.viewer, snapshot)?;
         snapshot.digest(query, &superseded, self.store.now())
     }
 

@@ -41,6 +41,11 @@ impl Changes {
         subscriber
     }
 
+    /// The number of the round, which grows with each look that finds something.
+    pub fn round(&self) -> u64 {
+        *self.rounds.borrow()
+    }
+
     /// A future that ends when the server stops.
     pub fn ended(&self) -> impl Future<Output = ()> + Send + Sync + use<> {
         let mut is_over = self.is_over.subscribe();

@@ -26,7 +26,7 @@ use tokio::time::{Sleep, sleep, timeout};
 const MAX_PENDING: usize = 64;
 /// How long a connection may be pending.
 const PENDING_TIMEOUT: Duration = Duration::from_secs(5);
-/// Most admitted connections.
+/// Most admitted connections, beside those with a stream of notices.
 const MAX_ADMITTED: usize = 256;
 /// How long a connection stays open without a request.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
@@ -163,6 +163,21 @@ impl Slot {
         }
         *admitted
     }
+
+    /// Counts this admitted connection apart for as long as it has a stream of notices, so that calls find room.
+    pub fn stream(self: Arc<Self>) -> Streaming {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner).admitted -= 1;
+        Streaming(self)
+    }
+}
+
+/// An admitted connection that is busy with a stream of notices, until this is dropped.
+pub struct Streaming(Arc<Slot>);
+
+impl Drop for Streaming {
+    fn drop(&mut self) {
+        self.0.connections.lock().unwrap_or_else(PoisonError::into_inner).admitted += 1;
+    }
 }
 
 impl Drop for Slot {
@@ -262,6 +277,21 @@ mod tests {
         assert!(!waiting.0.admit());
         admitted.pop();
         assert!(waiting.0.admit());
+    }
+
+    #[test]
+    fn streams_take_no_room_of_calls() {
+        let connections = Arc::default();
+        let open = || Arc::new(Slot::open(&connections).0);
+        let mut admitted: Vec<_> = (0..MAX_ADMITTED).map(|_| open()).inspect(|slot| assert!(slot.admit())).collect();
+        let stream = admitted.remove(0).stream();
+        let waiting = open();
+        assert!(waiting.admit(), "a stream has made room");
+        assert!(!open().admit());
+        drop((admitted, waiting));
+        assert_eq!(connections.lock().unwrap().admitted, 0);
+        drop(stream);
+        assert_eq!(connections.lock().unwrap().admitted, 0, "its connection was closed, too");
     }
 
     #[tokio::test]

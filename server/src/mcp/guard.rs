@@ -3,7 +3,7 @@
 
 use std::net::{Ipv6Addr, SocketAddr, ToSocketAddrs};
 
-use http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{ALLOW, AUTHORIZATION, HOST, HeaderName, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::uri::Authority;
 use http::{HeaderMap, StatusCode, Uri};
@@ -54,6 +54,12 @@ impl Refusal {
     pub fn busy() -> Self {
         let header = Some((RETRY_AFTER, "1"));
         Refusal { status: StatusCode::SERVICE_UNAVAILABLE, header, why: "too many clients at once; try again" }
+    }
+
+    /// A stream of a session that there is no room for. Clients go on without one, as with a server that has none.
+    pub fn no_stream() -> Self {
+        let why = "too many clients wait for notices; everything else works without";
+        Refusal { status: StatusCode::METHOD_NOT_ALLOWED, header: Some((ALLOW, "POST, DELETE")), why }
     }
 }
 

@@ -23,7 +23,7 @@ use super::errors::{internal, protocol_error};
 use super::metrics::Metrics;
 use super::profiles::{Answer, Profile};
 use super::resources::Named;
-use super::subscriptions::{self, Sink, Source, Subscriptions};
+use super::subscriptions::{self, Digests, Sink, Source, Subscriptions};
 use super::watching::Watching;
 use super::{completions, prompts, resources};
 use crate::ops::Context;
@@ -38,13 +38,14 @@ pub struct Handler {
     watching: Arc<Watching>,
     metrics: Arc<Metrics>,
     changes: Changes,
+    digests: Arc<Digests>,
     /// Of a session, where there is one.
     subscriptions: Option<Arc<Subscriptions>>,
 }
 
 impl Handler {
-    /// Answers with the engine of `dispatcher` and the tools of `profile`, as far as `rights` go. `watching` is to know of searches, and
-    /// `metrics` counts.
+    /// Answers with the engine of `dispatcher` and the tools of `profile`, as far as `rights` go. `watching` is to know of
+    /// searches, and `metrics` counts.
     pub fn new(
         dispatcher: Dispatcher,
         context: Context,
@@ -55,7 +56,17 @@ impl Handler {
         changes: Changes,
     ) -> Self {
         let context = Arc::new(context);
-        Handler { dispatcher, context, profile, rights, watching, metrics, changes, subscriptions: None }
+        Handler {
+            dispatcher,
+            context,
+            profile,
+            rights,
+            watching,
+            metrics,
+            changes,
+            digests: Arc::default(),
+            subscriptions: None,
+        }
     }
 
     /// Answers one session, which can be sent notices.
@@ -74,7 +85,8 @@ impl Handler {
     }
 
     fn source(&self) -> Source {
-        Source { dispatcher: self.dispatcher.clone(), context: self.context.clone(), changes: self.changes.clone() }
+        let (dispatcher, context) = (self.dispatcher.clone(), self.context.clone());
+        Source { dispatcher, context, changes: self.changes.clone(), digests: self.digests.clone() }
     }
 }
 
@@ -231,7 +243,9 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let Some(subscriptions) = &self.subscriptions else {
-            return Err(ErrorData::invalid_request("notices need a session: initialize first, and send its id", None));
+            let why = "notices need a session, and there is none, or it is over, as after a restart of the server: initialize, \
+                       and send the new id";
+            return Err(ErrorData::invalid_request(why, None));
         };
         let named = Named::by(&request.uri).ok_or_else(|| no_resource(&request.uri))?;
         let source = self.source();
@@ -254,7 +268,12 @@ impl ServerHandler for Handler {
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         let mut accepted = requested.clone();
         if let Some(uris) = &mut accepted.resource_subscriptions {
-            uris.retain(|uri| Named::by(uri).is_some());
+            let mut digests = 0;
+            uris.retain(|uri| {
+                let Some(named) = Named::by(uri).filter(|named| named.is_open_to(&self.context)) else { return false };
+                digests += usize::from(!named.is_memory());
+                named.is_memory() || digests <= subscriptions::MOST_DIGESTS
+            });
             uris.truncate(subscriptions::MOST);
         }
         Some(accepted)

@@ -23,7 +23,8 @@ use super::connections::{self, Answer, Slot};
 use super::guard::{Policy, Refusal};
 use super::message::{self, MESSAGE_BYTES, Unreadable};
 use super::metrics;
-use super::services::{Service, Services};
+use super::services::{Service, Services, is_stream};
+use super::streams;
 use super::token::Token;
 use crate::exit::{Failure, Kind};
 use crate::output::Output;
@@ -132,10 +133,7 @@ impl Gate {
     async fn answer(&self, request: Request<Incoming>, slot: Arc<Slot>) -> Answer {
         let (head, body) = request.into_parts();
         match self.take(&head, body, &slot).await {
-            Err(refusal) => {
-                self.services.clients().metrics.failed(reason(refusal.status));
-                refused(&refusal)
-            }
+            Err(refusal) => self.refuse(&refusal),
             Ok(Taken { service: None, .. }) => match self.services.clients().figures().await {
                 Ok(text) => plain(StatusCode::OK, text.into(), metrics::CONTENT_TYPE),
                 Err(why) => {
@@ -154,20 +152,31 @@ impl Gate {
                     Ok(message) => message,
                     Err(unreadable) => return not_understood(unreadable),
                 };
-                let answer = service.answer(Request::from_parts(head, Full::new(body)), message.as_ref()).await;
+                let is_get = head.method == Method::GET;
+                let stream = if is_get || message.as_ref().is_some_and(streams::listens) {
+                    let Some(stream) = service.streams.open() else {
+                        return self.refuse(&if is_get { Refusal::no_stream() } else { Refusal::busy() });
+                    };
+                    Some(stream)
+                } else {
+                    None
+                };
+                let mut answer = service.answer(Request::from_parts(head, Full::new(body)), message.as_ref()).await;
+                if let Some(stream) = stream.filter(|_| is_stream(&answer)) {
+                    answer = holding(answer, (stream, slot.stream()));
+                }
                 match room {
                     None => answer,
                     // In a session the answer begins before the call ends.
-                    Some(room) => answer.map(|body| {
-                        let held = move |frame| {
-                            let _ = &room;
-                            frame
-                        };
-                        body.map_frame(held).boxed()
-                    }),
+                    Some(room) => holding(answer, room),
                 }
             }
         }
+    }
+
+    fn refuse(&self, refusal: &Refusal) -> Answer {
+        self.services.clients().metrics.failed(reason(refusal.status));
+        refused(refusal)
     }
 
     /// Reads the body of an acceptable request.
@@ -245,6 +254,17 @@ struct Taken {
     /// `None` where the figures are wanted.
     service: Option<Service>,
     room: Option<OwnedSemaphorePermit>,
+}
+
+/// The answer, which holds something until it was sent.
+fn holding(answer: Answer, held: impl Send + Sync + 'static) -> Answer {
+    answer.map(|body| {
+        let hold = move |frame| {
+            let _ = &held;
+            frame
+        };
+        body.map_frame(hold).boxed()
+    })
 }
 
 /// Its name where failures are counted.

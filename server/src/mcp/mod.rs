@@ -16,6 +16,7 @@
 //! | `services.rs` | who answers a client over HTTP, by its token and session |
 //! | `sessions.rs` | the sessions of the older era over HTTP |
 //! | `conformance/` | the fixtures of the official test suite; in no release |
+//! | `streams.rs` | how many streams of notices there may be |
 //! | `metrics.rs` | figures for an operator |
 //! | `watching.rs` | files that change are read |
 //! | `hooks.rs` | hooks of clients are answered |
@@ -48,6 +49,7 @@ mod resources;
 mod services;
 mod sessions;
 mod stdio;
+mod streams;
 mod subscriptions;
 mod token;
 mod watching;

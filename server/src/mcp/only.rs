@@ -1,5 +1,5 @@
-//! Tests of `serve --only`, and of tokens that are bound: no call may name another project or agent, and none changes memories of others. Covers each
-//! tool of each profile, resources, prompts and completions, with the memories of `leaks.rs`.
+//! Tests of `serve --only`, and of tokens that are bound: no call may name another project or agent, and none changes memories
+//! of others. Covers each tool of each profile, resources, prompts and completions, with the memories of `leaks.rs`.
 
 use clap::ValueEnum;
 use memorist_engine::types::{Kind, LinkKind, NewRecord, Record, RecordId, Scope, Viewer};

@@ -15,6 +15,9 @@ pub const DIGESTS: &str = "memory://digest/{project}";
 /// The template of a memory.
 pub const MEMORIES: &str = "memory://{id}";
 
+/// Longest URI. A subscription keeps it.
+const URI_BYTES: usize = 1 << 10;
+
 const JSON: &str = "application/json";
 const MARKDOWN: &str = "text/markdown";
 
@@ -60,15 +63,27 @@ impl Named {
         matches!(self, Named::Memory(_))
     }
 
-    /// The target of this URI, if it is one of ours.
+    /// Whether this client may read it, if it is there.
+    pub fn is_open_to(&self, context: &Context) -> bool {
+        match self {
+            Named::Memory(_) => true,
+            Named::Digest(project) => ops::digest_query(context, of_project(project)).is_ok(),
+        }
+    }
+
+    /// The target of this URI, if it is one of ours. A memory has one URI, without zeros before its id.
     pub fn by(uri: &str) -> Option<Self> {
+        if uri.len() > URI_BYTES {
+            return None;
+        }
         match uri.strip_prefix(DIGEST) {
             Some("") => return Some(Named::Digest(Patch::Absent)),
             Some(rest) => return Some(Named::Digest(Patch::Value(decoded(rest.strip_prefix('/')?)?))),
             None => {}
         }
         let digits = uri.strip_prefix(SCHEME)?;
-        digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten().map(Named::Memory)
+        let is_number = digits.bytes().all(|byte| byte.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0'));
+        is_number.then(|| digits.parse().ok()).flatten().map(Named::Memory)
     }
 }
 
@@ -83,14 +98,19 @@ pub fn read(engine: &Engine, context: &Context, uri: &str) -> Result<Option<Reso
             (text, JSON)
         }
         Some(Named::Digest(project)) => {
-            let digest = ops::digest(engine, context, DigestParams { project, ..DigestParams::default() })?;
+            let digest = ops::digest(engine, context, of_project(&project))?;
             (wire::markdown(&digest), MARKDOWN)
         }
     };
     Ok(Some(ResourceContents::text(text, uri).with_mime_type(media_type)))
 }
 
-/// What the client could read of it now; `None` if there is nothing that it sees. Counts nothing as read.
+fn of_project(project: &Patch<String>) -> DigestParams {
+    DigestParams { project: project.clone(), ..DigestParams::default() }
+}
+
+/// What the client could read of it now; `None` if there is nothing that it sees. Counts nothing as read, and asks no server
+/// of a team.
 pub fn print(engine: &Engine, context: &Context, named: &Named) -> Result<Option<Print>> {
     match named {
         Named::Memory(id) => {
@@ -99,8 +119,7 @@ pub fn print(engine: &Engine, context: &Context, named: &Named) -> Result<Option
                 .map(|(record, links)| content_hash(&format!("{} {} {links:?}", record.version, record.updated_at))))
         }
         Named::Digest(project) => {
-            let params = DigestParams { project: project.clone(), ..DigestParams::default() };
-            Ok(Some(content_hash(&wire::markdown(&ops::digest(engine, context, params)?))))
+            ops::glance_digest(engine, context, of_project(project)).map(|page| Some(content_hash(&page)))
         }
     }
 }
@@ -138,7 +157,13 @@ mod tests {
         ] {
             assert_eq!(Named::by(uri), Some(Named::Digest(Patch::Value(project.into()))), "{uri}");
         }
+        let zeros = "0".repeat(2 * URI_BYTES);
+        let (zeros, long) = (format!("memory://{zeros}7"), format!("memory://digest/{zeros}"));
         for other in [
+            &zeros,
+            &long,
+            "memory://007",
+            "memory://00",
             "memory://",
             "memory://-1",
             "memory://+1",

@@ -1,7 +1,7 @@
 //! Who answers a client over HTTP: by its token, and by its session if it has one.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -19,13 +19,14 @@ use tokio::time::{sleep, timeout};
 use super::changes::Changes;
 use super::clients::Clients;
 #[cfg(feature = "conformance")]
-use super::conformance::WithFixtures as Served;
+use super::conformance::{WithFixtures as Served, talks};
 use super::connections::Answer;
 use super::guard::{self, Refusal};
 use super::handler::Handler;
 #[cfg(not(feature = "conformance"))]
 use super::handler::Handler as Served;
 use super::sessions::Sessions;
+use super::streams::Streams;
 use super::token::Token;
 use crate::exit::Failure;
 
@@ -44,6 +45,8 @@ pub struct Service {
     alone: StreamableHttpService<Served, NeverSessionManager>,
     in_session: StreamableHttpService<Served, Sessions>,
     sessions: Arc<Sessions>,
+    /// The room for their streams.
+    pub streams: Streams,
     config: StreamableHttpServerConfig,
     /// Of the client that asks, if it has a token of the team store.
     lease: Option<Lease>,
@@ -61,7 +64,7 @@ fn served(product: Handler) -> Served {
 }
 
 impl Service {
-    fn new(handler: &Handler, config: &StreamableHttpServerConfig, changes: &Changes) -> Self {
+    fn new(handler: &Handler, config: &StreamableHttpServerConfig, changes: &Changes, streams: Streams) -> Self {
         let (alone, of_session) = (served(handler.clone()), handler.clone());
         let sessions = Arc::new(Sessions::new(changes.clone()));
         let config = config.clone().with_cancellation_token(config.cancellation_token.child_token());
@@ -73,6 +76,7 @@ impl Service {
                 config.clone().with_legacy_session_mode(true),
             ),
             sessions,
+            streams,
             config,
             lease: None,
         }
@@ -106,14 +110,21 @@ impl Service {
 }
 
 /// Whether a message of a session has to do with it, and is no call that is answered as without one: sooner, and in one JSON
-/// document. Tools send nothing while they work, except for fixtures of the conformance suite.
+/// document.
 fn is_for_session(message: Option<&ClientJsonRpcMessage>) -> bool {
     let Some(JsonRpcMessage::Request(call)) = message else { return true };
     let subscribes = matches!(call.request, ClientRequest::SubscribeRequest(_) | ClientRequest::UnsubscribeRequest(_));
-    subscribes || cfg!(feature = "conformance")
+    subscribes || talks(&call.request)
 }
 
-fn is_stream(answer: &Answer) -> bool {
+/// The product sends nothing while a call is in hand; fixtures of the conformance suite do.
+#[cfg(not(feature = "conformance"))]
+fn talks(_: &ClientRequest) -> bool {
+    false
+}
+
+/// Whether it is a stream of events.
+pub fn is_stream(answer: &Answer) -> bool {
     answer.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }
 
@@ -138,7 +149,7 @@ impl Services {
         clients: Clients,
         config: StreamableHttpServerConfig,
     ) -> Result<Self, Failure> {
-        let trusted = Service::new(&clients.trusted()?, &config, &clients.changes);
+        let trusted = Service::new(&clients.trusted()?, &config, &clients.changes, Streams::new());
         Ok(Services { token, trusted, has_tokens, clients: Arc::new(clients), bound: Mutex::default(), config })
     }
 
@@ -168,17 +179,22 @@ impl Services {
         let rights = rights.ok_or_else(guard::no_token)?;
         let sees_all = rights.scope == Scope::default();
         let lease = Lease { clients: self.clients.clone(), token: sent.to_owned(), rights: rights.clone() };
-        let leased = |service: Service| Service { lease: Some(lease), ..service };
-        if let Some(service) = self.bound().get(&rights) {
-            return Ok((leased(service.clone()), sees_all));
-        }
         let others = || {
             let why = "your token is bound to a project or agent that this server does not serve";
             Refusal::new(StatusCode::FORBIDDEN, why)
         };
-        let handler = self.clients.bound(&rights).ok().flatten().ok_or_else(others)?;
-        let service = Service::new(&handler, &self.config, &self.clients.changes);
-        let mut bound = self.bound();
+        let service = self.bound(rights).ok_or_else(others)?;
+        Ok((Service { lease: Some(lease), ..service }, sees_all))
+    }
+
+    /// The service of clients with these rights. There is one, also if two ask first at once: they share its sessions.
+    fn bound(&self, rights: TokenRights) -> Option<Service> {
+        let mut bound = self.bound.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(service) = bound.get(&rights) {
+            return Some(service.clone());
+        }
+        let handler = self.clients.bound(&rights).ok().flatten()?;
+        let service = Service::new(&handler, &self.config, &self.clients.changes, self.trusted.streams.of_others());
         if bound.len() >= MOST_BOUND {
             for (_, service) in bound.drain() {
                 // Nobody can reach its sessions any longer.
@@ -186,11 +202,7 @@ impl Services {
             }
         }
         bound.insert(rights, service.clone());
-        Ok((leased(service), sees_all))
-    }
-
-    fn bound(&self) -> MutexGuard<'_, HashMap<TokenRights, Service>> {
-        self.bound.lock().unwrap_or_else(PoisonError::into_inner)
+        Some(service)
     }
 }
 
@@ -240,13 +252,49 @@ fn until<F: Future<Output = bool> + Send>(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Barrier;
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use futures_util::stream;
     use http::Response;
     use hyper::body::Frame;
+    use memorist_engine::config::Config;
+    use memorist_engine::types::Rights;
 
+    use super::super::dispatch::Dispatcher;
     use super::*;
+    use crate::args::ProfileName;
+    use crate::ops::Context;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn clients_with_the_same_rights_have_one_service() {
+        let folder = tempfile::tempdir().unwrap();
+        let (dispatcher, _failed) = Dispatcher::open(folder.path().to_path_buf(), Config::without_model());
+        let clients = Clients {
+            changes: Changes::of(dispatcher.clone()),
+            dispatcher,
+            context: Context::default(),
+            profile: ProfileName::Core,
+            only: false,
+            watching: Arc::default(),
+            metrics: Arc::default(),
+        };
+        let services = Services::new(None, true, clients, StreamableHttpServerConfig::default()).unwrap();
+        for project in 0..20 {
+            let scope = Scope { project: Some(format!("project {project}")), agent: None };
+            let rights = TokenRights { scope, rights: Rights::Read };
+            let together = Barrier::new(2);
+            let first = || {
+                together.wait();
+                services.bound(rights.clone()).unwrap()
+            };
+            let (one, other) = std::thread::scope(|threads| {
+                let other = threads.spawn(first);
+                (first(), other.join().unwrap())
+            });
+            assert!(Arc::ptr_eq(&one.sessions, &other.sessions), "{project}");
+        }
+    }
 
     #[tokio::test]
     async fn a_stream_ends_when_its_token_is_revoked() {

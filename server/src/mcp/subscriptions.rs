@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use memorist_engine::Engine;
 use rmcp::ErrorData;
 use tokio::task::AbortHandle;
 
@@ -17,7 +18,10 @@ use crate::ops::Context;
 /// Most subscriptions of a client.
 pub const MOST: usize = 256;
 
-/// A digest reads many memories, so it is looked at no more often than this.
+/// Most of them that are digests.
+pub const MOST_DIGESTS: usize = 8;
+
+/// A digest reads many memories, so it is looked at no more often than this. So long a failed round waits for the next, too.
 const DIGESTS: Duration = Duration::from_secs(5);
 
 /// Where subscriptions are looked up, and for whom.
@@ -29,6 +33,39 @@ pub struct Source {
     pub context: Arc<Context>,
     /// When to look.
     pub changes: Changes,
+    /// Of all clients with the same view.
+    pub digests: Arc<Digests>,
+}
+
+/// What digests were in a round of notices. A digest reads many memories, so it is made once for all clients.
+#[derive(Default)]
+pub struct Digests(Mutex<Made>);
+
+#[derive(Default)]
+struct Made {
+    round: u64,
+    prints: Vec<(Named, Option<Print>)>,
+}
+
+impl Digests {
+    /// What one is in this round. Who wants it while it is made waits for it.
+    fn of(
+        &self,
+        round: u64,
+        named: &Named,
+        make: impl FnOnce() -> memorist_engine::Result<Option<Print>>,
+    ) -> memorist_engine::Result<Option<Print>> {
+        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if made.round != round {
+            *made = Made { round, prints: Vec::new() };
+        }
+        if let Some((_, print)) = made.prints.iter().find(|(known, _)| known == named) {
+            return Ok(print.clone());
+        }
+        let print = make()?;
+        made.prints.push((named.clone(), print.clone()));
+        Ok(print)
+    }
 }
 
 /// The subscriptions of a session or of one stream.
@@ -62,14 +99,15 @@ impl Subscriptions {
     /// # Errors
     /// If there are too many, or the store cannot be read.
     pub async fn add(&self, source: &Source, added: Vec<(String, Named)>) -> Result<(), ErrorData> {
-        let found = source.look(added.iter().map(|(_, named)| named.clone()).collect()).await?;
+        let found = source.look(added.iter().map(|(_, named)| named.clone()).collect(), None).await?;
         let mut watched = self.watched();
         for ((uri, named), print) in added.into_iter().zip(found) {
-            if watched.len() >= MOST && !watched.contains_key(&uri) {
-                return Err(ErrorData::invalid_params(
-                    format!("at most {MOST} subscriptions; unsubscribe from some"),
-                    None,
-                ));
+            let is_new = !watched.contains_key(&uri);
+            let digests = || watched.values().filter(|watched| !watched.named.is_memory()).count();
+            if is_new && (watched.len() >= MOST || !named.is_memory() && digests() >= MOST_DIGESTS) {
+                let why =
+                    format!("at most {MOST} subscriptions, {MOST_DIGESTS} of them to digests; unsubscribe from some");
+                return Err(ErrorData::invalid_params(why, None));
             }
             watched.insert(uri, Watched { named, print, looked: Instant::now() });
         }
@@ -101,7 +139,8 @@ impl Subscriptions {
         let count = all.len();
         let due: Vec<_> = all.into_iter().filter(|(_, watched)| is_due(watched)).collect();
         let waits = due.len() < count;
-        let found = source.look(due.iter().map(|(_, watched)| watched.named.clone()).collect()).await?;
+        let wanted = due.iter().map(|(_, watched)| watched.named.clone()).collect();
+        let found = source.look(wanted, Some(source.changes.round())).await?;
         let mut watched = self.watched();
         let mut changed = Vec::new();
         for ((uri, before), print) in due.into_iter().zip(found) {
@@ -118,13 +157,20 @@ impl Subscriptions {
 }
 
 impl Source {
-    /// What is there now of each of these.
-    async fn look(&self, wanted: Vec<Named>) -> Result<Vec<Option<Print>>, ErrorData> {
+    /// What is there of each of these: now, or of digests at least as of the begin of this round.
+    async fn look(&self, wanted: Vec<Named>, round: Option<u64>) -> Result<Vec<Option<Print>>, ErrorData> {
         if wanted.is_empty() {
             return Ok(Vec::new());
         }
-        let context = self.context.clone();
-        let look = move |engine: &_| wanted.iter().map(|named| resources::print(engine, &context, named)).collect();
+        let (context, digests) = (self.context.clone(), self.digests.clone());
+        let print = move |engine: &Engine, named: &Named| {
+            let make = || resources::print(engine, &context, named);
+            match round {
+                Some(round) if !named.is_memory() => digests.of(round, named, make),
+                _ => make(),
+            }
+        };
+        let look = move |engine: &Engine| wanted.iter().map(|named| print(engine, named)).collect();
         let found: Result<memorist_engine::Result<Vec<_>>, _> = self.dispatcher.call(Access::Read, look).await;
         found.map_err(|unavailable| internal(unavailable.message()))?.map_err(|error| protocol_error(&error))
     }
@@ -150,6 +196,8 @@ pub async fn notify<S: Sink>(of: Weak<Subscriptions>, source: Source, mut change
             }
             Err(error) => {
                 tracing::debug!("subscriptions could not be looked at: {}", error.message);
+                // Perhaps nothing is written for long.
+                waits = true;
                 continue;
             }
         };
@@ -163,14 +211,13 @@ pub async fn notify<S: Sink>(of: Weak<Subscriptions>, source: Source, mut change
 
 #[cfg(test)]
 mod tests {
-    use memorist_engine::Engine;
     use memorist_engine::config::Config;
     use memorist_engine::types::{NewRecord, RecordId, RecordUpdate, Scope, Viewer};
     use tokio::sync::mpsc;
     use tokio::time::timeout;
 
     use super::*;
-    use crate::wire::Defaults;
+    use crate::wire::{Defaults, Patch};
 
     const NEVER: Duration = Duration::from_millis(2_500);
     const SOON: Duration = Duration::from_secs(30);
@@ -195,7 +242,8 @@ mod tests {
             let (dispatcher, _failed) = Dispatcher::open(folder.path().to_path_buf(), Config::without_model());
             let defaults = Defaults::named(Some("apollo".into()), None).unwrap().only().unwrap();
             let context = Arc::new(Context { defaults, ..Context::default() });
-            let source = Source { changes: Changes::of(dispatcher.clone()), dispatcher, context };
+            let source =
+                Source { changes: Changes::of(dispatcher.clone()), dispatcher, context, digests: Arc::default() };
             let (sink, notices) = mpsc::unbounded_channel();
             let subscriptions = Arc::new(Subscriptions::default());
             subscriptions.start(&source, sink);
@@ -269,5 +317,45 @@ mod tests {
         world.subscribe(0).await.unwrap();
         let refused = world.subscribe(MOST as i64).await.unwrap_err();
         assert!(refused.message.contains("unsubscribe"), "{refused:?}");
+    }
+
+    #[test]
+    fn a_digest_is_made_once_a_round() {
+        let digests = Digests::default();
+        let of = |round, named, print: &str| digests.of(round, named, || Ok(Some(print.to_owned()))).unwrap().unwrap();
+        let (all, own) = (Named::Digest(Patch::Absent), Named::Digest(Patch::Value("apollo".into())));
+        assert_eq!(of(1, &all, "as it was"), "as it was");
+        assert_eq!(of(1, &all, "made again"), "as it was");
+        assert_eq!(of(1, &own, "another"), "another");
+        assert_eq!(of(2, &all, "changed"), "changed");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_client_has_few_digests() {
+        let world = World::new();
+        let digest = Named::Digest(Patch::Absent);
+        for number in 0..MOST_DIGESTS {
+            let added = vec![(format!("digest {number}"), digest.clone())];
+            world.subscriptions.add(&world.source, added).await.unwrap();
+        }
+        let refused = world.subscriptions.add(&world.source, vec![("one more".into(), digest)]).await.unwrap_err();
+        assert!(refused.message.contains("digests"), "{refused:?}");
+        world.subscribe(1).await.unwrap();
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_failed_round_is_repeated_without_another_commit() {
+        let mut world = World::new();
+        let id = world.add("Of Apollo", "apollo").await;
+        world.subscribe(id.get()).await.unwrap();
+        // It may not be read, so a round with it fails.
+        let named = Named::Digest(Patch::Value("gemini".into()));
+        assert!(!named.is_open_to(&world.source.context));
+        let looked = Instant::now().checked_sub(DIGESTS).unwrap();
+        world.subscriptions.watched().insert("bad".into(), Watched { named, print: None, looked });
+        world.update(id, "Of Apollo, and changed").await;
+        assert_eq!(world.next(NEVER).await, None, "the round fails");
+        world.subscriptions.remove("bad");
+        assert_eq!(world.next(SOON).await, Some(format!("memory://{id}")));
     }
 }

@@ -65,10 +65,25 @@ pub fn outdated(engine: &Engine, context: &Context, params: &OutdatedParams) -> 
 
 /// `memory_digest`.
 pub fn digest(engine: &Engine, context: &Context, params: DigestParams) -> Result<DigestResult> {
-    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let most = wire::size("maxTokens", params.max_tokens, DIGEST_TOKENS)?;
+    Ok(wire::digest(engine.digest(&digest_query(context, params)?)?, most))
+}
+
+/// The same as a page, of what is here: without a question to the server of a team's store.
+pub fn glance_digest(engine: &Engine, context: &Context, params: DigestParams) -> Result<String> {
+    let digest = engine.glance_digest(&digest_query(context, params)?)?;
+    Ok(wire::markdown(&wire::digest(digest, DIGEST_TOKENS)))
+}
+
+/// What `memory_digest` asks.
+///
+/// # Errors
+/// For names that are invalid, or that the client may not use.
+pub fn digest_query(context: &Context, params: DigestParams) -> Result<DigestQuery> {
+    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let query = DigestQuery { project: own_project(&viewer), feature: params.feature, viewer, with_superseded: false };
-    Ok(wire::digest(engine.digest(&query)?, most))
+    query.validate()?;
+    Ok(query)
 }
 
 /// A query about a project concerns its own memories, without the global ones.

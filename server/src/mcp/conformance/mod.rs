@@ -27,3 +27,4 @@ mod talking;
 mod tools;
 
 pub use handler::WithFixtures;
+pub use talking::talks;

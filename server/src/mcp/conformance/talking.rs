@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientResult, ElicitRequest, LoggingMessageNotification,
+    CallToolRequestParams, CallToolResult, ClientRequest, ClientResult, ElicitRequest, LoggingMessageNotification,
     ProgressNotificationParam, ServerNotification, ServerRequest,
 };
 use rmcp::service::RequestContext;
@@ -18,6 +18,23 @@ use super::schemas;
 const PAUSE: Duration = Duration::from_millis(50);
 /// With which a client asks for log messages, in the newer era.
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+
+/// Their names.
+const ALL: [&str; 8] = [
+    "test_tool_with_logging",
+    "test_logging_tool",
+    "test_tool_with_progress",
+    "test_reconnection",
+    "test_sampling",
+    "test_elicitation",
+    "test_elicitation_sep1034_defaults",
+    "test_elicitation_sep1330_enums",
+];
+
+/// Whether a request calls one, which needs the stream of its session.
+pub fn talks(request: &ClientRequest) -> bool {
+    matches!(request, ClientRequest::CallToolRequest(call) if ALL.contains(&&*call.params.name))
+}
 
 /// The answer of such a tool; `None` if it is none.
 pub async fn call(

@@ -5,7 +5,7 @@
 //! | `profile.rs` | a profile |
 //! | `tool.rs` | a tool: its definition and implementation |
 //! | `core.rs`, `full.rs` | memorist's own: what every session needs, and everything |
-//! | `mudpuppy.rs`, `memorizer.rs`, `krolik.rs`, `gimli.rs` | tools of other systems, with their names and schemas, over the same operations |
+//! | `mudpuppy.rs`, `memorizer.rs`, `krolik.rs`, `gimli.rs` | tools of other systems, over the same operations |
 //! | `*.json` | snapshots of `tools/list` |
 
 mod core;

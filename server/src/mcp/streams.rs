@@ -1,0 +1,66 @@
+//! Streams of notices stay open for days. Their number is limited, so that clients that only wait lock out nobody.
+
+use std::sync::Arc;
+
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Most streams of all clients.
+const MOST: usize = 256;
+/// Most streams of clients with the same rights.
+const MOST_OF_SAME: usize = 128;
+
+/// The room for streams of clients with the same rights.
+#[derive(Clone)]
+pub struct Streams {
+    all: Arc<Semaphore>,
+    of_same: Arc<Semaphore>,
+}
+
+/// The room that an open stream takes.
+pub struct Room {
+    _all: OwnedSemaphorePermit,
+    _of_same: OwnedSemaphorePermit,
+}
+
+impl Streams {
+    /// Of a server.
+    pub fn new() -> Self {
+        Streams { all: Arc::new(Semaphore::new(MOST)), of_same: Arc::new(Semaphore::new(MOST_OF_SAME)) }
+    }
+
+    /// Of the same server, for clients with other rights.
+    pub fn of_others(&self) -> Self {
+        Streams { all: self.all.clone(), ..Streams::new() }
+    }
+
+    /// Room for one more, if there is any.
+    pub fn open(&self) -> Option<Room> {
+        let _of_same = self.of_same.clone().try_acquire_owned().ok()?;
+        Some(Room { _all: self.all.clone().try_acquire_owned().ok()?, _of_same })
+    }
+}
+
+/// Whether a message begins a stream of notices, as does a GET in a session.
+pub fn listens(message: &ClientJsonRpcMessage) -> bool {
+    matches!(message, JsonRpcMessage::Request(call)
+        if matches!(call.request, ClientRequest::SubscriptionsListenRequest(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_with_the_same_rights_leave_room_to_others() {
+        let own = Streams::new();
+        let others = own.of_others();
+        let mut open: Vec<_> = std::iter::from_fn(|| own.open()).take(2 * MOST).collect();
+        assert_eq!(open.len(), MOST_OF_SAME);
+        let of_others: Vec<_> = std::iter::from_fn(|| others.open()).take(2 * MOST).collect();
+        assert_eq!(of_others.len(), MOST - MOST_OF_SAME);
+        assert!(own.of_others().open().is_none(), "that is all");
+        open.pop();
+        assert!(own.open().is_some(), "one has ended");
+    }
+}
