@@ -75,7 +75,7 @@ def rendered(name, kept):
 
 
 def written(text, kept, path=""):
-    """A page with its tables written anew from what is kept."""
+    """A page with its tables rewritten from what is kept."""
     lines, result = text.split("\n"), []
     at = 0
     while at < len(lines):

@@ -59,6 +59,17 @@ class Checks:
         sys.exit(1 if self.failed else 0)
 
 
+def run_all(heading, checks_of, binary):
+    """Runs functions named `check_…`, each with checks and a folder of its own. Ends the program."""
+    failed = 0
+    for check in checks_of:
+        checks = Checks(f"{heading} {check.__name__.removeprefix('check_')}")
+        with tempfile.TemporaryDirectory() as folder, checks.section("runs to its end"):
+            check(checks, binary, Path(folder))
+        failed += checks.failed
+    sys.exit(1 if failed else 0)
+
+
 def causes(error):
     """The errors in a group of errors, which may be nested; an error alone is its own cause."""
     for cause in getattr(error, "exceptions", []):

@@ -10,14 +10,11 @@ import os
 import queue
 import socket
 import subprocess
-import sys
-import tempfile
 import threading
 import time
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
-from check import TIMEOUT_SECONDS, Checks, HttpServer, binary_argument
+from check import TIMEOUT_SECONDS, HttpServer, binary_argument, run_all
 from raw import INITIALIZE, INITIALIZED, Stdio, request
 
 OLDER, NEWER = "2025-11-25", "2026-07-28"
@@ -308,13 +305,7 @@ def check_flood(checks, binary, folder):
 def main():
     binary = binary_argument()
     os.environ["MEMORIST_MODEL"] = "none"
-    failed = 0
-    for check in (check_stdio, check_http, check_many_streams, check_scope, check_flood):
-        checks = Checks(f"notices {check.__name__.removeprefix('check_')}")
-        with tempfile.TemporaryDirectory() as folder, checks.section("runs to its end"):
-            check(checks, binary, Path(folder))
-        failed += checks.failed
-    sys.exit(1 if failed else 0)
+    run_all("notices", (check_stdio, check_http, check_many_streams, check_scope, check_flood), binary)
 
 
 if __name__ == "__main__":

@@ -10,13 +10,12 @@ import queue
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 from pathlib import Path
 
-from check import TIMEOUT_SECONDS, Checks, HttpServer, binary_argument, ends
+from check import TIMEOUT_SECONDS, HttpServer, binary_argument, ends, run_all
 
 HANDSHAKE_MILLIS = 100
 IDLE_MIB = 60
@@ -494,13 +493,7 @@ def main():
     binary = binary_argument()
     # For memory_stats, which takes no arguments.
     os.environ["MEMORIST_PROFILE"] = "full"
-    failed = 0
-    for check in (check_ends, check_junk, check_modern, check_project, check_refusals, check_http, check_costs):
-        checks = Checks(f"raw {check.__name__.removeprefix('check_')}")
-        with tempfile.TemporaryDirectory() as folder, checks.section("runs to its end"):
-            check(checks, binary, Path(folder))
-        failed += checks.failed
-    sys.exit(1 if failed else 0)
+    run_all("raw", (check_ends, check_junk, check_modern, check_project, check_refusals, check_http, check_costs), binary)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 //! | file | what it tests |
 //! |---|---|
 //! | `store.rs` | writes are found in every mode, before and after they are indexed |
+//! | `own_vectors.rs` | vectors that the program makes itself |
 //! | `pages.rs` | the pages of a search are pieces of one ranking |
 //! | `filters.rs` | every filter, alone and combined, against the same rule in plain code |
 //! | `bodies.rs` | bodies: saved, changed, searched, refused |
@@ -87,6 +88,7 @@ mod lock_holder;
 mod meaning;
 mod model;
 mod moving;
+mod own_vectors;
 mod packages;
 mod pages;
 mod passages;
