@@ -3,6 +3,7 @@
 //! | module | job |
 //! |---|---|
 //! | `new_file` | [`NewFile`]: written beside its target, synced, renamed into place. The only code that replaces files |
+//! | `locked` | [`LockedFile`]: locked until it is dropped |
 //! | `plain` | [`open_plain`] opens plain files only: no link, no pipe, no device |
 //! | `folder` | [`PrivateFolder`]: one that only its user can change, held open while it is used |
 //! | [`crash`] | named steps at which a test ends the process |
@@ -10,10 +11,12 @@
 #[doc(hidden)]
 pub mod crash;
 mod folder;
+mod locked;
 mod new_file;
 mod plain;
 
 pub use folder::PrivateFolder;
+pub use locked::LockedFile;
 pub use new_file::{
     ABANDONED, Error, NewFile, folder_of, is_temporary, new_work_folder, replace, sweep, sweep_work_folders,
     sync_folder,

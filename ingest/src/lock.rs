@@ -1,10 +1,11 @@
 //! One process at a time reads the files of a store. The others find its work done.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use memorist_durable::LockedFile;
 use parking_lot::{Mutex, MutexGuard};
 
 /// How often to try again.
@@ -21,7 +22,7 @@ pub struct SyncLock {
 #[derive(Debug)]
 pub struct SyncGuard<'a> {
     _thread: MutexGuard<'a, ()>,
-    _file: File,
+    _file: LockedFile,
 }
 
 impl SyncLock {
@@ -41,12 +42,8 @@ impl SyncLock {
     /// Those of the file system.
     pub fn try_acquire(&self) -> io::Result<Option<SyncGuard<'_>>> {
         let Some(thread) = self.threads.try_lock() else { return Ok(None) };
-        let file = private(&self.path)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(SyncGuard { _thread: thread, _file: file })),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(error),
-        }
+        let locked = LockedFile::try_lock(private(&self.path)?)?;
+        Ok(locked.map(|file| SyncGuard { _thread: thread, _file: file }))
     }
 
     /// Waits for the lock until `give_up` returns true.

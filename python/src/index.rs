@@ -1,11 +1,12 @@
 //! The vector index alone.
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use memorist_durable::LockedFile;
 use memorist_engine::progress::Progress as _;
 use memorist_index::{
     Effort, Filter, Hit, IndexOptions, Reader, SearchError, SearchParams, Snapshot, WriteError, Writer,
@@ -45,7 +46,7 @@ enum Role {
 struct Held {
     writer: Writer,
     /// The kernel frees it when its holder dies.
-    lock: File,
+    _lock: LockedFile,
 }
 
 /// How a search is to be done.
@@ -382,10 +383,7 @@ impl Index {
         self.closed.store(true, Ordering::Relaxed);
         if let Role::Writes { writer, .. } = &self.role {
             py.detach(|| {
-                if let Some(held) = writer.lock().take() {
-                    // A fork of this process may have the file open still.
-                    let _ = held.lock.unlock();
-                }
+                writer.lock().take();
             });
         }
     }
@@ -407,19 +405,19 @@ fn check_dims(py: Python<'_>, found: usize, snapshot: &Snapshot) -> PyResult<()>
     }
 }
 
-fn lock(py: Python<'_>, folder: &std::path::Path) -> PyResult<File> {
+fn lock(py: Python<'_>, folder: &std::path::Path) -> PyResult<LockedFile> {
     let path = folder.join(LOCK);
     let open = File::options().read(true).write(true).create(true).truncate(false).open(&path);
     let file = open.map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => exception(py, "NotFound", format!("there is no folder {}", folder.display())),
         _ => exception(py, "StoreError", format!("{}: {error}", path.display())),
     })?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
+    match LockedFile::try_lock(file) {
+        Ok(Some(locked)) => Ok(locked),
+        Ok(None) => {
             let why = "is written by another process or object; close it there, or open it with read_only=True";
             Err(exception(py, "Locked", format!("{} {why}", folder.display())))
         }
-        Err(TryLockError::Error(error)) => Err(exception(py, "StoreError", format!("{}: {error}", path.display()))),
+        Err(error) => Err(exception(py, "StoreError", format!("{}: {error}", path.display()))),
     }
 }

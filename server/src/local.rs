@@ -4,7 +4,7 @@
 //! A request and its reply are a line of JSON each. Whoever gets no reply in time searches by himself, so nothing here is an
 //! error.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -13,7 +13,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use memorist_durable::PrivateFolder;
+use memorist_durable::{LockedFile, PrivateFolder};
 use memorist_engine::paths::StorePaths;
 
 use crate::wire::{HOOK_VERSION, HookReply, HookRequest};
@@ -27,7 +27,7 @@ pub struct Listening {
     path: PathBuf,
     listener: UnixListener,
     /// Locked while somebody listens. The kernel frees it when its holder dies.
-    _lock: File,
+    _lock: LockedFile,
 }
 
 impl Listening {
@@ -40,11 +40,7 @@ impl Listening {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false).mode(0o600);
         let lock = options.open(folder.path().join("socket.lock"))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(error)) => return Err(error),
-        }
+        let Some(lock) = LockedFile::try_lock(lock)? else { return Ok(None) };
         let path = folder.path().join("socket");
         // Of one that was killed.
         remove(&path)?;

@@ -41,7 +41,12 @@ fn a_store_of_a_newer_version_is_refused_with_the_way_out() {
     rusqlite::Connection::open(&database).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let before = fs::read(&database).unwrap();
     for arguments in [&["doctor"][..], &["doctor", "--repair"], &["search", "kept"], &["serve"]] {
-        let output = memorist(folder.path(), arguments).stdin(Stdio::null()).output().unwrap();
+        let mut command = memorist(folder.path(), arguments);
+        let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        // A server whose client goes away ends as it should, whatever it found by then.
+        let client = child.stdin.take();
+        let output = child.wait_with_output().unwrap();
+        drop(client);
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(3), "{arguments:?}: {said}");
         assert!(

@@ -1,10 +1,10 @@
 //! What was written where: so that it can be undone, and nothing else.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use memorist_durable::{NewFile, PrivateFolder, replace};
+use memorist_durable::{LockedFile, NewFile, PrivateFolder, replace};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -93,7 +93,7 @@ pub struct Ledger {
     folder: PathBuf,
     records: Vec<Record>,
     /// Held as long as this may be changed.
-    lock: Option<File>,
+    lock: Option<LockedFile>,
 }
 
 impl Ledger {
@@ -126,12 +126,7 @@ impl Ledger {
         let failed = |error| Error::Io { path: folder.to_owned(), error };
         let private = PrivateFolder::create(folder).map_err(failed)?;
         let lock = File::options().create(true).truncate(false).write(true).open(private.path().join(LOCK));
-        let lock = lock.map_err(failed)?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(Error::Busy),
-            Err(TryLockError::Error(error)) => return Err(failed(error)),
-        }
+        let lock = LockedFile::try_lock(lock.map_err(failed)?).map_err(failed)?.ok_or(Error::Busy)?;
         Ok(Ledger { lock: Some(lock), ..Ledger::read(private.path())? })
     }
 

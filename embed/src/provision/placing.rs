@@ -1,11 +1,11 @@
 //! Puts files into the cache.
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use memorist_durable::PrivateFolder;
+use memorist_durable::{LockedFile, PrivateFolder};
 
 use super::cache::{Cache, Manifest, check, copy_and_hash};
 use super::packages::{Artefact, FileSet};
@@ -19,34 +19,30 @@ impl Cache {
     }
 
     /// Waits until no other process is fetching into this cache. The lock ends with the returned file.
-    pub(super) fn lock(&self, progress: &dyn Progress) -> Result<File> {
+    pub(super) fn lock(&self, progress: &dyn Progress) -> Result<LockedFile> {
         self.create(self.root())?;
         let path = self.root().join("lock");
-        let file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(|error| Error::io(&path, error))?;
+        let lock = || {
+            let file = File::options().create(true).truncate(false).write(true).open(&path);
+            file.and_then(LockedFile::try_lock).map_err(|error| Error::io(&path, error))
+        };
         let mut waiting = false;
         loop {
-            match file.try_lock() {
-                Ok(()) => break,
-                Err(TryLockError::WouldBlock) if progress.cancelled() => return Err(Error::Cancelled),
-                Err(TryLockError::WouldBlock) => {
-                    if !waiting {
-                        progress.start("waiting for another process that fetches the model", None);
-                        waiting = true;
-                    }
-                    std::thread::sleep(Duration::from_millis(100));
+            if let Some(locked) = lock()? {
+                if waiting {
+                    progress.finish();
                 }
-                Err(TryLockError::Error(error)) => return Err(Error::io(&path, error)),
+                return Ok(locked);
             }
+            if progress.cancelled() {
+                return Err(Error::Cancelled);
+            }
+            if !waiting {
+                progress.start("waiting for another process that fetches the model", None);
+                waiting = true;
+            }
+            std::thread::sleep(Duration::from_millis(100));
         }
-        if waiting {
-            progress.finish();
-        }
-        Ok(file)
     }
 
     /// Deletes what killed fetches left. The caller holds the lock.

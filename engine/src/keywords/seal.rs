@@ -17,6 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use memorist_durable::LockedFile;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -197,10 +198,10 @@ impl SealedDirectory {
     }
 }
 
-/// A lock to hold while segments are opened, so that none of their files is removed; closing the file releases it.
+/// A lock to hold while segments are opened, so that none of their files is removed.
 /// tantivy's own lock makes processes that open the same segments wait for one another, and after each commit every
 /// process does.
-fn lock_shared(path: &Path) -> io::Result<Option<File>> {
+fn lock_shared(path: &Path) -> io::Result<Option<LockedFile>> {
     // NFS locks a file in the mode in which it was opened: for reading, or not at all.
     let file = match private_file().read(true).create(true).truncate(false).open(path) {
         Err(error) if matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) => {
@@ -212,8 +213,7 @@ fn lock_shared(path: &Path) -> io::Result<Option<File>> {
         }
         opened => opened?,
     };
-    file.lock_shared()?;
-    Ok(Some(file))
+    LockedFile::lock_shared(file).map(Some)
 }
 
 /// The part of tantivy's `meta.json` that lists the live files.
@@ -303,13 +303,19 @@ impl Directory for SealedDirectory {
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
+        let path = self.folder.join(&lock.filepath);
         if self.reads_only && lock.filepath == META_LOCK.filepath {
-            let locked = lock_shared(&self.folder.join(&lock.filepath)).map_err(LockError::wrap_io_error)?;
+            let locked = lock_shared(&path).map_err(LockError::wrap_io_error)?;
             return Ok(DirectoryLock::from(Box::new(locked)));
         }
-        let acquired = self.inner.acquire_lock(lock)?;
-        make_private(&self.folder.join(&lock.filepath)).map_err(LockError::wrap_io_error)?;
-        Ok(acquired)
+        // tantivy's own lock ends when the file is closed, which is too late: see `LockedFile`.
+        let opened = private_file().create(true).truncate(false).open(path).map_err(LockError::wrap_io_error)?;
+        let locked = match lock.is_blocking {
+            true => LockedFile::lock(opened).map(Some),
+            false => LockedFile::try_lock(opened),
+        };
+        let locked = locked.map_err(LockError::wrap_io_error)?.ok_or(LockError::LockBusy)?;
+        Ok(DirectoryLock::from(Box::new(locked)))
     }
 
     fn watch(&self, watch_callback: WatchCallback) -> tantivy::Result<WatchHandle> {

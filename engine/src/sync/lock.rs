@@ -12,6 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
+use memorist_durable::LockedFile;
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::clock::now;
@@ -90,7 +91,7 @@ impl EmbeddingLock {
 #[derive(Debug)]
 pub struct WriterGuard<'lock> {
     _thread: MutexGuard<'lock, ()>,
-    file: File,
+    file: LockedFile,
     /// Ends the thread that touches the file.
     _heartbeat: Sender<()>,
 }
@@ -145,20 +146,17 @@ impl WriterLock {
     fn lock_file<'lock>(&'lock self, thread: MutexGuard<'lock, ()>) -> Result<Option<WriterGuard<'lock>>> {
         let opened = private_file().create(true).truncate(false).open(&self.path);
         let file = opened.map_err(|source| Error::io(&self.path, source))?;
-        match file.try_lock() {
-            Ok(()) => {
-                announce(&file);
-                Ok(Some(WriterGuard { _thread: thread, file, _heartbeat: heartbeat(self.path.clone()) }))
-            }
-            Err(fs::TryLockError::WouldBlock) => Ok(None),
-            Err(fs::TryLockError::Error(source)) => Err(Error::io(&self.path, source)),
-        }
+        let Some(file) = LockedFile::try_lock(file).map_err(|source| Error::io(&self.path, source))? else {
+            return Ok(None);
+        };
+        announce(&file);
+        Ok(Some(WriterGuard { _thread: thread, file, _heartbeat: heartbeat(self.path.clone()) }))
     }
 }
 
 impl Drop for WriterGuard<'_> {
     fn drop(&mut self) {
-        // The lock is free when the file is closed, whatever its content.
+        // The lock is free when the file is unlocked, whatever its content.
         let _ = self.file.set_len(0);
     }
 }

@@ -5,8 +5,10 @@
 //! where it was, because each range is a transaction of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::time::Duration;
+
+use memorist_durable::LockedFile;
 
 use super::apply::{Purges, apply};
 use super::cursor::Cursor;
@@ -58,14 +60,10 @@ impl Follower {
     /// Brings the copy to what the server has, whatever it was. One process of a node does so at a time: another one continues with
     /// what is here.
     pub(super) fn compare(&self, database: &Database, progress: &dyn Progress) -> Result<Compared> {
-        let lock = File::create(self.folder.join(LOCK)).map_err(|error| Error::io(&self.folder, error))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(Error::Held("another process of this node copies from the server at the moment".into()));
-            }
-            Err(TryLockError::Error(error)) => return Err(Error::io(&self.folder, error)),
-        }
+        let lock = File::create(self.folder.join(LOCK)).and_then(LockedFile::try_lock);
+        let Some(_lock) = lock.map_err(|error| Error::io(&self.folder, error))? else {
+            return Err(Error::Held("another process of this node copies from the server at the moment".into()));
+        };
         self.health.lock().is_comparing = true;
         let compared = self.compare_locked(database, progress);
         self.health.lock().is_comparing = false;
