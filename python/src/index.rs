@@ -170,7 +170,7 @@ impl Index {
         });
         let writer = writer.map_err(|error| of_index(py, error))?;
         let current = RwLock::new(writer.snapshot());
-        let writer = Mutex::new(Some(Held { writer, lock }));
+        let writer = Mutex::new(Some(Held { writer, _lock: lock }));
         Ok(Index { folder, role: Role::Writes { writer, current }, merging, closed, process })
     }
 
