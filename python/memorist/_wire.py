@@ -98,15 +98,19 @@ _TIMES: Final = frozenset(
 )
 
 
-def fields(raw: Mapping[str, Any], wanted: Mapping[str, object]) -> dict[str, Any]:
+@lru_cache(maxsize=64)
+def _names(kind: type) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The fields of a class by their names in a result, and those of them that are times."""
+    names = {camel(name): name for name in kind.__dataclass_fields__}  # type: ignore[attr-defined]
+    return names, tuple(name for wire, name in names.items() if wire in _TIMES)
+
+
+def fields(raw: Mapping[str, Any], kind: type) -> dict[str, Any]:
     """The fields of a class that are in a result, by their names in Python, lists as tuples and times as times."""
-    found: dict[str, Any] = {}
-    for name, value in raw.items():
-        if snake(name) not in wanted:
-            continue  # of a newer version
-        if name in _TIMES and isinstance(value, int):
-            value = to_time(value)
-        elif isinstance(value, list):
-            value = tuple(value)
-        found[snake(name)] = value
+    names, times = _names(kind)
+    # Others are of a newer version.
+    found = {names[name]: tuple(value) if type(value) is list else value for name, value in raw.items() if name in names}
+    for name in times:
+        if isinstance(millis := found.get(name), int):
+            found[name] = to_time(millis)
     return found

@@ -63,7 +63,7 @@ _SHOWN = 60
 
 
 def _of(kind: type[_T], raw: Mapping[str, Any], **nested: object) -> _T:
-    return kind(**{**fields(raw, kind.__dataclass_fields__), **nested})  # type: ignore[attr-defined]
+    return kind(**{**fields(raw, kind), **nested})
 
 
 def _short(text: str | None) -> str:
