@@ -1,4 +1,5 @@
-//! Latency of a chain and a digest in a large store, and the cost of excluding superseded records from a search.
+//! Latency of a chain and a digest in a large store, and of what the explorer asks; and the cost of excluding superseded records
+//! from a search.
 //!
 //! Corpus: the whole bench corpus, half of it global and half in ten projects, with twice as many links: 150,000 between
 //! random pairs, 30,000 that supersede, 20 hubs of 1,000. All chains are of depth 3.
@@ -12,7 +13,8 @@ use common::Corpus;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use memorist_engine::Engine;
 use memorist_engine::types::{
-    ChainQuery, DigestQuery, Direction, Link, LinkKind, OutdatedQuery, Query, RecordId, Scope, Viewer,
+    ChainQuery, DigestQuery, Direction, Filter, Link, LinkKind, ListOnly, ListOrder, ListQuery, Mode, OutdatedQuery,
+    Query, RecordId, Scope, Viewer,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -152,9 +154,88 @@ fn after_a_link(engine: &Engine, corpus: &Corpus) {
     common::report("search after such a link changed", (0..100).map(timed).collect());
 }
 
+/// What the explorer asks. The engine has a model that knows the texts of the corpus.
+fn explored(corpus: &Corpus) {
+    let engine =
+        Engine::open_with_embedder(common::store(corpus), common::read_only_config(), common::embedder(corpus));
+    let engine = engine.expect("the store");
+    let text = |at: usize| {
+        let record = &corpus.texts[at * 7 % corpus.texts.len()];
+        memorist_engine::text::embedding_text(record.context.as_deref(), &record.content)
+    };
+    let calls = CALLS / 5;
+    let found = (0..calls).filter(|at| {
+        let id = RecordId::from((at * 11 + 1) as i64);
+        engine.why(id, &Query::new(text(*at)), &Viewer::OWNER).expect("why").found
+    });
+    eprintln!("{} of {calls} are found", found.count());
+    common::percentiles("why any memory is not found", calls, |at| {
+        engine.why(RecordId::from((at * 11 + 1) as i64), &Query::new(text(at)), &Viewer::OWNER).expect("why");
+    });
+    common::percentiles("the search itself", calls, |at| {
+        engine.search_unlogged(&Query::new(text(at))).expect("searches");
+    });
+    let beginning = |at: usize, letters: usize| {
+        let words: Vec<&str> = corpus.queries[at % corpus.queries.len()].0.split_whitespace().collect();
+        let last = words.iter().max_by_key(|word| word.len()).unwrap_or(&"a");
+        let first = words.first().unwrap_or(&"a");
+        format!("{first} {}", last.chars().take(letters).collect::<String>())
+    };
+    for letters in [2, 3, 4, 6] {
+        for prefix in [false, true] {
+            common::percentiles(&format!("{letters} letters typed, prefix {prefix}"), calls, |at| {
+                let query = Query {
+                    prefix,
+                    mode: Mode::Keyword,
+                    substring_tier: false,
+                    limit: 30,
+                    ..Query::new(beginning(at, letters))
+                };
+                engine.search_with(&query, None).expect("searches");
+            });
+        }
+    }
+    common::percentiles("timeline", 50, |_| drop(engine.timeline(&Filter::default(), 0).expect("a timeline")));
+    let of_project = Filter::of(Viewer::in_project(project(1)));
+    common::percentiles("timeline of a project", 50, |_| drop(engine.timeline(&of_project, 0).expect("a timeline")));
+    let (mut before, mut groups, mut pages) = (None, 0, 0);
+    common::percentiles("a page of duplicates", 100, |_| {
+        let page = engine.duplicates(&Viewer::OWNER, before, 20).expect("a page");
+        (before, groups, pages) = (page.next, groups + page.groups.len(), pages + 1);
+    });
+    eprintln!("    {groups} groups on {pages} pages, down to memory {before:?}");
+    let mut after = RecordId::START;
+    common::percentiles("a page of what nobody found", 50, |_| {
+        let (_, next) = engine.unused(&Viewer::OWNER, i64::MAX, after, 20).expect("a page");
+        after = next.unwrap_or(RecordId::START);
+    });
+    let mut after = RecordId::START;
+    common::percentiles("a page of which all were found", 50, |_| {
+        let (_, next) = engine.unused(&Viewer::OWNER, 0, after, 20).expect("a page");
+        after = next.unwrap_or(RecordId::START);
+    });
+    let mut after = RecordId::START;
+    common::percentiles("20 that contradict others", 50, |_| {
+        let page = engine.contradictions(&Viewer::OWNER, after, 20).expect("a page");
+        after = page.last().map_or(RecordId::START, |(id, _)| *id);
+    });
+    let expiring =
+        ListQuery { only: Some(ListOnly::Expiring), order: ListOrder::Expiry, limit: 20, ..ListQuery::default() };
+    common::percentiles("20 that expire", 50, |_| {
+        engine.list(&expiring).expect("a list");
+    });
+    common::percentiles("the links among 150 memories around a hub", calls, |at| {
+        let start = RecordId::from((at % HUBS + 1) as i64);
+        let chain = engine.chain(&ChainQuery { limit: 150, ..ChainQuery::new(start, Viewer::OWNER) }).expect("a chain");
+        let ids: Vec<RecordId> = chain.hops.iter().map(|hop| hop.record.id).collect();
+        engine.links_among(&ids, &Viewer::OWNER).expect("links");
+    });
+}
+
 fn graph(criterion: &mut Criterion) {
     let corpus = corpus();
     let engine = store(&corpus);
+    explored(&corpus);
     chains(&engine, corpus.texts.len());
     digests(&engine);
     leaving_out(&engine, &corpus);

@@ -10,7 +10,7 @@ use crate::error::{Error, Remedy, Result};
 use crate::passages::{PassageKey, of_records};
 use crate::progress::Progress;
 use crate::records::{Change, MAX_JOB_FAILURES, NextModel, Refused, Salvage, Snapshot};
-use crate::sync::{Store, has_model};
+use crate::sync::{Store, has_model, identity};
 use crate::types::{AboutJob, Filter, Millis, RecordId, Seq};
 use crate::vectors::VectorSnapshot;
 
@@ -28,7 +28,7 @@ const SAME: f32 = 1e-3;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Check {
-    /// What was checked: `database`, `keywords`, `vectors` or `model`.
+    /// What was checked: `database`, `keywords`, `vectors` or `model`; and `map`, where there is one.
     pub name: String,
     /// Whether it is sound.
     pub ok: bool,
@@ -89,7 +89,19 @@ pub(crate) fn examine(store: &Store, progress: &dyn Progress) -> Result<Diagnosi
             break;
         }
     }
+    if !diagnosis.has_failed(DATABASE) {
+        diagnosis.checks.extend(map(store)?);
+    }
     Ok(diagnosis)
+}
+
+fn map(store: &Store) -> Result<Option<Check>> {
+    let model = store.model()?.map(|(_, model)| identity(&model)).unwrap_or_default();
+    let found = crate::map::examine(store.map.folder(), store.records.lineage(), &model)?;
+    Ok(found.map(|found| match found {
+        Ok(found) => verdict(MAP, Vec::new(), found, Remedy::RemakeMap),
+        Err(problem) => verdict(MAP, vec![problem], String::new(), Remedy::RemakeMap),
+    }))
 }
 
 fn database(store: &Store, _progress: &dyn Progress) -> Result<Check> {
@@ -200,6 +212,7 @@ fn model(store: &Store, _progress: &dyn Progress) -> Result<Check> {
 pub(crate) const DATABASE: &str = "database";
 pub(crate) const KEYWORDS: &str = "keywords";
 pub(crate) const VECTORS: &str = "vectors";
+pub(crate) const MAP: &str = "map";
 
 const NOT_MADE: &str = "not made yet; until then the records are searched";
 

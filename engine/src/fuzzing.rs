@@ -1,6 +1,7 @@
 //! The fuzz targets for readers of stored bytes: any bytes are refused, or are written back as the same bytes.
 
 use crate::keywords::{Payload, seal};
+use crate::map::Map;
 use crate::records::Change;
 use crate::vectors::hnsw;
 
@@ -50,4 +51,21 @@ pub fn vector_payload(bytes: &[u8]) -> bool {
     assert_eq!(hnsw::payload(applied, store, model), bytes);
     assert_eq!(hnsw::parse(bytes, store, model).ok(), Some(applied));
     true
+}
+
+/// Bytes as the file of a map. Returns whether they are one.
+///
+/// # Panics
+/// If a round trip changes the bytes.
+pub fn map_file(bytes: &[u8]) -> bool {
+    // A checksum cannot be guessed: any bytes are read before a right one, too.
+    let with_checksum = [bytes, &crc32fast::hash(bytes).to_le_bytes()].concat();
+    let is_map = |bytes: &[u8]| {
+        Map::from_bytes(bytes).is_ok_and(|map| {
+            assert_eq!(map.to_bytes(), bytes);
+            true
+        })
+    };
+    let _ = is_map(&with_checksum);
+    is_map(bytes)
 }

@@ -41,13 +41,14 @@
 //! | 4 | `keywords` | tantivy: BM25 over content, context and tags |
 //! | 4 | `vectors` | the `VectorIndex` trait and its three implementations |
 //! | 5 | [`team`] | the server of a team store: made, looked at, its tokens |
-//! | 5 | `sync` | applies the sync log to both indexes; the only writer of them |
-//! | 6 | `search` | plan, candidates from both indexes, merge, load |
-//! | 6 | `recall` | which results are worth a turn's attention |
-//! | 6 | [`doctor`] | checks that all of it agrees |
-//! | 6 | [`mod@bench`] | measures the vector search, and rankings whose answers are known |
-//! | 7 | [`engine`] | opens a store and ties the rows together |
-//! | 8 | `fuzzing` | what the fuzz targets call |
+//! | 5 | [`map`] | a place on a plane for each record: laid out, kept, placed, seen |
+//! | 6 | `sync` | applies the sync log to both indexes; the only writer of them |
+//! | 7 | `search` | plan, candidates from both indexes, merge, load |
+//! | 7 | `recall` | which results are worth a turn's attention |
+//! | 7 | [`doctor`] | checks that all of it agrees |
+//! | 7 | [`mod@bench`] | measures the vector search, and rankings whose answers are known |
+//! | 8 | [`engine`] | opens a store and ties the rows together |
+//! | 9 | `fuzzing` | what the fuzz targets call |
 
 #[cfg(feature = "postgres")]
 mod address;
@@ -60,6 +61,7 @@ pub mod engine;
 pub mod error;
 mod files;
 mod holders;
+pub mod map;
 mod overlap;
 pub mod progress;
 pub mod quality;
@@ -93,7 +95,7 @@ pub mod text;
 pub use memorist_embed as embed;
 
 pub use clock::now;
-pub use engine::{Engine, Import, Undone, examine, restore};
+pub use engine::{Engine, Import, MapFrom, MapStage, MapState, Undone, examine, restore};
 pub use error::{Error, ErrorKind, IndexKind, Remedy, Result};
 pub use records::{Commits, Kept, Salvage};
 #[cfg(feature = "postgres")]

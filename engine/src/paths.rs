@@ -53,11 +53,19 @@ impl StorePaths {
         self.root.join("keywords")
     }
 
+    /// The map: derived.
+    pub fn map(&self) -> PathBuf {
+        self.root.join("map")
+    }
+
     /// Whether a file or folder of this name in the store's folder is part of the store.
     pub fn is_part(&self, path: &Path) -> bool {
         let database = self.database();
         let locks = [self.writer_lock(), self.embedding_lock(), self.jobs_lock()];
-        let files = companions(&database).into_iter().chain([database, self.http_token(), self.hooks()]).chain(locks);
+        let files = companions(&database)
+            .into_iter()
+            .chain([database, self.http_token(), self.hooks(), self.map()])
+            .chain(locks);
         files.chain(self.index_folders()).any(|part| part == path)
     }
 
@@ -70,7 +78,8 @@ impl StorePaths {
         };
         let (store, file) = (StorePaths::new(root), folder.join(name));
         let folders = store.index_folders();
-        store.is_part(&file) || folders.iter().chain([&store.hooks()]).any(|folder| file.starts_with(folder))
+        store.is_part(&file)
+            || folders.iter().chain([&store.hooks(), &store.map()]).any(|folder| file.starts_with(folder))
     }
 
     /// The folders of both indexes, including those being built and those being removed.

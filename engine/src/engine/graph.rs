@@ -61,6 +61,12 @@ impl Engine {
         linked.ok_or(Error::NotFound(id))
     }
 
+    /// Every link between two of these memories, of what `viewer` sees.
+    pub fn links_among(&self, ids: &[RecordId], viewer: &Viewer) -> Result<Vec<Link>> {
+        viewer.validate()?;
+        self.store.records.snapshot()?.links_among(ids, viewer, self.store.now())
+    }
+
     /// What supersedes or contradicts each of these memories, and what they supersede or contradict, of what `viewer`
     /// sees; with the first `chars` characters of the other memory.
     pub fn marks(&self, ids: &[RecordId], viewer: &Viewer, chars: usize) -> Result<BTreeMap<RecordId, Vec<Mark>>> {

@@ -202,16 +202,22 @@ impl Engine {
         self.store.to_reembed()
     }
 
-    /// Checks that records, vectors and keywords agree. With `repair`, rebuilds an index that does not, and recounts if
-    /// only the totals of the database are wrong. A damaged database cannot be repaired while it is open: see
+    /// Checks that records, vectors and keywords agree. With `repair`, rebuilds an index that does not, removes a damaged map, and
+    /// recounts if only the totals of the database are wrong. A damaged database cannot be repaired while it is open: see
     /// [`examine`](super::examine).
     pub fn doctor(&self, repair: bool, progress: &dyn Progress) -> Result<Diagnosis> {
         let mut diagnosis = doctor::examine(&self.store, progress)?;
         if repair && diagnosis.has_failed(doctor::DATABASE) && self.store.records.recount()? {
             diagnosis = doctor::examine(&self.store, progress)?;
         }
+        let map = repair && diagnosis.has_failed(doctor::MAP);
+        if map {
+            // It is made again when somebody wants it.
+            self.store.records.require_writing()?;
+            self.store.map.discard()?;
+        }
         let [keywords, vectors] = [doctor::KEYWORDS, doctor::VECTORS].map(|name| repair && diagnosis.has_failed(name));
-        if !keywords && !vectors {
+        if !keywords && !vectors && !map {
             return Ok(diagnosis);
         }
         self.rebuild_indexes(keywords, vectors, progress)?;

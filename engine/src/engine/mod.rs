@@ -11,19 +11,25 @@
 //! | `share.rs` | the share of memories in an answer |
 //! | `exchange.rs` | export and import |
 //! | `purge.rs` | permanent removal |
+//! | `map.rs` | the map of all memories |
 //! | `graph.rs` | links, chains and digests |
 //! | `sources.rs` | files that are read into the store |
 //! | `team.rs` | what a node of a team store knows of its server |
 //! | `undo.rs` | undoing the last thing that was done to a memory |
 //! | `names.rs` | the projects and tags in use |
 //! | `similar.rs` | near-duplicates and suggestions for links |
+//! | `timeline.rs` | what happened when |
+//! | `cleanup.rs` | duplicates, what nobody finds, and several memories made one |
+//! | `why.rs` | why a search does not find a memory |
 //! | `maintenance.rs` | maintenance of a store: its indexes, its model, its health |
 //! | `offline.rs` | operations on a store that is not open |
 //! | `reports.rs` | the results of long operations |
 
+mod cleanup;
 mod exchange;
 mod graph;
 mod maintenance;
+mod map;
 mod names;
 mod offline;
 mod open;
@@ -38,9 +44,12 @@ mod share;
 mod similar;
 mod sources;
 mod team;
+mod timeline;
 mod undo;
+mod why;
 
 pub use exchange::Import;
+pub use map::{MapFrom, MapStage, MapState};
 pub use offline::{examine, restore};
 pub use open::Engine;
 pub use reports::{Backfill, IndexStats, RebuildReport, ReembedReport};

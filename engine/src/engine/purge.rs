@@ -18,7 +18,7 @@ const LOOK: Duration = Duration::from_millis(100);
 
 impl Engine {
     /// Permanently removes records, or everything that contains a text, as far as `viewer` sees it (the rest is neither
-    /// touched nor counted): from records, versions, embeddings of every model, the access log, the searches, both indexes, the sync
+    /// touched nor counted): from records, versions, embeddings of every model, the access log, the searches, both indexes, the map, the sync
     /// log, the write-ahead log and the free space of the database. Afterwards no file of the store contains the bytes.
     /// What an earlier [`Engine::delete`] or [`Engine::update`] of the same text left in the files is removed too, even
     /// if no record contains the text now.

@@ -132,10 +132,25 @@ impl Engine {
         reason: Option<&str>,
         viewer: &Viewer,
     ) -> Result<UpdateOutcome> {
+        self.roll_back_expected(id, version, reason, None, viewer)
+    }
+
+    /// The same of a record that is what is expected.
+    ///
+    /// # Errors
+    /// As [`Engine::roll_back`], and [`Error::Invalid`] if it is something else.
+    pub fn roll_back_expected(
+        &self,
+        id: RecordId,
+        version: i64,
+        reason: Option<&str>,
+        expect: Option<&Expect>,
+        viewer: &Viewer,
+    ) -> Result<UpdateOutcome> {
         viewer.validate()?;
         let reason = reason.map(|reason| self.config.sensitive.reason(reason)).transpose()?;
         let Changed { before, after } =
-            self.store.records.roll_back(id, version, reason.as_deref(), viewer, self.store.now())?;
+            self.store.records.roll_back_expected(id, version, reason.as_deref(), expect, viewer, self.store.now())?;
         self.changed(Some(before), after)
     }
 

@@ -23,19 +23,7 @@ impl Engine {
     /// # Errors
     /// [`Error::Invalid`] names the field that is out of bounds.
     pub fn search(&self, query: &Query) -> Result<SearchReply> {
-        query.validate()?;
-        let (mut embedded, mut embed_us) = (None, 0);
-        let mut reply = self.answer(query, || {
-            let embed = || {
-                let started = Instant::now();
-                let vector = (query.mode != Mode::Keyword).then(|| self.query_vector(&query.text));
-                embed_us = started.elapsed().as_micros() as u64;
-                vector
-            };
-            embedded.get_or_insert_with(embed).clone()
-        })?;
-        reply.explain.embed_us = embed_us;
-        reply.explain.total_us += embed_us;
+        let reply = self.search_unlogged(query)?;
         if self.config.log_searches {
             let viewer = &query.filter.viewer;
             let hit = |hit: &Hit| SearchedHit {
@@ -49,6 +37,27 @@ impl Engine {
             // A later page is no search of its own.
             self.worker.send(Message::Searched(Box::new(Searched { trace, hits, is_first: query.offset == 0 })));
         }
+        Ok(reply)
+    }
+
+    /// Searches, and keeps nothing of it: for a person who looks.
+    ///
+    /// # Errors
+    /// As [`Engine::search`].
+    pub fn search_unlogged(&self, query: &Query) -> Result<SearchReply> {
+        query.validate()?;
+        let (mut embedded, mut embed_us) = (None, 0);
+        let mut reply = self.answer(query, || {
+            let embed = || {
+                let started = Instant::now();
+                let vector = (query.mode != Mode::Keyword).then(|| self.query_vector(&query.text));
+                embed_us = started.elapsed().as_micros() as u64;
+                vector
+            };
+            embedded.get_or_insert_with(embed).clone()
+        })?;
+        reply.explain.embed_us = embed_us;
+        reply.explain.total_us += embed_us;
         Ok(reply)
     }
 
@@ -145,6 +154,11 @@ impl Engine {
 
     /// Searches what is here.
     pub(super) fn search_by(&self, query: &Query, vector: Option<QueryVector>) -> Result<SearchReply> {
+        self.with_indexes(|context| search::search(context, query, vector.clone(), &self.config, self.store.now()))
+    }
+
+    /// Runs what reads the indexes.
+    pub(super) fn with_indexes<T>(&self, work: impl Fn(&SearchContext<'_>) -> Result<T>) -> Result<T> {
         // Damage is found when it is read: then the index becomes unusable, and the search continues without it. Each
         // index may be rebuilt once; one that is found damaged again is skipped.
         let mut mended = 0;
@@ -153,16 +167,12 @@ impl Engine {
                 self.mend_if_quick()?;
                 mended += 1;
             }
-            match self.search_once(query, vector.clone()) {
+            let context = SearchContext { store: &self.store, tails: &self.tails, superseded: &self.superseded };
+            match work(&context) {
                 Err(damaged @ Error::IndexUnusable { .. }) => self.store.mark_unusable(damaged)?,
                 outcome => return outcome,
             }
         }
-    }
-
-    fn search_once(&self, query: &Query, vector: Option<QueryVector>) -> Result<SearchReply> {
-        let context = SearchContext { store: &self.store, tails: &self.tails, superseded: &self.superseded };
-        search::search(&context, query, vector, &self.config, self.store.now())
     }
 
     pub(super) fn query_vector(&self, text: &str) -> QueryVector {

@@ -5,7 +5,10 @@ use serde_json::{Map, Value, json};
 use super::Engine;
 use crate::error::Result;
 use crate::sensitive::logged_query;
-use crate::types::{Millis, PastSearch, Query, SearchCounts, SearchReply, SearchTrace, SearchesQuery, Viewer};
+use crate::types::bounds::check_limit;
+use crate::types::{
+    FoundBy, Millis, PastSearch, Query, RecordId, SearchCounts, SearchReply, SearchTrace, SearchesQuery, Viewer,
+};
 
 impl Engine {
     /// A page of the searches that are kept, the newest first, also those that found nothing. A search is kept within a
@@ -16,6 +19,20 @@ impl Engine {
     pub fn searches(&self, query: &SearchesQuery) -> Result<Vec<PastSearch>> {
         query.validate()?;
         self.store.records.snapshot()?.searches(query)
+    }
+
+    /// The newest `limit` of these that found a memory, of those that `viewer` made; none, if it does not see the memory.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`](crate::Error::Invalid) names what is out of bounds.
+    pub fn found_by(&self, id: RecordId, viewer: &Viewer, limit: usize) -> Result<Vec<FoundBy>> {
+        viewer.validate()?;
+        check_limit(limit)?;
+        let snapshot = self.store.records.snapshot()?;
+        let now = self.store.now();
+        let is_seen =
+            self.store.records.copy().get(id, viewer, now)?.is_some() || snapshot.gone(id, viewer, now)?.is_some();
+        if is_seen { snapshot.found_by(id, viewer, limit) } else { Ok(Vec::new()) }
     }
 
     /// How many searches that `viewer` made are kept.

@@ -98,7 +98,7 @@ impl Engine {
     }
 
     /// What a search for a memory finds, the most similar first.
-    fn similar_to(&self, record: &Record, kinds: &[Kind], viewer: &Viewer) -> Result<Vec<Similar>> {
+    pub(super) fn similar_to(&self, record: &Record, kinds: &[Kind], viewer: &Viewer) -> Result<Vec<Similar>> {
         let id = record.id;
         let query = Query {
             limit: CANDIDATES,
@@ -156,6 +156,11 @@ fn longest_words(text: &str) -> String {
     let mut query = if words.is_empty() { text.to_owned() } else { words.join(" ") };
     query.truncate(query.floor_char_boundary(QUERY_BYTES));
     query
+}
+
+/// The share of the words of the shorter text that both have.
+pub(super) fn shared_words(one: &str, other: &str) -> Option<f64> {
+    coefficient(&significant_words(beginning(one)), other)
 }
 
 fn beginning(text: &str) -> &str {

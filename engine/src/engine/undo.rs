@@ -4,7 +4,7 @@ use super::Engine;
 use crate::error::Result;
 use crate::records::{Changed, Undoing};
 use crate::sync::Message;
-use crate::types::{Link, RecordId, UpdateOutcome, Viewer};
+use crate::types::{Expect, Link, RecordId, UpdateOutcome, Viewer};
 
 /// What was undone.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,8 +31,16 @@ impl Engine {
     /// [`Error::Invalid`](crate::Error::Invalid) if nothing was done to it since it was saved, or that was undone already;
     /// and as [`Engine::update`].
     pub fn undo(&self, id: RecordId, viewer: &Viewer) -> Result<Undone> {
+        self.undo_expected(id, None, viewer)
+    }
+
+    /// The same of a memory that is what is expected, unless it is gone.
+    ///
+    /// # Errors
+    /// As [`Engine::undo`], and [`Error::Invalid`](crate::Error::Invalid) if it is something else.
+    pub fn undo_expected(&self, id: RecordId, expect: Option<&Expect>, viewer: &Viewer) -> Result<Undone> {
         viewer.validate()?;
-        match self.store.records.undo(id, viewer, self.store.now())? {
+        match self.store.records.undo(id, expect, viewer, self.store.now())? {
             Undoing::Deletion(record) => self.changed(None, record).map(Undone::Deletion),
             Undoing::Expiry(Changed { before, after }) => self.changed(Some(before), after).map(Undone::Expiry),
             Undoing::Change(Changed { before, after }) => self.changed(Some(before), after).map(Undone::Change),

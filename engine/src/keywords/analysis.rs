@@ -127,14 +127,14 @@ pub(super) fn words<'a>(text: &'a str, singles: Singles, mut sink: impl FnMut(&'
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+pub(super) enum Class {
     Gap,
     Word,
     Cjk,
 }
 
 impl Class {
-    fn of(c: char) -> Class {
+    pub(super) fn of(c: char) -> Class {
         match c {
             _ if is_cjk(c) => Class::Cjk,
             _ if c.is_alphanumeric() => Class::Word,
@@ -143,7 +143,7 @@ impl Class {
     }
 
     /// Whether a run of this class continues with `c`. A combining mark belongs to the word before it.
-    fn takes(self, c: char) -> bool {
+    pub(super) fn takes(self, c: char) -> bool {
         match self {
             Class::Word => Class::of(c) == Class::Word || is_combining_mark(c) && !is_cjk(c),
             other => Class::of(c) == other,
@@ -177,7 +177,7 @@ pub(super) fn identifiers(text: &str) -> Vec<&str> {
     found
 }
 
-fn is_identifier_char(c: char) -> bool {
+pub(super) fn is_identifier_char(c: char) -> bool {
     match c.is_ascii() {
         true => c.is_ascii_alphanumeric() || "_-./\\:@?&=#+~%$!*^".contains(c),
         false => !is_cjk(c) && (c.is_alphanumeric() || is_combining_mark(c)),

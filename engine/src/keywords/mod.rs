@@ -3,6 +3,7 @@
 //! | file | job |
 //! |---|---|
 //! | `typos.rs` | what a word may have meant that no record has |
+//! | `completions.rs` | what a word may become that is not written to its end |
 //! | `traits.rs` | [`KeywordIndex`] and [`KeywordSnapshot`]: the interface of a keyword index |
 //! | `analysis.rs` | text to terms: normalising, words, CJK pairs, identifiers, stop words, stems |
 //! | `found.rs` | [`Found`], [`Match`], [`Window`]: what a search returns |
@@ -13,6 +14,7 @@
 //! | `filter.rs` | a filter as a set of documents, from the fast fields |
 //! | `filter_cache.rs` | a cache of filter results per segment, shared by snapshots |
 //! | `bits.rs` | sets of numbers that come in any order |
+//! | `spans.rs` | where a text has the terms of a search |
 //! | `doc_order.rs` | where the ids of a segment's documents ascend, to find one by its id |
 //! | `posting_list.rs` | the documents in which a term occurs |
 //! | `scoring.rs` | BM25 over several segments as one corpus; the weights of the fields |
@@ -67,6 +69,7 @@
 
 mod analysis;
 mod bits;
+mod completions;
 mod damage;
 mod doc_order;
 mod filter;
@@ -82,6 +85,7 @@ mod scoring;
 pub(crate) mod seal;
 mod segment;
 mod snapshot;
+mod spans;
 mod sums;
 mod tail;
 mod threads;
@@ -100,5 +104,6 @@ pub use self::index::{TantivyIndex, empty_snapshot};
 pub use self::memory::MemoryIndex;
 pub use self::query::KeywordQuery;
 pub(crate) use self::schema::Payload;
+pub use self::spans::matching_spans;
 pub use self::tail::TailIndex;
 pub use self::traits::{KeywordIndex, KeywordSearch, KeywordSnapshot};

@@ -124,6 +124,12 @@ impl IndexedField {
         self.terms.get(term).map_or(0, |postings| postings.docs.len() as u64)
     }
 
+    /// The terms that begin with `start`, each with its document frequency.
+    pub(super) fn beginning_with<'a>(&'a self, start: &'a str) -> impl Iterator<Item = (&'a str, u64)> {
+        let terms = self.terms.iter().filter(move |(term, _)| term.starts_with(start));
+        terms.map(|(term, postings)| (term.as_str(), postings.docs.len() as u64))
+    }
+
     /// The postings of a term, if it occurs.
     pub(super) fn postings(&self, term: &str) -> Option<PostingsCursor<'_>> {
         self.terms.get(term).map(|postings| PostingsCursor { postings, at: 0 })

@@ -31,6 +31,8 @@ pub struct KeywordQuery {
     pub(super) pairs: Vec<Pair>,
     /// Whether there are only stop words.
     pub(super) is_of_stop_words: bool,
+    /// The word at its end, as it is spelt, if it may be the beginning of one.
+    pub(super) beginning: Option<String>,
 }
 
 /// Two words of a query, and the distance of the second from the first in positions.
@@ -63,6 +65,29 @@ impl KeywordQuery {
     /// Whether there is nothing to search for: no letter, digit or ideograph.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty() && self.identifiers.is_empty()
+    }
+
+    /// The same query, whose last word is also the beginning of one if `text`, which it is of, ends with it. One letter is the
+    /// beginning of too many.
+    pub fn with_beginning(mut self, text: &str) -> Self {
+        let text = normalise(text);
+        let mut last = None;
+        words(&text, Singles::Lone, |word, _| last = Some(word));
+        let last = last.filter(|word| text.ends_with(word) && word.chars().nth(1).is_some());
+        let last = last.filter(|word| self.is_of_stop_words || !is_stop_word(word));
+        self.beginning = last.map(str::to_owned);
+        self
+    }
+
+    /// Which of its words this one is.
+    pub(super) fn index_of(&self, word: &str) -> Option<usize> {
+        let stem = WordStemmer::new().stem(word);
+        self.words.iter().position(|known| *known == stem)
+    }
+
+    /// Its stems and identifiers.
+    pub fn terms(&self) -> Vec<String> {
+        [&self.words[..], &self.identifiers[..]].concat()
     }
 
     fn add_words(&mut self, spoken: &[(&str, usize)]) {

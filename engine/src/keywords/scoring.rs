@@ -15,12 +15,15 @@
 //! | tags | 0.8 likewise |
 //! | exact (identifiers) | 1.2 likewise, with its own document frequency |
 //!
-//! A word that no record has counts as those that are one letter away from it (`typos.rs`), with [`TYPO`] of their weight.
+//! A word that no record has counts as those that are one letter away from it (`typos.rs`), with [`TYPO`] of their weight. If the
+//! last word is also the beginning of one, those that begin with it count as if it was one of them (`completions.rs`), with
+//! [`COMPLETED`] of its weight.
 //!
 //! The sum is increased by [`PHRASE_BONUS`] times the share of the query's word pairs that occur in the content as in
 //! the query.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::{SegmentPostings, TermInfo};
@@ -30,6 +33,7 @@ use tantivy::query::{
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, Searcher, TERMINATED, TantivyError, Term};
 
+use super::completions::completions;
 use super::found::Match;
 use super::posting_list::PostingList;
 use super::postings::{IndexedRecords, PostingsCursor};
@@ -58,6 +62,8 @@ const MAX_CORRECTIONS: usize = 3;
 const LEAST_DOCS: u64 = 1_000;
 /// What such a word counts.
 const TYPO: f32 = 0.6;
+/// What a word counts of which the query has the beginning.
+const COMPLETED: f32 = 0.8;
 
 const CONTEXT_SHARE: f32 = 0.5;
 const TAGS_SHARE: f32 = 0.8;
@@ -90,6 +96,8 @@ enum Origin {
     Identifier,
     /// A word that no record has is one letter away from it.
     Typo,
+    /// It begins with the last word of the query.
+    Completed,
 }
 
 /// A term in a field.
@@ -114,7 +122,7 @@ impl Clause {
         match self.origin {
             Origin::Identifier => true,
             Origin::Word => self.frequency <= few,
-            Origin::Typo => false,
+            Origin::Typo | Origin::Completed => false,
         }
     }
 }
@@ -157,7 +165,15 @@ impl Plan {
         let words = rarest(&query.words, MAX_WORDS, look)?;
         let mut content_clause = vec![None; query.words.len()];
         let words_found = words.len();
-        let is_absent = |index: &usize| words.iter().all(|(found, _)| found != index);
+        let completed = match &query.beginning {
+            Some(beginning) => completions(beginning, segments, parts)?,
+            None => Vec::new(),
+        };
+        let completed: Vec<String> = completed.into_iter().filter(|stem| !query.words.contains(stem)).collect();
+        let unfinished = query.beginning.as_ref().filter(|_| !completed.is_empty());
+        let unfinished = unfinished.and_then(|word| query.index_of(word));
+        let mut unfinished_text = None;
+        let is_absent = |index: &usize| unfinished != Some(*index) && words.iter().all(|(found, _)| found != index);
         let typos: Vec<usize> = match words_found < MAX_WORDS && !query.is_of_stop_words {
             true => (0..query.words.len()).filter(is_absent).collect(),
             false => Vec::new(),
@@ -167,13 +183,22 @@ impl Plan {
                 content_clause[index] = Some(plan.clauses.len());
             }
             plan.add(Origin::Word, found);
+            if unfinished == Some(index) {
+                unfinished_text = Some(plan.rarities.len() - 1);
+            }
+        }
+        if !completed.is_empty() {
+            let found = completed.iter().map(|stem| look(stem)).collect::<Result<_>>()?;
+            plan.add_completions(found, unfinished_text);
         }
         let identifiers = rarest(&query.identifiers, MAX_IDENTIFIERS, |identifier| {
             Found::look(identifier, &[SearchField::Exact], fields, segments, parts)
         })?;
         // Of too many, the most frequent were left out; else what is not found occurs nowhere.
         let absent = |asked: usize, found: usize, most: usize| if found < most { asked - found } else { 0 };
-        let absent = absent(query.words.len(), words_found, MAX_WORDS)
+        // What it begins stands for it.
+        let completed_one = usize::from(unfinished.is_some() && unfinished_text.is_none());
+        let absent = absent(query.words.len() - completed_one, words_found, MAX_WORDS)
             + absent(query.identifiers.len(), identifiers.len(), MAX_IDENTIFIERS);
         plan.rarity += absent as f32 * idf(0, docs);
         identifiers.into_iter().for_each(|(_, found)| plan.add(Origin::Identifier, found));
@@ -211,12 +236,34 @@ impl Plan {
         found.into_iter().for_each(|found| self.add_clauses(Origin::Typo, found));
     }
 
+    /// Adds what begins with the last word, which is this text of the plan if records have it as it is. All count alike: that
+    /// few records have one says nothing of what was meant.
+    fn add_completions(&mut self, found: Vec<Found>, text: Option<usize>) {
+        let frequency = found.iter().map(|found| found.frequency).max().unwrap_or_default();
+        if text.is_none() {
+            let rarity = idf(frequency, self.docs);
+            self.rarity += rarity;
+            self.rarities.push(rarity);
+        }
+        let text = text.unwrap_or(self.rarities.len() - 1);
+        found.into_iter().for_each(|found| self.add_clauses_of(Origin::Completed, text, Found { frequency, ..found }));
+    }
+
     /// Adds the terms of the newest of `rarities`.
     fn add_clauses(&mut self, origin: Origin, found: Found) {
-        let (frequency, text) = (found.frequency, self.rarities.len() - 1);
+        self.add_clauses_of(origin, self.rarities.len() - 1, found);
+    }
+
+    fn add_clauses_of(&mut self, origin: Origin, text: usize, found: Found) {
+        let frequency = found.frequency;
         for (place, term, infos) in found.terms {
             let average = self.tokens_of(place) as f32 / self.docs as f32;
-            let boost = boost(place) * if origin == Origin::Typo { TYPO } else { 1.0 };
+            let share = match origin {
+                Origin::Word | Origin::Identifier => 1.0,
+                Origin::Typo => TYPO,
+                Origin::Completed => COMPLETED,
+            };
+            let boost = boost(place) * share;
             let weight = Bm25Weight::for_one_term_without_explain(frequency, self.docs, average).boost_by(boost);
             self.clauses.push(Clause { place, text, origin, term, boost, weight, frequency, found: infos });
         }
@@ -233,6 +280,12 @@ impl Plan {
     /// Whether no term of the query occurs anywhere.
     pub(super) fn is_empty(&self) -> bool {
         self.clauses.is_empty()
+    }
+
+    /// Every term, once.
+    pub(super) fn terms(&self) -> Vec<String> {
+        let terms = self.clauses.iter().filter_map(|clause| clause.term.value().as_str().map(str::to_owned));
+        terms.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// Whether no word of the query occurs as it is spelt, but only those one letter away.

@@ -40,6 +40,29 @@ impl TextField {
         Ok(self.terms.get_term_info(term).map_err(tantivy::TantivyError::from)?)
     }
 
+    /// The document frequency of a term.
+    pub(super) fn frequency(&self, term: &str) -> Result<u64> {
+        let found = self.terms.terms().get(term).map_err(tantivy::TantivyError::from)?;
+        Ok(found.map_or(0, |found| u64::from(found.doc_freq)))
+    }
+
+    /// Calls `each` with the terms that begin with `start`, the first `most` in their order, and the document frequency of each.
+    pub(super) fn beginning_with(&self, start: &str, most: usize, mut each: impl FnMut(&str, u64)) -> Result<()> {
+        let terms = self.terms.terms().range().ge(start).into_stream();
+        let mut terms = terms.map_err(tantivy::TantivyError::from)?;
+        for _ in 0..most {
+            match terms.next() {
+                Some((term, found)) if term.starts_with(start.as_bytes()) => {
+                    if let Ok(term) = std::str::from_utf8(term) {
+                        each(term, u64::from(found.doc_freq));
+                    }
+                }
+                _ => break,
+            }
+        }
+        Ok(())
+    }
+
     /// Adds the documents with a term that contains `part`.
     fn containing(&self, part: &str, docs: &mut RoaringBitmap) -> Result<()> {
         let mut terms = self.terms.terms().stream().map_err(tantivy::TantivyError::from)?;

@@ -310,6 +310,10 @@ impl KeywordSearch for Search<'_> {
         self.plan.is_of_typos()
     }
 
+    fn terms(&self) -> Vec<String> {
+        self.plan.terms()
+    }
+
     fn places(&self, ids: &[RecordId]) -> Result<Vec<Option<Place>>> {
         self.snapshot.blame(contained(|| ids.iter().map(|&id| self.place_of(id)).collect()))
     }

@@ -55,6 +55,9 @@ pub trait KeywordSearch: Send {
     /// Whether no word of the query occurs as it is spelt, but only those one letter away.
     fn is_of_typos(&self) -> bool;
 
+    /// The terms that it searches for, each once: stems and identifiers, as [`super::matching_spans`] takes them.
+    fn terms(&self) -> Vec<String>;
+
     /// Where each of `ids` is: `None` if there is no such record.
     fn places(&self, ids: &[RecordId]) -> Result<Vec<Option<Place>>>;
 

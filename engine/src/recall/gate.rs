@@ -145,6 +145,7 @@ mod tests {
             record: record(id, "harbour"),
             passage: None,
             score: 1.0,
+            parts: Default::default(),
             relevance: 0.9,
             matched_by: Vec::new(),
             vector_score: Some(cosine),

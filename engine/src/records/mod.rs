@@ -59,6 +59,7 @@ pub use sqlite::backup::restore;
 pub use sqlite::commits::Commits;
 #[cfg(feature = "postgres")]
 pub use sqlite::folder::prepare_root;
+pub use sqlite::points::{PointRow, PointRows};
 pub use sqlite::salvage::{Kept, Salvage, salvage, survey};
 pub use sqlite::snapshot::Snapshot;
 pub use sqlite::stats::Counts;

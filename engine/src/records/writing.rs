@@ -13,15 +13,16 @@ use super::rules::purge::{self, Removed};
 use super::rules::undo::{self, Undoing};
 use super::rules::update::Changed;
 use super::rules::{
-    add, embeddings, expiry, files, jobs, links, next_model, passages, recalled, refused, searches, trash, update,
+    add, embeddings, expiry, files, jobs, links, merge, next_model, passages, recalled, refused, searches, trash,
+    update,
 };
 use super::store::Records;
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::text::Hash;
 use crate::types::{
-    AddOutcome, BatchJob, Expect, FileChanges, FileReading, Imported, JobEnd, Link, Millis, Model, ModelId, NewRecord,
-    NewSource, Portable, PortableLink, Purge, Record, RecordId, RecordUpdate, SearchTrace, SourceId, Viewer,
+    AddOutcome, BatchJob, Expect, FileChanges, FileReading, Imported, JobEnd, Link, Merge, Millis, Model, ModelId,
+    NewRecord, NewSource, Portable, PortableLink, Purge, Record, RecordId, RecordUpdate, SearchTrace, SourceId, Viewer,
 };
 
 /// Saving, changing, deleting.
@@ -89,6 +90,22 @@ impl Records {
         update::roll_back(self, id, version, reason, viewer, now)
     }
 
+    /// The same of a record that is what is expected.
+    ///
+    /// # Errors
+    /// As [`Records::roll_back`], and [`Invalid`](crate::Error::Invalid) when it is something else.
+    pub fn roll_back_expected(
+        &self,
+        id: RecordId,
+        version: i64,
+        reason: Option<&str>,
+        expect: Option<&Expect>,
+        viewer: &Viewer,
+        now: Millis,
+    ) -> Result<Changed> {
+        update::roll_back_expected(self, id, version, reason, expect, viewer, now)
+    }
+
     /// Deletes a record: it goes to the trash with its versions and links; its access rows go, and its embeddings that no
     /// other record uses. Returns whether there was one that `viewer` sees (an expired one counts).
     ///
@@ -121,13 +138,29 @@ impl Records {
         trash::restore(self, id, viewer, now)
     }
 
+    /// Merges records: one gets the text of `update` and supersedes the others. Returns what became of it, and whose last change
+    /// has to be undone, in this order, to take all of it back.
+    ///
+    /// # Errors
+    /// [`NotFound`](crate::Error::NotFound) names a record that is not there; [`Invalid`](crate::Error::Invalid) says of
+    /// `expect` which one has changed.
+    pub fn merge(
+        &self,
+        merge: &Merge,
+        update: &RecordUpdate,
+        viewer: &Viewer,
+        now: Millis,
+    ) -> Result<(Changed, Vec<RecordId>)> {
+        merge::merge(self, merge, update, viewer, now)
+    }
+
     /// Undoes the last deletion, expiry, change or link of a record.
     ///
     /// # Errors
     /// [`NotFound`](crate::Error::NotFound) if there is none that `viewer` sees; [`Invalid`](crate::Error::Invalid) if nothing
     /// was done to it since it was saved, or that was undone already.
-    pub fn undo(&self, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Undoing> {
-        undo::undo(self, id, viewer, now)
+    pub fn undo(&self, id: RecordId, expect: Option<&Expect>, viewer: &Viewer, now: Millis) -> Result<Undoing> {
+        undo::undo(self, id, expect, viewer, now)
     }
 }
 

@@ -26,15 +26,25 @@ const LEADING: usize = 100;
 /// The result of the vector index: the best passage of each record with its cosine, best first, and the time it took.
 type Ranking = Result<(Vec<(PassageKey, f32)>, u64)>;
 
-/// The candidates of both indexes, each with both of its scores if available. `vector` comes with its target recall.
+/// What was collected for a query.
+pub struct Collected {
+    /// The candidates, by id.
+    pub candidates: Vec<Candidate>,
+    /// The terms of the keyword index that were searched for.
+    pub terms: Vec<String>,
+}
+
+/// The candidates of both indexes, each with both of its scores if available, and the `wanted` record, whether it passes the
+/// filter or not. `vector` comes with its target recall.
 pub fn collect(
     view: &View,
     query: &Query,
     vector: Option<(&[f32], Quality)>,
     by_words: bool,
+    wanted: Option<RecordId>,
     now: Millis,
     explain: &mut Explain,
-) -> Result<Vec<Candidate>> {
+) -> Result<Collected> {
     let keywords = view.keywords.as_deref().filter(|_| by_words);
     let keyword_side = keywords.map(|index| KeywordSide {
         index,
@@ -61,10 +71,10 @@ pub fn collect(
     let (by_vector, by_words) = match (&vector_side, &keyword_side) {
         (Some(vectors), Some(words)) => {
             let vectors = Arc::clone(vectors);
-            at_once(move || vectors.search(pool), || words.search(pool, &query.text).map(Some))
+            at_once(move || vectors.search(pool), || words.search(pool, query).map(Some))
         }
         (Some(vectors), None) => (vectors.search(pool), Ok(None)),
-        (None, words) => (Ok((Vec::new(), 0)), words.as_ref().map(|words| words.search(pool, &query.text)).transpose()),
+        (None, words) => (Ok((Vec::new(), 0)), words.as_ref().map(|words| words.search(pool, query)).transpose()),
     };
     let ((by_vector, vector_us), by_words) = (by_vector?, by_words?);
     let by_keyword = by_words.as_ref().map_or(&[][..], |words| &words.found);
@@ -74,7 +84,10 @@ pub fn collect(
     explain.only_corrected = by_words.as_ref().is_some_and(|words| words.search.is_of_typos());
 
     let merging = Instant::now();
-    let candidates = union(&by_vector, by_keyword);
+    let mut candidates = union(&by_vector, by_keyword);
+    if let Some(id) = wanted {
+        candidates.entry(id).or_insert_with(|| Candidate::new(id));
+    }
     let scale = explain.scale;
     let rules =
         if query.mode == Mode::Hybrid && scale == Scale::Theoretical { query.threads } else { ThreadRules::NONE };
@@ -85,7 +98,8 @@ pub fn collect(
         _ => with_cosines(candidates, cosines)?,
     };
     explain.merge_us = micros(merging);
-    Ok(candidates)
+    let terms = by_words.as_ref().map_or_else(Vec::new, |words| words.search.terms());
+    Ok(Collected { candidates, terms })
 }
 
 /// The ids that pass the filter: from the fast fields of the keyword index, corrected by the tail, or from the records
@@ -107,17 +121,17 @@ fn allowed(view: &View, query: &Query, now: Millis) -> Result<RoaringTreemap> {
 }
 
 /// The vector search.
-struct VectorSide {
-    index: Arc<dyn VectorSnapshot>,
-    vector: Vec<f32>,
-    quality: Quality,
-    tail: Arc<Tail>,
-    hidden: Arc<RoaringTreemap>,
-    allowed: Option<RoaringTreemap>,
+pub(super) struct VectorSide {
+    pub(super) index: Arc<dyn VectorSnapshot>,
+    pub(super) vector: Vec<f32>,
+    pub(super) quality: Quality,
+    pub(super) tail: Arc<Tail>,
+    pub(super) hidden: Arc<RoaringTreemap>,
+    pub(super) allowed: Option<RoaringTreemap>,
 }
 
 impl VectorSide {
-    fn search(&self, pool: usize) -> Ranking {
+    pub(super) fn search(&self, pool: usize) -> Ranking {
         let started = Instant::now();
         let (tail, allowed) = (&self.tail, self.allowed.as_ref());
         let stale = &tail.vector_ids | &*self.hidden;
@@ -163,9 +177,11 @@ struct ByWords<'a> {
 }
 
 impl<'a> KeywordSide<'a> {
-    fn search(&self, pool: usize, text: &str) -> Result<ByWords<'a>> {
+    fn search(&self, pool: usize, query: &Query) -> Result<ByWords<'a>> {
         let started = Instant::now();
-        let search = self.index.query(&KeywordQuery::new(text), Some(&self.tail.words))?;
+        let words = KeywordQuery::new(&query.text);
+        let words = if query.prefix { words.with_beginning(&query.text) } else { words };
+        let search = self.index.query(&words, Some(&self.tail.words))?;
         let found = search.best(pool, self.filter, &self.except)?;
         Ok(ByWords { search, found, micros: micros(started) })
     }
@@ -234,16 +250,18 @@ impl<'a> KeywordSide<'a> {
 /// Everything that either index found, by id.
 fn union(by_vector: &[(PassageKey, f32)], by_keyword: &[Found]) -> BTreeMap<RecordId, Candidate> {
     let mut candidates = BTreeMap::new();
-    for (key, score) in by_vector {
+    for (rank, (key, score)) in by_vector.iter().enumerate() {
         let candidate = candidates.entry(key.record()).or_insert_with(|| Candidate::new(key.record()));
         candidate.found_by.push(MatchSource::Vector);
         candidate.vector = Some(f64::from(*score));
         candidate.passage = key.number();
+        candidate.vector_rank = Some(rank);
     }
-    for Found { id, score, .. } in by_keyword {
+    for (rank, Found { id, score, .. }) in by_keyword.iter().enumerate() {
         let candidate = candidates.entry(*id).or_insert_with(|| Candidate::new(*id));
         candidate.found_by.push(MatchSource::Keyword);
         candidate.keyword = Some(f64::from(*score));
+        candidate.keyword_rank = Some(rank);
     }
     candidates
 }

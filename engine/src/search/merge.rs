@@ -7,7 +7,7 @@
 //! and for one that they single out, by a code or a name, if that is more, so that likeness does not push it away.
 
 use super::relevance::relevance;
-use crate::types::{MatchSource, RecordId, Scale, Weights};
+use crate::types::{MatchSource, Parts, RecordId, Scale, Weights};
 
 /// A record that at least one index found, with its raw score in each.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +22,10 @@ pub struct Candidate {
     pub keyword: Option<f64>,
     /// The indexes that found it.
     pub found_by: Vec<MatchSource>,
+    /// Its place among what the vector index found, from 0; `None` if it was not among it.
+    pub vector_rank: Option<usize>,
+    /// The same of the keyword index.
+    pub keyword_rank: Option<usize>,
     /// Whether the words of the query single it out.
     pub is_singled_out: bool,
     /// The share of the query's words that it has, weighted by their rarity; `None` if the keyword index was not searched.
@@ -58,6 +62,8 @@ impl Candidate {
             passage: 0,
             keyword: None,
             found_by: Vec::with_capacity(2),
+            vector_rank: None,
+            keyword_rank: None,
             is_singled_out: false,
             share: None,
             rarest: None,
@@ -109,6 +115,8 @@ pub struct Ranked {
     pub candidate: Candidate,
     /// 0 to 1.
     pub score: f64,
+    /// What each side adds to the score.
+    pub parts: Parts,
     /// 0 to 1.
     pub relevance: f64,
     /// The score without a period, which excludes nothing.
@@ -160,14 +168,18 @@ pub fn merge(candidates: Vec<Candidate>, weights: Weights, scale: Scale) -> Vec<
                 (cosine, ..) => vector.apply(cosine),
             };
             let lost = candidate.in_thread.as_ref().map_or(0.0, |thread| thread.lost);
-            let score = (weights.vector * by_vector + weights.keyword * by_keyword - lost).max(0.0);
-            let wins = candidate.is_singled_out && scale == Scale::Theoretical && weights.keyword > 0.0;
-            let unlifted = if wins { score.max(by_keyword) } else { score };
+            let parts = Parts { vector: weights.vector * by_vector, keyword: weights.keyword * by_keyword };
+            let score = (parts.vector + parts.keyword - lost).max(0.0);
+            let may_win = candidate.is_singled_out && scale == Scale::Theoretical && weights.keyword > 0.0;
+            let (unlifted, parts) = match may_win && by_keyword > score {
+                true => (by_keyword, Parts { vector: 0.0, keyword: by_keyword }),
+                false => (score, parts),
+            };
             let score = candidate.lifted(unlifted);
             let exact = candidate.keyword.filter(|score| candidate.is_singled_out && *score > 0.0);
             let by_words = exact.map_or(0.0, |score| score / best);
             let relevance = candidate.relevance();
-            Ranked { candidate, score, relevance, unlifted, by_words }
+            Ranked { candidate, score, parts, relevance, unlifted, by_words }
         })
         .collect();
     ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.candidate.id.cmp(&b.candidate.id)));
@@ -243,6 +255,8 @@ mod tests {
             passage: 0,
             keyword,
             found_by,
+            vector_rank: None,
+            keyword_rank: None,
             is_singled_out: false,
             share,
             in_thread: None,
@@ -400,6 +414,22 @@ mod tests {
     }
 
     #[test]
+    fn the_parts_of_a_score_add_up_to_it() {
+        let exact = Candidate { is_singled_out: true, ..candidate(1, Some(-0.9), Some(9.0)) };
+        let waiting = Candidate { vector: None, ..candidate(4, None, Some(3.0)) };
+        let all = vec![exact, candidate(2, Some(0.9), Some(0.0)), candidate(3, Some(0.1), Some(2.0)), waiting];
+        for scale in [Scale::Theoretical, Scale::Pool] {
+            for ranked in merge(all.clone(), Weights::default(), scale) {
+                let sum = ranked.parts.vector + ranked.parts.keyword;
+                assert!((sum - ranked.score).abs() < 1e-12, "{scale:?} {ranked:?}");
+            }
+        }
+        let ranked = merge(all, Weights::default(), Scale::Theoretical);
+        let exact = ranked.iter().find(|ranked| ranked.candidate.id == 1.into()).unwrap();
+        assert_eq!(exact.parts.vector, 0.0, "by its words alone");
+    }
+
+    #[test]
     fn a_threshold_above_the_weight_of_words_drops_no_exact_hit() {
         let others = [candidate(2, Some(0.9), Some(0.0)), candidate(3, Some(0.1), Some(2.0))];
         for found_by in [vec![MatchSource::Keyword], vec![MatchSource::Vector, MatchSource::Keyword]] {
@@ -409,6 +439,8 @@ mod tests {
                 passage: 0,
                 keyword: Some(9.0),
                 found_by,
+                vector_rank: None,
+                keyword_rank: None,
                 is_singled_out: true,
                 share: None,
                 rarest: None,

@@ -6,7 +6,10 @@
 //! | `tail.rs` | the unapplied tail of the log, searched exactly |
 //! | `superseded.rs` | a cache of the superseded records, which are live but not results |
 //! | `at_once.rs` | two parts of a search at the same time |
+//! | `gathering.rs` | the view and the candidates of a query |
+//! | `why.rs` | how one record fares in a search, wherever it ranks |
 //! | `candidates.rs` | the candidates of both indexes, and the missing scores |
+//! | `neighbours.rs` | the records nearest to one of them |
 //! | `threads.rs` | a candidate judged with its neighbours in a thread |
 //! | `merge.rs` | one ranking of all candidates |
 //! | `relevance.rs` | how likely a record answers the query |
@@ -16,8 +19,10 @@
 
 mod at_once;
 mod candidates;
+mod gathering;
 mod merge;
 mod near_miss;
+mod neighbours;
 mod parts;
 mod relevance;
 mod superseded;
@@ -25,51 +30,28 @@ mod tail;
 mod threads;
 mod timing;
 mod view;
+mod why;
 
 use std::time::Instant;
 
+use gathering::{Gathered, gather};
+pub use gathering::{NoVector, QueryVector};
 use merge::{Candidate, Ranked};
 use near_miss::Missed;
+pub use neighbours::neighbours;
 pub use superseded::SupersededCache;
 pub use tail::TailCache;
 use timing::micros;
-use view::keyword_fallback;
 pub use view::{SearchContext, View};
+pub use why::judge;
 
 use crate::config::Config;
-use crate::error::{Error, Remedy, Result};
-use crate::records::ModelId;
-use crate::types::{
-    DOUBTFUL, Explain, Hit, LinkKind, MAX_POOL, Millis, Mode, NearMiss, Period, Query, Scale, SearchReply, Tier,
-    Weights,
-};
+use crate::error::Result;
+use crate::types::{DOUBTFUL, Hit, LinkKind, Millis, Mode, NearMiss, Parts, Query, Scale, SearchReply, Tier, Weights};
 
 /// The warning of a search for parts of words in a store with more text than one search reads.
 const NEWEST_ONLY: &str = "parts of words were looked for in the newest memories only: the store has more text than one search \
      reads";
-
-/// The vector of a query and the model that made it, or why there is none.
-pub type QueryVector = std::result::Result<(ModelId, Vec<f32>), NoVector>;
-
-/// Why a query has no vector.
-#[derive(Debug, Clone)]
-pub struct NoVector {
-    why: String,
-    remedy: Option<Remedy>,
-}
-
-impl NoVector {
-    /// For a reason that nothing can be done about.
-    pub fn because(why: &str) -> Self {
-        NoVector { why: why.to_owned(), remedy: None }
-    }
-}
-
-impl From<Error> for NoVector {
-    fn from(error: Error) -> Self {
-        NoVector { why: error.to_string(), remedy: error.remedy() }
-    }
-}
 
 /// Answers `query` from the store of `context`. `vector` is the query's embedding, or `None` for a keyword search.
 ///
@@ -83,48 +65,10 @@ pub fn search(
     now: Millis,
 ) -> Result<SearchReply> {
     let started = Instant::now();
-    let scale = query.scale.unwrap_or(config.scale);
-    let period = query.period.filter(|_| scale == Scale::Theoretical);
-    let pool = match (query.pool, period) {
-        // What lies in a period may rank far behind before it is lifted.
-        (None, Some(_)) => (4 * query.pool()).min(MAX_POOL),
-        _ => query.pool(),
-    };
-    let weights = query.weights.unwrap_or(config.weights).normalised()?;
-    let mut explain = Explain { pool, weights, scale, ..Explain::default() };
-    let mut warnings = Vec::new();
-    let mut remedy = None;
-    let vector = match vector {
-        Some(Ok(vector)) => Some(vector),
-        Some(Err(missing)) => {
-            warnings.push(keyword_fallback(&missing.why));
-            remedy = missing.remedy;
-            None
-        }
-        None => None,
-    };
-    let view = context.open_view(query, vector.as_ref().map(|(model, _)| *model), now)?;
-    warnings.extend(view.warnings().iter().cloned());
-    remedy = remedy.or(view.remedy());
-    explain.tail = view.tail.entries;
-
-    let by_words = query.mode != Mode::Vector || vector.is_none() || view.vectors.is_none();
-    let vector = vector.map(|(_, vector)| vector).filter(|_| view.vectors.is_some());
-    if vector.is_some() {
-        warnings.extend(pending_warning(&view, by_words, now)?);
-    }
-    let vector = vector.as_deref().map(|vector| (vector, context.store.config().quality));
-    let mut candidates = candidates::collect(&view, query, vector, by_words, now, &mut explain)?;
-    if let Some(period) = period {
-        place_in(period, &mut candidates, &view)?;
-    }
+    let gathered = gather(context, query, vector, None, config, now)?;
+    let Gathered { view, candidates, terms, mut explain, mut warnings, remedy, has_vector, by_words } = gathered;
     let found_nothing = candidates.is_empty();
     let merging = Instant::now();
-    explain.weights = match (&vector, by_words) {
-        (Some(_), true) => explain.weights,
-        (Some(_), false) => Weights { vector: 1.0, keyword: 0.0 },
-        (None, _) => Weights { vector: 0.0, keyword: 1.0 },
-    };
     let (ranked, near_miss) = rank(&view, query, candidates, (explain.weights, explain.scale), now)?;
     explain.merge_us += micros(merging);
 
@@ -132,11 +76,11 @@ pub fn search(
     // Those of the previous pages are loaded too: which of them are results decides where this page begins.
     let most = query.offset + query.limit + 1;
     let mut hits = load(&view, &ranked, query, most, now)?;
-    let mut tier = match (&vector, query.mode) {
-        (None, Mode::Hybrid | Mode::Vector) => Tier::Keyword,
+    let mut tier = match (has_vector, query.mode) {
+        (false, Mode::Hybrid | Mode::Vector) => Tier::Keyword,
         _ => Tier::Full,
     };
-    if (found_nothing || vector.is_none() && explain.only_corrected) && by_words && query.substring_tier {
+    if (found_nothing || !has_vector && explain.only_corrected) && by_words && query.substring_tier {
         let (found, complete) = parts::find(&view, query, now, most)?;
         if !complete {
             warnings.push(NEWEST_ONLY.to_owned());
@@ -146,9 +90,9 @@ pub fn search(
             tier = Tier::Substring;
         }
     }
-    if query.mode == Mode::Vector && vector.is_none() {
+    if query.mode == Mode::Vector && !has_vector {
         // A keyword search replaces the vector search: the similarity of a result is unknown.
-        hits.iter_mut().for_each(|hit| hit.score = 0.0);
+        hits.iter_mut().for_each(|hit| (hit.score, hit.parts) = (0.0, Parts::default()));
     }
     if query.include_superseded {
         put_after_successors(&view, &mut hits, query, now)?;
@@ -159,30 +103,7 @@ pub fn search(
     add_neighbours(&view, &mut hits, query, now)?;
     explain.load_us = micros(loading);
     explain.total_us = micros(started);
-    Ok(SearchReply { hits, more, reserved: 0, nothing, tier, warnings, near_miss, remedy, explain })
-}
-
-/// Says of each candidate whether it is of the period that the query is about.
-fn place_in(period: Period, candidates: &mut [Candidate], view: &View) -> Result<()> {
-    let ids: Vec<_> = candidates.iter().map(|candidate| candidate.id).collect();
-    let of_period = view.records.of_period(period, &ids)?;
-    for candidate in candidates {
-        candidate.in_period = Some(of_period.contains(&candidate.id));
-    }
-    Ok(())
-}
-
-/// A warning about records that a vector search cannot find yet.
-fn pending_warning(view: &View, by_words: bool, now: Millis) -> Result<Option<String>> {
-    let waiting = view.records.pending_count(now)?;
-    let count = match waiting {
-        0 if view.records.has_pending_passages()? => "parts of long memories wait".to_owned(),
-        0 => return Ok(None),
-        1 => "1 memory waits".to_owned(),
-        some => format!("{some} memories wait"),
-    };
-    let until_then = if by_words { "found by their words alone" } else { "not found by meaning" };
-    Ok(Some(format!("{count} for an embedding, until then {until_then}")))
+    Ok(SearchReply { hits, more, reserved: 0, nothing, tier, warnings, near_miss, remedy, terms, explain })
 }
 
 /// The candidates that reach the thresholds of the query, best first, and the best of those that do not.
@@ -215,7 +136,7 @@ fn load(view: &View, ranked: &[Ranked], query: &Query, most: usize, now: Millis)
     for chunk in ranked.chunks(most) {
         let ids: Vec<_> = chunk.iter().map(|ranked| ranked.candidate.id).collect();
         let mut records = view.records.records(&ids, now)?.into_iter().peekable();
-        for Ranked { candidate, score, relevance, .. } in chunk {
+        for Ranked { candidate, score, parts, relevance, .. } in chunk {
             if let Some(record) = records.next_if(|record| record.id == candidate.id) {
                 if !query.filter.allows(&record) {
                     debug_assert!(false, "an index let memory {} through {:?}", record.id, query.filter);
@@ -227,6 +148,7 @@ fn load(view: &View, ranked: &[Ranked], query: &Query, most: usize, now: Millis)
                     record,
                     passage,
                     score: *score,
+                    parts: *parts,
                     relevance: *relevance,
                     matched_by: candidate.found_by.clone(),
                     vector_score: candidate.vector,
@@ -253,6 +175,7 @@ fn unscored(record: crate::types::Record) -> Hit {
         record,
         passage: None,
         score: 0.0,
+        parts: Parts::default(),
         relevance: 0.0,
         matched_by: Vec::new(),
         vector_score: None,

@@ -44,5 +44,5 @@ pub use index_slot::IndexSlot;
 pub use jobs::{JobsGuard, Target};
 pub use lock::{EmbeddingGuard, EmbeddingLock, WriterGuard, WriterLock};
 pub use reembed::Reembedded;
-pub use store::{Store, has_model};
+pub use store::{Store, has_model, identity};
 pub use worker::Worker;

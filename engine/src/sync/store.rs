@@ -16,6 +16,7 @@ use crate::config::TeamSettings;
 use crate::config::{Backend, Config};
 use crate::error::{Error, IndexKind, Result};
 use crate::keywords::{self, KeywordIndex, KeywordSnapshot, TantivyIndex};
+use crate::map::Keeper;
 use crate::paths::StorePaths;
 use crate::records::{Model, ModelId, Records};
 use crate::types::{Millis, Seq};
@@ -44,6 +45,8 @@ pub struct Store {
     pub embedding: EmbeddingLock,
     /// The lock of the batch jobs: one process asks about them.
     pub jobs_lock: WriterLock,
+    /// The map of all records.
+    pub map: Keeper,
     /// When nothing could be embedded: the head of the log, and the batch jobs.
     pub(super) nothing_to_embed: Mutex<Option<(Seq, usize)>>,
     pub(super) paths: StorePaths,
@@ -80,6 +83,7 @@ impl Store {
             lock: WriterLock::new(paths.writer_lock()),
             embedding: EmbeddingLock::new(paths.embedding_lock()),
             jobs_lock: WriterLock::new(paths.jobs_lock()),
+            map: Keeper::new(paths.map(), records.lineage(), records.can_write()),
             nothing_to_embed: Mutex::default(),
             vectors: IndexSlot::unusable("not opened yet"),
             keywords: IndexSlot::unusable("not opened yet"),
@@ -278,6 +282,6 @@ pub fn has_model(index: &dyn VectorIndex, model: &Model) -> bool {
 }
 
 /// The identity of a model in its vector index: enough to refuse another's vectors.
-pub(super) fn identity(model: &Model) -> String {
+pub fn identity(model: &Model) -> String {
     format!("{}|{}|{}", model.weights_sha256, model.pooling, model.dims)
 }

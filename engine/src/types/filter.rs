@@ -43,15 +43,21 @@ impl Filter {
 
     /// Whether `record` passes. The same rule as in the indexes, for records they have not seen yet.
     pub fn allows(&self, record: &Record) -> bool {
-        (self.kinds.is_empty() || self.kinds.contains(&record.kind))
-            && (self.tags.is_empty() || self.tags.iter().any(|tag| has_tag(record, tag)))
-            && self.min_importance.is_none_or(|least| record.importance >= least)
-            && self.min_confidence.is_none_or(|least| record.confidence >= least)
-            && self.viewer.sees(&record.scope)
-            && self.created_after.is_none_or(|at| record.created_at >= at)
-            && self.created_before.is_none_or(|at| record.created_at < at)
-            && self.updated_after.is_none_or(|at| record.updated_at >= at)
-            && self.updated_before.is_none_or(|at| record.updated_at < at)
+        self.refusing(record).is_none()
+    }
+
+    /// The field that refuses `record`; the first of several.
+    pub fn refusing(&self, record: &Record) -> Option<&'static str> {
+        let unless = |passes: bool, field| (!passes).then_some(field);
+        unless(self.viewer.sees(&record.scope), "viewer")
+            .or_else(|| unless(self.kinds.is_empty() || self.kinds.contains(&record.kind), "kinds"))
+            .or_else(|| unless(self.tags.is_empty() || self.tags.iter().any(|tag| has_tag(record, tag)), "tags"))
+            .or_else(|| unless(self.min_importance.is_none_or(|least| record.importance >= least), "min_importance"))
+            .or_else(|| unless(self.min_confidence.is_none_or(|least| record.confidence >= least), "min_confidence"))
+            .or_else(|| unless(self.created_after.is_none_or(|at| record.created_at >= at), "created_after"))
+            .or_else(|| unless(self.created_before.is_none_or(|at| record.created_at < at), "created_before"))
+            .or_else(|| unless(self.updated_after.is_none_or(|at| record.updated_at >= at), "updated_after"))
+            .or_else(|| unless(self.updated_before.is_none_or(|at| record.updated_at < at), "updated_before"))
     }
 
     /// Checks the bounds.

@@ -12,11 +12,13 @@
 //! | `scope.rs` | the owner of a record, and who sees it |
 //! | `link.rs` | links between memories |
 //! | `chain.rs` | chains of linked memories, and superseded memories |
+//! | `cleanup.rs` | what there is to clean up |
 //! | `digest.rs` | a summary of a project's memories |
 //! | `record.rs` | a record: new, changed, and stored |
 //! | `place.rs` | where a record was read |
 //! | `source.rs` | files that are read, and what was read of them |
 //! | `job.rs` | texts that a provider embeds in its own time |
+//! | `merge.rs` | memories that become one |
 //! | `model.rs` | what makes embeddings comparable |
 //! | `embedding.rs` | an embedding as bytes |
 //! | `named.rs` | enums that are read by their name |
@@ -28,10 +30,13 @@
 //! | `searches.rs` | searches that were made |
 //! | `purge.rs` | permanent removal |
 //! | `stats.rs` | statistics of a store |
+//! | `why.rs` | why a search does not find a memory |
+//! | `timeline.rs` | what happened when |
 //! | `token.rs` | what a client of a team store may do |
 
 pub(crate) mod bounds;
 mod chain;
+mod cleanup;
 mod digest;
 pub(crate) mod embedding;
 pub(crate) mod exchange;
@@ -39,6 +44,7 @@ mod filter;
 mod job;
 mod kind;
 mod link;
+mod merge;
 mod model;
 mod named;
 mod period;
@@ -53,14 +59,17 @@ mod searches;
 mod source;
 mod span;
 mod stats;
+mod timeline;
 mod token;
 mod units;
+mod why;
 
 pub use bounds::{
     MAX_CONTENT_BYTES, MAX_CONTEXT_BYTES, MAX_LABEL_BYTES, MAX_LIMIT, MAX_NEIGHBOURS, MAX_POOL, MAX_QUERY_BYTES,
     MAX_TAGS, MAX_TURN, MIN_PLAUSIBLE_MILLIS,
 };
 pub use chain::{Chain, ChainQuery, Direction, Hop, MAX_CHAIN_DEPTH, Outdated, OutdatedQuery};
+pub use cleanup::{Duplicates, DuplicatesPage};
 pub use digest::{ByImportance, Digest, DigestQuery};
 pub use embedding::{embedding_bytes, embedding_of, of_length_one};
 pub use exchange::{
@@ -70,6 +79,7 @@ pub use filter::Filter;
 pub use job::{AboutJob, BatchJob, JobEnd};
 pub use kind::Kind;
 pub use link::{Link, LinkKind, Linked, Mark};
+pub use merge::{Merge, Merged};
 pub use model::{Model, ModelId};
 pub use named::ByName;
 pub use period::Period;
@@ -81,15 +91,17 @@ pub use record::{
     AddOutcome, EmbeddingState, Expect, Gone, NewRecord, Record, RecordUpdate, Replaced, UpdateOutcome, Version,
 };
 pub use reply::{
-    DOUBTFUL, Explain, Hit, MatchSource, NearMiss, RELEVANCE_VERSION, SearchReply, Similar, Threshold, Tier,
+    DOUBTFUL, Explain, Hit, MatchSource, NearMiss, Parts, RELEVANCE_VERSION, SearchReply, Similar, Threshold, Tier,
 };
 pub use scope::{Reach, Scope, Viewer};
-pub use searches::{PastSearch, SearchCounts, SearchTrace, SearchesQuery};
+pub use searches::{FoundBy, PastSearch, SearchCounts, SearchTrace, SearchesQuery};
 pub use source::{
     FileChanges, FileContent, FileReading, FileStamp, KnownFile, NewSource, Source, SourceFile, SourceId, SourceKind,
     SourceStats,
 };
 pub use span::Span;
 pub use stats::{Names, Stats};
+pub use timeline::{Happened, Timeline, TimelineUnit};
 pub use token::{Rights, TokenRights};
 pub use units::{Millis, RecordId, Seq};
+pub use why::{KeptOut, Scores, Why};

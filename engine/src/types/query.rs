@@ -161,6 +161,8 @@ pub struct Query {
     pub min_relevance: Option<f64>,
     /// Whether superseded memories are found, too.
     pub include_superseded: bool,
+    /// Whether the last word, unless a space follows, is also the beginning of one: for a search while somebody types.
+    pub prefix: bool,
     /// Whether a search without results searches for the text within words, in every record: the last tier. It reads
     /// all of them, 1 ms for about a thousand.
     pub substring_tier: bool,
@@ -186,6 +188,7 @@ impl Query {
             min_score: None,
             min_relevance: None,
             include_superseded: false,
+            prefix: false,
             substring_tier: true,
         }
     }

@@ -35,6 +35,9 @@ pub struct Hit {
     pub passage: Option<Range<usize>>,
     /// The merged score, 0 to 1, relative to the other candidates of this search.
     pub score: f64,
+    /// What each side adds to the score, weighted. What words single out may have its score from them alone. A thread may take
+    /// from the sum of both, and the period of a query adds to it.
+    pub parts: Parts,
     /// How likely it answers the query, 0 to 1: comparable between queries and stores, unlike the score, and of version
     /// [`RELEVANCE_VERSION`].
     pub relevance: f64,
@@ -56,6 +59,15 @@ pub struct Hit {
     pub neighbours: Vec<Record>,
     /// The memories that contradict it and that the search could have found, by id.
     pub contradicted_by: Vec<RecordId>,
+}
+
+/// What each side adds to a score.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Parts {
+    /// Meaning.
+    pub vector: f64,
+    /// Words.
+    pub keyword: f64,
 }
 
 /// How a search was answered.
@@ -119,6 +131,9 @@ pub struct SearchReply {
     pub near_miss: Option<NearMiss>,
     /// What can be done about a missing vector.
     pub remedy: Option<Remedy>,
+    /// The terms of the keyword index that were searched for: stems and identifiers, also those that a word with a typo, or the
+    /// beginning of one, may mean.
+    pub terms: Vec<String>,
     /// Times, and numbers of candidates.
     pub explain: Explain,
 }

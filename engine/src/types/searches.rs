@@ -64,6 +64,19 @@ pub struct PastSearch {
     pub trace: SearchTrace,
 }
 
+/// A search that found a memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundBy {
+    /// The beginning of the query, without secrets.
+    pub query: String,
+    /// When it was answered.
+    pub at: Millis,
+    /// [`Query::tool`](super::Query::tool).
+    pub tool: String,
+    /// The score of the memory, as far as the access log still has it.
+    pub score: Option<f64>,
+}
+
 /// A page of the searches that are kept, the newest first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchesQuery {
@@ -75,14 +88,22 @@ pub struct SearchesQuery {
     pub nothing: bool,
     /// Only those with at most this many results.
     pub most_hits: Option<u64>,
+    /// Only those to which the store seemed to have an answer, but nothing [near](SearchesQuery::NEAR) by meaning.
+    pub weak: bool,
+    /// Only those with results of which nobody has fetched any since.
+    pub unopened: bool,
     /// Who asks: only its own searches are seen ([`Viewer::made`]).
     pub viewer: Viewer,
 }
 
 impl SearchesQuery {
+    /// The cosine from which a result is near.
+    pub const NEAR: f64 = 0.4;
+
     /// The newest fifty that `viewer` made.
     pub fn new(viewer: Viewer) -> Self {
-        SearchesQuery { before: None, limit: 50, nothing: false, most_hits: None, viewer }
+        let (weak, unopened) = (false, false);
+        SearchesQuery { before: None, limit: 50, nothing: false, most_hits: None, weak, unopened, viewer }
     }
 
     /// Checks every bound.

@@ -8,6 +8,7 @@
 //! | `references.rs` | what a body refers to; one profile a scope |
 //! | `trash.rs` | a record is deleted, and restored |
 //! | `undo.rs` | the last thing that was done to a record is undone |
+//! | `merge.rs` | several records become one |
 //! | `links.rs` | links, and that nothing supersedes itself |
 //! | `import.rs` | records and links of another store, merged by ULID |
 //! | `purge.rs` | what a purge removes |
@@ -36,6 +37,7 @@ pub(super) mod import;
 pub(super) mod jobs;
 pub(super) mod links;
 pub(super) mod log;
+pub(super) mod merge;
 pub(super) mod next_model;
 mod origins;
 pub(super) mod passages;

@@ -6,7 +6,7 @@ use crate::records::lookup;
 use crate::records::rules::update::Changed;
 use crate::records::rules::versions::{Cause, Turned};
 use crate::records::transaction::{Authority, Tx};
-use crate::types::{Link, LinkKind, Millis, Record, RecordId, RecordUpdate, Viewer};
+use crate::types::{Expect, Link, LinkKind, Millis, Record, RecordId, RecordUpdate, Viewer};
 
 /// What was undone.
 #[derive(Debug)]
@@ -23,14 +23,24 @@ pub enum Undoing {
     CurrentAgain(Vec<RecordId>),
 }
 
-/// Undoes the last deletion, expiry, change or link of a record.
+/// Undoes the last deletion, expiry, change or link of a record. One that is there must be what is expected; nobody can change
+/// one that is not.
 ///
 /// # Errors
 /// [`Error::NotFound`] if there is none that `viewer` sees; [`Error::Invalid`] if nothing was done to it since it was saved, or
 /// that was undone already.
-pub(crate) fn undo(authority: &impl Authority, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Undoing> {
+pub(crate) fn undo(
+    authority: &impl Authority,
+    id: RecordId,
+    expect: Option<&Expect>,
+    viewer: &Viewer,
+    now: Millis,
+) -> Result<Undoing> {
     authority.write(|tx| match lookup::live(tx, id, viewer, now)? {
-        Some(record) => undo_last(tx, &record, viewer, now),
+        Some(record) => {
+            expect.map_or(Ok(()), |expect| expect.check(&record))?;
+            undo_last(tx, &record, viewer, now)
+        }
         None if trash::scope_of(tx, id)?.is_some() => trash::put_back(tx, id, viewer, now).map(Undoing::Deletion),
         None => {
             let reason = Some("revived".to_owned());

@@ -14,7 +14,7 @@ use crate::records::{lookup, rows};
 use crate::sensitive;
 use crate::text::{self, Hash};
 use crate::types::bounds::{check_label, check_tags};
-use crate::types::{Kind, Millis, ModelId, Record, RecordId, RecordUpdate, Version, Viewer};
+use crate::types::{Expect, Kind, Millis, ModelId, Record, RecordId, RecordUpdate, Version, Viewer};
 
 /// A record before a change and after it.
 #[derive(Debug)]
@@ -75,9 +75,27 @@ pub(crate) fn roll_back(
     viewer: &Viewer,
     now: Millis,
 ) -> Result<Changed> {
+    roll_back_expected(authority, id, version, reason, None, viewer, now)
+}
+
+/// As [`roll_back`], if the record is what is expected.
+pub(crate) fn roll_back_expected(
+    authority: &impl Authority,
+    id: RecordId,
+    version: i64,
+    reason: Option<&str>,
+    expect: Option<&Expect>,
+    viewer: &Viewer,
+    now: Millis,
+) -> Result<Changed> {
     reason.map_or(Ok(()), |reason| check_label("reason", reason))?;
     let rolled_back = format!("rollback to {version}");
-    authority.write(|tx| back_to(tx, id, version, reason.unwrap_or(&rolled_back), viewer, now))
+    authority.write(|tx| {
+        if let Some(expect) = expect {
+            expect.check(&to_change(tx, id, viewer, now)?)?;
+        }
+        back_to(tx, id, version, reason.unwrap_or(&rolled_back), viewer, now)
+    })
 }
 
 /// As [`roll_back`], within a transaction.

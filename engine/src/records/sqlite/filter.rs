@@ -28,10 +28,16 @@ impl Condition {
 
     /// Deleted (a row of `trash`), or expired `now`; and everything that the filter has.
     pub(super) fn gone(filter: &Filter, deleted: bool, now: Millis) -> Self {
-        let mut condition = match deleted {
-            true => Condition { sql: "1".into(), values: Vec::new() },
-            false => Condition { sql: "r.expires_at <= ?".into(), values: vec![now.into()] },
-        };
+        let mut condition = Self::of_all(filter);
+        if !deleted {
+            condition.and(" AND r.expires_at <= ?", Some(now));
+        }
+        condition
+    }
+
+    /// Everything that the filter has, of records or of the trash, live or not.
+    pub(super) fn of_all(filter: &Filter) -> Self {
+        let mut condition = Condition { sql: "1".into(), values: Vec::new() };
         condition.and_filter(filter, None);
         if !filter.tags.is_empty() {
             let any = any_tag(filter).replace("tag IN", "lower(value) IN");

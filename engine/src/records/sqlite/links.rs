@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use roaring::RoaringTreemap;
 use rusqlite::params_from_iter;
 
 use super::filter::Condition;
@@ -87,6 +88,70 @@ impl Snapshot {
             }
         }
         Ok(links)
+    }
+
+    /// Every link between two of `ids`, of the live records that `viewer` sees, in the order of their ids.
+    pub fn links_among(&self, ids: &[RecordId], viewer: &Viewer, now: Millis) -> Result<Vec<Link>> {
+        let ids = serde_json::json!(ids).to_string();
+        let mut of = Condition::live("f", now);
+        of.and_seen("l.from_scope", viewer, None);
+        let mut to = Condition::live("t", now);
+        to.and_seen("l.to_scope", viewer, None);
+        let sql = format!(
+            "SELECT DISTINCT l.from_id, l.kind, l.to_id FROM json_each(?) wanted
+             CROSS JOIN links l ON l.from_id = wanted.value
+             CROSS JOIN records f ON f.id = l.from_id CROSS JOIN records t ON t.id = l.to_id
+             WHERE l.to_id IN (SELECT value FROM json_each(?)) AND {} AND {} ORDER BY l.from_id, l.kind, l.to_id",
+            of.sql, to.sql
+        );
+        let values = [vec![ids.clone().into(), ids.into()], of.values, to.values].concat();
+        let mut statement = self.conn().prepare_cached(&sql)?;
+        let mut rows = statement.query(params_from_iter(values))?;
+        let mut links = Vec::new();
+        while let Some(row) = rows.next()? {
+            links.push(to_link(row)?);
+        }
+        Ok(links)
+    }
+
+    /// At most `limit` of the live records with an id above `after` that contradict others, each with these, as far as `viewer`
+    /// sees both; without those in `superseded`, for what is settled is no contradiction.
+    pub fn contradictions(
+        &self,
+        viewer: &Viewer,
+        superseded: &RoaringTreemap,
+        after: RecordId,
+        limit: usize,
+        now: Millis,
+    ) -> Result<Vec<(RecordId, Vec<RecordId>)>> {
+        let mut condition = Condition { sql: "l.from_id > ? AND l.kind = ?".into(), values: Vec::new() };
+        condition.values = vec![after.into(), link_code(LinkKind::Contradicts).into()];
+        condition.and_seen("l.from_scope", viewer, None);
+        condition.and_seen("l.to_scope", viewer, None);
+        let sql = format!(
+            "SELECT l.from_id, l.to_id FROM links l NOT INDEXED WHERE {} ORDER BY l.from_id, l.to_id",
+            condition.sql
+        );
+        let mut statement = self.conn().prepare_cached(&sql)?;
+        let mut rows = statement.query(params_from_iter(condition.values))?;
+        let mut found: Vec<(RecordId, Vec<RecordId>)> = Vec::new();
+        while let Some(row) = rows.next()? {
+            let (from, to): (RecordId, RecordId) = (row.get(0)?, row.get(1)?);
+            let is_new = found.last().is_none_or(|(last, _)| *last != from);
+            if is_new && found.len() == limit {
+                break;
+            }
+            let is_open = |id: RecordId| {
+                Ok::<_, crate::Error>(!superseded.contains(id.key()) && is_live(self.conn(), id, viewer, now)?)
+            };
+            if is_open(from)? && is_open(to)? {
+                match found.last_mut() {
+                    Some((_, others)) if !is_new => others.push(to),
+                    _ => found.push((from, vec![to])),
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// What supersedes or contradicts each of `ids`, and what they supersede or contradict, of the live records that
@@ -177,6 +242,57 @@ mod tests {
         assert_eq!((links(b, 9), links(b, 1)), (Some(vec![bc, ab]), Some(vec![bc])));
         assert!(store.delete(c, &Viewer::OWNER, NOW).unwrap());
         assert_eq!((links(b, 9), links(c, 9)), (Some(vec![ab]), None));
+    }
+
+    #[test]
+    fn contradictions_are_those_that_are_not_settled() {
+        let store = Store::new();
+        let [a, b, c, d] = ["a", "b", "c", "d"].map(|text| store.add(&new(text), NOW).unwrap().id);
+        let scope = crate::types::Scope { agent: None, project: Some("atlas".into()) };
+        let own = store.add(&NewRecord { scope, ..new("own") }, NOW).unwrap().id;
+        let brief = store.add(&NewRecord { expires_at: Some(NOW + 1), ..new("brief") }, NOW).unwrap().id;
+        for (from, kind, to) in [
+            (b, LinkKind::Contradicts, a),
+            (b, LinkKind::Contradicts, brief),
+            (b, LinkKind::Related, c),
+            (d, LinkKind::Contradicts, c),
+            (own, LinkKind::Contradicts, a),
+        ] {
+            assert!(store.link(link(from, kind, to), &Viewer::OWNER, NOW).unwrap());
+        }
+        let found = |viewer: &Viewer, after: RecordId, limit, now| {
+            let view = store.view();
+            view.contradictions(viewer, &view.superseded(viewer).unwrap(), after, limit, now).unwrap()
+        };
+        let start = RecordId::START;
+        let all = [(b, vec![a, brief]), (d, vec![c]), (own, vec![a])];
+        assert_eq!(found(&Viewer::OWNER, start, 9, NOW), all);
+        assert_eq!(found(&Viewer::OWNER, start, 1, NOW), all[..1]);
+        assert_eq!(found(&Viewer::OWNER, b, 9, NOW), all[1..]);
+        assert_eq!(found(&Viewer::in_project("borealis"), start, 9, NOW + 1), [(b, vec![a]), (d, vec![c])]);
+        assert!(store.link(link(d, LinkKind::Supersedes, c), &Viewer::OWNER, NOW).unwrap());
+        assert_eq!(found(&Viewer::OWNER, b, 9, NOW), all[2..]);
+    }
+
+    #[test]
+    fn links_among_records_are_those_that_do_not_leave_them() {
+        let store = Store::new();
+        let [a, b, c, d] = ["a", "b", "c", "d"].map(|text| store.add(&new(text), NOW).unwrap().id);
+        let scope = crate::types::Scope { agent: None, project: Some("atlas".into()) };
+        let own = store.add(&NewRecord { scope, ..new("own") }, NOW).unwrap().id;
+        let brief = store.add(&NewRecord { expires_at: Some(NOW + 1), ..new("brief") }, NOW).unwrap().id;
+        let [ab, ba, bc] = [link(a, LinkKind::Caused, b), link(b, LinkKind::Related, a), link(b, LinkKind::Caused, c)];
+        let [own_a, a_brief] = [link(own, LinkKind::Caused, a), link(a, LinkKind::Caused, brief)];
+        for link in [ab, ba, bc, link(c, LinkKind::Caused, d), own_a, a_brief] {
+            assert!(store.link(link, &Viewer::OWNER, NOW).unwrap());
+        }
+        let among = |ids: &[RecordId], viewer: &Viewer, now| store.view().links_among(ids, viewer, now).unwrap();
+        assert_eq!(among(&[b, a, b], &Viewer::OWNER, NOW), [ab, ba]);
+        assert_eq!(among(&[a, b, c], &Viewer::OWNER, NOW), [ab, bc, ba]);
+        assert_eq!(among(&[a, own], &Viewer::OWNER, NOW), [own_a]);
+        assert_eq!(among(&[a, own], &Viewer::in_project("borealis"), NOW), []);
+        assert_eq!(among(&[a, brief], &Viewer::OWNER, NOW), [a_brief]);
+        assert_eq!(among(&[a, brief], &Viewer::OWNER, NOW + 1), []);
     }
 
     /// R17.

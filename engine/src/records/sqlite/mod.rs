@@ -30,6 +30,9 @@
 //! | `superseded.rs` | what others replace |
 //! | `tally.rs`, `stats.rs` | totals that triggers keep; statistics |
 //! | `digest.rs` | the summary of a project |
+//! | `points.rs` | what a map shows of each record |
+//! | `timeline.rs` | what happened on each day |
+//! | `unused.rs` | what nobody has found for long |
 //! | `names.rs` | the projects and tags in use |
 //! | `narrow.rs` | replaces 32-bit floats of embeddings by 16-bit ones |
 //! | `substring.rs` | the last tier of a search: texts that contain a text |
@@ -70,6 +73,7 @@ mod migrate;
 mod names;
 mod narrow;
 mod place;
+pub(super) mod points;
 mod purge_scan;
 mod readers;
 mod recalled;
@@ -88,7 +92,9 @@ mod tally;
 #[cfg(test)]
 pub(super) mod testing;
 mod threads;
+mod timeline;
 mod tokens;
 mod traces;
 mod transaction;
+mod unused;
 mod wal;

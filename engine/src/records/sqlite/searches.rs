@@ -6,18 +6,28 @@ use super::snapshot::Snapshot;
 use crate::error::Result;
 use crate::records::rows;
 use crate::records::transaction::{Row, Select};
-use crate::types::{PastSearch, SearchCounts, SearchTrace, SearchesQuery, Viewer};
+use crate::types::{
+    AccessKind, FoundBy, Millis, PastSearch, RecordId, SearchCounts, SearchTrace, SearchesQuery, Viewer,
+};
 
 impl Snapshot {
     /// A page of the searches, the newest first.
     pub fn searches(&self, query: &SearchesQuery) -> Result<Vec<PastSearch>> {
         let sql = "SELECT id, agent, project, searched_at, tool, query, mode, filters, hits, unanswered, best_score,
                  best_cosine, micros
-             FROM searches WHERE id < ?1 AND unanswered >= ?2 AND hits <= ?3 ORDER BY id DESC";
+             FROM searches s WHERE id < ?1 AND unanswered >= ?2 AND hits <= ?3
+                 AND (?4 IS NULL OR unanswered = 0 AND best_cosine < ?4)
+                 AND (NOT ?5 OR EXISTS (SELECT 1 FROM search_hits h WHERE h.search_id = s.id)
+                     AND NOT EXISTS (SELECT 1 FROM search_hits h CROSS JOIN access_log a ON a.record_id = h.record_id
+                         WHERE h.search_id = s.id AND a.access_type = ?6 AND a.accessed_at >= s.searched_at))
+             ORDER BY id DESC";
         let values = [
             query.before.unwrap_or(i64::MAX).into(),
             i64::from(query.nothing).into(),
             query.most_hits.map_or(i64::MAX, |most| i64::try_from(most).unwrap_or(i64::MAX)).into(),
+            query.weak.then_some(SearchesQuery::NEAR).into(),
+            i64::from(query.unopened).into(),
+            AccessKind::Get.as_str().into(),
         ];
         let mut page = Vec::new();
         self.conn().select(sql, &values, &mut |row| {
@@ -28,6 +38,27 @@ impl Snapshot {
             Ok(if page.len() < query.limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         })?;
         Ok(page)
+    }
+
+    /// The newest `limit` searches that `viewer` made and that found a record. The access log has its score, and is written
+    /// within moments of the search.
+    pub fn found_by(&self, id: RecordId, viewer: &Viewer, limit: usize) -> Result<Vec<FoundBy>> {
+        const MOMENTS: Millis = 60_000;
+        let sql = "SELECT s.id, s.agent, s.project, s.query, s.searched_at, s.tool,
+                 (SELECT a.relevance_score FROM access_log a WHERE a.record_id = ?1 AND a.access_type = ?2
+                      AND a.query_text = s.query AND a.accessed_at BETWEEN s.searched_at AND s.searched_at + ?3
+                  ORDER BY a.id LIMIT 1)
+             FROM search_hits h INDEXED BY search_hits_by_record CROSS JOIN searches s ON s.id = h.search_id
+             WHERE h.record_id = ?1 ORDER BY h.search_id DESC";
+        let mut found = Vec::new();
+        let values = [id.into(), AccessKind::Search.as_str().into(), MOMENTS.into()];
+        self.conn().select(sql, &values, &mut |row| {
+            if viewer.made(&searcher(row)?) {
+                found.push(FoundBy { query: row.get(3)?, at: row.get(4)?, tool: row.get(5)?, score: row.get(6)? });
+            }
+            Ok(if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        })?;
+        Ok(found)
     }
 
     /// How many searches that `viewer` made are kept.

@@ -1,0 +1,258 @@
+//! What there is to clean up: duplicates, contradictions, and what nobody finds; and several memories made one.
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::{Duration, Instant};
+
+use super::Engine;
+use super::similar::shared_words;
+use crate::error::Result;
+use crate::overlap::SIMILAR;
+use crate::records::Changed;
+use crate::search::{View, neighbours};
+use crate::types::bounds::check_limit;
+use crate::types::{
+    Duplicates, DuplicatesPage, Filter, Kind, ListQuery, Merge, Merged, Millis, Query, Record, RecordId, RecordUpdate,
+    Similar, Viewer,
+};
+
+/// A page of duplicates is made within about this time.
+const TIME: Duration = Duration::from_millis(35);
+/// Memories that are read at once.
+const CHUNK: usize = 32;
+/// The nearest of a memory that are looked at. Those of other owners are among them.
+const NEAREST: usize = 16;
+/// Cosine from which the words of two memories are compared.
+const LIKELY: f64 = 0.6;
+/// Most memories of a group: more cannot be compared side by side.
+const MOST_MEMBERS: usize = 12;
+
+impl Engine {
+    /// Some of the groups of memories that are probably the same: of one owner, and of those that `viewer` sees, without what is
+    /// superseded and what is mostly read from files. At most `limit` groups, of memories before `before`, the newest first. After
+    /// about 35 ms the page ends, also with no group: [`DuplicatesPage::next`] goes on.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`](crate::Error::Invalid) names what is out of bounds.
+    pub fn duplicates(&self, viewer: &Viewer, before: Option<RecordId>, limit: usize) -> Result<DuplicatesPage> {
+        viewer.validate()?;
+        check_limit(limit)?;
+        self.store.records.refresh()?;
+        self.with_indexes(|context| {
+            let (started, now) = (Instant::now(), self.store.now());
+            let model = self.store.model()?.map(|(model, _)| model);
+            let query = Query { filter: Filter::of(viewer.clone()), ..Query::new("duplicates") };
+            let view = context.open_view(&query, model, now)?;
+            let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(|kind| !kind.is_read()).collect();
+            let mut walk = ListQuery {
+                after: before.unwrap_or(RecordId::START),
+                newest_first: true,
+                limit: CHUNK,
+                filter: Filter { kinds, ..query.filter },
+                ..ListQuery::default()
+            };
+            let mut search = DuplicateSearch { engine: self, view: &view, now, known: HashMap::new() };
+            let mut page = DuplicatesPage::default();
+            loop {
+                let records = view.records.list(&walk, now)?;
+                let is_last = records.len() < CHUNK;
+                for record in records {
+                    (walk.after, page.next) = (record.id, Some(record.id));
+                    page.groups.extend(search.group_of(record)?);
+                    if page.groups.len() == limit || started.elapsed() >= TIME {
+                        return Ok(page);
+                    }
+                }
+                if is_last {
+                    return Ok(DuplicatesPage { next: None, ..page });
+                }
+            }
+        })
+    }
+
+    /// At most `limit` of the memories that `viewer` sees, were saved before `since`, and that nobody fetched or found from then
+    /// on, as far as the access log reaches back; the oldest first, after `after`. With the id to go on after, if not all were
+    /// looked at: then also a page without any may have a next one.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`](crate::Error::Invalid) names what is out of bounds.
+    pub fn unused(
+        &self,
+        viewer: &Viewer,
+        since: Millis,
+        after: RecordId,
+        limit: usize,
+    ) -> Result<(Vec<Record>, Option<RecordId>)> {
+        viewer.validate()?;
+        check_limit(limit)?;
+        let snapshot = self.store.records.snapshot()?;
+        let now = self.store.now();
+        let (mut ids, next) = snapshot.unused(&Filter::of(viewer.clone()), since, after, limit, now)?;
+        let superseded = self.superseded.get(viewer, &snapshot)?;
+        ids.retain(|id| !superseded.contains(id.key()));
+        Ok((snapshot.records(&ids, now)?, next))
+    }
+
+    /// At most `limit` of the memories above `after` that contradict others, each with these: of what `viewer` sees, and what
+    /// nothing supersedes.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`](crate::Error::Invalid) names what is out of bounds.
+    pub fn contradictions(
+        &self,
+        viewer: &Viewer,
+        after: RecordId,
+        limit: usize,
+    ) -> Result<Vec<(RecordId, Vec<RecordId>)>> {
+        viewer.validate()?;
+        check_limit(limit)?;
+        let snapshot = self.store.records.snapshot()?;
+        let superseded = self.superseded.get(viewer, &snapshot)?;
+        snapshot.contradictions(viewer, &superseded, after, limit, self.store.now())
+    }
+
+    /// Makes one of several memories, in one transaction: one of them gets a text, and supersedes the others.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound) names a memory that `viewer` does not see;
+    /// [`Error::Invalid`](crate::Error::Invalid) says of `expect` which one has changed meanwhile; and as [`Engine::update`].
+    pub fn merge(&self, merge: &Merge, viewer: &Viewer) -> Result<Merged> {
+        viewer.validate()?;
+        merge.validate()?;
+        let update =
+            RecordUpdate { content: merge.content.clone(), reason: Some("merge".into()), ..RecordUpdate::default() };
+        let update = match merge.content {
+            Some(_) => {
+                update.validate()?;
+                self.config.sensitive.update(&update)?.into_owned()
+            }
+            None => update,
+        };
+        let (Changed { before, after }, undo) = self.store.records.merge(merge, &update, viewer, self.store.now())?;
+        Ok(Merged { kept: self.changed(Some(before), after)?, undo })
+    }
+}
+
+/// A memory that is probably the same as another.
+#[derive(Debug, Clone)]
+struct Twin {
+    record: Record,
+    words: Option<f64>,
+    cosine: Option<f64>,
+}
+
+/// A search for duplicates in one view.
+struct DuplicateSearch<'a> {
+    engine: &'a Engine,
+    view: &'a View,
+    now: Millis,
+    /// Those of memories that were looked at.
+    known: HashMap<RecordId, Vec<Twin>>,
+}
+
+impl DuplicateSearch<'_> {
+    /// The group whose newest memory this is, if it is one's.
+    fn group_of(&mut self, record: Record) -> Result<Option<Duplicates>> {
+        if self.view.hidden.contains(record.id.key()) {
+            return Ok(None);
+        }
+        let twins = self.twins(&record)?;
+        // Those after it in the walk come with it; it came with one before it.
+        if twins.is_empty() || twins.iter().any(|twin| twin.record.id > record.id) {
+            return Ok(None);
+        }
+        let most = |of: fn(&Twin) -> Option<f64>| twins.iter().filter_map(of).reduce(f64::max);
+        let (words, cosine) = (most(|twin| twin.words), most(|twin| twin.cosine));
+        let newest = record.id;
+        let mut named = BTreeSet::from([newest]);
+        let mut records = vec![record];
+        let mut at = 0;
+        while at < records.len() && records.len() < MOST_MEMBERS {
+            let one = records[at].clone();
+            for twin in self.twins(&one)? {
+                if records.len() < MOST_MEMBERS && named.insert(twin.record.id) {
+                    records.push(twin.record);
+                }
+            }
+            at += 1;
+        }
+        // One that is newer comes to it over others: it has shown this group.
+        if records.iter().any(|other| other.id > newest) {
+            return Ok(None);
+        }
+        records.sort_by_key(|record| std::cmp::Reverse(record.id));
+        Ok(Some(Duplicates { records, words, cosine }))
+    }
+
+    fn twins(&mut self, record: &Record) -> Result<Vec<Twin>> {
+        if let Some(known) = self.known.get(&record.id) {
+            return Ok(known.clone());
+        }
+        let quality = self.engine.config.quality;
+        let mut twins = match neighbours(self.view, record.id, NEAREST, quality)? {
+            Some(near) => self.near_twins(record, &near)?,
+            None => self.twins_by_words(record)?,
+        };
+        twins.retain(|twin| {
+            twin.record.scope == record.scope
+                && !twin.record.kind.is_read()
+                && !self.view.hidden.contains(twin.record.id.key())
+        });
+        self.known.insert(record.id, twins.clone());
+        Ok(twins)
+    }
+
+    fn near_twins(&self, record: &Record, near: &[(RecordId, f64)]) -> Result<Vec<Twin>> {
+        let likely: HashMap<RecordId, f64> = near.iter().filter(|(_, cosine)| *cosine >= LIKELY).copied().collect();
+        let ids: Vec<RecordId> = near.iter().map(|(id, _)| *id).filter(|id| likely.contains_key(id)).collect();
+        let twins = self.view.records.records(&ids, self.now)?.into_iter().map(|other| {
+            let words = (other.kind == record.kind).then(|| shared_words(&record.content, &other.content)).flatten();
+            let words = words.filter(|share| *share >= SIMILAR);
+            let cosine = likely.get(&other.id).copied().filter(|cosine| *cosine >= Similar::SAME);
+            Twin { record: other, words, cosine }
+        });
+        Ok(twins.filter(|twin| twin.words.is_some() || twin.cosine.is_some()).collect())
+    }
+
+    /// Of a memory without a vector.
+    fn twins_by_words(&self, record: &Record) -> Result<Vec<Twin>> {
+        let viewer = Viewer::of(&record.scope);
+        let similar = self.engine.similar_to(record, &[record.kind], &viewer)?.into_iter();
+        let twins = similar.filter(|one| one.words.is_some());
+        Ok(twins.map(|one| Twin { record: one.record, words: one.words, cosine: None }).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Clock, Config};
+    use crate::types::{Link, LinkKind, NewRecord};
+
+    /// All within one millisecond, in which the order of what was done cannot be seen from the times.
+    #[test]
+    fn a_merge_is_taken_back_also_within_the_millisecond_of_other_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config { clock: Clock::new(|| 1_700_000_000_000), ..Config::without_model() };
+        let engine = Engine::open(folder.path(), config).unwrap();
+        let [keep, one, other] = ["keep", "one", "other"].map(|text| engine.add(&NewRecord::new(text)).unwrap().id);
+        let text = |text: &str| RecordUpdate { content: Some(text.into()), ..RecordUpdate::default() };
+        engine.update(one, &text("one, changed"), &Viewer::OWNER).unwrap();
+        engine.update(keep, &text("keep, changed"), &Viewer::OWNER).unwrap();
+        engine.link(Link { from: other, to: one, kind: LinkKind::Related }, &Viewer::OWNER).unwrap();
+        let state = || {
+            [keep, one, other].map(|id| {
+                let content = engine.peek(id, &Viewer::OWNER).unwrap().unwrap().content;
+                (content, engine.links(id, &Viewer::OWNER, 9).unwrap())
+            })
+        };
+        let before = state();
+        let merge = Merge { keep: (keep, 2), replaced: vec![(one, 2), (other, 1)], content: Some("all of it".into()) };
+        let merged = engine.merge(&merge, &Viewer::OWNER).unwrap();
+        assert_eq!((merged.kept.record.content.as_str(), merged.undo.clone()), ("all of it", vec![one, other, keep]));
+        assert_ne!(state(), before);
+        for id in merged.undo {
+            engine.undo(id, &Viewer::OWNER).unwrap();
+        }
+        assert_eq!(state(), before);
+    }
+}

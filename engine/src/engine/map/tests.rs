@@ -1,0 +1,292 @@
+//! The map of a store: made, shared, followed, forgotten.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use memorist_embed::{self as embed, Embedder, ModelIdentity};
+
+use super::*;
+use crate::config::Config;
+use crate::progress::NoProgress;
+use crate::types::{Link, LinkKind, NewRecord, Purge, RecordUpdate, Scope};
+
+const DIMS: usize = 16;
+
+/// Makes vectors of texts such as `harbour 17`: near to those of the same first word.
+struct ByFirstWord(ModelIdentity);
+
+impl Embedder for ByFirstWord {
+    fn identity(&self) -> &ModelIdentity {
+        &self.0
+    }
+
+    fn embed_query(&self, text: &str) -> embed::Result<Vec<f32>> {
+        let number = |text: &str, at: usize| {
+            let hash =
+                text.bytes().fold(at as u64 + 7, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3));
+            (hash.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as f32 / (1 << 23) as f32 - 1.0
+        };
+        let first = text.split(' ').next().unwrap_or_default();
+        let raw: Vec<f32> = (0..DIMS).map(|at| number(first, at) + 0.2 * number(text, at)).collect();
+        let length = raw.iter().map(|x| x * x).sum::<f32>().sqrt();
+        Ok(raw.iter().map(|x| x / length).collect())
+    }
+
+    fn embed_batch(&self, texts: &[&str]) -> embed::Result<Vec<Vec<f32>>> {
+        texts.iter().map(|text| self.embed_query(text)).collect()
+    }
+}
+
+fn open_with(folder: &Path, model: &str) -> Engine {
+    let identity =
+        ModelIdentity { name: model.into(), weights_sha256: model.into(), pooling: "mean".into(), dims: DIMS };
+    let config = Config { log_searches: false, ..Config::without_model() };
+    Engine::open_with_embedder(folder, config, Arc::new(ByFirstWord(identity))).unwrap()
+}
+
+fn open(folder: &Path) -> Engine {
+    open_with(folder, "a model")
+}
+
+const TOPICS: [&str; 6] = ["harbour", "garden", "invoice", "telescope", "violin", "kitchen"];
+
+fn fill(engine: &Engine, from: usize, to: usize) -> Vec<RecordId> {
+    let texts = (from..to).map(|at| NewRecord::new(format!("{} number {at}", TOPICS[at % TOPICS.len()])));
+    let added = engine.add_batch(&texts.collect::<Vec<_>>()).unwrap();
+    engine.embed_pending(&NoProgress).unwrap();
+    engine.flush(&NoProgress).unwrap();
+    added.into_iter().map(|outcome| outcome.unwrap().id).collect()
+}
+
+fn places(view: &MapView) -> HashMap<u32, (u16, u16)> {
+    (0..view.len()).map(|at| (view.ids[at], (view.x[at], view.y[at]))).collect()
+}
+
+fn seen(engine: &Engine) -> Arc<MapView> {
+    engine.map(&Viewer::OWNER).unwrap().expect("a map")
+}
+
+fn state(engine: &Engine) -> MapState {
+    engine.map_state(&Viewer::OWNER).unwrap()
+}
+
+#[test]
+fn without_vectors_or_before_one_is_made_there_is_no_map() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = Engine::open(folder.path(), Config::without_model()).unwrap();
+    engine.add(&NewRecord::new("words alone")).unwrap();
+    assert_eq!((state(&engine).stage, state(&engine).of), (MapStage::NoModel, 1));
+    let why = engine.make_map(MapFrom::Scratch, &NoProgress).unwrap_err();
+    assert!(matches!(why, Error::NothingToMeasure { .. }), "{why}");
+    assert_eq!(engine.map(&Viewer::OWNER).unwrap(), None);
+    engine.close();
+    let engine = open(folder.path());
+    fill(&engine, 0, 3);
+    assert_eq!(state(&engine).stage, MapStage::None);
+    assert_eq!(
+        (engine.map_mask(&Viewer::OWNER, &Filter::default()).unwrap(), engine.map_labels(&Viewer::OWNER).unwrap()),
+        (None, None)
+    );
+    assert!(!folder.path().join("map").exists(), "looking makes no files");
+    engine.make_map(MapFrom::Present, &NoProgress).unwrap();
+    assert_eq!((seen(&engine).len(), state(&engine).stage), (4, MapStage::Ready));
+}
+
+#[test]
+fn a_thousand_new_memories_move_no_point_and_what_is_deleted_leaves() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = open(folder.path());
+    let ids = fill(&engine, 0, 300);
+    engine.make_map(MapFrom::Scratch, &NoProgress).unwrap();
+    let first = seen(&engine);
+    assert_eq!((first.len(), first.flags.iter().all(|flags| *flags == 0), first.of), (300, true, 300));
+    assert!(Arc::ptr_eq(&first, &seen(&engine)), "looking again computes nothing");
+    assert!(!state(&engine).is_old);
+
+    fill(&engine, 300, 1_300);
+    assert_eq!(seen(&engine).len(), 900, "some at a time");
+    let all = seen(&engine);
+    let (before, after) = (places(&first), places(&all));
+    assert_eq!((after.len(), state(&engine).placed), (1_300, 1_000));
+    assert!(all.generation > first.generation && state(&engine).is_old);
+    assert!(before.iter().all(|(id, place)| after[id] == *place));
+    assert_eq!(all.flags.iter().filter(|flags| **flags == crate::map::PLACED_LATER).count(), 1_000);
+    // A new one is nearest to one of its topic.
+    let right = (0..all.len()).filter(|at| all.flags[*at] != 0).filter(|&at| {
+        let away = |other: &usize| {
+            let along = |of: &[u16]| (f64::from(of[at]) - f64::from(of[*other])).powi(2);
+            along(&all.x) + along(&all.y)
+        };
+        let nearest = (0..all.len()).filter(|other| *other != at).min_by(|a, b| away(a).total_cmp(&away(b))).unwrap();
+        all.ids[nearest] as usize % TOPICS.len() == all.ids[at] as usize % TOPICS.len()
+    });
+    assert!(right.count() > 950);
+
+    engine.delete(ids[7], &Viewer::OWNER).unwrap();
+    let update = RecordUpdate { content: Some("violin of another kind".into()), ..Default::default() };
+    engine.update(ids[8], &update, &Viewer::OWNER).unwrap();
+    engine.link(Link { from: ids[1], to: ids[2], kind: LinkKind::Supersedes }, &Viewer::OWNER).unwrap();
+    engine.embed_pending(&NoProgress).unwrap();
+    engine.flush(&NoProgress).unwrap();
+    let last = seen(&engine);
+    let now = places(&last);
+    assert_eq!(now.len(), 1_299);
+    let moved: Vec<u32> = now.iter().filter(|(id, place)| after[id] != **place).map(|(id, _)| *id).collect();
+    assert_eq!(moved, [ids[8].key() as u32]);
+    let flags_of = |id: RecordId| last.flags[last.ids.iter().position(|own| u64::from(*own) == id.key()).unwrap()];
+    assert_eq!((flags_of(ids[8]), flags_of(ids[2])), (crate::map::PLACED_LATER, crate::map::SUPERSEDED));
+
+    // Another process has the same places, also after a warm layout.
+    let other = open(folder.path());
+    assert_eq!(places(&seen(&other)), now);
+    other.make_map(MapFrom::Present, &NoProgress).unwrap();
+    assert!(!state(&engine).is_old);
+    assert_eq!(places(&seen(&engine)), places(&seen(&other)));
+    assert_ne!(places(&seen(&engine)), now);
+}
+
+#[test]
+fn a_viewer_sees_what_is_his_and_names_and_words_of_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = open(folder.path());
+    let of = |project: Option<&str>, text: String| NewRecord {
+        scope: Scope { agent: None, project: project.map(Into::into) },
+        tags: vec!["even".into()].into_iter().filter(|_| text.ends_with(['0', '2', '4', '6', '8'])).collect(),
+        ..NewRecord::new(text)
+    };
+    let records: Vec<NewRecord> = (0..60)
+        .flat_map(|at| [of(None, format!("garden tulips {at}")), of(Some("secret"), format!("harbour smuggling {at}"))])
+        .collect();
+    engine.add_batch(&records).unwrap();
+    engine.embed_pending(&NoProgress).unwrap();
+    engine.flush(&NoProgress).unwrap();
+    engine.make_map(MapFrom::Scratch, &NoProgress).unwrap();
+    let all = seen(&engine);
+    assert_eq!((all.len(), &all.project_names[..]), (120, &["secret".to_owned()][..]));
+    assert_eq!(all.projects.iter().filter(|project| **project == 1).count(), 60);
+    let words = |viewer: &Viewer| {
+        let labels = engine.map_labels(viewer).unwrap().unwrap();
+        labels.levels.concat().into_iter().map(|label| label.text).collect::<Vec<_>>().join(" ")
+    };
+    assert!(words(&Viewer::OWNER).contains("smuggling") && words(&Viewer::OWNER).contains("tulips"));
+
+    let other = Viewer::in_project("other");
+    let view = engine.map(&other).unwrap().unwrap();
+    assert_eq!((view.len(), view.of, view.project_names.len()), (60, 60, 0));
+    assert!(!words(&other).contains("smuggling") && words(&other).contains("tulips"));
+    let even = Filter { tags: vec!["even".into()], ..Filter::of(other.clone()) };
+    let (masked, mask) = engine.map_mask(&other, &even).unwrap().unwrap();
+    assert_eq!(
+        (masked.generation, mask.len(), mask.iter().map(|byte| byte.count_ones()).sum::<u32>()),
+        (view.generation, 8, 30)
+    );
+    for at in 0..masked.len() {
+        let content = engine.peek(RecordId::from(i64::from(masked.ids[at])), &other).unwrap().unwrap().content;
+        let is_even = content.ends_with(['0', '2', '4', '6', '8']);
+        assert_eq!(mask[at / 8] >> (at % 8) & 1 == 1, is_even, "{content}");
+    }
+
+    // Who sees all filters by a project: the points are his own.
+    let (masked, mask) = engine.map_mask(&Viewer::OWNER, &even).unwrap().unwrap();
+    assert_eq!((masked.len(), mask.iter().map(|byte| byte.count_ones()).sum::<u32>()), (120, 30));
+    assert_eq!(seen(&engine).generation, masked.generation);
+
+    let near = engine.neighbours(1.into(), 70, &other).unwrap();
+    assert_eq!(near.len(), 59, "all others that he sees");
+    assert!(near.is_sorted_by(|a, b| a.1 >= b.1) && near.iter().all(|(id, _)| id.get() % 2 == 1 && id.get() != 1));
+    assert!(matches!(engine.neighbours(2.into(), 5, &other), Err(Error::NotFound(_))));
+    assert!(matches!(engine.neighbours(1.into(), 0, &other), Err(Error::Invalid { .. })));
+}
+
+#[test]
+fn a_purged_memory_is_in_no_map_and_its_words_in_no_label() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = open(folder.path());
+    fill(&engine, 0, 30);
+    let secret: Vec<NewRecord> = (0..20).map(|at| NewRecord::new(format!("telescope xylophone {at}"))).collect();
+    let ids: Vec<u64> =
+        engine.add_batch(&secret).unwrap().into_iter().map(|outcome| outcome.unwrap().id.key()).collect();
+    engine.embed_pending(&NoProgress).unwrap();
+    engine.flush(&NoProgress).unwrap();
+    engine.make_map(MapFrom::Scratch, &NoProgress).unwrap();
+    let words = || format!("{:?}", engine.map_labels(&Viewer::OWNER).unwrap());
+    assert!(words().contains("xylophone"));
+    // A text that a memory had before: what the file knows of it goes, too.
+    let changed = RecordUpdate { content: Some("telescope of glass".into()), ..Default::default() };
+    engine.update(RecordId::from_key(ids[0]), &changed, &Viewer::OWNER).unwrap();
+    let kept = |id: u64| {
+        let map = Map::read(&folder.path().join("map/places")).unwrap().unwrap().unwrap();
+        map.row(id as u32).map(|row| map.points[row])
+    };
+    let text_before = kept(ids[0]).unwrap().text;
+    let purged = engine.purge(&Purge::Text("xylophone".into()), &Viewer::OWNER, &NoProgress).unwrap();
+    assert!(purged.complete && purged.records == 19 && purged.unowned_files.is_empty(), "{purged:?}");
+    assert!(ids[1..].iter().all(|id| kept(*id).is_none()));
+    assert_ne!(kept(ids[0]).unwrap().text, text_before);
+    assert!(!words().contains("xylophone"));
+    assert_eq!(seen(&engine).len(), 31);
+}
+
+#[test]
+fn a_damaged_map_and_one_of_another_store_or_model_are_as_good_as_none_and_the_doctor_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("map/places");
+    let engine = open(folder.path());
+    fill(&engine, 0, 50);
+    let checked = |engine: &Engine, repair| {
+        let checks = engine.doctor(repair, &NoProgress).unwrap().checks;
+        checks.into_iter().find(|check| check.name == "map").map(|check| (check.ok, check.details.join(" ")))
+    };
+    assert_eq!(checked(&engine, false), None);
+    engine.make_map(MapFrom::Scratch, &NoProgress).unwrap();
+    assert_eq!(checked(&engine, false).unwrap(), (true, "50 places, 0 of them found after the layout".into()));
+
+    let sound = std::fs::read(&file).unwrap();
+    let mut damaged = sound.clone();
+    damaged[200] ^= 1;
+    std::fs::write(&file, damaged).unwrap();
+    assert_eq!(engine.map(&Viewer::OWNER).unwrap(), None);
+    assert_eq!((state(&engine).stage, state(&engine).why), (MapStage::None, Some("its checksum is wrong")));
+    assert_eq!(checked(&engine, false).unwrap(), (false, "out of use: its checksum is wrong".into()));
+    assert_eq!(checked(&engine, true), None);
+    assert!(!file.exists());
+
+    let foreign = Map { lineage: "another".into(), ..Map::from_bytes(&sound).unwrap() };
+    foreign.write(&file).unwrap();
+    assert_eq!(
+        (engine.map(&Viewer::OWNER).unwrap(), state(&engine).why),
+        (None, Some("it was made from another store"))
+    );
+    engine.make_map(MapFrom::Present, &NoProgress).unwrap();
+    let places_before = places(&seen(&engine));
+    engine.close();
+
+    let engine = open_with(folder.path(), "another model");
+    engine.reembed(&NoProgress).unwrap();
+    engine.flush(&NoProgress).unwrap();
+    assert_eq!(engine.map(&Viewer::OWNER).unwrap(), None);
+    let MapState { stage, is_old, why, .. } = state(&engine);
+    assert_eq!((stage, is_old, why), (MapStage::None, true, Some("its vectors were made by another model")));
+    assert!(checked(&engine, false).unwrap().0);
+    engine.make_map(MapFrom::Present, &NoProgress).unwrap();
+    assert_ne!(places(&seen(&engine)), places_before);
+    assert_eq!(state(&engine).why, None);
+}
+
+#[test]
+fn one_map_is_made_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = open(folder.path());
+    fill(&engine, 0, 20);
+    let other = open(folder.path());
+    let making = other.store.map.begin_making().unwrap();
+    assert_eq!((state(&other).stage, state(&other).progress), (MapStage::Making, Some(0.0)));
+    for engine in [&engine, &other] {
+        let busy = engine.make_map(MapFrom::Scratch, &NoProgress).unwrap_err();
+        assert!(matches!(busy, Error::Held(_)), "{busy}");
+    }
+    drop(making);
+    engine.make_map(MapFrom::Scratch, &NoProgress).unwrap();
+    assert_eq!(state(&engine).progress, None);
+}

@@ -1,0 +1,99 @@
+//! Why a search does not find a memory.
+
+use super::Engine;
+use crate::error::Result;
+use crate::search::judge;
+use crate::types::{
+    EmbeddingState, Gone, KeptOut, LinkKind, MAX_LIMIT, Mode, Query, Record, RecordId, Scores, Viewer, Why,
+};
+
+impl Engine {
+    /// How a memory fares in a search, and what keeps it out of its results. What `viewer` does not see is
+    /// [unknown](KeptOut::Unknown), whether it exists or not; the viewer of the query may be another. Nothing is kept or counted.
+    ///
+    /// # Errors
+    /// As [`Engine::search`].
+    pub fn why(&self, id: RecordId, query: &Query, viewer: &Viewer) -> Result<Why> {
+        query.validate()?;
+        viewer.validate()?;
+        let mut embedded = None;
+        self.store.records.read(|| {
+            let (copy, now) = (self.store.records.copy(), self.store.now());
+            let nothing = |kept_out| Why {
+                id,
+                found: false,
+                kept_out: Some(kept_out),
+                rank: None,
+                scores: None,
+                terms: Vec::new(),
+            };
+            let Some(record) = copy.get(id, viewer, now)? else {
+                return Ok(nothing(match copy.snapshot()?.gone(id, viewer, now)? {
+                    Some(Gone { deleted_at: Some(at), .. }) => KeptOut::Deleted(at),
+                    Some(Gone { record, .. }) => KeptOut::Expired(record.expires_at.unwrap_or(now)),
+                    None => KeptOut::Unknown,
+                }));
+            };
+            let vector =
+                embedded.get_or_insert_with(|| (query.mode != Mode::Keyword).then(|| self.query_vector(&query.text)));
+            let judge_in = |query: &Query| {
+                self.with_indexes(|context| judge(context, query, vector.clone(), id, &self.config, now))
+            };
+            let reply = self
+                .search_by(query, vector.clone())
+                .and_then(|reply| self.with_share(query, vector.clone(), reply))?;
+            let at = reply.hits.iter().position(|hit| hit.record.id == id);
+            let own = judge_in(query)?;
+            // The scores are those of this search; the ranks are of a deeper one.
+            let deep = judge_in(&Query { pool: Some(query.pool().max(MAX_LIMIT)), ..query.clone() })?;
+            let is_match = own.vector.is_some() || own.keyword.is_some_and(|score| score > 0.0);
+            let waits = || {
+                Ok::<_, crate::Error>(
+                    own.has_vector && own.vector.is_none() && copy.embedding_state(id)? == EmbeddingState::Pending,
+                )
+            };
+            let kept_out = match at {
+                Some(_) => None,
+                None => Some(match self.refused(&record, query)? {
+                    Some(refused) => refused,
+                    None if waits()? => KeptOut::NotEmbedded,
+                    None if !is_match => KeptOut::NoMatch,
+                    None => own.below.map_or(KeptOut::Limit, |(threshold, least)| KeptOut::Threshold(threshold, least)),
+                }),
+            };
+            Ok(Why {
+                id,
+                found: at.is_some(),
+                kept_out,
+                rank: at.map(|at| query.offset + at + 1).or(deep.rank.filter(|_| is_match)),
+                scores: Some(Scores {
+                    score: own.score,
+                    parts: own.parts,
+                    relevance: own.relevance,
+                    vector: own.vector,
+                    keyword: own.keyword,
+                    vector_rank: deep.vector_rank,
+                    keyword_rank: deep.keyword_rank,
+                    weights: own.weights,
+                }),
+                terms: own.terms,
+            })
+        })
+    }
+
+    /// What of the query keeps a live record out, whatever its scores.
+    fn refused(&self, record: &Record, query: &Query) -> Result<Option<KeptOut>> {
+        match query.filter.refusing(record) {
+            Some("viewer") => return Ok(Some(KeptOut::Scope)),
+            Some(field) => return Ok(Some(KeptOut::Filter(field))),
+            None if query.include_superseded => return Ok(None),
+            None => {}
+        }
+        let (snapshot, viewer) = (self.store.records.copy().snapshot()?, &query.filter.viewer);
+        if !self.superseded.get(viewer, &snapshot)?.contains(record.id.key()) {
+            return Ok(None);
+        }
+        let mut by = snapshot.linked_from(&[record.id], LinkKind::Supersedes, viewer, self.store.now())?;
+        Ok(Some(KeptOut::Superseded(by.remove(&record.id).unwrap_or_default())))
+    }
+}

@@ -1,0 +1,24 @@
+//! What there is to clean up.
+
+use super::record::Record;
+use super::units::RecordId;
+
+/// Memories of one owner that are probably the same.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Duplicates {
+    /// The newest first. Each is a duplicate of another of them, not of all.
+    pub records: Vec<Record>,
+    /// The share of the words that the newest and another have, 0.6 to 1; `None` if it is lower.
+    pub words: Option<f64>,
+    /// The cosine of the newest and its nearest, from 0.9 on; `None` if it is lower.
+    pub cosine: Option<f64>,
+}
+
+/// Some of these groups.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct DuplicatesPage {
+    /// Those with the newest memories first.
+    pub groups: Vec<Duplicates>,
+    /// There may be more among the memories before this one.
+    pub next: Option<RecordId>,
+}
