@@ -1,0 +1,70 @@
+// One function a call. All are POST with a JSON body and the token of this page.
+
+import { ApiError, errorOf, isAborted, unreachable } from "./errors.ts";
+import { token } from "./session.ts";
+import type * as Api from "./types.ts";
+
+type Params = Record<string, unknown>;
+
+let whenUnauthorized: (error: ApiError) => void = () => {};
+export const onUnauthorized = (then: (error: ApiError) => void) => {
+  whenUnauthorized = then;
+};
+
+/** Asks, and returns the answer when its head is there. */
+export async function post(name: string, params: Params, signal?: AbortSignal): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(`api/${name}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${token() ?? ""}` },
+      body: JSON.stringify(params),
+      cache: "no-store",
+      signal: signal ?? null,
+    });
+  } catch (error) {
+    throw isAborted(error) ? error : unreachable();
+  }
+  if (response.ok) return response;
+  const error = errorOf(response.status, await response.text());
+  if (error.kind === "unauthorized") whenUnauthorized(error);
+  throw error;
+}
+
+async function call<Result>(name: string, params: Params, signal?: AbortSignal): Promise<Result> {
+  const response = await post(name, params, signal);
+  return (await response.json()) as Result;
+}
+
+const of =
+  <Result>(name: string) =>
+  (params: Params, signal?: AbortSignal) =>
+    call<Result>(name, params, signal);
+
+export const overview = of<Api.Overview>("overview");
+export const search = of<Api.SearchResult>("search");
+export const list = of<Api.ListResult>("list");
+export const why = of<Api.WhyResult>("why");
+export const memory = of<Api.MemoryResult>("memory");
+export const history = of<Api.HistoryResult>("history");
+export const graph = of<Api.GraphResult>("graph");
+export const similar = of<Api.SimilarResult>("similar");
+export const neighbours = of<Api.NeighboursResult>("neighbours");
+export const timeline = of<Api.TimelineResult>("timeline");
+export const searches = of<Api.SearchesResult>("searches");
+export const cleanup = of<Api.CleanupResult>("cleanup");
+export const mapLabels = of<Api.MapLabels>("mapLabels");
+export const makeMap = of<{ state: string }>("makeMap");
+
+export const add = of<{ id: number; created: boolean; duplicate: boolean; warnings?: string[] }>("add");
+export const update = of<{ id?: number; version?: number; error?: string }>("update");
+export const remove = of<{ success: boolean; deleted: boolean }>("delete");
+export const rollback = of<{ id?: number; version?: number; error?: string }>("rollback");
+export const link = of<{ created: boolean }>("link");
+export const unlink = of<{ removed: boolean }>("unlink");
+export const undo = of<{ error?: string; results?: { id: number; error?: string }[] }>("undo");
+export const merge = of<{ id: number; version: number; undo: number[] }>("merge");
+export const purge = of<Api.PurgeResult>("purge");
+
+/** The lines of an export, as a file. */
+export const exported = async (params: Params): Promise<Blob> => (await post("export", params)).blob();

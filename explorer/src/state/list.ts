@@ -1,0 +1,181 @@
+// Loads the list: all that pass the filters, or what a search finds. Words are searched at once, meaning after a short silence.
+
+import * as api from "../api/client.ts";
+import { ApiError, isAborted, worded } from "../api/errors.ts";
+import type { Brief, Hit } from "../api/types.ts";
+import { counted } from "../text/format.ts";
+import type { Address } from "./address.ts";
+import { idsWithin } from "./area.ts";
+import { asked, PAGE } from "./asked.ts";
+import { isEmpty, listParams } from "./filters.ts";
+import { merged } from "./merged.ts";
+import { EMPTY_LIST, get, type ListState, set } from "./store.ts";
+
+type Item = Brief | Hit;
+
+const SILENCE = 80;
+/** An area of the map is searched within so many results. */
+const WITHIN_AREA = 1000;
+/** Nobody reads more; filters lead on. */
+const MOST = 2000;
+/** What the API gives at once. */
+const LARGEST_PAGE = 1000;
+/** Of a memory that is read whole. */
+const SNIPPET = 700;
+const AT_ONCE = 6;
+
+let running: AbortController | undefined;
+let timer: ReturnType<typeof setTimeout> | undefined;
+/** It changed while it was loading. */
+let stale = false;
+
+const change = (part: Partial<ListState>) => set({ list: { ...get().list, ...part } });
+
+/** Loads the list for the address. `typing`: more keys may follow. */
+export function load(typing = false) {
+  running?.abort();
+  clearTimeout(timer);
+  running = new AbortController();
+  const { signal } = running;
+  const { address } = get();
+  if (isEmpty(address.filters)) return set({ list: { ...EMPTY_LIST, loading: false } });
+  change({ loading: true, error: null, waiting: 0, more: null });
+  if (address.query.trim() === "") return attempt(address.area.length > 0 ? loadArea(address, signal) : page(address, signal, {}));
+  if (!typing || address.mode === "keyword") return attempt(find(address, signal));
+  // What the words find is shown until the whole answer is there, and not any more then.
+  const words = new AbortController();
+  signal.addEventListener("abort", () => words.abort());
+  find({ ...address, mode: "keyword" }, words.signal, true).catch(() => {});
+  timer = setTimeout(() => attempt(find(address, signal).finally(() => words.abort())), SILENCE);
+}
+
+function attempt(task: Promise<void>) {
+  task
+    .catch((error) => {
+      if (!isAborted(error)) change({ loading: false, error: worded(error) });
+    })
+    .finally(() => {
+      if (!stale || get().list.loading) return;
+      stale = false;
+      void refresh(false);
+    });
+}
+
+async function find(address: Address, signal: AbortSignal, isFirst = false) {
+  const began = performance.now();
+  const { query, filters, area } = address;
+  const params = asked(address, area.length > 0 ? WITHIN_AREA : PAGE);
+  const [result, ids] = await Promise.all([
+    api.search(params, signal),
+    area.length > 0 ? idsWithin(area, filters, signal) : null,
+  ]);
+  if (signal.aborted) return;
+  const items = ids ? result.results.filter(({ id }) => ids.has(id)) : result.results;
+  const found = items.length === 0 ? "Nothing found" : counted(items.length, "result");
+  set({
+    list: {
+      ...EMPTY_LIST,
+      items,
+      search: result,
+      query,
+      loading: isFirst,
+      milliseconds: performance.now() - began,
+      more: ids || isFirst ? null : further(params, result.nextCursor, signal),
+    },
+    ...(isFirst ? {} : { announced: `${found} for ${query}` }),
+  });
+}
+
+/** Loads the next page of a search. */
+function further(params: Record<string, unknown>, cursor: string | null | undefined, signal: AbortSignal): (() => void) | null {
+  if (!cursor) return null;
+  return more(async () => {
+    const result = await api.search({ ...params, cursor }, signal);
+    if (!signal.aborted) append(result.results, further(params, result.nextCursor, signal));
+  });
+}
+
+const more = (task: () => Promise<void>) => () => {
+  change({ loading: true, more: null });
+  attempt(task());
+};
+
+function append(items: Item[], next: ListState["more"]) {
+  const before = get().list.items;
+  const known = new Set(before.map(({ id }) => id));
+  const all = [...before, ...items.filter(({ id }) => !known.has(id))];
+  change({ items: all, loading: false, more: all.length < MOST ? next : null, isCut: all.length >= MOST && next !== null });
+}
+
+async function page(address: Address, signal: AbortSignal, from: { after?: number; offset?: number }) {
+  const result = await api.list({ ...listParams(address.filters), limit: PAGE, ...from }, signal);
+  if (signal.aborted) return;
+  const { next: after, nextOffset: offset } = result;
+  const isLast = after == null && offset == null;
+  const next = isLast ? null : more(() => page(address, signal, after == null ? { offset } : { after }));
+  if (from.after === undefined && from.offset === undefined) {
+    set({ list: { ...EMPTY_LIST, items: result.results, loading: false, more: next } });
+  } else append(result.results, next);
+}
+
+/** The memories in an area of the map, the newest first. */
+async function loadArea({ area, filters }: Address, signal: AbortSignal) {
+  const ids = [...(await idsWithin(area, filters, signal))].sort((a, b) => b - a);
+  const show = async (from: number) => {
+    const items = await byIds(ids.slice(from, from + PAGE), signal);
+    if (signal.aborted) return;
+    const end = from + PAGE;
+    const next = end < ids.length ? more(() => show(end)) : null;
+    if (from === 0) set({ list: { ...EMPTY_LIST, items, loading: false, more: next } });
+    else append(items, next);
+  };
+  await show(0);
+}
+
+/** Reads some memories, a few at a time; those that are gone meanwhile are left out. */
+async function byIds(ids: number[], signal: AbortSignal): Promise<Item[]> {
+  const items: Item[] = [];
+  for (let from = 0; from < ids.length; from += AT_ONCE) {
+    const read = ids.slice(from, from + AT_ONCE).map(async (id) => {
+      try {
+        const { entry, gone } = await api.memory({ id }, signal);
+        return gone ? [] : [{ ...entry, content: entry.content.slice(0, SNIPPET), truncated: entry.content.length > SNIPPET } as Item];
+      } catch (error) {
+        if (error instanceof ApiError && error.kind === "notFound") return [];
+        throw error;
+      }
+    });
+    items.push(...(await Promise.all(read)).flat());
+  }
+  return items;
+}
+
+/** Loads again after a change, without moving what is read: new ones wait above if the list is scrolled. */
+export async function refresh(isScrolled: boolean) {
+  const { list, address } = get();
+  if (list.loading) {
+    stale = true;
+    return;
+  }
+  if (list.error || isEmpty(address.filters)) return load();
+  if (address.area.length > 0) return isScrolled ? undefined : load();
+  const signal = running?.signal;
+  const limit = Math.min(LARGEST_PAGE, Math.max(PAGE, list.items.length));
+  try {
+    const fresh: Item[] = address.query.trim()
+      ? (await api.search(asked(address, limit), signal)).results
+      : (await api.list({ ...listParams(address.filters), limit }, signal)).results;
+    if (signal?.aborted || get().list !== list) return;
+    const { items, waiting } = merged(list.items, fresh, limit, isScrolled);
+    change({ items, waiting });
+  } catch {
+    // The list stays as it is; the next change, or the reader, loads it again.
+  }
+}
+
+/** What was deleted here is not in the list any more. */
+export function drop(ids: readonly number[]) {
+  const { list, address } = get();
+  if (address.filters.state === "deleted") return;
+  change({ items: list.items.filter(({ id }) => !ids.includes(id)) });
+}

@@ -1,0 +1,96 @@
+import { useEffect, useState } from "preact/hooks";
+import * as api from "../api/client.ts";
+import type { Group } from "../api/types.ts";
+import { type GroupKind, GROUPS } from "../state/address.ts";
+import { go } from "../state/navigate.ts";
+import { useStore } from "../state/store.ts";
+import { number } from "../text/format.ts";
+import { GroupCard, keyOf } from "./GroupCard.tsx";
+import { Status } from "./Status.tsx";
+import { useLoad } from "./useLoad.ts";
+
+const NAMES: Record<GroupKind, [string, string]> = {
+  duplicates: ["Near-duplicates", "No two memories say nearly the same."],
+  contradictions: ["Contradictions", "No memory contradicts another."],
+  superseded: ["Superseded", "No memory was replaced by another."],
+  expiring: ["Expiring", "No memory expires soon."],
+  neverFound: ["Never found", "Every older memory was found by a search."],
+};
+
+/** What may be put right, group by group. */
+export function Cleanup() {
+  const kind = useStore((state) => state.address.group);
+  const revision = useStore((state) => state.revision);
+  const model = useStore((state) => state.overview === null || state.overview.model !== null);
+  const [pages, setPages] = useState(1);
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const loaded = useLoad<Groups>(kind, revision * 1000 + pages, (signal, show) => load(kind, pages, signal, show));
+  useEffect(() => setPages(1), [kind]);
+  // What was undone is there again.
+  const undone = useStore((state) => state.done.filter((one) => one.undone).length);
+  useEffect(() => setHidden(new Set()), [undone]);
+  const groups = (loaded.data?.groups ?? []).filter((group) => !hidden.has(keyOf(group)));
+  const hide = (group: Group) => {
+    setHidden(new Set([...hidden, keyOf(group)]));
+    next(keyOf(group));
+  };
+  const [, nothing] = NAMES[kind];
+  return (
+    <section aria-labelledby="cleanup-title" class="cleanup">
+      <div class="head">
+        <h1 id="cleanup-title">Clean up</h1>
+        {loaded.data?.total != null && <span class="quiet">{number(loaded.data.total)} of these</span>}
+      </div>
+      <fieldset class="segments">
+        <legend class="sr-only">What to look at</legend>
+        {GROUPS.map((name) => (
+          <label key={name} class={name === kind ? "chosen" : ""}>
+            <input type="radio" name="group" checked={name === kind} onChange={() => go({ group: name })} />
+            {NAMES[name][0]}
+          </label>
+        ))}
+      </fieldset>
+      <Status {...loaded} loading={loaded.loading && groups.length === 0} />
+      {loaded.data && !loaded.loading && groups.length === 0 && (
+        <div class="empty">
+          <h2>All tidy</h2>
+          <p>{kind === "duplicates" && !model ? "Near-duplicates are found by meaning, which needs an embedding model." : nothing}</p>
+        </div>
+      )}
+      <div class="groups">
+        {groups.map((group) => <GroupCard key={keyOf(group)} group={group} kind={kind} hide={() => hide(group)} />)}
+      </div>
+      {loaded.data?.next != null && !loaded.loading && <p class="foot"><button type="button" onClick={() => setPages(pages + 1)}>More</button></p>}
+    </section>
+  );
+}
+
+/** The focus goes on to the group after one that is done. */
+function next(key: string) {
+  const cards = [...document.querySelectorAll<HTMLElement>(".group")];
+  const at = cards.findIndex((card) => card.dataset.row === key);
+  const after = cards[at + 1] ?? cards[at - 1];
+  requestAnimationFrame(() => after?.focus());
+}
+
+/** So many groups a page. A page of the API may have fewer, or none: it ends after some milliseconds. */
+const PAGE = 20;
+
+interface Groups {
+  groups: Group[];
+  total: number | null;
+  next: string | null;
+}
+
+async function load(kind: GroupKind, pages: number, signal: AbortSignal, show: (part: Groups) => void): Promise<Groups> {
+  const all: Groups = { groups: [], total: null, next: null };
+  do {
+    const wanted = pages * PAGE - all.groups.length;
+    const result = await api.cleanup({ kind, cursor: all.next ?? undefined, limit: wanted }, signal);
+    all.groups = [...all.groups, ...result.groups];
+    all.total = result.total;
+    all.next = result.next ?? null;
+    show({ ...all });
+  } while (all.next !== null && all.groups.length < pages * PAGE);
+  return all;
+}

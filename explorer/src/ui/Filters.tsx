@@ -1,0 +1,186 @@
+import { useState } from "preact/hooks";
+import { countSet, KINDS, SHARED, type Source, SOURCES, STATES } from "../state/filters.ts";
+import { clearFilters, filter, go } from "../state/navigate.ts";
+import { useStore } from "../state/store.ts";
+import { counted, number } from "../text/format.ts";
+import { plain } from "../text/visible.ts";
+import { Dot, useKindColours } from "./Kind.tsx";
+
+const SOURCE_NAMES: Record<Source, string> = { memories: "Saved memories", notes: "Notes", sessions: "Sessions" };
+const STATE_NAMES: Record<string, string> = {
+  "": "All that is current",
+  open: "Open tasks",
+  overdue: "Overdue tasks",
+  superseded: "Superseded",
+  contradicted: "Contradicted",
+  expiring: "Expiring",
+  expired: "Expired",
+  deleted: "Deleted",
+};
+
+export function Filters() {
+  const filters = useStore((state) => state.address.filters);
+  const area = useStore((state) => state.address.area.length > 0);
+  // In a wide window they are shown always.
+  const [open, setOpen] = useState(false);
+  const count = countSet(filters) + (area ? 1 : 0);
+  return (
+    <aside class="filters" aria-label="Filters">
+      <button type="button" class="fold" aria-expanded={open} aria-controls="filters" onClick={() => setOpen(!open)}>
+        Filters{count > 0 ? ` (${count})` : ""}
+      </button>
+      <div id="filters" class={open ? "" : "folded"}>
+        {countSet(filters) > 0 && (
+          <p class="set">
+            {counted(countSet(filters), "filter")} set <button type="button" onClick={clearFilters}>Clear</button>
+          </p>
+        )}
+        {area && (
+          <p class="set">
+            An area of the map <button type="button" onClick={() => go({ area: [] })}>Leave</button>
+          </p>
+        )}
+        <Kinds />
+        <Sources />
+        <Places />
+        <More />
+        <Scope />
+      </div>
+    </aside>
+  );
+}
+
+function toggled<T>(all: T[], one: T): T[] {
+  return all.includes(one) ? all.filter((other) => other !== one) : [...all, one];
+}
+
+function Kinds() {
+  const chosen = useStore((state) => state.address.filters.kinds);
+  const counts = useStore((state) => state.overview?.byType);
+  const colours = useKindColours();
+  const shown = KINDS.filter((kind) => (counts?.[kind] ?? 0) > 0 || chosen.includes(kind)).sort(
+    (a, b) => (counts?.[b] ?? 0) - (counts?.[a] ?? 0),
+  );
+  if (shown.length === 0) return null;
+  return (
+    <fieldset>
+      <legend>Kind</legend>
+      {shown.map((kind) => (
+        <label key={kind} class="choice">
+          <input type="checkbox" checked={chosen.includes(kind)} onChange={() => filter({ kinds: toggled(chosen, kind) })} />
+          <Dot colour={colours(kind)} />
+          <span>{kind}</span>
+          <span class="count">{number(counts?.[kind] ?? 0)}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+function Sources() {
+  const chosen = useStore((state) => state.address.filters.sources);
+  return (
+    <fieldset>
+      <legend>Source</legend>
+      {SOURCES.map((source) => (
+        <label key={source} class="choice">
+          <input type="checkbox" checked={chosen.includes(source)} onChange={() => filter({ sources: toggled(chosen, source) })} />
+          <span>{SOURCE_NAMES[source]}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+function Places() {
+  const filters = useStore((state) => state.address.filters);
+  const overview = useStore((state) => state.overview);
+  if (!overview) return null;
+  const choose = (label: string, key: "project" | "agent", names: { name: string; count: number }[]) =>
+    names.length === 0 ? null : (
+      <label class="field">
+        {label}
+        <select value={filters[key]} onChange={(event) => filter({ [key]: event.currentTarget.value })}>
+          <option value="">All</option>
+          <option value={SHARED}>Shared only</option>
+          {names.map(({ name, count }) => <option key={name} value={name}>{plain(name)} ({number(count)})</option>)}
+          {filters[key] && filters[key] !== SHARED && !names.some(({ name }) => name === filters[key]) && (
+            <option value={filters[key]}>{plain(filters[key])}</option>
+          )}
+        </select>
+      </label>
+    );
+  return (
+    <fieldset>
+      <legend>Belongs to</legend>
+      {choose("Project (and shared)", "project", overview.projects)}
+      {choose("Agent (and shared)", "agent", overview.agents)}
+    </fieldset>
+  );
+}
+
+function More() {
+  const filters = useStore((state) => state.address.filters);
+  return (
+    <fieldset>
+      <legend>Time, importance, state</legend>
+      <div class="pair">
+        <label class="field">
+          Saved from
+          <input type="date" value={filters.after} onChange={(event) => filter({ after: event.currentTarget.value })} />
+        </label>
+        <label class="field">
+          to
+          <input type="date" value={filters.before} onChange={(event) => filter({ before: event.currentTarget.value })} />
+        </label>
+      </div>
+      <label class="field">
+        Importance {filters.importance > 0 ? `at least ${filters.importance}` : "any"}
+        <input
+          type="range"
+          min="0"
+          max="10"
+          value={filters.importance}
+          onChange={(event) => filter({ importance: Number(event.currentTarget.value) })}
+        />
+      </label>
+      <label class="field">
+        State
+        <select value={filters.state} onChange={(event) => filter({ state: event.currentTarget.value })}>
+          {STATES.map((state) => <option key={state} value={state}>{STATE_NAMES[state]}</option>)}
+        </select>
+      </label>
+      <label class="field">
+        Tag
+        <input
+          type="text"
+          value={filters.tags.join(", ")}
+          placeholder="any of these, with commas"
+          onChange={(event) => filter({ tags: event.currentTarget.value.split(",").map((tag) => tag.trim()).filter(Boolean) })}
+        />
+      </label>
+    </fieldset>
+  );
+}
+
+function Scope() {
+  const overview = useStore((state) => state.overview);
+  const error = useStore((state) => state.overviewError);
+  if (error) return <p class="notes" role="alert">{error}</p>;
+  if (!overview) return null;
+  const named = (name: string | null) => (name === "*" ? null : name);
+  const [project, agent] = [named(overview.project), named(overview.agent)];
+  return (
+    <div class="scope">
+      <p>{project || agent
+        ? `This page sees ${project ? `project ${plain(project)}` : "all projects"} and ${agent ? `agent ${plain(agent)}` : "all agents"}.`
+        : "This page sees all projects and agents."}</p>
+      <p>
+        {overview.model ? `Model: ${overview.model}` : "No model: words are searched alone."}
+        {overview.pendingEmbeddings > 0 && ` ${number(overview.pendingEmbeddings)} wait to be embedded.`}
+      </p>
+      <p class="path">{overview.store}</p>
+      {overview.warnings.map((text) => <p key={text} class="warning">{text}</p>)}
+    </div>
+  );
+}

@@ -1,0 +1,32 @@
+import type { MemoryResult } from "../api/types.ts";
+import { hrefOf } from "../state/navigate.ts";
+import { ago, score, time } from "../text/format.ts";
+import { beginning } from "../text/visible.ts";
+
+/** Which searches of agents found a memory. */
+export function FoundBy({ result: { foundBy, entry } }: { result: MemoryResult }) {
+  if (foundBy.length === 0) {
+    return (
+      <div class="empty">
+        <h3>No search found it yet</h3>
+        <p>Searches of agents appear here. What you look at in this page does not count.</p>
+      </div>
+    );
+  }
+  return (
+    <table class="wide">
+      <caption class="sr-only">Searches that found memory {entry.id}</caption>
+      <thead><tr><th scope="col">Search</th><th scope="col">By</th><th scope="col">Score</th><th scope="col">When</th></tr></thead>
+      <tbody>
+        {foundBy.map(({ query, at, tool, score: reached }, row) => (
+          <tr key={row}>
+            <td><a href={hrefOf({ view: "list", query })}>{beginning(query, 120)}</a></td>
+            <td>{tool}</td>
+            <td>{score(reached)}</td>
+            <td><time title={time(at)}>{ago(at)}</time></td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,145 @@
+import { useState } from "preact/hooks";
+import type { Group, Member } from "../api/types.ts";
+import type { GroupKind } from "../state/address.ts";
+import * as groups from "../state/groups.ts";
+import { hrefOf } from "../state/navigate.ts";
+import { useStore } from "../state/store.ts";
+import { ago, date, score, time } from "../text/format.ts";
+import { beginning } from "../text/visible.ts";
+import { Diff } from "./Diff.tsx";
+import { Kind } from "./Kind.tsx";
+import { Marked, Name } from "./Text.tsx";
+
+export const keyOf = (group: Group) => group.members.map(({ id, version }) => `${id}.${version}`).join("-");
+
+const LONGEST = 1500;
+
+interface Act {
+  key: string;
+  label: string;
+  run: () => Promise<boolean> | undefined;
+}
+
+/** The one that is kept unless another is chosen: current, important, often found, new. */
+function best(members: Member[]): number {
+  const worth = (one: Member) => [one.isCurrent ? 1 : 0, one.importance, one.accessCount, one.updatedAt];
+  const order = [...members].sort((a, b) => {
+    const [x, y] = [worth(a), worth(b)];
+    return x.map((value, at) => (y[at] as number) - value).find((difference) => difference !== 0) ?? 0;
+  });
+  return order[0]?.id ?? 0;
+}
+
+function actsOf(kind: GroupKind, keep: Member, others: Member[], text: string | undefined, all: Member[]): Act[] {
+  const several = others.length > 0;
+  const acts: Act[] = [];
+  if (several && kind !== "superseded") {
+    acts.push({ key: "m", label: "Merge", run: () => groups.merge(keep, others, text === keep.content ? undefined : text) });
+    acts.push({ key: "s", label: `#${keep.id} supersedes`, run: () => groups.linkAll(keep, others, "supersedes") });
+  }
+  if (kind === "duplicates" && several) {
+    acts.push({ key: "b", label: "Keep both", run: () => groups.linkAll(keep, others, "related") });
+  } else if (kind === "expiring") acts.push({ key: "b", label: "Keep longer", run: () => groups.keepLonger(keep) });
+  else acts.push({ key: "b", label: "Keep", run: () => undefined });
+  const doomed = kind === "superseded" ? all.filter((one) => !one.isCurrent) : several ? others : [keep];
+  if (doomed.length > 0) {
+    acts.push({
+      key: "x",
+      label: doomed.length > 3 ? `Delete the other ${doomed.length}` : `Delete ${doomed.map(({ id }) => `#${id}`).join(", ")}`,
+      run: () => groups.removeAll(doomed),
+    });
+  }
+  return acts;
+}
+
+export function GroupCard({ group, kind, hide }: { group: Group; kind: GroupKind; hide: () => void }) {
+  const readOnly = useStore((state) => state.overview?.readOnly ?? true);
+  const { members } = group;
+  const [chosen, setChosen] = useState(best(members));
+  const keep = members.find(({ id }) => id === chosen) ?? (members[0] as Member);
+  const others = members.filter(({ id }) => id !== keep.id);
+  const [text, setText] = useState<string | undefined>(undefined);
+  const [busy, setBusy] = useState(false);
+  const acts = readOnly ? [] : actsOf(kind, keep, others, text, members);
+  const run = async (act: Act) => {
+    if (busy) return;
+    setBusy(true);
+    const done = await (act.run() ?? Promise.resolve(true));
+    setBusy(false);
+    if (done) hide();
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || (event.target as Element).matches("textarea, input[type=text]")) return;
+    const act = acts.find(({ key }) => key === event.key);
+    if (!act) return;
+    event.preventDefault();
+    event.stopPropagation();
+    void run(act);
+  };
+  return (
+    <article class="group" tabIndex={0} data-row={keyOf(group)} onKeyDown={press} aria-label={`${group.why}: ${members.map(({ id }) => `memory ${id}`).join(", ")}`}>
+      <p class="meta">
+        <b>{group.why}</b>
+        {group.similarity !== null && <span>similarity {score(group.similarity)}</span>}
+      </p>
+      <div class="members">
+        {members.map((member) => (
+          <MemberCard key={member.id} member={member} kept={member.id === keep.id} several={members.length > 1}
+            reference={keep} choose={() => setChosen(member.id)} name={keyOf(group)} />
+        ))}
+      </div>
+      {acts.some(({ key }) => key === "m") && (
+        <details class="merged">
+          <summary>Write the merged text</summary>
+          <textarea rows={3} aria-label="The merged text" value={text ?? keep.content} onInput={(event) => setText(event.currentTarget.value)} />
+        </details>
+      )}
+      <p class="actions">
+        {acts.map((act) => (
+          <button key={act.key} type="button" disabled={busy} aria-keyshortcuts={act.key} class={act.key === "x" ? "danger" : ""} onClick={() => void run(act)}>
+            {act.label} <kbd aria-hidden="true">{act.key}</kbd>
+          </button>
+        ))}
+      </p>
+    </article>
+  );
+}
+
+interface MemberProps {
+  member: Member;
+  kept: boolean;
+  several: boolean;
+  reference: Member;
+  choose: () => void;
+  name: string;
+}
+
+/** The rest of a long text is seen where it is opened. */
+const short = (text: string) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
+
+function MemberCard({ member, kept, several, reference, choose, name }: MemberProps) {
+  return (
+    <div class={kept && several ? "member kept" : "member"}>
+      {several && (
+        <label class="keep">
+          <input type="radio" name={name} checked={kept} onChange={choose} /> {kept ? "Kept" : "Keep this"}
+          <span class="sr-only">, memory {member.id}</span>
+        </label>
+      )}
+      {kept
+        ? <div class="whole"><Marked text={short(member.content)} /></div>
+        : <Diff before={short(reference.content)} after={short(member.content)} />}
+      <p class="meta">
+        <a href={hrefOf({ id: member.id, tab: "text" })} aria-label={`Open memory ${member.id}: ${beginning(member.content, 40)}`}>#{member.id}</a>
+        <Kind kind={member.entryType} />
+        {member.project && <span><Name text={member.project} /></span>}
+        {member.agent && <span><Name text={member.agent} /></span>}
+        <span>importance {member.importance}</span>
+        <span>{member.accessCount > 0 ? `found ${member.accessCount} times` : "never found"}</span>
+        {member.expiresAt && <span>expires {date(member.expiresAt)}</span>}
+        {!member.isCurrent && <span class="tag">superseded</span>}
+        <time title={time(member.createdAt)}>{ago(member.createdAt)}</time>
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,150 @@
+import { useEffect, useRef } from "preact/hooks";
+import type { Brief, Hit } from "../api/types.ts";
+import { countSet, isEmpty } from "../state/filters.ts";
+import * as exporting from "../state/export.ts";
+import * as list from "../state/list.ts";
+import { clearFilters, go, hrefOf } from "../state/navigate.ts";
+import { set, useStore } from "../state/store.ts";
+import { ago, counted, number, time } from "../text/format.ts";
+import { Kind } from "./Kind.tsx";
+import { Score } from "./Score.tsx";
+import { Marked, Name } from "./Text.tsx";
+
+export function List() {
+  const items = useStore((state) => state.list.items);
+  const waiting = useStore((state) => state.list.waiting);
+  return (
+    <section class="list" aria-labelledby="list-title">
+      <Head />
+      {waiting > 0 && (
+        <button type="button" class="waiting" onClick={showNew}>{counted(waiting, "new memory", "new memories")}: show</button>
+      )}
+      <Notes />
+      <ol class="rows">
+        {items.map((item) => <Row key={item.id} item={item} />)}
+      </ol>
+      <Foot />
+    </section>
+  );
+}
+
+function showNew() {
+  document.getElementById("middle")?.scrollTo({ top: 0 });
+  scrollTo({ top: 0 });
+  list.load();
+}
+
+function Head() {
+  const { list: state, address, overview } = useStore((all) => all);
+  const searched = address.query.trim() !== "";
+  const count = state.items.length;
+  const title = searched
+    ? `${number(count)}${state.more ? "+" : ""} found`
+    : address.area.length > 0
+      ? "In the area of the map"
+      : countSet(address.filters) > 0
+        ? "Filtered, newest first"
+        : overview
+          ? `${counted(overview.total, "memory", "memories")}, newest first`
+          : "Memories";
+  return (
+    <div class="head">
+      <h1 id="list-title">{title}</h1>
+      {searched && state.milliseconds !== null && <span class="quiet">{Math.max(1, Math.round(state.milliseconds))} ms</span>}
+      {address.area.length > 0 && <button type="button" onClick={() => go({ area: [] })}>Leave the area</button>}
+      {count > 0 && <button type="button" class="push" onClick={() => void exporting.save()}>Export</button>}
+      {searched && (
+        <button type="button" aria-keyshortcuts="#" onClick={() => set({ dialog: { kind: "why", query: address.query } })}>
+          Why not this one?
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Notes() {
+  const search = useStore((state) => state.list.search);
+  const state = useStore((all) => all.address.filters.state);
+  const query = useStore((all) => all.address.query);
+  const warnings = [...(search?.warnings ?? [])];
+  if (query && state && state !== "superseded") warnings.push(`A search does not look at what is ${state}. Clear the search to list it.`);
+  if (warnings.length === 0) return null;
+  return <ul class="notes">{warnings.map((text) => <li key={text}>{text}</li>)}</ul>;
+}
+
+function Row({ item }: { item: Brief | Hit }) {
+  const open = useStore((state) => state.address.id === item.id);
+  const hit = "score" in item ? item : null;
+  return (
+    <li class={open ? "row open" : "row"}>
+      <a href={hrefOf({ id: item.id, tab: "text" })} data-row={item.id} aria-current={open ? "true" : undefined}>
+        <Marked text={item.content ?? ""} words={hit?.words ?? []} />
+        {item.truncated && <span class="quiet"> …</span>}
+      </a>
+      {hit && <Score hit={hit} />}
+      <p class="meta">
+        <Kind kind={item.entryType} />
+        <span>#{item.id}</span>
+        {item.project && <span title="Project"><Name text={item.project} /></span>}
+        {item.agent && <span title="Agent"><Name text={item.agent} /></span>}
+        {item.importance != null && item.importance !== 5 && <span>importance {item.importance}</span>}
+        {item.tags?.slice(0, 4).map((tag) => <span key={tag} class="tag"><Name text={tag} /></span>)}
+        <time title={time(item.createdAt)}>{ago(item.createdAt)}</time>
+      </p>
+    </li>
+  );
+}
+
+function Foot() {
+  const state = useStore((all) => all.list);
+  const end = useRef<HTMLDivElement>(null);
+  const { more } = state;
+  useEffect(() => {
+    if (!more || !end.current) return;
+    const seen = new IntersectionObserver(([entry]) => entry?.isIntersecting && more(), { rootMargin: "600px" });
+    seen.observe(end.current);
+    return () => seen.disconnect();
+  }, [more]);
+  if (state.error) {
+    return (
+      <div class="empty" role="alert">
+        <p>{state.error}</p>
+        <button type="button" onClick={() => list.load()}>Try again</button>
+      </div>
+    );
+  }
+  if (state.items.length === 0 && !state.loading) return <Empty />;
+  if (state.isCut) return <p class="foot quiet">The first {number(state.items.length)} are shown. Filters lead to the others.</p>;
+  return <div ref={end} class="foot">{state.loading ? <span class="quiet">Loading…</span> : null}</div>;
+}
+
+function Empty() {
+  const { address, overview, list: state } = useStore((all) => all);
+  const set_ = countSet(address.filters) + (address.area.length > 0 ? 1 : 0);
+  const readOnly = overview?.readOnly ?? true;
+  const searched = address.query.trim() !== "";
+  return (
+    <div class="empty">
+      <h2>{searched ? "Nothing found" : overview?.total === 0 ? "No memories yet" : "Nothing passes these filters"}</h2>
+      {isEmpty(address.filters) && <p>The kinds and the sources exclude one another.</p>}
+      {state.search?.best && (
+        <p>
+          The nearest was <a href={hrefOf({ id: state.search.best.id })}>memory {state.search.best.id}</a>, kept out by a threshold.
+        </p>
+      )}
+      {!searched && overview?.total === 0 && <p>What agents save appears here by itself. Save the first one, or try memorist demo.</p>}
+      <p class="actions">
+        {set_ > 0 && <button type="button" onClick={clearFilters}>Clear {counted(set_, "filter")}</button>}
+        {searched && !readOnly && (
+          <button type="button" onClick={() => set({ dialog: { kind: "add", content: "" } })}>Save what was missing</button>
+        )}
+        {searched && (
+          <button type="button" onClick={() => set({ dialog: { kind: "why", query: address.query } })}>Why not this one?</button>
+        )}
+        {overview?.total === 0 && !readOnly && !searched && (
+          <button type="button" class="primary" onClick={() => set({ dialog: { kind: "add", content: "" } })}>New memory</button>
+        )}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,102 @@
+import { useState } from "preact/hooks";
+import * as api from "../api/client.ts";
+import type { PastSearch } from "../api/types.ts";
+import { go, hrefOf } from "../state/navigate.ts";
+import { set, useStore } from "../state/store.ts";
+import { ago, number, score, time } from "../text/format.ts";
+import { beginning } from "../text/visible.ts";
+import { Status } from "./Status.tsx";
+import { Name } from "./Text.tsx";
+import { useLoad } from "./useLoad.ts";
+
+const ONLY = [["", "All"], ["nothing", "Found nothing"], ["weak", "Found little"], ["neverOpened", "Never opened"]] as const;
+const PAGE = 100;
+
+/** What agents searched, and what they got. */
+export function Searches() {
+  const only = useStore((state) => state.address.only);
+  const revision = useStore((state) => state.revision);
+  const counts = useStore((state) => state.overview?.searches);
+  const [pages, setPages] = useState(1);
+  const loaded = useLoad(only, revision * 1000 + pages, (signal) => load(only, pages, signal));
+  const results = loaded.data?.results ?? [];
+  return (
+    <section aria-labelledby="searches-title">
+      <div class="head">
+        <h1 id="searches-title">Searches of agents</h1>
+        {counts && <span class="quiet">{number(counts.kept)} kept, {number(counts.nothing)} found nothing</span>}
+      </div>
+      <fieldset class="segments">
+        <legend class="sr-only">Which searches</legend>
+        {ONLY.map(([value, label]) => (
+          <label key={value} class={value === only ? "chosen" : ""}>
+            <input type="radio" name="only" checked={value === only} onChange={() => go({ only: value })} />
+            {label}
+          </label>
+        ))}
+      </fieldset>
+      <Status {...loaded} loading={loaded.loading && !loaded.data} />
+      {loaded.data && results.length === 0 && (
+        <div class="empty">
+          <h2>{only ? "None of these" : "No agent has searched yet"}</h2>
+          <p>{only === "nothing" ? "Every search found something." : "Searches of agents appear here; yours in this page do not."}</p>
+        </div>
+      )}
+      {results.length > 0 && <Table results={results} />}
+      {loaded.data?.next != null && (
+        <p class="foot"><button type="button" onClick={() => setPages(pages + 1)}>Older ones</button></p>
+      )}
+    </section>
+  );
+}
+
+async function load(only: string, pages: number, signal: AbortSignal) {
+  const results: PastSearch[] = [];
+  let before: number | null | undefined;
+  for (let page = 0; page < pages; page++) {
+    const result = await api.searches({ only: only || undefined, before, limit: PAGE }, signal);
+    results.push(...result.results);
+    before = result.next;
+    if (before == null) break;
+  }
+  return { results, next: before };
+}
+
+function Table({ results }: { results: PastSearch[] }) {
+  const readOnly = useStore((state) => state.overview?.readOnly ?? true);
+  return (
+    <table class="wide searches">
+      <caption class="sr-only">Searches, newest first</caption>
+      <thead>
+        <tr>
+          <th scope="col">Search</th><th scope="col">Found</th><th scope="col">Cosine</th><th scope="col">By</th><th scope="col">When</th>
+          {!readOnly && <th scope="col"><span class="sr-only">Do</span></th>}
+        </tr>
+      </thead>
+      <tbody>
+        {results.map((one) => (
+          <tr key={one.id}>
+            <td>
+              <a data-row={`s${one.id}`} href={hrefOf({ view: "list", query: one.query, mode: one.mode })}>
+                <bdi>{beginning(one.query, 160) || "(removed)"}</bdi>
+              </a>
+            </td>
+            <td>{one.nothing ? <span class="tag warning">nothing</span> : number(one.hits)}</td>
+            <td>{score(one.bestCosine)}</td>
+            <td>{one.agent && one.agent !== "*" && <><Name text={one.agent} />, </>}{one.tool}</td>
+            <td><time title={time(one.searchedAt)}>{ago(one.searchedAt)}</time></td>
+            {!readOnly && (
+              <td>
+                {(one.nothing || one.hits === 0) && (
+                  <button type="button" class="small" onClick={() => set({ dialog: { kind: "add", content: one.query } })}>
+                    Save what was missing
+                  </button>
+                )}
+              </td>
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
