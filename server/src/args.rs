@@ -97,6 +97,19 @@ The screen shows what `memorist list` and `memorist search` may show: with --pro
 Words are searched from the first letter on; meaning too, as soon as the model is in memory. Neither searching nor \
 reading here counts as an access. Nothing is deleted without a question.";
 
+const EXPLORE: &str = "\
+See what the agents know in a browser, understand why a search finds what it finds, and put right what is wrong.
+
+The page is served at 127.0.0.1 by this program, until Ctrl-C, or until no page has been open for 30 minutes. The address \
+that is printed, and opened, lets one browser in, once and within two minutes; Enter prints a new one.
+
+It shows all projects and agents, or those that --project and --agent name. Looking changes nothing: neither searching nor \
+reading counts as an access, and searches are not kept.
+
+From another machine, through a tunnel with the same port at both ends:
+
+    ssh -L 7070:127.0.0.1:7070 HOST memorist explore --no-open --port 7070";
+
 const CONNECT: &str = "\
 Connect the agents of this machine to memorist: register its server in their settings, its hooks where they have any, and a \
 short instruction where they have no hooks but a file for one.
@@ -267,6 +280,9 @@ pub enum Command {
     /// Search as you type, read, follow links and delete, on an interactive screen
     #[command(long_about = BROWSE)]
     Browse(Browse),
+    /// See, understand and correct the memory in a browser
+    #[command(long_about = EXPLORE)]
+    Explore(Explore),
     /// Show a whole memory
     Get(Get),
     /// Change a memory; the version before it is kept
@@ -398,6 +414,7 @@ impl Command {
             | Command::Setup
             | Command::Hook(_)
             | Command::Demo(_)
+            | Command::Explore(_)
             | Command::Completions(_)
             | Command::Manual(_) => false,
         }
@@ -528,12 +545,29 @@ impl Serve {
     }
 }
 
+/// `explore`.
+#[derive(Debug, Args)]
+pub struct Explore {
+    /// Serve the page at this port of 127.0.0.1 [default: a free one]
+    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
+    pub port: u16,
+    /// Only print the address
+    #[arg(long)]
+    pub no_open: bool,
+    /// The page can change nothing
+    #[arg(long)]
+    pub read_only: bool,
+}
+
 /// `demo`.
 #[derive(Debug, Args)]
 pub struct Demo {
     /// Make the store in this folder and keep it
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
+    /// Then look into it in a browser, as `memorist explore` does
+    #[arg(long)]
+    pub explore: bool,
 }
 
 /// `completions`.

@@ -47,6 +47,11 @@ pub fn linked(text: &str, links: &[Hyperlink]) -> String {
     text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// The URL of a line of a file, for a page. `None` if its path is not absolute.
+pub fn line_url(path: &str, line: u64) -> Option<String> {
+    Path::new(path).is_absolute().then(|| format!("{}#L{line}", file_url(path)))
+}
+
 /// The URL of a file. What is neither a letter, a digit nor one of a few signs is encoded: nothing in it ends the link.
 fn file_url(path: &str) -> String {
     let path = if cfg!(windows) { path.replace('\\', "/") } else { path.to_owned() };
@@ -78,5 +83,7 @@ mod tests {
         assert_eq!(first, format!("  1  \u{1b}]8;;{url}\u{1b}\\/a b/<U+001B>]8;;x<U+0007>ü.md:4\u{1b}]8;;\u{1b}\\"));
         assert!(!others.contains('\u{1b}'), "{others:?}");
         assert_eq!(Hyperlink::to_file("notes.md:1", "notes.md"), None);
+        assert_eq!(line_url("/a b/c.md", 4).as_deref(), Some("file:///a%20b/c.md#L4"));
+        assert_eq!((line_url("javascript:alert(1)", 1), line_url("c.md", 1)), (None, None));
     }
 }

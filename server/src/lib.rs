@@ -18,11 +18,15 @@
 //! | 2 | `output`, `atomic_file`, `logging` | stdout, files, stderr |
 //! | 2 | `memory_search` | the configuration of Gimli's memory |
 //! | 3 | `ops` | one function per tool, over the engine |
+//! | 3 | `http` | what both servers over HTTP share: connections, bodies, hosts |
+//! | 3 | `serving` | the engine behind a server |
+//! | 4 | `tools` | the tools by name |
 //! | 4 | `settings` | arguments, environment and `memorist.toml` combined |
-//! | 5 | `cli` | the commands for people, one per file |
-//! | 5 | `mcp` | the same for agents, over stdio and HTTP |
+//! | 5 | `mcp` | the tools for agents, over stdio and HTTP |
+//! | 5 | `explorer` | the same for people, in a browser |
 //! | 5 | [`library`] | the same for programs in other languages |
-//! | 6 | [`fuzzing`] | what the fuzz targets call |
+//! | 6 | `cli` | the commands for people, one per file |
+//! | 7 | [`fuzzing`] | what the fuzz targets call |
 
 mod args;
 mod atomic_file;
@@ -30,9 +34,11 @@ mod cli;
 mod embedding;
 mod escape;
 mod exit;
+mod explorer;
 #[doc(hidden)]
 pub mod fuzzing;
 mod hooks;
+mod http;
 mod hyperlinks;
 pub mod library;
 #[cfg(unix)]
@@ -43,8 +49,10 @@ mod memory_search;
 mod ops;
 mod output;
 mod random;
+mod serving;
 mod settings;
 mod team;
+mod tools;
 mod wire;
 mod wording;
 
@@ -99,6 +107,7 @@ fn command(cli: Cli, version: &'static str) -> Outcome {
         Command::Add(args) => cli::add::run(&app, args),
         Command::Search(args) => cli::search::run(&app, args),
         Command::Browse(args) => cli::browse::run(&app, &args),
+        Command::Explore(args) => cli::explore::run(&app, &args),
         Command::Get(args) => cli::get::run(&app, &args),
         Command::Update(args) => cli::update::run(&app, args),
         Command::Delete(args) => cli::delete::run(&app, &args),

@@ -62,6 +62,7 @@ pub fn command(remedy: Remedy) -> &'static str {
         Remedy::EmbedMemories => "`memorist search` fetches the model, where it may, and embeds them",
         Remedy::AddMemories => "save some with `memorist add` or `memorist import`, or name another store",
         Remedy::Rebuild => "`memorist rebuild` rebuilds it from the records at once",
+        Remedy::RemakeMap => "`memorist doctor --repair` removes it, and the explorer makes another",
         Remedy::Repair => {
             "`memorist doctor --repair` saves what can be read into a clean database and keeps this one; or put a backup \
              in its place"

@@ -1,4 +1,4 @@
-//! `memorist demo`: a store of 2,000 memories, filled and searched in the terminal.
+//! `memorist demo`: a store of 2,000 memories, filled and searched in the terminal, and explored in a browser.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -15,9 +15,10 @@ use super::progress::Bars;
 use super::{App, closing, format, table};
 use crate::args::Demo;
 use crate::exit::{Failure, Kind as Sort, Outcome};
+use crate::explorer;
 use crate::ops::Context;
 use crate::output::Output;
-use crate::wire::{self, AddParams, Importance, Int, SearchHit, SearchParams};
+use crate::wire::{self, AddParams, Defaults, Importance, Int, SearchHit, SearchParams};
 
 /// The same memories every time.
 const SEED: u64 = 1;
@@ -77,6 +78,12 @@ pub fn run(app: &App, args: &Demo) -> Outcome {
     let output = app.output();
     let report = show(&engine, &bars, output)?;
     engine.close();
+    if args.explore {
+        let options = explorer::Options { port: 0, open: true, read_only: false };
+        let mut settings = app.settings().at(folder)?;
+        settings.context.defaults = Defaults::default();
+        return explorer::run(settings, options);
+    }
     if output.json {
         output.document(&report)?;
     } else {

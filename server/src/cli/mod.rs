@@ -12,6 +12,7 @@ pub mod delete;
 pub mod demo;
 pub mod digest;
 pub mod doctor;
+pub mod explore;
 pub mod export;
 pub mod get;
 pub mod history;

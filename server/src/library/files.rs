@@ -14,11 +14,11 @@ use memorist_ingest::sync::{SyncOptions, SyncReport, Syncer};
 use serde_json::Value;
 
 use super::open::Library;
-use super::problem::Problem;
-use super::tools::value;
 use crate::atomic_file;
 use crate::exit::Failure;
 use crate::ops::{Importing, read_lines, write_lines};
+use crate::tools::Problem;
+use crate::tools::value;
 use crate::wire::{self, ExportResult, ImportResult, SyncResult};
 
 impl Library {

@@ -4,7 +4,6 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `problem.rs` | what can go wrong, by kind |
 //! | `open.rs` | [`Library`]: opening a store, and what embeds |
 //! | `tools.rs` | the tools |
 //! | `vectors.rs` | the same with vectors of the program |
@@ -12,9 +11,8 @@
 
 mod files;
 mod open;
-mod problem;
 mod tools;
 mod vectors;
 
+pub use crate::tools::{Problem, ProblemKind};
 pub use open::{Embeds, Library, Options, own_model};
-pub use problem::{Problem, ProblemKind};

@@ -9,10 +9,10 @@ use memorist_engine::config::ModelSource;
 use memorist_engine::embed::{Embedder, ModelIdentity};
 use memorist_engine::text::content_hash;
 
-use super::problem::Problem;
 use crate::args::Cli;
 use crate::ops::Context;
 use crate::settings::Settings;
+use crate::tools::Problem;
 
 /// What embeds texts and queries.
 #[derive(Clone, Default)]

@@ -1,37 +1,24 @@
 //! The tools, by name.
 
-use memorist_engine::{Engine, Result};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use memorist_engine::Result;
 use serde_json::{Map, Value};
 
 use super::open::Library;
-use super::problem::{Problem, ProblemKind};
-use crate::ops::{self, Context};
+use crate::ops;
+use crate::tools::{Problem, TOOLS, parsed, value};
 use crate::wire::{self, SearchParams};
 
 impl Library {
     /// Calls a tool: parameters and result as in the `full` profile, whose tools begin with `memory_`. A memory that is
-    /// not there is a [`ProblemKind::NotFound`], and search results have the bodies of their memories.
+    /// not there is a [`NotFound`](crate::library::ProblemKind::NotFound), and search results have the bodies of their memories.
     ///
     /// # Errors
     /// Those of the tool.
     pub fn call(&self, tool: &str, given: Map<String, Value>) -> Result<Value, Problem> {
-        match tool {
-            "add" => self.run(given, ops::add),
-            "get" => self.run(given, |engine, context, params| ops::get(engine, context, &params)),
-            "update" => self.run(given, ops::update),
-            "delete" => self.run(given, |engine, context, params| ops::delete(engine, context, &params)),
-            "list" => self.run(given, |engine, context, params| ops::list(engine, context, &params)),
-            "link" => self.run(given, |engine, context, params| ops::link(engine, context, &params)),
-            "unlink" => self.run(given, |engine, context, params| ops::unlink(engine, context, &params)),
-            "history" => self.run(given, |engine, context, params| ops::history(engine, context, &params)),
-            "rollback" => self.run(given, |engine, context, params| ops::roll_back(engine, context, &params)),
-            "undo" => self.run(given, |engine, context, params| ops::undo(engine, context, &params)),
-            "recall" => self.run(given, ops::recall),
-            "stats" => self.run(given, |engine, context, params| ops::stats(engine, context, &params)),
-            "search" => self.search(given, None),
-            _ => Err(Problem::input(format!("there is no tool {tool:?}"))),
+        match TOOLS.iter().find(|known| known.name == tool) {
+            Some(known) => (known.call)(&self.engine, &self.context, given),
+            None if tool == "search" => self.search(given, None),
+            None => Err(Problem::input(format!("there is no tool {tool:?}"))),
         }
     }
 
@@ -58,26 +45,4 @@ impl Library {
         }
         Ok(result)
     }
-
-    fn run<P: DeserializeOwned, R: Serialize>(
-        &self,
-        given: Map<String, Value>,
-        tool: impl FnOnce(&Engine, &Context, P) -> Result<R>,
-    ) -> Result<Value, Problem> {
-        let result = value(&tool(&self.engine, &self.context, parsed(given)?)?)?;
-        match result.get("error").and_then(Value::as_str) {
-            // For a model an unknown id is an answer.
-            Some(why) => Err(Problem { kind: ProblemKind::NotFound, message: why.to_owned() }),
-            None => Ok(result),
-        }
-    }
-}
-
-pub(super) fn parsed<P: DeserializeOwned>(given: Map<String, Value>) -> Result<P, Problem> {
-    wire::parse(given).map_err(Problem::input)
-}
-
-pub(super) fn value(result: &impl Serialize) -> Result<Value, Problem> {
-    serde_json::to_value(result)
-        .map_err(|error| Problem { kind: ProblemKind::Store, message: format!("internal error: {error}") })
 }

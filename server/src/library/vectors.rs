@@ -7,9 +7,9 @@ use memorist_engine::types::{AddOutcome, EmbeddingState, Model, NewRecord};
 use serde_json::{Map, Value, json};
 
 use super::open::{Library, own_model};
-use super::problem::{Problem, ProblemKind};
-use super::tools::parsed;
+
 use crate::ops;
+use crate::tools::{Problem, ProblemKind, parsed, value};
 use crate::wire::{self, AddParams, UpdateParams, UpdateResult};
 
 impl Library {
@@ -99,7 +99,7 @@ impl Library {
         self.adopt_model(vector.len(), || self.engine.check_update_with(id, &update, &viewer, vector))?;
         let mut outcome = self.engine.update_with(id, &update, &viewer, vector)?;
         self.stands_for_the_whole(&mut outcome.embedding);
-        super::tools::value(&UpdateResult::of(&outcome))
+        value(&UpdateResult::of(&outcome))
     }
 
     /// The vectors that the store's model makes of queries.

@@ -5,8 +5,6 @@ use std::sync::Arc;
 use memorist_engine::text::content_hash;
 use memorist_engine::types::{Rights, Scope, TokenRights};
 
-use super::changes::Changes;
-use super::dispatch::{Access, Dispatcher, Unavailable};
 use super::handler::Handler;
 use super::metrics::Metrics;
 use super::profiles::Profile;
@@ -14,6 +12,7 @@ use super::watching::Watching;
 use crate::args::ProfileName;
 use crate::exit::Failure;
 use crate::ops::Context;
+use crate::serving::{Access, Changes, Dispatcher, Unavailable};
 use crate::wire::{Defaults, memorizer};
 
 /// The clients of a server.

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use directories::BaseDirs;
 use memorist_engine::config::ModelSource;
 
-use super::dispatch::{Access, Dispatcher};
 use crate::args::Serve;
 use crate::exit::Failure;
 use crate::memory_search::{self, Configured, MemorySearch};
 use crate::ops::{self, Context};
+use crate::serving::{Access, Dispatcher};
 use crate::settings::{self, Settings};
 use crate::wording::Worded as _;
 

@@ -1,17 +1,14 @@
 //! Access control of the HTTP server: clients need the token and must not be foreign web pages. Only the head of a
 //! request is checked.
 
-use std::net::{Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::net::{SocketAddr, ToSocketAddrs};
 
-use http::header::{ALLOW, AUTHORIZATION, HOST, HeaderName, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::StatusCode;
+use http::header::ORIGIN;
 use http::request::Parts;
-use http::uri::Authority;
-use http::{HeaderMap, StatusCode, Uri};
 
 use crate::exit::{Failure, Kind};
-
-/// Names of this machine that are local to it.
-const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
+use crate::http::{Host, LOOPBACK, Refusal, asked};
 
 /// Options of the HTTP server.
 pub struct Options {
@@ -31,69 +28,6 @@ pub struct Policy {
     /// Whether some of the allowed names are known to other machines.
     pub names_others: bool,
     hosts: Vec<Host>,
-}
-
-/// A refused request: a status and the reason.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// The status.
-    pub status: StatusCode,
-    /// An additional header.
-    pub header: Option<(HeaderName, &'static str)>,
-    /// The reason, for the caller.
-    pub why: &'static str,
-}
-
-impl Refusal {
-    /// With this reason.
-    pub fn new(status: StatusCode, why: &'static str) -> Self {
-        Refusal { status, header: None, why }
-    }
-
-    /// For now.
-    pub fn busy() -> Self {
-        let header = Some((RETRY_AFTER, "1"));
-        Refusal { status: StatusCode::SERVICE_UNAVAILABLE, header, why: "too many clients at once; try again" }
-    }
-
-    /// A stream of a session that there is no room for. Clients go on without one, as with a server that has none.
-    pub fn no_stream() -> Self {
-        let why = "too many clients wait for notices; everything else works without";
-        Refusal { status: StatusCode::METHOD_NOT_ALLOWED, header: Some((ALLOW, "POST, DELETE")), why }
-    }
-}
-
-/// A name of this machine, with a port or without.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Host {
-    name: String,
-    port: Option<u16>,
-}
-
-impl Host {
-    /// `None` for an invalid Host. An IPv6 address may lack its brackets.
-    fn named(text: &str) -> Option<Self> {
-        if text.parse::<Ipv6Addr>().is_ok() {
-            return Some(Host { name: bare(text), port: None });
-        }
-        let authority = text.parse::<Authority>().ok()?;
-        let (host, port) = (authority.host(), authority.port_u16());
-        // A user name, or an invalid port.
-        let has_more = port.is_none() && host != text;
-        (!host.is_empty() && !has_more && !text.contains('@')).then(|| Host::of(&authority))
-    }
-
-    fn of(authority: &Authority) -> Self {
-        Host { name: bare(authority.host()), port: authority.port_u16() }
-    }
-
-    fn allows(&self, other: &Host) -> bool {
-        self.name == other.name && (self.port.is_none() || self.port == other.port)
-    }
-}
-
-fn bare(host: &str) -> String {
-    host.trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase()
 }
 
 impl Policy {
@@ -123,7 +57,7 @@ impl Policy {
 
     /// Why a request with this head is refused, whatever its token is, if it is.
     pub fn refuses(&self, head: &Parts) -> Option<Refusal> {
-        if let Err(refusal) = self.check_host(&head.uri, &head.headers) {
+        if let Err(refusal) = self.check_host(head) {
             return Some(refusal);
         }
         if !head.headers.get_all(ORIGIN).iter().all(|origin| origin.to_str().is_ok_and(is_local_origin)) {
@@ -132,17 +66,8 @@ impl Policy {
         None
     }
 
-    /// Against DNS rebinding: such a web page sends its own name.
-    fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
-        let mut sent = headers.get_all(HOST).iter().map(|host| host.to_str().ok()?.parse::<Authority>().ok());
-        let host = match (sent.next(), sent.next()) {
-            (Some(only), None) => only,
-            (None, _) => uri.authority().cloned(),
-            _ => None,
-        };
-        let Some(host) = host.as_ref().map(Host::of) else {
-            return Err(Refusal::new(StatusCode::BAD_REQUEST, "send one Host"));
-        };
+    fn check_host(&self, head: &Parts) -> Result<(), Refusal> {
+        let host = asked(head)?;
         if self.hosts.iter().any(|allowed| allowed.allows(&host)) {
             return Ok(());
         }
@@ -155,25 +80,7 @@ impl Policy {
 
 /// Requests without an origin pass: only browsers send one.
 fn is_local_origin(origin: &str) -> bool {
-    let Ok(uri) = origin.parse::<Uri>() else { return false };
-    let host = uri.authority().map(|authority| bare(authority.host()));
-    uri.scheme_str() == Some("http") && host.is_some_and(|host| LOOPBACK.contains(&host.as_str()))
-}
-
-/// The token that a client sends.
-pub fn sent(headers: &HeaderMap) -> Option<&[u8]> {
-    let header = headers.get(AUTHORIZATION)?.as_bytes();
-    let (scheme, token) = header.split_at_checked(7)?;
-    scheme.eq_ignore_ascii_case(b"bearer ").then(|| token.trim_ascii())
-}
-
-/// A request without a token that is known.
-pub fn no_token() -> Refusal {
-    Refusal {
-        status: StatusCode::UNAUTHORIZED,
-        header: Some((WWW_AUTHENTICATE, "Bearer")),
-        why: "send the server's token: Authorization: Bearer TOKEN",
-    }
+    Host::of_origin(origin).is_some_and(|host| LOOPBACK.contains(&host.name.as_str()))
 }
 
 fn resolve(text: &str) -> Result<SocketAddr, Failure> {
@@ -267,20 +174,5 @@ mod tests {
         }
         let both = [("host", "localhost"), ("origin", "http://localhost"), ("origin", "http://evil.example")];
         assert_eq!(status(&both), Some(StatusCode::FORBIDDEN));
-    }
-
-    #[test]
-    fn a_token_is_what_a_client_sends_as_its_bearer() {
-        let token = |sent: &str| {
-            let headers: HeaderMap = [(AUTHORIZATION, sent.parse().unwrap())].into_iter().collect();
-            super::sent(&headers).map(|token| String::from_utf8(token.to_vec()).unwrap())
-        };
-        for scheme in ["Bearer ", "bearer  "] {
-            assert_eq!(token(&format!("{scheme}0123456789abcdef ")).as_deref(), Some("0123456789abcdef"));
-        }
-        for other in ["", "Bearer", "0123456789abcdef", "Basic 0123456789abcdef"] {
-            assert_eq!(token(other), None, "{other}");
-        }
-        assert_eq!(super::sent(&HeaderMap::new()), None);
     }
 }

@@ -17,8 +17,6 @@ use rmcp::service::{NotificationContext, Peer, RequestContext, SubscriptionConte
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 
-use super::changes::Changes;
-use super::dispatch::{Access, Dispatcher};
 use super::errors::{internal, protocol_error};
 use super::metrics::Metrics;
 use super::profiles::{Answer, Profile};
@@ -27,6 +25,7 @@ use super::subscriptions::{self, Digests, Sink, Source, Subscriptions};
 use super::watching::Watching;
 use super::{completions, prompts, resources};
 use crate::ops::Context;
+use crate::serving::{Access, Changes, Dispatcher};
 
 /// The server's side of every session.
 #[derive(Clone)]

@@ -10,9 +10,9 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
-use super::dispatch::{Access, Dispatcher};
 use crate::local::{LONGEST_LINE, Listening};
 use crate::ops::hooks;
+use crate::serving::{Access, Dispatcher};
 use crate::wire::{HOOK_VERSION, HookReply, HookRequest};
 
 /// Hooks that are answered at once.

@@ -7,39 +7,29 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONNECTION, CONTENT_TYPE, EXPECT};
 use http::request::Parts;
-use http::{HeaderValue, Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::{Body, Incoming};
+use http::{Method, Request, StatusCode};
+use http_body_util::Full;
+use hyper::body::Incoming;
 use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
 use serde_json::json;
 use tokio::net::TcpListener;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::clients::Clients;
-use super::connections::{self, Answer, Slot};
-use super::guard::{Policy, Refusal};
+use super::guard::Policy;
 use super::message::{self, MESSAGE_BYTES, Unreadable};
 use super::metrics;
 use super::services::{Service, Services, is_stream};
 use super::streams;
 use super::token::Token;
 use crate::exit::{Failure, Kind};
+use crate::http::{Answer, Bodies, Body, Refusal, Slot, holding, plain, serve};
 use crate::output::Output;
 
 const PATH: &str = "/mcp";
 /// Where an operator reads figures.
 const METRICS: &str = "/metrics";
-/// How long a client may take to send its request.
-const BODY_TIMEOUT: Duration = Duration::from_secs(10);
-/// Bodies up to this length are bounded by the number of connections.
-const SMALL_BODY: usize = 64 << 10;
-/// Budget in bytes for all longer bodies together, from the first byte until the response.
-const LARGE_BODIES: usize = 8 * MESSAGE_BYTES;
-/// Bytes of a refused request's body to read and drop: closing at once could cost the client the response.
-const DROPPED_BYTES: usize = 2 * MESSAGE_BYTES;
 /// How long shutdown waits for clients that do not hang up.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -93,8 +83,8 @@ impl Server {
         let streams = config.cancellation_token.clone();
         let changes = clients.changes.clone();
         let services = Services::new(access.token, has_tokens, clients, config)?;
-        let large_bodies = Arc::new(Semaphore::new(LARGE_BODIES));
-        let gate = Arc::new(Gate { policy: self.policy, large_bodies, services });
+        let bodies = Bodies::new(MESSAGE_BYTES, "a message has at most 4 MiB");
+        let gate = Arc::new(Gate { policy: self.policy, bodies, services });
         let answer = move |request, slot| {
             let gate = gate.clone();
             async move { gate.answer(request, slot).await }
@@ -104,7 +94,7 @@ impl Server {
             // Nobody waits any longer for what may never come.
             changes.end();
         };
-        connections::serve(self.listener, answer, stop, DRAIN_TIMEOUT).await;
+        serve(self.listener, answer, stop, DRAIN_TIMEOUT).await;
         // Last: this also cancels calls in flight, whose clients wait for a response.
         streams.cancel();
         Ok(())
@@ -125,7 +115,7 @@ fn client_settings(url: &str, access: &Access) -> String {
 /// Checks every request before it uses resources.
 struct Gate {
     policy: Policy,
-    large_bodies: Arc<Semaphore>,
+    bodies: Bodies,
     services: Services,
 }
 
@@ -184,32 +174,12 @@ impl Gate {
         let (service, length) = match self.admit(head, &body, slot).await {
             Ok(admitted) => admitted,
             Err(refusal) => {
-                // A client that sent `Expect: 100-continue` has not sent the body.
-                if !head.headers.contains_key(EXPECT) {
-                    drop_body(body);
-                }
+                self.bodies.drop_unread(head, body);
                 return Err(refusal);
             }
         };
-        let mut room = if length > SMALL_BODY {
-            // At most MESSAGE_BYTES, acquired at once: two requests that acquire in parts could deadlock.
-            let room = self.large_bodies.clone().acquire_many_owned(length as u32);
-            Some(timeout(BODY_TIMEOUT, room).await.ok().and_then(Result::ok).ok_or_else(Refusal::busy)?)
-        } else {
-            None
-        };
-        match timeout(BODY_TIMEOUT, Limited::new(body, length).collect()).await {
-            Ok(Ok(body)) => {
-                let body = body.to_bytes();
-                // A body of unknown length has reserved the maximum.
-                let surplus = if body.len() > SMALL_BODY { length - body.len() } else { length };
-                drop(room.as_mut().and_then(|room| room.split(surplus)));
-                Ok(Taken { body, service, room })
-            }
-            Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(too_long()),
-            Ok(Err(_)) => Err(Refusal::new(StatusCode::BAD_REQUEST, "the body ended early")),
-            Err(_) => Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body did not come in time")),
-        }
+        let Body { bytes, room } = self.bodies.read(body, length).await?;
+        Ok(Taken { body: bytes, service, room })
     }
 
     /// Who answers (`None`: the figures), and the upper bound of the body's length, if the request is acceptable.
@@ -238,13 +208,7 @@ impl Gate {
             }
             _ => return Err(Refusal::new(StatusCode::NOT_FOUND, "MCP is served at /mcp")),
         }
-        let length = match body.size_hint().upper() {
-            None => MESSAGE_BYTES,
-            Some(length) => {
-                usize::try_from(length).ok().filter(|length| *length <= MESSAGE_BYTES).ok_or_else(too_long)?
-            }
-        };
-        Ok((Some(service), length))
+        Ok((Some(service), self.bodies.length(body)?))
     }
 }
 
@@ -254,17 +218,6 @@ struct Taken {
     /// `None` where the figures are wanted.
     service: Option<Service>,
     room: Option<OwnedSemaphorePermit>,
-}
-
-/// The answer, which holds something until it was sent.
-fn holding(answer: Answer, held: impl Send + Sync + 'static) -> Answer {
-    answer.map(|body| {
-        let hold = move |frame| {
-            let _ = &held;
-            frame
-        };
-        body.map_frame(hold).boxed()
-    })
 }
 
 /// Its name where failures are counted.
@@ -277,18 +230,9 @@ fn reason(status: StatusCode) -> &'static str {
     }
 }
 
-fn too_long() -> Refusal {
-    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "a message has at most 4 MiB")
-}
-
 /// Says why a request is refused, and closes the connection.
 fn refused(refusal: &Refusal) -> Answer {
-    let mut answer = plain(refusal.status, Bytes::from(format!("{}\n", refusal.why)), "text/plain; charset=utf-8");
-    answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-    if let Some((name, value)) = &refusal.header {
-        answer.headers_mut().insert(name, HeaderValue::from_static(value));
-    }
-    answer
+    refusal.answer(Bytes::from(format!("{}\n", refusal.why)), "text/plain; charset=utf-8")
 }
 
 fn not_understood(unreadable: Unreadable) -> Answer {
@@ -296,25 +240,4 @@ fn not_understood(unreadable: Unreadable) -> Answer {
         Unreadable::Refused(error) => plain(StatusCode::BAD_REQUEST, error.into(), "application/json"),
         Unreadable::Silent => refused(&Refusal::new(StatusCode::BAD_REQUEST, "there is no request in the body")),
     }
-}
-
-fn plain(status: StatusCode, body: Bytes, kind: &'static str) -> Answer {
-    let mut answer = Response::new(Full::new(body).boxed());
-    *answer.status_mut() = status;
-    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-    answer
-}
-
-/// Reads and drops a body in the background, for a limited time.
-fn drop_body(mut body: Incoming) {
-    tokio::spawn(timeout(BODY_TIMEOUT, async move {
-        let mut left = DROPPED_BYTES;
-        while let Some(Ok(frame)) = body.frame().await {
-            let length = frame.data_ref().map_or(0, Bytes::len);
-            match left.checked_sub(length) {
-                Some(rest) => left = rest,
-                None => break,
-            }
-        }
-    }));
 }

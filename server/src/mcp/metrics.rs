@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::serving::Access;
 use memorist_engine::Engine;
 use memorist_engine::types::Filter;
 use prometheus_client::encoding::EncodeLabelSet;
@@ -12,8 +13,6 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
-
-use super::dispatch::Access;
 
 /// What the text is, for whoever reads it.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";

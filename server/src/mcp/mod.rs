@@ -5,12 +5,11 @@
 //! |---|---|
 //! | `profiles` | the tools: names, descriptions, schemas, implementations |
 //! | `prompts.rs`, `resources.rs` | two prompts; every memory and every project's digest as a resource |
-//! | `subscriptions.rs`, `changes.rs` | notices of resources that change |
+//! | `subscriptions.rs` | notices of resources that change |
 //! | `completions.rs` | completion of their arguments |
 //! | `errors.rs` | errors of JSON-RPC |
 //! | `gimli.rs` | the configuration of Gimli's profile |
 //! | `handler.rs` | the request handler |
-//! | `dispatch.rs` | runs the calls of all sessions on the engine |
 //! | `message.rs` | parses a message, and refuses an unreadable one |
 //! | `stdio.rs`, `http.rs` | the transports |
 //! | `services.rs` | who answers a client over HTTP, by its token and session |
@@ -20,16 +19,13 @@
 //! | `metrics.rs` | figures for an operator |
 //! | `watching.rs` | files that change are read |
 //! | `hooks.rs` | hooks of clients are answered |
-//! | `connections.rs`, `guard.rs`, `token.rs` | access to HTTP: connection limits, allowed hosts and origins, the token |
+//! | `guard.rs`, `token.rs` | access to HTTP: allowed hosts and origins, the token |
 //! | `clients.rs` | what a client gets to see and may do |
 
-mod changes;
 mod clients;
 mod completions;
 #[cfg(feature = "conformance")]
 mod conformance;
-mod connections;
-mod dispatch;
 mod errors;
 mod gimli;
 mod guard;
@@ -63,10 +59,9 @@ use memorist_engine::config::ModelSource;
 
 use crate::args::{ProfileName, Serve};
 use crate::exit::{Failure, Kind, Outcome};
+use crate::serving::{Access, Changes, Dispatcher, INTERVAL, stop_signal};
 use crate::settings::Settings;
-use changes::Changes;
 use clients::Clients;
-use dispatch::Dispatcher;
 use watching::Watching;
 
 /// Serves until the client goes away or a signal stops it.
@@ -103,7 +98,7 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
     let options = watching::Options { store: store.clone(), sync: settings.sync, model: engine.model.clone() };
     let (dispatcher, opened) = Dispatcher::open(settings.store, engine);
     let watching = Arc::new(Watching::default());
-    let changes = Changes::of(dispatcher.clone());
+    let changes = Changes::of(dispatcher.clone(), INTERVAL);
     let clients = Clients {
         dispatcher: dispatcher.clone(),
         context,
@@ -192,36 +187,12 @@ async fn access(choice: token::Choice, dispatcher: &Dispatcher, kept: &Path) -> 
         },
         token::Choice::Stored => {
             dispatcher
-                .call(dispatch::Access::Read, |_| ())
+                .call(Access::Read, |_| ())
                 .await
                 .map_err(|unavailable| Failure::new(Kind::Store, unavailable.message()))?;
             std::fs::create_dir_all(kept).map_err(|error| Failure::file(kept, &error))?;
             let (token, path) = token::stored(kept)?;
             http::Access { token: Some(token), note: format!("with the token in {}", path.display()), show: true }
-        }
-    })
-}
-
-/// A future that ends when the process is signalled to stop: SIGTERM and SIGINT, or Ctrl-C.
-fn stop_signal() -> Result<impl Future<Output = ()> + Send + 'static, Failure> {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let failure = |error| Failure::new(Kind::Io, format!("cannot watch for signals: {error}"));
-        let mut terminate = signal(SignalKind::terminate()).map_err(failure)?;
-        let mut interrupt = signal(SignalKind::interrupt()).map_err(failure)?;
-        Ok(async move {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-            }
-        })
-    }
-    #[cfg(not(unix))]
-    Ok(async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            // Without a handler the system ends the process by itself.
-            std::future::pending::<()>().await;
         }
     })
 }

@@ -16,12 +16,9 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
-use super::changes::Changes;
 use super::clients::Clients;
 #[cfg(feature = "conformance")]
 use super::conformance::{WithFixtures as Served, talks};
-use super::connections::Answer;
-use super::guard::{self, Refusal};
 use super::handler::Handler;
 #[cfg(not(feature = "conformance"))]
 use super::handler::Handler as Served;
@@ -29,6 +26,8 @@ use super::sessions::Sessions;
 use super::streams::Streams;
 use super::token::Token;
 use crate::exit::Failure;
+use crate::http::{Answer, Refusal, sent, unauthorized};
+use crate::serving::Changes;
 
 const SESSION: &str = "mcp-session-id";
 /// How long a token of a team store is looked up.
@@ -37,6 +36,11 @@ const LOOKUP: Duration = Duration::from_secs(10);
 const RECHECK: Duration = Duration::from_secs(30);
 /// Services for different bindings of tokens that are kept.
 const MOST_BOUND: usize = 1_000;
+
+/// A request without a token that is known.
+fn no_token() -> Refusal {
+    unauthorized("send the server's token: Authorization: Bearer TOKEN")
+}
 
 /// Who answers clients with the same rights.
 #[derive(Clone)]
@@ -160,9 +164,9 @@ impl Services {
 
     /// Of a client with these headers, and whether it may know of all memories.
     pub async fn of(&self, headers: &HeaderMap) -> Result<(Service, bool), Refusal> {
-        let sent = guard::sent(headers);
+        let sent = sent(headers);
         let is_own = match (&self.token, sent) {
-            (Some(own), sent) => own.is(sent.ok_or_else(guard::no_token)?),
+            (Some(own), sent) => own.is(sent.ok_or_else(no_token)?),
             // Nobody needs a token here; who sends one of the team is bound by it.
             (None, sent) => sent.is_none() || !self.has_tokens,
         };
@@ -170,13 +174,13 @@ impl Services {
             Some(sent) if !is_own => sent,
             _ => return Ok((self.trusted.clone(), true)),
         };
-        let sent = std::str::from_utf8(sent).ok().filter(|_| self.has_tokens).ok_or_else(guard::no_token)?;
+        let sent = std::str::from_utf8(sent).ok().filter(|_| self.has_tokens).ok_or_else(no_token)?;
         let rights = timeout(LOOKUP, self.clients.rights_of(sent.to_owned())).await.map_err(|_| Refusal::busy())?;
         let rights = rights.map_err(|why| {
             tracing::warn!("a token cannot be looked up: {why}");
             Refusal::busy()
         })?;
-        let rights = rights.ok_or_else(guard::no_token)?;
+        let rights = rights.ok_or_else(no_token)?;
         let sees_all = rights.scope == Scope::default();
         let lease = Lease { clients: self.clients.clone(), token: sent.to_owned(), rights: rights.clone() };
         let others = || {
@@ -261,17 +265,17 @@ mod tests {
     use memorist_engine::config::Config;
     use memorist_engine::types::Rights;
 
-    use super::super::dispatch::Dispatcher;
     use super::*;
     use crate::args::ProfileName;
     use crate::ops::Context;
+    use crate::serving::{Dispatcher, INTERVAL};
 
     #[tokio::test(flavor = "multi_thread")]
     async fn clients_with_the_same_rights_have_one_service() {
         let folder = tempfile::tempdir().unwrap();
         let (dispatcher, _failed) = Dispatcher::open(folder.path().to_path_buf(), Config::without_model());
         let clients = Clients {
-            changes: Changes::of(dispatcher.clone()),
+            changes: Changes::of(dispatcher.clone(), INTERVAL),
             dispatcher,
             context: Context::default(),
             profile: ProfileName::Core,

@@ -9,11 +9,10 @@ use memorist_engine::Engine;
 use rmcp::ErrorData;
 use tokio::task::AbortHandle;
 
-use super::changes::{Changes, Subscriber};
-use super::dispatch::{Access, Dispatcher};
 use super::errors::{internal, protocol_error};
 use super::resources::{self, Named, Print};
 use crate::ops::Context;
+use crate::serving::{Access, Changes, Dispatcher, Subscriber};
 
 /// Most subscriptions of a client.
 pub const MOST: usize = 256;
@@ -217,6 +216,7 @@ mod tests {
     use tokio::time::timeout;
 
     use super::*;
+    use crate::serving::INTERVAL;
     use crate::wire::{Defaults, Patch};
 
     const NEVER: Duration = Duration::from_millis(2_500);
@@ -242,8 +242,12 @@ mod tests {
             let (dispatcher, _failed) = Dispatcher::open(folder.path().to_path_buf(), Config::without_model());
             let defaults = Defaults::named(Some("apollo".into()), None).unwrap().only().unwrap();
             let context = Arc::new(Context { defaults, ..Context::default() });
-            let source =
-                Source { changes: Changes::of(dispatcher.clone()), dispatcher, context, digests: Arc::default() };
+            let source = Source {
+                changes: Changes::of(dispatcher.clone(), INTERVAL),
+                dispatcher,
+                context,
+                digests: Arc::default(),
+            };
             let (sink, notices) = mpsc::unbounded_channel();
             let subscriptions = Arc::new(Subscriptions::default());
             subscriptions.start(&source, sink);

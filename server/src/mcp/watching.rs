@@ -4,14 +4,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::serving::Dispatcher;
 use memorist_engine::embed::ModelSettings;
 use memorist_ingest::settings::SyncSettings;
 use memorist_ingest::sync::Syncer;
 use memorist_ingest::watch::Watcher;
 use tokio::sync::Notify;
 use tokio::time::timeout;
-
-use super::dispatch::Dispatcher;
 
 /// Files are read once a client has its handshake, or after this long without one.
 const START: Duration = Duration::from_secs(1);

@@ -12,11 +12,13 @@
 //! | `history.rs` | versions, rollback and permanent removal |
 //! | `gimli` | Gimli's tools: lines of files, found and read |
 //! | `exchange.rs` | files of the export folder |
+//! | `explore` | what the explorer asks |
 //! | `export.rs`, `import.rs` | memories and links to lines, and back |
 
 mod context;
 pub mod core;
 mod exchange;
+pub mod explore;
 mod export;
 pub mod gimli;
 mod graph;
@@ -29,10 +31,12 @@ mod save;
 
 pub use context::Context;
 pub use exchange::{export, export_as, import, import_as};
-pub use export::{Written, write_lines};
+pub use export::{Written, write_lines, write_lines_of};
 pub use graph::{chain, chain_query, digest, digest_query, glance_digest, link, outdated, unlink};
 pub use history::{history, purge, roll_back, undo, undo_each};
 pub use import::{Importing, read_lines};
 pub use recall::recall;
-pub use records::{LINKS_SHOWN, Listed, delete, get, list, list_filter, listed, reply, search, stats, update};
+pub use records::{
+    LINKS_SHOWN, Listed, delete, get, list, list_filter, listed, plain_filter, reply, search, stats, update,
+};
 pub use save::{add, checked_fields, checked_update, resembling, save};

@@ -27,12 +27,17 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
 
 /// The reply to a search; nothing, if its sources have none of its types.
 pub fn reply(engine: &Engine, params: &SearchParams, query: &Query) -> Result<SearchReply> {
+    no_reply(params, query).map_or_else(|| engine.search(query), Ok)
+}
+
+/// The reply to a search whose sources have none of its types.
+pub fn no_reply(params: &SearchParams, query: &Query) -> Option<SearchReply> {
     if wire::kinds_of(params.entry_types.as_deref(), params.sources.as_deref()).is_some() {
-        return engine.search(query);
+        return None;
     }
     let mut explain = Explain::default();
     explain.pool = query.pool();
-    Ok(SearchReply {
+    Some(SearchReply {
         hits: Vec::new(),
         more: false,
         reserved: 0,
@@ -41,6 +46,7 @@ pub fn reply(engine: &Engine, params: &SearchParams, query: &Query) -> Result<Se
         warnings: vec!["no memory of these types comes from these sources; leave one of the two out".to_owned()],
         near_miss: None,
         remedy: None,
+        terms: Vec::new(),
         explain,
     })
 }
@@ -111,6 +117,17 @@ pub fn list_filter(context: &Context, params: &ListParams) -> Result<Filter> {
         updated_before: params.updated_before.map(|wire::Past(at)| at),
         ..Filter::of(context.defaults.viewer(&params.project, &params.agent)?)
     })
+}
+
+/// The filter of parameters of a list, where all that pass it are meant.
+///
+/// # Errors
+/// [`Error::Invalid`] if they choose by state, which is no part of the filter.
+pub fn plain_filter(context: &Context, params: &ListParams) -> Result<Filter> {
+    match params.only {
+        Some(_) => Err(Error::invalid("only", "is for lists; leave it out here")),
+        None => list_filter(context, params),
+    }
 }
 
 /// A memory of a list.

@@ -477,6 +477,7 @@ mod tests {
             word_share: None,
             rarest_word: None,
             score: 0.85,
+            parts: Default::default(),
             matched_by: vec![memorist_engine::types::MatchSource::Vector],
             vector_score: Some(0.6),
             keyword_score: None,
@@ -490,6 +491,7 @@ mod tests {
             warnings: Vec::new(),
             near_miss: None,
             remedy: None,
+            terms: Vec::new(),
             explain: Default::default(),
         }
     }

@@ -13,6 +13,8 @@
 //! | `hooks.rs` | what a hook asks, and what it is answered |
 //! | `fence.rs` | the fenced text that goes into a context |
 //! | `searches.rs` | the searches that were made |
+//! | `explore` | what the explorer asks and is answered |
+//! | `map.rs` | **the format** of the explorer's map, its mask, its state and its labels |
 //! | `cursor.rs` | cursors of a search |
 //! | `exchange.rs` | the format of export and import, on one page; parsing a line |
 //! | `exchange_lines.rs` | its lines, field by field |
@@ -41,6 +43,7 @@ mod exchange;
 mod exchange_embedding;
 mod exchange_lines;
 mod exchange_tools;
+pub mod explore;
 mod fence;
 pub mod gimli;
 mod graph;
@@ -50,6 +53,7 @@ mod knowledge_graph;
 pub mod krolik;
 mod lenient;
 mod lines;
+mod map;
 mod markdown;
 pub mod memorizer;
 pub mod mudpuppy;
@@ -87,6 +91,7 @@ pub use history::{
 pub use hooks::{HookReply, HookRequest, VERSION as HOOK_VERSION};
 pub use lenient::lenient;
 pub use lines::Lines;
+pub use map::{MapFrom, MapLabelsResult, MapStatus, map_bytes, mask_bytes};
 pub use memorist_engine::snippet::{cut_to, has_word_of};
 pub use params::{
     AddParams, DeleteParams, Detail, GetParams, ListParams, Only, Order, SearchParams, StatsParams, UpdateParams,

@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::mcp::dispatch::Access;
 use crate::ops::Context;
+use crate::serving::Access;
 use crate::wire::{self, Patch};
 use crate::wording::Worded;
 

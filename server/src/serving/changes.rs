@@ -1,4 +1,4 @@
-//! Tells subscribers that something in the store has changed, whichever process did it.
+//! Tells that something in the store has changed, whichever process did it.
 
 use std::future::pending;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,13 +11,14 @@ use tokio::time::sleep;
 
 use super::dispatch::{Access, Dispatcher};
 
-/// How often the store is looked at, and so the most rounds of notices in that time, however much is written.
+/// How often a store is looked at for agents, and so the most rounds of notices in that time, however much is written.
 pub const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The changes of a store. It is looked at as long as somebody waits for them.
 #[derive(Clone)]
 pub struct Changes {
     dispatcher: Dispatcher,
+    interval: Duration,
     /// Counts the looks that have found something.
     rounds: Arc<watch::Sender<u64>>,
     /// Whether the server stops.
@@ -26,9 +27,9 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Those of this store.
-    pub fn of(dispatcher: Dispatcher) -> Self {
-        Changes { dispatcher, rounds: Arc::default(), is_over: Arc::default(), looking: Arc::default() }
+    /// Those of this store, which is looked at once an `interval`.
+    pub fn of(dispatcher: Dispatcher, interval: Duration) -> Self {
+        Changes { dispatcher, interval, rounds: Arc::default(), is_over: Arc::default(), looking: Arc::default() }
     }
 
     /// Those from now on.
@@ -105,7 +106,7 @@ impl Changes {
                     None
                 }
             };
-            sleep(INTERVAL).await;
+            sleep(self.interval).await;
         }
     }
 }

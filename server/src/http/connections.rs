@@ -1,4 +1,4 @@
-//! The connections of the HTTP server. A connection is pending until its first valid request, and admitted after it.
+//! The connections of a listener. A connection is pending until its first valid request, and admitted after it.
 //! Few connections may be pending, and only briefly; a new one evicts the oldest. So half-sent requests block nobody.
 
 use std::collections::BTreeMap;
@@ -10,17 +10,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use bytes::Bytes;
-use http_body_util::combinators::BoxBody;
+use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Sleep, sleep, timeout};
+
+use super::answer::Answer;
 
 /// Most pending connections.
 const MAX_PENDING: usize = 64;
@@ -36,9 +36,6 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 const BUFFER_BYTES: usize = 32 << 10;
 /// Pause after a failed accept, such as when the process is out of file descriptors.
 const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
-
-/// A response.
-pub type Answer = Response<BoxBody<Bytes, Infallible>>;
 
 /// Serves all connections until `stop` ends. Then waits at most `drain_timeout` for the requests in flight.
 pub async fn serve<F, A>(listener: TcpListener, answer: F, stop: impl Future<Output = ()>, drain_timeout: Duration)

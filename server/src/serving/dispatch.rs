@@ -1,4 +1,4 @@
-//! Runs the calls of all sessions on the engine. The engine is opened in the background, so that the handshake does not
+//! Runs the calls of all clients on the engine. The engine is opened in the background, so that the handshake does not
 //! wait, and closed after the last call.
 
 use std::path::PathBuf;

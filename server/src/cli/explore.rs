@@ -1,0 +1,12 @@
+//! `memorist explore`: the memory in a browser.
+
+use super::App;
+use crate::args::Explore;
+use crate::exit::Outcome;
+use crate::explorer::{self, Options};
+
+/// Runs the command.
+pub fn run(app: &App, args: &Explore) -> Outcome {
+    let options = Options { port: args.port, open: !args.no_open, read_only: args.read_only };
+    explorer::run(app.settings().clone(), options)
+}

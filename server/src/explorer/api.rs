@@ -1,0 +1,207 @@
+//! The functions by name, called on the engine.
+
+use std::sync::Arc;
+
+use memorist_engine::Engine;
+use memorist_engine::types::Viewer;
+use serde_json::{Map, Value};
+
+use super::own::{OWN, SHARED};
+use super::{answers, map, streams};
+use crate::http::{Answer, Slot};
+use crate::ops::Context;
+use crate::serving::{Access, Changes, Dispatcher};
+use crate::tools::{Problem, ProblemKind, TOOLS, Tool};
+use crate::wire;
+
+const READ_ONLY: &str = "this explorer only shows: it was started with --read-only";
+const UNWRITABLE: &str = "this store can only be read: nobody can change it here";
+
+/// What functions are called on.
+pub struct Api {
+    /// The engine.
+    pub dispatcher: Dispatcher,
+    /// What the page sees.
+    pub context: Arc<Context>,
+    /// Tells of changes.
+    pub changes: Changes,
+    /// Maps that are made.
+    pub making: map::Making,
+    /// The room for events.
+    pub events: streams::Room,
+    /// The room for exports, each of which reads one state of the store until it is over.
+    pub exports: streams::Room,
+    /// Where the store is.
+    pub store: String,
+    /// Whether nothing may be changed.
+    pub read_only: bool,
+}
+
+/// Who answers a name.
+#[derive(Clone, Copy)]
+pub enum Function {
+    /// A function with parameters and a result.
+    Plain(&'static Tool),
+    /// What changes, as it does.
+    Events,
+    /// Memories as the lines of an export.
+    Export,
+    /// What is answered in bytes.
+    Bytes(Bytes),
+    /// A map is made.
+    MakeMap,
+}
+
+/// A function that is answered in bytes; `None`: the page has them.
+type Bytes = fn(&Engine, &Context, Map<String, Value>) -> Result<Option<Vec<u8>>, Problem>;
+
+impl Function {
+    /// Of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        let shared = || TOOLS.iter().filter(|tool| SHARED.contains(&tool.name));
+        match name {
+            "events" => Some(Function::Events),
+            "export" => Some(Function::Export),
+            "map" => Some(Function::Bytes(map::view)),
+            "mapMask" => Some(Function::Bytes(map::mask)),
+            "makeMap" => Some(Function::MakeMap),
+            _ => OWN.iter().chain(shared()).find(|tool| tool.name == name).map(Function::Plain),
+        }
+    }
+}
+
+impl Api {
+    /// Calls a function.
+    pub async fn answer(&self, function: Function, given: Map<String, Value>, slot: Arc<Slot>) -> Answer {
+        if let Some(why) = self.widens(&given) {
+            return answers::forbidden(&why);
+        }
+        match function {
+            Function::Plain(tool) => self.call(tool, given).await,
+            Function::Events => streams::events(self.changes.clone(), self.making.subscribe(), &self.events, slot),
+            Function::Bytes(function) => self.bytes(function, given).await,
+            Function::MakeMap if self.read_only => answers::read_only(READ_ONLY),
+            Function::MakeMap => {
+                match self.making.begin(&self.dispatcher, self.context.defaults.own_viewer(), given).await {
+                    Ok(state) => answers::result(&state),
+                    Err(problem) => answers::problem(&problem, None),
+                }
+            }
+            Function::Export => streams::export(self.dispatcher.clone(), &self.context, given, &self.exports, slot),
+        }
+    }
+
+    async fn call(&self, tool: &'static Tool, given: Map<String, Value>) -> Answer {
+        let writes = tool.access == Access::Write;
+        if writes && self.read_only {
+            return answers::read_only(READ_ONLY);
+        }
+        let context = self.context.clone();
+        let (store, read_only, is_narrow) = (self.store.clone(), self.read_only, self.is_narrow());
+        let called = self.dispatcher.call(tool.access, move |engine| {
+            if writes && !engine.can_write() {
+                return answers::read_only(UNWRITABLE);
+            }
+            let seen = Seen::all_of(&given);
+            match (tool.call)(engine, &context, given) {
+                Ok(mut result) => {
+                    if tool.name == "overview" {
+                        match map::state(engine, &context.defaults.own_viewer()) {
+                            Ok(state) => result["map"] = state,
+                            Err(problem) => return answers::problem(&problem, None),
+                        }
+                        result["version"] = env!("CARGO_PKG_VERSION").into();
+                        result["store"] = store.into();
+                        result["readOnly"] = (read_only || !engine.can_write()).into();
+                    }
+                    if is_narrow && let Some(result) = result.as_object_mut() {
+                        // Of everyone: sizes of the indexes, and names of files.
+                        result.shift_remove("indexes");
+                        result.shift_remove("elsewhere");
+                    }
+                    answers::result(&result)
+                }
+                Err(problem) => {
+                    let viewer = context.defaults.own_viewer();
+                    let is_conflict = problem.kind == ProblemKind::Conflict;
+                    let mut seen = seen.into_iter().filter(|_| is_conflict);
+                    answers::problem(&problem, seen.find_map(|seen| seen.other_now(engine, &viewer)))
+                }
+            }
+        });
+        called.await.unwrap_or_else(answers::unavailable)
+    }
+
+    async fn bytes(&self, function: Bytes, given: Map<String, Value>) -> Answer {
+        let context = self.context.clone();
+        let called = self.dispatcher.call(Access::Read, move |engine| match function(engine, &context, given) {
+            Ok(bytes) => answers::bytes(bytes),
+            Err(problem) => answers::problem(&problem, None),
+        });
+        called.await.unwrap_or_else(answers::unavailable)
+    }
+
+    /// Whether it does not show everything.
+    fn is_narrow(&self) -> bool {
+        self.context.defaults.project().is_some() || self.context.defaults.agent().is_some()
+    }
+
+    /// Why the parameters ask for more than this explorer shows, if they do.
+    fn widens(&self, given: &Map<String, Value>) -> Option<String> {
+        let defaults = &self.context.defaults;
+        [("project", defaults.project()), ("agent", defaults.agent())].into_iter().find_map(|(name, own)| {
+            let (own, asked) = (own?, given.get(name)?.as_str()?);
+            let why = || format!("this explorer shows the {name} {own:?}; start it without --{name} to see others");
+            (asked != own).then(why)
+        })
+    }
+}
+
+/// The parameters of a call.
+pub fn parameters(body: &[u8]) -> Result<Map<String, Value>, Problem> {
+    if body.trim_ascii().is_empty() {
+        return Ok(Map::new());
+    }
+    serde_json::from_slice(body).map_err(|error| Problem::input(format!("the parameters are no JSON object: {error}")))
+}
+
+/// The version of a memory that a change is meant for.
+struct Seen {
+    id: i64,
+    version: i64,
+}
+
+impl Seen {
+    /// Those of a call: of a merge, that of each memory.
+    fn all_of(given: &Map<String, Value>) -> Vec<Self> {
+        let of = |given: &Map<String, Value>| {
+            let id = given.get("id").or_else(|| given.get("keep"))?.as_i64()?;
+            Some(Seen { id, version: given.get("expect")?.as_i64()? })
+        };
+        let replaced = given.get("replaced").and_then(Value::as_array).into_iter().flatten();
+        of(given).into_iter().chain(replaced.filter_map(Value::as_object).filter_map(of)).collect()
+    }
+
+    /// The memory as it is now, if it is another version.
+    fn other_now(self, engine: &Engine, viewer: &Viewer) -> Option<Value> {
+        let now = engine.peek(self.id.into(), viewer).ok().flatten()?;
+        let is_other = now.version != self.version;
+        is_other.then(|| serde_json::to_value(wire::entry(now)).ok()).flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shared_function_is_a_tool_and_none_has_two_names() {
+        let names: Vec<_> = OWN.iter().map(|tool| tool.name).chain(SHARED.iter().copied()).collect();
+        let known = |name: &&&str| matches!(Function::named(name), Some(Function::Plain(tool)) if tool.name == **name);
+        assert_eq!(names.iter().filter(known).count(), names.len());
+        let unique: std::collections::BTreeSet<_> = names.iter().collect();
+        assert_eq!(unique.len(), names.len());
+        // They count accesses, or note what was recalled.
+        assert!(Function::named("get").is_none() && Function::named("recall").is_none());
+    }
+}

@@ -1,0 +1,28 @@
+//! The page's files. They have no data, so that everybody may have them.
+
+/// A file of the page.
+pub struct File {
+    /// Where it is.
+    path: &'static str,
+    /// Its content type.
+    pub kind: &'static str,
+    /// Its bytes.
+    pub bytes: &'static [u8],
+}
+
+/// Made of the sources in `explorer/`, and committed: building this program needs no Node.js.
+const FILES: &[File] = &[
+    File { path: "/", kind: "text/html; charset=utf-8", bytes: include_bytes!("../../../explorer/dist/index.html") },
+    File {
+        path: "/app.js",
+        kind: "text/javascript; charset=utf-8",
+        bytes: include_bytes!("../../../explorer/dist/app.js"),
+    },
+    File { path: "/app.css", kind: "text/css; charset=utf-8", bytes: include_bytes!("../../../explorer/dist/app.css") },
+    File { path: "/icon.svg", kind: "image/svg+xml", bytes: include_bytes!("../../../explorer/dist/icon.svg") },
+];
+
+/// The file at this path.
+pub fn file(path: &str) -> Option<&'static File> {
+    FILES.iter().find(|file| file.path == path)
+}

@@ -1,0 +1,192 @@
+//! A search with the reasons for each result, and why a memory is none.
+
+use std::collections::HashMap;
+
+use memorist_engine::keywords::matching_spans;
+use memorist_engine::types::{KeptOut, Parts, Query, RecordId, SearchReply, Threshold, Tier, Why};
+use memorist_engine::{Engine, Result};
+
+use super::super::{Context, records};
+use crate::wire::explore::{FindHit, FindParams, FindResult, WhyParams, WhyResult};
+use crate::wire::{self, SearchParams, SearchResult};
+
+/// `memory_search`, of which nothing is kept.
+pub fn search(engine: &Engine, context: &Context, params: FindParams) -> Result<FindResult> {
+    let query = asked(context, &params)?;
+    let params = SearchParams { explain: Some(true), ..params.search };
+    let reply = match records::no_reply(&params, &query) {
+        Some(reply) => reply,
+        None => engine.search_unlogged(&query)?,
+    };
+    let parts: HashMap<i64, Parts> = reply.hits.iter().map(|hit| (hit.record.id.get(), hit.parts)).collect();
+    let marks = Marks::of(&reply, &query);
+    let SearchResult { results, total, nothing, best, next_cursor, tier, warnings, explain } =
+        wire::search_result(reply, &params, &query);
+    let hit = |hit: wire::SearchHit| FindHit {
+        words: hit.content.as_deref().map_or_else(Vec::new, |text| marks.of_text(text)),
+        vector_part: parts.get(&hit.id).map_or(0.0, |parts| parts.vector),
+        keyword_part: parts.get(&hit.id).map_or(0.0, |parts| parts.keyword),
+        hit,
+    };
+    let results = results.into_iter().map(hit).collect();
+    Ok(FindResult { results, total, nothing, best, next_cursor, tier, warnings, explain })
+}
+
+fn asked(context: &Context, params: &FindParams) -> Result<Query> {
+    let query = Query { prefix: params.prefix, ..context.query(&params.search)? };
+    query.validate()?;
+    Ok(query)
+}
+
+/// What is marked in the texts of results.
+enum Marks {
+    /// What the keyword index calls these.
+    Terms(Vec<String>),
+    /// The query itself, in upper or lower case.
+    Text(String),
+}
+
+impl Marks {
+    fn of(reply: &SearchReply, query: &Query) -> Self {
+        match reply.tier {
+            Tier::Substring => Marks::Text(query.text.trim().to_lowercase()),
+            _ => Marks::Terms(reply.terms.clone()),
+        }
+    }
+
+    fn of_text(&self, text: &str) -> Vec<String> {
+        match self {
+            Marks::Terms(terms) => matching_spans(text, terms),
+            Marks::Text(wanted) => {
+                // Where lower case has other lengths, nothing is marked rather than the wrong bytes.
+                let at = text.to_lowercase().find(wanted.as_str());
+                let span = at.and_then(|at| text.get(at..at + wanted.len()));
+                span.filter(|span| span.to_lowercase() == *wanted).map(str::to_owned).into_iter().collect()
+            }
+        }
+    }
+}
+
+/// Why a search does not find a memory, or where it does.
+pub fn why(engine: &Engine, context: &Context, params: WhyParams) -> Result<WhyResult> {
+    let query = asked(context, &params.search)?;
+    let viewer = context.defaults.own_viewer();
+    let id = RecordId::from(params.id.0);
+    let mut why = engine.why(id, &query, &viewer)?;
+    let named_sources = params.search.search.sources.as_ref().is_some_and(|sources| !sources.is_empty());
+    let reachable = !matches!(why.kept_out, Some(KeptOut::Unknown | KeptOut::Deleted(_) | KeptOut::Expired(_)));
+    if reachable && records::no_reply(&params.search.search, &query).is_some() {
+        (why.found, why.kept_out) = (false, Some(KeptOut::Filter("kinds")));
+    }
+    let text = if reachable { engine.peek(id, &viewer)?.map(|record| record.content) } else { None };
+    let (rule, field) = rule(&why, named_sources);
+    let scores = why.scores.as_ref();
+    let place = |rank: Option<usize>| rank.map(|rank| wire::count(rank as u64));
+    let weights = query.weights.unwrap_or(context.weights);
+    Ok(WhyResult {
+        id: id.get(),
+        found: why.found,
+        rank: place(why.rank),
+        limit: wire::count(query.limit as u64),
+        score: scores.map(|scores| scores.score),
+        vector_score: scores.and_then(|scores| scores.vector),
+        keyword_score: scores.and_then(|scores| scores.keyword),
+        vector_part: scores.map(|scores| scores.parts.vector),
+        keyword_part: scores.map(|scores| scores.parts.keyword),
+        relevance: scores.map(|scores| scores.relevance),
+        vector_rank: scores.and_then(|scores| place(scores.vector_rank)),
+        keyword_rank: scores.and_then(|scores| place(scores.keyword_rank)),
+        weights: scores.map_or(weights, |scores| scores.weights),
+        words: text.map_or_else(Vec::new, |text| matching_spans(&text, &why.terms)),
+        message: message(&why, &query, field),
+        rule,
+        field,
+    })
+}
+
+/// The name of a rule, and of the parameter that it is of.
+fn rule(why: &Why, named_sources: bool) -> (Option<&'static str>, Option<&'static str>) {
+    let Some(kept_out) = &why.kept_out else { return (None, None) };
+    let (rule, field) = match kept_out {
+        KeptOut::Deleted(_) => ("deleted", None),
+        KeptOut::Expired(_) => ("expired", None),
+        KeptOut::Scope => ("scope", None),
+        KeptOut::Filter(field) => ("filter", Some(parameter(field, named_sources))),
+        KeptOut::Superseded(_) => ("superseded", None),
+        KeptOut::NotEmbedded => ("notEmbedded", None),
+        KeptOut::NoMatch => ("noMatch", None),
+        KeptOut::Threshold(threshold, _) => ("threshold", Some(threshold_name(*threshold))),
+        KeptOut::Limit => ("limit", None),
+        _ => ("unknown", None),
+    };
+    (Some(rule), field)
+}
+
+/// The parameter that is a field of the filter.
+fn parameter(field: &str, named_sources: bool) -> &'static str {
+    match field {
+        "kinds" if named_sources => "sources",
+        "kinds" => "entryTypes",
+        "min_importance" => "minImportance",
+        "min_confidence" => "minConfidence",
+        "created_after" => "createdAfter",
+        "created_before" => "createdBefore",
+        "updated_after" => "updatedAfter",
+        "updated_before" => "updatedBefore",
+        _ => "tags",
+    }
+}
+
+fn threshold_name(threshold: Threshold) -> &'static str {
+    match threshold {
+        Threshold::Similarity => "minSimilarity",
+        Threshold::Score => "minScore",
+        Threshold::Relevance => "minRelevance",
+    }
+}
+
+/// What is said of it, in one sentence.
+fn message(why: &Why, query: &Query, field: Option<&str>) -> String {
+    let id = why.id;
+    let limit = query.limit;
+    let Some(kept_out) = &why.kept_out else {
+        let rank = why.rank.unwrap_or_default();
+        return format!("Memory {id} is found: it is result {rank}.");
+    };
+    let day = |at: i64| wire::day(at);
+    match kept_out {
+        KeptOut::Deleted(at) => format!("Memory {id} was deleted on {}; undo brings it back.", day(*at)),
+        KeptOut::Expired(at) => format!("Memory {id} expired on {}.", day(*at)),
+        KeptOut::Scope => format!("Memory {id} belongs to another project or agent than the search is for."),
+        KeptOut::Filter(_) => {
+            format!("Memory {id} does not pass the filter {}.", field.unwrap_or_default())
+        }
+        KeptOut::Superseded(by) => {
+            let by: Vec<String> = by.iter().map(|by| format!("memory {by}")).collect();
+            match by.is_empty() {
+                true => format!("Memory {id} is superseded by one that has expired."),
+                false => format!("Memory {id} is superseded by {}.", by.join(" and ")),
+            }
+        }
+        KeptOut::NotEmbedded => {
+            format!("Memory {id} waits for its embedding: until then it is found by its words alone.")
+        }
+        KeptOut::NoMatch => format!("Memory {id} has no word of the query, and its meaning was not compared."),
+        KeptOut::Threshold(threshold, least) => {
+            let reached = why.scores.as_ref().map(|scores| match threshold {
+                Threshold::Similarity => scores.vector.unwrap_or_default(),
+                Threshold::Score => scores.score,
+                Threshold::Relevance => scores.relevance,
+            });
+            let reached = reached.unwrap_or_default();
+            format!("Memory {id} has {reached:.2}, and {} requires {least}.", threshold_name(*threshold))
+        }
+        KeptOut::Limit => match why.rank {
+            Some(rank) => format!("Memory {id} is number {rank} of the ranking, and the search shows {limit}."),
+            None => {
+                format!("Memory {id} is not among the 1,000 nearest by meaning, nor among the 1,000 best by words.")
+            }
+        },
+        _ => format!("There is no memory {id}."),
+    }
+}

@@ -1,0 +1,126 @@
+//! A memory, what it is linked with, and what resembles it.
+
+use std::collections::BTreeSet;
+
+use memorist_engine::keywords::{KeywordQuery, matching_spans};
+use memorist_engine::types::{ChainQuery, Gone, Link, LinkKind, RecordId, Similar, Viewer};
+use memorist_engine::{Engine, Error, Result};
+
+use super::super::{Context, LINKS_SHOWN};
+use crate::hyperlinks;
+use crate::wire::explore::{
+    FoundByEntry, GoneEntry, GraphEdge, GraphNode, GraphParams, GraphResult, MemoryParams, MemoryResult, SimilarHit,
+    SimilarParams, SimilarResult,
+};
+use crate::wire::{self, Int};
+
+/// Searches that are named with a memory.
+const SEARCHES: usize = 20;
+/// Most memories of a graph: more cannot be read.
+const MOST_NODES: usize = 150;
+/// Characters of a memory in a graph.
+const NODE_CHARS: usize = 120;
+/// Default number of similar memories.
+const SIMILAR: usize = 10;
+
+/// A memory, also one that was deleted or has expired and can come back.
+pub fn memory(engine: &Engine, context: &Context, params: MemoryParams) -> Result<MemoryResult> {
+    let viewer = context.defaults.own_viewer();
+    let id = RecordId::from(params.id.0);
+    let (record, gone) = match engine.peek(id, &viewer)? {
+        Some(record) => (record, None),
+        None => {
+            let Gone { record, deleted_at } = engine.gone(id, &viewer)?.ok_or(Error::NotFound(id))?;
+            let deleted = deleted_at.map(|at| GoneEntry { why: "deleted", at });
+            let gone = deleted.or(record.expires_at.map(|at| GoneEntry { why: "expired", at }));
+            (record, gone)
+        }
+    };
+    let links = if gone.is_none() { engine.links(id, &viewer, LINKS_SHOWN + 1)? } else { Vec::new() };
+    let marks = engine.marks(&[id], &viewer, 0)?.remove(&id).unwrap_or_default();
+    let by = |kind: LinkKind| {
+        let by = marks.iter().filter(|mark| mark.by_other && mark.kind == kind && gone.is_none());
+        by.map(|mark| mark.other.get()).collect()
+    };
+    let found_by = engine.found_by(id, &viewer, SEARCHES)?.into_iter();
+    let place = record.place.as_ref();
+    Ok(MemoryResult {
+        superseded_by: by(LinkKind::Supersedes),
+        contradicted_by: by(LinkKind::Contradicts),
+        found_by: found_by
+            .map(|by| FoundByEntry { query: by.query, at: by.at, tool: by.tool, score: by.score })
+            .collect(),
+        open_url: place.and_then(|place| hyperlinks::line_url(&place.path, place.first_line)),
+        entry: wire::Entry {
+            more_links: (links.len() > LINKS_SHOWN).then_some(true),
+            links: links.iter().take(LINKS_SHOWN).map(|link| wire::step(id, link)).collect(),
+            ..wire::entry(record)
+        },
+        gone,
+    })
+}
+
+/// The memories around one, and all links between them.
+pub fn graph(engine: &Engine, context: &Context, params: GraphParams) -> Result<GraphResult> {
+    let viewer = context.defaults.own_viewer();
+    let start = RecordId::from(params.id.0);
+    let within = |field, given: Option<Int>, most: usize, otherwise: usize| match wire::size(field, given, otherwise)? {
+        size if (1..=most).contains(&size) => Ok(size),
+        size => Err(Error::invalid(field, format!("{size} is outside 1 to {most}"))),
+    };
+    let max_depth = within("depth", params.depth, 3, 1)?;
+    let limit = within("limit", params.limit, MOST_NODES, MOST_NODES)?;
+    let chain = engine.chain(&ChainQuery { max_depth, limit, ..ChainQuery::new(start, viewer.clone()) })?;
+    if chain.hops.is_empty() {
+        return Err(Error::NotFound(start));
+    }
+    let ids: Vec<RecordId> = chain.hops.iter().map(|hop| hop.record.id).collect();
+    let superseded = superseded(engine, &ids, &viewer)?;
+    let nodes = chain.hops.into_iter().map(|hop| GraphNode {
+        id: hop.record.id.get(),
+        content: beginning(&hop.record.content, NODE_CHARS),
+        entry_type: hop.record.kind,
+        depth: wire::count(hop.depth as u64),
+        is_current: !superseded.contains(&hop.record.id),
+    });
+    let edge = |link: Link| GraphEdge { from: link.from.get(), to: link.to.get(), link_type: link.kind };
+    Ok(GraphResult {
+        nodes: nodes.collect(),
+        edges: engine.links_among(&ids, &viewer)?.into_iter().map(edge).collect(),
+        truncated: chain.truncated,
+    })
+}
+
+/// The memories that resemble one.
+pub fn similar(engine: &Engine, context: &Context, params: SimilarParams) -> Result<SimilarResult> {
+    let viewer = context.defaults.own_viewer();
+    let id = RecordId::from(params.id.0);
+    let limit = wire::size("limit", params.limit, SIMILAR)?;
+    let similar = engine.similar(id, &viewer, limit)?;
+    let own = engine.peek(id, &viewer)?.map_or_else(Vec::new, |record| KeywordQuery::new(&record.content).terms());
+    let hit = |one: Similar| SimilarHit {
+        id: one.record.id.get(),
+        similarity: one.likeness(),
+        words: matching_spans(&one.record.content, &own),
+        entry_type: one.record.kind,
+        content: one.record.content,
+    };
+    Ok(SimilarResult { results: similar.into_iter().map(hit).collect() })
+}
+
+/// Those of these memories that one supersedes which `viewer` sees.
+pub(super) fn superseded(engine: &Engine, ids: &[RecordId], viewer: &Viewer) -> Result<BTreeSet<RecordId>> {
+    let marks = engine.marks(ids, viewer, 0)?.into_iter();
+    let is_superseded =
+        marks.filter(|(_, marks)| marks.iter().any(|mark| mark.by_other && mark.kind == LinkKind::Supersedes));
+    Ok(is_superseded.map(|(id, _)| id).collect())
+}
+
+/// The beginning of a text, on one line.
+fn beginning(text: &str, chars: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(chars - 1) {
+        Some((end, last)) if end + last.len_utf8() < line.len() => format!("{}…", &line[..end]),
+        _ => line,
+    }
+}

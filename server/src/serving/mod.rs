@@ -1,0 +1,15 @@
+//! What every server needs beside its protocol: the engine behind it, and the signal that ends it.
+//!
+//! | file | job |
+//! |---|---|
+//! | `dispatch.rs` | runs the calls of all clients on the engine |
+//! | `changes.rs` | tells that something in the store has changed, whichever process did it |
+//! | `stopping.rs` | ends when the process is signalled to stop |
+
+mod changes;
+mod dispatch;
+mod stopping;
+
+pub use changes::{Changes, INTERVAL, Subscriber};
+pub use dispatch::{Access, Dispatcher, Unavailable};
+pub use stopping::stop_signal;

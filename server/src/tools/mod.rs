@@ -1,0 +1,12 @@
+//! The tools by name: parameters and results as JSON. Programs in other languages and the explorer's page call them so.
+//!
+//! | file | job |
+//! |---|---|
+//! | `problem.rs` | what can go wrong, by kind |
+//! | `table.rs` | the tools |
+
+mod problem;
+mod table;
+
+pub use problem::{Problem, ProblemKind};
+pub use table::{TOOLS, Tool, parsed, run, value};

@@ -1,0 +1,158 @@
+//! What the explorer asks.
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error};
+use serde_json::{Map, Value};
+
+use super::super::params::SearchParams;
+use super::super::parse::parse;
+use super::super::values::Int;
+
+/// `overview`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OverviewParams {}
+
+/// `search`: as `memory_search`.
+#[derive(Debug, Clone, Default)]
+pub struct FindParams {
+    pub search: SearchParams,
+    /// The last word is also the beginning of one: for a search while somebody types.
+    pub prefix: bool,
+}
+
+impl<'de> Deserialize<'de> for FindParams {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        FindParams::of(Map::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+impl FindParams {
+    fn of(mut given: Map<String, Value>) -> Result<Self, String> {
+        let prefix = match given.shift_remove("prefix") {
+            None | Some(Value::Null) => false,
+            Some(Value::Bool(prefix)) => prefix,
+            Some(_) => return Err("prefix: must be true or false".to_owned()),
+        };
+        Ok(FindParams { search: parse(given)?, prefix })
+    }
+}
+
+/// `why`: a search, and the memory that it is about.
+#[derive(Debug, Clone, Default)]
+pub struct WhyParams {
+    pub id: Int,
+    pub search: FindParams,
+}
+
+impl<'de> Deserialize<'de> for WhyParams {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut given = Map::deserialize(deserializer)?;
+        let id = given.shift_remove("id").ok_or_else(|| D::Error::missing_field("id"))?;
+        let id = serde_json::from_value(id).map_err(|error| D::Error::custom(format!("id: {error}")))?;
+        Ok(WhyParams { id, search: FindParams::of(given).map_err(D::Error::custom)? })
+    }
+}
+
+/// `memory`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryParams {
+    pub id: Int,
+}
+
+/// `graph`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GraphParams {
+    pub id: Int,
+    /// Most links away, 1 to 3; default 1.
+    #[serde(default)]
+    pub depth: Option<Int>,
+    /// Most memories, 1 to 150, which is the default.
+    #[serde(default)]
+    pub limit: Option<Int>,
+}
+
+/// `similar`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SimilarParams {
+    pub id: Int,
+    /// Most memories, default 10.
+    #[serde(default)]
+    pub limit: Option<Int>,
+}
+
+/// Which searches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum SearchesOnly {
+    /// The store seemed to have no answer.
+    Nothing,
+    /// It had one, but nothing that is near.
+    Weak,
+    /// Nobody has opened a result since.
+    NeverOpened,
+}
+
+/// `searches`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SearchesParams {
+    #[serde(default)]
+    pub only: Option<SearchesOnly>,
+    /// Those before this one.
+    #[serde(default)]
+    pub before: Option<Int>,
+    /// Most searches, default 50.
+    #[serde(default)]
+    pub limit: Option<Int>,
+}
+
+/// What there is to clean up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum CleanupKind {
+    Duplicates,
+    Contradictions,
+    Superseded,
+    Expiring,
+    NeverFound,
+}
+
+/// `cleanup`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CleanupParams {
+    pub kind: CleanupKind,
+    /// `next` of the page before.
+    #[serde(default)]
+    pub cursor: Option<String>,
+    /// Most groups, default 20.
+    #[serde(default)]
+    pub limit: Option<Int>,
+}
+
+/// A memory, and the version of it that somebody saw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeenVersion {
+    pub id: Int,
+    pub expect: Int,
+}
+
+/// `merge`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MergeParams {
+    /// The memory that stays.
+    pub keep: Int,
+    /// The version of it that was seen.
+    pub expect: Int,
+    /// Those that it supersedes.
+    pub replaced: Vec<SeenVersion>,
+    /// Its new text.
+    #[serde(default)]
+    pub content: Option<String>,
+}
