@@ -30,7 +30,7 @@
 //! | `hooks/` | hooks of clients: their answers, whatever goes wrong, and a server that answers them |
 //! | `commands.rs` | the commands for bodies, links, versions, digests and purging, as a user runs them |
 //! | `connect.rs` | agents are connected and disconnected, and the plugins run commands that exist |
-//! | `packages.rs` | what packages are made of: the version, manual pages, files of packages beside the program |
+//! | `packages.rs` | what packages are made of: the version, manual pages, the page of the explorer, files beside the program |
 //! | `settings.rs` | a project and an agent in the settings, and what overrides them |
 //! | `terminal.rs` | no command prints terminal control characters |
 //! | `code.rs` | no code of the working folder runs, and no library except the pinned one |
@@ -39,6 +39,8 @@
 //! | `crash.rs` | a writer killed at any moment and at every step of publishing |
 //! | `disk/` | a disk that loses what was not synced, or fails a write |
 //! | `serving.rs` | the server over HTTP and on stdio: access, memory use, and a response to every request |
+//! | `explorer.rs` | the explorer as a page and attackers see it: access, what it changes and what it does not |
+//! | `connection.rs` | a connection over HTTP, byte by byte |
 //! | `space.rs` | deletes free space |
 //! | `forget.rs` | purged data is in no file, and expired records are deleted |
 //! | `processes.rs` | eight processes that write concurrently see all writes at once |
@@ -62,6 +64,8 @@ mod code;
 mod commands;
 mod connect;
 #[cfg(unix)]
+mod connection;
+#[cfg(unix)]
 mod crash;
 mod damage;
 mod damage_to_records;
@@ -69,6 +73,8 @@ mod damage_to_records;
 mod disk;
 mod docs;
 mod exchange;
+#[cfg(unix)]
+mod explorer;
 mod files;
 mod filters;
 #[cfg(unix)]

@@ -1,8 +1,11 @@
 //! What packages are made of: the version, the manual pages, and a program that finds its packages' files.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
+
+use sha2::{Digest as _, Sha256};
 
 use crate::support::{memorist, text};
 
@@ -31,6 +34,37 @@ fn every_command_has_a_manual_page() {
         assert!(page.contains(".SH SYNOPSIS") && page.contains(env!("CARGO_PKG_VERSION")), "{command}: {page}");
     }
     assert!(read("memorist-server-token-add.1").contains("SYNOPSIS"));
+}
+
+/// So that nobody changes the page and forgets to build it, without needing Node.js to notice.
+#[test]
+fn the_page_of_the_explorer_is_built_of_its_sources() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("explorer");
+    let listed = fs::read_to_string(folder.join("dist/SOURCES")).unwrap();
+    let listed: BTreeMap<_, _> =
+        listed.lines().map(|line| line.split_once("  ").unwrap()).map(|(sum, name)| (name, sum)).collect();
+    for (name, sum) in &listed {
+        let bytes = fs::read(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let now: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(*sum, now, "{name} has changed: run explorer/build and commit explorer/dist");
+    }
+    let mut open = vec![folder.join("src"), folder.join("dist")];
+    while let Some(at) = open.pop() {
+        for entry in fs::read_dir(&at).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+                continue;
+            }
+            let name = path.strip_prefix(&folder).unwrap().to_str().unwrap().replace('\\', "/");
+            assert!(name == "dist/SOURCES" || listed.contains_key(&*name), "{name} is new: run explorer/build");
+        }
+    }
+    assert!(
+        listed.contains_key("dist/app.js")
+            && listed.contains_key("src/main.tsx")
+            && listed.contains_key("package-lock.json")
+    );
 }
 
 #[test]

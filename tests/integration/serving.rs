@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::io::{BufRead, BufReader, Write};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Stdio};
 use std::thread;
@@ -14,12 +14,11 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::connection::{Connection, TIMEOUT};
 use crate::paused::{Paused, signal};
 use crate::process::Ask;
 use crate::support::memorist;
 
-/// Longer than any response takes, however busy the machine.
-const TIMEOUT: Duration = Duration::from_secs(60);
 /// For another server. In two parts, because no source of ours may contain what looks like a secret.
 const OTHER_TOKEN: &str = concat!("Authorization: Bear", "er 0123456789abcdef\r\n");
 
@@ -96,82 +95,12 @@ fn head(host: &str, authorization: &str, length: usize) -> String {
     )
 }
 
-/// A persistent connection.
-struct Connection {
-    stream: BufReader<TcpStream>,
-}
-
 impl Connection {
-    fn to(address: SocketAddr) -> Self {
-        let stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
-        stream.set_write_timeout(Some(TIMEOUT)).unwrap();
-        Connection { stream: BufReader::new(stream) }
-    }
-
-    fn send(&mut self, text: impl AsRef<[u8]>) -> std::io::Result<()> {
-        self.stream.get_mut().write_all(text.as_ref())
-    }
-
-    /// The status and the body of the next response.
-    fn answer(&mut self) -> std::io::Result<(u16, String)> {
-        let mut line = String::new();
-        self.stream.read_line(&mut line)?;
-        let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
-        let status = status.ok_or(ErrorKind::UnexpectedEof)?;
-        let mut length = Some(0);
-        loop {
-            line.clear();
-            self.stream.read_line(&mut line)?;
-            match line.to_lowercase().split_once(": ") {
-                Some(("content-length", value)) => length = Some(value.trim().parse().unwrap()),
-                Some(("transfer-encoding", _)) => length = None,
-                Some(_) => {}
-                None => break,
-            }
-        }
-        let body = match length {
-            Some(length) => self.bytes(length)?,
-            None => self.chunks()?,
-        };
-        Ok((status, String::from_utf8(body).unwrap()))
-    }
-
-    fn bytes(&mut self, length: usize) -> std::io::Result<Vec<u8>> {
-        let mut bytes = vec![0; length];
-        self.stream.read_exact(&mut bytes)?;
-        Ok(bytes)
-    }
-
-    /// The body of a response that is a stream of events.
-    fn chunks(&mut self) -> std::io::Result<Vec<u8>> {
-        let mut body = Vec::new();
-        loop {
-            let mut line = String::new();
-            self.stream.read_line(&mut line)?;
-            let length = usize::from_str_radix(line.trim(), 16).map_err(|_| ErrorKind::UnexpectedEof)?;
-            body.extend(self.bytes(length)?);
-            self.bytes(2)?;
-            if length == 0 {
-                return Ok(body);
-            }
-        }
-    }
-
     fn ask(&mut self, server: &Server, message: &Value) -> (u16, Value) {
         let body = message.to_string();
         self.send(server.head(body.len()) + &body).unwrap();
         let (status, body) = self.answer().unwrap();
         (status, serde_json::from_str(&body).unwrap_or(Value::String(body)))
-    }
-
-    /// Whether the server has closed the connection.
-    fn is_closed(&mut self, timeout: Duration) -> bool {
-        self.stream.get_ref().set_read_timeout(Some(timeout)).unwrap();
-        match self.stream.read(&mut [0; 1024]) {
-            Ok(bytes) => bytes == 0,
-            Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
-        }
     }
 }
 

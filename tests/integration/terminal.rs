@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
@@ -101,6 +102,9 @@ fn no_command_prints_what_a_terminal_obeys() {
     let notes = notes.to_str().unwrap();
     let pages = world.above.path().join("ma\u{1b}[2Jn");
     let (pages, below_a_file) = (pages.to_str().unwrap(), format!("{file}/\u{1b}[2J"));
+    // So that the explorer ends.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = listener.local_addr().unwrap().port().to_string();
     // Each with its exit code, and whether hostile text is in its output.
     let table: Vec<(Vec<&str>, i32, bool)> = vec![
         (vec!["add", &said, "--source", HOSTILE, "--tag", "t\u{202e}"], 0, false),
@@ -160,6 +164,8 @@ fn no_command_prints_what_a_terminal_obeys() {
         (vec!["hook", HOSTILE, "prompt"], 0, false),
         (vec!["hook", "codex", HOSTILE], 0, false),
         (vec!["hook", HOSTILE], 0, false),
+        (vec!["explore", "--port", HOSTILE], 2, true),
+        (vec!["explore", "--no-open", "--port", &taken], 6, false),
         (vec!["completions", "bash"], 0, false),
         (vec!["completions", HOSTILE], 2, true),
         (vec!["manual", pages], 0, true),
