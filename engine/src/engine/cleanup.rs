@@ -254,5 +254,13 @@ mod tests {
             engine.undo(id, &Viewer::OWNER).unwrap();
         }
         assert_eq!(state(), before);
+
+        // What another one supersedes meanwhile is not kept: its text would be in no search.
+        let newer = engine.add(&NewRecord::new("newer")).unwrap().id;
+        engine.link(Link { from: newer, to: one, kind: LinkKind::Supersedes }, &Viewer::OWNER).unwrap();
+        let version = engine.peek(one, &Viewer::OWNER).unwrap().unwrap().version;
+        let late = Merge { keep: (one, version), replaced: vec![(other, 1)], content: None };
+        let refused = engine.merge(&late, &Viewer::OWNER).unwrap_err().to_string();
+        assert!(refused.contains(&format!("superseded by {newer}")), "{refused}");
     }
 }

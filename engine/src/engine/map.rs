@@ -56,6 +56,8 @@ pub struct MapState {
     pub placed: u64,
     /// How many memories the viewer sees.
     pub of: u64,
+    /// Whether [`Engine::map`] has more to place than at once.
+    pub has_unplaced: bool,
     /// Whether a new layout from the present one would help: many were placed later, or the model is another.
     pub is_old: bool,
     /// Why a map that was there is of no use.
@@ -91,6 +93,7 @@ impl Engine {
                     self.store.records.copy().snapshot()?.matching(&Filter::of(viewer.clone()), self.store.now())?.len()
                 }
             },
+            has_unplaced: map.is_some() && self.store.map.has_unplaced(viewer),
             is_old: is_other_models || map.is_some_and(|map| placed as f64 > OLD * f64::from(map.laid_out)),
             why: why.or(is_other_models.then_some("its vectors were made by another model")),
         })
@@ -122,14 +125,15 @@ impl Engine {
             let placed = self.store.map.replace(
                 || self.store.records.copy().snapshot()?.point_rows(now),
                 |newest, rows| match newest.filter(|newest| newest.model == model) {
-                    Some(newest) => placed_on(newest, &*index, rows, &snapshot, model_id),
+                    // Vectors at least as new as the texts: a place of an older text's vector would stay for good.
+                    Some(newest) => placed_on(newest, &*index, rows, &self.store.records.copy().snapshot()?, model_id),
                     None => Ok(None),
                 },
             )?;
             let Some(placed) = of_this_model(placed) else { return Ok(None) };
+            seen.has_unplaced = placed.generation > map.generation && !to_place(&placed, &rows).is_empty();
             map = placed;
             seen.map = map.generation;
-            seen.has_unplaced = !to_place(&map, &rows).is_empty();
         }
         let superseded = self.superseded.get(viewer, &snapshot)?;
         let view = MapView::new(&map, &rows, &superseded, viewer);

@@ -243,6 +243,11 @@ impl Keeper {
         views.last.as_ref().filter(|(of, ..)| of == viewer).map(|(.., view)| view.clone())
     }
 
+    /// Whether there was more to place when `viewer` was shown the map.
+    pub fn has_unplaced(&self, viewer: &Viewer) -> bool {
+        self.views.lock().last.as_ref().is_some_and(|(of, seen, _)| of == viewer && seen.has_unplaced)
+    }
+
     /// Keeps what `viewer` is shown now, and gives it its generation: another one than any before in this process, unless
     /// it shows the same as the last.
     pub fn keep_view(&self, viewer: &Viewer, seen: Seen, mut view: MapView) -> Arc<MapView> {

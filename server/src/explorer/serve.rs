@@ -1,6 +1,6 @@
 //! The command's work: opens the store, listens, prints and opens the address, and ends.
 
-use std::io;
+use std::io::{self, BufRead as _, Read as _};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
@@ -32,6 +32,8 @@ use crate::wire::Defaults;
 const IDLE: Duration = Duration::from_secs(30 * 60);
 /// How often the store is looked at for changes.
 const LOOK: Duration = Duration::from_millis(300);
+/// Bytes of a line of stdin.
+const LINE: u64 = 1024;
 /// How long the end waits for requests in flight.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -199,7 +201,7 @@ impl Front {
     }
 }
 
-/// The lines of stdin: who presses Enter wants a new address.
+/// The lines of stdin: who presses Enter wants a new address. What has longer lines is no person.
 fn lines() -> mpsc::Receiver<()> {
     let (sender, receiver) = mpsc::channel(1);
     // A thread, as nothing can end a read of a terminal.
@@ -207,8 +209,11 @@ fn lines() -> mpsc::Receiver<()> {
         if is_in_background() {
             return;
         }
-        for line in io::stdin().lines() {
-            if line.is_err() || sender.blocking_send(()).is_err() {
+        let mut stdin = io::stdin().lock();
+        loop {
+            let mut line = Vec::new();
+            let is_line = stdin.by_ref().take(LINE).read_until(b'\n', &mut line).is_ok() && line.ends_with(b"\n");
+            if !is_line || sender.blocking_send(()).is_err() {
                 return;
             }
         }

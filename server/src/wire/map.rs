@@ -96,6 +96,8 @@ pub struct MapStatus {
     pub points: u64,
     pub placed: u64,
     pub of: u64,
+    /// The next `map` places more.
+    pub has_unplaced: bool,
     /// A warm layout would help.
     pub is_old: bool,
     /// Why a map that was there is of no use.
@@ -105,14 +107,14 @@ pub struct MapStatus {
 
 impl From<MapState> for MapStatus {
     fn from(state: MapState) -> Self {
-        let MapState { stage, progress, generation, points, placed, of, is_old, why, .. } = state;
+        let MapState { stage, progress, generation, points, placed, of, has_unplaced, is_old, why, .. } = state;
         let state = match stage {
             MapStage::NoModel => "noModel",
             MapStage::None => "none",
             MapStage::Making => "making",
             MapStage::Ready => "ready",
         };
-        MapStatus { state, progress, generation, points, placed, of, is_old, why }
+        MapStatus { state, progress, generation, points, placed, of, has_unplaced, is_old, why }
     }
 }
 

@@ -106,7 +106,9 @@ fn a_thousand_new_memories_move_no_point_and_what_is_deleted_leaves() {
 
     fill(&engine, 300, 1_300);
     assert_eq!(seen(&engine).len(), 900, "some at a time");
+    assert!(state(&engine).has_unplaced);
     let all = seen(&engine);
+    assert!(!state(&engine).has_unplaced);
     let (before, after) = (places(&first), places(&all));
     assert_eq!((after.len(), state(&engine).placed), (1_300, 1_000));
     assert!(all.generation > first.generation && state(&engine).is_old);

@@ -116,7 +116,7 @@ pub(super) fn make_current(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Mill
 }
 
 /// The records that `viewer` sees and that supersede a record, live or expired, by id, and when they came to.
-fn superseding(tx: &dyn Tx, id: RecordId, viewer: &Viewer) -> Result<Vec<(RecordId, Millis)>> {
+pub(super) fn superseding(tx: &dyn Tx, id: RecordId, viewer: &Viewer) -> Result<Vec<(RecordId, Millis)>> {
     let sql = "SELECT from_id, created_at FROM links WHERE to_id = ?1 AND kind = ?2 ORDER BY from_id";
     let kind = link_code(LinkKind::Supersedes);
     let all: Vec<(RecordId, Millis)> = tx.all(sql, &[id.into(), kind.into()], |row| Ok((row.get(0)?, row.get(1)?)))?;

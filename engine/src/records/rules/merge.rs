@@ -22,6 +22,10 @@ pub(crate) fn merge(
     authority.write(|tx| {
         let keep = merge.keep.0;
         let before = as_seen(tx, merge.keep, viewer, now)?;
+        // Its version does not tell, and the text that the others get would be in no search.
+        if let Some((newer, _)) = links::superseding(tx, keep, viewer)?.first() {
+            return Err(Error::invalid("expect", format!("memory {keep} is superseded by {newer} now: keep that one")));
+        }
         for replaced in &merge.replaced {
             as_seen(tx, *replaced, viewer, now)?;
         }

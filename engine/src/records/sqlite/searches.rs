@@ -44,19 +44,29 @@ impl Snapshot {
     /// within moments of the search.
     pub fn found_by(&self, id: RecordId, viewer: &Viewer, limit: usize) -> Result<Vec<FoundBy>> {
         const MOMENTS: Millis = 60_000;
-        let sql = "SELECT s.id, s.agent, s.project, s.query, s.searched_at, s.tool,
-                 (SELECT a.relevance_score FROM access_log a WHERE a.record_id = ?1 AND a.access_type = ?2
-                      AND a.query_text = s.query AND a.accessed_at BETWEEN s.searched_at AND s.searched_at + ?3
-                  ORDER BY a.id LIMIT 1)
+        let sql = "SELECT s.id, s.agent, s.project, s.query, s.searched_at, s.tool
              FROM search_hits h INDEXED BY search_hits_by_record CROSS JOIN searches s ON s.id = h.search_id
              WHERE h.record_id = ?1 ORDER BY h.search_id DESC";
-        let mut found = Vec::new();
-        let values = [id.into(), AccessKind::Search.as_str().into(), MOMENTS.into()];
-        self.conn().select(sql, &values, &mut |row| {
+        let mut found: Vec<FoundBy> = Vec::new();
+        self.conn().select(sql, &[id.into()], &mut |row| {
             if viewer.made(&searcher(row)?) {
-                found.push(FoundBy { query: row.get(3)?, at: row.get(4)?, tool: row.get(5)?, score: row.get(6)? });
+                found.push(FoundBy { query: row.get(3)?, at: row.get(4)?, tool: row.get(5)?, score: None });
             }
             Ok(if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        })?;
+        // One pass over the record's accesses, of which there may be very many.
+        let Some(first) = found.iter().map(|found| found.at).min() else { return Ok(found) };
+        let sql = "SELECT query_text, accessed_at, relevance_score FROM access_log
+             WHERE record_id = ?1 AND access_type = ?2 AND accessed_at >= ?3 ORDER BY id DESC";
+        self.conn().select(sql, &[id.into(), AccessKind::Search.as_str().into(), first.into()], &mut |row| {
+            let (query, at): (Option<String>, Millis) = (row.get(0)?, row.get(1)?);
+            // The first after the search is the last that is read here.
+            for one in found.iter_mut().filter(|one| Some(&one.query) == query.as_ref()) {
+                if (one.at..=one.at + MOMENTS).contains(&at) {
+                    one.score = row.get(2)?;
+                }
+            }
+            Ok(ControlFlow::Continue(()))
         })?;
         Ok(found)
     }
