@@ -66,13 +66,6 @@ export async function attempt({ what, mine = "", run }: Attempt, version?: numbe
   }
 }
 
-/** Takes back several changes in the order given, and says so if one could not be. */
-export const undoMerge = (ids: number[]) => async () => {
-  const { results = [] } = await api.undo({ ids });
-  const failed = results.find(({ error }) => error);
-  if (failed) throw new ApiError("conflict", `Not all of it could be undone: ${failed.error}`, 409);
-};
-
 /** Goes back to the version before a change, if nobody has changed it since. */
 export const undoTo = (id: number, before: number, after: number) => async () => {
   checked(await api.rollback({ id, version: before, expect: after }));

@@ -1,7 +1,7 @@
 // Changes to a group of Clean up. Each is one step for Undo.
 
 import * as api from "../api/client.ts";
-import { attempt, did, undelete, undoMerge, undoTo } from "./change.ts";
+import { attempt, did, undelete, undoTo } from "./change.ts";
 import * as list from "./list.ts";
 
 type Seen = { id: number; version: number };
@@ -16,7 +16,12 @@ export const merge = (keep: Seen, others: Seen[], content?: string) =>
     run: async (version = keep.version) => {
       const replaced = others.map(({ id, version: expect }) => ({ id, expect }));
       const result = await api.merge({ keep: keep.id, expect: version, replaced, content });
-      did(`Merged ${names(others)} into memory ${keep.id}`, undoMerge(result.undo));
+      const made = result.undo.filter((id) => id !== keep.id);
+      did(`Merged ${names(others)} into memory ${keep.id}`, async () => {
+        // Refused if somebody has changed the text since; then nothing is taken back.
+        if (result.version > version) await undoTo(keep.id, version, result.version)();
+        for (const id of made) await api.unlink({ fromId: keep.id, toId: id, linkType: "supersedes" });
+      });
     },
   }, keep.version);
 
