@@ -72,8 +72,11 @@ mod tests {
 
     #[test]
     fn a_word_without_its_end_has_the_stem_of_the_whole() {
-        for (start, stem) in [("runnin", "run"), ("activit", "activ"), ("organizat", "organ"), ("deploye", "deploy")] {
-            assert!(stems(start).contains(stem), "{start}: {:?}", stems(start));
+        for (start, whole) in
+            [("runnin", "running"), ("activit", "activity"), ("organizat", "organization"), ("deploye", "deployed")]
+        {
+            let stem = WordStemmer::new().stem(whole);
+            assert!(!stem.starts_with(start) && stems(start).contains(&stem), "{start}: {stem}, {:?}", stems(start));
         }
         assert!(stems("ki").is_empty(), "too short to have an ending");
         assert!(stems("庭").is_empty());
