@@ -125,7 +125,7 @@ impl Engine {
             let placed = self.store.map.replace(
                 || self.store.records.copy().snapshot()?.point_rows(now),
                 |newest, rows| match newest.filter(|newest| newest.model == model) {
-                    // Vectors at least as new as the texts: a place of an older text's vector would stay for good.
+                    // Vectors at least as new as the texts: a place of an older text's vector would stay.
                     Some(newest) => placed_on(newest, &*index, rows, &self.store.records.copy().snapshot()?, model_id),
                     None => Ok(None),
                 },
