@@ -10,6 +10,8 @@ import * as live from "./live.ts";
 import { type Done, get, set } from "./store.ts";
 
 const MOST_DONE = 200;
+/** The versions that changes made here, by memory. */
+const own = new Map<number, number>();
 let key = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -59,6 +61,8 @@ export async function attempt({ what, mine = "", run }: Attempt, version?: numbe
   } catch (error) {
     if (error instanceof ApiError && error.kind === "conflict" && error.entry && version !== undefined) {
       const now = error.entry;
+      // What was faster is a change made here, which the screen is about to show.
+      if (now.version > version && own.get(now.id) === now.version) return attempt({ what, mine, run }, now.version);
       set({ dialog: { kind: "conflict", what, mine, now, again: (newer) => void attempt({ what, mine, run }, newer) } });
     } else fail(error);
     if (error instanceof ApiError && error.kind === "conflict") live.changed();
@@ -98,6 +102,7 @@ export const edit = (entry: Pick<Entry, "id" | "version">, fields: Fields) =>
     mine: fields.content,
     run: async (version = entry.version) => {
       const result = checked(await api.update({ id: entry.id, expect: version, ...fields }));
+      if (result.version) own.set(entry.id, result.version);
       drafts.forget(entry.id);
       set({ dialog: null });
       did(`Changed memory ${entry.id}`, undoTo(entry.id, version, result.version ?? version + 1));
@@ -121,6 +126,7 @@ export const rollback = (entry: Pick<Entry, "id" | "version">, to: number, conte
     mine: content,
     run: async (version = entry.version) => {
       const result = checked(await api.rollback({ id: entry.id, version: to, expect: version }));
+      if (result.version) own.set(entry.id, result.version);
       did(`Brought version ${to} of memory ${entry.id} back`, undoTo(entry.id, version, result.version ?? version + 1));
     },
   }, entry.version);
