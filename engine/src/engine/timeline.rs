@@ -6,11 +6,10 @@ use jiff::civil::Date;
 
 use super::Engine;
 use crate::error::Result;
-use crate::types::{Filter, Happened, Millis, Timeline, TimelineUnit};
+use crate::types::{DAY, Filter, Happened, Millis, Timeline, TimelineUnit};
 
 /// Most buckets: nobody could distinguish more.
 const MOST_BUCKETS: i64 = 400;
-const DAY: Millis = 24 * 60 * 60 * 1_000;
 
 impl Engine {
     /// What happened to the memories that pass the filter, and when: as far as the store still knows it. A day begins at midnight

@@ -7,7 +7,7 @@ use roaring::RoaringTreemap;
 use super::file::Map;
 use super::random::mixed;
 use crate::records::PointRows;
-use crate::types::{Millis, Viewer};
+use crate::types::{DAY, Millis, Viewer};
 
 /// The record is superseded by another that the viewer sees.
 pub const SUPERSEDED: u8 = 1;
@@ -15,9 +15,6 @@ pub const SUPERSEDED: u8 = 1;
 pub const PLACED_LATER: u8 = 2;
 /// Its text has changed since it was placed, and waits for its vector.
 pub const CHANGED: u8 = 4;
-
-/// Milliseconds of a day.
-const DAY: Millis = 86_400_000;
 
 /// What a viewer sees of a map: one element for each point in each column, in an order that looks random and is the same
 /// each time, so that the first of them are a fair sample.

@@ -4,13 +4,12 @@ use super::server::TeamServer;
 use crate::error::{Error, Result};
 use crate::records::transaction::{Authority, Row, SelectExt, Value};
 use crate::text::token_hash;
-use crate::types::{Millis, Rights, Scope, TokenRights};
+use crate::types::{DAY, Millis, Rights, Scope, TokenRights};
 
 /// Longest label, in characters.
 const LABEL_CHARS: usize = 100;
 /// A token is valid for at most this many days.
 const MAX_DAYS: u32 = 3_660;
-const DAY: Millis = 24 * 60 * 60 * 1_000;
 /// The server's clock, in Unix milliseconds.
 const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 

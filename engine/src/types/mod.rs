@@ -103,5 +103,5 @@ pub use span::Span;
 pub use stats::{Names, Stats};
 pub use timeline::{Happened, Timeline, TimelineUnit};
 pub use token::{Rights, TokenRights};
-pub use units::{Millis, RecordId, Seq};
+pub use units::{DAY, Millis, RecordId, Seq};
 pub use why::{KeptOut, Scores, Why};

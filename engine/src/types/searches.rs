@@ -90,7 +90,7 @@ pub struct SearchesQuery {
     pub most_hits: Option<u64>,
     /// Only those to which the store seemed to have an answer, but nothing [near](SearchesQuery::NEAR) by meaning.
     pub weak: bool,
-    /// Only those with results of which nobody has fetched any since.
+    /// Only those whose results were never fetched afterwards.
     pub unopened: bool,
     /// Who asks: only its own searches are seen ([`Viewer::made`]).
     pub viewer: Viewer,

@@ -82,6 +82,9 @@ impl From<u64> for Seq {
 /// Unix time in milliseconds.
 pub type Millis = i64;
 
+/// The milliseconds of a day.
+pub const DAY: Millis = 24 * 60 * 60 * 1_000;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,10 +10,8 @@ use super::snapshot::Snapshot;
 use super::superseded::superseding;
 use crate::error::Result;
 use crate::records::rows;
-use crate::types::{Filter, Happened, Kind, Millis, Viewer};
+use crate::types::{DAY, Filter, Happened, Kind, Millis, Viewer};
 
-/// The milliseconds of a day.
-const DAY: Millis = 24 * 60 * 60 * 1_000;
 /// No kind has a larger code.
 const KINDS: i64 = 64;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use memorist_engine::types::{
-    Duplicates, Filter, ListOnly, ListOrder, ListQuery, Merge, Millis, OutdatedQuery, Record, RecordId, Viewer,
+    DAY, Duplicates, Filter, ListOnly, ListOrder, ListQuery, Merge, Millis, OutdatedQuery, Record, RecordId, Viewer,
 };
 use memorist_engine::{Engine, Error, Result};
 
@@ -18,7 +18,6 @@ use crate::wire::explore::{
 const GROUPS: usize = 20;
 /// Most memories on the other side of a group.
 const OTHERS: usize = 10;
-const DAY: Millis = 24 * 60 * 60 * 1_000;
 /// What expires within this time is named.
 const SOON: Millis = 30 * DAY;
 /// What nobody has found for this time is named.
