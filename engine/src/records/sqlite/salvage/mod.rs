@@ -13,16 +13,20 @@
 //! | `tables.rs` | which pages belong to which table, also below a damaged one |
 //! | `roots.rs` | where the tables and indexes begin |
 //! | `evidence.rs` | what the indexes say about the records |
+//! | `rows.rs` | what a row says, and what is wrong with it |
 //! | `transfer.rs` | row by row into the new database |
+//! | `finish.rs` | what the new database needs once the rows are in it |
 //! | `doubts.rs` | the file for people |
 //! | `in_place.rs` | replaces the damaged database, which is kept |
 
 mod doubts;
 mod evidence;
+mod finish;
 mod in_place;
 mod pages;
 mod report;
 mod roots;
+mod rows;
 mod tables;
 #[cfg(test)]
 mod tests;

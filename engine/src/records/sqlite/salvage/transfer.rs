@@ -11,14 +11,13 @@ use super::evidence::{IndexEvidence, print};
 use super::pages::{Pages, Row};
 use super::report::Salvage;
 use super::roots::Roots;
+use super::rows::{contradicts, integer, is_link_kind, label, problem_of_text, sound_rows, versions_in};
 use super::tables::{Standing, Table, Trees};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::records::rows;
-use crate::records::rules::passages;
-use crate::records::sqlite::schema::{misplaced, place_conversations};
-use crate::records::sqlite::{integrity, recount};
-use crate::types::{Kind, LinkKind, RecordId, Scope, embedding, embedding_bytes};
+use crate::records::sqlite::integrity;
+use crate::types::{Kind, RecordId, Scope, embedding, embedding_bytes};
 
 /// The tables with row ids, in the order of [`Tables`]. Searches are not saved: what was searched for is no memory.
 const NAMES: [&str; 12] = [
@@ -37,7 +36,7 @@ const NAMES: [&str; 12] = [
 ];
 
 /// Ids and sequence numbers beyond are damage: JSON has none larger.
-const LARGEST: i64 = (1 << 53) - 1;
+pub(super) const LARGEST: i64 = (1 << 53) - 1;
 
 /// Reads the damaged file, which nobody writes, and fills the new database. Rows that are not to be
 /// trusted go to `doubts`.
@@ -118,18 +117,18 @@ fn read_meta(trees: &mut Trees<'_>, roots: &Roots) -> HashMap<String, Value> {
     meta
 }
 
-struct Transfer<'a> {
-    pages: &'a Pages,
-    to: &'a Transaction<'a>,
+pub(super) struct Transfer<'a> {
+    pub(super) pages: &'a Pages,
+    pub(super) to: &'a Transaction<'a>,
     doubts: &'a mut Doubts,
     progress: &'a dyn Progress,
     /// What is written so far: the scopes, and the dimensions of the models.
     scopes: HashMap<i64, Scope>,
-    dims: HashMap<i64, i64>,
+    pub(super) dims: HashMap<i64, i64>,
     /// Prints of the rows of records and versions: a page that was written to two places has each row twice.
     written: HashSet<u64>,
-    doubtful: BTreeSet<RecordId>,
-    last_id: RecordId,
+    pub(super) doubtful: BTreeSet<RecordId>,
+    pub(super) last_id: RecordId,
 }
 
 impl Transfer<'_> {
@@ -383,107 +382,6 @@ impl Transfer<'_> {
         Ok(lost)
     }
 
-    fn meta(&self, meta: &HashMap<String, Value>) -> Result<()> {
-        if let Some(Value::Text(id)) = meta.get("store_id")
-            && ulid::Ulid::from_string(id).is_ok()
-        {
-            self.to.execute("UPDATE meta SET value = ? WHERE key = 'store_id'", [id])?;
-        }
-        let named = |key| meta.get(key).and_then(integer).filter(|model| self.dims.contains_key(model));
-        let next = named("next_model");
-        let model = named("model").map_or_else(|| self.likely_model(next), |model| Ok(Some(model)))?;
-        for (key, model) in [("model", model), ("next_model", next.filter(|next| Some(*next) != model))] {
-            if let Some(model) = model {
-                self.to.execute("INSERT INTO meta VALUES (?, ?)", (key, model))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The model that made the most embeddings, of which the next one has fewer until the change; the latest where two
-    /// made as many, because the one before a change has rows in the database and no embeddings.
-    fn likely_model(&self, next: Option<i64>) -> Result<Option<i64>> {
-        let mut statement = self.to.prepare(
-            "SELECT id FROM models WHERE id IS NOT ?
-             ORDER BY (SELECT count(*) FROM embeddings WHERE model_id = models.id) DESC, id DESC",
-        )?;
-        Ok(statement.query_row([next], |row| row.get(0)).optional()?)
-    }
-
-    /// Ids and the numbers of the log go on where they were. The log itself is not copied: both indexes are rebuilt.
-    fn sequences(
-        &self,
-        sequences: &Table,
-        sync_log: &Table,
-        meta: &HashMap<String, Value>,
-        evidence: &IndexEvidence,
-    ) -> Result<()> {
-        let plausible = |number: &i64| (0..=LARGEST).contains(number);
-        let known = |name: &str| {
-            let rows = sequences.rows(self.pages).filter(|(row, _)| row.whole);
-            let of_name = rows.filter(|(row, _)| matches!(&row.values[0], Value::Text(found) if found == name));
-            of_name.filter_map(|(row, _)| integer(&row.values[1])).filter(plausible).max()
-        };
-        let logged = sync_log.rows(self.pages).map(|(row, _)| row.id).filter(plausible).max();
-        let trimmed = meta.get("trimmed_to").and_then(integer).filter(plausible);
-        let head = [known("sync_log"), logged, trimmed].into_iter().flatten().max().unwrap_or(0);
-        // Each new record is a new entry of the log: there never were more ids than entries.
-        let given = RecordId::from(known("records").unwrap_or(head));
-        let last = evidence.ids().filter(|id| plausible(&id.get())).fold(given.max(self.last_id), RecordId::max);
-        self.to.execute("DELETE FROM sqlite_sequence WHERE name IN ('records', 'sync_log')", [])?;
-        let mut insert = self.to.prepare("INSERT INTO sqlite_sequence VALUES (?, ?)")?;
-        insert.execute(("records", last))?;
-        insert.execute(("sync_log", head))?;
-        self.to.execute("UPDATE meta SET value = ? WHERE key = 'trimmed_to'", [head])?;
-        Ok(())
-    }
-
-    /// Ties records to their embeddings, drops what belongs to nobody, and counts.
-    fn finish(self, evidence: &IndexEvidence) -> Result<Salvage> {
-        let count = |sql: &str| self.to.query_row(sql, [], |row| row.get::<_, i64>(0)).map(i64::unsigned_abs);
-        let ids = |sql: &str| {
-            let mut statement = self.to.prepare(sql)?;
-            statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<RecordId>>>()
-        };
-        let embedded = count("SELECT count(*) FROM records WHERE embedding_id IS NOT NULL")?;
-        // Passages depend on the texts alone.
-        passages::cut(self.to, RecordId::START, RecordId::MAX)?;
-        self.to.execute_batch(
-            "UPDATE records SET embedding_id = (SELECT e.id FROM embeddings e WHERE e.hash = records.embedding_hash
-                 AND e.model_id = (SELECT value FROM meta WHERE key = 'model'));
-             UPDATE passages SET embedding_id = (SELECT e.id FROM embeddings e WHERE e.hash = passages.hash
-                 AND e.model_id = (SELECT value FROM meta WHERE key = 'model'));
-             DELETE FROM embeddings WHERE hash NOT IN (SELECT embedding_hash FROM records)
-                 AND hash NOT IN (SELECT hash FROM passages)
-                 AND hash NOT IN (SELECT embedding_hash FROM versions);
-             DELETE FROM embeddings
-                 WHERE model_id NOT IN (SELECT value FROM meta WHERE key IN ('model', 'next_model'));",
-        )?;
-        // Those of a store of an older version.
-        self.to.execute_batch(concat!(place_conversations!("records"), place_conversations!("trash")))?;
-        self.to.execute(concat!("UPDATE records SET origin = NULL, provenance = NULL WHERE ", misplaced!()), [])?;
-        recount::limit_accesses(self.to)?;
-        let versions_lost = ids(
-            "SELECT id FROM records r WHERE version - 1 <> (SELECT count(*) FROM versions WHERE record_id = r.id)",
-        )?;
-        self.to.execute(
-            "INSERT INTO meta SELECT 'versions_lost', json_group_array(value) FROM json_each(?) HAVING count(*) > 0",
-            [serde_json::json!(versions_lost).to_string()],
-        )?;
-        let saved: BTreeSet<RecordId> = ids("SELECT id FROM records")?.into_iter().collect();
-        let given: RecordId =
-            self.to.query_row("SELECT seq FROM sqlite_sequence WHERE name = 'records'", [], |row| row.get(0))?;
-        let unreadable: BTreeSet<RecordId> = evidence.ids().filter(|id| *id <= given).collect();
-        Ok(Salvage {
-            records: saved.len() as u64,
-            doubtful: &self.doubtful - &saved,
-            unreadable: &(&unreadable - &saved) - &self.doubtful,
-            versions_lost,
-            to_embed: embedded.saturating_sub(count("SELECT count(*) FROM records WHERE embedding_id IS NOT NULL")?),
-            ..Salvage::default()
-        })
-    }
-
     fn repeats(&self, table: &Table, row: &Row) -> bool {
         integer(table.value(row, "kind")).and_then(rows::kind_of).is_some_and(Kind::repeats)
     }
@@ -528,72 +426,5 @@ impl Transfer<'_> {
 
     fn cancel_point(&self) -> Result<()> {
         if self.progress.cancelled() { Err(Error::Cancelled) } else { Ok(()) }
-    }
-}
-
-/// The rows that are whole and were not deleted.
-/// The record and the version of each row, by an index of a table of versions.
-fn versions_in(trees: &mut Trees<'_>, root: Option<u32>) -> HashMap<i64, (i64, i64)> {
-    let mut indexed = HashMap::new();
-    trees.keys(root, 3, |entry| {
-        if let [Value::Integer(record), Value::Integer(version), Value::Integer(row)] = entry {
-            indexed.insert(*row, (*record, *version));
-        }
-    });
-    indexed
-}
-
-/// Whether the index has a row of a table of versions as another version: no hash covers whose it is.
-fn contradicts(indexed: &HashMap<i64, (i64, i64)>, table: &Table, row: &Row) -> bool {
-    let number = |name| integer(table.value(row, name)).unwrap_or(0);
-    indexed.get(&row.id).is_some_and(|known| *known != (number("record_id"), number("version")))
-}
-
-fn is_link_kind(code: i64) -> bool {
-    (0..LinkKind::ALL.len() as i64).contains(&code)
-}
-
-fn sound_rows<'a>(table: &'a Table, pages: &'a Pages) -> impl Iterator<Item = Row> + 'a {
-    let rows = table.rows(pages).filter(|(row, standing)| row.whole && *standing == Standing::Sure);
-    rows.map(|(row, _)| row)
-}
-
-/// What is wrong with a row of `records` or `versions` in itself.
-fn problem_of_text(table: &Table, row: &Row) -> Option<&'static str> {
-    let text = |name| match table.value(row, name) {
-        Value::Text(text) => Some(text.as_str()),
-        _ => None,
-    };
-    let bytes = |name| match table.value(row, name) {
-        Value::Blob(bytes) => &bytes[..],
-        _ => &[],
-    };
-    if !row.whole {
-        return Some("a part of it is missing");
-    }
-    if row.values.iter().zip(table.texts()).any(|(value, is_text)| is_text && matches!(value, Value::Blob(_))) {
-        return Some("one of its texts is not UTF-8");
-    }
-    integrity::text_problem(&integrity::Text {
-        content: text("content").unwrap_or_default(),
-        context: text("context"),
-        content_hash: bytes("content_hash"),
-        embedding_hash: bytes("embedding_hash"),
-        kind: integer(table.value(row, "kind")).unwrap_or(-1),
-        tags: text("tags"),
-        body: text("body"),
-    })
-}
-
-pub(super) fn integer(value: &Value) -> Option<i64> {
-    if let Value::Integer(number) = value { Some(*number) } else { None }
-}
-
-/// The name of an agent or a project; none where it is null or, as in the index, empty.
-fn label(value: &Value) -> std::result::Result<Option<String>, ()> {
-    match value {
-        Value::Null => Ok(None),
-        Value::Text(text) => Ok(Some(text.clone()).filter(|text| !text.is_empty())),
-        _ => Err(()),
     }
 }
