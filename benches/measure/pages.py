@@ -57,8 +57,9 @@ def origin(template, kept):
     runs = sorted({kept["figures"][name]["run"] for name in names if name in kept["figures"]})
     said = {}
     for run in (kept["runs"][name] for name in runs):
-        how = f"medians of {run['rounds']} rounds, the least and the largest in brackets"
-        how = run.get("note", how if run["rounds"] else "by hand")
+        rounds = {0: "by hand", 1: "one round"}
+        more = f"medians of {run['rounds']} rounds, the least and the largest in brackets"
+        how = run.get("note", rounds.get(run["rounds"], more))
         where = f"{how}, on {run['machine']['cpu']}, {run['machine']['cores']} cores"
         said.setdefault(where, []).append(f"{run['date']} ({run['commit']})")
     said = "; ".join(f"{', '.join(moments)}: {where}" for where, moments in said.items())

@@ -92,6 +92,8 @@ class Pages(unittest.TestCase):
         said = pages.origin("{a.p50}", KEPT)
         for part in ("2026-01-02", "abc", "3 rounds", "Some CPU", "2 cores"):
             self.assertIn(part, said)
+        once = {**KEPT, "runs": {"r": {**KEPT["runs"]["r"], "rounds": 1}}}
+        self.assertIn("one round, on Some CPU", pages.origin("{a.p50}", once))
 
     def test_a_page_is_written_between_its_comments(self):
         with TemporaryTemplate("some", "| a | figure |\n|---|---|\n| x | {a.p50} |\n"):
