@@ -264,6 +264,27 @@ fn why_agrees_with_the_search_about_every_memory() {
 }
 
 #[test]
+fn why_says_that_a_search_did_not_look_so_deep() {
+    let (_folder, engine) = store();
+    // The shorter ones are better by words: the last is best.
+    for at in (0..80usize).rev() {
+        add(&engine, &format!("crane number{at} {}", "and a long tail of words ".repeat(at)));
+    }
+    engine.flush(&NoProgress).unwrap();
+    let ask = |id: i64, limit: usize, mode: &str| {
+        let asked = json!({ "id": id, "query": "crane", "limit": limit, "mode": mode });
+        json_of(why(&engine, &all(), params(asked)))
+    };
+    let far = ask(1, 5, "keyword");
+    assert_eq!((&far["rule"], &far["keywordRank"], &far["limit"]), (&json!("pool"), &json!(80), &json!(5)), "{far}");
+    assert_eq!(far["message"], "Memory 1 is number 80 by words, and this search looks at the best 50 of each.");
+    let near = ask(60, 5, "keyword");
+    assert_eq!((&near["rule"], &near["rank"]), (&json!("limit"), &json!(21)), "{near}");
+    assert_eq!(ask(1, 30, "keyword")["rule"], "limit", "a search for 30 looks at 120");
+    assert!(ask(1, 5, "vector")["message"].as_str().unwrap().contains("by meaning"));
+}
+
+#[test]
 fn what_waits_for_its_embedding_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let engine = super::testing::open(folder.path());
