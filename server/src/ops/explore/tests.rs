@@ -409,6 +409,48 @@ fn duplicates_are_those_that_a_comparison_of_all_finds() {
     assert_eq!(pages(&engine, &all(), "duplicates", 20), [vec![6, 3, 1]], "it is settled");
     engine.flush(&NoProgress).unwrap();
     assert_eq!(pages(&engine, &all(), "duplicates", 20), [vec![6, 3, 1]], "in the index as in its tail");
+    link(&engine, 3.into(), LinkKind::Related, 6.into());
+    assert_eq!(pages(&engine, &all(), "duplicates", 20), [vec![6, 3, 1]], "one of them is linked with none");
+    link(&engine, 3.into(), LinkKind::Related, 1.into());
+    assert!(pages(&engine, &all(), "duplicates", 20).is_empty(), "all were seen and kept");
+    add(&engine, "every night at two our gateway restarts");
+    assert_eq!(pages(&engine, &all(), "duplicates", 20), [vec![10, 6, 3, 1]], "with a new one they are shown again");
+}
+
+#[test]
+fn copies_of_other_owners_hide_no_duplicate() {
+    let (_folder, engine) = store();
+    let text = "the gateway restarts every night at two";
+    let older = add_to(&engine, "every night at two our gateway restarts itself", "atlas").get();
+    // More than the nearest that are looked at.
+    for at in 0..40 {
+        add_to(&engine, text, &format!("copy{at}"));
+    }
+    let shared = add(&engine, text).get();
+    let newer = add_to(&engine, text, "atlas").get();
+    let shared_twin = add(&engine, "the gateway restarts every night at two, as before").get();
+    for _ in 0..2 {
+        let found = pages(&engine, &all(), "duplicates", 20);
+        assert_eq!(found, [vec![shared_twin, shared], vec![newer, older]]);
+        engine.embed_pending(&NoProgress).unwrap();
+        engine.flush(&NoProgress).unwrap();
+    }
+}
+
+/// Those that are nearer to the newest are of another kind: they are the same by their meaning, the oldest is by its words.
+#[test]
+fn a_duplicate_is_found_from_either_side() {
+    let (_folder, engine) = store();
+    let words = "amber boat cedar dune ember fjord grove harbour island";
+    let oldest = add(&engine, &format!("{words} opal quartz")).get();
+    for at in 0..20 {
+        let nearer = format!("{words} jetty number{at}");
+        engine.add(&NewRecord { kind: Kind::Decision, ..NewRecord::new(nearer) }).unwrap();
+    }
+    let newest = add(&engine, &format!("{words} jetty")).get();
+    let found = pages(&engine, &all(), "duplicates", 20);
+    assert!(found[0].contains(&newest) && !found[0].contains(&oldest), "{found:?}");
+    assert!(found.contains(&vec![newest, oldest]), "{found:?}");
 }
 
 #[test]
