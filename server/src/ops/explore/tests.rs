@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{
-    Filter, Kind, Link, LinkKind, ListQuery, NewRecord, Query, RecordId, Scope, SearchesQuery, Viewer,
+    Filter, Kind, Link, LinkKind, ListQuery, NewRecord, Query, RecordId, RecordUpdate, Scope, SearchesQuery, Viewer,
 };
 use memorist_engine::{Engine, Error, Result};
 use serde::Serialize;
@@ -481,6 +481,21 @@ fn what_is_contradicted_superseded_or_expires_comes_in_groups() {
         assert_eq!(pages(&engine, &all(), "expiring", limit), [[early.get()], [late.get()]]);
     }
     assert!(far > early);
+    // The first of a page is kept for longer meanwhile: the next page goes on all the same, also within one moment.
+    let at = memorist_engine::now() + day;
+    let brief = |text: &str| engine.add(&NewRecord { expires_at: Some(at), ..NewRecord::new(text) }).unwrap().id;
+    let [one, two, three] = ["first", "second", "third"].map(brief);
+    let page = |cursor: &Value| {
+        json_of(cleanup(&engine, &all(), params(json!({ "kind": "expiring", "cursor": cursor, "limit": 2 }))))
+    };
+    let first = page(&Value::Null);
+    engine.update(one, &RecordUpdate { expires_at: Some(None), ..RecordUpdate::default() }, &Viewer::OWNER).unwrap();
+    let second = page(&first["next"]);
+    assert_eq!(group_ids(&first), [[one.get()], [two.get()]]);
+    assert_eq!(group_ids(&second), [[three.get()], [early.get()]]);
+    assert_eq!(group_ids(&page(&second["next"])), [[late.get()]]);
+    let refused = cleanup(&engine, &all(), params(json!({ "kind": "expiring", "cursor": "2" }))).unwrap_err();
+    assert!(matches!(refused, Error::Invalid { field: "cursor", .. }));
     let settled = json_of(cleanup(&engine, &all(), params(json!({ "kind": "superseded" }))));
     let current: Vec<_> =
         settled["groups"][0]["members"].as_array().unwrap().iter().map(|one| one["isCurrent"].clone()).collect();
