@@ -47,18 +47,37 @@ pub fn linked(text: &str, links: &[Hyperlink]) -> String {
     text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The URL of a line of a file, for a page. `None` if its path is not absolute.
+/// The URL of a line of a file, for a page. `None` if its path is absolute neither here nor on Windows: others of a team may
+/// have saved it there.
 pub fn line_url(path: &str, line: u64) -> Option<String> {
-    Path::new(path).is_absolute().then(|| format!("{}#L{line}", file_url(path)))
+    (Path::new(path).is_absolute() || is_of_windows(path)).then(|| format!("{}#L{line}", file_url(path)))
+}
+
+/// Whether it begins with a drive, or is that of a share (UNC).
+fn is_of_windows(path: &str) -> bool {
+    let has_drive = matches!(path.as_bytes(), [drive, b':', b'\\' | b'/', ..] if drive.is_ascii_alphabetic());
+    has_drive || path.starts_with(r"\\") || cfg!(windows) && path.starts_with("//")
 }
 
 /// The URL of a file. What is neither a letter, a digit nor one of a few signs is encoded: nothing in it ends the link.
 fn file_url(path: &str) -> String {
-    let path = if cfg!(windows) { path.replace('\\', "/") } else { path.to_owned() };
-    let root = if path.starts_with('/') { "" } else { "/" };
-    let mut url = format!("file://{root}");
-    for byte in path.bytes() {
-        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) || cfg!(windows) && byte == b':' {
+    let is_of_windows = is_of_windows(path);
+    let (mut start, mut path) = ("file://", path.to_owned());
+    if is_of_windows {
+        // Windows itself writes some in this way, without limits of length.
+        let plain = path.strip_prefix(r"\\?\UNC\").map(|share| format!(r"\\{share}"));
+        let plain = plain.or_else(|| path.strip_prefix(r"\\?\").map(str::to_owned)).unwrap_or(path);
+        let slashed = plain.replace('\\', "/");
+        // A share begins with the name of its server, as a URL does.
+        (start, path) = match slashed.strip_prefix("//") {
+            Some(share) => ("file://", share.to_owned()),
+            None => ("file:///", slashed),
+        };
+    }
+    let mut url = start.to_owned();
+    for (at, byte) in path.bytes().enumerate() {
+        let is_drives = is_of_windows && at == 1 && byte == b':';
+        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) || is_drives {
             url.push(char::from(byte));
         } else {
             let _ = write!(url, "%{byte:02X}");
@@ -85,5 +104,20 @@ mod tests {
         assert_eq!(Hyperlink::to_file("notes.md:1", "notes.md"), None);
         assert_eq!(line_url("/a b/c.md", 4).as_deref(), Some("file:///a%20b/c.md#L4"));
         assert_eq!((line_url("javascript:alert(1)", 1), line_url("c.md", 1)), (None, None));
+    }
+
+    #[test]
+    fn paths_of_windows_are_links_too() {
+        for (path, url) in [
+            (r"C:\a b\c.md", "file:///C:/a%20b/c.md#L7"),
+            ("d:/notes/x:y.md", "file:///d:/notes/x%3Ay.md#L7"),
+            (r"\\server\share\c.md", "file://server/share/c.md#L7"),
+            (r"\\?\C:\long\c.md", "file:///C:/long/c.md#L7"),
+            (r"\\?\UNC\server\share\c.md", "file://server/share/c.md#L7"),
+            (r"/home/a\b.md", "file:///home/a%5Cb.md#L7"),
+        ] {
+            assert_eq!(line_url(path, 7).as_deref(), Some(url), "{path}");
+        }
+        assert_eq!([r"C:notes.md", r"CC:\notes.md", r"\notes.md"].map(|path| line_url(path, 1)), [None, None, None]);
     }
 }

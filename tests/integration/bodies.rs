@@ -122,14 +122,14 @@ fn what_refers_to_a_contact_that_is_gone_can_be_changed_and_rolled_back() {
     let new = change(body(of(ada))).unwrap_err().to_string();
     assert!(new.starts_with("body.primary_contact_id: "), "no new reference to a deleted record: {new}");
 
-    let back = engine.roll_back(id, 1, None, &Viewer::OWNER).unwrap().record;
+    let back = engine.roll_back(id, 1, None, None, &Viewer::OWNER).unwrap().record;
     assert_eq!((back.version, referred(&back.body)), (5, ada));
     // One that exists, but is not a contact any longer, must not be restored unnoticed.
     change(body(of(bo))).unwrap();
     let nobody = RecordUpdate { kind: Some(Kind::Fact), body: Some(None), ..RecordUpdate::default() };
     engine.update(bo, &nobody, &Viewer::OWNER).unwrap();
     change(body(json!({ "name": "Engine" }))).unwrap();
-    let refused = engine.roll_back(id, 6, None, &Viewer::OWNER).unwrap_err().to_string();
+    let refused = engine.roll_back(id, 6, None, None, &Viewer::OWNER).unwrap_err().to_string();
     assert!(refused.starts_with("body.primary_contact_id: "), "{refused}");
     store.settle();
     assert!(engine.doctor(false, &memorist_engine::progress::NoProgress).unwrap().is_sound());

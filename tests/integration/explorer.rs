@@ -362,6 +362,17 @@ fn changes_are_undone_in_the_order_that_is_asked_for() {
     }
     assert_eq!(explorer.call("memory", &json!({ "id": 3 })).1["entry"]["content"], "plain");
     assert_eq!(explorer.call("undo", &json!({ "id": 99 })).0, 404);
+    // A link of somebody else leaves the version as it is.
+    run(folder.path(), &["link", "3", "related", "1"]);
+    for (status, parameters) in [
+        (409, json!({ "id": 3, "expect": 4 })),
+        (409, json!({ "ids": [3], "expect": [4] })),
+        (200, json!({ "id": 3, "linkedId": 1 })),
+        (409, json!({ "id": 3, "linkedId": 1 })),
+    ] {
+        let (answered, answer) = explorer.call("undo", &parameters);
+        assert_eq!(answered, status, "{parameters}: {answer}");
+    }
 }
 
 #[test]
@@ -376,6 +387,8 @@ fn an_explorer_that_only_shows_refuses_every_write() {
         assert_eq!(explorer.call(name, &serde_json::from_str(parameters).unwrap()).0, 200, "{name}");
     }
     assert_eq!(explorer.call("makeMap", &json!({ "from": "scratch" })).1["error"]["kind"], "readOnly");
+    assert_eq!(explorer.call("map", &json!({})).0, 409);
+    assert!(!folder.path().join("map").exists());
     let overview = explorer.call("overview", &json!({})).1;
     assert_eq!((&overview["readOnly"], &overview["total"]), (&json!(true), &json!(3)));
 }
@@ -487,7 +500,10 @@ fn an_export_has_the_chosen_memories_and_the_links_between_them() {
         (json!({}), 3, 1),
         (json!({ "ids": [1, 2] }), 2, 1),
         (json!({ "ids": [1, 3] }), 2, 0),
+        (json!({ "ids": [2, 1, 2, 9] }), 2, 1),
         (json!({ "ids": [9] }), 0, 0),
+        (json!({ "ids": [] }), 0, 0),
+        (json!({ "ids": [1, 2], "entryTypes": ["task"] }), 0, 0),
     ] {
         let lines = lines(parameters.clone());
         assert_eq!((count(&lines, "record"), count(&lines, "link")), (records, links), "{parameters}: {lines:?}");

@@ -191,7 +191,7 @@ fn an_only_viewer_reads_shared_records_and_cannot_change_them() {
     assert!(engine.link(link(shared, other), &Viewer::OWNER).unwrap());
     let refusals = [
         engine.update(shared, &update, &viewer).err(),
-        engine.roll_back(shared, 1, None, &viewer).err(),
+        engine.roll_back(shared, 1, None, None, &viewer).err(),
         engine.delete(shared, &viewer).err(),
         purge(Purge::Ids(vec![shared])).err(),
         purge(Purge::Text("shared lamp".into())).err(),

@@ -36,7 +36,7 @@ fn a_version_says_what_replaced_it_and_why_and_comes_back() {
     let page = engine.history(id, &Viewer::OWNER, Some(3), 1).unwrap();
     assert_eq!(page, versions[1..2]);
 
-    let back = engine.roll_back(id, 1, None, &Viewer::OWNER).unwrap().record;
+    let back = engine.roll_back(id, 1, None, None, &Viewer::OWNER).unwrap().record;
     assert_eq!((back.version, back.content.as_str(), back.importance), (4, "the harbour opens at six", 5));
     assert!(back.tags.is_empty());
     for settled in [false, true] {
@@ -48,7 +48,7 @@ fn a_version_says_what_replaced_it_and_why_and_comes_back() {
     }
     let last = engine.history(id, &Viewer::OWNER, None, 2).unwrap();
     assert_eq!(last[1].replaced.as_ref().unwrap().reason, "rollback to 1");
-    assert_eq!(engine.roll_back(id, 1, None, &Viewer::OWNER).unwrap().record.version, 4, "it is that already");
+    assert_eq!(engine.roll_back(id, 1, None, None, &Viewer::OWNER).unwrap().record.version, 4, "it is that already");
 }
 
 #[test]
@@ -57,17 +57,19 @@ fn an_impossible_rollback_is_refused_with_a_reason() {
     let engine = &store.engine;
     let id = store.add("first text");
     engine.update(id, &content("second text", None), &Viewer::OWNER).unwrap();
-    let refused = |version| engine.roll_back(id, version, None, &Viewer::OWNER).unwrap_err().to_string();
+    let refused = |version| engine.roll_back(id, version, None, None, &Viewer::OWNER).unwrap_err().to_string();
     assert_eq!(refused(7), format!("version: 7 is no earlier version of memory {id}; there are 1"));
     assert!(refused(2).contains("no earlier version"), "the newest is not an earlier one");
     let other = store.add("first text");
-    assert!(matches!(engine.roll_back(id, 1, None, &Viewer::OWNER), Err(Error::Duplicate(twin)) if twin == other));
+    assert!(
+        matches!(engine.roll_back(id, 1, None, None, &Viewer::OWNER), Err(Error::Duplicate(twin)) if twin == other)
+    );
     let elsewhere = Viewer { project: memorist_engine::types::Reach::Own("atlas".into()), ..Viewer::OWNER };
     let mut theirs = NewRecord::new("theirs");
     theirs.scope.project = Some("borealis".into());
     let theirs = engine.add(&theirs).unwrap().id;
     assert!(matches!(engine.history(theirs, &elsewhere, None, 1), Err(Error::NotFound(_))));
-    assert!(matches!(engine.roll_back(theirs, 1, None, &elsewhere), Err(Error::NotFound(_))));
+    assert!(matches!(engine.roll_back(theirs, 1, None, None, &elsewhere), Err(Error::NotFound(_))));
     assert!(matches!(engine.history(999.into(), &Viewer::OWNER, None, 1), Err(Error::NotFound(id)) if id.get() == 999));
     let error = engine.history(id, &Viewer::OWNER, None, 0).unwrap_err();
     assert!(error.to_string().starts_with("limit: 0"), "{error}");
@@ -83,7 +85,7 @@ fn a_version_that_had_expired_comes_back_without_its_expiry() {
     engine.update(id, &RecordUpdate { expires_at: Some(None), ..RecordUpdate::default() }, &Viewer::OWNER).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(320));
     engine.update(id, &content("lasting", None), &Viewer::OWNER).unwrap();
-    let back = engine.roll_back(id, 1, Some("it still holds"), &Viewer::OWNER).unwrap().record;
+    let back = engine.roll_back(id, 1, Some("it still holds"), None, &Viewer::OWNER).unwrap().record;
     assert_eq!((back.content.as_str(), back.expires_at), ("brief", None));
 }
 
@@ -109,6 +111,6 @@ fn an_agent_has_one_profile_with_its_history() {
     let versions = engine.history(id, &Viewer::of_agent("scout"), None, 10).unwrap();
     assert_eq!(versions[1].body.as_ref().unwrap().as_map()["likes"]["tea"], "green");
     assert_eq!(versions[1].replaced.as_ref().unwrap().reason, "asked her");
-    let back = engine.roll_back(id, 1, None, &Viewer::of_agent("scout")).unwrap().record;
+    let back = engine.roll_back(id, 1, None, None, &Viewer::of_agent("scout")).unwrap().record;
     assert_eq!(back.body.unwrap().as_map()["likes"]["tea"], "green");
 }

@@ -198,7 +198,7 @@ fn a_passage_goes_with_its_text() {
     nothing("in the tail of the change");
     assert_vectors(&store, &["short now", &second], "shortened");
     nothing("shortened");
-    store.engine.roll_back(id, 1, None, &Viewer::OWNER).unwrap();
+    store.engine.roll_back(id, 1, None, None, &Viewer::OWNER).unwrap();
     assert_vectors(&store, &[&first, &second], "rolled back");
     assert_found(&store.engine, id, &Query::new(QUERY), "rolled back");
     let shorter = &first[..first.len() / 2];

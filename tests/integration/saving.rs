@@ -88,7 +88,7 @@ fn a_secret_does_not_come_in_by_a_change_of_a_body_or_a_rollback() {
 
         engine.update(id, &RecordUpdate { importance: Some(9), ..Default::default() }, &Viewer::OWNER).unwrap();
         let reason = format!("password = {}", password());
-        let back = engine.roll_back(id, 1, Some(&reason), &Viewer::OWNER);
+        let back = engine.roll_back(id, 1, Some(&reason), None, &Viewer::OWNER);
         if redacts {
             let kept = engine.history(id, &Viewer::OWNER, None, 5).unwrap();
             assert_eq!(kept[1].replaced.as_ref().unwrap().reason, "password = [redacted: password]");

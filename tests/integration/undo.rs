@@ -48,7 +48,7 @@ fn the_last_change_link_expiry_or_deletion_is_undone() {
     let Undone::Change(back) = undo(id).unwrap() else { panic!() };
     assert_eq!(back.record.content, "the ferry leaves at seven");
     assert!(undo(id).unwrap_err().to_string().contains("undone already"), "an undo is not undone");
-    let again = engine.roll_back(id, 4, None, owner).unwrap();
+    let again = engine.roll_back(id, 4, None, None, owner).unwrap();
     assert_eq!(again.record.content, "the ferry leaves at eight", "but any version comes back");
 
     later();

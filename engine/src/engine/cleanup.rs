@@ -3,6 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
+use roaring::RoaringTreemap;
+
 use super::Engine;
 use super::similar::shared_words;
 use crate::error::Result;
@@ -12,14 +14,14 @@ use crate::search::{View, neighbours};
 use crate::types::bounds::check_limit;
 use crate::types::{
     Duplicates, DuplicatesPage, Filter, Kind, ListQuery, Merge, Merged, Millis, Query, Record, RecordId, RecordUpdate,
-    Similar, Viewer,
+    Scope, Similar, Viewer,
 };
 
 /// A page of duplicates is made within about this time.
 const TIME: Duration = Duration::from_millis(35);
 /// Memories that are read at once.
 const CHUNK: usize = 32;
-/// The nearest of a memory that are looked at. Those of other owners are among them.
+/// The nearest of a memory that are looked at.
 const NEAREST: usize = 16;
 /// Cosine from which the words of two memories are compared.
 const LIKELY: f64 = 0.6;
@@ -28,8 +30,9 @@ const MOST_MEMBERS: usize = 12;
 
 impl Engine {
     /// Some of the groups of memories that are probably the same: of one owner, and of those that `viewer` sees, without what is
-    /// superseded and what is mostly read from files. At most `limit` groups, of memories before `before`, the newest first. After
-    /// about 35 ms the page ends, also with no group: [`DuplicatesPage::next`] goes on.
+    /// superseded and what is mostly read from files. A group whose memories are linked with each other is none: somebody has seen
+    /// them, and kept them. At most `limit` groups, of memories before `before`, the newest first. After about 35 ms the page ends,
+    /// also with no group: [`DuplicatesPage::next`] goes on.
     ///
     /// # Errors
     /// [`Error::Invalid`](crate::Error::Invalid) names what is out of bounds.
@@ -42,15 +45,15 @@ impl Engine {
             let model = self.store.model()?.map(|(model, _)| model);
             let query = Query { filter: Filter::of(viewer.clone()), ..Query::new("duplicates") };
             let view = context.open_view(&query, model, now)?;
-            let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(|kind| !kind.is_read()).collect();
             let mut walk = ListQuery {
                 after: before.unwrap_or(RecordId::START),
                 newest_first: true,
                 limit: CHUNK,
-                filter: Filter { kinds, ..query.filter },
+                filter: Filter { kinds: kept_kinds(), ..query.filter },
                 ..ListQuery::default()
             };
-            let mut search = DuplicateSearch { engine: self, view: &view, now, known: HashMap::new() };
+            let mut search =
+                DuplicateSearch { engine: self, view: &view, now, known: HashMap::new(), owned: HashMap::new() };
             let mut page = DuplicatesPage::default();
             loop {
                 let records = view.records.list(&walk, now)?;
@@ -132,6 +135,11 @@ impl Engine {
     }
 }
 
+/// The kinds that are not mostly read from files.
+fn kept_kinds() -> Vec<Kind> {
+    Kind::ALL.into_iter().filter(|kind| !kind.is_read()).collect()
+}
+
 /// A memory that is probably the same as another.
 #[derive(Debug, Clone)]
 struct Twin {
@@ -147,6 +155,8 @@ struct DuplicateSearch<'a> {
     now: Millis,
     /// Those of memories that were looked at.
     known: HashMap<RecordId, Vec<Twin>>,
+    /// What may be in a group, of the owners of memories that were looked at.
+    owned: HashMap<Scope, RoaringTreemap>,
 }
 
 impl DuplicateSearch<'_> {
@@ -156,9 +166,16 @@ impl DuplicateSearch<'_> {
             return Ok(None);
         }
         let twins = self.twins(&record)?;
-        // Those after it in the walk come with it; it came with one before it.
-        if twins.is_empty() || twins.iter().any(|twin| twin.record.id > record.id) {
+        if twins.is_empty() {
             return Ok(None);
+        }
+        // Those after it in the walk come with it; it came with one before it, unless that one has nearer ones.
+        let mut one_sided = BTreeSet::new();
+        for twin in twins.iter().filter(|twin| twin.record.id > record.id) {
+            if self.twins(&twin.record)?.iter().any(|other| other.record.id == record.id) {
+                return Ok(None);
+            }
+            one_sided.insert(twin.record.id);
         }
         let most = |of: fn(&Twin) -> Option<f64>| twins.iter().filter_map(of).reduce(f64::max);
         let (words, cosine) = (most(|twin| twin.words), most(|twin| twin.cosine));
@@ -168,7 +185,8 @@ impl DuplicateSearch<'_> {
         let mut at = 0;
         while at < records.len() && records.len() < MOST_MEMBERS {
             let one = records[at].clone();
-            for twin in self.twins(&one)? {
+            let twins = if one_sided.contains(&one.id) { Vec::new() } else { self.twins(&one)? };
+            for twin in twins {
                 if records.len() < MOST_MEMBERS && named.insert(twin.record.id) {
                     records.push(twin.record);
                 }
@@ -176,41 +194,86 @@ impl DuplicateSearch<'_> {
             at += 1;
         }
         // One that is newer comes to it over others: it has shown this group.
-        if records.iter().any(|other| other.id > newest) {
+        if records.iter().any(|other| other.id > newest && !one_sided.contains(&other.id)) || self.are_kept(&records)? {
             return Ok(None);
         }
         records.sort_by_key(|record| std::cmp::Reverse(record.id));
         Ok(Some(Duplicates { records, words, cosine }))
     }
 
+    /// Whether links lead from each of these to all others, over any of them.
+    fn are_kept(&self, records: &[Record]) -> Result<bool> {
+        let ids: Vec<RecordId> = records.iter().map(|record| record.id).collect();
+        let links = self.view.records.links_among(&ids, &Viewer::OWNER, self.now)?;
+        let mut reached = BTreeSet::from([ids[0]]);
+        // Each round reaches one more at least, or is the last.
+        for _ in 1..ids.len() {
+            for link in &links {
+                if reached.contains(&link.from) || reached.contains(&link.to) {
+                    reached.extend([link.from, link.to]);
+                }
+            }
+        }
+        Ok(reached.len() == ids.len())
+    }
+
     fn twins(&mut self, record: &Record) -> Result<Vec<Twin>> {
         if let Some(known) = self.known.get(&record.id) {
             return Ok(known.clone());
         }
-        let quality = self.engine.config.quality;
-        let mut twins = match neighbours(self.view, record.id, NEAREST, quality)? {
-            Some(near) => self.near_twins(record, &near)?,
+        let mut twins = match self.near_twins(record, None)? {
+            Some((twins, false)) => twins,
+            Some((_, true)) => {
+                let owned = self.of_owner(&record.scope)?;
+                self.near_twins(record, Some(owned))?.unwrap_or_default().0
+            }
             None => self.twins_by_words(record)?,
         };
-        twins.retain(|twin| {
-            twin.record.scope == record.scope
-                && !twin.record.kind.is_read()
-                && !self.view.hidden.contains(twin.record.id.key())
-        });
+        twins.retain(|twin| may_be_twins(record, &twin.record) && !self.view.hidden.contains(twin.record.id.key()));
         self.known.insert(record.id, twins.clone());
         Ok(twins)
     }
 
-    fn near_twins(&self, record: &Record, near: &[(RecordId, f64)]) -> Result<Vec<Twin>> {
+    /// The twins among the nearest, of these memories alone if some are given; and whether others, which cannot be twins, may
+    /// have taken the places of more. `None` without a vector.
+    fn near_twins(&self, record: &Record, among: Option<RoaringTreemap>) -> Result<Option<(Vec<Twin>, bool)>> {
+        let quality = self.engine.config.quality;
+        let Some(near) = neighbours(self.view, record.id, NEAREST, quality, among)? else { return Ok(None) };
         let likely: HashMap<RecordId, f64> = near.iter().filter(|(_, cosine)| *cosine >= LIKELY).copied().collect();
         let ids: Vec<RecordId> = near.iter().map(|(id, _)| *id).filter(|id| likely.contains_key(id)).collect();
-        let twins = self.view.records.records(&ids, self.now)?.into_iter().map(|other| {
+        let mut others = self.view.records.records(&ids, self.now)?;
+        let found = others.len();
+        others.retain(|other| may_be_twins(record, other));
+        let is_crowded = ids.len() == NEAREST && others.len() < found;
+        let twins = others.into_iter().map(|other| {
             let words = (other.kind == record.kind).then(|| shared_words(&record.content, &other.content)).flatten();
             let words = words.filter(|share| *share >= SIMILAR);
             let cosine = likely.get(&other.id).copied().filter(|cosine| *cosine >= Similar::SAME);
             Twin { record: other, words, cosine }
         });
-        Ok(twins.filter(|twin| twin.words.is_some() || twin.cosine.is_some()).collect())
+        Ok(Some((twins.filter(|twin| twin.words.is_some() || twin.cosine.is_some()).collect(), is_crowded)))
+    }
+
+    /// What belongs to an owner and may be in a group.
+    fn of_owner(&mut self, scope: &Scope) -> Result<RoaringTreemap> {
+        if let Some(owned) = self.owned.get(scope) {
+            return Ok(owned.clone());
+        }
+        let seen_by = |scope: &Scope| {
+            let filter = Filter { kinds: kept_kinds(), ..Filter::of(Viewer::of(scope)) };
+            self.view.records.matching(&filter, self.now)
+        };
+        let mut owned = seen_by(scope)?;
+        // Without what is shared.
+        if scope.project.is_some() {
+            owned -= seen_by(&Scope { project: None, ..scope.clone() })?;
+        }
+        if scope.agent.is_some() {
+            owned -= seen_by(&Scope { agent: None, ..scope.clone() })?;
+        }
+        owned -= &*self.view.hidden;
+        self.owned.insert(scope.clone(), owned.clone());
+        Ok(owned)
     }
 
     /// Of a memory without a vector.
@@ -220,6 +283,11 @@ impl DuplicateSearch<'_> {
         let twins = similar.filter(|one| one.words.is_some());
         Ok(twins.map(|one| Twin { record: one.record, words: one.words, cosine: None }).collect())
     }
+}
+
+/// Whether both are of one owner, and neither is mostly read from files.
+fn may_be_twins(one: &Record, other: &Record) -> bool {
+    one.scope == other.scope && !other.kind.is_read()
 }
 
 #[cfg(test)]

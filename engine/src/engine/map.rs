@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use roaring::RoaringTreemap;
+use serde::Serialize;
+
 use super::Engine;
 use crate::error::{Error, IndexKind, Remedy, Result};
 use crate::map::{Frame, Ground, Map, MapLabels, MapView, Point, Seen, Start, labels, lay_out, nearest_allowed};
 use crate::progress::Progress;
 use crate::records::{ModelId, PointRows, Snapshot};
 use crate::sync::identity;
-use crate::types::{Filter, RecordId, Viewer};
+use crate::types::{Filter, RecordId, Seq, Viewer};
 use crate::vectors::VectorSnapshot;
 
 /// Memories that are placed at once: half a second of work.
@@ -28,7 +31,8 @@ pub enum MapFrom {
 }
 
 /// Whether there is a map.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum MapStage {
     /// No memory has a vector, so that there can be none.
     NoModel,
@@ -40,11 +44,13 @@ pub enum MapStage {
     Ready,
 }
 
-/// The state of the map.
-#[derive(Debug, Clone, PartialEq)]
+/// The state of the map. Serialised, it is what the explorer's page gets.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct MapState {
     /// Whether there is one.
+    #[serde(rename = "state")]
     pub stage: MapStage,
     /// How far the one is that this process makes, from 0 to 1: also where an older one can be shown.
     pub progress: Option<f64>,
@@ -61,6 +67,7 @@ pub struct MapState {
     /// Whether a new layout from the present one would help: many were placed later, or the model is another.
     pub is_old: bool,
     /// Why a map that was there is of no use.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<&'static str>,
 }
 
@@ -170,8 +177,11 @@ impl Engine {
         let index = self.store.vectors.get().map_err(|why| Error::IndexUnusable { index: IndexKind::Vector, why })?;
         let index = index.snapshot()?;
         let read = || self.store.records.copy().snapshot()?.point_rows(self.store.now());
-        let rows = read()?;
-        let indexed = index.keys();
+        let snapshot = self.store.records.copy().snapshot()?;
+        let rows = snapshot.point_rows(self.store.now())?;
+        // The index may have the vectors that these had before. They are placed afterwards, by their new ones.
+        let indexed = index.keys() - changed_since(index.applied(), &snapshot)?;
+        drop(snapshot);
         let laid_out: Vec<(u32, u32)> = rows
             .rows
             .iter()
@@ -212,21 +222,21 @@ impl Engine {
     /// [`Error::Invalid`] names the bound of the filter that is violated.
     pub fn map_mask(&self, viewer: &Viewer, filter: &Filter) -> Result<Option<(Arc<MapView>, Vec<u8>)>> {
         filter.validate()?;
-        let view = match self.store.map.last_seen(viewer) {
-            Some(view) => view,
-            None => match self.map(viewer)? {
-                Some(view) => view,
-                None => return Ok(None),
-            },
-        };
+        let Some(view) = self.shown(viewer)? else { return Ok(None) };
         let ids = self.store.records.copy().snapshot()?.matching(filter, self.store.now())?;
         let mask = view.mask(&ids);
         Ok(Some((view, mask)))
     }
 
-    /// What the regions of the map are about, in words of what `viewer` sees. `None` without a map. They are kept nowhere.
+    /// The map that `viewer` was shown last; another one, if that was none.
+    fn shown(&self, viewer: &Viewer) -> Result<Option<Arc<MapView>>> {
+        self.store.map.last_seen(viewer).map_or_else(|| self.map(viewer), |view| Ok(Some(view)))
+    }
+
+    /// What the regions of the map that `viewer` was shown last are about, in words of what it sees. `None` without a map. They
+    /// are kept nowhere.
     pub fn map_labels(&self, viewer: &Viewer) -> Result<Option<MapLabels>> {
-        let Some(view) = self.map(viewer)? else { return Ok(None) };
+        let Some(view) = self.shown(viewer)? else { return Ok(None) };
         let snapshot = self.store.records.copy().snapshot()?;
         labels(&view, |id, chars| snapshot.beginning(RecordId::from_key(id.into()), chars)).map(Some)
     }
@@ -286,6 +296,15 @@ fn placed_on(
     changed.points.extend(placed);
     changed.points.sort_unstable_by_key(|point| point.id);
     Ok(Some(changed))
+}
+
+/// The records whose vectors an index may have to look at again that has applied the log up to `applied`.
+fn changed_since(applied: Seq, snapshot: &Snapshot) -> Result<RoaringTreemap> {
+    if applied < snapshot.trimmed_to() {
+        return Err(Error::behind_the_log(IndexKind::Vector));
+    }
+    let tail = snapshot.tail(applied, usize::MAX)?.into_iter();
+    Ok(tail.filter(|entry| entry.change.concerns_vectors()).map(|entry| entry.record_id.key()).collect())
 }
 
 /// Gives this thread the lowest priority, where the system has one for threads.

@@ -120,26 +120,12 @@ impl Engine {
         self.store.records.snapshot()?.history(id, viewer, before, limit, self.store.now())?.ok_or(Error::NotFound(id))
     }
 
-    /// Makes an earlier version of a record the newest again, as a new version; the one that it replaces is kept with
-    /// the `reason`. The scope stays, and an expiry that has passed is not restored.
+    /// Makes an earlier version of a record, which is what is expected, the newest again, as a new version; the one that it
+    /// replaces is kept with the `reason`. The scope stays, and an expiry that has passed is not restored.
     ///
     /// # Errors
-    /// As [`Engine::update`], and [`Error::Invalid`] names the existing versions.
+    /// As [`Engine::update`], and [`Error::Invalid`] names the existing versions, or says what the record is otherwise.
     pub fn roll_back(
-        &self,
-        id: RecordId,
-        version: i64,
-        reason: Option<&str>,
-        viewer: &Viewer,
-    ) -> Result<UpdateOutcome> {
-        self.roll_back_expected(id, version, reason, None, viewer)
-    }
-
-    /// The same of a record that is what is expected.
-    ///
-    /// # Errors
-    /// As [`Engine::roll_back`], and [`Error::Invalid`] if it is something else.
-    pub fn roll_back_expected(
         &self,
         id: RecordId,
         version: i64,
@@ -150,7 +136,7 @@ impl Engine {
         viewer.validate()?;
         let reason = reason.map(|reason| self.config.sensitive.reason(reason)).transpose()?;
         let Changed { before, after } =
-            self.store.records.roll_back_expected(id, version, reason.as_deref(), expect, viewer, self.store.now())?;
+            self.store.records.roll_back(id, version, reason.as_deref(), expect, viewer, self.store.now())?;
         self.changed(Some(before), after)
     }
 

@@ -34,7 +34,8 @@ impl Engine {
         self.undo_expected(id, None, viewer)
     }
 
-    /// The same of a memory that is what is expected, unless it is gone.
+    /// The same of a memory that is what is expected, unless it is gone. Where a version is expected, no link is undone: it has
+    /// none.
     ///
     /// # Errors
     /// As [`Engine::undo`], and [`Error::Invalid`](crate::Error::Invalid) if it is something else.

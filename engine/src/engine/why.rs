@@ -58,7 +58,11 @@ impl Engine {
                     Some(refused) => refused,
                     None if waits()? => KeptOut::NotEmbedded,
                     None if !is_match => KeptOut::NoMatch,
-                    None => own.below.map_or(KeptOut::Limit, |(threshold, least)| KeptOut::Threshold(threshold, least)),
+                    None => match own.below {
+                        Some((threshold, least)) => KeptOut::Threshold(threshold, least),
+                        None if own.is_candidate => KeptOut::Limit,
+                        None => KeptOut::Pool { size: own.pool, deeper: deep.pool },
+                    },
                 }),
             };
             Ok(Why {

@@ -24,6 +24,8 @@ pub struct Keeper {
     folder: PathBuf,
     lineage: String,
     can_write: bool,
+    /// Whether maps and places that are made here are written, and not only kept in memory.
+    writes: bool,
     known: Mutex<Known>,
     making: Mutex<Option<Making>>,
     views: Mutex<Views>,
@@ -80,12 +82,14 @@ impl Drop for MakingGuard<'_> {
 }
 
 impl Keeper {
-    /// The map in `folder` of the store of this lineage. Reads nothing yet.
-    pub fn new(folder: PathBuf, lineage: &str, can_write: bool) -> Self {
+    /// The map in `folder` of the store of this lineage, which can be written or not. What is made here is kept in memory unless
+    /// it `writes`. Reads nothing yet.
+    pub fn new(folder: PathBuf, lineage: &str, can_write: bool, writes: bool) -> Self {
         Keeper {
             folder,
             lineage: lineage.into(),
             can_write,
+            writes: writes && can_write,
             known: Mutex::default(),
             making: Mutex::default(),
             views: Mutex::default(),
@@ -134,7 +138,7 @@ impl Keeper {
         if making.is_some() {
             return Err(busy());
         }
-        let lock = match self.can_write {
+        let lock = match self.writes {
             true => Some(LockedFile::try_lock(self.open("making")?).map_err(|error| Error::io(&self.folder, error))?),
             false => None,
         };
@@ -163,14 +167,24 @@ impl Keeper {
         rows: impl FnOnce() -> Result<PointRows>,
         change: impl FnOnce(Option<&Map>, &PointRows) -> Result<Option<Map>>,
     ) -> Result<Option<Arc<Map>>> {
-        let lock = self
-            .can_write
-            .then(|| LockedFile::lock(self.open("lock")?).map_err(|error| Error::io(&self.folder, error)));
-        let lock = lock.transpose()?;
-        if lock.is_some() {
-            // Left by killed processes. Nobody else writes here now.
-            memorist_durable::sweep(&self.folder, Duration::ZERO);
-        }
+        let lock = self.writes.then(|| self.lock()).transpose()?;
+        self.replace_under(lock, rows, change)
+    }
+
+    /// Waits for others that write the file. Nobody else does then, and what killed processes have left goes.
+    fn lock(&self) -> Result<LockedFile> {
+        let lock = LockedFile::lock(self.open("lock")?).map_err(|error| Error::io(&self.folder, error))?;
+        memorist_durable::sweep(&self.folder, Duration::ZERO);
+        Ok(lock)
+    }
+
+    /// As [`Keeper::replace`], in the file if that is locked, and otherwise in memory.
+    fn replace_under(
+        &self,
+        lock: Option<LockedFile>,
+        rows: impl FnOnce() -> Result<PointRows>,
+        change: impl FnOnce(Option<&Map>, &PointRows) -> Result<Option<Map>>,
+    ) -> Result<Option<Arc<Map>>> {
         let (newest, _) = self.newest()?;
         let rows = rows()?;
         let Some(mut map) = change(newest.as_deref(), &rows)? else { return Ok(newest) };
@@ -207,7 +221,7 @@ impl Keeper {
             let is_stale = |map: &&Map| map.points.iter().any(|point| !is_current(point, rows));
             Ok(map.filter(is_stale).cloned())
         };
-        self.replace(rows, trimmed).map(drop)
+        self.replace_under(Some(self.lock()?), rows, trimmed).map(drop)
     }
 
     /// Removes the file, and makes its removal durable.
@@ -215,8 +229,7 @@ impl Keeper {
     /// # Errors
     /// [`Error::Io`].
     pub fn discard(&self) -> Result<()> {
-        let _lock = LockedFile::lock(self.open("lock")?).map_err(|error| Error::io(&self.folder, error))?;
-        memorist_durable::sweep(&self.folder, Duration::ZERO);
+        let _lock = self.lock()?;
         remove_file_if_present(&self.file())?;
         memorist_durable::sync_folder(&self.folder).map_err(|error| Error::io(&self.folder, error))
     }
@@ -360,14 +373,14 @@ mod tests {
     #[test]
     fn what_was_purged_during_a_layout_is_not_written_back() {
         let folder = tempfile::tempdir().unwrap();
-        let keeper = Keeper::new(folder.path().join("map"), "ours", true);
+        let keeper = Keeper::new(folder.path().join("map"), "ours", true, true);
         keeper.replace(|| Ok(rows(&[1, 2, 3])), |_, _| Ok(Some(map(&[1, 2, 3])))).unwrap();
         keeper.forget(|| Ok(rows(&[1, 3]))).unwrap();
         let after = keeper.replace(|| Ok(rows(&[1, 3])), |_, _| Ok(Some(map(&[1, 2, 3])))).unwrap().unwrap();
         assert_eq!((ids(&after), after.laid_out, after.generation), (vec![1, 3], 2, 3));
-        let other = Keeper::new(folder.path().join("map"), "ours", true);
+        let other = Keeper::new(folder.path().join("map"), "ours", true, true);
         assert_eq!(other.newest().unwrap().0.as_deref(), Some(&*after));
-        let foreign = Keeper::new(folder.path().join("map"), "theirs", true);
+        let foreign = Keeper::new(folder.path().join("map"), "theirs", true, true);
         assert_eq!(foreign.newest().unwrap().0, None);
         foreign.forget(|| Ok(rows(&[]))).unwrap();
         assert_eq!(keeper.newest().unwrap(), (None, None), "it was of no use, and might hold something");
@@ -376,14 +389,21 @@ mod tests {
     #[test]
     fn where_nothing_can_be_written_the_map_is_in_memory() {
         let folder = tempfile::tempdir().unwrap();
-        let keeper = Keeper::new(folder.path().join("map"), "ours", false);
-        drop(keeper.begin_making().unwrap());
-        keeper.replace(|| Ok(rows(&[1])), |_, _| Ok(Some(map(&[1])))).unwrap();
-        assert_eq!(ids(&keeper.newest().unwrap().0.unwrap()), [1]);
-        assert!(!folder.path().join("map").exists());
-        // Another process has made one.
-        let owner = Keeper::new(folder.path().join("map"), "ours", true);
-        owner.replace(|| Ok(rows(&[1, 2])), |_, _| Ok(Some(map(&[1, 2])))).unwrap();
-        assert_eq!(ids(&keeper.newest().unwrap().0.unwrap()), [1, 2]);
+        for can_write in [false, true] {
+            let path = folder.path().join(format!("map {can_write}"));
+            let keeper = Keeper::new(path.clone(), "ours", can_write, false);
+            drop(keeper.begin_making().unwrap());
+            keeper.replace(|| Ok(rows(&[1])), |_, _| Ok(Some(map(&[1])))).unwrap();
+            assert_eq!(ids(&keeper.newest().unwrap().0.unwrap()), [1]);
+            assert!(!path.exists());
+            // Another process has made one.
+            let owner = Keeper::new(path.clone(), "ours", true, true);
+            owner.replace(|| Ok(rows(&[1, 2])), |_, _| Ok(Some(map(&[1, 2])))).unwrap();
+            assert_eq!(ids(&keeper.newest().unwrap().0.unwrap()), [1, 2]);
+            // What is purged goes from the file all the same.
+            keeper.forget(|| Ok(rows(&[2]))).unwrap();
+            let left = if can_write { vec![2] } else { vec![1, 2] };
+            assert_eq!(ids(&owner.newest().unwrap().0.unwrap()), left);
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! What the regions of a map are about: the density peaks on three grids, each with the words that its memories have and
-//! those of the other peaks do not (TF-IDF of classes).
+//! What the regions of a map are about: the density peaks on three grids, each with the words that more of its memories have
+//! than of those of the other peaks (what each word adds to the divergence of the two).
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
@@ -19,6 +19,8 @@ const WORDS: usize = 3;
 const LEAST: usize = 4;
 /// A word is of so many memories around a peak.
 const LEAST_WITH_WORD: u32 = 2;
+/// So many times more of them have it than of all others.
+const MORE: f32 = 1.5;
 /// Shorter words in Latin letters say little.
 const SHORT: usize = 3;
 
@@ -57,10 +59,26 @@ pub fn labels(view: &MapView, text: impl Fn(u32, usize) -> Result<Option<String>
     read.sort_unstable_by_key(|at| view.ids[*at]);
     for at in read {
         let text = text(view.ids[at], CHARS)?.unwrap_or_default();
-        words.push((at, significant_words(&text).into_iter().filter(|word| says_something(word)).collect()));
+        words.push((at, significant_words(&prose(&text)).into_iter().filter(|word| says_something(word)).collect()));
     }
     let levels = GRIDS.map(|(side, most)| level(view, &words, side, most));
     Ok(MapLabels { generation: view.generation, levels })
+}
+
+/// The words of a text without what is no language: names of files, addresses, names in code, numbers.
+fn prose(text: &str) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || ['(', ')', '"', '—', '–', '…'].contains(&c));
+    words.filter(|word| is_prose(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a word may be of a language. Of other scripts all are: they need not have spaces.
+fn is_prose(word: &str) -> bool {
+    if !word.is_ascii() {
+        return true;
+    }
+    let word = word.trim_matches(|c: char| c.is_ascii_punctuation() && !['/', '\\', '_', '@', '$'].contains(&c));
+    let is_name_in_code = word.starts_with(|c: char| c.is_lowercase()) && word.contains(char::is_uppercase);
+    word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-' || byte == b'\'') && !is_name_in_code
 }
 
 fn says_something(word: &str) -> bool {
@@ -89,11 +107,11 @@ fn level(view: &MapView, words: &[(usize, BTreeSet<String>)], side: usize, most:
         }
         region.read += 1;
     }
-    let average = everywhere.values().sum::<u32>() as f32 / regions.len().max(1) as f32;
+    let read = regions.values().map(|region| region.read).sum();
     let mut labels: Vec<MapLabel> = regions
         .into_values()
         .filter(|region| region.count >= LEAST as u64)
-        .filter_map(|region| region.label(&everywhere, average))
+        .filter_map(|region| region.label(&everywhere, read))
         .collect();
     labels.sort_by(|a, b| b.count.cmp(&a.count).then((a.x, a.y).cmp(&(b.x, b.y))));
     labels
@@ -116,16 +134,24 @@ impl Region<'_> {
         (self.count, self.x, self.y) = (self.count + 1, self.x + u64::from(x), self.y + u64::from(y));
     }
 
-    fn label(&self, everywhere: &HashMap<&str, u32>, average: f32) -> Option<MapLabel> {
+    /// The label, where of all regions so many memories were read.
+    fn label(&self, everywhere: &HashMap<&str, u32>, read: u32) -> Option<MapLabel> {
+        let others = read - self.read;
         let weight = |word: &str, here: u32| {
-            let rarity = (1.0 + average / everywhere.get(word).copied().unwrap_or(1) as f32).ln();
-            here as f32 / self.read.max(1) as f32 * rarity
+            let outside = everywhere.get(word).copied().unwrap_or(here) - here;
+            // What one memory alone has says nothing of the others.
+            let share = (here - 1) as f32 / self.read as f32;
+            let ratio = share * (others + 1) as f32 / (outside as f32 + 0.5);
+            match others {
+                0 => Some(share),
+                _ => (ratio >= MORE).then(|| share * ratio.ln()),
+            }
         };
         let mut words: Vec<(f32, &str)> = self
             .words
             .iter()
             .filter(|(_, here)| **here >= LEAST_WITH_WORD)
-            .map(|(word, here)| (weight(word, *here), *word))
+            .filter_map(|(word, here)| Some((weight(word, *here)?, *word)))
             .collect();
         words.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
         let mut chosen: Vec<&str> = Vec::new();
@@ -217,8 +243,22 @@ mod tests {
             assert_eq!((level.len(), level[0].count, level[0].y), (2, 100, 30_000));
             assert!(texts.iter().any(|text| text.starts_with("boat harbour")), "{texts:?}");
             assert!(texts.iter().any(|text| text.contains("garden") && text.contains("tulips")), "{texts:?}");
-            assert!(!texts.join(" ").contains("boats"), "{texts:?}");
+            assert!(!texts.join(" ").contains("boats") && !texts.join(" ").contains("meeting"), "{texts:?}");
         }
         assert_eq!(super::labels(&MapView::default(), text).unwrap(), MapLabels::default());
+    }
+
+    #[test]
+    fn what_is_no_language_is_in_no_label() {
+        for (text, kept) in [
+            ("First photo: IMG/DSC_0042.JPG, taken (at dawn).", "First photo: taken at dawn ."),
+            ("see https://example.org/a and mail a@b.org, id 0x3f or v1.2", "see and mail id or"),
+            ("getUserName fails in main.rs; the well-known parser's bug", "fails in the well-known parser's bug"),
+            ("die Fähre fährt um 8 Uhr", "die Fähre fährt um Uhr"),
+            ("渡轮在8点出发", "渡轮在8点出发"),
+        ] {
+            let words = prose(text).split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+            assert_eq!(words, kept);
+        }
     }
 }

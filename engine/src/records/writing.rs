@@ -74,8 +74,8 @@ impl Records {
         update::update_with(self, id, update, viewer, own, now)
     }
 
-    /// Makes an earlier version of a live record the newest again, as a version of its own. The scope stays, an expiry
-    /// that is over by now does not come back, and a reference to what is gone by now leads nowhere.
+    /// Makes an earlier version of a live record, which is what is expected, the newest again, as a version of its own. The scope
+    /// stays, an expiry that is over by now does not come back, and a reference to what is gone by now leads nowhere.
     ///
     /// # Errors
     /// As [`Records::update`], and [`Invalid`](crate::Error::Invalid) names the versions that there are.
@@ -84,26 +84,11 @@ impl Records {
         id: RecordId,
         version: i64,
         reason: Option<&str>,
-        viewer: &Viewer,
-        now: Millis,
-    ) -> Result<Changed> {
-        update::roll_back(self, id, version, reason, viewer, now)
-    }
-
-    /// The same of a record that is what is expected.
-    ///
-    /// # Errors
-    /// As [`Records::roll_back`], and [`Invalid`](crate::Error::Invalid) when it is something else.
-    pub fn roll_back_expected(
-        &self,
-        id: RecordId,
-        version: i64,
-        reason: Option<&str>,
         expect: Option<&Expect>,
         viewer: &Viewer,
         now: Millis,
     ) -> Result<Changed> {
-        update::roll_back_expected(self, id, version, reason, expect, viewer, now)
+        update::roll_back(self, id, version, reason, expect, viewer, now)
     }
 
     /// Deletes a record: it goes to the trash with its versions and links; its access rows go, and its embeddings that no

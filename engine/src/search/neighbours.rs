@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use roaring::RoaringTreemap;
+
 use super::candidates::VectorSide;
 use super::view::View;
 use crate::error::Result;
@@ -9,9 +11,15 @@ use crate::passages::PassageKey;
 use crate::quality::Quality;
 use crate::types::RecordId;
 
-/// The `k` records nearest to the beginning of a record, of whatever owner, each with its cosine: without the record itself
-/// and what is hidden. `None` if it has no vector.
-pub fn neighbours(view: &View, id: RecordId, k: usize, quality: Quality) -> Result<Option<Vec<(RecordId, f64)>>> {
+/// The `k` records nearest to the beginning of a record, each with its cosine: without the record itself and what is hidden,
+/// and of these alone if some are `allowed`. `None` if it has no vector.
+pub fn neighbours(
+    view: &View,
+    id: RecordId,
+    k: usize,
+    quality: Quality,
+    allowed: Option<RoaringTreemap>,
+) -> Result<Option<Vec<(RecordId, f64)>>> {
     let Some(index) = &view.vectors else { return Ok(None) };
     let beginning = PassageKey::from(id);
     let vector = match view.tail.vectors.get(&id) {
@@ -21,7 +29,7 @@ pub fn neighbours(view: &View, id: RecordId, k: usize, quality: Quality) -> Resu
     };
     let Some(vector) = vector else { return Ok(None) };
     let (tail, hidden) = (Arc::clone(&view.tail), Arc::clone(&view.hidden));
-    let side = VectorSide { index: Arc::clone(index), vector, quality, tail, hidden, allowed: None };
+    let side = VectorSide { index: Arc::clone(index), vector, quality, tail, hidden, allowed };
     let (found, _) = side.search(k + 1)?;
     let others = found.into_iter().filter(|(key, _)| key.record() != id);
     Ok(Some(others.take(k).map(|(key, cosine)| (key.record(), f64::from(cosine))).collect()))

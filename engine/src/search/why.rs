@@ -26,6 +26,10 @@ pub struct Judged {
     pub vector_rank: Option<usize>,
     /// Its place among what the words find, from 1.
     pub keyword_rank: Option<usize>,
+    /// How many of each side are candidates.
+    pub pool: usize,
+    /// Whether it is one of them, or beside the best of them in their thread.
+    pub is_candidate: bool,
     /// The threshold that it does not reach, and what that requires.
     pub below: Option<(Threshold, f64)>,
     /// Whether the vector index was searched.
@@ -50,6 +54,9 @@ pub fn judge(
 ) -> Result<Judged> {
     let Gathered { mut candidates, terms, explain, has_vector, .. } =
         gather(context, query, vector, Some(id), config, now)?;
+    let is_candidate =
+        |candidate: &Candidate| candidate.id == id && (!candidate.found_by.is_empty() || candidate.in_thread.is_some());
+    let is_candidate = candidates.iter().any(is_candidate);
     let mut below = None;
     if let Some(least) = query.min_similarity {
         // It may have words of the query, and not be among the best.
@@ -82,6 +89,8 @@ pub fn judge(
         rank: (!is_last).then_some(at + 1),
         vector_rank: place(own.candidate.vector_rank),
         keyword_rank: place(own.candidate.keyword_rank),
+        pool: explain.pool,
+        is_candidate,
         below: below.or(score).or(relevance),
         has_vector,
         weights: explain.weights,

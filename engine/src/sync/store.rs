@@ -83,7 +83,7 @@ impl Store {
             lock: WriterLock::new(paths.writer_lock()),
             embedding: EmbeddingLock::new(paths.embedding_lock()),
             jobs_lock: WriterLock::new(paths.jobs_lock()),
-            map: Keeper::new(paths.map(), records.lineage(), records.can_write()),
+            map: Keeper::new(paths.map(), records.lineage(), records.can_write(), config.index_writer),
             nothing_to_embed: Mutex::default(),
             vectors: IndexSlot::unusable("not opened yet"),
             keywords: IndexSlot::unusable("not opened yet"),

@@ -10,7 +10,7 @@ use super::filter::Filter;
 use super::link::LinkKind;
 use super::model::Model;
 use super::record::{NewRecord, Replaced};
-use super::units::Millis;
+use super::units::{Millis, RecordId};
 use super::{MAX_QUERY_BYTES, Viewer};
 use crate::error::{Error, Result};
 
@@ -24,6 +24,8 @@ const MAX_DIMS: usize = 1 << 16;
 pub struct Export {
     /// These memories, and the links between them.
     pub filter: Filter,
+    /// Only those of them that have these ids.
+    pub ids: Option<Vec<RecordId>>,
     /// With their embeddings.
     pub embeddings: bool,
     /// With their access logs. These contain queries, of any viewer, only if the filter's viewer sees every project and
@@ -35,7 +37,7 @@ impl Export {
     /// Everything that `viewer` sees. Access logs require a viewer who sees everything: they contain the queries of
     /// others.
     pub fn of(viewer: Viewer) -> Self {
-        Export { accesses: viewer == Viewer::OWNER, filter: Filter::of(viewer), embeddings: false }
+        Export { accesses: viewer == Viewer::OWNER, filter: Filter::of(viewer), ..Export::default() }
     }
 }
 

@@ -8,7 +8,7 @@ use super::bounds::{MAX_LIMIT, MAX_NEIGHBOURS, MAX_POOL, MAX_QUERY_BYTES, check_
 use super::filter::Filter;
 use super::kind::Kind;
 use super::period::Period;
-use super::units::RecordId;
+use super::units::{Millis, RecordId};
 use crate::error::{Error, Result};
 
 /// Which indexes answer a query.
@@ -273,6 +273,9 @@ pub struct ListQuery {
     pub after: RecordId,
     /// The order; pages after an id are in that of [`ListOrder::Saved`].
     pub order: ListOrder,
+    /// Only records that expire after this moment, or then with a larger id than `after`: for pages in the order of
+    /// [`ListOrder::Expiry`].
+    pub expires_after: Option<Millis>,
     /// Backwards: the largest ids, the last changes first.
     pub newest_first: bool,
     /// Records to skip.

@@ -65,6 +65,13 @@ pub enum KeptOut {
     NoMatch,
     /// A threshold, and what that requires.
     Threshold(Threshold, f64),
+    /// The search looked at so many of each side, and a deeper one at so many, to rank it.
+    Pool {
+        /// Of this search.
+        size: usize,
+        /// Of the deeper one.
+        deeper: usize,
+    },
     /// Others rank above it.
     Limit,
 }

@@ -21,7 +21,7 @@ pub fn run(app: &App, args: &args::Export) -> Outcome {
     let total = if filter.is_empty() { Some(engine.stats(&filter)?.total) } else { None };
     bars.start("exporting", total);
     // A user with access to the store's file may see the queries.
-    let export = Export { filter, embeddings: args.embeddings, accesses: true };
+    let export = Export { filter, ids: None, embeddings: args.embeddings, accesses: true };
     if args.file == Path::new("-") {
         let mut out = app.output().lines();
         write_lines(&engine, &export, &bars, &mut out, |error| stdout_failure(&error))?;

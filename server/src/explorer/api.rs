@@ -7,6 +7,7 @@ use memorist_engine::types::Viewer;
 use serde_json::{Map, Value};
 
 use super::own::{OWN, SHARED};
+use super::pace::Pace;
 use super::{answers, map, streams};
 use crate::http::{Answer, Slot};
 use crate::ops::Context;
@@ -16,6 +17,8 @@ use crate::wire;
 
 const READ_ONLY: &str = "this explorer only shows: it was started with --read-only";
 const UNWRITABLE: &str = "this store can only be read: nobody can change it here";
+/// Functions beside `map` that look at all memories, and that a page calls again with each change.
+const PACED: [&str; 2] = ["timeline", "mapLabels"];
 
 /// What functions are called on.
 pub struct Api {
@@ -27,6 +30,8 @@ pub struct Api {
     pub changes: Changes,
     /// Maps that are made.
     pub making: map::Making,
+    /// How often all memories are looked at.
+    pub pace: Pace,
     /// The room for events.
     pub events: streams::Room,
     /// The room for exports, each of which reads one state of the store until it is over.
@@ -48,6 +53,8 @@ pub enum Function {
     Export,
     /// What is answered in bytes.
     Bytes(Bytes),
+    /// The map.
+    Map,
     /// A map is made.
     MakeMap,
 }
@@ -62,7 +69,7 @@ impl Function {
         match name {
             "events" => Some(Function::Events),
             "export" => Some(Function::Export),
-            "map" => Some(Function::Bytes(map::view)),
+            "map" => Some(Function::Map),
             "mapMask" => Some(Function::Bytes(map::mask)),
             "makeMap" => Some(Function::MakeMap),
             _ => OWN.iter().chain(shared()).find(|tool| tool.name == name).map(Function::Plain),
@@ -77,7 +84,15 @@ impl Api {
             return answers::forbidden(&why);
         }
         match function {
+            Function::Plain(tool) if PACED.contains(&tool.name) => {
+                self.pace.keep(tool.name, given.clone(), self.call(tool, given)).await
+            }
             Function::Plain(tool) => self.call(tool, given).await,
+            // A page that has one asks whether there is a newer one.
+            Function::Map if given.contains_key("have") => {
+                self.pace.keep("map", Map::new(), self.bytes(map::view, given)).await
+            }
+            Function::Map => self.bytes(map::view, given).await,
             Function::Events => streams::events(self.changes.clone(), self.making.subscribe(), &self.events, slot),
             Function::Bytes(function) => self.bytes(function, given).await,
             Function::MakeMap if self.read_only => answers::read_only(READ_ONLY),

@@ -35,7 +35,7 @@ pub fn roll_back(engine: &Engine, context: &Context, mut given: Map<String, Valu
     let expect = expected(&mut given)?;
     let RollbackParams { id, version, reason, .. } = parsed(given)?;
     let viewer = context.defaults.own_viewer();
-    let outcome = engine.roll_back_expected(id.0.into(), version.0, reason.as_deref(), expect.as_ref(), &viewer);
+    let outcome = engine.roll_back(id.0.into(), version.0, reason.as_deref(), expect.as_ref(), &viewer);
     value(&UpdateResult::of(&outcome.map_err(conflict)?))
 }
 
@@ -85,7 +85,7 @@ fn undo_one(
     expect: Option<&Expect>,
 ) -> Result<UndoResult, Problem> {
     if expect.is_none() {
-        return Ok(ops::undo(engine, context, params)?);
+        return ops::undo(engine, context, params).map_err(conflict);
     }
     if params.version.is_some() || params.linked_id.is_some() {
         return Err(Problem::input("expect: is for the last thing that was done; leave version and linkedId out"));
@@ -105,9 +105,9 @@ fn version(given: Value) -> Result<Expect, Problem> {
     version.ok_or_else(|| Problem::input("expect: must be the version that was seen, a number"))
 }
 
-/// An error of the engine; a version that was not expected is a conflict.
+/// An error of the engine; a version that was not expected is a conflict, and so is a link that is gone.
 fn conflict(error: Error) -> Problem {
-    let is_conflict = matches!(error, Error::Invalid { field: "expect", .. });
+    let is_conflict = matches!(error, Error::Invalid { field: "expect" | "linkedId", .. });
     let problem = Problem::from(error);
     if is_conflict { Problem { kind: ProblemKind::Conflict, ..problem } } else { problem }
 }

@@ -15,7 +15,7 @@ use tokio::time::sleep;
 use crate::ops::{self, Context};
 use crate::serving::{Access, Dispatcher};
 use crate::tools::{Problem, ProblemKind, parsed, value};
-use crate::wire::{self, Int, ListParams, MapFrom, MapLabelsResult, MapStatus};
+use crate::wire::{self, Int, ListParams, MapFrom, MapLabelsResult};
 
 /// How often the state of a map that is being made is reported.
 const REPORTED: Duration = Duration::from_millis(500);
@@ -131,7 +131,7 @@ impl Progress for Until {
 
 /// The state of the map.
 pub fn state(engine: &Engine, viewer: &Viewer) -> Result<Value, Problem> {
-    value(&MapStatus::from(engine.map_state(viewer)?))
+    value(&engine.map_state(viewer)?)
 }
 
 /// `map`: the bytes that `wire/map.rs` describes; `None` if the page has them.

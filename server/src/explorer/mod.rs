@@ -13,6 +13,7 @@
 //! | `own.rs` | the functions that are not tools |
 //! | `map.rs` | the map of all memories |
 //! | `changing.rs` | changes of what somebody else may have changed |
+//! | `pace.rs` | how often all memories are looked at |
 //! | `streams.rs` | events and exports: answers that are sent piece by piece |
 //! | `idle.rs` | whether a page is open |
 
@@ -25,6 +26,7 @@ mod idle;
 mod map;
 mod opening;
 mod own;
+mod pace;
 mod page;
 mod serve;
 mod sessions;

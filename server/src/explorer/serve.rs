@@ -18,6 +18,7 @@ use super::gate::Gate;
 use super::idle::Idle;
 use super::map::Making;
 use super::opening;
+use super::pace::Pace;
 use super::sessions::{CODE_TIME, Sessions};
 use super::streams::{MOST_EVENTS, MOST_EXPORTS, Room};
 use crate::exit::{Failure, Kind, Outcome};
@@ -94,6 +95,7 @@ async fn serve(settings: Settings, options: Options) -> Outcome {
         context: Arc::new(Context { tool: "memorist explore", ..settings.context }),
         changes: changes.clone(),
         making: making.clone(),
+        pace: Pace::default(),
         events: Room::of(MOST_EVENTS),
         exports: Room::of(MOST_EXPORTS),
         store,

@@ -12,7 +12,7 @@ use http::StatusCode;
 use http_body_util::BodyExt as _;
 use hyper::body::{Body, Frame};
 use memorist_engine::progress::NoProgress;
-use memorist_engine::types::Export;
+use memorist_engine::types::{Export, RecordId};
 use serde_json::{Map, Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
@@ -74,10 +74,8 @@ pub fn events(changes: Changes, mut map: watch::Receiver<Option<Value>>, streams
                 break;
             }
             let round = changes.round();
-            piece = match round - seen {
-                0 => ": nothing has changed\n\n".to_owned(),
-                commits => format!("event: changed\ndata: {}\n\n", json!({ "commits": commits })),
-            };
+            let line = if round == seen { ": nothing has changed" } else { "event: changed\ndata: {}" };
+            piece = format!("{line}\n\n");
             seen = round;
         }
     });
@@ -109,11 +107,9 @@ pub fn export(
         let written = dispatcher.call(Access::Read, move |engine| {
             let failure = |error: io::Error| Failure::new(Kind::Io, error.to_string());
             let mut out = BufWriter::with_capacity(PIECE_BYTES, Pieces(sender));
-            let export = Export { embeddings: false, accesses: false, filter };
-            match &ids {
-                None => ops::write_lines(engine, &export, &NoProgress, &mut out, failure),
-                Some(ids) => ops::write_lines_of(engine, &export, ids, &NoProgress, &mut out, failure),
-            }
+            let ids = ids.map(|ids| ids.into_iter().map(RecordId::from).collect());
+            let export = Export { embeddings: false, accesses: false, filter, ids };
+            ops::write_lines(engine, &export, &NoProgress, &mut out, failure)
         });
         let why = match written.await {
             Ok(Ok(_)) => return,

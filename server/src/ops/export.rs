@@ -1,6 +1,5 @@
 //! Writes memories and links as the lines that `wire/exchange.rs` documents.
 
-use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use memorist_engine::progress::Progress;
@@ -27,38 +26,6 @@ pub fn write_lines(
     out: &mut impl Write,
     failure: impl Fn(io::Error) -> Failure,
 ) -> Result<Written, Failure> {
-    write_some(engine, export, |_| true, progress, out, failure)
-}
-
-/// Writes the memories of an export that have these ids, and the links between them.
-pub fn write_lines_of(
-    engine: &Engine,
-    export: &Export,
-    ids: &[i64],
-    progress: &dyn Progress,
-    out: &mut impl Write,
-    failure: impl Fn(io::Error) -> Failure,
-) -> Result<Written, Failure> {
-    let mut chosen = BTreeSet::new();
-    for id in ids {
-        chosen.extend(engine.peek((*id).into(), &export.filter.viewer)?.map(|record| record.ulid));
-    }
-    let is_chosen = |exported: &Exported| match exported {
-        Exported::Record(record) => chosen.contains(&record.ulid),
-        Exported::Link(link) => chosen.contains(&link.from) && chosen.contains(&link.to),
-        Exported::Model(_) => true,
-    };
-    write_some(engine, export, is_chosen, progress, out, failure)
-}
-
-fn write_some(
-    engine: &Engine,
-    export: &Export,
-    is_chosen: impl Fn(&Exported) -> bool,
-    progress: &dyn Progress,
-    out: &mut impl Write,
-    failure: impl Fn(io::Error) -> Failure,
-) -> Result<Written, Failure> {
     let mut written = Written::default();
     let mut has_begun = false;
     let mut write = |line: &ExportLine| {
@@ -68,9 +35,6 @@ fn write_some(
     engine.export(export, |exported| {
         if progress.cancelled() {
             return Err(Error::Cancelled.into());
-        }
-        if !is_chosen(&exported) {
-            return Ok(());
         }
         if !has_begun && !matches!(exported, Exported::Model(_)) {
             write(&ExportLine::header(None))?;

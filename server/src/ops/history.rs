@@ -33,7 +33,7 @@ pub fn history(engine: &Engine, context: &Context, params: &HistoryParams) -> Re
 /// `memory_rollback`. An unknown id is an answer, not an error.
 pub fn roll_back(engine: &Engine, context: &Context, params: &RollbackParams) -> Result<UpdateResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
-    match engine.roll_back(params.id.0.into(), params.version.0, params.reason.as_deref(), &viewer) {
+    match engine.roll_back(params.id.0.into(), params.version.0, params.reason.as_deref(), None, &viewer) {
         Ok(outcome) => Ok(UpdateResult::of(&outcome)),
         Err(error @ Error::NotFound(_)) => Ok(UpdateResult::none(&error)),
         Err(error) => Err(error),
@@ -53,7 +53,7 @@ pub fn undo_each(engine: &Engine, params: &UndoParams, viewer: &Viewer) -> Resul
     let other = match (params.version, params.linked_id) {
         (Some(_), Some(_)) => return Err(Error::invalid("version", "give either version or linkedId")),
         (Some(Int(version)), None) => {
-            return Ok(vec![Undone::Change(engine.roll_back(id, version, Some("undo"), viewer)?)]);
+            return Ok(vec![Undone::Change(engine.roll_back(id, version, Some("undo"), None, viewer)?)]);
         }
         (None, None) => return Ok(vec![engine.undo(id, viewer)?]),
         (None, Some(Int(other))) => RecordId::from(other),

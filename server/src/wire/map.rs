@@ -30,7 +30,6 @@
 
 use memorist_engine::map::{MapLabel, MapLabels, MapView};
 use memorist_engine::types::Kind;
-use memorist_engine::{MapStage, MapState};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -82,39 +81,6 @@ impl From<MapFrom> for memorist_engine::MapFrom {
             MapFrom::Scratch => memorist_engine::MapFrom::Scratch,
             MapFrom::Warm => memorist_engine::MapFrom::Present,
         }
-    }
-}
-
-/// The state of the map, in `overview` and in its event.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct MapStatus {
-    pub state: &'static str,
-    /// From 0 to 1; null while none is being made here. One that is being made beside one that can be seen has it, too.
-    pub progress: Option<f64>,
-    pub generation: u32,
-    pub points: u64,
-    pub placed: u64,
-    pub of: u64,
-    /// The next `map` places more.
-    pub has_unplaced: bool,
-    /// A warm layout would help.
-    pub is_old: bool,
-    /// Why a map that was there is of no use.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<&'static str>,
-}
-
-impl From<MapState> for MapStatus {
-    fn from(state: MapState) -> Self {
-        let MapState { stage, progress, generation, points, placed, of, has_unplaced, is_old, why, .. } = state;
-        let state = match stage {
-            MapStage::NoModel => "noModel",
-            MapStage::None => "none",
-            MapStage::Making => "making",
-            MapStage::Ready => "ready",
-        };
-        MapStatus { state, progress, generation, points, placed, of, has_unplaced, is_old, why }
     }
 }
 

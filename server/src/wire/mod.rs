@@ -91,7 +91,7 @@ pub use history::{
 pub use hooks::{HookReply, HookRequest, VERSION as HOOK_VERSION};
 pub use lenient::lenient;
 pub use lines::Lines;
-pub use map::{MapFrom, MapLabelsResult, MapStatus, map_bytes, mask_bytes};
+pub use map::{MapFrom, MapLabelsResult, map_bytes, mask_bytes};
 pub use memorist_engine::snippet::{cut_to, has_word_of};
 pub use params::{
     AddParams, DeleteParams, Detail, GetParams, ListParams, Only, Order, SearchParams, StatsParams, UpdateParams,

@@ -168,7 +168,7 @@ fn rich() -> Store {
             engine.update(id, &update, &Viewer::OWNER).unwrap();
         }
     }
-    engine.roll_back(ids[10], 1, None, &Viewer::OWNER).unwrap();
+    engine.roll_back(ids[10], 1, None, None, &Viewer::OWNER).unwrap();
     for (n, &id) in ids.iter().enumerate().skip(1) {
         let kind = LinkKind::ALL[n % 5];
         let kind = if kind == LinkKind::Supersedes && n % 10 != 2 { LinkKind::Related } else { kind };

@@ -38,11 +38,13 @@ impl Embedder for ByFirstWord {
     }
 }
 
+fn identity_of(model: &str) -> ModelIdentity {
+    ModelIdentity { name: model.into(), weights_sha256: model.into(), pooling: "mean".into(), dims: DIMS }
+}
+
 fn open_with(folder: &Path, model: &str) -> Engine {
-    let identity =
-        ModelIdentity { name: model.into(), weights_sha256: model.into(), pooling: "mean".into(), dims: DIMS };
     let config = Config { log_searches: false, ..Config::without_model() };
-    Engine::open_with_embedder(folder, config, Arc::new(ByFirstWord(identity))).unwrap()
+    Engine::open_with_embedder(folder, config, Arc::new(ByFirstWord(identity_of(model)))).unwrap()
 }
 
 fn open(folder: &Path) -> Engine {
@@ -274,6 +276,35 @@ fn a_damaged_map_and_one_of_another_store_or_model_are_as_good_as_none_and_the_d
     engine.make_map(MapFrom::Present, &NoProgress).unwrap();
     assert_ne!(places(&seen(&engine)), places_before);
     assert_eq!(state(&engine).why, None);
+}
+
+/// An engine that leaves the indexes to others: it writes no map either.
+#[test]
+fn a_reader_makes_a_map_in_memory_and_places_by_new_vectors_what_has_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let writer = open(folder.path());
+    let ids = fill(&writer, 0, 120);
+    writer.close();
+    let config = Config { index_writer: false, log_searches: false, ..Config::without_model() };
+    let embedder = Arc::new(ByFirstWord(identity_of("a model")));
+    let reader = Engine::open_with_embedder(folder.path(), config, embedder).unwrap();
+    // One of the harbour moves to the violins; the index has its old vector.
+    let update = RecordUpdate { content: Some("violin from the harbour".into()), ..Default::default() };
+    reader.update(ids[0], &update, &Viewer::OWNER).unwrap();
+    reader.embed_pending(&NoProgress).unwrap();
+    reader.make_map(MapFrom::Scratch, &NoProgress).unwrap();
+    let view = seen(&reader);
+    assert_eq!(view.len(), 120);
+    let later: Vec<u32> = (0..120).filter(|at| view.flags[*at] != 0).map(|at| view.ids[at]).collect();
+    assert_eq!(later, [ids[0].key() as u32]);
+    let places = places(&view);
+    let away = |other: usize| {
+        let [(x, y), (other_x, other_y)] = [ids[0], ids[other]].map(|id| places[&(id.key() as u32)]);
+        (f64::from(x) - f64::from(other_x)).powi(2) + (f64::from(y) - f64::from(other_y)).powi(2)
+    };
+    let nearest = (1..120).min_by(|a, b| away(*a).total_cmp(&away(*b))).unwrap();
+    assert_eq!(TOPICS[nearest % TOPICS.len()], "violin");
+    assert!(!folder.path().join("map").exists());
 }
 
 #[test]

@@ -9,6 +9,7 @@
 //! | `transactions.rs` | all or nothing; work that runs twice |
 //! | `saving.rs` | twins, versions, deletion |
 //! | `links.rs` | links |
+//! | `merging.rs` | several records that become one |
 //! | `references.rs` | what bodies refer to; one profile a scope |
 //! | `embeddings.rs` | the store's model, and vectors |
 //! | `passages.rs` | the passages of long texts |
@@ -27,6 +28,7 @@ mod embeddings;
 mod files;
 mod import;
 mod links;
+mod merging;
 mod model_change;
 mod passages;
 mod recalled;

@@ -74,7 +74,7 @@ fn nothing_is_left_of_passages_whose_record_is_gone_or_short(store: &impl Subjec
     store.update(id, &content("short"), NOW).unwrap();
     assert_eq!((store.count("passages"), store.count("embeddings")), (0, 1), "of the version before");
     store.assert_sound();
-    update::roll_back(store.authority(), id, 1, None, &Viewer::OWNER, NOW).unwrap();
+    update::roll_back(store.authority(), id, 1, None, None, &Viewer::OWNER, NOW).unwrap();
     assert_eq!(store.pending(NOW).len() as i64, count - 1, "the beginning is there still");
     store.embed(model, 3);
     store.assert_sound();

@@ -221,7 +221,7 @@ fn an_earlier_version_comes_back_as_a_new_one(store: &impl Subject) {
     let id = store.add(&NewRecord { expires_at: Some(NOW + 5), ..new("first") }, NOW).id;
     let update = RecordUpdate { expires_at: Some(None), ..content("second") };
     store.update(id, &update, NOW + 1).unwrap();
-    let back = |version, now| update::roll_back(store.authority(), id, version, None, &Viewer::OWNER, now);
+    let back = |version, now| update::roll_back(store.authority(), id, version, None, None, &Viewer::OWNER, now);
     let first = back(1, NOW + 6).unwrap().after;
     assert_eq!((first.version, first.content.as_str(), first.expires_at), (3, "first", None), "it is over by now");
     assert_eq!(store.log(2), [(id, Change::Put { version: 3, new_text: true })]);

@@ -115,7 +115,7 @@ fn a_conversation_moves_with_the_session_of_its_body(store: &impl Subject) {
     assert_eq!(place(store, moved), Some(("right".into(), 3)));
     store.update(moved, &RecordUpdate { importance: Some(9), ..update }, NOW).unwrap();
     assert_eq!(place(store, moved), Some(("right".into(), 3)), "it stays");
-    roll_back(store.authority(), moved, 1, None, &Viewer::OWNER, NOW).unwrap();
+    roll_back(store.authority(), moved, 1, None, None, &Viewer::OWNER, NOW).unwrap();
     assert_eq!(place(store, moved), Some(("wrong".into(), 1)));
     let placed = store
         .add(

@@ -108,7 +108,7 @@ fn operate(authority: &impl Authority, at: usize) -> Result<String> {
         2 => format!("{:?}", add::add(authority, &new("brief"), later)?),
         3 => format!("{:?}", add::add_batch(authority, &[new("six"), new(""), new("seven")], NOW)?),
         4 => format!("{:?}", update::update(authority, 2.into(), &content("dos"), owner, later)?),
-        5 => format!("{:?}", update::roll_back(authority, 1.into(), 1, None, owner, later)?),
+        5 => format!("{:?}", update::roll_back(authority, 1.into(), 1, None, None, owner, later)?),
         6 => format!("{:?}", links::link(authority, link, owner, NOW)?),
         7 => format!("{:?}", links::unlink(authority, link, owner)?),
         8 => format!("{:?}", record_access(authority, &[access, access], NOW)?),

@@ -23,8 +23,8 @@ pub enum Undoing {
     CurrentAgain(Vec<RecordId>),
 }
 
-/// Undoes the last deletion, expiry, change or link of a record. One that is there must be what is expected; nobody can change
-/// one that is not.
+/// Undoes the last deletion, expiry, change or link of a record. One that is there must be what is expected, and a link is not
+/// undone where a version is; nobody can change one that is not there.
 ///
 /// # Errors
 /// [`Error::NotFound`] if there is none that `viewer` sees; [`Error::Invalid`] if nothing was done to it since it was saved, or
@@ -39,7 +39,7 @@ pub(crate) fn undo(
     authority.write(|tx| match lookup::live(tx, id, viewer, now)? {
         Some(record) => {
             expect.map_or(Ok(()), |expect| expect.check(&record))?;
-            undo_last(tx, &record, viewer, now)
+            undo_last(tx, &record, expect, viewer, now)
         }
         None if trash::scope_of(tx, id)?.is_some() => trash::put_back(tx, id, viewer, now).map(Undoing::Deletion),
         None => {
@@ -50,12 +50,21 @@ pub(crate) fn undo(
     })
 }
 
-fn undo_last(tx: &dyn Tx, record: &Record, viewer: &Viewer, now: Millis) -> Result<Undoing> {
+fn undo_last(tx: &dyn Tx, record: &Record, expect: Option<&Expect>, viewer: &Viewer, now: Millis) -> Result<Undoing> {
     let id = record.id;
     let last = versions::last(tx, id)?;
     let changed_at = last.as_ref().map(|last| last.replaced_at);
     let linked = links::last(tx, id, viewer, now)?;
     if let Some((link, _)) = linked.filter(|(_, made_at)| changed_at.is_none_or(|at| *made_at > at)) {
+        // A version does not tell with which links it was seen.
+        if let Some(Expect::Version(version)) = expect {
+            let other = link.other_end(id);
+            let why = format!(
+                "memory {id} was linked with memory {other} after it got version {version}; nothing was undone. Remove \
+                 that link by linkedId {other}, without expect"
+            );
+            return Err(Error::invalid("expect", why));
+        }
         links::remove(tx, link, viewer)?;
         // A link from one's own record to another's: the history of that is not theirs to write.
         if viewer.changes(&record.scope) {

@@ -66,20 +66,8 @@ pub(super) fn apply(tx: &dyn Tx, id: RecordId, update: &RecordUpdate, viewer: &V
     Ok(Changed { before, after })
 }
 
-/// Makes an earlier version of a live record the newest again, as a version of its own.
+/// Makes an earlier version of a live record, which is what is expected, the newest again, as a version of its own.
 pub(crate) fn roll_back(
-    authority: &impl Authority,
-    id: RecordId,
-    version: i64,
-    reason: Option<&str>,
-    viewer: &Viewer,
-    now: Millis,
-) -> Result<Changed> {
-    roll_back_expected(authority, id, version, reason, None, viewer, now)
-}
-
-/// As [`roll_back`], if the record is what is expected.
-pub(crate) fn roll_back_expected(
     authority: &impl Authority,
     id: RecordId,
     version: i64,

@@ -8,28 +8,68 @@ use crate::error::Result;
 pub struct Commits {
     reader: Reader,
     seen: i64,
-    /// A database that cannot be written is read by connections that may not see a change: each look has to be a real one.
-    is_unsure: bool,
 }
 
 impl Database {
     /// Tells of what is written from now on.
     pub fn commits(&self) -> Result<Commits> {
-        let mut commits = Commits { reader: self.reader()?, seen: 0, is_unsure: !self.can_write() };
-        commits.any()?;
-        Ok(commits)
+        Commits::seen_by(self.reader()?)
     }
 }
 
 impl Commits {
+    fn seen_by(reader: Reader) -> Result<Self> {
+        let mut commits = Commits { reader, seen: 0 };
+        commits.any()?;
+        Ok(commits)
+    }
+
     /// Whether something was written since the last call.
     ///
     /// # Errors
     /// [`Database`](crate::Error::Database) if the store cannot be read.
     pub fn any(&mut self) -> Result<bool> {
+        // Of a database that cannot be written, the connection may not see what its files show.
+        let is_outdated = self.reader.is_outdated();
+        if is_outdated {
+            self.reader = self.reader.another()?;
+        }
         // It differs whenever another connection has committed, and this one never does.
         let newest = self.reader.query_row("PRAGMA data_version", [], |row| row.get(0))?;
         let seen = std::mem::replace(&mut self.seen, newest);
-        Ok(self.is_unsure || seen != newest)
+        Ok(is_outdated || seen != newest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::readers::Readers;
+    use super::super::testing::{NOW, Store, new};
+    use super::*;
+    use crate::paths::StorePaths;
+
+    #[test]
+    fn what_others_write_is_told_once_also_where_nothing_can_be_written() {
+        let store = Store::new();
+        let readers = Readers::new(store.paths().database(), false);
+        let mut looks = [store.commits().unwrap(), Commits::seen_by(readers.lend().unwrap()).unwrap()];
+        let mut any = || looks.each_mut().map(|look| look.any().unwrap());
+        assert_eq!(any(), [false, false]);
+        store.add(&new("the heron"), NOW).unwrap();
+        assert_eq!(any(), [true, true]);
+        assert_eq!(any(), [false, false]);
+        drop(looks);
+        let folder = store.close();
+        let write = |sql: &str| {
+            let writer = rusqlite::Connection::open(StorePaths::new(folder.path()).database()).unwrap();
+            writer.execute_batch(sql).unwrap();
+            // The log goes.
+            writer.close().unwrap();
+        };
+        write("CREATE TABLE one (x)");
+        let mut look = Commits::seen_by(readers.lend().unwrap()).unwrap();
+        assert!(!look.any().unwrap());
+        write("CREATE TABLE other (x)");
+        assert_eq!([look.any().unwrap(), look.any().unwrap()], [true, false]);
     }
 }

@@ -34,19 +34,30 @@ impl Snapshot {
     ) -> Result<(), E> {
         let model = if export.embeddings { models::current(self.conn())? } else { None };
         let model = model.map(|(id, model)| visit(Exported::Model(model)).map(|()| id)).transpose()?;
-        let Condition { sql, values } = Condition::new(&export.filter, None, now);
-        let sql = format!("SELECT r.id FROM records r INDEXED BY records_by_ulid WHERE {sql} ORDER BY r.ulid");
+        let Condition { sql, mut values } = Condition::new(&export.filter, None, now);
+        // Few are read by their ids, all in the order that they are written in.
+        let chosen = export.ids.as_ref().map(|ids| serde_json::json!(ids).to_string());
+        let way = if chosen.is_some() { "NOT INDEXED" } else { "INDEXED BY records_by_ulid" };
+        let is_chosen = |row: &str| match &chosen {
+            Some(_) => format!("{row}.id IN (SELECT value FROM json_each(?))"),
+            None => "1".to_owned(),
+        };
+        values.splice(0..0, chosen.clone().map(Into::into));
+        let sql = format!("SELECT r.id FROM records r {way} WHERE {} AND {sql} ORDER BY r.ulid", is_chosen("r"));
         let mut exported = RoaringTreemap::new();
         self.each(&sql, params_from_iter(values), |row| {
             let id: RecordId = row.get(0).map_err(Error::from)?;
             exported.insert(id.key());
             visit(Exported::Record(Box::new(self.portable(id, model, export, now)?)))
         })?;
-        let sql = "SELECT l.from_id, l.kind, l.to_id, f.ulid, t.ulid, l.created_at
-             FROM records f INDEXED BY records_by_ulid
+        let sql = format!(
+            "SELECT l.from_id, l.kind, l.to_id, f.ulid, t.ulid, l.created_at
+             FROM records f {way}
              CROSS JOIN links l ON l.from_id = f.id CROSS JOIN records t ON t.id = l.to_id
-             ORDER BY f.ulid, l.kind, t.ulid";
-        self.each(sql, [], |row| {
+             WHERE {} ORDER BY f.ulid, l.kind, t.ulid",
+            is_chosen("f")
+        );
+        self.each(&sql, params_from_iter(&chosen), |row| {
             let link = rows::to_link(row)?;
             if [link.from, link.to].iter().all(|end| exported.contains(end.key())) {
                 visit(Exported::Link(to_portable_link(row)?))?;

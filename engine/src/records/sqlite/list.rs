@@ -86,10 +86,16 @@ impl Snapshot {
             ListOrder::Expiry => ("", format!("r.expires_at {way} NULLS LAST, r.id {way}")),
         };
         let after = if query.newest_first && query.after == RecordId::START { RecordId::MAX } else { query.after };
+        let beyond = match query.expires_after {
+            Some(at) => {
+                values.push(at.into());
+                "(r.expires_at, r.id) > (?, ?)".to_owned()
+            }
+            None => format!("r.id {beyond} ?"),
+        };
         values.extend([after.into(), stored_limit(query.limit).into(), stored_limit(query.offset).into()]);
-        let ids = format!(
-            "SELECT r.id FROM records r {index} WHERE {sql} AND r.id {beyond} ? ORDER BY {order} LIMIT ? OFFSET ?"
-        );
+        let ids =
+            format!("SELECT r.id FROM records r {index} WHERE {sql} AND {beyond} ORDER BY {order} LIMIT ? OFFSET ?");
         let sql = format!(select_records!("WHERE r.id IN ({}) ORDER BY {}"), ids, order);
         self.records_of(&sql, values)
     }

@@ -141,6 +141,17 @@ impl Reader {
         Ok(())
     }
 
+    /// Whether its files show that the database has changed since: of one that cannot be written.
+    pub(super) fn is_outdated(&self) -> bool {
+        let look = self.lent.as_ref().and_then(|lent| lent.look.as_ref());
+        look.is_some_and(|look| *look != Look::at(&self.home.path))
+    }
+
+    /// A connection to what is there now.
+    pub(super) fn another(&self) -> Result<Reader> {
+        self.home.lend()
+    }
+
     #[cfg(test)]
     pub(super) fn conn_mut(&mut self) -> &mut Connection {
         &mut self.lent.as_mut().expect("the connection is taken only by drop").conn

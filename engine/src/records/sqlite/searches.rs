@@ -1,5 +1,6 @@
 //! Searches that were made.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use super::snapshot::Snapshot;
@@ -17,27 +18,52 @@ impl Snapshot {
                  best_cosine, micros
              FROM searches s WHERE id < ?1 AND unanswered >= ?2 AND hits <= ?3
                  AND (?4 IS NULL OR unanswered = 0 AND best_cosine < ?4)
-                 AND (NOT ?5 OR EXISTS (SELECT 1 FROM search_hits h WHERE h.search_id = s.id)
-                     AND NOT EXISTS (SELECT 1 FROM search_hits h CROSS JOIN access_log a ON a.record_id = h.record_id
-                         WHERE h.search_id = s.id AND a.access_type = ?6 AND a.accessed_at >= s.searched_at))
              ORDER BY id DESC";
         let values = [
             query.before.unwrap_or(i64::MAX).into(),
             i64::from(query.nothing).into(),
             query.most_hits.map_or(i64::MAX, |most| i64::try_from(most).unwrap_or(i64::MAX)).into(),
             query.weak.then_some(SearchesQuery::NEAR).into(),
-            i64::from(query.unopened).into(),
-            AccessKind::Get.as_str().into(),
         ];
+        let fetched = query.unopened.then(|| self.last_fetches()).transpose()?;
         let mut page = Vec::new();
         self.conn().select(sql, &values, &mut |row| {
             let viewer = searcher(row)?;
-            if query.viewer.made(&viewer) {
+            let is_meant = match &fetched {
+                Some(fetched) => self.is_unopened(row.get(0)?, row.get(3)?, fetched)?,
+                None => true,
+            };
+            if is_meant && query.viewer.made(&viewer) {
                 page.push(PastSearch { id: row.get(0)?, trace: trace(row, viewer)? });
             }
             Ok(if page.len() < query.limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         })?;
         Ok(page)
+    }
+
+    /// When each record was last fetched, as far as the access log reaches back. In one pass: a record that is fetched often is
+    /// found by many searches.
+    fn last_fetches(&self) -> Result<HashMap<RecordId, Millis>> {
+        let mut fetches = HashMap::new();
+        let sql =
+            "SELECT record_id, max(accessed_at) FROM access_log NOT INDEXED WHERE access_type = ?1 GROUP BY record_id";
+        self.conn().select(sql, &[AccessKind::Get.as_str().into()], &mut |row| {
+            fetches.insert(row.get(0)?, row.get(1)?);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(fetches)
+    }
+
+    /// Whether a search at this time found something, and nothing of it was fetched from then on.
+    fn is_unopened(&self, search: i64, at: Millis, fetched: &HashMap<RecordId, Millis>) -> Result<bool> {
+        let (mut has_hits, mut is_opened) = (false, false);
+        let sql = "SELECT record_id FROM search_hits WHERE search_id = ?1";
+        self.conn().select(sql, &[search.into()], &mut |row| {
+            has_hits = true;
+            is_opened = fetched.get(&row.get::<RecordId>(0)?).is_some_and(|last| *last >= at);
+            Ok(if is_opened { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        Ok(has_hits && !is_opened)
     }
 
     /// The newest `limit` searches that `viewer` made and that found a record. The access log has its score, and is written

@@ -27,14 +27,20 @@ const LONG: Millis = 90 * DAY;
 pub fn cleanup(engine: &Engine, context: &Context, params: CleanupParams) -> Result<CleanupResult> {
     let viewer = context.defaults.own_viewer();
     let limit = wire::size("limit", params.limit, GROUPS)?;
-    let cursor = params.cursor.as_deref().map(str::parse::<i64>).transpose();
-    let cursor = cursor.map_err(|_| Error::invalid("cursor", "is not that of a page; leave it out"))?;
+    let wrong = || Error::invalid("cursor", "is not that of a page; leave it out");
+    let number = |text: &str| text.parse::<i64>().map_err(|_| wrong());
+    let pair = |text: &str| {
+        let (at, id) = text.split_once('.').ok_or_else(wrong)?;
+        Ok::<_, Error>((number(at)?, number(id)?))
+    };
+    let given = params.cursor.as_deref();
+    let cursor = || given.map(number).transpose();
     match params.kind {
-        CleanupKind::Duplicates => duplicates(engine, &viewer, cursor, limit),
-        CleanupKind::Contradictions => contradictions(engine, &viewer, cursor, limit),
-        CleanupKind::Superseded => outdated(engine, &viewer, cursor, limit),
-        CleanupKind::Expiring => expiring(engine, &viewer, cursor, limit),
-        CleanupKind::NeverFound => never_found(engine, &viewer, cursor, limit),
+        CleanupKind::Duplicates => duplicates(engine, &viewer, cursor()?, limit),
+        CleanupKind::Contradictions => contradictions(engine, &viewer, cursor()?, limit),
+        CleanupKind::Superseded => outdated(engine, &viewer, cursor()?, limit),
+        CleanupKind::Expiring => expiring(engine, &viewer, given.map(pair).transpose()?, limit),
+        CleanupKind::NeverFound => never_found(engine, &viewer, cursor()?, limit),
     }
 }
 
@@ -88,13 +94,13 @@ fn outdated(engine: &Engine, viewer: &Viewer, cursor: Option<i64>, limit: usize)
     Ok(CleanupResult { groups, next, total: None })
 }
 
-/// Those that expire within a month, the first one first.
-fn expiring(engine: &Engine, viewer: &Viewer, cursor: Option<i64>, limit: usize) -> Result<CleanupResult> {
-    let offset = usize::try_from(cursor.unwrap_or(0)).map_err(|_| Error::invalid("cursor", "is not that of a page"))?;
+/// Those that expire within a month, the first one first, after the one with this expiry and id.
+fn expiring(engine: &Engine, viewer: &Viewer, after: Option<(Millis, i64)>, limit: usize) -> Result<CleanupResult> {
     let query = ListQuery {
         order: ListOrder::Expiry,
         only: Some(ListOnly::Expiring),
-        offset,
+        expires_after: after.map(|(at, _)| at),
+        after: after.map_or(RecordId::START, |(_, id)| id.into()),
         limit,
         filter: Filter::of(viewer.clone()),
         ..ListQuery::default()
@@ -102,7 +108,8 @@ fn expiring(engine: &Engine, viewer: &Viewer, cursor: Option<i64>, limit: usize)
     let mut records = engine.list(&query)?;
     let until = memorist_engine::now().saturating_add(SOON);
     records.retain(|record| record.expires_at.is_some_and(|at| at <= until));
-    let next = (records.len() == limit).then(|| (offset + limit).to_string());
+    let last = records.last().filter(|_| records.len() == limit);
+    let next = last.and_then(|last| Some(format!("{}.{}", last.expires_at?, last.id)));
     let why =
         |record: &Record| record.expires_at.map_or_else(String::new, |at| format!("expires on {}", wire::day(at)));
     singles(engine, viewer, records, next, why)

@@ -116,6 +116,7 @@ fn rule(why: &Why, named_sources: bool) -> (Option<&'static str>, Option<&'stati
         KeptOut::NotEmbedded => ("notEmbedded", None),
         KeptOut::NoMatch => ("noMatch", None),
         KeptOut::Threshold(threshold, _) => ("threshold", Some(threshold_name(*threshold))),
+        KeptOut::Pool { .. } => ("pool", None),
         KeptOut::Limit => ("limit", None),
         _ => ("unknown", None),
     };
@@ -183,10 +184,25 @@ fn message(why: &Why, query: &Query, field: Option<&str>) -> String {
         }
         KeptOut::Limit => match why.rank {
             Some(rank) => format!("Memory {id} is number {rank} of the ranking, and the search shows {limit}."),
-            None => {
-                format!("Memory {id} is not among the 1,000 nearest by meaning, nor among the 1,000 best by words.")
-            }
+            None => format!("Memory {id} ranks below the {limit} that the search shows."),
         },
+        KeptOut::Pool { size, deeper } => {
+            let place = |rank: Option<usize>, side: &str| match rank {
+                Some(rank) => format!("number {rank} {side}"),
+                None => format!("beyond the best {deeper} {side}"),
+            };
+            let scores = why.scores.as_ref();
+            let by_meaning = scores.filter(|scores| scores.vector.is_some());
+            let by_words = scores.filter(|scores| scores.keyword.is_some_and(|score| score > 0.0));
+            let sides: Vec<String> = [
+                by_meaning.map(|scores| place(scores.vector_rank, "by meaning")),
+                by_words.map(|scores| place(scores.keyword_rank, "by words")),
+            ]
+            .into_iter()
+            .flatten()
+            .collect();
+            format!("Memory {id} is {}, and this search looks at the best {size} of each.", sides.join(" and "))
+        }
         _ => format!("There is no memory {id}."),
     }
 }

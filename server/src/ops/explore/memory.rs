@@ -118,7 +118,7 @@ pub(super) fn superseded(engine: &Engine, ids: &[RecordId], viewer: &Viewer) -> 
 
 /// The beginning of a text, on one line.
 fn beginning(text: &str, chars: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = wire::core::one_line(text);
     match line.char_indices().nth(chars - 1) {
         Some((end, last)) if end + last.len_utf8() < line.len() => format!("{}…", &line[..end]),
         _ => line,

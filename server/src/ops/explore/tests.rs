@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{
-    Filter, Kind, Link, LinkKind, ListQuery, NewRecord, Query, RecordId, Scope, SearchesQuery, Viewer,
+    Filter, Kind, Link, LinkKind, ListQuery, NewRecord, Query, RecordId, RecordUpdate, Scope, SearchesQuery, Viewer,
 };
 use memorist_engine::{Engine, Error, Result};
 use serde::Serialize;
@@ -264,6 +264,27 @@ fn why_agrees_with_the_search_about_every_memory() {
 }
 
 #[test]
+fn why_says_that_a_search_did_not_look_so_deep() {
+    let (_folder, engine) = store();
+    // The shorter ones are better by words: the last is best.
+    for at in (0..80usize).rev() {
+        add(&engine, &format!("crane number{at} {}", "and a long tail of words ".repeat(at)));
+    }
+    engine.flush(&NoProgress).unwrap();
+    let ask = |id: i64, limit: usize, mode: &str| {
+        let asked = json!({ "id": id, "query": "crane", "limit": limit, "mode": mode });
+        json_of(why(&engine, &all(), params(asked)))
+    };
+    let far = ask(1, 5, "keyword");
+    assert_eq!((&far["rule"], &far["keywordRank"], &far["limit"]), (&json!("pool"), &json!(80), &json!(5)), "{far}");
+    assert_eq!(far["message"], "Memory 1 is number 80 by words, and this search looks at the best 50 of each.");
+    let near = ask(60, 5, "keyword");
+    assert_eq!((&near["rule"], &near["rank"]), (&json!("limit"), &json!(21)), "{near}");
+    assert_eq!(ask(1, 30, "keyword")["rule"], "limit", "a search for 30 looks at 120");
+    assert!(ask(1, 5, "vector")["message"].as_str().unwrap().contains("by meaning"));
+}
+
+#[test]
 fn what_waits_for_its_embedding_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let engine = super::testing::open(folder.path());
@@ -388,6 +409,48 @@ fn duplicates_are_those_that_a_comparison_of_all_finds() {
     assert_eq!(pages(&engine, &all(), "duplicates", 20), [vec![6, 3, 1]], "it is settled");
     engine.flush(&NoProgress).unwrap();
     assert_eq!(pages(&engine, &all(), "duplicates", 20), [vec![6, 3, 1]], "in the index as in its tail");
+    link(&engine, 3.into(), LinkKind::Related, 6.into());
+    assert_eq!(pages(&engine, &all(), "duplicates", 20), [vec![6, 3, 1]], "one of them is linked with none");
+    link(&engine, 3.into(), LinkKind::Related, 1.into());
+    assert!(pages(&engine, &all(), "duplicates", 20).is_empty(), "all were seen and kept");
+    add(&engine, "every night at two our gateway restarts");
+    assert_eq!(pages(&engine, &all(), "duplicates", 20), [vec![10, 6, 3, 1]], "with a new one they are shown again");
+}
+
+#[test]
+fn copies_of_other_owners_hide_no_duplicate() {
+    let (_folder, engine) = store();
+    let text = "the gateway restarts every night at two";
+    let older = add_to(&engine, "every night at two our gateway restarts itself", "atlas").get();
+    // More than the nearest that are looked at.
+    for at in 0..40 {
+        add_to(&engine, text, &format!("copy{at}"));
+    }
+    let shared = add(&engine, text).get();
+    let newer = add_to(&engine, text, "atlas").get();
+    let shared_twin = add(&engine, "the gateway restarts every night at two, as before").get();
+    for _ in 0..2 {
+        let found = pages(&engine, &all(), "duplicates", 20);
+        assert_eq!(found, [vec![shared_twin, shared], vec![newer, older]]);
+        engine.embed_pending(&NoProgress).unwrap();
+        engine.flush(&NoProgress).unwrap();
+    }
+}
+
+/// Those that are nearer to the newest are of another kind: they are the same by their meaning, the oldest is by its words.
+#[test]
+fn a_duplicate_is_found_from_either_side() {
+    let (_folder, engine) = store();
+    let words = "amber boat cedar dune ember fjord grove harbour island";
+    let oldest = add(&engine, &format!("{words} opal quartz")).get();
+    for at in 0..20 {
+        let nearer = format!("{words} jetty number{at}");
+        engine.add(&NewRecord { kind: Kind::Decision, ..NewRecord::new(nearer) }).unwrap();
+    }
+    let newest = add(&engine, &format!("{words} jetty")).get();
+    let found = pages(&engine, &all(), "duplicates", 20);
+    assert!(found[0].contains(&newest) && !found[0].contains(&oldest), "{found:?}");
+    assert!(found.contains(&vec![newest, oldest]), "{found:?}");
 }
 
 #[test]
@@ -418,6 +481,21 @@ fn what_is_contradicted_superseded_or_expires_comes_in_groups() {
         assert_eq!(pages(&engine, &all(), "expiring", limit), [[early.get()], [late.get()]]);
     }
     assert!(far > early);
+    // The first of a page is kept for longer meanwhile: the next page goes on all the same, also within one moment.
+    let at = memorist_engine::now() + day;
+    let brief = |text: &str| engine.add(&NewRecord { expires_at: Some(at), ..NewRecord::new(text) }).unwrap().id;
+    let [one, two, three] = ["first", "second", "third"].map(brief);
+    let page = |cursor: &Value| {
+        json_of(cleanup(&engine, &all(), params(json!({ "kind": "expiring", "cursor": cursor, "limit": 2 }))))
+    };
+    let first = page(&Value::Null);
+    engine.update(one, &RecordUpdate { expires_at: Some(None), ..RecordUpdate::default() }, &Viewer::OWNER).unwrap();
+    let second = page(&first["next"]);
+    assert_eq!(group_ids(&first), [[one.get()], [two.get()]]);
+    assert_eq!(group_ids(&second), [[three.get()], [early.get()]]);
+    assert_eq!(group_ids(&page(&second["next"])), [[late.get()]]);
+    let refused = cleanup(&engine, &all(), params(json!({ "kind": "expiring", "cursor": "2" }))).unwrap_err();
+    assert!(matches!(refused, Error::Invalid { field: "cursor", .. }));
     let settled = json_of(cleanup(&engine, &all(), params(json!({ "kind": "superseded" }))));
     let current: Vec<_> =
         settled["groups"][0]["members"].as_array().unwrap().iter().map(|one| one["isCurrent"].clone()).collect();
