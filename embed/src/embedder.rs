@@ -43,6 +43,11 @@ pub trait Embedder: Send + Sync {
         true
     }
 
+    /// Whether its vocabulary has a word whole, as it has ordinary words; names are of pieces. `None` if that is not known.
+    fn has_word(&self, _word: &str) -> Option<bool> {
+        None
+    }
+
     /// Its batch jobs, if it is a provider that takes them.
     fn batch_jobs(&self) -> Option<&dyn BatchJobs> {
         None

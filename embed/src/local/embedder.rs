@@ -81,4 +81,8 @@ impl Embedder for LocalEmbedder {
         let tokens: Vec<&[u32]> = tokens.iter().map(Vec::as_slice).collect();
         self.run(|model| model.embed_many(&tokens))
     }
+
+    fn has_word(&self, word: &str) -> Option<bool> {
+        Some(self.tokenizer.count(word) == 1)
+    }
 }

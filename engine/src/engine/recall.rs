@@ -30,7 +30,12 @@ impl Engine {
     /// As [`Engine::recall`].
     pub fn recall_unnoted(&self, request: &RecallRequest) -> Result<Recall> {
         request.validate()?;
-        let Some(searched) = recall::searched(&request.message, &request.before) else { return Ok(Recall::default()) };
+        let is_ordinary = |word: &str| {
+            let embedder = (request.mode != Mode::Keyword).then(|| self.store.embedder().ok()).flatten();
+            embedder.and_then(|(embedder, _)| embedder.has_word(word)).unwrap_or(true)
+        };
+        let searched = recall::searched(&request.message, &request.before, is_ordinary);
+        let Some(searched) = searched else { return Ok(Recall::default()) };
         let known = match &request.session {
             Some(session) => self.store.records.copy().snapshot()?.recalled(session)?,
             None => HashMap::new(),
