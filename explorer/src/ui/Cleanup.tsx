@@ -8,6 +8,7 @@ import { number } from "../text/format.ts";
 import { GroupCard, keyOf } from "./GroupCard.tsx";
 import { Status } from "./Status.tsx";
 import { useLoad } from "./useLoad.ts";
+import { Windowed } from "./Windowed.tsx";
 
 const NAMES: Record<GroupKind, [string, string]> = {
   duplicates: ["Near-duplicates", "No two memories say nearly the same."],
@@ -35,6 +36,7 @@ export function Cleanup() {
     next(keyOf(group));
   };
   const [, nothing] = NAMES[kind];
+  const all = loaded.data?.next == null ? groups.length : -1;
   return (
     <section aria-labelledby="cleanup-title" class="cleanup">
       <div class="head">
@@ -57,9 +59,16 @@ export function Cleanup() {
           <p>{kind === "duplicates" && !model ? "Near-duplicates are found by meaning, which needs an embedding model." : nothing}</p>
         </div>
       )}
-      <div class="groups">
-        {groups.map((group) => <GroupCard key={keyOf(group)} group={group} kind={kind} hide={() => hide(group)} />)}
-      </div>
+      {groups.length > 0 && (
+        <Windowed
+          as="div"
+          items={groups}
+          keyOf={keyOf}
+          row={(group: Group, at) => <GroupCard group={group} kind={kind} hide={() => hide(group)} at={at} all={all} />}
+          list={kind}
+          attributes={{ class: "groups", role: "feed", "aria-labelledby": "cleanup-title", "aria-busy": loaded.loading }}
+        />
+      )}
       {loaded.data?.next != null && !loaded.loading && <p class="foot"><button type="button" onClick={() => setPages(pages + 1)}>More</button></p>}
     </section>
   );
