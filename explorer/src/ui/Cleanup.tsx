@@ -10,12 +10,28 @@ import { Status } from "./Status.tsx";
 import { useLoad } from "./useLoad.ts";
 import { Windowed } from "./Windowed.tsx";
 
-const NAMES: Record<GroupKind, [string, string]> = {
-  duplicates: ["Near-duplicates", "No two memories say nearly the same."],
-  contradictions: ["Contradictions", "No memory contradicts another."],
-  superseded: ["Superseded", "No memory was replaced by another."],
-  expiring: ["Expiring", "No memory expires soon."],
-  neverFound: ["Never found", "Every older memory was found by a search."],
+const NAMES: Record<GroupKind, { name: string; nothing: string; does: string }> = {
+  duplicates: {
+    name: "Near-duplicates",
+    nothing: "No two memories say nearly the same.",
+    does: "Merge keeps one text; the others are superseded, so that searches leave them out.",
+  },
+  contradictions: {
+    name: "Contradictions",
+    nothing: "No memory contradicts another.",
+    does: "Choose what is true; it replaces the other, which searches leave out.",
+  },
+  superseded: {
+    name: "Superseded",
+    nothing: "No memory was replaced by another.",
+    does: "Searches leave these out already. Delete what nobody needs.",
+  },
+  expiring: { name: "Expiring", nothing: "No memory expires soon.", does: "After that day no search finds them." },
+  neverFound: {
+    name: "Never found",
+    nothing: "Every older memory was found by a search.",
+    does: "No search has found these for long. Keep what is true, delete what is not.",
+  },
 };
 
 /** What may be put right, group by group. */
@@ -35,7 +51,7 @@ export function Cleanup() {
     setHidden(new Set([...hidden, keyOf(group)]));
     next(keyOf(group));
   };
-  const [, nothing] = NAMES[kind];
+  const { nothing, does } = NAMES[kind];
   const all = loaded.data?.next == null ? groups.length : -1;
   return (
     <section aria-labelledby="cleanup-title" class="cleanup">
@@ -48,10 +64,11 @@ export function Cleanup() {
         {GROUPS.map((name) => (
           <label key={name} class={name === kind ? "chosen" : ""}>
             <input type="radio" name="group" checked={name === kind} onChange={() => go({ group: name })} />
-            {NAMES[name][0]}
+            {NAMES[name].name}
           </label>
         ))}
       </fieldset>
+      {groups.length > 0 && <p class="hint quiet">{does} Everything here can be undone.</p>}
       <Status {...loaded} loading={loaded.loading && groups.length === 0} />
       {loaded.data && !loaded.loading && groups.length === 0 && (
         <div class="empty">

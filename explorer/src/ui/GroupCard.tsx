@@ -5,7 +5,7 @@ import * as drafts from "../state/drafts.ts";
 import * as groups from "../state/groups.ts";
 import { hrefOf } from "../state/navigate.ts";
 import { useStore } from "../state/store.ts";
-import { ago, date, score, time } from "../text/format.ts";
+import { ago, date, time } from "../text/format.ts";
 import { beginning } from "../text/visible.ts";
 import { Diff } from "./Diff.tsx";
 import { Kind } from "./Kind.tsx";
@@ -36,7 +36,7 @@ function actsOf(kind: GroupKind, keep: Member, others: Member[], text: string | 
   const acts: Act[] = [];
   if (several && kind !== "superseded") {
     acts.push({ key: "m", label: "Merge", run: () => groups.merge(keep, others, text === keep.content ? undefined : text) });
-    acts.push({ key: "s", label: `#${keep.id} supersedes`, run: () => groups.linkAll(keep, others, "supersedes") });
+    acts.push({ key: "s", label: `#${keep.id} replaces`, run: () => groups.linkAll(keep, others, "supersedes") });
   }
   if (kind === "duplicates" && several) {
     acts.push({ key: "b", label: "Keep both", run: () => groups.linkAll(keep, others, "related") });
@@ -111,7 +111,6 @@ export function GroupCard({ group, kind, hide, at, all }: CardProps) {
     >
       <p class="meta">
         <b>{group.why}</b>
-        {group.similarity !== null && <span>similarity {score(group.similarity)}</span>}
       </p>
       <div class="members">
         {members.map((member) => (

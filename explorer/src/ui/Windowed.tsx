@@ -9,6 +9,8 @@ import { type Span, spanOf } from "../text/window.ts";
 const MARGIN = 500;
 /** The height of a row until one is measured. */
 const GUESS = 88;
+/** Rows whose height depends on which others are drawn, as in a table, settle or are left: so many times in a row. */
+const SETTLE = 5;
 const SPACERS = { ol: "li", div: "div", tbody: "tr" } as const;
 
 interface WindowedProps<T> {
@@ -37,6 +39,8 @@ export function Windowed<T>({ as: Box, items, keyOf, row, list = "", seen, attri
   const now = useRef({ items, heights, span });
   // Fewer rows than before: the old span is not theirs.
   const shown = span.to > 0 && span.to <= items.length ? span : spanOf(heights, usual, 0, innerHeight + MARGIN);
+  const settling = useRef(0);
+  if (now.current.items !== items) settling.current = 0;
   now.current = { items, heights, span: shown };
 
   const look = () => {
@@ -49,18 +53,20 @@ export function Windowed<T>({ as: Box, items, keyOf, row, list = "", seen, attri
 
   useLayoutEffect(() => {
     if (box.current) keepPlace(measure(box.current));
-    look();
+    if (settling.current++ < SETTLE) look();
   });
   useEffect(() => seen?.(shown.from, shown.to), [shown.from, shown.to, items]);
   useEffect(() => {
     let frame = 0;
     const soon = () => {
       cancelAnimationFrame(frame);
+      settling.current = 0;
       frame = requestAnimationFrame(look);
     };
     const resized = new ResizeObserver(([entry]) => {
       const width = entry?.contentRect.width ?? 0;
-      if (width !== last && last > 0) {
+      if (width === last) return;
+      if (last > 0) {
         known.current.heights.clear();
         now.current.heights.fill(0);
       }
