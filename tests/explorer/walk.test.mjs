@@ -93,6 +93,10 @@ test("a long list can be scrolled to its end and back, and few of its rows are d
     await page().keyboard.press("j");
     await page().locator(`.rows [aria-posinset="${row}"] a:focus`).waitFor();
   }
+  // Another list begins at its top.
+  await show(page(), "#/list?q=printer");
+  await found("office printer").first().waitFor();
+  assert.ok((await page().locator("#middle").evaluate((middle) => middle.scrollTop)) < 10);
   nothingWrong(view.wrong);
 });
 
@@ -117,14 +121,20 @@ test("by keyboard alone: search, the next one, open, close", async () => {
   await page().locator("#middle").focus();
   await page().keyboard.press("/");
   await page().keyboard.type("printer");
-  await found("office printer").first().waitFor();
+  await found("office printer").first().locator(".score", { hasText: "cosine" }).waitFor();
+  // From the field to the first result, and on from row to row.
+  const leads = async (key, row) => {
+    await page().keyboard.press(key);
+    await page().locator(`.rows [aria-posinset="${row}"] a:focus`).waitFor();
+  };
+  await leads("Enter", 1);
+  await leads("j", 2);
+  await leads("k", 1);
+  await leads("j", 2);
+  const id = await page().locator(".rows a:focus").getAttribute("data-row");
   await page().keyboard.press("Enter");
-  await page().keyboard.press("j");
-  await page().keyboard.press("k");
-  await page().keyboard.press("j");
-  await page().keyboard.press("Enter");
-  await page().locator(".memory h2", { hasText: "Memory" }).first().waitFor();
-  await page().keyboard.press("Escape");
+  await page().locator(`.memory[aria-label="Memory ${id}"] .whole`).first().waitFor();
+  await leads("Escape", 2);
   await page().locator(".memory").waitFor({ state: "detached" });
   await page().keyboard.press("?");
   await page().getByRole("heading", { name: "Keys" }).waitFor();
@@ -300,6 +310,19 @@ test("near-duplicates are merged by one key, and that is undone", async () => {
   await page().keyboard.press("u");
   await page().locator(".toast", { hasText: "Undone" }).waitFor();
   await group.waitFor();
+});
+
+test("what is written in a group stays there while the group is out of sight", async () => {
+  await show(page(), "#/cleanup");
+  await page().locator(".group").nth(3).waitFor({ timeout: 60_000 });
+  const text = page().locator(".groups [aria-posinset=\"1\"] textarea");
+  await page().locator(".groups [aria-posinset=\"1\"] summary").click();
+  await text.fill("One text for both");
+  await page().locator("#middle").evaluate((middle) => middle.scrollTo(0, middle.scrollHeight));
+  await text.waitFor({ state: "detached" });
+  await page().locator("#middle").evaluate((middle) => middle.scrollTo(0, 0));
+  await text.waitFor({ state: "attached" });
+  assert.equal(await text.inputValue(), "One text for both");
 });
 
 test("searches of agents are shown, also one that found nothing, and what was missing is saved", async () => {

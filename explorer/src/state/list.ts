@@ -4,7 +4,7 @@ import * as api from "../api/client.ts";
 import { ApiError, isAborted, worded } from "../api/errors.ts";
 import type { Brief, Hit } from "../api/types.ts";
 import { counted } from "../text/format.ts";
-import type { Address } from "./address.ts";
+import { type Address, listPart } from "./address.ts";
 import { idsWithin } from "./area.ts";
 import { asked, PAGE } from "./asked.ts";
 import { isEmpty, listParams } from "./filters.ts";
@@ -83,6 +83,7 @@ async function find(address: Address, signal: AbortSignal, isFirst = false) {
   set({
     list: {
       ...EMPTY_LIST,
+      of: listPart(get().address),
       items,
       search: result,
       query,
@@ -163,7 +164,7 @@ async function page(address: Address, signal: AbortSignal, from: { after?: numbe
   const isLast = after == null && offset == null;
   const next = isLast ? null : more(() => page(address, signal, after == null ? { offset } : { after }));
   if (isFirst) {
-    set({ list: { ...EMPTY_LIST, items: result.results, loading: false, more: next } });
+    set({ list: { ...EMPTY_LIST, of: listPart(get().address), items: result.results, loading: false, more: next } });
   } else append(result.results, next);
 }
 
@@ -175,7 +176,7 @@ async function loadArea({ area, filters }: Address, signal: AbortSignal) {
     if (signal.aborted) return;
     const end = from + PAGE;
     const next = end < ids.length ? more(() => show(end)) : null;
-    if (from === 0) set({ list: { ...EMPTY_LIST, items, loading: false, more: next } });
+    if (from === 0) set({ list: { ...EMPTY_LIST, of: listPart(get().address), items, loading: false, more: next } });
     else append(items, next);
   };
   await show(0);

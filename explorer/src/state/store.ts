@@ -17,8 +17,9 @@ export interface ListState {
   items: (Brief | Hit | Far)[];
   /** Of a search: all it returned with the first page. */
   search: SearchResult | null;
-  /** What the list was loaded for. */
+  /** The query that the list was loaded for, and that with all else it depends on. */
   query: string;
+  of: string;
   loading: boolean;
   error: string | null;
   /** Loads the next page, if there is one. */
@@ -91,6 +92,7 @@ export const EMPTY_LIST: ListState = {
   items: [],
   search: null,
   query: "",
+  of: "",
   loading: true,
   error: null,
   more: null,

@@ -14,7 +14,8 @@ type Listed = ListState["items"][number];
 
 export function List() {
   const items = useStore((state) => state.list.items);
-  const loadedFor = useStore((state) => state.list.query);
+  const query = useStore((state) => state.list.query);
+  const of = useStore((state) => state.list.of);
   const all = useStore((state) => (state.list.more || state.list.loading ? -1 : state.list.items.length));
   const waiting = useStore((state) => state.list.waiting);
   return (
@@ -29,9 +30,9 @@ export function List() {
         items={items}
         keyOf={({ id }: Listed) => id}
         row={(item: Listed, at, height) => <Row item={item} at={at} all={all} height={height} />}
-        list={loadedFor ? "search" : "list"}
+        list={of}
         seen={list.look}
-        attributes={{ class: "rows", "data-query": loadedFor }}
+        attributes={{ class: "rows", "data-query": query }}
       />
       <Foot />
     </section>

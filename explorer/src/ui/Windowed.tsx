@@ -19,7 +19,7 @@ interface WindowedProps<T> {
   keyOf: (item: T) => string | number;
   /** Draws a row. Its height is given if it has been measured: a row without content keeps it. */
   row: (item: T, at: number, height: number) => ComponentChild;
-  /** Of another list nothing measured is true. */
+  /** Another list begins at its top, and nothing measured of this one is true of it. */
   list?: string;
   /** Which rows are drawn now. */
   seen?: (from: number, to: number) => void;
@@ -51,6 +51,12 @@ export function Windowed<T>({ as: Box, items, keyOf, row, list = "", seen, attri
     if ((Object.keys(next) as (keyof Span)[]).some((key) => next[key] !== before[key])) setSpan(next);
   };
 
+  const before = useRef(list);
+  useLayoutEffect(() => {
+    if (before.current === list || !box.current) return;
+    before.current = list;
+    if (box.current.getBoundingClientRect().top < topOf(box.current)) box.current.scrollIntoView();
+  }, [list]);
   useLayoutEffect(() => {
     if (box.current) keepPlace(measure(box.current));
     if (settling.current++ < SETTLE) look();
