@@ -71,7 +71,7 @@ test("a search answers while it is typed, and says why each was found", async (t
 
 test("a long list can be scrolled to its end and back, and few of its rows are drawn", async () => {
   await show(page(), "#/list?kind=pattern");
-  const count = Number((await page().locator("label.choice", { hasText: "pattern" }).locator(".count").textContent()).replace(/\D/g, ""));
+  const count = Number((await page().locator("label.choice", { hasText: "pattern" }).locator(".count", { hasNotText: /^0$/ }).textContent()).replace(/\D/g, ""));
   assert.ok(count > COUNT / 20);
   const rows = page().locator(".rows .row");
   await rows.filter({ hasText: "pattern" }).first().waitFor();
@@ -87,6 +87,7 @@ test("a long list can be scrolled to its end and back, and few of its rows are d
   await scroll(0);
   await page().locator(".rows [aria-posinset=\"1\"] .meta", { hasText: "pattern" }).waitFor();
   assert.equal(await rows.first().getAttribute("aria-posinset"), "1");
+  assert.ok((await rows.count()) < 100);
   // Keys lead on beyond what is drawn.
   await page().locator("#middle").focus();
   for (let row = 1; row <= 60; row++) {
@@ -94,8 +95,8 @@ test("a long list can be scrolled to its end and back, and few of its rows are d
     await page().locator(`.rows [aria-posinset="${row}"] a:focus`).waitFor();
   }
   // Another list begins at its top.
-  await show(page(), "#/list?q=printer");
-  await found("office printer").first().waitFor();
+  await show(page(), "#/list?kind=fact");
+  await rows.filter({ hasText: "fact" }).first().waitFor();
   assert.ok((await page().locator("#middle").evaluate((middle) => middle.scrollTop)) < 10);
   nothingWrong(view.wrong);
 });
@@ -314,7 +315,7 @@ test("near-duplicates are merged by one key, and that is undone", async () => {
 
 test("what is written in a group stays there while the group is out of sight", async () => {
   await show(page(), "#/cleanup");
-  await page().locator(".group").nth(3).waitFor({ timeout: 60_000 });
+  await page().locator(".groups[aria-busy=false] .group").first().waitFor({ timeout: 60_000 });
   const text = page().locator(".groups [aria-posinset=\"1\"] textarea");
   await page().locator(".groups [aria-posinset=\"1\"] summary").click();
   await text.fill("One text for both");
