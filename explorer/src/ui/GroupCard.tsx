@@ -162,8 +162,8 @@ function MemberCard({ member, kept, several, reference, choose, name }: MemberPr
       <p class="meta">
         <a href={hrefOf({ id: member.id, tab: "text" })} aria-label={`Open memory ${member.id}: ${beginning(member.content, 40)}`}>#{member.id}</a>
         <Kind kind={member.entryType} />
-        {member.project && <span><Name text={member.project} /></span>}
-        {member.agent && <span><Name text={member.agent} /></span>}
+        {member.project && <span>project <Name text={member.project} /></span>}
+        {member.agent && <span>agent <Name text={member.agent} /></span>}
         <span>importance {member.importance}</span>
         <span>{member.accessCount > 0 ? `found ${member.accessCount} times` : "never found"}</span>
         {member.expiresAt && <span>expires {date(member.expiresAt)}</span>}

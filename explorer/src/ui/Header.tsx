@@ -60,7 +60,7 @@ function Search() {
         <input
           id="query"
           type="search"
-          placeholder="Search the memories"
+          placeholder="Search"
           aria-label="Search the memories"
           aria-keyshortcuts="/"
           autocomplete="off"

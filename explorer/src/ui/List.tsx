@@ -113,8 +113,8 @@ function Whole({ item, at, all }: Omit<RowProps<Exclude<Listed, Far>>, "height">
       <p class="meta">
         <Kind kind={item.entryType} />
         <span>#{item.id}</span>
-        {item.project && <span title="Project"><Name text={item.project} /></span>}
-        {item.agent && <span title="Agent"><Name text={item.agent} /></span>}
+        {item.project && <span>project <Name text={item.project} /></span>}
+        {item.agent && <span>agent <Name text={item.agent} /></span>}
         {item.importance != null && item.importance !== 5 && <span>importance {item.importance}</span>}
         {item.tags?.slice(0, 4).map((tag) => <span key={tag} class="tag"><Name text={tag} /></span>)}
         <time title={time(item.createdAt)}>{ago(item.createdAt)}</time>
