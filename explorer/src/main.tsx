@@ -3,7 +3,7 @@ import { onUnauthorized } from "./api/client.ts";
 import { worded } from "./api/errors.ts";
 import { forget, open } from "./api/session.ts";
 import { commandOf } from "./keys.ts";
-import { type Address, format, HOME } from "./state/address.ts";
+import { listPart } from "./state/address.ts";
 import * as list from "./state/list.ts";
 import * as live from "./state/live.ts";
 import * as memory from "./state/memory.ts";
@@ -15,9 +15,6 @@ import { App } from "./ui/App.tsx";
 import { obey, whereIs } from "./ui/commands.ts";
 
 const CLOSED = "This page needs a key. Run memorist explore in a terminal and use the page that it opens.";
-
-/** What the list depends on. */
-const listPart = ({ query, mode, filters, area }: Address) => format({ ...HOME, query, mode, filters, area });
 
 async function main() {
   const root = document.getElementById("app");

@@ -57,6 +57,7 @@ export class WebGl implements Renderer {
   readonly #at: Locations;
   readonly #buffers: WebGLBuffer[] = [];
   #scene: Scene | undefined;
+  #colours: { palette: number[]; dimmed: number[]; background: number[] } = { palette: [], dimmed: [], background: [] };
 
   constructor(readonly canvas: HTMLCanvasElement) {
     const gl = canvas.getContext("webgl2", { alpha: false, antialias: false });
@@ -75,7 +76,9 @@ export class WebGl implements Renderer {
   scene(scene: Scene) {
     const gl = this.#gl;
     const { points, colour, mask } = scene;
-    if (points !== this.#scene?.points) {
+    const before = this.#scene;
+    // What is there already is not sent to the graphics card again.
+    if (points !== before?.points) {
       const places = new Uint16Array(points.count * 2);
       for (let at = 0; at < points.count; at++) {
         places[2 * at] = points.x[at] as number;
@@ -83,8 +86,12 @@ export class WebGl implements Renderer {
       }
       this.#fill(0, places, 2, gl.UNSIGNED_SHORT);
     }
-    this.#fill(1, colour, 1, gl.UNSIGNED_BYTE);
-    this.#fill(2, mask ?? new Uint8Array(points.count).fill(1), 1, gl.UNSIGNED_BYTE);
+    if (colour !== before?.colour) this.#fill(1, colour, 1, gl.UNSIGNED_BYTE);
+    if (mask !== before?.mask || points !== before.points) {
+      this.#fill(2, mask ?? new Uint8Array(points.count).fill(1), 1, gl.UNSIGNED_BYTE);
+    }
+    const unit = (one: string) => rgb(one).map((part) => part / 255);
+    this.#colours = { palette: scene.palette.flatMap(unit), dimmed: unit(scene.dimmed), background: unit(scene.background) };
     this.#scene = scene;
   }
 
@@ -104,16 +111,16 @@ export class WebGl implements Renderer {
       this.canvas.width = width;
       this.canvas.height = height;
     }
-    const unit = (colour: string) => rgb(colour).map((one) => one / 255) as [number, number, number];
+    const { palette, dimmed, background } = this.#colours;
     gl.viewport(0, 0, width, height);
-    gl.clearColor(...unit(scene.background), 1);
+    gl.clearColor(...(background as [number, number, number]), 1);
     gl.clear(gl.COLOR_BUFFER_BIT);
     gl.useProgram(this.#program);
     gl.uniform2f(this.#at.middle, view.x, view.y);
     gl.uniform2f(this.#at.scale, (2 * view.scale) / size.width, (2 * view.scale) / size.height);
     gl.uniform1f(this.#at.size, Math.max(1.5, 2 * radius(zoomOf(view, size), scene.points.count) * ratio + 1));
-    gl.uniform3fv(this.#at.palette, scene.palette.flatMap(unit));
-    gl.uniform3f(this.#at.dimmed, ...unit(scene.dimmed));
+    gl.uniform3fv(this.#at.palette, palette);
+    gl.uniform3fv(this.#at.dimmed, dimmed);
     const count = Math.min(scene.points.count, most);
     for (const passing of scene.mask ? [0, 1] : [1]) {
       gl.uniform1i(this.#at.passing, passing);

@@ -105,3 +105,6 @@ export function parse(hash: string): Address {
     only: oneOf(ONLY, search.get("only"), ""),
   };
 }
+
+/** What the list depends on. */
+export const listPart = ({ query, mode, filters, area }: Address) => format({ ...HOME, query, mode, filters, area });

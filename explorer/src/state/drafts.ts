@@ -1,6 +1,7 @@
 // What was typed and not saved yet: closing a dialog loses none of it.
 
-type Key = number | "new";
+/** A memory by its number, a new one, or a group of some. */
+type Key = number | "new" | `group ${string}`;
 
 const drafts = new Map<Key, unknown>();
 

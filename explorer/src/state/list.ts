@@ -4,20 +4,25 @@ import * as api from "../api/client.ts";
 import { ApiError, isAborted, worded } from "../api/errors.ts";
 import type { Brief, Hit } from "../api/types.ts";
 import { counted } from "../text/format.ts";
-import type { Address } from "./address.ts";
+import { type Address, listPart } from "./address.ts";
 import { idsWithin } from "./area.ts";
 import { asked, PAGE } from "./asked.ts";
 import { isEmpty, listParams } from "./filters.ts";
 import { merged } from "./merged.ts";
-import { EMPTY_LIST, get, type ListState, set } from "./store.ts";
+import { EMPTY_LIST, get, isFar, type ListState, set } from "./store.ts";
 
 type Item = Brief | Hit;
+type Listed = ListState["items"][number];
 
 const SILENCE = 80;
 /** An area of the map is searched within so many results. */
 const WITHIN_AREA = 1000;
-/** Nobody reads more; filters lead on. */
-const MOST = 2000;
+/** So many rows around those that are drawn are kept whole; of the others, their ids. */
+const NEAR = 500;
+/** Of so many around those that are drawn, those that were left are read again. */
+const AHEAD = 40;
+/** So many rows before the end the next page is loaded. */
+const EARLY = 20;
 /** What the API gives at once. */
 const LARGEST_PAGE = 1000;
 /** Of a memory that is read whole. */
@@ -28,6 +33,9 @@ let running: AbortController | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 /** It changed while it was loading. */
 let stale = false;
+/** Which rows are drawn. */
+let drawn = { from: 0, to: 0 };
+let filling = false;
 
 const change = (part: Partial<ListState>) => set({ list: { ...get().list, ...part } });
 
@@ -75,6 +83,7 @@ async function find(address: Address, signal: AbortSignal, isFirst = false) {
   set({
     list: {
       ...EMPTY_LIST,
+      of: listPart(get().address),
       items,
       search: result,
       query,
@@ -91,7 +100,9 @@ function further(params: Record<string, unknown>, cursor: string | null | undefi
   if (!cursor) return null;
   return more(async () => {
     const result = await api.search({ ...params, cursor }, signal);
-    if (!signal.aborted) append(result.results, further(params, result.nextCursor, signal));
+    if (signal.aborted) return;
+    append(result.results, further(params, result.nextCursor, signal));
+    if (!result.nextCursor && result.warnings) change({ end: result.warnings.join(" ") });
   });
 }
 
@@ -104,17 +115,56 @@ function append(items: Item[], next: ListState["more"]) {
   const before = get().list.items;
   const known = new Set(before.map(({ id }) => id));
   const all = [...before, ...items.filter(({ id }) => !known.has(id))];
-  change({ items: all, loading: false, more: all.length < MOST ? next : null, isCut: all.length >= MOST && next !== null });
+  change({ items: bounded(all), loading: false, more: next });
+}
+
+/** Keeps whole what is near the rows that are drawn. What a search found is kept: it says more than the memory, and ends soon. */
+function bounded(items: Listed[]): Listed[] {
+  if (get().list.search) return items;
+  const [from, to] = [drawn.from - NEAR, drawn.to + NEAR + LARGEST_PAGE];
+  return items.map((item, at) => ((at >= from && at < to) || isFar(item) ? item : { id: item.id }));
+}
+
+/** Rows come into view: loads the next page when they are the last, and reads again those that were left. */
+export function look(from: number, to: number) {
+  drawn = { from, to };
+  const { items, more } = get().list;
+  if (more && to >= items.length - EARLY) more();
+  void fill();
+}
+
+async function fill() {
+  const signal = running?.signal;
+  const far = () => get().list.items.slice(Math.max(0, drawn.from - AHEAD), drawn.to + AHEAD).filter(isFar);
+  if (filling || !signal) return;
+  filling = true;
+  try {
+    for (let wanted = far(); wanted.length > 0 && !signal.aborted; wanted = far()) {
+      const read = new Map((await byIds(wanted.map(({ id }) => id), signal)).map((item) => [item.id, item]));
+      if (signal.aborted) return;
+      const asked = new Set(wanted.map(({ id }) => id));
+      // Those that are gone leave.
+      change({ items: bounded(get().list.items.flatMap((item) => (asked.has(item.id) ? read.get(item.id) ?? [] : [item]))) });
+    }
+  } catch {
+    // They stay empty until they come into view again.
+  } finally {
+    filling = false;
+    if (signal.aborted && running && !running.signal.aborted) void fill();
+  }
 }
 
 async function page(address: Address, signal: AbortSignal, from: { after?: number; offset?: number }) {
-  const result = await api.list({ ...listParams(address.filters), limit: PAGE, ...from }, signal);
+  // The further somebody scrolls, the more at once.
+  const isFirst = from.after === undefined && from.offset === undefined;
+  const limit = isFirst ? PAGE : Math.min(LARGEST_PAGE, Math.max(PAGE, get().list.items.length));
+  const result = await api.list({ ...listParams(address.filters), limit, ...from }, signal);
   if (signal.aborted) return;
   const { next: after, nextOffset: offset } = result;
   const isLast = after == null && offset == null;
   const next = isLast ? null : more(() => page(address, signal, after == null ? { offset } : { after }));
-  if (from.after === undefined && from.offset === undefined) {
-    set({ list: { ...EMPTY_LIST, items: result.results, loading: false, more: next } });
+  if (isFirst) {
+    set({ list: { ...EMPTY_LIST, of: listPart(get().address), items: result.results, loading: false, more: next } });
   } else append(result.results, next);
 }
 
@@ -126,7 +176,7 @@ async function loadArea({ area, filters }: Address, signal: AbortSignal) {
     if (signal.aborted) return;
     const end = from + PAGE;
     const next = end < ids.length ? more(() => show(end)) : null;
-    if (from === 0) set({ list: { ...EMPTY_LIST, items, loading: false, more: next } });
+    if (from === 0) set({ list: { ...EMPTY_LIST, of: listPart(get().address), items, loading: false, more: next } });
     else append(items, next);
   };
   await show(0);
@@ -139,7 +189,7 @@ async function byIds(ids: number[], signal: AbortSignal): Promise<Item[]> {
     const read = ids.slice(from, from + AT_ONCE).map(async (id) => {
       try {
         const { entry, gone } = await api.memory({ id }, signal);
-        return gone ? [] : [{ ...entry, content: entry.content.slice(0, SNIPPET), truncated: entry.content.length > SNIPPET } as Item];
+        return gone && !ofGone() ? [] : [{ ...entry, content: entry.content.slice(0, SNIPPET), truncated: entry.content.length > SNIPPET } as Item];
       } catch (error) {
         if (error instanceof ApiError && error.kind === "notFound") return [];
         throw error;
@@ -149,6 +199,9 @@ async function byIds(ids: number[], signal: AbortSignal): Promise<Item[]> {
   }
   return items;
 }
+
+/** Whether the list is of memories that are gone. */
+const ofGone = () => ["deleted", "expired"].includes(get().address.filters.state);
 
 /** Loads again after a change, without moving what is read: new ones wait above if the list is scrolled. */
 export async function refresh(isScrolled: boolean) {

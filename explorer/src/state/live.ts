@@ -5,34 +5,37 @@ import type { MapState } from "../api/types.ts";
 import * as list from "./list.ts";
 import * as memory from "./memory.ts";
 import * as overview from "./overview.ts";
+import { paced } from "./pace.ts";
 import { get, set } from "./store.ts";
 
 const TOGETHER = 150;
-let pending: ReturnType<typeof setTimeout> | undefined;
+const EVERY = 1000;
+
+const again = paced(refresh, { together: TOGETHER, every: EVERY, isHidden: () => document.hidden });
 
 export function start() {
+  document.addEventListener("visibilitychange", again.resume);
   void listen({
     event: ({ event, data }) => {
-      if (event === "changed") changed();
+      if (event === "changed") again.ask();
       if (event === "map") mapState(data);
     },
     state: (live) => {
       set({ live });
       // What was missed before it was open.
-      if (live) changed();
+      if (live) again.ask();
     },
   });
 }
 
-/** Loads again what is shown; several changes in a row are one. */
-export function changed() {
-  pending ??= setTimeout(() => {
-    pending = undefined;
-    set({ revision: get().revision + 1 });
-    void overview.load();
-    memory.refresh();
-    if (get().address.view === "list" || get().address.query) void list.refresh(isScrolled());
-  }, TOGETHER);
+/** A change was made here: what is shown is loaded again at once. */
+export const changed = () => again.ask(true);
+
+/** Loads again what is shown. */
+async function refresh() {
+  set({ revision: get().revision + 1 });
+  const isListed = get().address.view === "list" || get().address.query !== "";
+  await Promise.all([overview.load(), memory.refresh(), isListed ? list.refresh(isScrolled()) : undefined]);
 }
 
 /** In a narrow window the page is scrolled, else its middle. */

@@ -26,9 +26,9 @@ export async function load(quiet = false) {
 }
 
 /** After a change elsewhere. What is being edited is kept, and the editor says so. */
-export function refresh() {
+export async function refresh() {
   const { memory, dialog } = get();
   if (!memory) return;
   if (dialog?.kind === "edit" && dialog.entry.id === memory.id) set({ memory: { ...memory, changed: true } });
-  else void load(true);
+  else await load(true);
 }

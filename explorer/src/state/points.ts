@@ -5,16 +5,26 @@ import { decode, type Points } from "../map/points.ts";
 
 let points: Points | undefined;
 let loading: Promise<Points> | undefined;
+let next: Promise<Points> | undefined;
 
 export const knownPoints = () => points;
 
 /** The points; those that are there already unless `fresh`. */
 export function loadPoints(fresh = false): Promise<Points> {
   if (points && !fresh) return Promise.resolve(points);
-  loading ??= ask().finally(() => {
-    loading = undefined;
+  if (!loading) {
+    loading = ask().finally(() => {
+      loading = undefined;
+    });
+    return loading;
+  }
+  if (!fresh) return loading;
+  // What was written since that one was asked for is in the next.
+  next ??= loading.catch(() => {}).then(() => {
+    next = undefined;
+    return loadPoints(true);
   });
-  return loading;
+  return next;
 }
 
 async function ask(): Promise<Points> {

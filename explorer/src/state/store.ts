@@ -5,18 +5,27 @@ import type { ApiError } from "../api/errors.ts";
 import type { Brief, Entry, Hit, MemoryResult, Overview, SearchResult } from "../api/types.ts";
 import { type Address, HOME } from "./address.ts";
 
+/** A memory of a list that was read and is far from what is seen: read again when it comes near. */
+export interface Far {
+  id: number;
+  createdAt?: undefined;
+}
+
+export const isFar = (item: Brief | Hit | Far): item is Far => item.createdAt === undefined;
+
 export interface ListState {
-  items: (Brief | Hit)[];
+  items: (Brief | Hit | Far)[];
   /** Of a search: all it returned with the first page. */
   search: SearchResult | null;
-  /** What the list was loaded for. */
+  /** The query that the list was loaded for, and that with all else it depends on. */
   query: string;
+  of: string;
   loading: boolean;
   error: string | null;
   /** Loads the next page, if there is one. */
   more: (() => void) | null;
-  /** There are more than are shown. */
-  isCut: boolean;
+  /** Why a search has no further pages, though there may be more. */
+  end: string | null;
   /** New ones that came while the list was read. */
   waiting: number;
   milliseconds: number | null;
@@ -83,10 +92,11 @@ export const EMPTY_LIST: ListState = {
   items: [],
   search: null,
   query: "",
+  of: "",
   loading: true,
   error: null,
   more: null,
-  isCut: false,
+  end: null,
   waiting: 0,
   milliseconds: null,
 };

@@ -8,13 +8,30 @@ import { number } from "../text/format.ts";
 import { GroupCard, keyOf } from "./GroupCard.tsx";
 import { Status } from "./Status.tsx";
 import { useLoad } from "./useLoad.ts";
+import { Windowed } from "./Windowed.tsx";
 
-const NAMES: Record<GroupKind, [string, string]> = {
-  duplicates: ["Near-duplicates", "No two memories say nearly the same."],
-  contradictions: ["Contradictions", "No memory contradicts another."],
-  superseded: ["Superseded", "No memory was replaced by another."],
-  expiring: ["Expiring", "No memory expires soon."],
-  neverFound: ["Never found", "Every older memory was found by a search."],
+const NAMES: Record<GroupKind, { name: string; nothing: string; does: string }> = {
+  duplicates: {
+    name: "Near-duplicates",
+    nothing: "No two memories say nearly the same.",
+    does: "Merge keeps one text; the others are superseded, so that searches leave them out.",
+  },
+  contradictions: {
+    name: "Contradictions",
+    nothing: "No memory contradicts another.",
+    does: "Choose what is true; it replaces the other, which searches leave out.",
+  },
+  superseded: {
+    name: "Superseded",
+    nothing: "No memory was replaced by another.",
+    does: "Searches leave these out already. Delete what nobody needs.",
+  },
+  expiring: { name: "Expiring", nothing: "No memory expires soon.", does: "After that day no search finds them." },
+  neverFound: {
+    name: "Never found",
+    nothing: "Every older memory was found by a search.",
+    does: "No search has found these for long. Keep what is true, delete what is not.",
+  },
 };
 
 /** What may be put right, group by group. */
@@ -34,7 +51,8 @@ export function Cleanup() {
     setHidden(new Set([...hidden, keyOf(group)]));
     next(keyOf(group));
   };
-  const [, nothing] = NAMES[kind];
+  const { nothing, does } = NAMES[kind];
+  const all = loaded.data?.next == null ? groups.length : -1;
   return (
     <section aria-labelledby="cleanup-title" class="cleanup">
       <div class="head">
@@ -46,10 +64,11 @@ export function Cleanup() {
         {GROUPS.map((name) => (
           <label key={name} class={name === kind ? "chosen" : ""}>
             <input type="radio" name="group" checked={name === kind} onChange={() => go({ group: name })} />
-            {NAMES[name][0]}
+            {NAMES[name].name}
           </label>
         ))}
       </fieldset>
+      {groups.length > 0 && <p class="hint quiet">{does} Everything here can be undone.</p>}
       <Status {...loaded} loading={loaded.loading && groups.length === 0} />
       {loaded.data && !loaded.loading && groups.length === 0 && (
         <div class="empty">
@@ -57,9 +76,16 @@ export function Cleanup() {
           <p>{kind === "duplicates" && !model ? "Near-duplicates are found by meaning, which needs an embedding model." : nothing}</p>
         </div>
       )}
-      <div class="groups">
-        {groups.map((group) => <GroupCard key={keyOf(group)} group={group} kind={kind} hide={() => hide(group)} />)}
-      </div>
+      {groups.length > 0 && (
+        <Windowed
+          as="div"
+          items={groups}
+          keyOf={keyOf}
+          row={(group: Group, at) => <GroupCard group={group} kind={kind} hide={() => hide(group)} at={at} all={all} />}
+          list={kind}
+          attributes={{ class: "groups", role: "feed", "aria-labelledby": "cleanup-title", "aria-busy": loaded.loading }}
+        />
+      )}
       {loaded.data?.next != null && !loaded.loading && <p class="foot"><button type="button" onClick={() => setPages(pages + 1)}>More</button></p>}
     </section>
   );

@@ -61,7 +61,7 @@ function Help() {
         <div><dt><kbd>← ↑ ↓ →</kbd></dt><dd>To the nearest point that way</dd></div>
         <div><dt><kbd>+ −</kbd></dt><dd>Closer, farther</dd></div>
         <div><dt><kbd>0</kbd></dt><dd>All of it</dd></div>
-        <div><dt><kbd>Shift</kbd> and drag</dt><dd>Draw around an area</dd></div>
+        <div><dt><kbd>Shift drag</kbd></dt><dd>Draw around an area</dd></div>
       </dl>
       <p class="quiet">Looking changes nothing: what you open or search here is neither counted nor logged.</p>
     </>

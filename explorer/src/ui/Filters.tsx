@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import type { View } from "../state/address.ts";
 import { countSet, KINDS, SHARED, type Source, SOURCES, STATES } from "../state/filters.ts";
 import { clearFilters, filter, go } from "../state/navigate.ts";
 import { useStore } from "../state/store.ts";
@@ -18,35 +19,50 @@ const STATE_NAMES: Record<string, string> = {
   deleted: "Deleted",
 };
 
+/** Views that the filters do not change. */
+const WHOLE: Partial<Record<View, string>> = {
+  searches: "Searches are shown whatever they were about.",
+  cleanup: "Clean up looks at all memories, without filters.",
+};
+
 export function Filters() {
+  const whole = useStore((state) => WHOLE[state.address.view]);
   const filters = useStore((state) => state.address.filters);
   const area = useStore((state) => state.address.area.length > 0);
   // In a wide window they are shown always.
   const [open, setOpen] = useState(false);
-  const count = countSet(filters) + (area ? 1 : 0);
+  const count = whole ? 0 : countSet(filters) + (area ? 1 : 0);
   return (
     <aside class="filters" aria-label="Filters">
       <button type="button" class="fold" aria-expanded={open} aria-controls="filters" onClick={() => setOpen(!open)}>
         Filters{count > 0 ? ` (${count})` : ""}
       </button>
       <div id="filters" class={open ? "" : "folded"}>
-        {countSet(filters) > 0 && (
+        {!whole && countSet(filters) > 0 && (
           <p class="set">
             {counted(countSet(filters), "filter")} set <button type="button" onClick={clearFilters}>Clear</button>
           </p>
         )}
-        {area && (
+        {!whole && area && (
           <p class="set">
             An area of the map <button type="button" onClick={() => go({ area: [] })}>Leave</button>
           </p>
         )}
-        <Kinds />
-        <Sources />
-        <Places />
-        <More />
+        {whole ? <p class="unfiltered quiet">{whole}</p> : <Facets />}
         <Scope />
       </div>
     </aside>
+  );
+}
+
+function Facets() {
+  return (
+    <>
+      <Kinds />
+      <Sources />
+      <Places />
+      <More />
+    </>
   );
 }
 

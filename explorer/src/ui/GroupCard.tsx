@@ -1,10 +1,11 @@
 import { useState } from "preact/hooks";
 import type { Group, Member } from "../api/types.ts";
 import type { GroupKind } from "../state/address.ts";
+import * as drafts from "../state/drafts.ts";
 import * as groups from "../state/groups.ts";
 import { hrefOf } from "../state/navigate.ts";
 import { useStore } from "../state/store.ts";
-import { ago, date, score, time } from "../text/format.ts";
+import { ago, date, time } from "../text/format.ts";
 import { beginning } from "../text/visible.ts";
 import { Diff } from "./Diff.tsx";
 import { Kind } from "./Kind.tsx";
@@ -35,7 +36,7 @@ function actsOf(kind: GroupKind, keep: Member, others: Member[], text: string | 
   const acts: Act[] = [];
   if (several && kind !== "superseded") {
     acts.push({ key: "m", label: "Merge", run: () => groups.merge(keep, others, text === keep.content ? undefined : text) });
-    acts.push({ key: "s", label: `#${keep.id} supersedes`, run: () => groups.linkAll(keep, others, "supersedes") });
+    acts.push({ key: "s", label: `#${keep.id} replaces`, run: () => groups.linkAll(keep, others, "supersedes") });
   }
   if (kind === "duplicates" && several) {
     acts.push({ key: "b", label: "Keep both", run: () => groups.linkAll(keep, others, "related") });
@@ -52,13 +53,33 @@ function actsOf(kind: GroupKind, keep: Member, others: Member[], text: string | 
   return acts;
 }
 
-export function GroupCard({ group, kind, hide }: { group: Group; kind: GroupKind; hide: () => void }) {
+interface CardProps {
+  group: Group;
+  kind: GroupKind;
+  hide: () => void;
+  /** Its place, of how many; -1: nobody knows yet. */
+  at: number;
+  all: number;
+}
+
+/** What was chosen and written in a card, which it has again when it comes back into view. */
+interface Draft {
+  chosen: number;
+  text?: string;
+}
+
+export function GroupCard({ group, kind, hide, at, all }: CardProps) {
   const readOnly = useStore((state) => state.overview?.readOnly ?? true);
   const { members } = group;
-  const [chosen, setChosen] = useState(best(members));
+  const key = `group ${keyOf(group)}` as const;
+  const [{ chosen, text }, setDraft] = useState<Draft>(() => drafts.draft<Draft>(key) ?? { chosen: best(members) });
+  const change = (part: Partial<Draft>) => {
+    const draft = { chosen, text, ...part };
+    setDraft(draft);
+    drafts.keep(key, draft);
+  };
   const keep = members.find(({ id }) => id === chosen) ?? (members[0] as Member);
   const others = members.filter(({ id }) => id !== keep.id);
-  const [text, setText] = useState<string | undefined>(undefined);
   const [busy, setBusy] = useState(false);
   const acts = readOnly ? [] : actsOf(kind, keep, others, text, members);
   const run = async (act: Act) => {
@@ -66,7 +87,9 @@ export function GroupCard({ group, kind, hide }: { group: Group; kind: GroupKind
     setBusy(true);
     const done = await (act.run() ?? Promise.resolve(true));
     setBusy(false);
-    if (done) hide();
+    if (!done) return;
+    drafts.forget(key);
+    hide();
   };
   const press = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || (event.target as Element).matches("textarea, input[type=text]")) return;
@@ -77,21 +100,28 @@ export function GroupCard({ group, kind, hide }: { group: Group; kind: GroupKind
     void run(act);
   };
   return (
-    <article class="group" tabIndex={0} data-row={keyOf(group)} onKeyDown={press} aria-label={`${group.why}: ${members.map(({ id }) => `memory ${id}`).join(", ")}`}>
+    <article
+      class="group"
+      tabIndex={0}
+      data-row={keyOf(group)}
+      aria-posinset={at + 1}
+      aria-setsize={all}
+      aria-label={`${group.why}: ${members.map(({ id }) => `memory ${id}`).join(", ")}`}
+      onKeyDown={press}
+    >
       <p class="meta">
         <b>{group.why}</b>
-        {group.similarity !== null && <span>similarity {score(group.similarity)}</span>}
       </p>
       <div class="members">
         {members.map((member) => (
           <MemberCard key={member.id} member={member} kept={member.id === keep.id} several={members.length > 1}
-            reference={keep} choose={() => setChosen(member.id)} name={keyOf(group)} />
+            reference={keep} choose={() => change({ chosen: member.id })} name={keyOf(group)} />
         ))}
       </div>
       {acts.some(({ key }) => key === "m") && (
         <details class="merged">
           <summary>Write the merged text</summary>
-          <textarea rows={3} aria-label="The merged text" value={text ?? keep.content} onInput={(event) => setText(event.currentTarget.value)} />
+          <textarea rows={3} aria-label="The merged text" value={text ?? keep.content} onInput={(event) => change({ text: event.currentTarget.value })} />
         </details>
       )}
       <p class="actions">
@@ -132,8 +162,8 @@ function MemberCard({ member, kept, several, reference, choose, name }: MemberPr
       <p class="meta">
         <a href={hrefOf({ id: member.id, tab: "text" })} aria-label={`Open memory ${member.id}: ${beginning(member.content, 40)}`}>#{member.id}</a>
         <Kind kind={member.entryType} />
-        {member.project && <span><Name text={member.project} /></span>}
-        {member.agent && <span><Name text={member.agent} /></span>}
+        {member.project && <span>project <Name text={member.project} /></span>}
+        {member.agent && <span>agent <Name text={member.agent} /></span>}
         <span>importance {member.importance}</span>
         <span>{member.accessCount > 0 ? `found ${member.accessCount} times` : "never found"}</span>
         {member.expiresAt && <span>expires {date(member.expiresAt)}</span>}

@@ -60,7 +60,7 @@ function Search() {
         <input
           id="query"
           type="search"
-          placeholder="Search what the agents know"
+          placeholder="Search"
           aria-label="Search the memories"
           aria-keyshortcuts="/"
           autocomplete="off"

@@ -1,17 +1,22 @@
-import { useEffect, useRef } from "preact/hooks";
-import type { Brief, Hit } from "../api/types.ts";
+import type { Hit } from "../api/types.ts";
 import { countSet, isEmpty } from "../state/filters.ts";
 import * as exporting from "../state/export.ts";
 import * as list from "../state/list.ts";
 import { clearFilters, go, hrefOf } from "../state/navigate.ts";
-import { set, useStore } from "../state/store.ts";
+import { type Far, isFar, type ListState, set, useStore } from "../state/store.ts";
 import { ago, counted, number, time } from "../text/format.ts";
 import { Kind } from "./Kind.tsx";
 import { Score } from "./Score.tsx";
 import { Marked, Name } from "./Text.tsx";
+import { Windowed } from "./Windowed.tsx";
+
+type Listed = ListState["items"][number];
 
 export function List() {
   const items = useStore((state) => state.list.items);
+  const query = useStore((state) => state.list.query);
+  const of = useStore((state) => state.list.of);
+  const all = useStore((state) => (state.list.more || state.list.loading ? -1 : state.list.items.length));
   const waiting = useStore((state) => state.list.waiting);
   return (
     <section class="list" aria-labelledby="list-title">
@@ -20,9 +25,15 @@ export function List() {
         <button type="button" class="waiting" onClick={showNew}>{counted(waiting, "new memory", "new memories")}: show</button>
       )}
       <Notes />
-      <ol class="rows">
-        {items.map((item) => <Row key={item.id} item={item} />)}
-      </ol>
+      <Windowed
+        as="ol"
+        items={items}
+        keyOf={({ id }: Listed) => id}
+        row={(item: Listed, at, height) => <Row item={item} at={at} all={all} height={height} />}
+        list={of}
+        seen={list.look}
+        attributes={{ class: "rows", "data-query": query }}
+      />
       <Foot />
     </section>
   );
@@ -72,11 +83,28 @@ function Notes() {
   return <ul class="notes">{warnings.map((text) => <li key={text}>{text}</li>)}</ul>;
 }
 
-function Row({ item }: { item: Brief | Hit }) {
-  const open = useStore((state) => state.address.id === item.id);
-  const hit = "score" in item ? item : null;
+interface RowProps<T> {
+  item: T;
+  at: number;
+  /** Of how many; -1: nobody knows yet. */
+  all: number;
+  height: number;
+}
+
+function Row({ item, height, ...place }: RowProps<Listed>) {
+  if (!isFar(item)) return <Whole item={item} {...place} />;
   return (
-    <li class={open ? "row open" : "row"}>
+    <li class="row" aria-busy="true" aria-posinset={place.at + 1} aria-setsize={place.all} style={{ height: `${height}px` }}>
+      <a href={hrefOf({ id: item.id, tab: "text" })} data-row={item.id} class="quiet">Memory {item.id}</a>
+    </li>
+  );
+}
+
+function Whole({ item, at, all }: Omit<RowProps<Exclude<Listed, Far>>, "height">) {
+  const open = useStore((state) => state.address.id === item.id);
+  const hit: Hit | null = "score" in item ? item : null;
+  return (
+    <li class={open ? "row open" : "row"} aria-posinset={at + 1} aria-setsize={all}>
       <a href={hrefOf({ id: item.id, tab: "text" })} data-row={item.id} aria-current={open ? "true" : undefined}>
         <Marked text={item.content ?? ""} words={hit?.words ?? []} />
         {item.truncated && <span class="quiet"> …</span>}
@@ -85,8 +113,8 @@ function Row({ item }: { item: Brief | Hit }) {
       <p class="meta">
         <Kind kind={item.entryType} />
         <span>#{item.id}</span>
-        {item.project && <span title="Project"><Name text={item.project} /></span>}
-        {item.agent && <span title="Agent"><Name text={item.agent} /></span>}
+        {item.project && <span>project <Name text={item.project} /></span>}
+        {item.agent && <span>agent <Name text={item.agent} /></span>}
         {item.importance != null && item.importance !== 5 && <span>importance {item.importance}</span>}
         {item.tags?.slice(0, 4).map((tag) => <span key={tag} class="tag"><Name text={tag} /></span>)}
         <time title={time(item.createdAt)}>{ago(item.createdAt)}</time>
@@ -97,14 +125,6 @@ function Row({ item }: { item: Brief | Hit }) {
 
 function Foot() {
   const state = useStore((all) => all.list);
-  const end = useRef<HTMLDivElement>(null);
-  const { more } = state;
-  useEffect(() => {
-    if (!more || !end.current) return;
-    const seen = new IntersectionObserver(([entry]) => entry?.isIntersecting && more(), { rootMargin: "600px" });
-    seen.observe(end.current);
-    return () => seen.disconnect();
-  }, [more]);
   if (state.error) {
     return (
       <div class="empty" role="alert">
@@ -114,8 +134,7 @@ function Foot() {
     );
   }
   if (state.items.length === 0 && !state.loading) return <Empty />;
-  if (state.isCut) return <p class="foot quiet">The first {number(state.items.length)} are shown. Filters lead to the others.</p>;
-  return <div ref={end} class="foot">{state.loading ? <span class="quiet">Loading…</span> : null}</div>;
+  return <p class="foot quiet">{state.loading ? "Loading…" : state.end}</p>;
 }
 
 function Empty() {

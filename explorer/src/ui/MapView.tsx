@@ -32,6 +32,7 @@ export function MapView() {
   useEffect(() => {
     if (!making) return;
     const timer = setInterval(() => {
+      if (document.hidden) return;
       void overview.load();
       if (!isMade) setTries((tries) => tries + 1);
     }, PROGRESS);

@@ -149,7 +149,7 @@ function Actions({ result: { entry, gone } }: { result: MemoryResult }) {
   );
 }
 
-function About({ result: { entry } }: { result: MemoryResult }) {
+function About({ result: { entry, gone } }: { result: MemoryResult }) {
   const hit = useStore((state) => state.list.items.find(({ id }) => id === entry.id));
   const words = hit && "words" in hit ? hit.words : undefined;
   return (
@@ -161,7 +161,7 @@ function About({ result: { entry } }: { result: MemoryResult }) {
           <Whole text={entry.context} />
         </>
       )}
-      <WhyHere entry={entry} />
+      <WhyHere entry={entry} isGone={gone !== null} />
       {entry.body != null && <Body body={entry.body} />}
       <Facts entry={entry} />
     </>

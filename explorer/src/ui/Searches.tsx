@@ -8,6 +8,7 @@ import { beginning } from "../text/visible.ts";
 import { Status } from "./Status.tsx";
 import { Name } from "./Text.tsx";
 import { useLoad } from "./useLoad.ts";
+import { Windowed } from "./Windowed.tsx";
 
 const ONLY = [["", "All"], ["nothing", "Found nothing"], ["weak", "Found little"], ["neverOpened", "Never opened"]] as const;
 const PAGE = 100;
@@ -42,7 +43,7 @@ export function Searches() {
           <p>{only === "nothing" ? "Every search found something." : "Searches of agents appear here; yours in this page do not."}</p>
         </div>
       )}
-      {results.length > 0 && <Table results={results} />}
+      {results.length > 0 && <Table results={results} isAll={loaded.data?.next == null} list={only} />}
       {loaded.data?.next != null && (
         <p class="foot"><button type="button" onClick={() => setPages(pages + 1)}>Older ones</button></p>
       )}
@@ -62,41 +63,40 @@ async function load(only: string, pages: number, signal: AbortSignal) {
   return { results, next: before };
 }
 
-function Table({ results }: { results: PastSearch[] }) {
+function Table({ results, isAll, list }: { results: PastSearch[]; isAll: boolean; list: string }) {
   const readOnly = useStore((state) => state.overview?.readOnly ?? true);
+  const row = (one: PastSearch, at: number) => (
+    <tr aria-rowindex={at + 2}>
+      <td>
+        <a data-row={`s${one.id}`} href={hrefOf({ view: "list", query: one.query, mode: one.mode })}>
+          <bdi>{beginning(one.query, 160) || "(removed)"}</bdi>
+        </a>
+      </td>
+      <td>{one.nothing ? <span class="tag warning">nothing</span> : number(one.hits)}</td>
+      <td>{score(one.bestCosine)}</td>
+      <td>{one.agent && one.agent !== "*" && <><Name text={one.agent} />, </>}{one.tool}</td>
+      <td><time title={time(one.searchedAt)}>{ago(one.searchedAt)}</time></td>
+      {!readOnly && (
+        <td>
+          {(one.nothing || one.hits === 0) && (
+            <button type="button" class="small" onClick={() => set({ dialog: { kind: "add", content: one.query } })}>
+              Save what was missing
+            </button>
+          )}
+        </td>
+      )}
+    </tr>
+  );
   return (
-    <table class="wide searches">
+    <table class="wide searches" aria-rowcount={isAll ? results.length + 1 : -1}>
       <caption class="sr-only">Searches, newest first</caption>
       <thead>
-        <tr>
+        <tr aria-rowindex={1}>
           <th scope="col">Search</th><th scope="col">Found</th><th scope="col">Cosine</th><th scope="col">By</th><th scope="col">When</th>
           {!readOnly && <th scope="col"><span class="sr-only">Do</span></th>}
         </tr>
       </thead>
-      <tbody>
-        {results.map((one) => (
-          <tr key={one.id}>
-            <td>
-              <a data-row={`s${one.id}`} href={hrefOf({ view: "list", query: one.query, mode: one.mode })}>
-                <bdi>{beginning(one.query, 160) || "(removed)"}</bdi>
-              </a>
-            </td>
-            <td>{one.nothing ? <span class="tag warning">nothing</span> : number(one.hits)}</td>
-            <td>{score(one.bestCosine)}</td>
-            <td>{one.agent && one.agent !== "*" && <><Name text={one.agent} />, </>}{one.tool}</td>
-            <td><time title={time(one.searchedAt)}>{ago(one.searchedAt)}</time></td>
-            {!readOnly && (
-              <td>
-                {(one.nothing || one.hits === 0) && (
-                  <button type="button" class="small" onClick={() => set({ dialog: { kind: "add", content: one.query } })}>
-                    Save what was missing
-                  </button>
-                )}
-              </td>
-            )}
-          </tr>
-        ))}
-      </tbody>
+      <Windowed as="tbody" items={results} keyOf={({ id }: PastSearch) => id} row={row} list={list} />
     </table>
   );
 }

@@ -24,7 +24,7 @@ export function Timeline() {
     <section aria-labelledby="timeline-title">
       <div class="head">
         <h1 id="timeline-title">Timeline</h1>
-        {loaded.data && <span class="quiet">saved and changed a {loaded.data.unit}; drag over it to filter</span>}
+        {loaded.data && <span class="quiet">saved each {loaded.data.unit}, at most {number(Math.max(...buckets.map(saved), 0))}; drag over it to filter</span>}
         {filters.state && <span class="quiet">Of every state: that filter is for the list.</span>}
         {(filters.after || filters.before) && (
           <button type="button" onClick={() => filter({ after: "", before: "" })}>All time</button>

@@ -16,7 +16,7 @@ const ask = (query: string, id: number, signal?: AbortSignal) =>
   api.why({ id, ...asked({ ...get().address, query }) }, signal);
 
 /** In an open memory: what the search that is shown makes of it. */
-export function WhyHere({ entry }: { entry: Entry }) {
+export function WhyHere({ entry, isGone }: { entry: Entry; isGone: boolean }) {
   const query = useStore((state) => state.list.query || state.address.query).trim();
   const how = useStore((state) => JSON.stringify(asked({ ...state.address, query })));
   const [result, setResult] = useState<WhyResult | string | null>(null);
@@ -28,7 +28,7 @@ export function WhyHere({ entry }: { entry: Entry }) {
       if (!isAborted(error)) setResult(worded(error));
     });
     return () => abort.abort();
-  }, [how, entry.id, entry.version]);
+  }, [how, entry.id, entry.version, isGone]);
   if (!query || !result) return null;
   return (
     <section class="why" aria-label="Why it was found or not">

@@ -2,16 +2,19 @@
 
 import type { Ink } from "../map/overlay.ts";
 
+/** `#rrggbb` of a colour as the browser computes it: `rgb(r, g, b)`. */
+export const hexOf = (computed: string) =>
+  `#${(computed.match(/\d+/g) ?? ["0", "0", "0"]).slice(0, 3).map((part) => Number(part).toString(16).padStart(2, "0")).join("")}`;
+
 export function inkOf(element: HTMLElement): { ink: Ink; background: string; dimmed: string } {
-  const style = getComputedStyle(element);
-  const hex = (name: string, otherwise: string) => {
-    const value = style.getPropertyValue(name).trim();
-    return /^#[0-9a-f]{6}$/i.test(value) ? value : otherwise;
+  const { color } = element.style;
+  // A colour that depends on the theme is known where it is used.
+  const hex = (name: string) => {
+    element.style.color = `var(${name})`;
+    return hexOf(getComputedStyle(element).color);
   };
-  const background = hex("--map", "#ffffff");
-  return {
-    ink: { text: hex("--text", "#1c1f26"), halo: background, accent: hex("--accent", "#3b5bdb") },
-    background,
-    dimmed: hex("--dimmed", "#d8dbe2"),
-  };
+  const background = hex("--map");
+  const colours = { ink: { text: hex("--text"), halo: background, accent: hex("--accent") }, background, dimmed: hex("--dimmed") };
+  element.style.color = color;
+  return colours;
 }

@@ -1,6 +1,6 @@
 // Loads what a part of the page shows, again when what it depends on changes.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { isAborted, worded } from "../api/errors.ts";
 
 export interface Loaded<T> {
@@ -20,20 +20,39 @@ export function useLoad<T>(key: string, revision: number, load: (signal: AbortSi
     error: null,
     loading: true,
   });
-  useEffect(() => {
-    const abort = new AbortController();
+  const running = useRef<{ key: string; abort: AbortController; again: boolean } | null>(null);
+  const latest = useRef(load);
+  latest.current = load;
+  const begin = (isFirst: boolean) => {
+    const mine = { key, abort: new AbortController(), again: false };
+    const { signal } = mine.abort;
+    running.current = mine;
     setState((before) => ({ key, data: before.key === key ? before.data : null, error: null, loading: true }));
     const show = (data: T) => {
-      if (!abort.signal.aborted) setState({ key, data, error: null, loading: true });
+      if (!signal.aborted && isFirst) setState({ key, data, error: null, loading: true });
     };
-    const first = state.key !== key || state.data === null;
-    load(abort.signal, first ? show : () => {}).then(
-      (data) => setState({ key, data, error: null, loading: false }),
-      (error) => {
-        if (!isAborted(error)) setState((before) => ({ ...before, error: worded(error), loading: false }));
-      },
-    );
-    return () => abort.abort();
+    latest.current(signal, show)
+      .then(
+        (data) => signal.aborted || setState({ key, data, error: null, loading: false }),
+        (error) => {
+          if (!isAborted(error)) setState((before) => ({ ...before, error: worded(error), loading: false }));
+        },
+      )
+      .finally(() => {
+        if (running.current !== mine) return;
+        running.current = null;
+        if (mine.again && !signal.aborted) begin(false);
+      });
+  };
+  useEffect(() => {
+    // One at a time: what changes meanwhile is loaded after it.
+    if (running.current?.key === key) {
+      running.current.again = true;
+      return;
+    }
+    running.current?.abort.abort();
+    begin(state.key !== key || state.data === null);
   }, [key, revision, tries]);
+  useEffect(() => () => running.current?.abort.abort(), []);
   return { ...state, data: state.key === key ? state.data : null, again: () => setTries(tries + 1) };
 }
