@@ -504,6 +504,14 @@ test("at 200 % and on a phone nothing is cut off sideways, and forced colours wo
       await narrow.page.waitForTimeout(300);
       assert.ok(await narrow.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth + 1), `${hash} at ${width}`);
     }
+    // A memory covers the list, and leads back to where it was opened.
+    await show(narrow.page, "#/list?q=printer&mode=keyword");
+    await narrow.page.locator(".row:has(.score) a").first().focus();
+    await narrow.page.keyboard.press("Enter");
+    await narrow.page.locator(".memory .whole").first().waitFor();
+    assert.equal(await narrow.page.locator(".rows a:focus").count(), 0);
+    await narrow.page.keyboard.press("Escape");
+    await narrow.page.locator(".rows [aria-posinset=\"1\"] a:focus").waitFor();
     await narrow.context.close();
   }
 });

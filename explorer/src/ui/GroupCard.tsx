@@ -39,7 +39,7 @@ function actsOf(kind: GroupKind, keep: Member, others: Member[], text: string | 
     acts.push({ key: "s", label: `#${keep.id} replaces`, run: () => groups.linkAll(keep, others, "supersedes") });
   }
   if (kind === "duplicates" && several) {
-    acts.push({ key: "b", label: "Keep both", run: () => groups.linkAll(keep, others, "related") });
+    acts.push({ key: "b", label: others.length > 1 ? "Keep all" : "Keep both", run: () => groups.linkAll(keep, others, "related") });
   } else if (kind === "expiring") acts.push({ key: "b", label: "Keep longer", run: () => groups.keepLonger(keep) });
   else acts.push({ key: "b", label: "Keep", run: () => undefined });
   const doomed = kind === "superseded" ? all.filter((one) => !one.isCurrent) : several ? others : [keep];
