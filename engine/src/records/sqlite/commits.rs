@@ -58,8 +58,10 @@ mod tests {
         store.add(&new("the heron"), NOW).unwrap();
         assert_eq!(any(), [true, true]);
         assert_eq!(any(), [false, false]);
-        drop(looks);
+        // Nobody has it open any more.
+        drop((looks, readers));
         let folder = store.close();
+        let readers = Readers::new(StorePaths::new(folder.path()).database(), false);
         let write = |sql: &str| {
             let writer = rusqlite::Connection::open(StorePaths::new(folder.path()).database()).unwrap();
             writer.execute_batch(sql).unwrap();
