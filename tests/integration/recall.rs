@@ -120,6 +120,9 @@ fn with_the_model_a_turn_gets_what_it_needs_in_other_words_too() {
     engine.flush(&NoProgress).unwrap();
     let (asked, others, wrongly) = shares(&engine, &ids);
     assert!(asked == 6 && others >= 5 && wrongly.is_empty(), "{asked}, {others}, {wrongly:?}");
+    // In the words of a memory, but of something unknown, whose name has no mark but that the model has it in pieces.
+    let unknown = recall(&engine, "which port does osprey have in staging?");
+    assert!(unknown.is_silent(), "{unknown:?}");
 }
 
 /// A store with three memories about a harbour, by words.

@@ -12,8 +12,10 @@ const MOST_WORDS_OF_FOLLOW_UP: usize = 1;
 /// One that begins so may have more of them, if they name one thing.
 const BEGINNINGS_OF_FOLLOW_UP: [&str; 4] = ["and ", "or ", "what about ", "how about "];
 /// What a name in lower case comes after.
-const BEFORE_NAMES: &str = "the our of for from with against about in on at to by into is are was were does did do has have can \
+const BEFORE_NAMES: &str = "of for from with against about in on at to by into is are was were does did do has have can \
      could will would should when if than";
+/// And if a word follows that it belongs to: "the osprey queue", but not "the schema of it".
+const BEFORE_NAMES_OF_OWNERS: &str = "the our";
 /// What begins with a capital letter in English and names nobody.
 const DATES: &str = "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august \
      september october november december";
@@ -75,7 +77,8 @@ fn names_one_thing(text: &str) -> bool {
 fn names(text: &str, is_ordinary: impl Fn(&str) -> bool) -> Vec<String> {
     let (mut names, mut abbreviations) = (Vec::new(), Vec::new());
     let (mut begins, mut before) = (true, String::new());
-    for word in text.split_whitespace() {
+    let mut words = text.split_whitespace().peekable();
+    while let Some(word) = words.next() {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
         let bare = bare.strip_suffix("'s").or_else(|| bare.strip_suffix("’s")).unwrap_or(bare);
         let is_identifier = bare.chars().any(|c| "-_./:@#".contains(c));
@@ -83,7 +86,11 @@ fn names(text: &str, is_ordinary: impl Fn(&str) -> bool) -> Vec<String> {
         let name = bare.to_lowercase();
         let is_abbreviation =
             bare.chars().all(char::is_alphabetic) && bare.matches(char::is_uppercase).nth(1).is_some();
-        let may_be_name = !begins && has_form_of_name(bare) && BEFORE_NAMES.split(' ').any(|other| other == before);
+        let follows = |list: &str| list.split(' ').any(|other| other == before);
+        let is_owner =
+            word.ends_with(char::is_alphanumeric) && words.peek().is_some_and(|next| significant_count(next) > 0);
+        let stands_as_name = follows(BEFORE_NAMES) || is_owner && follows(BEFORE_NAMES_OF_OWNERS);
+        let may_be_name = !begins && has_form_of_name(bare) && stands_as_name;
         let is_date = DATES.split(' ').any(|date| date == name);
         if is_capital && !begins && is_abbreviation {
             abbreviations.push(name);
@@ -183,8 +190,14 @@ mod tests {
             assert_eq!(names(text), ["osprey"], "{text}");
         }
         assert_eq!(names("why does kestrel not use GraphQL?"), ["kestrel"]);
-        for text in ["osprey is a bird", "it fails with a gyp error", "the ospreys are ospreying", "of osprey.\nWhat?"]
-        {
+        for text in [
+            "fix the osprey",
+            "the osprey of it",
+            "osprey is a bird",
+            "it fails with a gyp error",
+            "the ospreys are ospreying",
+            "of osprey.\nWhat?",
+        ] {
             assert_eq!(names(text).is_empty(), !text.starts_with("of"), "{text}");
         }
         assert!(super::names("which port does osprey have?", |_| true).is_empty());
