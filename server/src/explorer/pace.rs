@@ -1,5 +1,5 @@
 //! A look at all memories takes a while, and a page asks for it again with each change of the store. The same is not looked at
-//! again all the time: whoever asks waits a little, and is told what is then.
+//! again all the time: whoever asks waits a little, and gets what is there then.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
