@@ -68,12 +68,13 @@ impl KeywordQuery {
     }
 
     /// The same query, whose last word is also the beginning of one if `text`, which it is of, ends with it. One letter is the
-    /// beginning of too many.
+    /// beginning of too many, unless it is all there is.
     pub fn with_beginning(mut self, text: &str) -> Self {
         let text = normalise(text);
         let mut last = None;
         words(&text, Singles::Lone, |word, _| last = Some(word));
-        let last = last.filter(|word| text.ends_with(word) && word.chars().nth(1).is_some());
+        let is_alone = self.words.len() == 1;
+        let last = last.filter(|word| text.ends_with(word) && (is_alone || word.chars().nth(1).is_some()));
         let last = last.filter(|word| self.is_of_stop_words || !is_stop_word(word));
         self.beginning = last.map(str::to_owned);
         self

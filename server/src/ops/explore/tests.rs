@@ -85,6 +85,7 @@ fn the_last_word_is_a_beginning_while_somebody_types() {
     {
         assert_eq!(ids(typed, true), [id], "{typed}");
     }
+    assert_eq!((ids("g", true), ids("organization g", true)), (vec![run], vec![organ]), "one letter, if it is alone");
     assert!(ids("dep", false).is_empty() && ids("dep ", true).is_empty(), "the word is over");
     let found = asked(&engine, json!({ "query": "tue", "mode": "keyword", "prefix": true }));
     assert_eq!(found["results"][0]["words"], json!(["Tuesdays"]));
