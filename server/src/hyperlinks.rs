@@ -18,7 +18,7 @@ pub struct Hyperlink {
 impl Hyperlink {
     /// A link from this text to a file. `None` if its path is not absolute.
     pub fn to_file(shown: impl Into<String>, path: &str) -> Option<Self> {
-        let is_absolute = Path::new(path).is_absolute();
+        let is_absolute = Path::new(path).is_absolute() && !(cfg!(windows) && is_device(path));
         is_absolute.then(|| Hyperlink { shown: escape::text(&shown.into()).into_owned(), url: file_url(path) })
     }
 }
@@ -50,30 +50,50 @@ pub fn linked(text: &str, links: &[Hyperlink]) -> String {
 /// The URL of a line of a file, for a page. `None` if its path is absolute neither here nor on Windows: others of a team may
 /// have saved it there.
 pub fn line_url(path: &str, line: u64) -> Option<String> {
-    (Path::new(path).is_absolute() || is_of_windows(path)).then(|| format!("{}#L{line}", file_url(path)))
+    let is_absolute = Path::new(path).is_absolute() && !(cfg!(windows) && is_device(path));
+    (is_absolute || of_windows(path).is_some()).then(|| format!("{}#L{line}", file_url(path)))
 }
 
-/// Whether it begins with a drive, or is that of a share (UNC).
-fn is_of_windows(path: &str) -> bool {
-    let has_drive = matches!(path.as_bytes(), [drive, b':', b'\\' | b'/', ..] if drive.is_ascii_alphabetic());
-    has_drive || path.starts_with(r"\\") || cfg!(windows) && path.starts_with("//")
+/// Whether it names a device, or something else without a place in a URL.
+fn is_device(path: &str) -> bool {
+    let path = path.replace('\\', "/");
+    (path.starts_with("//./") || path.starts_with("//?/")) && of_windows(&path).is_none()
+}
+
+/// A path of Windows with slashes: it begins with a drive, or is that of a share (UNC) and begins with two slashes. On others,
+/// what begins with a slash is a path of theirs.
+fn of_windows(path: &str) -> Option<String> {
+    let slashed = path.replace('\\', "/");
+    let has_drive = |path: &str| matches!(path.as_bytes(), [drive, b':', b'/', ..] if drive.is_ascii_alphabetic());
+    if has_drive(&slashed) {
+        return Some(slashed);
+    }
+    if !(path.starts_with(r"\\") || cfg!(windows) && path.starts_with("//")) {
+        return None;
+    }
+    // Windows itself writes some in this way, without limits of length.
+    match slashed.strip_prefix("//?/") {
+        Some(long) if has_drive(long) => Some(long.to_owned()),
+        Some(long) => {
+            let (kind, share) = long.split_at_checked(4)?;
+            kind.eq_ignore_ascii_case("unc/").then(|| format!("//{share}"))
+        }
+        None => (!slashed.starts_with("//./")).then_some(slashed),
+    }
 }
 
 /// The URL of a file. What is neither a letter, a digit nor one of a few signs is encoded: nothing in it ends the link.
 fn file_url(path: &str) -> String {
-    let is_of_windows = is_of_windows(path);
-    let (mut start, mut path) = ("file://", path.to_owned());
-    if is_of_windows {
-        // Windows itself writes some in this way, without limits of length.
-        let plain = path.strip_prefix(r"\\?\UNC\").map(|share| format!(r"\\{share}"));
-        let plain = plain.or_else(|| path.strip_prefix(r"\\?\").map(str::to_owned)).unwrap_or(path);
-        let slashed = plain.replace('\\', "/");
+    let windows = of_windows(path);
+    let is_of_windows = windows.is_some();
+    let (start, path) = match windows {
         // A share begins with the name of its server, as a URL does.
-        (start, path) = match slashed.strip_prefix("//") {
+        Some(path) => match path.strip_prefix("//") {
             Some(share) => ("file://", share.to_owned()),
-            None => ("file:///", slashed),
-        };
-    }
+            None => ("file:///", path),
+        },
+        None => ("file://", path.to_owned()),
+    };
     let mut url = start.to_owned();
     for (at, byte) in path.bytes().enumerate() {
         let is_drives = is_of_windows && at == 1 && byte == b':';
@@ -114,9 +134,14 @@ mod tests {
             (r"\\server\share\c.md", "file://server/share/c.md#L7"),
             (r"\\?\C:\long\c.md", "file:///C:/long/c.md#L7"),
             (r"\\?\UNC\server\share\c.md", "file://server/share/c.md#L7"),
+            (r"\\?\unc\server\share\c.md", "file://server/share/c.md#L7"),
+            ("C:\\a/b.md", "file:///C:/a/b.md#L7"),
             (r"/home/a\b.md", "file:///home/a%5Cb.md#L7"),
         ] {
             assert_eq!(line_url(path, 7).as_deref(), Some(url), "{path}");
+        }
+        for path in [r"\\.\C:\x.md", r"\\?\Volume{0f}\x", r"\\?\é\x"] {
+            assert_eq!(line_url(path, 1), None, "{path}");
         }
         assert_eq!([r"C:notes.md", r"CC:\notes.md", r"\notes.md"].map(|path| line_url(path, 1)), [None, None, None]);
     }

@@ -7,6 +7,10 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
+use memorist_engine::config::Config;
+use memorist_engine::progress::NoProgress;
+use memorist_engine::types::{Model, NewRecord};
+use memorist_engine::{Engine, MapFrom};
 use serde_json::{Value, json};
 
 use crate::connection::{Connection, TIMEOUT};
@@ -388,9 +392,36 @@ fn an_explorer_that_only_shows_refuses_every_write() {
     }
     assert_eq!(explorer.call("makeMap", &json!({ "from": "scratch" })).1["error"]["kind"], "readOnly");
     assert_eq!(explorer.call("map", &json!({})).0, 409);
-    assert!(!folder.path().join("map").exists());
     let overview = explorer.call("overview", &json!({})).1;
     assert_eq!((&overview["readOnly"], &overview["total"]), (&json!(true), &json!(3)));
+}
+
+/// The places of what was saved after the layout are found, and kept in memory alone.
+#[test]
+fn an_explorer_that_only_shows_leaves_the_map_as_it_is() {
+    let folder = store();
+    let engine = Engine::open(folder.path(), Config::without_model()).unwrap();
+    let model = Model { name: "mine".into(), weights_sha256: "a".repeat(64), pooling: "mine".into(), dims: 8 };
+    engine.adopt_model(&model).unwrap();
+    let save = |from: usize, to: usize| {
+        for at in from..to {
+            let vector: Vec<f32> = (0..8).map(|axis| ((at * 7 + axis * axis * 3) % 11) as f32 - 4.5).collect();
+            engine.add_with(&NewRecord::new(format!("number {at}")), &vector).unwrap();
+        }
+        engine.flush(&NoProgress).unwrap();
+    };
+    save(0, 30);
+    engine.make_map(MapFrom::Scratch, &NoProgress).unwrap();
+    save(30, 35);
+    engine.close();
+    let places = || std::fs::read(folder.path().join("map/places")).unwrap();
+    let before = places();
+    for (arguments, is_kept) in [(&["--read-only"][..], true), (&[], false)] {
+        let explorer = Explorer::on(folder.path(), arguments);
+        assert_eq!(explorer.call("mapLabels", &json!({})).0, 200);
+        assert_eq!(explorer.call("overview", &json!({})).1["map"]["points"], 35);
+        assert_eq!(places() == before, is_kept);
+    }
 }
 
 #[test]
@@ -413,8 +444,13 @@ fn what_another_process_saves_is_told_within_a_second() {
             assert!(began.elapsed() < TIMEOUT, "{lines:?}");
         }
     };
-    // Something may have changed before the first look.
+    // Something may have changed before the page asked, and before the first look.
     wait_for("event: changed");
+    wait_for("event: changed");
+    let mut second = Connection::to(explorer.address);
+    second.send(request("POST", "/api/events", &headers, 2) + "{}").unwrap();
+    let first = (0..40).map(|_| second.line().unwrap()).find(|line| line.starts_with("event: "));
+    assert_eq!(first.as_deref().map(str::trim), Some("event: changed"), "also to a second page");
     let waits = ["The otter dives", "The otter eats", "The otter sleeps"].map(|text| {
         std::thread::sleep(Duration::from_secs(1));
         run(folder.path(), &["add", text]);

@@ -170,51 +170,88 @@ impl DuplicateSearch<'_> {
             return Ok(None);
         }
         // Those after it in the walk come with it; it came with one before it, unless that one has nearer ones.
-        let mut one_sided = BTreeSet::new();
+        let mut one_sided = Vec::new();
         for twin in twins.iter().filter(|twin| twin.record.id > record.id) {
             if self.twins(&twin.record)?.iter().any(|other| other.record.id == record.id) {
                 return Ok(None);
             }
-            one_sided.insert(twin.record.id);
+            one_sided.push(twin.record.clone());
         }
         let most = |of: fn(&Twin) -> Option<f64>| twins.iter().filter_map(of).reduce(f64::max);
         let (words, cosine) = (most(|twin| twin.words), most(|twin| twin.cosine));
-        let newest = record.id;
-        let mut named = BTreeSet::from([newest]);
-        let mut records = vec![record];
-        let mut at = 0;
-        while at < records.len() && records.len() < MOST_MEMBERS {
-            let one = records[at].clone();
-            let twins = if one_sided.contains(&one.id) { Vec::new() } else { self.twins(&one)? };
-            for twin in twins {
-                if records.len() < MOST_MEMBERS && named.insert(twin.record.id) {
-                    records.push(twin.record);
-                }
+        let mut most = MOST_MEMBERS;
+        let mut records = loop {
+            let Some(records) = self.reached(&record, &one_sided, most)? else { return Ok(None) };
+            let mut unlinked = self.unlinked(&records)?;
+            if unlinked.len() > 1 {
+                // What was kept before and is too much to show with the others stands behind one of it.
+                unlinked.truncate(MOST_MEMBERS);
+                break if records.len() > MOST_MEMBERS { unlinked } else { records };
             }
-            at += 1;
-        }
-        // One that is newer comes to it over others: it has shown this group.
-        if records.iter().any(|other| other.id > newest && !one_sided.contains(&other.id)) || self.are_kept(&records)? {
-            return Ok(None);
-        }
+            if records.len() < most {
+                return Ok(None);
+            }
+            most += MOST_MEMBERS;
+        };
         records.sort_by_key(|record| std::cmp::Reverse(record.id));
         Ok(Some(Duplicates { records, words, cosine }))
     }
 
-    /// Whether links lead from each of these to all others, over any of them.
-    fn are_kept(&self, records: &[Record]) -> Result<bool> {
+    /// At most so many of what a record leads to, over twins of twins. `None` if a newer one leads to it: that shows the group.
+    /// Newer ones that do not list the record itself are `one_sided`.
+    fn reached(&mut self, record: &Record, one_sided: &[Record], most: usize) -> Result<Option<Vec<Record>>> {
+        let mut named = BTreeSet::from([record.id]);
+        let mut records = vec![record.clone()];
+        // From which each was reached, if the way back leads to the first.
+        let mut from = vec![Some(record.id)];
+        let mut at = 0;
+        while at < records.len() && records.len() < most {
+            let one = records[at].clone();
+            let twins = self.twins(&one)?;
+            let leads_back = from[at].is_some_and(|from| at == 0 || twins.iter().any(|twin| twin.record.id == from));
+            for Twin { record: twin, .. } in twins {
+                if records.len() == most || named.contains(&twin.id) {
+                    continue;
+                }
+                if twin.id > one.id && !(leads_back && self.twins(&twin)?.iter().any(|back| back.record.id == one.id)) {
+                    continue;
+                }
+                if twin.id > record.id {
+                    return Ok(None);
+                }
+                named.insert(twin.id);
+                records.push(twin);
+                from.push(leads_back.then_some(one.id));
+            }
+            at += 1;
+        }
+        let others = one_sided.iter().filter(|other| !named.contains(&other.id)).cloned();
+        records.extend(others.take(most - records.len()).collect::<Vec<_>>());
+        Ok(Some(records))
+    }
+
+    /// The first of each set of these that links lead through, over any of them.
+    fn unlinked(&self, records: &[Record]) -> Result<Vec<Record>> {
         let ids: Vec<RecordId> = records.iter().map(|record| record.id).collect();
         let links = self.view.records.links_among(&ids, &Viewer::OWNER, self.now)?;
-        let mut reached = BTreeSet::from([ids[0]]);
-        // Each round reaches one more at least, or is the last.
-        for _ in 1..ids.len() {
-            for link in &links {
-                if reached.contains(&link.from) || reached.contains(&link.to) {
-                    reached.extend([link.from, link.to]);
+        let mut reached = BTreeSet::new();
+        let mut first = Vec::new();
+        for record in records {
+            if !reached.insert(record.id) {
+                continue;
+            }
+            first.push(record.clone());
+            let mut before = 0;
+            while before < reached.len() {
+                before = reached.len();
+                for link in &links {
+                    if reached.contains(&link.from) || reached.contains(&link.to) {
+                        reached.extend([link.from, link.to]);
+                    }
                 }
             }
         }
-        Ok(reached.len() == ids.len())
+        Ok(first)
     }
 
     fn twins(&mut self, record: &Record) -> Result<Vec<Twin>> {

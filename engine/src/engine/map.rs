@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use roaring::RoaringTreemap;
 use serde::Serialize;
 
 use super::Engine;
@@ -11,7 +10,7 @@ use crate::map::{Frame, Ground, Map, MapLabels, MapView, Point, Seen, Start, lab
 use crate::progress::Progress;
 use crate::records::{ModelId, PointRows, Snapshot};
 use crate::sync::identity;
-use crate::types::{Filter, RecordId, Seq, Viewer};
+use crate::types::{Filter, Query, RecordId, Viewer};
 use crate::vectors::VectorSnapshot;
 
 /// Memories that are placed at once: half a second of work.
@@ -174,14 +173,19 @@ impl Engine {
 
     fn make(&self, from: MapFrom, model: String, progress: &dyn Progress) -> Result<()> {
         self.store.reopen()?;
-        let index = self.store.vectors.get().map_err(|why| Error::IndexUnusable { index: IndexKind::Vector, why })?;
-        let index = index.snapshot()?;
+        let query = Query::new("map");
+        let (index, rows, changed) = self.with_indexes(|context| {
+            let (model, now) = (self.store.model()?.map(|(model, _)| model), self.store.now());
+            let view = context.open_view(&query, model, now)?;
+            Ok((view.vectors, view.records.point_rows(now)?, view.tail.vector_ids.clone()))
+        })?;
+        let index = index.ok_or_else(|| {
+            let why = self.store.vectors.get().err().unwrap_or_else(|| "it is of another model".into());
+            Error::IndexUnusable { index: IndexKind::Vector, why }
+        })?;
         let read = || self.store.records.copy().snapshot()?.point_rows(self.store.now());
-        let snapshot = self.store.records.copy().snapshot()?;
-        let rows = snapshot.point_rows(self.store.now())?;
-        // The index may have the vectors that these had before. They are placed afterwards, by their new ones.
-        let indexed = index.keys() - changed_since(index.applied(), &snapshot)?;
-        drop(snapshot);
+        // The index has the vectors that these had before. They are placed afterwards, by their new ones.
+        let indexed = index.keys() - changed;
         let laid_out: Vec<(u32, u32)> = rows
             .rows
             .iter()
@@ -233,12 +237,18 @@ impl Engine {
         self.store.map.last_seen(viewer).map_or_else(|| self.map(viewer), |view| Ok(Some(view)))
     }
 
-    /// What the regions of the map that `viewer` was shown last are about, in words of what it sees. `None` without a map. They
+    /// What the regions of the map that `viewer` was shown last are about, in words of what it sees now. `None` without a map. They
     /// are kept nowhere.
     pub fn map_labels(&self, viewer: &Viewer) -> Result<Option<MapLabels>> {
         let Some(view) = self.shown(viewer)? else { return Ok(None) };
         let snapshot = self.store.records.copy().snapshot()?;
-        labels(&view, |id, chars| snapshot.beginning(RecordId::from_key(id.into()), chars)).map(Some)
+        // Some may have expired since, or belong to somebody else.
+        let shown = snapshot.matching(&Filter::of(viewer.clone()), self.store.now())?;
+        let beginning = |id: u32, chars| match shown.contains(id.into()) {
+            true => snapshot.beginning(RecordId::from_key(id.into()), chars),
+            false => Ok(None),
+        };
+        labels(&view, beginning).map(Some)
     }
 
     /// The `k` memories nearest to one by meaning that `viewer` sees, each with its cosine, nearest first: by the index, without
@@ -296,15 +306,6 @@ fn placed_on(
     changed.points.extend(placed);
     changed.points.sort_unstable_by_key(|point| point.id);
     Ok(Some(changed))
-}
-
-/// The records whose vectors an index may have to look at again that has applied the log up to `applied`.
-fn changed_since(applied: Seq, snapshot: &Snapshot) -> Result<RoaringTreemap> {
-    if applied < snapshot.trimmed_to() {
-        return Err(Error::behind_the_log(IndexKind::Vector));
-    }
-    let tail = snapshot.tail(applied, usize::MAX)?.into_iter();
-    Ok(tail.filter(|entry| entry.change.concerns_vectors()).map(|entry| entry.record_id.key()).collect())
 }
 
 /// Gives this thread the lowest priority, where the system has one for threads.

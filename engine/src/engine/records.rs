@@ -120,8 +120,8 @@ impl Engine {
         self.store.records.snapshot()?.history(id, viewer, before, limit, self.store.now())?.ok_or(Error::NotFound(id))
     }
 
-    /// Makes an earlier version of a record, which is what is expected, the newest again, as a new version; the one that it
-    /// replaces is kept with the `reason`. The scope stays, and an expiry that has passed is not restored.
+    /// Makes an earlier version of a record the newest again, as a new version; the one that it replaces is kept with the
+    /// `reason`. The record must be what is expected. The scope stays, and an expiry that has passed is not restored.
     ///
     /// # Errors
     /// As [`Engine::update`], and [`Error::Invalid`] names the existing versions, or says what the record is otherwise.

@@ -45,7 +45,7 @@ impl Engine {
             let at = reply.hits.iter().position(|hit| hit.record.id == id);
             let own = judge_in(query)?;
             // The scores are those of this search; the ranks are of a deeper one.
-            let deep = judge_in(&Query { pool: Some(query.pool().max(MAX_LIMIT)), ..query.clone() })?;
+            let deep = judge_in(&Query { pool: Some(own.pool.max(MAX_LIMIT)), ..query.clone() })?;
             let is_match = own.vector.is_some() || own.keyword.is_some_and(|score| score > 0.0);
             let waits = || {
                 Ok::<_, crate::Error>(

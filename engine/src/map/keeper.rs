@@ -27,6 +27,8 @@ pub struct Keeper {
     /// Whether maps and places that are made here are written, and not only kept in memory.
     writes: bool,
     known: Mutex<Known>,
+    /// Locked while this process replaces the map: the lock of the file is not taken where it stays in memory.
+    replacing: Mutex<()>,
     making: Mutex<Option<Making>>,
     views: Mutex<Views>,
 }
@@ -91,6 +93,7 @@ impl Keeper {
             can_write,
             writes: writes && can_write,
             known: Mutex::default(),
+            replacing: Mutex::default(),
             making: Mutex::default(),
             views: Mutex::default(),
         }
@@ -185,6 +188,7 @@ impl Keeper {
         rows: impl FnOnce() -> Result<PointRows>,
         change: impl FnOnce(Option<&Map>, &PointRows) -> Result<Option<Map>>,
     ) -> Result<Option<Arc<Map>>> {
+        let _replacing = self.replacing.lock();
         let (newest, _) = self.newest()?;
         let rows = rows()?;
         let Some(mut map) = change(newest.as_deref(), &rows)? else { return Ok(newest) };
@@ -214,6 +218,8 @@ impl Keeper {
         if !self.can_write || !self.folder.exists() {
             return Ok(());
         }
+        // What is in memory alone is not written; it goes, too.
+        *self.known.lock() = Known::default();
         if self.newest()?.0.is_none() {
             return self.discard();
         }
@@ -401,9 +407,32 @@ mod tests {
             owner.replace(|| Ok(rows(&[1, 2])), |_, _| Ok(Some(map(&[1, 2])))).unwrap();
             assert_eq!(ids(&keeper.newest().unwrap().0.unwrap()), [1, 2]);
             // What is purged goes from the file all the same.
-            keeper.forget(|| Ok(rows(&[2]))).unwrap();
+            keeper.replace(|| Ok(rows(&[1, 2, 3])), |_, _| Ok(Some(map(&[1, 2, 3])))).unwrap();
+            keeper.forget(|| Ok(rows(&[2, 3]))).unwrap();
             let left = if can_write { vec![2] } else { vec![1, 2] };
             assert_eq!(ids(&owner.newest().unwrap().0.unwrap()), left);
         }
+    }
+
+    #[test]
+    fn what_is_placed_in_memory_at_once_is_all_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let keeper = Keeper::new(folder.path().join("map"), "ours", false, false);
+        std::thread::scope(|scope| {
+            for id in 1..=4 {
+                let keeper = &keeper;
+                scope.spawn(move || {
+                    let placed = |newest: Option<&Map>, _: &PointRows| {
+                        let before = newest.map_or_else(Vec::new, ids);
+                        std::thread::sleep(Duration::from_millis(20));
+                        Ok(Some(map(&[&before[..], &[id]].concat())))
+                    };
+                    keeper.replace(|| Ok(rows(&[1, 2, 3, 4])), placed).unwrap();
+                });
+            }
+        });
+        let mut placed = ids(&keeper.newest().unwrap().0.unwrap());
+        placed.sort_unstable();
+        assert_eq!(placed, [1, 2, 3, 4]);
     }
 }

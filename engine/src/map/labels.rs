@@ -58,7 +58,7 @@ pub fn labels(view: &MapView, text: impl Fn(u32, usize) -> Result<Option<String>
     // As they lie in the database.
     read.sort_unstable_by_key(|at| view.ids[*at]);
     for at in read {
-        let text = text(view.ids[at], CHARS)?.unwrap_or_default();
+        let Some(text) = text(view.ids[at], CHARS)? else { continue };
         words.push((at, significant_words(&prose(&text)).into_iter().filter(|word| says_something(word)).collect()));
     }
     let levels = GRIDS.map(|(side, most)| level(view, &words, side, most));
@@ -71,12 +71,15 @@ fn prose(text: &str) -> String {
     words.filter(|word| is_prose(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a word may be of a language. Of other scripts all are: they need not have spaces.
+/// Whether a word may be of a language. Of scripts that need no spaces all are.
 fn is_prose(word: &str) -> bool {
+    let is_quote = |c: char| "“”„‟‘’‚‛«»‹›".contains(c);
+    let is_mark = |c: char| c.is_ascii_punctuation() && !['/', '\\', '_', '@', '$'].contains(&c);
+    let word = word.trim_matches(|c: char| is_quote(c) || is_mark(c));
     if !word.is_ascii() {
-        return true;
+        let has_spaces = !word.contains(|c: char| c >= '\u{2E80}') && word.contains(|c: char| c.is_ascii_alphabetic());
+        return !has_spaces || !word.contains(['/', '\\', '_', '@', '.']);
     }
-    let word = word.trim_matches(|c: char| c.is_ascii_punctuation() && !['/', '\\', '_', '@', '$'].contains(&c));
     let is_name_in_code = word.starts_with(|c: char| c.is_lowercase()) && word.contains(char::is_uppercase);
     word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-' || byte == b'\'') && !is_name_in_code
 }
@@ -256,6 +259,9 @@ mod tests {
             ("getUserName fails in main.rs; the well-known parser's bug", "fails in the well-known parser's bug"),
             ("die Fähre fährt um 8 Uhr", "die Fähre fährt um Uhr"),
             ("渡轮在8点出发", "渡轮在8点出发"),
+            ("渡轮在main.rs出发。", "渡轮在main.rs出发。"),
+            ("in /home/jörg/notes_alt.md, Fähre.txt and jörg@example.org: «Größe.»", "in and «Größe.»"),
+            ("the “main.rs” of ‘getUserName’ is the parser’s “own”", "the of is the parser’s “own”"),
         ] {
             let words = prose(text).split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
             assert_eq!(words, kept);

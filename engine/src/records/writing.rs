@@ -74,8 +74,8 @@ impl Records {
         update::update_with(self, id, update, viewer, own, now)
     }
 
-    /// Makes an earlier version of a live record, which is what is expected, the newest again, as a version of its own. The scope
-    /// stays, an expiry that is over by now does not come back, and a reference to what is gone by now leads nowhere.
+    /// Makes an earlier version of a live record the newest again, as a version of its own. The record must be what is expected.
+    /// The scope stays, an expiry that is over by now does not come back, and a reference to what is gone by now leads nowhere.
     ///
     /// # Errors
     /// As [`Records::update`], and [`Invalid`](crate::Error::Invalid) names the versions that there are.

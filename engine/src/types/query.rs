@@ -273,8 +273,8 @@ pub struct ListQuery {
     pub after: RecordId,
     /// The order; pages after an id are in that of [`ListOrder::Saved`].
     pub order: ListOrder,
-    /// Only records that expire after this moment, or then with a larger id than `after`: for pages in the order of
-    /// [`ListOrder::Expiry`].
+    /// Only records that come after one with this expiry and the id `after`: for pages in the order of [`ListOrder::Expiry`],
+    /// forwards or backwards.
     pub expires_after: Option<Millis>,
     /// Backwards: the largest ids, the last changes first.
     pub newest_first: bool,

@@ -11,7 +11,7 @@ use super::pace::Pace;
 use super::{answers, map, streams};
 use crate::http::{Answer, Slot};
 use crate::ops::Context;
-use crate::serving::{Access, Changes, Dispatcher};
+use crate::serving::{Access, Changes, Dispatcher, Unavailable};
 use crate::tools::{Problem, ProblemKind, TOOLS, Tool};
 use crate::wire;
 
@@ -79,18 +79,20 @@ impl Function {
 
 impl Api {
     /// Calls a function.
-    pub async fn answer(&self, function: Function, given: Map<String, Value>, slot: Arc<Slot>) -> Answer {
+    pub async fn answer(self: &Arc<Self>, function: Function, given: Map<String, Value>, slot: Arc<Slot>) -> Answer {
         if let Some(why) = self.widens(&given) {
             return answers::forbidden(&why);
         }
         match function {
             Function::Plain(tool) if PACED.contains(&tool.name) => {
-                self.pace.keep(tool.name, given.clone(), self.call(tool, given)).await
+                let api = self.clone();
+                self.paced(tool.name, given.clone(), async move { api.call(tool, given).await }).await
             }
             Function::Plain(tool) => self.call(tool, given).await,
             // A page that has one asks whether there is a newer one.
             Function::Map if given.contains_key("have") => {
-                self.pace.keep("map", Map::new(), self.bytes(map::view, given)).await
+                let api = self.clone();
+                self.paced("map", Map::new(), async move { api.bytes(map::view, given).await }).await
             }
             Function::Map => self.bytes(map::view, given).await,
             Function::Events => streams::events(self.changes.clone(), self.making.subscribe(), &self.events, slot),
@@ -104,6 +106,16 @@ impl Api {
             }
             Function::Export => streams::export(self.dispatcher.clone(), &self.context, given, &self.exports, slot),
         }
+    }
+
+    async fn paced(
+        &self,
+        name: &'static str,
+        asked: Map<String, Value>,
+        look: impl Future<Output = Answer> + Send + 'static,
+    ) -> Answer {
+        let looked = self.pace.keep(name, asked, look).await;
+        looked.unwrap_or_else(|_| answers::unavailable(Unavailable::Panicked))
     }
 
     async fn call(&self, tool: &'static Tool, given: Map<String, Value>) -> Answer {

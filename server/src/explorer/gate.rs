@@ -36,7 +36,7 @@ pub struct Gate {
     bodies: Bodies,
     codes: Bodies,
     idle: Arc<Idle>,
-    api: Api,
+    api: Arc<Api>,
 }
 
 /// Who is to answer.
@@ -51,7 +51,7 @@ impl Gate {
     pub fn new(port: u16, sessions: Arc<Sessions>, idle: Arc<Idle>, api: Api) -> Self {
         let bodies = Bodies::new(CALL_BYTES, "the parameters are too long: they may have 4 MiB");
         let codes = Bodies::new(CODE_BYTES, "a code is shorter");
-        Gate { guard: Guard::new(port), sessions, bodies, codes, idle, api }
+        Gate { guard: Guard::new(port), sessions, bodies, codes, idle, api: Arc::new(api) }
     }
 
     /// The answer to a request.

@@ -2,85 +2,151 @@
 //! again all the time: whoever asks waits a little, and gets what is there then.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex as Locked, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Map, Value};
-use tokio::time::sleep;
+use tokio::sync::Mutex;
+use tokio::task::JoinError;
+use tokio::time::{Instant, sleep_until};
 
 /// Between two looks is this many times as long as the first took.
 const REST: u32 = 10;
 /// And no longer.
 const LONGEST: Duration = Duration::from_secs(2);
+/// So many questions are known; beyond that those whose rest is over are forgotten.
+const MANY: usize = 64;
 
-/// When the functions that look at all memories may do so again.
+/// When what looks at all memories may do so again.
 #[derive(Default)]
-pub struct Pace(Mutex<HashMap<&'static str, Look>>);
+pub struct Pace(Locked<HashMap<Asked, Turn>>);
 
-/// The last look of a function.
-struct Look {
-    asked: Map<String, Value>,
-    ended: Instant,
-    took: Duration,
-}
+/// A function and its parameters.
+type Asked = (&'static str, Map<String, Value>);
+
+/// From when on the same is looked at again. Locked while it is looked at.
+type Turn = Arc<Mutex<Option<Instant>>>;
 
 impl Pace {
-    /// Looks, after a rest if the same was asked last.
-    pub async fn keep<T>(&self, name: &'static str, asked: Map<String, Value>, look: impl Future<Output = T>) -> T {
-        let rest = self.rest(name, &asked, Instant::now());
-        if !rest.is_zero() {
-            sleep(rest).await;
+    /// Looks, alone and after a rest if the same was asked before. A look that has begun goes on to its end, and the next waits
+    /// for it, also when nobody waits for its answer any longer.
+    ///
+    /// # Errors
+    /// If the look panicked.
+    pub async fn keep<T: Send + 'static>(
+        &self,
+        name: &'static str,
+        asked: Map<String, Value>,
+        look: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, JoinError> {
+        let mut turn = self.turn((name, asked)).lock_owned().await;
+        if let Some(next) = *turn {
+            sleep_until(next).await;
         }
-        let started = Instant::now();
-        let answer = look.await;
-        let ended = Instant::now();
-        self.looks().insert(name, Look { asked, ended, took: ended - started });
-        answer
+        let looking = tokio::spawn(async move {
+            let started = Instant::now();
+            let answer = look.await;
+            let ended = Instant::now();
+            *turn = Some(ended + rest(ended - started));
+            answer
+        });
+        looking.await
     }
 
-    fn rest(&self, name: &str, asked: &Map<String, Value>, now: Instant) -> Duration {
-        let looks = self.looks();
-        let last = looks.get(name).filter(|last| last.asked == *asked);
-        last.map_or(Duration::ZERO, |last| {
-            (last.ended + (last.took * REST).min(LONGEST)).saturating_duration_since(now)
-        })
+    fn turn(&self, asked: Asked) -> Turn {
+        let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if turns.len() >= MANY {
+            let now = Instant::now();
+            // Nobody has it, and its rest is over.
+            let rests =
+                |turn: &mut Turn| Arc::get_mut(turn).is_none_or(|turn| turn.get_mut().is_some_and(|next| next > now));
+            turns.retain(|_, turn| rests(turn));
+        }
+        turns.entry(asked).or_default().clone()
     }
+}
 
-    fn looks(&self) -> MutexGuard<'_, HashMap<&'static str, Look>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// How long the next look waits after one that took so long.
+fn rest(took: Duration) -> Duration {
+    (took * REST).min(LONGEST)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use serde_json::json;
+    use tokio::time::{sleep, timeout};
 
     use super::*;
 
+    fn of(kind: &str) -> Map<String, Value> {
+        json!({ "kind": kind }).as_object().unwrap().clone()
+    }
+
+    /// A look, and when it begins and ends.
+    async fn look() -> [Instant; 2] {
+        let began = Instant::now();
+        sleep(Duration::from_millis(20)).await;
+        [began, Instant::now()]
+    }
+
     #[test]
-    fn the_same_is_looked_at_after_a_rest_that_grows_with_the_work_and_another_at_once() {
-        let (pace, now) = (Pace::default(), Instant::now());
-        let of = |kind: &str| json!({ "kind": kind }).as_object().unwrap().clone();
-        assert_eq!(pace.rest("map", &of("a"), now), Duration::ZERO);
-        for (took, rest) in [(40, 400), (900, 2_000)] {
-            let took = Duration::from_millis(took);
-            pace.looks().insert("map", Look { asked: of("a"), ended: now, took });
-            assert_eq!(pace.rest("map", &of("a"), now), Duration::from_millis(rest));
-            assert_eq!(pace.rest("map", &of("a"), now + LONGEST), Duration::ZERO);
-            assert_eq!(pace.rest("map", &of("b"), now), Duration::ZERO);
-            assert_eq!(pace.rest("timeline", &of("a"), now), Duration::ZERO);
-        }
+    fn a_rest_grows_with_the_work() {
+        let rest = |took| rest(Duration::from_millis(took)).as_millis();
+        assert_eq!([0, 40, 900].map(rest), [0, 400, 2_000]);
     }
 
     #[tokio::test]
-    async fn what_is_asked_for_during_a_rest_is_answered_with_what_is_after_it() {
+    async fn the_same_is_looked_at_after_a_rest_and_another_at_once() {
         let pace = Pace::default();
-        let look = async {
-            sleep(Duration::from_millis(20)).await;
-            Instant::now()
+        let [_, ended] = pace.keep("map", of("a"), look()).await.unwrap();
+        let others = tokio::join!(pace.keep("map", of("b"), look()), pace.keep("timeline", of("a"), look()));
+        // Two pages wait together.
+        let same = tokio::join!(pace.keep("map", of("a"), look()), pace.keep("map", of("a"), look()));
+        let [mut first, mut second] = [same.0.unwrap(), same.1.unwrap()];
+        if second < first {
+            (first, second) = (second, first);
+        }
+        for [began, _] in [others.0.unwrap(), others.1.unwrap()] {
+            assert!(began < first[0]);
+        }
+        let rest = Duration::from_millis(200);
+        assert!(first[0] >= ended + rest && second[0] >= first[1] + rest);
+    }
+
+    /// As of a page that asks again with each change, and no longer waits for the answer before.
+    #[tokio::test]
+    async fn a_look_that_nobody_waits_for_is_the_only_one_until_it_ends() {
+        let pace = Pace::default();
+        let looks = Arc::new(AtomicUsize::new(0));
+        let slow = || {
+            let looks = looks.clone();
+            async move {
+                looks.fetch_add(1, Ordering::Relaxed);
+                sleep(Duration::from_millis(120)).await;
+                Instant::now()
+            }
         };
-        let first = pace.keep("map", Map::new(), look).await;
-        let second = pace.keep("map", Map::new(), async { Instant::now() }).await;
-        assert!(second - first >= Duration::from_millis(200));
+        let began = Instant::now();
+        for _ in 0..8 {
+            let asked = pace.keep("timeline", of("a"), slow());
+            assert!(timeout(Duration::from_millis(30), asked).await.is_err());
+        }
+        assert_eq!(looks.load(Ordering::Relaxed), 1);
+        let answered = pace.keep("timeline", of("a"), slow()).await.unwrap();
+        assert!(answered >= began + Duration::from_millis(120 + 1_200 + 120));
+        assert_eq!(looks.load(Ordering::Relaxed), 2);
+    }
+
+    #[tokio::test]
+    async fn what_was_asked_for_is_forgotten_after_its_rest() {
+        let pace = Pace::default();
+        pace.keep("map", Map::new(), look()).await.unwrap();
+        for at in 0..200 {
+            pace.keep("timeline", of(&at.to_string()), async {}).await.unwrap();
+        }
+        assert!(pace.0.lock().unwrap().len() <= MANY);
+        assert!(pace.0.lock().unwrap().contains_key(&("map", Map::new())), "it rests");
     }
 }

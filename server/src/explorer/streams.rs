@@ -59,7 +59,8 @@ pub fn events(changes: Changes, mut map: watch::Receiver<Option<Value>>, streams
     tokio::spawn(async move {
         let mut changed = changes.subscribe();
         let mut seen = changes.round();
-        let mut piece = ": this tells when memories change\n\n".to_owned();
+        // Since the page looked something may have changed.
+        let mut piece = "event: changed\ndata: {}\n\n".to_owned();
         while sender.send(Bytes::from(piece)).await.is_ok() {
             let goes_on = tokio::select! {
                 goes_on = changed.changed(Some(ALIVE)) => goes_on,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use memorist_embed::{self as embed, Embedder, ModelIdentity};
 
 use super::*;
-use crate::config::Config;
+use crate::config::{Clock, Config};
 use crate::progress::NoProgress;
 use crate::types::{Link, LinkKind, NewRecord, Purge, RecordUpdate, Scope};
 
@@ -201,6 +201,32 @@ fn a_viewer_sees_what_is_his_and_names_and_words_of_nothing_else() {
     assert!(near.is_sorted_by(|a, b| a.1 >= b.1) && near.iter().all(|(id, _)| id.get() % 2 == 1 && id.get() != 1));
     assert!(matches!(engine.neighbours(2.into(), 5, &other), Err(Error::NotFound(_))));
     assert!(matches!(engine.neighbours(1.into(), 0, &other), Err(Error::Invalid { .. })));
+}
+
+#[test]
+fn what_has_expired_since_the_map_was_shown_is_in_no_label() {
+    let folder = tempfile::tempdir().unwrap();
+    let now = Arc::new(std::sync::atomic::AtomicI64::new(1_700_000_000_000));
+    let of = now.clone();
+    let clock = Clock::new(move || of.load(std::sync::atomic::Ordering::Relaxed));
+    let config = Config { clock, log_searches: false, ..Config::without_model() };
+    let engine =
+        Engine::open_with_embedder(folder.path(), config, Arc::new(ByFirstWord(identity_of("a model")))).unwrap();
+    fill(&engine, 0, 30);
+    let brief = |at: usize| NewRecord {
+        expires_at: Some(1_700_000_005_000),
+        ..NewRecord::new(format!("telescope xylophone {at}"))
+    };
+    for added in engine.add_batch(&(0..20).map(brief).collect::<Vec<_>>()).unwrap() {
+        added.unwrap();
+    }
+    engine.embed_pending(&NoProgress).unwrap();
+    engine.flush(&NoProgress).unwrap();
+    engine.make_map(MapFrom::Scratch, &NoProgress).unwrap();
+    let words = || format!("{:?}", engine.map_labels(&Viewer::OWNER).unwrap());
+    assert!(words().contains("xylophone"));
+    now.store(1_700_000_005_001, std::sync::atomic::Ordering::Relaxed);
+    assert!(!words().contains("xylophone") && words().contains("garden"), "{}", words());
 }
 
 #[test]

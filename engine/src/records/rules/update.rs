@@ -66,7 +66,7 @@ pub(super) fn apply(tx: &dyn Tx, id: RecordId, update: &RecordUpdate, viewer: &V
     Ok(Changed { before, after })
 }
 
-/// Makes an earlier version of a live record, which is what is expected, the newest again, as a version of its own.
+/// Makes an earlier version of a live record the newest again, as a version of its own. The record must be what is expected.
 pub(crate) fn roll_back(
     authority: &impl Authority,
     id: RecordId,

@@ -58,6 +58,11 @@ mod tests {
         store.add(&new("the heron"), NOW).unwrap();
         assert_eq!(any(), [true, true]);
         assert_eq!(any(), [false, false]);
+        // What is in the log goes into the file: nothing else is there then.
+        let other = rusqlite::Connection::open(store.paths().database()).unwrap();
+        other.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).unwrap();
+        assert_eq!(any(), [false, false]);
+        drop(other);
         // Nobody has it open any more.
         drop((looks, readers));
         let folder = store.close();

@@ -89,7 +89,7 @@ impl Snapshot {
         let beyond = match query.expires_after {
             Some(at) => {
                 values.push(at.into());
-                "(r.expires_at, r.id) > (?, ?)".to_owned()
+                format!("(r.expires_at, r.id) {beyond} (?, ?)")
             }
             None => format!("r.id {beyond} ?"),
         };
@@ -241,6 +241,29 @@ mod tests {
         assert_eq!(snapshot.expired(NOW + 1).unwrap().iter().collect::<Vec<_>>(), [2]);
         assert_eq!(store.get(2.into(), &Viewer::OWNER, NOW + 1).unwrap(), None);
         assert_eq!(store.get((-2).into(), &Viewer::OWNER, NOW + 1).unwrap(), None);
+    }
+
+    #[test]
+    fn pages_of_what_expires_go_on_after_one_in_either_direction() {
+        let store = Store::new();
+        for (at, until) in [3, 1, 2, 1, 3].into_iter().enumerate() {
+            let record = NewRecord { expires_at: Some(NOW + until), ..new(&at.to_string()) };
+            store.add(&record, NOW).unwrap();
+        }
+        for (newest_first, expected) in [(false, [2, 4, 3, 1, 5]), (true, [5, 1, 3, 4, 2])] {
+            let only = Some(ListOnly::Expiring);
+            let mut query =
+                ListQuery { order: ListOrder::Expiry, only, newest_first, limit: 2, ..ListQuery::default() };
+            let mut ids = Vec::new();
+            loop {
+                let page = store.view().list(&query, NOW).unwrap();
+                let Some(last) = page.last() else { break };
+                (query.expires_after, query.after) = (last.expires_at, last.id);
+                ids.extend(page.iter().map(|record| record.id.get()));
+                assert!(ids.len() < 9, "{ids:?}");
+            }
+            assert_eq!(ids, expected);
+        }
     }
 
     #[test]

@@ -19,28 +19,28 @@ use rusqlite::{Connection, OpenFlags};
 use super::connection::{WRITE_TIMEOUT, connect, connect_with};
 use super::errors::open_error;
 use crate::error::{Error, Result};
+use crate::files::FileId;
 use crate::paths::companions;
 
 /// Reading connections kept open while they are idle.
 pub(super) const IDLE_READERS: usize = 4;
 
-/// By which it shows that a database which is read without a log has changed.
+/// By which it shows that a database is another, or that one which is read without a log has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Look {
+    file: Option<FileId>,
     has_log: bool,
-    length: u64,
-    changed: Option<SystemTime>,
+    /// The length and the time, without a log. With one, SQLite sees changes, and a checkpoint is none.
+    state: Option<(u64, Option<SystemTime>)>,
 }
 
 impl Look {
     fn at(database: &Path) -> Self {
         let [wal, ..] = companions(database);
-        let found = database.metadata().ok();
-        Look {
-            has_log: wal.metadata().is_ok_and(|wal| wal.len() > 0),
-            length: found.as_ref().map_or(0, std::fs::Metadata::len),
-            changed: found.and_then(|found| found.modified().ok()),
-        }
+        let has_log = wal.metadata().is_ok_and(|wal| wal.len() > 0);
+        let found = database.metadata().ok().filter(|_| !has_log);
+        let state = found.map(|found| (found.len(), found.modified().ok()));
+        Look { file: FileId::of(database), has_log, state }
     }
 }
 

@@ -29,11 +29,12 @@ impl Snapshot {
         let mut page = Vec::new();
         self.conn().select(sql, &values, &mut |row| {
             let viewer = searcher(row)?;
-            let is_meant = match &fetched {
-                Some(fetched) => self.is_unopened(row.get(0)?, row.get(3)?, fetched)?,
-                None => true,
-            };
-            if is_meant && query.viewer.made(&viewer) {
+            let is_meant = query.viewer.made(&viewer)
+                && match &fetched {
+                    Some(fetched) => self.is_unopened(row.get(0)?, row.get(3)?, fetched)?,
+                    None => true,
+                };
+            if is_meant {
                 page.push(PastSearch { id: row.get(0)?, trace: trace(row, viewer)? });
             }
             Ok(if page.len() < query.limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })

@@ -201,8 +201,37 @@ fn message(why: &Why, query: &Query, field: Option<&str>) -> String {
             .into_iter()
             .flatten()
             .collect();
-            format!("Memory {id} is {}, and this search looks at the best {size} of each.", sides.join(" and "))
+            let ranks =
+                [by_meaning.and_then(|scores| scores.vector_rank), by_words.and_then(|scores| scores.keyword_rank)];
+            let sides = sides.join(" and ");
+            match ranks.into_iter().flatten().any(|rank| rank <= *size) {
+                true => format!("Memory {id} is {sides}: an approximate search for the best {size} passed it over."),
+                false => format!("Memory {id} is {sides}, and this search looks at the best {size} of each."),
+            }
         }
         _ => format!("There is no memory {id}."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use memorist_engine::types::{NewRecord, Viewer};
+
+    use super::super::testing::store;
+    use super::*;
+
+    #[test]
+    fn what_an_approximate_search_passes_over_is_not_said_to_be_too_far() {
+        let (_folder, engine) = store();
+        let id = engine.add(&NewRecord::new("the heron")).unwrap().id;
+        let query = Query::new("heron");
+        let mut why = engine.why(id, &query, &Viewer::OWNER).unwrap();
+        why.kept_out = Some(KeptOut::Pool { size: 50, deeper: 1_000 });
+        for (rank, part) in [(40, "passed it over"), (51, "looks at the best 50")] {
+            let scores = why.scores.as_mut().unwrap();
+            (scores.vector_rank, scores.keyword_rank) = (None, Some(rank));
+            let message = message(&why, &query, None);
+            assert!(message.contains(part), "{message}");
+        }
     }
 }

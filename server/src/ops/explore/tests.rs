@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{
-    Filter, Kind, Link, LinkKind, ListQuery, NewRecord, Query, RecordId, RecordUpdate, Scope, SearchesQuery, Viewer,
+    Filter, KeptOut, Kind, Link, LinkKind, ListQuery, Mode, NewRecord, Period, Query, RecordId, RecordUpdate, Scope,
+    SearchesQuery, Viewer,
 };
 use memorist_engine::{Engine, Error, Result};
 use serde::Serialize;
@@ -292,6 +293,20 @@ fn why_says_that_a_search_did_not_look_so_deep() {
     assert!(ask(1, 5, "vector")["message"].as_str().unwrap().contains("by meaning"));
 }
 
+/// A search for a period looks at more than others do.
+#[test]
+fn why_looks_at_least_as_deep_as_the_search() {
+    let (_folder, engine) = store();
+    let texts = (0..1_300).map(|at| NewRecord::new(format!("crane number{at} {}", "tail ".repeat(1 + at / 10))));
+    engine.add_batch(&texts.collect::<Vec<_>>()).unwrap();
+    engine.flush(&NoProgress).unwrap();
+    let period = Some(Period { from: 0, until: 1 });
+    let query = Query { limit: 100, mode: Mode::Keyword, period, ..Query::new("crane") };
+    let why = engine.why(1_250.into(), &query, &Viewer::OWNER).unwrap();
+    assert_eq!(why.kept_out, Some(KeptOut::Limit));
+    assert!(why.rank.is_some_and(|rank| rank > 1_000), "{:?}", why.rank);
+}
+
 #[test]
 fn what_waits_for_its_embedding_says_so() {
     let folder = tempfile::tempdir().unwrap();
@@ -459,6 +474,42 @@ fn a_duplicate_is_found_from_either_side() {
     let found = pages(&engine, &all(), "duplicates", 20);
     assert!(found[0].contains(&newest) && !found[0].contains(&oldest), "{found:?}");
     assert!(found.contains(&vec![newest, oldest]), "{found:?}");
+}
+
+/// The oldest but one is like the newest, which has many nearer ones and does not list it.
+#[test]
+fn a_newer_one_that_lists_only_others_hides_no_group() {
+    let (_folder, engine) = store();
+    let words = "amber boat cedar dune ember fjord grove harbour island";
+    let older = add(&engine, &format!("{words} opal quartz")).get();
+    let twin = add(&engine, "amber boat cedar dune ember opal quartz").get();
+    for at in 0..20 {
+        let nearer = format!("{words} jetty number{at} letter{at}");
+        engine.add(&NewRecord { kind: Kind::Decision, ..NewRecord::new(nearer) }).unwrap();
+    }
+    let newest = add(&engine, &format!("{words} jetty")).get();
+    let found = pages(&engine, &all(), "duplicates", 20);
+    assert!(found[0].contains(&newest) && !found[0].contains(&older), "{found:?}");
+    assert!(found.contains(&vec![twin, older]), "{found:?}");
+}
+
+#[test]
+fn what_is_kept_of_a_large_group_does_not_hide_the_rest() {
+    let (_folder, engine) = store();
+    let mut left: BTreeSet<i64> =
+        (0..30).map(|at| add(&engine, &format!("the gateway restarts every night at two, note{at}")).get()).collect();
+    let mut sizes = Vec::new();
+    loop {
+        let found = pages(&engine, &all(), "duplicates", 20);
+        let Some(group) = found.first() else { break };
+        sizes.push(group.len());
+        assert!(group.len() > 1 && sizes.len() < 30, "{sizes:?}");
+        for id in &group[1..] {
+            link(&engine, group[0].into(), LinkKind::Related, (*id).into());
+        }
+        left.retain(|id| !group.contains(id));
+    }
+    assert!(left.is_empty() && sizes[0] == 12, "{left:?} {sizes:?}");
 }
 
 #[test]
