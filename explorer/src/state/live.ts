@@ -6,6 +6,7 @@ import * as list from "./list.ts";
 import * as memory from "./memory.ts";
 import * as overview from "./overview.ts";
 import { paced } from "./pace.ts";
+import { isScrolled } from "./scrolled.ts";
 import { get, set } from "./store.ts";
 
 const TOGETHER = 150;
@@ -37,9 +38,6 @@ async function refresh() {
   const isListed = get().address.view === "list" || get().address.query !== "";
   await Promise.all([overview.load(), memory.refresh(), isListed ? list.refresh(isScrolled()) : undefined]);
 }
-
-/** In a narrow window the page is scrolled, else its middle. */
-const isScrolled = () => Math.max(document.getElementById("middle")?.scrollTop ?? 0, scrollY) > 8;
 
 function mapState(data: string) {
   const now = get().overview;
