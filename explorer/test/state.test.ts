@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mock, test } from "node:test";
+import * as api from "../src/api/client.ts";
 import { errorOf } from "../src/api/errors.ts";
 import { EventParser } from "../src/api/events.ts";
 import { codeIn } from "../src/api/session.ts";
@@ -116,4 +117,33 @@ test("why a memory is found asks for the same search as the list", () => {
   assert.deepEqual(JSON.parse(JSON.stringify(search)), {
     query: "printer", mode: "keyword", prefix: true, limit: 50, entryTypes: ["fact"], includeSuperseded: true,
   });
+});
+
+test("what only reads is given up after a time, what changes something is not", async () => {
+  const global = globalThis as { sessionStorage?: unknown; fetch: unknown };
+  const { fetch } = globalThis;
+  global.sessionStorage = { getItem: () => null };
+  const limits: AbortController[] = [];
+  const timeout = mock.method(AbortSignal, "timeout", () => {
+    limits.push(new AbortController());
+    return (limits.at(-1) as AbortController).signal;
+  });
+  // It never answers.
+  global.fetch = (_: string, { signal }: { signal: AbortSignal | null }) =>
+    new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+  try {
+    const own = new AbortController();
+    const reads = [api.overview({}), api.memory({ id: 1 }, own.signal)];
+    void api.add({ content: "It is late" });
+    assert.equal(limits.length, 2);
+    for (const limit of limits) limit.abort(new DOMException("", "TimeoutError"));
+    for (const read of reads) await assert.rejects(read, { kind: "unreachable" });
+    const left = api.list({}, own.signal);
+    own.abort();
+    await assert.rejects(left, { name: "AbortError" });
+  } finally {
+    timeout.mock.restore();
+    global.fetch = fetch;
+    delete global.sessionStorage;
+  }
 });

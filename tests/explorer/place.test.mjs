@@ -86,6 +86,81 @@ test("what others save and delete above does not move the list", async () => {
   nothingWrong(view.wrong);
 });
 
+/** Answers to this are held back until the returned function is called. */
+async function hold(which) {
+  let release;
+  const released = new Promise((resolve) => {
+    release = resolve;
+  });
+  let held;
+  const arrived = new Promise((resolve) => {
+    held = resolve;
+  });
+  await page().route("**/api/list", async (route) => {
+    if (which(route.request().postDataJSON())) {
+      held();
+      await released;
+    }
+    await route.continue();
+  });
+  return { arrived, release };
+}
+const again = async () => {
+  await show(page(), "#/searches");
+  await page().locator("#searches-title").waitFor();
+  await page().reload();
+  await page().locator(".live.on").waitFor();
+  await show(page(), "#/list");
+  await page().locator(".rows [aria-posinset=\"12\"] .meta").waitFor();
+};
+
+test("what changes while the list goes on loading is not lost", async () => {
+  await again();
+  // The next page comes while the rows are loaded again.
+  const refresh = await hold(({ after }) => after === undefined);
+  const id = await page().locator(".rows .row a").nth(3).getAttribute("data-row");
+  await store.run("update", id, "--content", "The fourth row is another one now");
+  await refresh.arrived;
+  for (let times = 0; times < 5; times++) await scroll(1000);
+  await page().locator(".rows [aria-posinset=\"55\"]").waitFor();
+  refresh.release();
+  await page().waitForTimeout(500);
+  await scroll(-10_000);
+  await row(id).filter({ hasText: "another one now" }).waitFor({ timeout: 3000 });
+  // The rows change while the next page is loaded.
+  await again();
+  const more = await hold(({ after }) => after !== undefined);
+  for (let times = 0; times < 3; times++) await scroll(1000);
+  await more.arrived;
+  await store.run("add", "The stairs are closed until Friday");
+  await page().waitForTimeout(1500);
+  more.release();
+  await page().locator(".waiting").waitFor();
+});
+
+test("a row is read again wherever it is, and one that could not be read is tried again", async () => {
+  await again();
+  const end = async (sign) => {
+    for (let times = 0; times < 40; times++) await scroll(sign * 100_000);
+  };
+  await end(1);
+  const id = await first();
+  assert.ok(Number(await page().locator(`.row:has([data-row="${id}"])`).getAttribute("aria-posinset")) > 2000);
+  await store.run("update", id, "--content", "A row far below is another one now");
+  await row(id).filter({ hasText: "another one now" }).waitFor();
+  const next = await page().locator(`.row:has([data-row="${id}"]) + .row a`).getAttribute("data-row");
+  await store.run("delete", next);
+  await row(next).waitFor({ state: "detached" });
+  // Those at the top were left meanwhile.
+  let refused = 0;
+  await page().route("**/api/memory", (route) => (refused++ < 6 ? route.fulfill({ status: 503, body: "" }) : route.continue()));
+  await page().locator("#middle").evaluate((middle) => middle.scrollTo(0, 0));
+  await page().locator(".rows [aria-posinset=\"1\"] .meta").waitFor();
+  assert.ok(refused > 6);
+  await page().unroute("**/api/memory");
+  view.wrong.splice(0);
+});
+
 test("searches of agents that come above do not move those that are read", async () => {
   for (let time = 0; time < 30; time++) await store.run("search", `nothing like it ${time}`, "--mode", "keyword");
   await show(page(), "#/searches");

@@ -6,7 +6,6 @@ import * as list from "./list.ts";
 import * as memory from "./memory.ts";
 import * as overview from "./overview.ts";
 import { paced } from "./pace.ts";
-import { isScrolled } from "./scrolled.ts";
 import { get, set } from "./store.ts";
 
 const TOGETHER = 150;
@@ -36,7 +35,7 @@ export const changed = () => again.ask(true);
 async function refresh() {
   set({ revision: get().revision + 1 });
   const isListed = get().address.view === "list" || get().address.query !== "";
-  await Promise.all([overview.load(), memory.refresh(), isListed ? list.refresh(isScrolled()) : undefined]);
+  await Promise.all([overview.load(), memory.refresh(), isListed ? list.refresh() : undefined]);
 }
 
 function mapState(data: string) {
