@@ -7,6 +7,7 @@ import { codeIn } from "../src/api/session.ts";
 import { commandOf, KEYS } from "../src/keys.ts";
 import { type Address, format, HOME, parse } from "../src/state/address.ts";
 import { asked } from "../src/state/asked.ts";
+import { named } from "../src/state/export.ts";
 import { countSet, isEmpty, listParams, NO_FILTERS, params, searchParams } from "../src/state/filters.ts";
 import { merged } from "../src/state/merged.ts";
 
@@ -143,6 +144,31 @@ test("what only reads is given up after a time, what changes something is not", 
     await assert.rejects(left, { name: "AbortError" });
   } finally {
     timeout.mock.restore();
+    global.fetch = fetch;
+    delete global.sessionStorage;
+  }
+});
+
+test("an export of many names some at a time, and has one header", async () => {
+  const global = globalThis as { sessionStorage?: unknown; fetch: unknown };
+  const { fetch } = globalThis;
+  global.sessionStorage = { getItem: () => null };
+  const asked: number[] = [];
+  global.fetch = async (_: string, { body }: { body: string }) => {
+    const { ids } = JSON.parse(body) as { ids: number[] };
+    asked.push(ids.length);
+    // 7 is gone meanwhile.
+    const lines = ids.filter((id) => id !== 7).map((id) => `{"type":"record","id":${id}}\n`);
+    return new Response(`{"type":"memorist"}\n${lines.join("")}`);
+  };
+  try {
+    const { blob, count } = await named(Array.from({ length: 2500 }, (_, at) => at));
+    assert.deepEqual(asked, [1000, 1000, 500]);
+    assert.equal(count, 2499);
+    const lines = (await blob.text()).trim().split("\n").map((line) => JSON.parse(line) as { type: string; id: number });
+    assert.deepEqual(lines.map(({ type }) => type === "memorist"), [true, ...Array(2499).fill(false)]);
+    assert.equal(lines.at(-1)?.id, 2499);
+  } finally {
     global.fetch = fetch;
     delete global.sessionStorage;
   }
