@@ -58,6 +58,10 @@ test("a memory that is opened and closed moves nothing, and leads back to its ro
   await page().locator(".memory").waitFor({ state: "detached" });
   await stays(above, top, "closed");
   await page().locator(`[data-row="${above}"]:focus`).waitFor();
+  for (const width of [1100, 1360]) {
+    await page().setViewportSize({ width, height: 860 });
+    await stays(above, top, `${width} wide`);
+  }
   // Also from far away.
   await row(above).click();
   await page().locator(".memory .whole").first().waitFor();
