@@ -55,7 +55,11 @@ interface WindowedProps<T> {
 export function Windowed<T>({ as: Box, items, keyOf, row, list = "", held = null, seen, attributes }: WindowedProps<T>) {
   const box = useRef<HTMLElement>(null);
   const known = useRef<Known | null>(null);
-  if (known.current?.list !== list) known.current = { list, heights: new Map(), usual: 0, span: null, noted: null, focused: null, drawn: [] };
+  if (known.current?.list !== list) {
+    // The usual height is a guess as good as any.
+    const usual = known.current?.usual ?? 0;
+    known.current = { list, heights: new Map(), usual, span: null, noted: null, focused: null, drawn: [] };
+  }
   const state = known.current;
   state.focused = (box.current && state.drawn[focusedIn(box.current)]) ?? null;
   const heights = useMemo(() => Float32Array.from(items, (item) => state.heights.get(keyOf(item)) ?? 0), [items, list]);
