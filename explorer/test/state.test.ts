@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mock, test } from "node:test";
+import * as api from "../src/api/client.ts";
 import { errorOf } from "../src/api/errors.ts";
 import { EventParser } from "../src/api/events.ts";
 import { codeIn } from "../src/api/session.ts";
 import { commandOf, KEYS } from "../src/keys.ts";
 import { type Address, format, HOME, parse } from "../src/state/address.ts";
 import { asked } from "../src/state/asked.ts";
+import { named } from "../src/state/export.ts";
 import { countSet, isEmpty, listParams, NO_FILTERS, params, searchParams } from "../src/state/filters.ts";
 import { merged } from "../src/state/merged.ts";
 
@@ -116,4 +118,58 @@ test("why a memory is found asks for the same search as the list", () => {
   assert.deepEqual(JSON.parse(JSON.stringify(search)), {
     query: "printer", mode: "keyword", prefix: true, limit: 50, entryTypes: ["fact"], includeSuperseded: true,
   });
+});
+
+test("what only reads is given up after a time, what changes something is not", async () => {
+  const global = globalThis as { sessionStorage?: unknown; fetch: unknown };
+  const { fetch } = globalThis;
+  global.sessionStorage = { getItem: () => null };
+  const limits: AbortController[] = [];
+  const timeout = mock.method(AbortSignal, "timeout", () => {
+    limits.push(new AbortController());
+    return (limits.at(-1) as AbortController).signal;
+  });
+  // It never answers.
+  global.fetch = (_: string, { signal }: { signal: AbortSignal | null }) =>
+    new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+  try {
+    const own = new AbortController();
+    const reads = [api.overview({}), api.memory({ id: 1 }, own.signal)];
+    void api.add({ content: "It is late" });
+    assert.equal(limits.length, 2);
+    for (const limit of limits) limit.abort(new DOMException("", "TimeoutError"));
+    for (const read of reads) await assert.rejects(read, { kind: "unreachable" });
+    const left = api.list({}, own.signal);
+    own.abort();
+    await assert.rejects(left, { name: "AbortError" });
+  } finally {
+    timeout.mock.restore();
+    global.fetch = fetch;
+    delete global.sessionStorage;
+  }
+});
+
+test("an export of many names some at a time, and has one header", async () => {
+  const global = globalThis as { sessionStorage?: unknown; fetch: unknown };
+  const { fetch } = globalThis;
+  global.sessionStorage = { getItem: () => null };
+  const asked: number[] = [];
+  global.fetch = async (_: string, { body }: { body: string }) => {
+    const { ids } = JSON.parse(body) as { ids: number[] };
+    asked.push(ids.length);
+    // 7 is gone meanwhile.
+    const lines = ids.filter((id) => id !== 7).map((id) => `{"type":"record","id":${id}}\n`);
+    return new Response(`{"type":"memorist"}\n${lines.join("")}`);
+  };
+  try {
+    const { blob, count } = await named(Array.from({ length: 2500 }, (_, at) => at));
+    assert.deepEqual(asked, [1000, 1000, 500]);
+    assert.equal(count, 2499);
+    const lines = (await blob.text()).trim().split("\n").map((line) => JSON.parse(line) as { type: string; id: number });
+    assert.deepEqual(lines.map(({ type }) => type === "memorist"), [true, ...Array(2499).fill(false)]);
+    assert.equal(lines.at(-1)?.id, 2499);
+  } finally {
+    global.fetch = fetch;
+    delete global.sessionStorage;
+  }
 });

@@ -31,6 +31,9 @@ export async function post(name: string, params: Params, signal?: AbortSignal): 
   throw error;
 }
 
+/** What only reads is given up after so long, as nothing else is loaded meanwhile, in milliseconds. */
+const LONGEST = 60_000;
+
 async function call<Result>(name: string, params: Params, signal?: AbortSignal): Promise<Result> {
   const response = await post(name, params, signal);
   return (await response.json()) as Result;
@@ -41,19 +44,30 @@ const of =
   (params: Params, signal?: AbortSignal) =>
     call<Result>(name, params, signal);
 
-export const overview = of<Api.Overview>("overview");
-export const search = of<Api.SearchResult>("search");
-export const list = of<Api.ListResult>("list");
-export const why = of<Api.WhyResult>("why");
-export const memory = of<Api.MemoryResult>("memory");
-export const history = of<Api.HistoryResult>("history");
-export const graph = of<Api.GraphResult>("graph");
-export const similar = of<Api.SimilarResult>("similar");
-export const neighbours = of<Api.NeighboursResult>("neighbours");
-export const timeline = of<Api.TimelineResult>("timeline");
-export const searches = of<Api.SearchesResult>("searches");
-export const cleanup = of<Api.CleanupResult>("cleanup");
-export const mapLabels = of<Api.MapLabels>("mapLabels");
+const reading =
+  <Result>(name: string) =>
+  async (params: Params, signal?: AbortSignal) => {
+    const limit = AbortSignal.timeout(LONGEST);
+    try {
+      return await call<Result>(name, params, signal ? AbortSignal.any([signal, limit]) : limit);
+    } catch (error) {
+      throw limit.aborted && !signal?.aborted ? unreachable() : error;
+    }
+  };
+
+export const overview = reading<Api.Overview>("overview");
+export const search = reading<Api.SearchResult>("search");
+export const list = reading<Api.ListResult>("list");
+export const why = reading<Api.WhyResult>("why");
+export const memory = reading<Api.MemoryResult>("memory");
+export const history = reading<Api.HistoryResult>("history");
+export const graph = reading<Api.GraphResult>("graph");
+export const similar = reading<Api.SimilarResult>("similar");
+export const neighbours = reading<Api.NeighboursResult>("neighbours");
+export const timeline = reading<Api.TimelineResult>("timeline");
+export const searches = reading<Api.SearchesResult>("searches");
+export const cleanup = reading<Api.CleanupResult>("cleanup");
+export const mapLabels = reading<Api.MapLabels>("mapLabels");
 export const makeMap = of<{ state: string }>("makeMap");
 
 export const add = of<{ id: number; created: boolean; duplicate: boolean; warnings?: string[] }>("add");

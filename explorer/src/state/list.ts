@@ -9,6 +9,7 @@ import { idsWithin } from "./area.ts";
 import { asked, PAGE } from "./asked.ts";
 import { isEmpty, listParams } from "./filters.ts";
 import { merged } from "./merged.ts";
+import { isScrolled } from "./scrolled.ts";
 import { EMPTY_LIST, get, isFar, type ListState, set } from "./store.ts";
 
 type Item = Brief | Hit;
@@ -28,6 +29,10 @@ const LARGEST_PAGE = 1000;
 /** Of a memory that is read whole. */
 const SNIPPET = 700;
 const AT_ONCE = 6;
+/** So many of those that were left are read before it is looked which rows are drawn now. */
+const ROUND = 24;
+/** After a failure they are read again, in milliseconds. */
+const RETRY = 2000;
 
 let running: AbortController | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -65,7 +70,7 @@ function attempt(task: Promise<void>) {
     .finally(() => {
       if (!stale || get().list.loading) return;
       stale = false;
-      void refresh(false);
+      void refresh();
     });
 }
 
@@ -135,7 +140,12 @@ export function look(from: number, to: number) {
 
 async function fill() {
   const signal = running?.signal;
-  const far = () => get().list.items.slice(Math.max(0, drawn.from - AHEAD), drawn.to + AHEAD).filter(isFar);
+  const far = () => {
+    const { items } = get().list;
+    const { from, to } = drawn;
+    // Those that are drawn, then those below and above.
+    return [...items.slice(from, to + AHEAD), ...items.slice(Math.max(0, from - AHEAD), from)].filter(isFar).slice(0, ROUND);
+  };
   if (filling || !signal) return;
   filling = true;
   try {
@@ -147,7 +157,7 @@ async function fill() {
       change({ items: bounded(get().list.items.flatMap((item) => (asked.has(item.id) ? read.get(item.id) ?? [] : [item]))) });
     }
   } catch {
-    // They stay empty until they come into view again.
+    if (!signal.aborted) setTimeout(fill, RETRY);
   } finally {
     filling = false;
     if (signal.aborted && running && !running.signal.aborted) void fill();
@@ -204,26 +214,50 @@ async function byIds(ids: number[], signal: AbortSignal): Promise<Item[]> {
 const ofGone = () => ["deleted", "expired"].includes(get().address.filters.state);
 
 /** Loads again after a change, without moving what is read: new ones wait above if the list is scrolled. */
-export async function refresh(isScrolled: boolean) {
+export async function refresh() {
   const { list, address } = get();
   if (list.loading) {
     stale = true;
     return;
   }
   if (list.error || isEmpty(address.filters)) return load();
-  if (address.area.length > 0) return isScrolled ? undefined : load();
+  if (address.area.length > 0) return isScrolled() ? undefined : load();
   const signal = running?.signal;
   const limit = Math.min(LARGEST_PAGE, Math.max(PAGE, list.items.length));
   try {
-    const fresh: Item[] = address.query.trim()
-      ? (await api.search(asked(address, limit), signal)).results
-      : (await api.list({ ...listParams(address.filters), limit }, signal)).results;
-    if (signal?.aborted || get().list !== list) return;
-    const { items, waiting } = merged(list.items, fresh, limit, isScrolled);
-    change({ items, waiting });
+    const isSearch = address.query.trim() !== "";
+    const [fresh, near] = await Promise.all([
+      isSearch ? api.search(asked(address, limit), signal) : api.list({ ...listParams(address.filters), limit }, signal),
+      isSearch ? null : below(list.items, limit, address, signal),
+    ]);
+    if (signal?.aborted) return;
+    const now = get().list;
+    if (now.loading) {
+      stale = true;
+      return;
+    }
+    // Rows may have left, been read or come below meanwhile.
+    const present = new Set(now.items.map(({ id }) => id));
+    const left = new Set(list.items.filter(({ id }) => !present.has(id)).map(({ id }) => id));
+    const results = (fresh.results as Item[]).filter(({ id }) => !left.has(id));
+    const { items, waiting } = merged<Listed>(now.items, results, limit - (fresh.results.length - results.length), isScrolled());
+    change({ items: bounded(near ? near(items) : items), waiting });
   } catch {
     // The list stays as it is; the next change, or the reader, loads it again.
   }
+}
+
+/** Reads again the rows that are drawn where they are below the first `limit`; puts them in the list. */
+async function below(items: readonly Listed[], limit: number, { filters }: Address, signal?: AbortSignal) {
+  const from = Math.max(limit, drawn.from - AHEAD);
+  const asked = items.slice(from, drawn.to + AHEAD);
+  // Other lists are not in the order of the numbers.
+  if (asked.length === 0 || !["", "superseded"].includes(filters.state)) return null;
+  const { results } = await api.list({ ...listParams(filters), after: items[from - 1]?.id, limit: asked.length }, signal);
+  const read = new Map<number, Listed>(results.map((item) => [item.id, item]));
+  const end = results.length < asked.length ? 0 : (results.at(-1)?.id ?? 0);
+  const gone = new Set(asked.filter(({ id }) => id >= end && !read.has(id)).map(({ id }) => id));
+  return (all: Listed[]) => all.flatMap((item) => read.get(item.id) ?? (gone.has(item.id) ? [] : [item]));
 }
 
 /** What was deleted here is not in the list any more. */

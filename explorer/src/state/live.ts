@@ -35,11 +35,8 @@ export const changed = () => again.ask(true);
 async function refresh() {
   set({ revision: get().revision + 1 });
   const isListed = get().address.view === "list" || get().address.query !== "";
-  await Promise.all([overview.load(), memory.refresh(), isListed ? list.refresh(isScrolled()) : undefined]);
+  await Promise.all([overview.load(), memory.refresh(), isListed ? list.refresh() : undefined]);
 }
-
-/** In a narrow window the page is scrolled, else its middle. */
-const isScrolled = () => Math.max(document.getElementById("middle")?.scrollTop ?? 0, scrollY) > 8;
 
 function mapState(data: string) {
   const now = get().overview;

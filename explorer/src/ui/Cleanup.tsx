@@ -48,8 +48,8 @@ export function Cleanup() {
   useEffect(() => setHidden(new Set()), [undone]);
   const groups = (loaded.data?.groups ?? []).filter((group) => !hidden.has(keyOf(group)));
   const hide = (group: Group) => {
-    setHidden(new Set([...hidden, keyOf(group)]));
-    next(keyOf(group));
+    setHidden((before) => new Set([...before, keyOf(group)]));
+    next(groups.map(keyOf), keyOf(group));
   };
   const { nothing, does } = NAMES[kind];
   const all = loaded.data?.next == null ? groups.length : -1;
@@ -92,11 +92,13 @@ export function Cleanup() {
 }
 
 /** The focus goes on to the group after one that is done. */
-function next(key: string) {
-  const cards = [...document.querySelectorAll<HTMLElement>(".group")];
-  const at = cards.findIndex((card) => card.dataset.row === key);
-  const after = cards[at + 1] ?? cards[at - 1];
-  requestAnimationFrame(() => after?.focus());
+function next(keys: string[], done: string) {
+  const at = keys.indexOf(done);
+  requestAnimationFrame(() => {
+    const cards = new Map([...document.querySelectorAll<HTMLElement>(".group")].map((card) => [card.dataset.row, card]));
+    const after = [...keys.slice(at + 1), ...keys.slice(0, at).reverse()].find((key) => cards.has(key));
+    cards.get(after)?.focus();
+  });
 }
 
 /** So many groups a page. A page of the API may have fewer, or none: it ends after some milliseconds. */

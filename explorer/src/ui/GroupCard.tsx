@@ -119,7 +119,7 @@ export function GroupCard({ group, kind, hide, at, all }: CardProps) {
         ))}
       </div>
       {acts.some(({ key }) => key === "m") && (
-        <details class="merged">
+        <details class="merged" open={text !== undefined}>
           <summary>Write the merged text</summary>
           <textarea rows={3} aria-label="The merged text" value={text ?? keep.content} onInput={(event) => change({ text: event.currentTarget.value })} />
         </details>

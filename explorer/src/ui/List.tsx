@@ -1,7 +1,9 @@
+import { useRef } from "preact/hooks";
 import type { Hit } from "../api/types.ts";
 import { countSet, isEmpty } from "../state/filters.ts";
 import * as exporting from "../state/export.ts";
 import * as list from "../state/list.ts";
+import { scroller } from "../state/scrolled.ts";
 import { clearFilters, go, hrefOf } from "../state/navigate.ts";
 import { type Far, isFar, type ListState, set, useStore } from "../state/store.ts";
 import { ago, counted, number, time } from "../text/format.ts";
@@ -18,6 +20,9 @@ export function List() {
   const of = useStore((state) => state.list.of);
   const all = useStore((state) => (state.list.more || state.list.loading ? -1 : state.list.items.length));
   const waiting = useStore((state) => state.list.waiting);
+  // Closing it leads back to its row.
+  const opened = useRef<number | null>(null);
+  opened.current = useStore((state) => state.address.id) ?? opened.current;
   return (
     <section class="list" aria-labelledby="list-title">
       <Head />
@@ -31,6 +36,7 @@ export function List() {
         keyOf={({ id }: Listed) => id}
         row={(item: Listed, at, height) => <Row item={item} at={at} all={all} height={height} />}
         list={of}
+        held={opened.current}
         seen={list.look}
         attributes={{ class: "rows", "data-query": query }}
       />
@@ -40,8 +46,7 @@ export function List() {
 }
 
 function showNew() {
-  document.getElementById("middle")?.scrollTo({ top: 0 });
-  scrollTo({ top: 0 });
+  scroller().scrollTo({ top: 0 });
   list.load();
 }
 

@@ -4,6 +4,7 @@ import type { Command, Where } from "../keys.ts";
 import * as change from "../state/change.ts";
 import { closeMemory, go, openMemory } from "../state/navigate.ts";
 import { readOnly } from "../state/overview.ts";
+import { readFrom } from "../state/scrolled.ts";
 import { get, set } from "../state/store.ts";
 import * as theme from "../state/theme.ts";
 
@@ -29,7 +30,12 @@ export function whereIs(target: EventTarget | null): Where {
   };
 }
 
-const rows = () => [...document.querySelectorAll<HTMLElement>("[data-row]")];
+/** The rows about here: one that is held may be far away. */
+const rows = () =>
+  [...document.querySelectorAll<HTMLElement>("[data-row]")].filter((row) => {
+    const { top, bottom } = row.getBoundingClientRect();
+    return bottom > -innerHeight && top < 2 * innerHeight;
+  });
 
 function move(step: 1 | -1): boolean {
   const all = rows();
@@ -37,7 +43,10 @@ function move(step: 1 | -1): boolean {
   const at = all.findIndex((row) => row === document.activeElement);
   const selected = all.findIndex((row) => row.getAttribute("aria-current") === "true");
   const from = at >= 0 ? at : selected;
-  const next = from < 0 ? (step > 0 ? 0 : all.length - 1) : Math.max(0, Math.min(all.length - 1, from + step));
+  // Else the first that is seen whole.
+  const top = readFrom();
+  const first = all.findIndex((row) => row.getBoundingClientRect().top >= top);
+  const next = from < 0 ? Math.max(0, first) : Math.max(0, Math.min(all.length - 1, from + step));
   all[next]?.focus();
   all[next]?.scrollIntoView({ block: "nearest" });
   return true;

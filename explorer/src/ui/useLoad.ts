@@ -38,8 +38,10 @@ export function useLoad<T>(key: string, revision: number, load: (signal: AbortSi
           if (!isAborted(error)) setState((before) => ({ ...before, error: worded(error), loading: false }));
         },
       )
-      .finally(() => {
+      .finally(function next() {
         if (running.current !== mine) return;
+        // Not while nobody looks.
+        if (mine.again && document.hidden) return document.addEventListener("visibilitychange", next, { once: true });
         running.current = null;
         if (mine.again && !signal.aborted) begin(false);
       });
