@@ -2,6 +2,8 @@
 //! thousands of others; and of many that are alike among those, as the dialogues say the same of a dozen services and people.
 //! And the tokens that a recall has, and how long it takes beside a search.
 //!
+//! Then turns with words of the trade that are in few vocabularies, of which a part is mistaken for names.
+//!
 //! The turns come in two halves without a wording in common. What decides in `engine/src/recall/` was chosen by one of them.
 //!
 //! Run: `cargo bench --bench recall`, with `MEMORIST_BENCH_COUNT=N` for other than 10,000 memories around them.
@@ -20,27 +22,42 @@ const SEED: u64 = 7;
 const AROUND: usize = 10_000;
 /// The few memories are a part of those of the dialogues, each of so many parts in turn.
 const PARTS: usize = 13;
+const PARTS_OF_TRADE: usize = 7;
 
 fn main() {
     let around = std::env::var("MEMORIST_BENCH_COUNT").map_or(AROUND, |count| count.parse().expect("a number"));
     let dialogues = bench_data::dialogues(SEED);
+    let trade = bench_data::trade_dialogues(SEED);
     let folder = tempfile::tempdir().expect("a folder");
     let mut config = Config::default();
     config.log_searches = false;
     let engine = Engine::open(folder.path(), config).expect("a store");
     engine.prepare_model(&mut |plan| eprintln!("{plan}"), &NoProgress).expect("the default model");
-    let all: Vec<usize> = (0..dialogues.memories.len()).collect();
-    let few: Vec<Vec<usize>> = (0..PARTS).map(|part| all.iter().copied().skip(part).step_by(PARTS).collect()).collect();
-    print("a few memories, another few each time", &ask_each(&engine, &dialogues, &few));
+    let ask_few = |name: &str| {
+        print(name, &ask_each(&engine, &dialogues, &in_parts(&dialogues, PARTS)));
+        print(&format!("{name}; in words of the trade"), &ask_each(&engine, &trade, &in_parts(&trade, PARTS_OF_TRADE)));
+    };
+    ask_few("a few memories, another few each time");
     let others = bench_data::memories(SEED, around).map(|made| NewRecord {
         context: made.context,
         tags: made.tags,
         ..NewRecord::new(made.content)
     });
     save(&engine, others.collect());
-    print(&format!("a few, among {around} others"), &ask_each(&engine, &dialogues, &few));
-    print(&format!("many alike, among {around} others"), &ask_each(&engine, &dialogues, &[all]));
+    ask_few(&format!("a few, among {around} others"));
+    let name = format!("many alike, among {around} others");
+    print(&name, &ask_each(&engine, &dialogues, &in_parts(&dialogues, 1)));
     time(&engine, &dialogues);
+    print(
+        &format!("{name}, and those of before; in words of the trade"),
+        &ask_each(&engine, &trade, &in_parts(&trade, 1)),
+    );
+}
+
+/// The memories of dialogues, each in one of so many parts in turn.
+fn in_parts(dialogues: &Dialogues, parts: usize) -> Vec<Vec<usize>> {
+    let all = 0..dialogues.memories.len();
+    (0..parts).map(|part| all.clone().skip(part).step_by(parts).collect()).collect()
 }
 
 fn save(engine: &Engine, texts: Vec<NewRecord>) -> Vec<RecordId> {
@@ -102,6 +119,9 @@ fn print(name: &str, asked: &[TurnOutcome<'_>]) {
         let row = |name: &str, of: &dyn Fn(&DialogueTurn) -> bool| {
             let all = asked.iter().filter(|asked| asked.turn.is_for_tuning == is_for_tuning && of(asked.turn));
             let all: Vec<&TurnOutcome<'_>> = all.collect();
+            if all.is_empty() {
+                return;
+            }
             let has = |asked: &TurnOutcome<'_>| {
                 let given = asked.recall.memories.iter();
                 given.map(|memory| memory.record.id).any(|id| Some(id) == asked.needed)

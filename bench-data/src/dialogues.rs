@@ -125,14 +125,35 @@ fn compile() -> Result<Lists, String> {
 
 /// The dialogues of `seed`.
 pub fn dialogues(seed: u64) -> Dialogues {
-    let lists = Lists::get();
-    let mut all = Dialogues::default();
     let mut number = 0;
     let mut draws = || {
         number += 1;
         Draws::of(seed, Purpose::Dialogue, number)
     };
-    for (section, subject) in [("needed", "service"), ("asked of people", "mate")] {
+    let mut all = Dialogues::default();
+    add_needed(&mut all, &mut draws, &[("needed", "service"), ("asked of people", "mate")], 2);
+    add_others(&mut all, &mut draws);
+    all
+}
+
+/// More of `seed`, in words of the trade that are rare elsewhere ("timeout", "config"). They have turns that need a memory, and
+/// [`Need::Unknown`] ones.
+pub fn trade_dialogues(seed: u64) -> Dialogues {
+    let mut number = 0;
+    let mut draws = || {
+        number += 1;
+        Draws::of(seed, Purpose::TradeDialogue, number)
+    };
+    let mut all = Dialogues::default();
+    add_needed(&mut all, &mut draws, &[("needed in words of the trade", "part")], 4);
+    all
+}
+
+/// Adds the memories of sections with the lists of what they are about, the turns that need them, and for each template turns
+/// that ask the same of so many unknown things.
+fn add_needed(all: &mut Dialogues, mut draws: impl FnMut() -> Draws, sections: &[(&str, &str)], unknown: usize) {
+    let lists = Lists::get();
+    for &(section, subject) in sections {
         let (list, templates) = lists.list(section);
         for template in 0..templates.len() {
             let is_for_tuning = template % 2 == 0;
@@ -161,7 +182,7 @@ pub fn dialogues(seed: u64) -> Dialogues {
                 all.turns.push(DialogueTurn { text, need, memory, before, is_for_tuning });
             }
             // The same of what is not known: the half of the template, as its wording is.
-            for item in &lists.list(&format!("{subject} elsewhere")).1[..2] {
+            for item in &lists.list(&format!("{subject} elsewhere")).1[..unknown] {
                 let text = lists.text(&mut draws(), list, template, subject, item);
                 let asked = join_words(text.split(THEN).nth(1).unwrap_or_default());
                 let before = before(lists, &mut draws());
@@ -169,6 +190,11 @@ pub fn dialogues(seed: u64) -> Dialogues {
             }
         }
     }
+}
+
+/// Adds the turns that need no memory.
+fn add_others(all: &mut Dialogues, mut draws: impl FnMut() -> Draws) {
+    let lists = Lists::get();
     let others = [
         ("steering", Need::Steering),
         ("code talk", Need::CodeTalk),
@@ -193,7 +219,6 @@ pub fn dialogues(seed: u64) -> Dialogues {
             }
         }
     }
-    all
 }
 
 /// What was said before a turn: two messages.
@@ -220,5 +245,18 @@ mod tests {
                 assert!(turns.clone().all(|turn| !turn.text.contains(['{', '}', '|']) || need == Need::CodeTalk));
             }
         }
+    }
+
+    #[test]
+    fn dialogues_of_the_trade_have_known_and_unknown_things_in_both_halves() {
+        let all = trade_dialogues(7);
+        assert_eq!(all, trade_dialogues(7));
+        for (need, turns) in [(Need::InOtherWords, 28), (Need::Unknown, 28)] {
+            for half in [true, false] {
+                let of_half = all.turns.iter().filter(|turn| turn.need == need && turn.is_for_tuning == half);
+                assert_eq!(of_half.count(), turns, "{need:?}");
+            }
+        }
+        assert!(all.turns.iter().all(|turn| turn.memory.is_some() == turn.need.is_one()));
     }
 }

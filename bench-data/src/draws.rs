@@ -27,6 +27,7 @@ pub(crate) enum Purpose {
     Session = 15,
     SessionTurn = 16,
     Dialogue = 17,
+    TradeDialogue = 18,
 }
 
 /// A stream of draws.

@@ -17,7 +17,8 @@
 //! about what occurs in none of these texts.
 //!
 //! # Dialogues
-//! [`dialogues()`] generates what was saved in earlier sessions, and turns of later ones that need it, or nothing.
+//! [`dialogues()`] generates what was saved in earlier sessions, and turns of later ones that need it, or nothing;
+//! [`trade_dialogues()`] more, in words of the trade.
 //!
 //! # Notes
 //! [`vault()`] generates a vault of notes in nested folders, as people write them; [`note_facts`] asks for lines of them.
@@ -71,7 +72,7 @@ mod wording;
 
 pub use changes::{Change, changes};
 pub use conversations::{Conversations, Lookup, Turn, conversations};
-pub use dialogues::{DialogueTurn, Dialogues, Need, dialogues};
+pub use dialogues::{DialogueTurn, Dialogues, Need, dialogues, trade_dialogues};
 pub use identifiers::{Identified, identifiers};
 pub use memories::{MemoryRecord, memories, memory, near_duplicate_of, write_jsonl};
 pub use questions::{Question, questions};

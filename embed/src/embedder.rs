@@ -43,7 +43,8 @@ pub trait Embedder: Send + Sync {
         true
     }
 
-    /// Whether its vocabulary has a word whole, as it has ordinary words; names are of pieces. `None` if that is not known.
+    /// Whether its vocabulary has a word whole, as it has most ordinary words, and some names. Most names are of pieces, and so are
+    /// words of the trade ("timeout", "config") and rarer ones ("broccoli"). `None` if that is not known.
     fn has_word(&self, _word: &str) -> Option<bool> {
         None
     }

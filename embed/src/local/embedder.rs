@@ -83,6 +83,6 @@ impl Embedder for LocalEmbedder {
     }
 
     fn has_word(&self, word: &str) -> Option<bool> {
-        Some(self.tokenizer.count(word) == 1)
+        Some(self.tokenizer.has_word(word))
     }
 }

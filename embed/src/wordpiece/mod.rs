@@ -47,4 +47,9 @@ impl WordPiece {
         scan::scan(&self.0, text, &mut count);
         count.0
     }
+
+    /// Whether the vocabulary has a word whole.
+    pub fn has_word(&self, word: &str) -> bool {
+        matches!(self.ids(word)[..], [id] if id != self.0.unknown)
+    }
 }

@@ -47,6 +47,17 @@ fn words_and_their_parts() {
 }
 
 #[test]
+fn it_has_words_that_are_one_token() {
+    for word in ["harbour", "time", "Time"] {
+        assert!(OURS.has_word(word), "{word}");
+    }
+    // The last two are one token each: that of what is unknown.
+    for word in ["osprey", "timeout", "config", "", "[UNK]", "x".repeat(101).as_str()] {
+        assert!(!OURS.has_word(word), "{word}");
+    }
+}
+
+#[test]
 fn special_tokens_in_a_text_are_tokens() {
     assert_eq!(OURS.ids("a[SEP]b"), [1037, 102, 1038]);
     for text in

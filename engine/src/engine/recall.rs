@@ -1,5 +1,6 @@
 //! What a turn of an agent is given unasked.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 
 use super::Engine;
@@ -30,11 +31,12 @@ impl Engine {
     /// As [`Engine::recall`].
     pub fn recall_unnoted(&self, request: &RecallRequest) -> Result<Recall> {
         request.validate()?;
-        let is_ordinary = |word: &str| {
-            let embedder = (request.mode != Mode::Keyword).then(|| self.store.embedder().ok()).flatten();
-            embedder.and_then(|(embedder, _)| embedder.has_word(word)).unwrap_or(true)
-        };
+        // Once for all words; the search that follows needs it, too.
+        let embedder = LazyCell::new(|| (request.mode != Mode::Keyword).then(|| self.store.embedder().ok()).flatten());
+        let is_ordinary =
+            |word: &str| embedder.as_ref().and_then(|(embedder, _)| embedder.has_word(word)).unwrap_or(true);
         let searched = recall::searched(&request.message, &request.before, is_ordinary);
+        drop(embedder);
         let Some(searched) = searched else { return Ok(Recall::default()) };
         let known = match &request.session {
             Some(session) => self.store.records.copy().snapshot()?.recalled(session)?,

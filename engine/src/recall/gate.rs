@@ -137,7 +137,18 @@ fn has_one(hit: &Hit, names: &[String]) -> bool {
     let texts = [Some(&record.content), record.context.as_ref()].into_iter().flatten().chain(&record.tags);
     texts.into_iter().any(|text| {
         let text = text.to_lowercase();
-        names.iter().any(|name| text.contains(&**name))
+        names.iter().any(|name| has_name(&text, name))
+    })
+}
+
+/// Whether a text has a name, also in the plural. A name of letters is no part of another word; one with marks may be.
+fn has_name(text: &str, name: &str) -> bool {
+    let is_word = name.chars().all(char::is_alphanumeric);
+    let begins_word = |rest: &str| rest.starts_with(char::is_alphanumeric);
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        let ends = !begins_word(after) || after.strip_prefix('s').is_some_and(|rest| !begins_word(rest));
+        !is_word || ends && !before.ends_with(char::is_alphanumeric)
     })
 }
 
@@ -174,6 +185,17 @@ mod tests {
         assert_eq!(passing(&hits, 0), [1, 2]);
         assert!(passing(&hits[1..], 0).is_empty());
         assert!(passing(&hits, 1).is_empty(), "nor beside one that the session has");
+    }
+
+    #[test]
+    fn a_name_is_a_whole_word_of_a_memory_or_its_plural() {
+        for text in ["gyp", "gyps fail", "it is gyp's", "node-gyp", "egypt has gyp"] {
+            assert!(has_name(text, "gyp"), "{text}");
+        }
+        for text in ["egypt", "gypsum", "nodegyp", ""] {
+            assert!(!has_name(text, "gyp"), "{text}");
+        }
+        assert!(has_name("see src/main.rs2", "src/main.rs"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::words::{self, DATES, ENGLISH, ORDINARY, OWNERS, PREPOSITIONS, VERBS};
 use crate::keywords::significant_count;
 use crate::snippet::both_ends;
 
@@ -9,16 +10,6 @@ use crate::snippet::both_ends;
 const SEARCHED_BYTES: usize = 4 << 10;
 /// A question of at most so many significant words is about what was asked before.
 const MOST_WORDS_OF_FOLLOW_UP: usize = 1;
-/// One that begins so may have more of them, if they name one thing.
-const BEGINNINGS_OF_FOLLOW_UP: [&str; 4] = ["and ", "or ", "what about ", "how about "];
-/// What a name in lower case comes after.
-const BEFORE_NAMES: &str = "of for from with against about in on at to by into is are was were does did do has have can \
-     could will would should when if than";
-/// And if a word follows that it belongs to: "the osprey queue", but not "the schema of it".
-const BEFORE_NAMES_OF_OWNERS: &str = "the our";
-/// What begins with a capital letter in English and names nobody.
-const DATES: &str = "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august \
-     september october november december";
 /// Of a longer message, so many bytes at each end are looked at.
 const READ_BYTES: usize = 64 << 10;
 
@@ -27,7 +18,7 @@ const READ_BYTES: usize = 64 << 10;
 pub struct Searched {
     /// The text to search for.
     pub text: String,
-    /// The names in the message, in lower case; if it has none, its abbreviations.
+    /// The names in the message, in lower case; if it has none, what it has in several capitals.
     pub names: Vec<String>,
     /// The significant words of the text.
     pub words: usize,
@@ -42,7 +33,8 @@ pub fn searched(message: &str, before: &[String], is_ordinary: impl Fn(&str) -> 
         return None;
     }
     let names = names(&text, is_ordinary);
-    let continues = text.ends_with('?') && (words <= MOST_WORDS_OF_FOLLOW_UP || names_one_thing(&text));
+    let is_one_thing = || names_one_thing(&text, !names.is_empty());
+    let continues = text.ends_with('?') && (words <= MOST_WORDS_OF_FOLLOW_UP || is_one_thing());
     let (text, words) = match before.iter().rev().map(|text| said(text)).find(|text| text.ends_with('?')) {
         Some(before) if continues => {
             let text = format!("{before}\n{text}");
@@ -61,21 +53,34 @@ fn said(message: &str) -> String {
     both_ends(text.trim(), SEARCHED_BYTES).into_owned()
 }
 
-/// Whether a question asks what was asked before of something else: "and for the pricing engine?".
-fn names_one_thing(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    let significant: Vec<bool> = text.split_whitespace().map(|word| significant_count(word) > 0).collect();
-    let first = significant.iter().position(|is| *is).unwrap_or_default();
-    let last = significant.iter().rposition(|is| *is).unwrap_or_default();
-    BEGINNINGS_OF_FOLLOW_UP.iter().any(|beginning| lower.starts_with(beginning))
-        && significant[first..=last].iter().all(|is| *is)
+/// Whether a question asks what was asked before of something else: "and for the pricing engine?", "what about billing-api?".
+fn names_one_thing(text: &str, has_name: bool) -> bool {
+    let mut beginning = text.split_whitespace().map(str::to_lowercase);
+    let first = beginning.next().unwrap_or_default();
+    let second = beginning.next().unwrap_or_default();
+    let begins = match &*first {
+        "and" | "or" => {
+            has_name && significant_count(&second) > 0
+                || [PREPOSITIONS, OWNERS].iter().any(|list| words::has(list, &second))
+        }
+        "what" | "how" => second == "about",
+        _ => false,
+    };
+    begins && {
+        let significant: Vec<bool> = text.split_whitespace().map(|word| significant_count(word) > 0).collect();
+        let first = significant.iter().position(|is| *is).unwrap_or_default();
+        let last = significant.iter().rposition(|is| *is).unwrap_or_default();
+        significant[first..=last].iter().all(|is| *is)
+    }
 }
 
-/// The names in a text, in lower case: identifiers, what begins with a capital letter in the middle of a sentence, and what is
-/// no ordinary word and stands where a name does. Without one of these, abbreviations: beside a name, they say what is asked
-/// of it.
+/// The names in a text, in lower case: identifiers, what begins with a capital letter in the middle of a sentence, and, of the
+/// words that are not ordinary and stand where a name does, the one that is asked about. Without one of these, words of several
+/// capitals ("GraphQL"), and without these, abbreviations ("HTTP"): beside a name, they say what is asked of it.
 fn names(text: &str, is_ordinary: impl Fn(&str) -> bool) -> Vec<String> {
-    let (mut names, mut abbreviations) = (Vec::new(), Vec::new());
+    let (mut names, mut in_camel_case, mut abbreviations) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut asked_about, mut doing) = (None, None);
+    let is_english = is_english(text);
     let (mut begins, mut before) = (true, String::new());
     let mut words = text.split_whitespace().peekable();
     while let Some(word) = words.next() {
@@ -84,30 +89,52 @@ fn names(text: &str, is_ordinary: impl Fn(&str) -> bool) -> Vec<String> {
         let is_identifier = bare.chars().any(|c| "-_./:@#".contains(c));
         let is_capital = bare.starts_with(char::is_uppercase) && bare.chars().count() > 1;
         let name = bare.to_lowercase();
-        let is_abbreviation =
-            bare.chars().all(char::is_alphabetic) && bare.matches(char::is_uppercase).nth(1).is_some();
-        let follows = |list: &str| list.split(' ').any(|other| other == before);
-        let is_owner =
-            word.ends_with(char::is_alphanumeric) && words.peek().is_some_and(|next| significant_count(next) > 0);
-        let stands_as_name = follows(BEFORE_NAMES) || is_owner && follows(BEFORE_NAMES_OF_OWNERS);
-        let may_be_name = !begins && has_form_of_name(bare) && stands_as_name;
-        let is_date = DATES.split(' ').any(|date| date == name);
-        if is_capital && !begins && is_abbreviation {
-            abbreviations.push(name);
-        } else if !is_date && (is_identifier || is_capital && !begins || may_be_name && !is_ordinary(bare)) {
-            names.push(name);
+        let mut is_owner = || {
+            let is_followed = words.peek().is_some_and(|next| significant_count(next) > 0);
+            word.ends_with(char::is_alphanumeric) && is_followed && words::has(OWNERS, &before)
+        };
+        let may_be_name = |word| is_english && !begins && has_form_of_name(word) && !is_ordinary(word);
+        if words::has(DATES, &name) {
+            // Capitalised, and names nobody.
+        } else if is_identifier {
+            names.push(name.clone());
+        } else if is_capital && !begins {
+            let list = match bare.matches(char::is_uppercase).nth(1) {
+                _ if is_abbreviation(bare) => &mut abbreviations,
+                Some(_) => &mut in_camel_case,
+                None => &mut names,
+            };
+            list.push(name.clone());
+        } else if words::has(PREPOSITIONS, &before) {
+            asked_about = may_be_name(bare).then(|| name.clone()).or(asked_about);
+        } else if doing.is_none() && (words::has(VERBS, &before) || is_owner()) {
+            doing = may_be_name(bare).then(|| name.clone());
         }
         begins = word.ends_with(['.', '?', '!', ':']);
-        before = word.to_lowercase();
+        before = name;
     }
-    if names.is_empty() { abbreviations } else { names }
+    names.extend(asked_about.or(doing));
+    [names, in_camel_case, abbreviations].into_iter().find(|names| !names.is_empty()).unwrap_or_default()
+}
+
+/// Whether a text is mostly English: elsewhere, what looks like a name in it ("was kostet der Server?") is none.
+fn is_english(text: &str) -> bool {
+    let all = text.split_whitespace().count();
+    let words = text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
+    10 * words.filter(|word| words::has(ENGLISH, word)).count() >= all
+}
+
+/// Whether a word is of capitals and digits, or the plural of one.
+fn is_abbreviation(word: &str) -> bool {
+    word.strip_suffix('s').unwrap_or(word).chars().all(|c| c.is_uppercase() || c.is_ascii_digit())
 }
 
 /// Whether a word is of small letters, of which there are enough, and has no ending of English grammar.
 fn has_form_of_name(word: &str) -> bool {
     let is_plural = word.ends_with('s') && !word.ends_with("ss");
     let is_inflected = is_plural || ["ing", "ed", "ly"].iter().any(|ending| word.ends_with(ending));
-    word.chars().all(char::is_lowercase) && word.len() > 2 && !is_inflected && significant_count(word) > 0
+    let is_word = word.chars().all(char::is_lowercase) && word.len() > 2;
+    is_word && !is_inflected && !words::has(ORDINARY, word) && significant_count(word) > 0
 }
 
 /// A text without the blocks that programs add to it: `<system-reminder>`, our own `<memorist-recall>`, and all others whose
@@ -180,7 +207,9 @@ mod tests {
     fn names_are_identifiers_and_capitals_within_a_sentence() {
         let text = "Who is Priya's boss? Deploy billing-api to `src/main.rs`. I ask @oskar, then HTTP - a well known (Rust) one. Not on Friday, 3 May.";
         assert_eq!(names(text, |_| true), ["priya", "billing-api", "src/main.rs", "rust"]);
-        assert_eq!(names("why is HTTP better than GraphQL?", |_| true), ["http", "graphql"]);
+        assert_eq!(names("why are HTTP and S3 better than APIs?", |_| true), ["http", "s3", "apis"]);
+        assert_eq!(names("is it McAllister of OpenAI who asks for HTTP?", |_| true), ["mcallister", "openai"]);
+        assert_eq!(names("why does Priya not use GraphQL?", |_| true), ["priya"]);
     }
 
     #[test]
@@ -190,17 +219,42 @@ mod tests {
             assert_eq!(names(text), ["osprey"], "{text}");
         }
         assert_eq!(names("why does kestrel not use GraphQL?"), ["kestrel"]);
+        assert_eq!(names("the ports (of osprey, for one)."), ["osprey"]);
+        assert_eq!(names("what is the rate limit “of osprey”?"), ["osprey"]);
         for text in [
             "fix the osprey",
             "the osprey of it",
             "osprey is a bird",
             "it fails with a gyp error",
             "the ospreys are ospreying",
-            "of osprey.\nWhat?",
         ] {
-            assert_eq!(names(text).is_empty(), !text.starts_with("of"), "{text}");
+            assert!(names(text).is_empty(), "{text}");
         }
         assert!(super::names("which port does osprey have?", |_| true).is_empty());
+    }
+
+    #[test]
+    fn of_several_such_words_the_thing_asked_about_is_the_name_and_words_of_the_trade_are_none() {
+        let names = |text| {
+            names(text, |word| !matches!(word, "osprey" | "kestrel" | "zorble" | "config" | "retry" | "timeout"))
+        };
+        assert_eq!(names("what is the zorble limit of osprey?"), ["osprey"]);
+        assert_eq!(names("why is zorble of osprey in kestrel?"), ["kestrel"]);
+        assert_eq!(names("when does osprey have zorble?"), ["osprey"]);
+        assert_eq!(names("is the timeout value for osprey right?"), ["osprey"]);
+        assert_eq!(names("where is the config file of osprey?"), ["osprey"]);
+        assert!(names("what is the policy for retry?").is_empty());
+    }
+
+    #[test]
+    fn in_another_language_no_word_in_lower_case_is_a_name() {
+        let names = |text| names(text, |_| false);
+        for text in
+            ["was kostet der Server?", "wanneer was kestrel in de lucht?", "combien de ports has on kestrel a nantes?"]
+        {
+            assert!(!names(text).iter().any(|name| matches!(&**name, "kostet" | "kestrel")), "{text}");
+        }
+        assert_eq!(names("when was kestrel down?"), ["kestrel"]);
     }
 
     #[test]
@@ -211,6 +265,12 @@ mod tests {
         assert_eq!(searched("the pricing engine?"), "the pricing engine?");
         assert_eq!(searched("and tidepool?"), "which port has kestrel?\nand tidepool?");
         assert_eq!(searched("and tidepool!"), "and tidepool!");
+        assert_eq!(searched("And the pricing engine?"), "which port has kestrel?\nAnd the pricing engine?");
+        assert_eq!(searched("or staging of billing-api?"), "or staging of billing-api?");
+        assert_eq!(searched("What about billing-api today?"), "which port has kestrel?\nWhat about billing-api today?");
+        for another in ["And is the build red?", "And is billing-api red?"] {
+            assert_eq!(searched(another), another);
+        }
         assert_eq!(searched("and the harbour of tidepool?"), "and the harbour of tidepool?");
     }
 }

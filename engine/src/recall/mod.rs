@@ -4,12 +4,14 @@
 //! | file | job |
 //! |---|---|
 //! | `message.rs` | what of a message is searched for |
+//! | `words.rs` | English words by which a name is known, and those that are none |
 //! | `gate.rs` | whether a result of the search is worth it |
 //! | `choice.rs` | which of these come, and how much of their texts |
 
 mod choice;
 mod gate;
 mod message;
+mod words;
 
 pub use choice::{CANDIDATES, choose};
 pub use message::searched;

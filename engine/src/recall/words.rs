@@ -1,0 +1,39 @@
+//! English words by which a name is known, and those that are none.
+
+/// What a name in lower case comes after; after these, it is the thing that is asked about.
+pub const PREPOSITIONS: &str = "of for from with against about in on at to by into than";
+/// And after these, it is what does something.
+pub const VERBS: &str = "is are was were does did do has have can could will would should when if";
+/// And after these, if a word follows that it belongs to: "the osprey queue", but not "the schema of it".
+pub const OWNERS: &str = "the our";
+/// Words that other languages with these letters hardly have. Of an English message, at least one word in ten is one of them.
+pub const ENGLISH: &str = "about against and because did does for from have how into my need needs should than that the these this \
+     those until what when where which who whom why with would you your";
+/// What begins with a capital letter in English and names nobody.
+pub const DATES: &str = "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august \
+     september october november december";
+/// Ordinary words that a vocabulary of 30,000 words does not have whole: mostly of the trade.
+pub const ORDINARY: &str = "acl adapter admin allergy allowlist annotation api app ascii ast async auth autocomplete avocado babysitter backend \
+     backlog backoff benchmark blacklist blob blocklist boilerplate bool boolean breakpoint broccoli brunch bugfix bundler \
+     bytecode callback captcha cert changelog charger charset chatbot checkbox checkout checksum chmod cli codebase codec \
+     config constructor coupon credential cron cronjob csrf css csv cursor dataset daycare deadlock debug debugger decorator \
+     denylist deserializer destructor devcontainer diaper dict diff dishwasher docker dockerfile downtime dropdown egress \
+     electrician emitter emoji endpoint enum env espresso executable facet failback failover fallback faq favicon filesystem \
+     firewall flexbox footer formatter frontend fulltext gluten gpu hashmap hashtable headset healthcheck hmac hostname \
+     hotfix imap inbox indexer ingress inode installer intranet invoice iterator jitter json jwt kanban keystore lactose \
+     latency latte ldap lexer lifecycle limiter lint linter livestream llm locale localhost lockfile logger login logon \
+     logout mailbox makefile middleware migraine minifier mockup modal monorepo mutex namespace navbar nonce oatmeal oauth \
+     offline oncall opcode orm outage override pager pagination paginator param parser passphrase payout paywall physio \
+     placeholder playlist plugin plumber polyfill popup postmortem prod profiler rbac readme rebase refactor refund regex \
+     repo retry roadmap rollback rollout router runbook runtime saml sandbox sanitizer scaffold scheduler schema screencast \
+     screenshot semaphore semver serialization serializer shard shim sidebar signin signup sla slider slideshow smtp snapshot \
+     snippet sourcemap spam spreadsheet ssd ssh ssl sso stacktrace standup stash stderr stdin stdout struct stub stylesheet \
+     subdomain submodule subnet subscriber subtask sudo superuser symlink tarball telemetry textbox thermostat throughput \
+     thumbnail timeout timezone toddler todo toggle tokenizer toml tooltip traceback transpiler treadmill tuple typeahead \
+     typedef upload uptime uri url username utf vaccination vegan viewport vpn watermark webcam webhook websocket whitelist \
+     wifi wiki wireframe workflow workspace wrapper xss yaml";
+
+/// Whether a list has a word.
+pub fn has(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|other| other == word)
+}
