@@ -47,13 +47,6 @@ pub fn linked(text: &str, links: &[Hyperlink]) -> String {
     text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The URL of a line of a file, for a page. `None` if its path is absolute neither here nor on Windows: others of a team may
-/// have saved it there.
-pub fn line_url(path: &str, line: u64) -> Option<String> {
-    let is_absolute = Path::new(path).is_absolute() && !(cfg!(windows) && is_device(path));
-    (is_absolute || of_windows(path).is_some()).then(|| format!("{}#L{line}", file_url(path)))
-}
-
 /// Whether it names a device, or something else without a place in a URL.
 fn is_device(path: &str) -> bool {
     let path = path.replace('\\', "/");
@@ -122,27 +115,27 @@ mod tests {
         assert_eq!(first, format!("  1  \u{1b}]8;;{url}\u{1b}\\/a b/<U+001B>]8;;x<U+0007>ü.md:4\u{1b}]8;;\u{1b}\\"));
         assert!(!others.contains('\u{1b}'), "{others:?}");
         assert_eq!(Hyperlink::to_file("notes.md:1", "notes.md"), None);
-        assert_eq!(line_url("/a b/c.md", 4).as_deref(), Some("file:///a%20b/c.md#L4"));
-        assert_eq!((line_url("javascript:alert(1)", 1), line_url("c.md", 1)), (None, None));
     }
 
     #[test]
     fn paths_of_windows_are_links_too() {
         for (path, url) in [
-            (r"C:\a b\c.md", "file:///C:/a%20b/c.md#L7"),
-            ("d:/notes/x:y.md", "file:///d:/notes/x%3Ay.md#L7"),
-            (r"\\server\share\c.md", "file://server/share/c.md#L7"),
-            (r"\\?\C:\long\c.md", "file:///C:/long/c.md#L7"),
-            (r"\\?\UNC\server\share\c.md", "file://server/share/c.md#L7"),
-            (r"\\?\unc\server\share\c.md", "file://server/share/c.md#L7"),
-            ("C:\\a/b.md", "file:///C:/a/b.md#L7"),
-            (r"/home/a\b.md", "file:///home/a%5Cb.md#L7"),
+            (r"C:\a b\c.md", "file:///C:/a%20b/c.md"),
+            ("d:/notes/x:y.md", "file:///d:/notes/x%3Ay.md"),
+            (r"\\server\share\c.md", "file://server/share/c.md"),
+            (r"\\?\C:\long\c.md", "file:///C:/long/c.md"),
+            (r"\\?\UNC\server\share\c.md", "file://server/share/c.md"),
+            (r"\\?\unc\server\share\c.md", "file://server/share/c.md"),
+            ("C:\\a/b.md", "file:///C:/a/b.md"),
+            (r"/home/a\b.md", "file:///home/a%5Cb.md"),
         ] {
-            assert_eq!(line_url(path, 7).as_deref(), Some(url), "{path}");
+            assert_eq!(file_url(path), url, "{path}");
         }
         for path in [r"\\.\C:\x.md", r"\\?\Volume{0f}\x", r"\\?\é\x"] {
-            assert_eq!(line_url(path, 1), None, "{path}");
+            assert!(is_device(path), "{path}");
         }
-        assert_eq!([r"C:notes.md", r"CC:\notes.md", r"\notes.md"].map(|path| line_url(path, 1)), [None, None, None]);
+        for path in [r"C:notes.md", r"CC:\notes.md", r"\notes.md"] {
+            assert!(of_windows(path).is_none() && !is_device(path), "{path}");
+        }
     }
 }

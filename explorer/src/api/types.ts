@@ -138,7 +138,6 @@ export interface MemoryResult {
   supersededBy: number[];
   contradictedBy: number[];
   foundBy: { query: string; at: number; tool: string; score: number | null }[];
-  openUrl: string | null;
   gone: { why: "deleted" | "expired"; at: number } | null;
 }
 

@@ -7,7 +7,6 @@ use memorist_engine::types::{ChainQuery, Gone, Link, LinkKind, RecordId, Similar
 use memorist_engine::{Engine, Error, Result};
 
 use super::super::{Context, LINKS_SHOWN};
-use crate::hyperlinks;
 use crate::wire::explore::{
     FoundByEntry, GoneEntry, GraphEdge, GraphNode, GraphParams, GraphResult, MemoryParams, MemoryResult, SimilarHit,
     SimilarParams, SimilarResult,
@@ -43,14 +42,12 @@ pub fn memory(engine: &Engine, context: &Context, params: MemoryParams) -> Resul
         by.map(|mark| mark.other.get()).collect()
     };
     let found_by = engine.found_by(id, &viewer, SEARCHES)?.into_iter();
-    let place = record.place.as_ref();
     Ok(MemoryResult {
         superseded_by: by(LinkKind::Supersedes),
         contradicted_by: by(LinkKind::Contradicts),
         found_by: found_by
             .map(|by| FoundByEntry { query: by.query, at: by.at, tool: by.tool, score: by.score })
             .collect(),
-        open_url: place.and_then(|place| hyperlinks::line_url(&place.path, place.first_line)),
         entry: wire::Entry {
             more_links: (links.len() > LINKS_SHOWN).then_some(true),
             links: links.iter().take(LINKS_SHOWN).map(|link| wire::step(id, link)).collect(),

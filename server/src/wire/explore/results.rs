@@ -112,8 +112,6 @@ pub struct MemoryResult {
     pub contradicted_by: Vec<i64>,
     /// The newest searches that found it.
     pub found_by: Vec<FoundByEntry>,
-    /// Its file.
-    pub open_url: Option<String>,
     /// Null for one that is here.
     pub gone: Option<GoneEntry>,
 }
