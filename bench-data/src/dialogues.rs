@@ -125,11 +125,7 @@ fn compile() -> Result<Lists, String> {
 
 /// The dialogues of `seed`.
 pub fn dialogues(seed: u64) -> Dialogues {
-    let mut number = 0;
-    let mut draws = || {
-        number += 1;
-        Draws::of(seed, Purpose::Dialogue, number)
-    };
+    let mut draws = draws_of(seed, Purpose::Dialogue);
     let mut all = Dialogues::default();
     add_needed(&mut all, &mut draws, &[("needed", "service"), ("asked of people", "mate")], 2);
     add_others(&mut all, &mut draws);
@@ -139,14 +135,18 @@ pub fn dialogues(seed: u64) -> Dialogues {
 /// More of `seed`, in words of the trade that are rare elsewhere ("timeout", "config"). They have turns that need a memory, and
 /// [`Need::Unknown`] ones.
 pub fn trade_dialogues(seed: u64) -> Dialogues {
-    let mut number = 0;
-    let mut draws = || {
-        number += 1;
-        Draws::of(seed, Purpose::TradeDialogue, number)
-    };
     let mut all = Dialogues::default();
-    add_needed(&mut all, &mut draws, &[("needed in words of the trade", "part")], 4);
+    add_needed(&mut all, draws_of(seed, Purpose::TradeDialogue), &[("needed in words of the trade", "part")], 4);
     all
+}
+
+/// Another stream of draws each time.
+fn draws_of(seed: u64, purpose: Purpose) -> impl FnMut() -> Draws {
+    let mut number = 0;
+    move || {
+        number += 1;
+        Draws::of(seed, purpose, number)
+    }
 }
 
 /// Adds the memories of sections with the lists of what they are about, the turns that need them, and for each template turns

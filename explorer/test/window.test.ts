@@ -50,7 +50,7 @@ test("many events are one task a second, one at a time, the last always, and non
     assert.equal(began.length, 1, "the first is not done yet");
     end();
     await pass(200);
-    assert.deepEqual(began.length, 2, "what was asked for meanwhile");
+    assert.deepEqual(began.length, 2, "what was requested meanwhile");
     end();
     await pass(100);
     pace.ask();
@@ -71,7 +71,7 @@ test("many events are one task a second, one at a time, the last always, and non
     assert.equal(began.length, 4);
     end();
     await pass(5000);
-    assert.equal(began.length, 4, "nothing was asked for since");
+    assert.equal(began.length, 4, "nothing was requested since");
   } finally {
     mock.timers.reset();
   }

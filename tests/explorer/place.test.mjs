@@ -1,25 +1,12 @@
 // What is read stays where it is, whatever comes, goes or changes around it.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { launch, nothingWrong, open, show } from "./browser.mjs";
-import { Store } from "./store.mjs";
+import { test } from "node:test";
+import { nothingWrong, show } from "./browser.mjs";
+import { explored } from "./explored.mjs";
 
-let store;
-let browser;
-let view;
+const { store, view } = await explored(3000);
 const page = () => view.page;
-
-before(async () => {
-  store = await Store.make(3000);
-  browser = await launch();
-  view = await open(browser, await store.explore());
-}, { timeout: 600_000 });
-
-after(async () => {
-  await browser?.close();
-  await store?.end();
-});
 
 const row = (key) => page().locator(`[data-row="${key}"]`);
 const topOf = async (key) => (await row(key).boundingBox())?.y;

@@ -1,11 +1,11 @@
 // Every screen, as a person walks through it.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { inspect, launch, nothingWrong, open, show } from "./browser.mjs";
+import { test } from "node:test";
+import { inspect, nothingWrong, open, show } from "./browser.mjs";
+import { explored } from "./explored.mjs";
 import { percentile, summary, timeKeys } from "./keystroke.mjs";
 import { HOSTILE, LONG } from "./planted.mjs";
-import { Store } from "./store.mjs";
 
 const COUNT = Number(process.env.MEMORIST_EXPLORER_COUNT ?? 100_000);
 /** In milliseconds. */
@@ -15,21 +15,8 @@ const KEYSTROKE = { p50: 50, p95: 400 };
 const LASSO = 1000;
 const LIVE = 3000;
 
-let store;
-let browser;
-let view;
+const { store, browser, view } = await explored(COUNT);
 const page = () => view.page;
-
-before(async () => {
-  store = await Store.make(COUNT);
-  browser = await launch();
-  view = await open(browser, await store.explore());
-}, { timeout: 600_000 });
-
-after(async () => {
-  await browser?.close();
-  await store?.end();
-});
 
 const found = (text) => page().locator(".rows .row", { hasText: text });
 const idOf = async (query) => (await store.json("search", query, "--mode", "keyword", "--limit", "1")).results[0].id;

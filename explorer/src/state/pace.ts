@@ -1,5 +1,5 @@
 // Does something again and again, but not more often than makes sense: one at a time, with a pause between, and not while nobody
-// looks. What was asked for last is always done.
+// looks. What was requested last is always done.
 
 export interface Paced {
   /** Asks for it. `soon`: without the pause, as a person waits for it. */
@@ -9,7 +9,7 @@ export interface Paced {
 }
 
 interface Pace {
-  /** Several that are asked for within this are one, in milliseconds. */
+  /** Several requests within this are one, in milliseconds. */
   together: number;
   /** From one beginning to the next. */
   every: number;

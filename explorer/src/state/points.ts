@@ -19,7 +19,7 @@ export function loadPoints(fresh = false): Promise<Points> {
     return loading;
   }
   if (!fresh) return loading;
-  // What was written since that one was asked for is in the next.
+  // What was written since that request is in the next.
   next ??= loading.catch(() => {}).then(() => {
     next = undefined;
     return loadPoints(true);

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_was_asked_for_is_forgotten_after_its_rest() {
+    async fn a_question_is_forgotten_after_its_rest() {
         let pace = Pace::default();
         pace.keep("map", Map::new(), look()).await.unwrap();
         for at in 0..200 {
