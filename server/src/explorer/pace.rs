@@ -101,14 +101,18 @@ mod tests {
     async fn the_same_is_looked_at_after_a_rest_and_another_at_once() {
         let pace = Pace::default();
         let [_, ended] = pace.keep("map", of("a"), look()).await.unwrap();
-        let others = tokio::join!(pace.keep("map", of("b"), look()), pace.keep("timeline", of("a"), look()));
-        // Two pages wait together.
-        let same = tokio::join!(pace.keep("map", of("a"), look()), pace.keep("map", of("a"), look()));
-        let [mut first, mut second] = [same.0.unwrap(), same.1.unwrap()];
+        // Two pages wait together; who asks something else after them does not.
+        let (one, two, kind, name) = tokio::join!(
+            pace.keep("map", of("a"), look()),
+            pace.keep("map", of("a"), look()),
+            pace.keep("map", of("b"), look()),
+            pace.keep("timeline", of("a"), look()),
+        );
+        let [mut first, mut second] = [one.unwrap(), two.unwrap()];
         if second < first {
             (first, second) = (second, first);
         }
-        for [began, _] in [others.0.unwrap(), others.1.unwrap()] {
+        for [began, _] in [kind.unwrap(), name.unwrap()] {
             assert!(began < first[0]);
         }
         let rest = Duration::from_millis(200);
