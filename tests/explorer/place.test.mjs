@@ -187,7 +187,7 @@ test("a group that is written in keeps the focus out of sight, and one that is d
   const at = (await cards.count()) - 2;
   const key = await cards.nth(at).getAttribute("data-row");
   const then = await cards.nth(at + 1).getAttribute("data-row");
-  await cards.nth(at).focus();
+  await row(key).focus();
   await page().keyboard.press("b");
   await row(key).waitFor({ state: "detached" });
   await page().locator(`[data-row="${then}"]:focus`).waitFor();
