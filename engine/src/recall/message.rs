@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::words::{self, DATES, ENGLISH, ORDINARY, OWNERS, PREPOSITIONS, VERBS};
+use super::words::{self, DATES, ENGLISH, ORDINARY, OWNERS, PLACES, PREPOSITIONS, REQUESTS, VERBS};
 use crate::keywords::significant_count;
 use crate::snippet::both_ends;
 
@@ -25,18 +25,22 @@ pub struct Searched {
 }
 
 /// What to look up for a message; `None` if it says nothing: it has no words but those that every text has. A short question
-/// continues the message before. `is_ordinary` tells whether a word in lower case is known to be no name.
+/// continues the question before, of what it names instead. `is_ordinary` tells whether a word in lower case is known to be no name.
 pub fn searched(message: &str, before: &[String], is_ordinary: impl Fn(&str) -> bool) -> Option<Searched> {
     let text = said(message);
     let words = significant_count(&text);
     if words == 0 {
         return None;
     }
-    let names = names(&text, is_ordinary);
+    let names = names(&text, &is_ordinary);
     let is_one_thing = || names_one_thing(&text, !names.is_empty());
     let continues = text.ends_with('?') && (words <= MOST_WORDS_OF_FOLLOW_UP || is_one_thing());
-    let (text, words) = match before.iter().rev().map(|text| said(text)).find(|text| text.ends_with('?')) {
+    let is_question =
+        |text: &String| text.ends_with('?') && !(is_request(text) && self::names(text, &is_ordinary).is_empty());
+    let (text, words) = match before.iter().rev().map(|text| said(text)).find(is_question) {
         Some(before) if continues => {
+            let before =
+                if names.is_empty() || is_place(&text) { before } else { without_names(&before, &is_ordinary) };
             let text = format!("{before}\n{text}");
             let words = significant_count(&text);
             (text, words)
@@ -74,6 +78,35 @@ fn names_one_thing(text: &str, has_name: bool) -> bool {
     }
 }
 
+/// Whether what ends with a question mark asks somebody to do something, or offers it: "shall I run the tests?".
+fn is_request(text: &str) -> bool {
+    let sentence = text.trim_end_matches('?').rsplit(['.', '!', '?', ':', '\n']).next().unwrap_or_default();
+    let mut beginning = sentence.split_whitespace().map(str::to_lowercase);
+    let beginning = [beginning.next(), beginning.next()].map(Option::unwrap_or_default).join(" ");
+    REQUESTS.contains(&&*beginning)
+}
+
+/// Whether a question that continues another asks for a place of the same: "and on staging?".
+fn is_place(text: &str) -> bool {
+    text.split_whitespace().nth(1).is_some_and(|word| words::has(PLACES, &word.to_lowercase()))
+}
+
+/// A text with "it" for each of its names: what was asked of them is asked of something else.
+fn without_names(text: &str, is_ordinary: impl Fn(&str) -> bool) -> String {
+    let names = names(text, is_ordinary);
+    let without = |word| {
+        let name = bare(word);
+        if names.contains(&name.to_lowercase()) { word.replace(name, "it") } else { word.to_owned() }
+    };
+    text.split_whitespace().map(without).collect::<Vec<_>>().join(" ")
+}
+
+/// A word without the marks around it, and not in the genitive.
+fn bare(word: &str) -> &str {
+    let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+    word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word)
+}
+
 /// The names in a text, in lower case: identifiers, what begins with a capital letter in the middle of a sentence, and, of the
 /// words that are not ordinary and stand where a name does, the one that is asked about. Without one of these, words of several
 /// capitals ("GraphQL"), and without these, abbreviations ("HTTP"): beside a name, they say what is asked of it.
@@ -84,8 +117,7 @@ fn names(text: &str, is_ordinary: impl Fn(&str) -> bool) -> Vec<String> {
     let (mut begins, mut before) = (true, String::new());
     let mut words = text.split_whitespace().peekable();
     while let Some(word) = words.next() {
-        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-        let bare = bare.strip_suffix("'s").or_else(|| bare.strip_suffix("’s")).unwrap_or(bare);
+        let bare = bare(word);
         let is_identifier = bare.chars().any(|c| "-_./:@#".contains(c));
         let is_capital = bare.starts_with(char::is_uppercase) && bare.chars().count() > 1;
         let name = bare.to_lowercase();
@@ -272,5 +304,35 @@ mod tests {
             assert_eq!(searched(another), another);
         }
         assert_eq!(searched("and the harbour of tidepool?"), "and the harbour of tidepool?");
+    }
+    #[test]
+    fn what_was_asked_of_one_is_asked_of_another() {
+        let before = ["which port does Billing-api's proxy use (billing-api on db-2)?"].map(str::to_owned);
+        let searched = |message| searched(message, &before, |_| true).unwrap();
+        let asked = "which port does it's proxy use (it on it)?\nand for ledger-sync?";
+        assert_eq!(
+            (&*searched("and for ledger-sync?").text, &*searched("and for ledger-sync?").names),
+            (asked, &["ledger-sync".to_owned()][..])
+        );
+        let same = format!("{}\nand on db-3?", before[0]);
+        assert_eq!(searched("and on db-3?").text, same, "of the same, elsewhere");
+        let unnamed = format!("{}\nand for the tests?", before[0]);
+        assert_eq!(searched("and for the tests?").text, unnamed);
+    }
+
+    #[test]
+    fn no_request_or_offer_is_continued() {
+        let continued = |before: &[&str]| {
+            let before: Vec<String> = before.iter().map(|text| (*text).to_owned()).collect();
+            searched("and for tidepool?", &before, |_| true).unwrap().text
+        };
+        let asked = "which port do we use?";
+        for other in ["Can you look at that module?", "I see two places. Shall I change both?", "Done: do you want it?"]
+        {
+            assert_eq!(continued(&[asked, other]), "which port do we use?\nand for tidepool?", "{other}");
+        }
+        let named = "can you tell me which port billing-api uses?";
+        assert_eq!(continued(&[asked, named]), format!("{named}\nand for tidepool?"));
+        assert_eq!(continued(&["Shall I go on?"]), "and for tidepool?");
     }
 }

@@ -6,6 +6,11 @@ pub const PREPOSITIONS: &str = "of for from with against about in on at to by in
 pub const VERBS: &str = "is are was were does did do has have can could will would should when if";
 /// And after these, if a word follows that it belongs to: "the osprey queue", but not "the schema of it".
 pub const OWNERS: &str = "the our";
+/// What follows "and" and one of these is a place, not another thing: "and on staging?".
+pub const PLACES: &str = "in on at";
+/// What begins like this and ends with a question mark is no question.
+pub const REQUESTS: &[&str] =
+    &["can you", "could you", "would you", "will you", "can i", "could i", "shall i", "shall we", "do you"];
 /// Words that other languages with these letters hardly have. Of an English message, at least one word in ten is one of them.
 pub const ENGLISH: &str = "about against and because did does for from have how into my need needs should than that the these this \
      those until what when where which who whom why with would you your";
