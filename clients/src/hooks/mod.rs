@@ -5,8 +5,10 @@
 //! |---|---|---|
 //! | 0 | `call.rs` | [`Event`] and [`Call`]: what a client says, in one form; what its file does |
 //! | 0 | `typed.rs` | what a person typed |
+//! | 1 | `before.rs` | what was said before a message, by the transcript of its session |
 //! | 1 | `claude_code.rs`, `codex.rs`, `gemini.rs`, `cursor.rs`, `opencode.rs`, `cline.rs` | the formats of one client each |
 
+mod before;
 mod call;
 mod claude_code;
 mod cline;
@@ -18,6 +20,7 @@ mod typed;
 
 use serde_json::Value;
 
+pub use before::said_before;
 use call::Format;
 pub use call::{Call, Event, UnknownEvent};
 

@@ -9,9 +9,12 @@ use serde::{Deserialize, Serialize};
 use crate::hooks::HookSettings;
 
 /// The version of what is said on the socket. A server or a hook of another version is not understood.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Longest message that is passed on, in bytes: of a longer one, the beginning and the end.
 const LONGEST_MESSAGE: usize = 32 << 10;
+/// The same of each message before it.
+const LONGEST_BEFORE: usize = 4 << 10;
+
 /// What a hook asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -21,6 +24,8 @@ pub struct HookRequest {
     pub client: String,
     pub event: Event,
     pub message: Option<String>,
+    /// What was said before it, the newest last.
+    pub before: Vec<String>,
     pub session: Option<String>,
     pub lost_context: bool,
     pub resumed: bool,
@@ -44,8 +49,15 @@ pub struct HookReply {
 }
 
 impl HookRequest {
-    /// What a client says, asked as `viewer`.
-    pub fn new(client: Client, event: Event, call: Call, viewer: &Viewer, settings: &HookSettings) -> Self {
+    /// What a client says after what was said `before`, asked as `viewer`.
+    pub fn new(
+        client: Client,
+        event: Event,
+        call: Call,
+        before: &[String],
+        viewer: &Viewer,
+        settings: &HookSettings,
+    ) -> Self {
         let name = |reach: &Reach| match reach {
             Reach::Every => Some(Reach::EVERY.to_owned()),
             Reach::Shared => None,
@@ -56,6 +68,7 @@ impl HookRequest {
             client: client.name().to_owned(),
             event,
             message: call.message.map(|message| both_ends(&message, LONGEST_MESSAGE).into_owned()),
+            before: before.iter().map(|text| both_ends(text, LONGEST_BEFORE).into_owned()).collect(),
             session: call.session,
             lost_context: call.lost_context,
             resumed: call.resumed,
@@ -81,6 +94,7 @@ impl HookRequest {
     /// The recall of its message.
     pub fn recall(&self) -> Option<RecallRequest> {
         Some(RecallRequest {
+            before: self.before.clone(),
             filter: Filter::of(self.viewer()),
             session: self.session.clone(),
             max_results: self.max_results,

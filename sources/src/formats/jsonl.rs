@@ -35,6 +35,7 @@ struct Place<S> {
     line: u64,
     /// The length of the beginning that was hashed, and its hash.
     head: (u64, String),
+    #[serde(default)]
     state: S,
 }
 
@@ -121,6 +122,26 @@ impl<S: Serialize + DeserializeOwned + Default> Lines<S> {
     }
 }
 
+/// Where the first whole line begins within the last `most` bytes of a file. The numbers of lines are counted from there, and
+/// nothing is known of those before.
+///
+/// # Errors
+/// Those of the file system.
+pub fn near_end(path: &Path, most: u64) -> io::Result<Cursor> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let head = hash(&mut file, length.min(HEAD))?;
+    let mut offset = length.saturating_sub(most);
+    if offset > 0 {
+        // One that ends just before has no part in it.
+        file.seek(SeekFrom::Start(offset - 1))?;
+        offset -= 1;
+        offset += BufReader::new(file.take(length - offset)).skip_until(b'\n')? as u64;
+    }
+    let place = serde_json::json!({ "offset": offset, "line": 0, "head": [length.min(HEAD), head] });
+    Ok(Cursor(place.to_string()))
+}
+
 /// Whether the file still begins with what was read of it.
 fn continues<S>(file: &mut File, place: &Place<S>) -> io::Result<bool> {
     Ok(file.metadata()?.len() >= place.offset && hash(file, place.head.0)? == place.head.1)
@@ -168,6 +189,25 @@ mod tests {
         assert_eq!((lines, from_start), (vec!["3 three".to_owned()], false));
         assert_eq!(*Lines::<u64>::open(&path, Some(&cursor)).unwrap().state(), 3);
         assert!(read(&path, Some(&cursor)).0.is_empty());
+    }
+
+    #[test]
+    fn near_the_end_whole_lines_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        append(&path, "one\ntwo\nthree\n");
+        let end = |most| {
+            let (lines, from_start, _) = read(&path, Some(&near_end(&path, most).unwrap()));
+            assert!(!from_start);
+            lines.into_iter().map(|line| line.split_once(' ').unwrap().1.to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(end(6), ["three"]);
+        assert_eq!(end(7), ["three"]);
+        assert_eq!(end(10), ["two", "three"]);
+        assert_eq!(end(99), ["one", "two", "three"]);
+        assert!(end(5).is_empty() && end(0).is_empty());
+        append(&path, "four, which has no end");
+        assert_eq!(end(30), ["three"]);
     }
 
     #[test]

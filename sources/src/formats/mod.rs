@@ -16,6 +16,7 @@
 //! | `gimli.rs` | plain `message` lines, as Gimli and others write them |
 //! | `transcript.rs` | what a parser does, and what it gives |
 //! | `jsonl.rs` | files of lines that grow |
+//! | `ending.rs` | the last turns of a transcript, without those before |
 //! | `sqlite.rs` | databases of agents |
 //! | `records.rs` | what the parsers of JSON records share |
 //! | `field.rs` | JSON values that may be of any kind |
@@ -30,6 +31,7 @@ mod corpus;
 pub mod cursor;
 #[cfg(test)]
 mod databases;
+mod ending;
 pub mod field;
 pub mod gemini;
 pub mod gimli;
@@ -41,6 +43,7 @@ pub mod records;
 pub mod sqlite;
 mod transcript;
 
+pub use ending::last_turns;
 pub use transcript::{Batch, Cursor, Format, ReadError, Role, Skipped, Turn};
 
 /// Every format.

@@ -53,7 +53,7 @@ fn ask(world: &World, line: &str) -> Option<Value> {
 
 fn request(session: &str) -> Value {
     json!({
-        "version": 1, "client": "codex", "event": "prompt", "message": QUESTION, "session": session, "lostContext": false,
+        "version": 2, "client": "codex", "event": "prompt", "message": QUESTION, "before": [], "session": session, "lostContext": false,
         "resumed": false, "project": "atlas", "agent": null, "maxResults": 5, "maxTokens": 500, "minRelevance": 0.3,
         "wordsOnly": false,
     })
@@ -74,12 +74,25 @@ fn a_running_server_answers_and_gives_nothing_twice() {
     assert!(world.hook("codex", "prompt", &world.prompt("S", QUESTION)).is_silent(), "the hook knows, too");
     assert!(world.hook("codex", "prompt", &world.prompt("T", QUESTION)).has_fact());
     let mut other = request("U");
-    for (field, value) in [("version", json!(2)), ("more", json!(1)), ("message", json!({}))] {
+    for (field, value) in [("version", json!(1)), ("more", json!(1)), ("message", json!({}))] {
         let before = other.clone();
         other[field] = value;
         assert_eq!(ask(&world, &(other.to_string() + "\n")), None, "{field}");
         other = before;
     }
+    world.save([
+        ("fact", "Ledger-sync listens on port 4107".to_owned()),
+        ("fact", "Billing-api listens on port 7825".to_owned()),
+    ]);
+    let ask_after = |before: Value| {
+        let mut line = request("W");
+        line["message"] = json!("and for ledger-sync?");
+        line["before"] = before;
+        text(ask(&world, &(line.to_string() + "\n")))
+    };
+    assert_eq!(ask_after(json!([])), Value::Null);
+    let given = ask_after(json!(["which port does billing-api listen on?"]));
+    assert!(given.as_str().is_some_and(|given| given.contains("4107")), "{given}");
     for line in ["\n", "garbage\n", "[]\n"] {
         assert_eq!(ask(&world, line), None, "{line:?}");
     }
@@ -121,11 +134,11 @@ fn a_strange_server_is_done_without() {
     fs::set_permissions(world.store().join("hooks"), std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
     let listener = UnixListener::bind(socket(&world)).unwrap();
     let replies = [
-        "{\"version\":1,\"text\":\"from the server\"}\n",
-        "{\"version\":1,\"text\":null}\n",
-        "{\"version\":2,\"text\":\"of another version\"}\n",
+        "{\"version\":2,\"text\":\"from the server\"}\n",
+        "{\"version\":2,\"text\":null}\n",
+        "{\"version\":1,\"text\":\"of another version\"}\n",
         "garbage\n",
-        "{\"version\":1,\"text\":\"never ends",
+        "{\"version\":2,\"text\":\"never ends",
         "",
     ];
     let asked = Arc::new(AtomicUsize::new(0));
@@ -161,7 +174,7 @@ fn a_folder_that_others_can_write_to_is_not_trusted() {
         let mut open = Vec::new();
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
-            let _ = stream.write_all(b"{\"version\":1,\"text\":\"theirs\"}\n");
+            let _ = stream.write_all(b"{\"version\":2,\"text\":\"theirs\"}\n");
             open.push(stream);
         }
     });

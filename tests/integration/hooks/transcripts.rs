@@ -1,4 +1,4 @@
-//! Transcripts are noted, and read at the next start, if somebody has added them.
+//! Transcripts are noted, and read at the next start, if somebody has added them. What a short question continues is read at once.
 
 use std::fs;
 use std::path::Path;
@@ -72,7 +72,38 @@ fn the_next_start_reads_what_was_noted_once() {
     assert_eq!((noted(&world), find(&world, "giraffe"), find(&world, "walrus")), (0, 1, 1));
 }
 
-/// Whoever has added no transcripts does not want them read. A path that a client names is never opened.
+/// "And for ledger-sync?" says little without the question before. Also where a server answers, and of a long transcript.
+#[test]
+fn a_short_question_continues_the_question_before_it() {
+    let world = World::new();
+    let port = |service: &str, port: u32| ("fact", format!("{service} listens on port {port} in staging"));
+    world.save([port("Billing-api", 7825), port("Ledger-sync", 4107), port("Mailroom", 5219)]);
+    let transcript = session(&world, "projects", "one", "which port does billing-api use in staging?");
+    let ask = |name: &str, path: &Path| {
+        let mut input = world.prompt(name, "and for ledger-sync?");
+        input["transcript_path"] = json!(path);
+        world.hook("claude-code", "prompt", &input).out
+    };
+    assert!(ask("S", &transcript).contains("4107"));
+    let tool =
+        json!({ "type": "user", "uuid": "t", "message": { "content": [{ "type": "tool_result", "content": "x" }] } });
+    let before = "{\"type\":\"progress\"}\n".repeat(40_000);
+    let said = fs::read_to_string(&transcript).unwrap();
+    fs::write(&transcript, before + &said + &format!("{tool}\n").repeat(50)).unwrap();
+    assert!(ask("T", &transcript).contains("4107"), "at the end of a long one");
+    let pipe = world.folder.path().join("pipe.jsonl");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for other in [&pipe, Path::new("/dev/zero"), Path::new("/nowhere/S.jsonl")] {
+        assert!(!ask("U", other).contains("4107"), "{other:?}");
+    }
+    let server = Server::start(&world, &[]);
+    assert!(ask("V", &transcript).contains("4107"));
+    drop(server);
+    world.settings("[sync]\nenabled = false\n");
+    assert!(!ask("W", &transcript).contains("4107"), "without the right to read files");
+}
+
+/// Whoever has added no transcripts does not want them kept. Of a path that a client names nothing is kept.
 #[test]
 fn what_nobody_has_added_is_not_read() {
     let world = World::new();

@@ -36,6 +36,8 @@ use deadline::Deadline;
 
 /// The process ends by then, whatever happens.
 const DEADLINE: Duration = Duration::from_millis(300);
+/// A longer question, in bytes, says itself what it is about.
+const LONGEST_FOLLOW_UP: usize = 200;
 
 /// Whether these arguments are those of a hook, though they are not understood: then no client may see an error.
 pub fn is_meant() -> bool {
@@ -101,8 +103,21 @@ fn react(global: &Global, args: &Hook, started: Instant, deadline: &Deadline) ->
     }
     let defaults = settings.context.defaults.clone().for_agents();
     let defaults = if settings.project_is_open { defaults.or_project(project_of(&folder, home)) } else { defaults };
-    let request = HookRequest::new(client, event, call, &defaults.own_viewer(), &settings.hooks);
+    let before = match &call.message {
+        // Without the right to read files by itself, it reads none.
+        Some(message) if event == Event::Prompt && settings.sync.enabled && may_continue(message) => {
+            hooks::said_before(client, &call)
+        }
+        _ => Vec::new(),
+    };
+    let request = HookRequest::new(client, event, call, &before, &defaults.own_viewer(), &settings.hooks);
     answer::give(&settings, request, started, deadline)
+}
+
+/// Whether a message may be a question that says little without the one before.
+fn may_continue(message: &str) -> bool {
+    let message = message.trim();
+    message.len() <= LONGEST_FOLLOW_UP && message.ends_with('?')
 }
 
 /// The project of a session in this folder, as those that are read have it.

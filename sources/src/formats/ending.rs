@@ -1,0 +1,81 @@
+//! The end of a transcript, for what was just said in its session.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::{Format, ReadError, Turn, jsonl};
+
+/// The turns within about the last `most` bytes of a transcript. Of what they say of themselves, only the text and who said it
+/// are certain. None of a longer one that can only be read as a whole.
+///
+/// # Errors
+/// Those of [`Format::read`], and of what is no file.
+pub fn last_turns(format: &dyn Format, path: &Path, most: u64) -> Result<Vec<Turn>, ReadError> {
+    let file = fs::metadata(path)?;
+    if !file.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file").into());
+    }
+    let since = match file.len() {
+        length if length <= most => None,
+        _ if format.takes_back() || path.extension().is_none_or(|extension| extension != "jsonl") => {
+            return Ok(Vec::new());
+        }
+        _ => Some(jsonl::near_end(path, most)?),
+    };
+    Ok(format.read(path, since.as_ref())?.turns)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::formats::{self, Role};
+
+    fn corpus(path: &str) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(path)
+    }
+
+    /// The transcripts below a folder.
+    fn transcripts(format: &dyn Format, folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => transcripts(format, &path, found),
+                false if format.is_transcript(&path) && path.extension().is_some_and(|one| one == "jsonl") => {
+                    found.push(path)
+                }
+                false => {}
+            }
+        }
+    }
+
+    #[test]
+    fn the_last_turns_are_those_that_a_whole_reading_ends_with() {
+        for (name, folder) in [("claude-code", "claude_code"), ("codex", "codex"), ("cursor", "cursor/projects")] {
+            let format = formats::by_name(name).unwrap();
+            let mut files = Vec::new();
+            transcripts(format, &corpus(folder), &mut files);
+            assert!(!files.is_empty(), "{name}");
+            for file in files {
+                let said = |turns: Vec<Turn>| turns.into_iter().map(|turn| (turn.role, turn.text)).collect::<Vec<_>>();
+                let all = said(format.read(&file, None).unwrap().turns);
+                let length = fs::metadata(&file).unwrap().len();
+                assert_eq!(said(last_turns(format, &file, length).unwrap()), all, "{file:?}");
+                let end = said(last_turns(format, &file, length / 2).unwrap());
+                if let Some(last) = all.last().filter(|(role, _)| *role != Role::Summary) {
+                    assert!(end.is_empty() || end.last() == Some(last), "{file:?}: {end:?} is not the end of {all:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_opened() {
+        let format = formats::by_name("claude-code").unwrap();
+        for path in ["/dev/zero", "/", "/nowhere.jsonl"] {
+            assert!(last_turns(format, Path::new(path), 1 << 10).is_err(), "{path}");
+        }
+    }
+}
