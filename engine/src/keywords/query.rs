@@ -11,6 +11,9 @@ pub(super) const MAX_PAIRS: usize = 16;
 /// Words further apart than this (stop words between them) are not a pair.
 const MAX_DISTANCE: usize = 4;
 
+/// What follows "going to" and begins the name of a place.
+const DETERMINERS: [&str; 12] = ["the", "a", "an", "my", "your", "his", "her", "its", "our", "their", "this", "that"];
+
 /// An analysed query. Any text is valid: there is no query syntax.
 ///
 /// ```
@@ -54,7 +57,9 @@ impl KeywordQuery {
         words(&text, Singles::Lone, |word, position| spoken.push((word, position)));
         let is_of_stop_words = spoken.iter().all(|(word, _)| is_stop_word(word));
         if !is_of_stop_words {
-            spoken.retain(|(word, _)| !is_stop_word(word));
+            let says_when: Vec<usize> = going_to(&spoken).collect();
+            let is_all = spoken.iter().all(|(word, position)| is_stop_word(word) || says_when.contains(position));
+            spoken.retain(|(word, position)| !is_stop_word(word) && (is_all || !says_when.contains(position)));
         }
         let identifiers = identifiers(&text).into_iter().take(MAX_TERMS).map(str::to_owned).collect();
         let mut query = KeywordQuery { identifiers, is_of_stop_words, ..KeywordQuery::default() };
@@ -122,5 +127,31 @@ impl KeywordQuery {
         if !self.pairs.contains(&pair) {
             self.pairs.push(pair);
         }
+    }
+}
+
+/// The positions of each "going" that only says that something is in the future: "what is she going to do?", but not "going to the
+/// office".
+fn going_to<'a>(spoken: &'a [(&str, usize)]) -> impl Iterator<Item = usize> + 'a {
+    spoken.windows(3).filter_map(|words| match words {
+        [("going", at), ("to", next), (word, _)] if *next == at + 1 && !DETERMINERS.contains(word) => Some(*at),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn going_to_says_when_unless_it_says_where() {
+        let words = |text| KeywordQuery::new(text).words;
+        assert_eq!(words("What is the choir going to do with its savings?"), ["choir", "save"]);
+        assert_eq!(words("is Hamid going to Berlin"), ["hamid", "berlin"]);
+        for place in ["who is going to the office", "who is going to their office"] {
+            assert_eq!(words(place), ["go", "offic"], "{place}");
+        }
+        assert_eq!(words("how is it going to date"), ["date"]);
+        assert_eq!(words("what are we going to do"), ["go"], "when nothing else is left");
     }
 }
