@@ -18,6 +18,7 @@
 //! | `doc_order.rs` | where the ids of a segment's documents ascend, to find one by its id |
 //! | `posting_list.rs` | the documents in which a term occurs |
 //! | `scoring.rs` | BM25 over several segments as one corpus; the weights of the fields |
+//! | `passage.rs` | what the words of a query count in a long text: those in one passage of it |
 //! | `sums.rs` | the documents that can reach a score, by the sums of what their terms add |
 //! | `threads.rs` | the order of the records of a session |
 //! | `windows.rs` | the records around one in its thread, over all segments and the tail |
@@ -77,6 +78,7 @@ mod filter_cache;
 mod found;
 mod index;
 mod memory;
+mod passage;
 mod posting_list;
 mod postings;
 mod query;

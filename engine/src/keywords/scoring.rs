@@ -35,6 +35,7 @@ use tantivy::{DocId, Searcher, TERMINATED, TantivyError, Term};
 
 use super::completions::completions;
 use super::found::Match;
+use super::passage::{EVERYWHERE, LONG, Occurrences, PASSAGE};
 use super::posting_list::PostingList;
 use super::postings::{IndexedRecords, PostingsCursor};
 use super::query::{KeywordQuery, MAX_PAIRS, Pair};
@@ -60,6 +61,8 @@ const MAX_TYPOS: usize = 2;
 const MAX_CORRECTIONS: usize = 3;
 /// See [`rareness`].
 const LEAST_DOCS: u64 = 1_000;
+/// Sums of the same numbers in another order differ by less.
+const ROUNDING: f32 = 1e-4;
 /// What such a word counts.
 const TYPO: f32 = 0.6;
 /// What a word counts of which the query has the beginning.
@@ -98,6 +101,17 @@ enum Origin {
     Typo,
     /// It begins with the last word of the query.
     Completed,
+}
+
+/// Which terms of the content are read with their positions.
+#[derive(Clone, Copy)]
+enum Positions {
+    /// Those of pairs, and no others are read.
+    OnlyPairs,
+    /// Those of pairs.
+    OfPairs,
+    /// All of them.
+    OfAll,
 }
 
 /// A term in a field.
@@ -360,7 +374,18 @@ impl Plan {
 
     /// A scorer of the documents of one segment.
     pub(super) fn scorer<'a>(&'a self, ordinal: usize, segment: &'a Segment) -> Result<Scorer<'a, SegmentPostings>> {
-        self.scorer_of(ordinal, segment, true)
+        self.scorer_of(ordinal, segment, Positions::OfPairs)
+    }
+
+    /// One that judges these documents of a segment. In long texts it looks where words stand.
+    pub(super) fn judging_scorer<'a>(
+        &'a self,
+        ordinal: usize,
+        segment: &'a Segment,
+        mut docs: impl Iterator<Item = DocId>,
+    ) -> Result<Scorer<'a, SegmentPostings>> {
+        let is_any_long = docs.any(|doc| segment.content.norms.fieldnorm(doc) > LONG);
+        self.scorer_of(ordinal, segment, if is_any_long { Positions::OfAll } else { Positions::OfPairs })
     }
 
     /// One that knows the words of pairs alone: for the phrase bonus of documents whose sums are known.
@@ -369,22 +394,23 @@ impl Plan {
         ordinal: usize,
         segment: &'a Segment,
     ) -> Result<Scorer<'a, SegmentPostings>> {
-        self.scorer_of(ordinal, segment, false)
+        self.scorer_of(ordinal, segment, Positions::OnlyPairs)
     }
 
     fn scorer_of<'a>(
         &'a self,
         ordinal: usize,
         segment: &'a Segment,
-        with_lone_words: bool,
+        positions: Positions,
     ) -> Result<Scorer<'a, SegmentPostings>> {
         self.scorer_over(|index, clause| {
             let Some(info) = &clause.found[ordinal] else { return Ok(None) };
             let paired = self.pairs.iter().any(|pair| pair.first == index || pair.second == index);
-            let option = match paired {
-                true => IndexRecordOption::WithFreqsAndPositions,
-                false if with_lone_words => IndexRecordOption::WithFreqs,
-                false => return Ok(None),
+            let option = match positions {
+                _ if paired => IndexRecordOption::WithFreqsAndPositions,
+                Positions::OfAll if clause.place == SearchField::Content => IndexRecordOption::WithFreqsAndPositions,
+                Positions::OfAll | Positions::OfPairs => IndexRecordOption::WithFreqs,
+                Positions::OnlyPairs => return Ok(None),
             };
             let field = segment.field(clause.place);
             let postings = field.terms.read_postings_from_terminfo(info, option).map_err(TantivyError::from)?;
@@ -422,8 +448,8 @@ impl Plan {
             .collect();
         let (pairs_asked, words_asked, few) = (self.pairs_asked, self.words_asked, self.few);
         let (rarity, docs, rarities) = (self.rarity, self.docs, &self.rarities[..]);
-        let positions = Default::default();
-        Ok(Scorer { cursors, pairs, pairs_asked, words_asked, few, rarity, docs, rarities, positions })
+        let (positions, occurrences) = (Default::default(), Occurrences::default());
+        Ok(Scorer { cursors, pairs, pairs_asked, words_asked, few, rarity, docs, rarities, positions, occurrences })
     }
 }
 
@@ -529,6 +555,7 @@ pub(super) struct Scorer<'a, P> {
     docs: u64,
     rarities: &'a [f32],
     positions: [Vec<u32>; 2],
+    occurrences: Occurrences,
 }
 
 impl<P: PostingList> Scorer<'_, P> {
@@ -586,13 +613,39 @@ impl<P: PostingList> Scorer<'_, P> {
         }
         let had = parts.iter().zip(self.rarities).filter(|(part, _)| **part > 0.0).map(|(_, rarity)| *rarity);
         let had = had.sum::<f32>();
-        let share = if had > 0.0 { (had / self.rarity).min(1.0) } else { 0.0 };
+        let together = if had > 0.0 { self.together(doc).unwrap_or(had) } else { 0.0 };
+        let share = if together > 0.0 { (together / self.rarity).min(1.0) } else { 0.0 };
+        let has_all = words > 0 && words == self.words_asked && together >= had * (1.0 - ROUNDING);
         Match {
             score,
-            is_singled_out: is_singled_out || (words > 0 && words == self.words_asked),
+            is_singled_out: is_singled_out || has_all,
             share,
             rarest: fewest.map_or(0.0, |fewest| rareness(fewest, self.docs)),
         }
+    }
+
+    /// What the words count that are together in one passage of a long text; `None` of another text. The cursors of its terms
+    /// are there.
+    fn together(&mut self, doc: DocId) -> Option<f32> {
+        let in_long_text = |cursor: &Cursor<'_, P>| {
+            let is_here = cursor.postings.doc() == doc && cursor.clause.place == SearchField::Content;
+            is_here && cursor.norms.fieldnorm(doc) > LONG
+        };
+        if !self.cursors.iter().any(in_long_text) {
+            return None;
+        }
+        self.occurrences.clear(self.rarities.len());
+        for cursor in self.cursors.iter_mut().filter(|cursor| cursor.postings.doc() == doc) {
+            let word = cursor.clause.text;
+            if in_long_text(cursor) && cursor.postings.frequency() <= EVERYWHERE {
+                cursor.postings.positions(&mut self.positions[0]);
+                self.occurrences.add(word, &self.positions[0]);
+            } else {
+                self.occurrences.add_everywhere(word);
+            }
+        }
+        let length = PASSAGE.max(2 * self.words_asked as u32);
+        Some(self.occurrences.most(self.rarities, length))
     }
 
     fn stands_together(&mut self, pair: usize, doc: DocId) -> bool {

@@ -173,7 +173,10 @@ impl<'a> Search<'a> {
         for run in order.chunk_by(|left, right| left.0.source == right.0.source) {
             let source = run[0].0.source as usize;
             match segments.get(source) {
-                Some(segment) => judge(&mut matches, run, self.plan.scorer(source, segment)?),
+                Some(segment) => {
+                    let docs = run.iter().map(|(place, _)| place.doc);
+                    judge(&mut matches, run, self.plan.judging_scorer(source, segment, docs)?);
+                }
                 None => {
                     let part = &self.parts()[source - segments.len()];
                     judge(&mut matches, run, self.plan.tail_scorer(&part.indexed)?);

@@ -40,6 +40,37 @@ pub(super) fn varied(random: &mut Random, next: &mut i64) -> Record {
 }
 
 #[test]
+fn in_a_long_text_the_words_of_one_passage_count() {
+    let around = |words: usize| "filler ".repeat(words);
+    let texts = [
+        format!("{} boiler {} invoice {} vienna", around(10), around(900), around(900)),
+        format!("{} boiler {} vienna of the invoice", around(900), around(50)),
+        format!("boiler {} invoice {} vienna", around(60), around(60)),
+    ];
+    // The words are not rare.
+    let others = (4..40).map(|id| record(id, ["boiler", "invoice", "vienna"][id as usize % 3]));
+    let mut all: Vec<Record> = (1..).zip(&texts).map(|(id, text)| record(id, text)).chain(others).collect();
+    all[0].tags = vec!["vienna".to_owned()];
+    let ids = [1, 2, 3].map(RecordId::from);
+    let query = KeywordQuery::new("boiler invoice vienna");
+    let folder = tempfile::tempdir().unwrap();
+    let index = index_of(folder.path(), &all);
+    let empty = tempfile::tempdir().unwrap();
+    let in_memory = index_of(empty.path(), &[]);
+    let tail = tail_of(&all);
+    for (snapshot, tail) in [(index.snapshot().unwrap(), None), (in_memory.snapshot().unwrap(), Some(&tail))] {
+        let matches = snapshot.matches(&query, &ids, tail).unwrap().into_iter().map(Option::unwrap);
+        let shares: Vec<(f32, bool)> =
+            matches.map(|found| ((found.share * 3.0).round(), found.is_singled_out)).collect();
+        assert_eq!(
+            shares,
+            [(2.0, false), (3.0, true), (3.0, true)],
+            "a tag is near every passage; the third is not long"
+        );
+    }
+}
+
+#[test]
 fn the_score_of_a_term_is_bm25_of_texts_of_160_words_at_least() {
     let folder = tempfile::tempdir().unwrap();
     let index = index_of(folder.path(), &records(&["apple pie", "apple apple tart pie crust", "plum cake"]));
