@@ -6,7 +6,7 @@ use super::Call;
 use crate::Client;
 
 /// Bytes of a transcript that are read, from its end.
-const MOST_BYTES: u64 = 256 << 10;
+const MOST_BYTES: u64 = 1 << 20;
 /// Messages before.
 const MOST_MESSAGES: usize = 8;
 

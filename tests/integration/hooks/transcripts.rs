@@ -87,7 +87,7 @@ fn a_short_question_continues_the_question_before_it() {
     assert!(ask("S", &transcript).contains("4107"));
     let tool =
         json!({ "type": "user", "uuid": "t", "message": { "content": [{ "type": "tool_result", "content": "x" }] } });
-    let before = "{\"type\":\"progress\"}\n".repeat(40_000);
+    let before = "{\"type\":\"progress\"}\n".repeat(100_000);
     let said = fs::read_to_string(&transcript).unwrap();
     fs::write(&transcript, before + &said + &format!("{tool}\n").repeat(50)).unwrap();
     assert!(ask("T", &transcript).contains("4107"), "at the end of a long one");
