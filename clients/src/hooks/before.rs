@@ -1,24 +1,29 @@
-//! What was said in a session before a message, by the end of its transcript: what "and for the other one?" continues.
+//! What a person said in a session before a message, by the end of its transcript: what "and for the other one?" continues.
 
-use memorist_sources::formats::{self, Role};
+use std::path::Path;
 
-use super::Call;
+use memorist_sources::formats::{self, Format, Role};
+use memorist_sources::machine::Machine;
+
+use super::{Call, Event, write};
 use crate::Client;
 
-/// Bytes of a transcript that are read, from its end.
+/// Bytes of a transcript that are read, from its end. Tools print much between two messages.
 const MOST_BYTES: u64 = 1 << 20;
 /// Messages before.
 const MOST_MESSAGES: usize = 8;
 
-/// The messages before that of `call`, the newest last: at most eight. None where the client has no transcript, or names
-/// something that is none.
-pub fn said_before(client: Client, call: &Call) -> Vec<String> {
-    let (Some(path), Some(format)) = (&call.transcript, formats::by_name(client.name())) else { return Vec::new() };
-    if !format.is_transcript(path) {
+/// What a person said before the message of `call`, the newest last: at most eight messages. None where the client takes
+/// nothing at a message or has no transcript, and of a file that is not where the client keeps them.
+pub fn said_before(client: Client, call: &Call, machine: &Machine) -> Vec<String> {
+    let Some(format) = formats::by_name(client.name()).filter(|_| write(client, Event::Prompt, "").is_some()) else {
         return Vec::new();
-    }
+    };
+    let Some(path) = call.transcript.as_deref().filter(|path| is_kept_by(format, path, machine)) else {
+        return Vec::new();
+    };
     let mut turns = formats::last_turns(format, path, MOST_BYTES).unwrap_or_default();
-    turns.retain(|turn| turn.role != Role::Summary);
+    turns.retain(|turn| turn.role == Role::User && turn.subagent.is_none());
     let mut said: Vec<String> = turns.into_iter().map(|turn| turn.text).collect();
     // It may be written already.
     let message = call.message.as_deref().map(str::trim);
@@ -26,6 +31,17 @@ pub fn said_before(client: Client, call: &Call) -> Vec<String> {
         said.pop();
     }
     said.split_off(said.len().saturating_sub(MOST_MESSAGES))
+}
+
+/// Whether a path is of a transcript in a folder of the client. Before that is clear by its name alone, nothing of it is
+/// looked up: it may be on another machine.
+fn is_kept_by(format: &dyn Format, path: &Path, machine: &Machine) -> bool {
+    let places = format.places(machine);
+    if !format.is_transcript(path) || !places.iter().any(|place| path.starts_with(place)) {
+        return false;
+    }
+    let Ok(real) = path.canonicalize() else { return false };
+    places.iter().filter_map(|place| place.canonicalize().ok()).any(|place| real.starts_with(place))
 }
 
 #[cfg(test)]
@@ -36,29 +52,58 @@ mod tests {
 
     use super::*;
 
+    fn line(at: usize, role: &str, text: &str) -> String {
+        let message = json!({ "role": role, "content": text });
+        json!({ "type": role, "uuid": format!("u{at}"), "sessionId": "S", "message": message }).to_string() + "\n"
+    }
+
     #[test]
-    fn the_messages_before_are_those_of_the_transcript_without_the_new_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("S.jsonl");
-        let line = |at: usize, role: &str, text: &str| {
-            let message = json!({ "role": role, "content": text });
-            json!({ "type": role, "uuid": format!("u{at}"), "sessionId": "S", "message": message }).to_string() + "\n"
+    fn what_a_person_said_before_is_in_the_transcript() {
+        let home = tempfile::tempdir().unwrap();
+        let machine = Machine::new(home.path(), []);
+        let folder = home.path().join(".claude/projects/-p");
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("S.jsonl");
+        let asked: String = (0..10).map(|at| line(at, "user", &format!("Question {at}?"))).collect();
+        let answered: String = (10..30).map(|at| line(at, "assistant", "Shall I go on?")).collect();
+        // The last line is being written, and the first ones end as on Windows.
+        let lines = asked.replace('\n', "\r\n") + &answered + &line(30, "user", "and for tidepool?") + "{\"type\":\"us";
+        fs::write(&path, lines).unwrap();
+        let before = |client, transcript: &Path, message: &str| {
+            let call =
+                Call { transcript: Some(transcript.to_owned()), message: Some(message.to_owned()), ..Call::default() };
+            said_before(client, &call, &machine)
         };
-        let lines: String = (0..10).map(|at| line(at, "user", &format!("Question {at}?"))).collect();
-        fs::write(&path, lines + &line(10, "user", "and for tidepool?")).unwrap();
-        let before = |client, transcript, message: &str| {
-            said_before(
-                client,
-                &Call { transcript: Some(transcript), message: Some(message.to_owned()), ..Call::default() },
-            )
-        };
-        let said = before(Client::ClaudeCode, path.clone(), " and for tidepool? ");
+        let said = before(Client::ClaudeCode, &path, " and for tidepool? ");
         assert_eq!((said.len(), said.last().map(String::as_str)), (8, Some("Question 9?")));
-        let said = before(Client::ClaudeCode, path.clone(), "and for kestrel?");
+        let said = before(Client::ClaudeCode, &path, "and for kestrel?");
         assert_eq!(said.last().map(String::as_str), Some("and for tidepool?"));
-        assert!(before(Client::Cline, path, "and for kestrel?").is_empty(), "a client without transcripts");
+        for client in [Client::Cline, Client::Cursor, Client::Codex] {
+            assert!(before(client, &path, "and for kestrel?").is_empty(), "{client}");
+        }
         for other in ["missing.jsonl", "S.txt", ""] {
-            assert!(before(Client::ClaudeCode, folder.path().join(other), "?").is_empty(), "{other}");
+            assert!(before(Client::ClaudeCode, &folder.join(other), "?").is_empty(), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_elsewhere_is_not_read() {
+        let home = tempfile::tempdir().unwrap();
+        let machine = Machine::new(home.path(), []);
+        let folder = home.path().join(".claude/projects");
+        fs::create_dir_all(&folder).unwrap();
+        let call = |transcript| Call { transcript: Some(transcript), message: Some("?".into()), ..Call::default() };
+        let other = home.path().join("S.jsonl");
+        fs::write(&other, line(1, "user", "which port?")).unwrap();
+        assert!(said_before(Client::ClaudeCode, &call(other.clone()), &machine).is_empty());
+        let copy = folder.join("S.jsonl");
+        fs::copy(&other, &copy).unwrap();
+        assert_eq!(said_before(Client::ClaudeCode, &call(copy), &machine), ["which port?"]);
+        #[cfg(unix)]
+        {
+            let link = folder.join("link.jsonl");
+            std::os::unix::fs::symlink(&other, &link).unwrap();
+            assert!(said_before(Client::ClaudeCode, &call(link), &machine).is_empty(), "it leads elsewhere");
         }
     }
 }

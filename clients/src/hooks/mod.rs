@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | 0 | `call.rs` | [`Event`] and [`Call`]: what a client says, in one form; what its file does |
 //! | 0 | `typed.rs` | what a person typed |
-//! | 1 | `before.rs` | what was said before a message, by the transcript of its session |
+//! | 1 | `before.rs` | what a person said before a message, by the transcript of its session |
 //! | 1 | `claude_code.rs`, `codex.rs`, `gemini.rs`, `cursor.rs`, `opencode.rs`, `cline.rs` | the formats of one client each |
 
 mod before;

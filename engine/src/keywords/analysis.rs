@@ -77,7 +77,7 @@ fn is_latin_or_greek(c: char) -> bool {
 
 /// Whether `c` belongs to a script written without spaces whose characters are indexed one by one and in pairs: Han,
 /// Hiragana, Katakana, Bopomofo, and Hangul (whose spaces do not separate what a reader searches for).
-fn is_cjk(c: char) -> bool {
+pub(super) fn is_cjk(c: char) -> bool {
     matches!(c,
         '\u{1100}'..='\u{11ff}' | '\u{3005}' | '\u{3007}' | '\u{3041}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}'
         | '\u{30fc}'..='\u{312f}' | '\u{3131}'..='\u{318e}' | '\u{31a0}'..='\u{31bf}' | '\u{31f0}'..='\u{31ff}'

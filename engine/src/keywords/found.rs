@@ -28,10 +28,11 @@ pub struct Match {
     /// Exactly as [`KeywordSearch::best`](super::KeywordSearch::best) returns it: 0 if no term occurs.
     pub score: f32,
     /// Whether the words of the query single it out: it has an identifier of the query, or a word of it that at most ten
-    /// records have, or all of its words. How many other records there are does not matter.
+    /// records have, or all of its words, of a long text in one passage. How many other records there are does not matter.
     pub is_singled_out: bool,
     /// The words and identifiers of the query that it has, as a share of all of them, each weighted by its inverse document
-    /// frequency: 0 to 1. One that no record has counts as the rarest.
+    /// frequency: 0 to 1. One that no record has counts as the rarest. Of a text of more than some 200 words, those of its best
+    /// passage (`passage.rs`).
     pub share: f32,
     /// How rare the rarest word or identifier of the query is that it has: its inverse document frequency, in a store of at
     /// least a thousand records, as a share of that of a word that no record has. 0 if it has none.
@@ -43,7 +44,7 @@ pub struct Match {
 pub struct Matches {
     /// One for each record.
     pub records: Vec<Match>,
-    /// What each word and identifier of the query that occurs anywhere adds to [`Match::share`] where a record has it.
+    /// What each word and identifier of the query that occurs anywhere adds to [`Match::share`] where it counts.
     pub shares: Vec<f32>,
     /// The score of each record, without the phrase bonus, by word or identifier: as many as `shares` for each.
     pub(crate) parts: Vec<f32>,

@@ -1,30 +1,64 @@
 //! What the words of a query count in a long text: those that stand in one passage of it. Among two thousand words, most words
 //! of any question are found somewhere.
 
-/// Words of a passage.
-pub(super) const PASSAGE: u32 = 60;
-/// A text of more words than this is long.
-pub(super) const LONG: u32 = 200;
-/// A word that occurs more often in a text is in every passage of it.
-pub(super) const EVERYWHERE: u32 = 64;
+use super::analysis::is_cjk;
+
+/// A word that occurs more often in a text counts as one of every passage: to read where it is would take longer than it
+/// tells.
+pub(super) const FREQUENT: u32 = 64;
+
+/// What is long, and what a passage is, for a query.
+pub(super) struct Lengths {
+    /// A text of more tokens is long. Lengths are rounded down, as the index keeps them: 200, 216, 232.
+    pub(super) long: u32,
+    /// The positions of a passage.
+    pub(super) passage: u32,
+}
+
+impl Lengths {
+    /// For a query of these words. A long query has a longer passage. Of Chinese, Japanese and Korean, a character has a position,
+    /// and two characters say what a word does; each is a token by itself and with the next one.
+    pub(super) fn of(words: &[String]) -> Self {
+        let of_characters = words.iter().any(|word| word.chars().any(is_cjk));
+        let (long, passage) = if of_characters { (800, 120) } else { (200, 60) };
+        Lengths { long, passage: passage.max(2 * words.len() as u32) }
+    }
+}
 
 /// The words of a query in one text.
 #[derive(Default)]
 pub(super) struct Occurrences {
     /// Where each is that has a place: its position, and its index in the query.
     places: Vec<(u32, usize)>,
+    /// Those that are in every passage.
+    everywhere: Vec<bool>,
     /// How often each is in the passage that is looked at.
     inside: Vec<u32>,
-    /// Those that count wherever the passage is.
-    everywhere: Vec<bool>,
+}
+
+/// Words that are together in a text.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Together {
+    /// What they count, each once.
+    pub(super) weight: f32,
+    /// How many there are.
+    pub(super) words: usize,
+}
+
+impl Together {
+    /// The words that count so much each.
+    pub(super) fn of(weights: impl Iterator<Item = f32>) -> Self {
+        weights.fold(Together { weight: 0.0, words: 0 }, |sum, weight| Together {
+            weight: sum.weight + weight,
+            words: sum.words + 1,
+        })
+    }
 }
 
 impl Occurrences {
     /// Begins with another text, of a query with so many words.
     pub(super) fn clear(&mut self, words: usize) {
         self.places.clear();
-        self.inside.clear();
-        self.inside.resize(words, 0);
         self.everywhere.clear();
         self.everywhere.resize(words, false);
     }
@@ -34,34 +68,41 @@ impl Occurrences {
         self.places.extend(positions.iter().map(|position| (*position, word)));
     }
 
-    /// A word that counts wherever the passage is.
+    /// A word of every passage.
     pub(super) fn add_everywhere(&mut self, word: usize) {
         self.everywhere[word] = true;
     }
 
-    /// The most that the words of a passage of `length` count together, each as much as `weights` says, once.
-    pub(super) fn most(&mut self, weights: &[f32], length: u32) -> f32 {
-        let everywhere: f32 =
-            weights.iter().zip(&self.everywhere).filter(|(_, is)| **is).map(|(weight, _)| *weight).sum();
-        self.places.retain(|(_, word)| !self.everywhere[*word]);
+    /// The words of the passage of so many positions whose words count most by these weights.
+    pub(super) fn best_passage(&mut self, weights: &[f32], length: u32) -> Together {
         self.places.sort_unstable();
-        let (mut sum, mut most, mut first) = (0.0_f32, 0.0_f32, 0);
-        for &(position, word) in &self.places {
-            while position - self.places[first].0 >= length {
-                let left = self.places[first].1;
-                self.inside[left] -= 1;
-                if self.inside[left] == 0 {
-                    sum -= weights[left];
+        self.inside.clear();
+        self.inside.resize(weights.len(), 0);
+        let (mut start, mut weight, mut heaviest, mut best) = (0, 0.0, 0.0, 0..0);
+        for (at, &(position, word)) in self.places.iter().enumerate() {
+            while position - self.places[start].0 >= length {
+                let first = self.places[start].1;
+                self.inside[first] -= 1;
+                if self.inside[first] == 0 && !self.everywhere[first] {
+                    weight -= weights[first];
                 }
-                first += 1;
+                start += 1;
             }
             self.inside[word] += 1;
-            if self.inside[word] == 1 {
-                sum += weights[word];
+            if self.inside[word] == 1 && !self.everywhere[word] {
+                weight += weights[word];
             }
-            most = most.max(sum);
+            if weight > heaviest {
+                (heaviest, best) = (weight, start..at + 1);
+            }
         }
-        everywhere + most
+        // Anew, as what is added and taken away again leaves a rest.
+        let mut is_inside = std::mem::take(&mut self.everywhere);
+        self.places[best].iter().for_each(|(_, word)| is_inside[*word] = true);
+        let inside = weights.iter().zip(&is_inside).filter(|(_, is_inside)| **is_inside);
+        let together = Together::of(inside.map(|(weight, _)| *weight));
+        self.everywhere = is_inside;
+        together
     }
 }
 
@@ -71,41 +112,66 @@ mod tests {
 
     use super::*;
 
-    fn most(words: &[&[u32]], everywhere: &[usize], weights: &[f32], length: u32) -> f32 {
+    fn best(words: &[&[u32]], everywhere: &[usize], weights: &[f32], length: u32) -> (f32, usize) {
         let mut occurrences = Occurrences::default();
+        // Of another text.
+        occurrences.clear(2);
+        occurrences.add_everywhere(1);
+        occurrences.add(0, &[3]);
+        occurrences.best_passage(&[1.0, 1.0], 4);
         occurrences.clear(weights.len());
         words.iter().enumerate().for_each(|(word, positions)| occurrences.add(word, positions));
         everywhere.iter().for_each(|word| occurrences.add_everywhere(*word));
-        occurrences.most(weights, length)
+        let Together { weight, words } = occurrences.best_passage(weights, length);
+        (weight, words)
     }
 
     #[test]
     fn what_stands_in_one_passage_counts_once_each() {
-        assert_eq!(most(&[&[5, 100], &[9, 70], &[200]], &[], &[1.0, 2.0, 4.0], 10), 4.0);
-        assert_eq!(most(&[&[5, 100], &[9, 70], &[200]], &[], &[3.0, 2.0, 4.0], 10), 5.0);
-        assert_eq!(most(&[&[5], &[14]], &[], &[1.0, 1.0], 10), 2.0, "ten words, the first and the last");
-        assert_eq!(most(&[&[5], &[15]], &[], &[1.0, 1.0], 10), 1.0);
-        assert_eq!(most(&[&[5, 6, 7], &[]], &[1], &[1.0, 8.0], 10), 9.0);
-        assert_eq!(most(&[&[5], &[5]], &[0], &[1.0, 8.0], 10), 9.0, "one that is everywhere counts once");
-        assert_eq!(most(&[], &[], &[], 10), 0.0);
-        assert_eq!(most(&[&[u32::MAX - 3], &[u32::MAX - 1]], &[], &[1.0, 1.0], 10), 2.0);
+        assert_eq!(best(&[&[5, 100], &[9, 70], &[200]], &[], &[1.0, 2.0, 4.0], 10), (4.0, 1));
+        assert_eq!(best(&[&[5, 100], &[9, 70], &[200]], &[], &[3.0, 2.0, 4.0], 10), (5.0, 2));
+        assert_eq!(best(&[&[5], &[14]], &[], &[1.0, 1.0], 10), (2.0, 2), "ten words, the first and the last");
+        assert_eq!(best(&[&[5], &[15]], &[], &[1.0, 1.0], 10), (1.0, 1));
+        assert_eq!(best(&[&[5, 6, 7], &[]], &[1], &[1.0, 8.0], 10), (9.0, 2));
+        assert_eq!(best(&[&[5], &[5]], &[0], &[1.0, 8.0], 10), (9.0, 2), "one that is everywhere counts once");
+        assert_eq!(best(&[], &[], &[], 10), (0.0, 0));
+        assert_eq!(best(&[&[u32::MAX - 3], &[u32::MAX - 1]], &[], &[1.0, 1.0], 10), (2.0, 2));
+    }
+
+    #[test]
+    fn lengths_are_of_words_or_of_characters() {
+        let of = |words: &[&str]| {
+            let Lengths { long, passage } =
+                Lengths::of(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+            (long, passage)
+        };
+        assert_eq!(of(&["boiler"]), (200, 60));
+        assert_eq!(of(&["boiler", "京都"]), (800, 120));
+        assert_eq!(of(&["word"; 40]), (200, 80));
     }
 
     proptest! {
         #[test]
-        fn it_is_the_most_of_all_passages(
+        fn it_is_the_best_of_all_passages(
             words in prop::collection::vec(prop::collection::btree_set(0_u32..60, 0..6), 1..6),
+            everywhere in prop::collection::btree_set(0_usize..6, 0..2),
             length in 1_u32..20,
         ) {
-            let weights: Vec<f32> = (0..words.len()).map(|word| (1 << word) as f32).collect();
+            let weights: Vec<f32> = (0..words.len()).map(|word| 1.0 / (word + 3) as f32).collect();
+            let everywhere: Vec<usize> = everywhere.into_iter().filter(|word| *word < words.len()).collect();
             let positions: Vec<Vec<u32>> = words.iter().map(|word| word.iter().copied().collect()).collect();
             let slices: Vec<&[u32]> = positions.iter().map(Vec::as_slice).collect();
             let passage = |from: u32| {
-                let has = |word: &Vec<u32>| word.iter().any(|at| (from..from + length).contains(at));
-                positions.iter().zip(&weights).filter(|(word, _)| has(word)).map(|(_, weight)| weight).sum::<f32>()
+                let has = |word: usize| {
+                    everywhere.contains(&word) || positions[word].iter().any(|at| (from..from + length).contains(at))
+                };
+                let words: Vec<f32> = (0..weights.len()).filter(|word| has(*word)).map(|word| weights[word]).collect();
+                (words.iter().sum::<f32>(), words.len())
             };
-            let expected = (0..60).map(passage).fold(0.0, f32::max);
-            prop_assert_eq!(most(&slices, &[], &weights, length), expected);
+            let expected = (0..60).map(passage).fold(0.0, |most: f32, (weight, _)| most.max(weight));
+            let (weight, count) = best(&slices, &everywhere, &weights, length);
+            prop_assert!((weight - expected).abs() < 1e-6, "{weight} {expected}");
+            prop_assert!((0..60).map(passage).any(|(weight, words)| words == count && (weight - expected).abs() < 1e-6));
         }
     }
 }

@@ -11,8 +11,11 @@ pub(super) const MAX_PAIRS: usize = 16;
 /// Words further apart than this (stop words between them) are not a pair.
 const MAX_DISTANCE: usize = 4;
 
-/// What follows "going to" and begins the name of a place.
-const DETERMINERS: [&str; 12] = ["the", "a", "an", "my", "your", "his", "her", "its", "our", "their", "this", "that"];
+/// What begins the name of a place, or of what takes place, after "going to".
+const DETERMINERS: [&str; 24] = [
+    "the", "a", "an", "my", "your", "his", "her", "its", "our", "their", "this", "that", "these", "those", "some",
+    "all", "any", "both", "each", "every", "no", "one", "which", "what",
+];
 
 /// An analysed query. Any text is valid: there is no query syntax.
 ///
@@ -57,9 +60,8 @@ impl KeywordQuery {
         words(&text, Singles::Lone, |word, position| spoken.push((word, position)));
         let is_of_stop_words = spoken.iter().all(|(word, _)| is_stop_word(word));
         if !is_of_stop_words {
-            let says_when: Vec<usize> = going_to(&spoken).collect();
-            let is_all = spoken.iter().all(|(word, position)| is_stop_word(word) || says_when.contains(position));
-            spoken.retain(|(word, position)| !is_stop_word(word) && (is_all || !says_when.contains(position)));
+            let mut kept = without_going_to(&spoken).into_iter();
+            spoken.retain(|_| kept.next().unwrap_or(true));
         }
         let identifiers = identifiers(&text).into_iter().take(MAX_TERMS).map(str::to_owned).collect();
         let mut query = KeywordQuery { identifiers, is_of_stop_words, ..KeywordQuery::default() };
@@ -130,13 +132,18 @@ impl KeywordQuery {
     }
 }
 
-/// The positions of each "going" that only says that something is in the future: "what is she going to do?", but not "going to the
-/// office".
-fn going_to<'a>(spoken: &'a [(&str, usize)]) -> impl Iterator<Item = usize> + 'a {
-    spoken.windows(3).filter_map(|words| match words {
-        [("going", at), ("to", next), (word, _)] if *next == at + 1 && !DETERMINERS.contains(word) => Some(*at),
-        _ => None,
-    })
+/// Which words are no stop words, and no "going" that says that something is in the future ("what is she going to do?"), unless
+/// nothing else is left. Where it says a place, that is known by an article or the like: "going to the office".
+fn without_going_to(spoken: &[(&str, usize)]) -> Vec<bool> {
+    let is_word: Vec<bool> = spoken.iter().map(|(word, _)| !is_stop_word(word)).collect();
+    let mut is_kept = is_word.clone();
+    for (at, words) in spoken.windows(3).enumerate() {
+        if let [("going", going), ("to", to), (next, _)] = words {
+            let is_place = DETERMINERS.contains(next) || next.starts_with(|c: char| c.is_ascii_digit());
+            is_kept[at] = *to != going + 1 || is_place;
+        }
+    }
+    if is_kept.contains(&true) { is_kept } else { is_word }
 }
 
 #[cfg(test)]
@@ -148,10 +155,14 @@ mod tests {
         let words = |text| KeywordQuery::new(text).words;
         assert_eq!(words("What is the choir going to do with its savings?"), ["choir", "save"]);
         assert_eq!(words("is Hamid going to Berlin"), ["hamid", "berlin"]);
-        for place in ["who is going to the office", "who is going to their office"] {
+        for place in
+            ["who is going to the office", "who is going to these offices", "is she going to all of the offices"]
+        {
             assert_eq!(words(place), ["go", "offic"], "{place}");
         }
         assert_eq!(words("how is it going to date"), ["date"]);
         assert_eq!(words("what are we going to do"), ["go"], "when nothing else is left");
+        assert_eq!(words("who is going to 3 of them"), ["go", "3"]);
+        assert!(KeywordQuery::new(&"going to be ".repeat(100_000)).words.len() < 2, "in no time");
     }
 }

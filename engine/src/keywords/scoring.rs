@@ -35,7 +35,7 @@ use tantivy::{DocId, Searcher, TERMINATED, TantivyError, Term};
 
 use super::completions::completions;
 use super::found::Match;
-use super::passage::{EVERYWHERE, LONG, Occurrences, PASSAGE};
+use super::passage::{FREQUENT, Lengths, Occurrences, Together};
 use super::posting_list::PostingList;
 use super::postings::{IndexedRecords, PostingsCursor};
 use super::query::{KeywordQuery, MAX_PAIRS, Pair};
@@ -61,8 +61,6 @@ const MAX_TYPOS: usize = 2;
 const MAX_CORRECTIONS: usize = 3;
 /// See [`rareness`].
 const LEAST_DOCS: u64 = 1_000;
-/// Sums of the same numbers in another order differ by less.
-const ROUNDING: f32 = 1e-4;
 /// What such a word counts.
 const TYPO: f32 = 0.6;
 /// What a word counts of which the query has the beginning.
@@ -103,15 +101,15 @@ enum Origin {
     Completed,
 }
 
-/// Which terms of the content are read with their positions.
+/// What is read of a segment.
 #[derive(Clone, Copy)]
-enum Positions {
-    /// Those of pairs, and no others are read.
-    OnlyPairs,
-    /// Those of pairs.
-    OfPairs,
-    /// All of them.
-    OfAll,
+enum Reads {
+    /// The words of pairs, with their positions.
+    Pairs,
+    /// Every term; the words of pairs with their positions.
+    Terms,
+    /// Every term; the words of the content with their positions.
+    Positions,
 }
 
 /// A term in a field.
@@ -159,6 +157,7 @@ pub(super) struct Plan {
     docs: u64,
     /// Tokens of all contents.
     tokens: u64,
+    lengths: Lengths,
 }
 
 impl Plan {
@@ -170,7 +169,8 @@ impl Plan {
         let (pairs_asked, words_asked) = (query.pairs.len(), query.words.len());
         let few = if query.is_of_stop_words { 0 } else { FEW };
         let (clauses, pairs, rarity, rarities) = (Vec::new(), Vec::new(), 0.0, Vec::new());
-        let mut plan = Plan { clauses, pairs, pairs_asked, words_asked, few, rarity, rarities, docs, tokens };
+        let lengths = Lengths::of(&query.words);
+        let mut plan = Plan { clauses, pairs, pairs_asked, words_asked, few, rarity, rarities, docs, tokens, lengths };
         let look = |word: &str| {
             let places = [SearchField::Content, SearchField::Context, SearchField::Tags];
             Found::look(word, &places, fields, segments, parts)
@@ -374,7 +374,7 @@ impl Plan {
 
     /// A scorer of the documents of one segment.
     pub(super) fn scorer<'a>(&'a self, ordinal: usize, segment: &'a Segment) -> Result<Scorer<'a, SegmentPostings>> {
-        self.scorer_of(ordinal, segment, Positions::OfPairs)
+        self.scorer_of(ordinal, segment, Reads::Terms)
     }
 
     /// One that judges these documents of a segment. In long texts it looks where words stand.
@@ -384,8 +384,8 @@ impl Plan {
         segment: &'a Segment,
         mut docs: impl Iterator<Item = DocId>,
     ) -> Result<Scorer<'a, SegmentPostings>> {
-        let is_any_long = docs.any(|doc| segment.content.norms.fieldnorm(doc) > LONG);
-        self.scorer_of(ordinal, segment, if is_any_long { Positions::OfAll } else { Positions::OfPairs })
+        let is_any_long = docs.any(|doc| segment.content.norms.fieldnorm(doc) > self.lengths.long);
+        self.scorer_of(ordinal, segment, if is_any_long { Reads::Positions } else { Reads::Terms })
     }
 
     /// One that knows the words of pairs alone: for the phrase bonus of documents whose sums are known.
@@ -394,23 +394,26 @@ impl Plan {
         ordinal: usize,
         segment: &'a Segment,
     ) -> Result<Scorer<'a, SegmentPostings>> {
-        self.scorer_of(ordinal, segment, Positions::OnlyPairs)
+        self.scorer_of(ordinal, segment, Reads::Pairs)
     }
 
     fn scorer_of<'a>(
         &'a self,
         ordinal: usize,
         segment: &'a Segment,
-        positions: Positions,
+        reads: Reads,
     ) -> Result<Scorer<'a, SegmentPostings>> {
         self.scorer_over(|index, clause| {
             let Some(info) = &clause.found[ordinal] else { return Ok(None) };
             let paired = self.pairs.iter().any(|pair| pair.first == index || pair.second == index);
-            let option = match positions {
-                _ if paired => IndexRecordOption::WithFreqsAndPositions,
-                Positions::OfAll if clause.place == SearchField::Content => IndexRecordOption::WithFreqsAndPositions,
-                Positions::OfAll | Positions::OfPairs => IndexRecordOption::WithFreqs,
-                Positions::OnlyPairs => return Ok(None),
+            let with_positions = match reads {
+                Reads::Pairs if !paired => return Ok(None),
+                Reads::Pairs | Reads::Terms => paired,
+                Reads::Positions => clause.place == SearchField::Content,
+            };
+            let option = match with_positions {
+                true => IndexRecordOption::WithFreqsAndPositions,
+                false => IndexRecordOption::WithFreqs,
             };
             let field = segment.field(clause.place);
             let postings = field.terms.read_postings_from_terminfo(info, option).map_err(TantivyError::from)?;
@@ -447,9 +450,21 @@ impl Plan {
             })
             .collect();
         let (pairs_asked, words_asked, few) = (self.pairs_asked, self.words_asked, self.few);
-        let (rarity, docs, rarities) = (self.rarity, self.docs, &self.rarities[..]);
+        let (rarity, docs, rarities, lengths) = (self.rarity, self.docs, &self.rarities[..], &self.lengths);
         let (positions, occurrences) = (Default::default(), Occurrences::default());
-        Ok(Scorer { cursors, pairs, pairs_asked, words_asked, few, rarity, docs, rarities, positions, occurrences })
+        Ok(Scorer {
+            cursors,
+            pairs,
+            pairs_asked,
+            words_asked,
+            few,
+            rarity,
+            docs,
+            rarities,
+            lengths,
+            positions,
+            occurrences,
+        })
     }
 }
 
@@ -554,6 +569,7 @@ pub(super) struct Scorer<'a, P> {
     rarity: f32,
     docs: u64,
     rarities: &'a [f32],
+    lengths: &'a Lengths,
     positions: [Vec<u32>; 2],
     occurrences: Occurrences,
 }
@@ -611,11 +627,11 @@ impl<P: PostingList> Scorer<'_, P> {
             words += usize::from(clause.origin == Origin::Word && *part == 0.0);
             *part += clause.weight.score(norms.fieldnorm_id(doc), postings.frequency());
         }
-        let had = parts.iter().zip(self.rarities).filter(|(part, _)| **part > 0.0).map(|(_, rarity)| *rarity);
-        let had = had.sum::<f32>();
-        let together = if had > 0.0 { self.together(doc).unwrap_or(had) } else { 0.0 };
-        let share = if together > 0.0 { (together / self.rarity).min(1.0) } else { 0.0 };
-        let has_all = words > 0 && words == self.words_asked && together >= had * (1.0 - ROUNDING);
+        let had = parts.iter().zip(self.rarities).filter(|(part, _)| **part > 0.0);
+        let had = Together::of(had.map(|(_, rarity)| *rarity));
+        let together = self.best_passage(doc).unwrap_or(had);
+        let share = if together.weight > 0.0 { (together.weight / self.rarity).min(1.0) } else { 0.0 };
+        let has_all = words > 0 && words == self.words_asked && together.words == had.words;
         Match {
             score,
             is_singled_out: is_singled_out || has_all,
@@ -624,12 +640,12 @@ impl<P: PostingList> Scorer<'_, P> {
         }
     }
 
-    /// What the words count that are together in one passage of a long text; `None` of another text. The cursors of its terms
-    /// are there.
-    fn together(&mut self, doc: DocId) -> Option<f32> {
+    /// The words of the best passage of a long text; `None` of another text. The cursors of its terms are there. An identifier
+    /// has no positions: it counts as one of every passage, and so does what is in the context and the tags.
+    fn best_passage(&mut self, doc: DocId) -> Option<Together> {
         let in_long_text = |cursor: &Cursor<'_, P>| {
             let is_here = cursor.postings.doc() == doc && cursor.clause.place == SearchField::Content;
-            is_here && cursor.norms.fieldnorm(doc) > LONG
+            is_here && cursor.norms.fieldnorm(doc) > self.lengths.long
         };
         if !self.cursors.iter().any(in_long_text) {
             return None;
@@ -637,15 +653,14 @@ impl<P: PostingList> Scorer<'_, P> {
         self.occurrences.clear(self.rarities.len());
         for cursor in self.cursors.iter_mut().filter(|cursor| cursor.postings.doc() == doc) {
             let word = cursor.clause.text;
-            if in_long_text(cursor) && cursor.postings.frequency() <= EVERYWHERE {
+            if in_long_text(cursor) && cursor.postings.frequency() <= FREQUENT {
                 cursor.postings.positions(&mut self.positions[0]);
                 self.occurrences.add(word, &self.positions[0]);
             } else {
                 self.occurrences.add_everywhere(word);
             }
         }
-        let length = PASSAGE.max(2 * self.words_asked as u32);
-        Some(self.occurrences.most(self.rarities, length))
+        Some(self.occurrences.best_passage(self.rarities, self.lengths.passage))
     }
 
     fn stands_together(&mut self, pair: usize, doc: DocId) -> bool {

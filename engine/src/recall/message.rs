@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::words::{self, DATES, ENGLISH, ORDINARY, OWNERS, PLACES, PREPOSITIONS, REQUESTS, VERBS};
+use super::words::{self, DATES, ENGLISH, LEADS, ORDINARY, OWNERS, PLACES, PREPOSITIONS, REQUESTS, TELLING, VERBS};
 use crate::keywords::significant_count;
 use crate::snippet::both_ends;
 
@@ -25,7 +25,8 @@ pub struct Searched {
 }
 
 /// What to look up for a message; `None` if it says nothing: it has no words but those that every text has. A short question
-/// continues the question before, of what it names instead. `is_ordinary` tells whether a word in lower case is known to be no name.
+/// continues the last one before that does not continue another itself: the same is searched for, of what the new one names.
+/// `is_ordinary` tells whether a word in lower case is known to be no name.
 pub fn searched(message: &str, before: &[String], is_ordinary: impl Fn(&str) -> bool) -> Option<Searched> {
     let text = said(message);
     let words = significant_count(&text);
@@ -33,21 +34,26 @@ pub fn searched(message: &str, before: &[String], is_ordinary: impl Fn(&str) -> 
         return None;
     }
     let names = names(&text, &is_ordinary);
-    let is_one_thing = || names_one_thing(&text, !names.is_empty());
-    let continues = text.ends_with('?') && (words <= MOST_WORDS_OF_FOLLOW_UP || is_one_thing());
-    let is_question =
-        |text: &String| text.ends_with('?') && !(is_request(text) && self::names(text, &is_ordinary).is_empty());
-    let (text, words) = match before.iter().rev().map(|text| said(text)).find(is_question) {
-        Some(before) if continues => {
-            let before =
-                if names.is_empty() || is_place(&text) { before } else { without_names(&before, &is_ordinary) };
-            let text = format!("{before}\n{text}");
-            let words = significant_count(&text);
-            (text, words)
-        }
-        _ => (text, words),
+    let continued = |text: &String| {
+        text.ends_with('?')
+            && significant_count(text) > 0
+            && !is_request(text)
+            && !continues(text, !self::names(text, &is_ordinary).is_empty())
     };
+    let before = match continues(&text, !names.is_empty()) {
+        true => before.iter().rev().map(|text| said(text)).find(continued),
+        false => None,
+    };
+    let Some(before) = before else { return Some(Searched { text, names, words }) };
+    let before = if names.is_empty() || asks_for_place(&text) { before } else { of_another(&before, &is_ordinary) };
+    let text = format!("{before}\n{text}");
+    let words = significant_count(&text);
     Some(Searched { text, names, words })
+}
+
+/// Whether a message is a question that says little without the one before it.
+fn continues(text: &str, has_name: bool) -> bool {
+    text.ends_with('?') && (significant_count(text) <= MOST_WORDS_OF_FOLLOW_UP || names_one_thing(text, has_name))
 }
 
 /// What somebody said in a message.
@@ -80,25 +86,43 @@ fn names_one_thing(text: &str, has_name: bool) -> bool {
 
 /// Whether what ends with a question mark asks somebody to do something, or offers it: "shall I run the tests?".
 fn is_request(text: &str) -> bool {
-    let sentence = text.trim_end_matches('?').rsplit(['.', '!', '?', ':', '\n']).next().unwrap_or_default();
-    let mut beginning = sentence.split_whitespace().map(str::to_lowercase);
-    let beginning = [beginning.next(), beginning.next()].map(Option::unwrap_or_default).join(" ");
-    REQUESTS.contains(&&*beginning)
+    let line: Vec<&str> = text.lines().next_back().unwrap_or_default().split_whitespace().collect();
+    let all_but_last = &line[..line.len().saturating_sub(1)];
+    let start = all_but_last.iter().rposition(|word| word.ends_with(['.', '!', '?', ':'])).map_or(0, |end| end + 1);
+    let words = line[start..].iter().map(|word| bare(word).to_lowercase());
+    let words: Vec<String> = words.skip_while(|word| word.is_empty() || words::has(LEADS, word)).take(4).collect();
+    let [first, second, rest @ ..] = &words[..] else { return false };
+    // "Can you tell me which port it has?" is a question.
+    REQUESTS.contains(&&*format!("{first} {second}")) && !rest.iter().any(|word| words::has(TELLING, word))
 }
 
 /// Whether a question that continues another asks for a place of the same: "and on staging?".
-fn is_place(text: &str) -> bool {
-    text.split_whitespace().nth(1).is_some_and(|word| words::has(PLACES, &word.to_lowercase()))
+fn asks_for_place(text: &str) -> bool {
+    let mut words = text.split_whitespace().map(str::to_lowercase).skip(1).skip_while(|word| word == "about");
+    words.next().is_some_and(|word| words::has(PLACES, &word))
 }
 
-/// A text with "it" for each of its names: what was asked of them is asked of something else.
-fn without_names(text: &str, is_ordinary: impl Fn(&str) -> bool) -> String {
-    let names = names(text, is_ordinary);
-    let without = |word| {
-        let name = bare(word);
-        if names.contains(&name.to_lowercase()) { word.replace(name, "it") } else { word.to_owned() }
+/// A question about a thing as one about another: "it" stands for the names of what the question is about, and the names in
+/// what is asked of it stay.
+fn of_another(question: &str, is_ordinary: impl Fn(&str) -> bool) -> String {
+    let names = names(question, is_ordinary);
+    let words: Vec<&str> = question.split_whitespace().collect();
+    let is_name = |at: usize| names.contains(&bare(words[at]).to_lowercase());
+    let is_subject = |at: &usize| {
+        let before = at.checked_sub(1).map(|before| bare(words[before]).to_lowercase()).unwrap_or_default();
+        let of_it = words::has(PREPOSITIONS, &before) && !words::has(PLACES, &before);
+        is_name(*at) && (of_it || words::has(VERBS, &before))
     };
-    text.split_whitespace().map(without).collect::<Vec<_>>().join(" ")
+    let mut subjects: Vec<String> =
+        (0..words.len()).filter(is_subject).map(|at| bare(words[at]).to_lowercase()).collect();
+    if subjects.is_empty() {
+        subjects.extend((0..words.len()).rev().find(|at| is_name(*at)).map(|at| bare(words[at]).to_lowercase()));
+    }
+    let other = |word: &&str| match bare(word) {
+        name if subjects.contains(&name.to_lowercase()) => word.replace(name, "it"),
+        _ => (*word).to_owned(),
+    };
+    words.iter().map(other).collect::<Vec<_>>().join(" ")
 }
 
 /// A word without the marks around it, and not in the genitive.
@@ -305,34 +329,59 @@ mod tests {
         }
         assert_eq!(searched("and the harbour of tidepool?"), "and the harbour of tidepool?");
     }
+
     #[test]
     fn what_was_asked_of_one_is_asked_of_another() {
-        let before = ["which port does Billing-api's proxy use (billing-api on db-2)?"].map(str::to_owned);
-        let searched = |message| searched(message, &before, |_| true).unwrap();
-        let asked = "which port does it's proxy use (it on it)?\nand for ledger-sync?";
-        assert_eq!(
-            (&*searched("and for ledger-sync?").text, &*searched("and for ledger-sync?").names),
-            (asked, &["ledger-sync".to_owned()][..])
-        );
-        let same = format!("{}\nand on db-3?", before[0]);
-        assert_eq!(searched("and on db-3?").text, same, "of the same, elsewhere");
-        let unnamed = format!("{}\nand for the tests?", before[0]);
-        assert_eq!(searched("and for the tests?").text, unnamed);
+        let searched = |before: &str, message: &str| searched(message, &[before.to_owned()], |_| true).unwrap();
+        let follow_up = "and for ledger-sync?";
+        for (before, asked) in [
+            ("Which port does Billing-api's proxy use on db-2?", "Which port does it's proxy use on db-2?"),
+            ("what is the read-only timeout of billing-api?", "what is the read-only timeout of it?"),
+            ("which Postgres version does billing-api use?", "which Postgres version does it use?"),
+            ("where is the Grafana page of `billing-api`?", "where is the Grafana page of `it`?"),
+            ("who works on README.md or billing-api?", "who works on README.md or it?"),
+            ("which port do we use?", "which port do we use?"),
+        ] {
+            let found = searched(before, follow_up);
+            assert_eq!(found.text, format!("{asked}\n{follow_up}"));
+            assert_eq!(found.names, ["ledger-sync"]);
+        }
+        let before = "which port does billing-api use?";
+        for same in ["and on db-3?", "what about on db-3?", "and for the tests?"] {
+            assert_eq!(searched(before, same).text, format!("{before}\n{same}"));
+        }
+    }
+
+    fn continued(before: &[&str]) -> String {
+        let before: Vec<String> = before.iter().map(|text| (*text).to_owned()).collect();
+        let text = searched("and for tidepool?", &before, |_| true).unwrap().text;
+        text.strip_suffix("\nand for tidepool?").unwrap_or("nothing").to_owned()
     }
 
     #[test]
     fn no_request_or_offer_is_continued() {
-        let continued = |before: &[&str]| {
-            let before: Vec<String> = before.iter().map(|text| (*text).to_owned()).collect();
-            searched("and for tidepool?", &before, |_| true).unwrap().text
-        };
         let asked = "which port do we use?";
-        for other in ["Can you look at that module?", "I see two places. Shall I change both?", "Done: do you want it?"]
-        {
-            assert_eq!(continued(&[asked, other]), "which port do we use?\nand for tidepool?", "{other}");
+        for other in [
+            "Can you look at that module?",
+            "Please, could you fix billing-api?",
+            "I see two places. Shall I change `src/main.rs`?",
+            "OK - should I go on?",
+            "It is done\nShall we go on?",
+            "Want me to run the tests of billing-api?",
+        ] {
+            assert_eq!(continued(&[asked, other]), asked, "{other}");
         }
-        let named = "can you tell me which port billing-api uses?";
-        assert_eq!(continued(&[asked, named]), format!("{named}\nand for tidepool?"));
-        assert_eq!(continued(&["Shall I go on?"]), "and for tidepool?");
+        for question in ["can you tell me which port we have?", "Could you please remember what the limit is?"] {
+            assert_eq!(continued(&[asked, question]), question);
+        }
+        assert_eq!(continued(&["Shall I go on?"]), "nothing");
+    }
+
+    #[test]
+    fn of_several_that_continue_each_the_first_is_continued() {
+        let asked = "which port does billing-api use?";
+        assert_eq!(continued(&[asked, "and for mailroom?", "really?", "why?"]), asked);
+        assert_eq!(continued(&[asked, "And on db-2?", "and for ledger-sync?", "It has 4107."]), asked);
+        assert_eq!(continued(&["and for mailroom?"]), "nothing");
     }
 }

@@ -8,9 +8,26 @@ pub const VERBS: &str = "is are was were does did do has have can could will wou
 pub const OWNERS: &str = "the our";
 /// What follows "and" and one of these is a place, not another thing: "and on staging?".
 pub const PLACES: &str = "in on at";
-/// What begins like this and ends with a question mark is no question.
-pub const REQUESTS: &[&str] =
-    &["can you", "could you", "would you", "will you", "can i", "could i", "shall i", "shall we", "do you"];
+/// A sentence that begins like this and ends with a question mark asks somebody to do something, or offers it.
+pub const REQUESTS: &[&str] = &[
+    "can you",
+    "could you",
+    "would you",
+    "will you",
+    "do you",
+    "can i",
+    "could i",
+    "may i",
+    "shall i",
+    "should i",
+    "shall we",
+    "want me",
+    "do we",
+];
+/// But not if one of these follows.
+pub const TELLING: &str = "tell know remember recall explain say have use need";
+/// What a sentence begins with that says nothing.
+pub const LEADS: &str = "please ok okay so and now then well hi hey";
 /// Words that other languages with these letters hardly have. Of an English message, at least one word in ten is one of them.
 pub const ENGLISH: &str = "about against and because did does for from have how into my need needs should than that the these this \
      those until what when where which who whom why with would you your";

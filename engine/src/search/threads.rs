@@ -123,7 +123,9 @@ impl Thread {
         let parts = matches.parts(own);
         // The bonus for phrases is of the record alone.
         let mut words = f64::from(found.score);
-        let mut share = f64::from(found.share);
+        // In a session a text counts whole, however long: what stands in another passage of it, no neighbour lends.
+        let has_some = parts.iter().zip(&matches.shares).filter(|(part, _)| **part > 0.0);
+        let mut share = has_some.map(|(_, adds)| f64::from(*adds)).sum::<f64>();
         let mut lenders = BTreeSet::new();
         for (term, (&has, &adds)) in parts.iter().zip(&matches.shares).enumerate() {
             let (mut most, mut lender) = (f64::from(has), None);

@@ -15,7 +15,7 @@ const MAX_RECALLED: usize = 50;
 pub struct RecallRequest {
     /// What was said to the agent, of any length. Of a long one the beginning and the end count.
     pub message: String,
-    /// The messages before, the newest last. They say what a short message is about.
+    /// The messages before, the newest last. A short question continues the last question among them.
     pub before: Vec<String>,
     /// Which memories may come.
     pub filter: Filter,

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::World;
 use super::server::Server;
+use super::{QUESTION, Ran, World};
 use crate::support::document;
 
 /// A session of Claude Code in a folder of sessions, which says this.
@@ -78,29 +78,38 @@ fn a_short_question_continues_the_question_before_it() {
     let world = World::new();
     let port = |service: &str, port: u32| ("fact", format!("{service} listens on port {port} in staging"));
     world.save([port("Billing-api", 7825), port("Ledger-sync", 4107), port("Mailroom", 5219)]);
-    let transcript = session(&world, "projects", "one", "which port does billing-api use in staging?");
-    let ask = |name: &str, path: &Path| {
-        let mut input = world.prompt(name, "and for ledger-sync?");
+    let transcript = session(&world, "claude/projects", "one", "which port does billing-api use in staging?");
+    let root = fs::canonicalize(world.folder.path()).unwrap();
+    let ask = |name: &str, message: &str, path: &Path| {
+        let mut input = world.prompt(name, message);
         input["transcript_path"] = json!(path);
-        world.hook("claude-code", "prompt", &input).out
+        let mut command = world.command(&["hook", "claude-code", "prompt"]);
+        command.env("CLAUDE_CONFIG_DIR", root.join("claude"));
+        Ran::of(command, input.to_string().into_bytes())
     };
-    assert!(ask("S", &transcript).contains("4107"));
+    let follow_up = |name: &str, path: &Path| ask(name, "and for ledger-sync?", path).out.contains("4107");
+    assert!(follow_up("S", &transcript));
     let tool =
         json!({ "type": "user", "uuid": "t", "message": { "content": [{ "type": "tool_result", "content": "x" }] } });
     let before = "{\"type\":\"progress\"}\n".repeat(100_000);
     let said = fs::read_to_string(&transcript).unwrap();
     fs::write(&transcript, before + &said + &format!("{tool}\n").repeat(50)).unwrap();
-    assert!(ask("T", &transcript).contains("4107"), "at the end of a long one");
-    let pipe = world.folder.path().join("pipe.jsonl");
+    assert!(follow_up("T", &transcript), "at the end of a long one");
+    let folder = transcript.parent().unwrap();
+    let (pipe, device) = (folder.join("pipe.jsonl"), folder.join("device.jsonl"));
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    for other in [&pipe, Path::new("/dev/zero"), Path::new("/nowhere/S.jsonl")] {
-        assert!(!ask("U", other).contains("4107"), "{other:?}");
+    std::os::unix::fs::symlink("/dev/zero", &device).unwrap();
+    let elsewhere = session(&world, "elsewhere", "two", "which port does billing-api use in staging?");
+    for other in [&pipe, &device, &elsewhere, Path::new("/dev/zero"), Path::new("/nowhere/S.jsonl")] {
+        assert!(!follow_up("U", other), "{other:?}");
+        let session = format!("{other:?}");
+        assert!(ask(&session, QUESTION, other).has_fact(), "nothing is lost by {other:?}");
     }
     let server = Server::start(&world, &[]);
-    assert!(ask("V", &transcript).contains("4107"));
+    assert!(follow_up("V", &transcript));
     drop(server);
     world.settings("[sync]\nenabled = false\n");
-    assert!(!ask("W", &transcript).contains("4107"), "without the right to read files");
+    assert!(!follow_up("W", &transcript), "without the right to read files");
 }
 
 /// Whoever has added no transcripts does not want them kept. Of a path that a client names nothing is kept.

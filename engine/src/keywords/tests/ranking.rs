@@ -71,6 +71,25 @@ fn in_a_long_text_the_words_of_one_passage_count() {
 }
 
 #[test]
+fn of_characters_a_longer_text_is_long_and_a_frequent_word_is_in_every_passage() {
+    let folder = tempfile::tempdir().unwrap();
+    let texts = [
+        format!("電車{}切符", "あ".repeat(150)),
+        format!("電車{}切符", "あ".repeat(450)),
+        format!("{}{}invoice", "boiler ".repeat(65), "filler ".repeat(900)),
+        format!("{}{}invoice", "boiler ".repeat(60), "filler ".repeat(900)),
+    ];
+    let index = index_of(folder.path(), &records(&texts.each_ref().map(String::as_str)));
+    let snapshot = index.snapshot().unwrap();
+    let share = |query: &str, id: i64| {
+        let found = snapshot.matches(&KeywordQuery::new(query), &[id.into()], None).unwrap();
+        found[0].unwrap().share
+    };
+    assert_eq!([share("電車 切符", 1), share("boiler invoice", 3)], [1.0, 1.0]);
+    assert!(share("電車 切符", 2) < 0.8 && share("boiler invoice", 4) < 0.8);
+}
+
+#[test]
 fn the_score_of_a_term_is_bm25_of_texts_of_160_words_at_least() {
     let folder = tempfile::tempdir().unwrap();
     let index = index_of(folder.path(), &records(&["apple pie", "apple apple tart pie crust", "plum cake"]));

@@ -25,6 +25,7 @@ use memorist_clients::Client;
 use memorist_clients::hooks::{self, Event};
 use memorist_engine::paths::StorePaths;
 use memorist_ingest::project;
+use memorist_ingest::sources::machine::Machine;
 
 use crate::args::{Cli, Global, Hook};
 use crate::hooks::VARIABLE;
@@ -106,7 +107,7 @@ fn react(global: &Global, args: &Hook, started: Instant, deadline: &Deadline) ->
     let before = match &call.message {
         // Without the right to read files by itself, it reads none.
         Some(message) if event == Event::Prompt && settings.sync.enabled && may_continue(message) => {
-            hooks::said_before(client, &call)
+            home.map_or_else(Vec::new, |home| hooks::said_before(client, &call, &Machine::this(home)))
         }
         _ => Vec::new(),
     };
