@@ -91,9 +91,9 @@ fn is_request(text: &str) -> bool {
     let start = all_but_last.iter().rposition(|word| word.ends_with(['.', '!', '?', ':'])).map_or(0, |end| end + 1);
     let words = line[start..].iter().map(|word| bare(word).to_lowercase());
     let words: Vec<String> = words.skip_while(|word| word.is_empty() || words::has(LEADS, word)).take(4).collect();
-    let [first, second, rest @ ..] = &words[..] else { return false };
+    let beginning = words.join(" ") + " ";
     // "Can you tell me which port it has?" is a question.
-    REQUESTS.contains(&&*format!("{first} {second}")) && !rest.iter().any(|word| words::has(TELLING, word))
+    REQUESTS.iter().any(|request| beginning.starts_with(request)) && !words.iter().any(|word| words::has(TELLING, word))
 }
 
 /// Whether a question that continues another asks for a place of the same: "and on staging?".
@@ -368,10 +368,17 @@ mod tests {
             "OK - should I go on?",
             "It is done\nShall we go on?",
             "Want me to run the tests of billing-api?",
+            "can you have a look at the module?",
+            "do you want that?",
         ] {
             assert_eq!(continued(&[asked, other]), asked, "{other}");
         }
-        for question in ["can you tell me which port we have?", "Could you please remember what the limit is?"] {
+        for question in [
+            "can you tell me which port we have?",
+            "Could you please remember what the limit is?",
+            "do we use tabs?",
+            "do you know the limit?",
+        ] {
             assert_eq!(continued(&[asked, question]), question);
         }
         assert_eq!(continued(&["Shall I go on?"]), "nothing");

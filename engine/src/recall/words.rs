@@ -10,22 +10,21 @@ pub const OWNERS: &str = "the our";
 pub const PLACES: &str = "in on at";
 /// A sentence that begins like this and ends with a question mark asks somebody to do something, or offers it.
 pub const REQUESTS: &[&str] = &[
-    "can you",
-    "could you",
-    "would you",
-    "will you",
-    "do you",
-    "can i",
-    "could i",
-    "may i",
-    "shall i",
-    "should i",
-    "shall we",
-    "want me",
-    "do we",
+    "can you ",
+    "could you ",
+    "would you ",
+    "will you ",
+    "do you want ",
+    "can i ",
+    "could i ",
+    "may i ",
+    "shall i ",
+    "should i ",
+    "shall we ",
+    "want me ",
 ];
 /// But not if one of these follows.
-pub const TELLING: &str = "tell know remember recall explain say have use need";
+pub const TELLING: &str = "tell know remember recall explain say";
 /// What a sentence begins with that says nothing.
 pub const LEADS: &str = "please ok okay so and now then well hi hey";
 /// Words that other languages with these letters hardly have. Of an English message, at least one word in ten is one of them.
