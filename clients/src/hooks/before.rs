@@ -5,7 +5,7 @@ use std::path::Path;
 use memorist_sources::formats::{self, Format, Role};
 use memorist_sources::machine::Machine;
 
-use super::{Call, Event, write};
+use super::call::Call;
 use crate::Client;
 
 /// Bytes of a transcript that are read, from its end. Tools print much between two messages.
@@ -16,9 +16,8 @@ const MOST_MESSAGES: usize = 8;
 /// What a person said before the message of `call`, the newest last: at most eight messages. None where the client takes
 /// nothing at a message or has no transcript, and of a file that is not where the client keeps them.
 pub fn said_before(client: Client, call: &Call, machine: &Machine) -> Vec<String> {
-    let Some(format) = formats::by_name(client.name()).filter(|_| write(client, Event::Prompt, "").is_some()) else {
-        return Vec::new();
-    };
+    // Cursor takes nothing at a message.
+    let Some(format) = formats::by_name(client.name()).filter(|_| client != Client::Cursor) else { return Vec::new() };
     let Some(path) = call.transcript.as_deref().filter(|path| is_kept_by(format, path, machine)) else {
         return Vec::new();
     };
