@@ -46,10 +46,21 @@ fn is_kept_by(format: &dyn Format, path: &Path, machine: &Machine) -> bool {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::path::PathBuf;
 
     use serde_json::json;
+    use tempfile::TempDir;
 
     use super::*;
+
+    /// A home with a folder of sessions of Claude Code.
+    fn home() -> (TempDir, Machine, PathBuf) {
+        let home = tempfile::tempdir().unwrap();
+        let machine = Machine::new(home.path(), []);
+        let folder = home.path().join(".claude/projects/-p");
+        fs::create_dir_all(&folder).unwrap();
+        (home, machine, folder)
+    }
 
     fn line(at: usize, role: &str, text: &str) -> String {
         let message = json!({ "role": role, "content": text });
@@ -58,10 +69,7 @@ mod tests {
 
     #[test]
     fn what_a_person_said_before_is_in_the_transcript() {
-        let home = tempfile::tempdir().unwrap();
-        let machine = Machine::new(home.path(), []);
-        let folder = home.path().join(".claude/projects/-p");
-        fs::create_dir_all(&folder).unwrap();
+        let (_home, machine, folder) = home();
         let path = folder.join("S.jsonl");
         let asked: String = (0..10).map(|at| line(at, "user", &format!("Question {at}?"))).collect();
         let answered: String = (10..30).map(|at| line(at, "assistant", "Shall I go on?")).collect();
@@ -87,10 +95,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_elsewhere_is_not_read() {
-        let home = tempfile::tempdir().unwrap();
-        let machine = Machine::new(home.path(), []);
-        let folder = home.path().join(".claude/projects");
-        fs::create_dir_all(&folder).unwrap();
+        let (home, machine, folder) = home();
         let call = |transcript| Call { transcript: Some(transcript), message: Some("?".into()), ..Call::default() };
         let other = home.path().join("S.jsonl");
         fs::write(&other, line(1, "user", "which port?")).unwrap();

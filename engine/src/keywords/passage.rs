@@ -75,6 +75,7 @@ impl Occurrences {
 
     /// The words of the passage of so many positions whose words count most by these weights.
     pub(super) fn best_passage(&mut self, weights: &[f32], length: u32) -> Together {
+        self.places.retain(|(_, word)| !self.everywhere[*word]);
         self.places.sort_unstable();
         self.inside.clear();
         self.inside.resize(weights.len(), 0);
@@ -83,26 +84,23 @@ impl Occurrences {
             while position - self.places[start].0 >= length {
                 let first = self.places[start].1;
                 self.inside[first] -= 1;
-                if self.inside[first] == 0 && !self.everywhere[first] {
+                if self.inside[first] == 0 {
                     weight -= weights[first];
                 }
                 start += 1;
             }
             self.inside[word] += 1;
-            if self.inside[word] == 1 && !self.everywhere[word] {
+            if self.inside[word] == 1 {
                 weight += weights[word];
             }
             if weight > heaviest {
                 (heaviest, best) = (weight, start..at + 1);
             }
         }
-        // Anew, as what is added and taken away again leaves a rest.
-        let mut is_inside = std::mem::take(&mut self.everywhere);
+        // Summed again: adding and subtracting has rounded.
+        let mut is_inside = self.everywhere.clone();
         self.places[best].iter().for_each(|(_, word)| is_inside[*word] = true);
-        let inside = weights.iter().zip(&is_inside).filter(|(_, is_inside)| **is_inside);
-        let together = Together::of(inside.map(|(weight, _)| *weight));
-        self.everywhere = is_inside;
-        together
+        Together::of(weights.iter().zip(is_inside).filter(|(_, is_inside)| *is_inside).map(|(weight, _)| *weight))
     }
 }
 

@@ -106,21 +106,19 @@ fn asks_for_place(text: &str) -> bool {
 /// what is asked of it stay.
 fn of_another(question: &str, is_ordinary: impl Fn(&str) -> bool) -> String {
     let names = names(question, is_ordinary);
-    let words: Vec<&str> = question.split_whitespace().collect();
-    let is_name = |at: usize| names.contains(&bare(words[at]).to_lowercase());
-    let is_subject = |at: &usize| {
-        let before = at.checked_sub(1).map(|before| bare(words[before]).to_lowercase()).unwrap_or_default();
-        let of_it = words::has(PREPOSITIONS, &before) && !words::has(PLACES, &before);
-        is_name(*at) && (of_it || words::has(VERBS, &before))
-    };
-    let mut subjects: Vec<String> =
-        (0..words.len()).filter(is_subject).map(|at| bare(words[at]).to_lowercase()).collect();
+    let words: Vec<(&str, String)> =
+        question.split_whitespace().map(|word| (word, bare(word).to_lowercase())).collect();
+    let is_name = |word: &&String| names.contains(word);
+    let leads_to_subject =
+        |word: &str| !words::has(PLACES, word) && (words::has(PREPOSITIONS, word) || words::has(VERBS, word));
+    let after = words.windows(2).filter(|pair| leads_to_subject(&pair[0].1)).map(|pair| &pair[1].1);
+    let mut subjects: Vec<&String> = after.filter(is_name).collect();
     if subjects.is_empty() {
-        subjects.extend((0..words.len()).rev().find(|at| is_name(*at)).map(|at| bare(words[at]).to_lowercase()));
+        subjects.extend(words.iter().rev().map(|(_, word)| word).find(is_name));
     }
-    let other = |word: &&str| match bare(word) {
-        name if subjects.contains(&name.to_lowercase()) => word.replace(name, "it"),
-        _ => (*word).to_owned(),
+    let other = |(word, name): &(&str, String)| match subjects.contains(&name) {
+        true => word.replace(bare(word), "it"),
+        false => (*word).to_owned(),
     };
     words.iter().map(other).collect::<Vec<_>>().join(" ")
 }

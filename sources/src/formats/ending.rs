@@ -1,5 +1,6 @@
 //! The end of a transcript, for what was just said in its session.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -16,13 +17,10 @@ pub fn last_turns(format: &dyn Format, path: &Path, most: u64) -> Result<Vec<Tur
     if !file.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file").into());
     }
-    let is_of_lines = path.extension().is_some_and(|extension| extension == "jsonl");
-    let is_text = is_of_lines || path.extension().is_some_and(|extension| extension == "json");
-    let since = match file.len() {
-        _ if !is_text => return Ok(Vec::new()),
-        length if length <= most => None,
-        _ if format.takes_back() || !is_of_lines => return Ok(Vec::new()),
-        _ => Some(jsonl::near_end(path, most)?),
+    let since = match path.extension().and_then(OsStr::to_str) {
+        Some("json" | "jsonl") if file.len() <= most => None,
+        Some("jsonl") if !format.takes_back() => Some(jsonl::near_end(path, most)?),
+        _ => return Ok(Vec::new()),
     };
     Ok(format.read(path, since.as_ref())?.turns)
 }
