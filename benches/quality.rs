@@ -1,5 +1,5 @@
-//! How well searches find: recall, MRR and nDCG per mode, with intervals; what each step of the ranking adds; and how well
-//! the best relevance tells whether a store has an answer at all.
+//! How well searches find: recall, MRR and nDCG per mode, with intervals; what each step of the ranking adds, and how the whole
+//! compares with each side alone; and how well the best relevance tells whether a store has an answer at all.
 //!
 //! Each set is a store of its own, embedded by the default model:
 //!
@@ -10,7 +10,7 @@
 //! | `identifiers` | the memories of `facts`, and 500 that a code, a path, a phrase or a name tells apart | with it, in a sentence |
 //! | `conversations` | the turns of made conversations of two speakers | for answers that have no word of their question |
 //! | `changes` | made memories, and facts with what superseded them | for what is so now |
-//! | `long`, three | 200 memories of 2,000 words with a fact in the first, the middle or the last third | for it, in other words |
+//! | `long`, four | 200 memories of 2,000 words with a fact in the first, the middle or the last third | for it, in other words; once with a rare word |
 //! | a folder | `corpus.jsonl`, `queries.jsonl`, `qrels/*.tsv`: the BEIR format | those with judgements |
 //!
 //! Run: `cargo bench --bench quality`, with `MEMORIST_QUALITY_FOLDER=DIR` for a folder of your own (or several, with `:`
@@ -29,6 +29,7 @@ mod quality {
 
 use std::path::Path;
 
+use bench_data::Style;
 use quality::saved::SavedSet;
 use quality::set::Set;
 use quality::{abstention, folder, made, sessions, steps};
@@ -39,7 +40,8 @@ fn main() {
         Err(_) => {
             let mut sets =
                 vec![made::facts(), sessions::set(), made::identifiers(), made::conversations(), made::changes()];
-            sets.extend((0..3).map(made::long));
+            sets.extend((0..3).map(|third| made::long(third, Style::Meaning)));
+            sets.push(made::long(1, Style::Both));
             sets
         }
     };

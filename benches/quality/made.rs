@@ -74,13 +74,14 @@ pub fn changes() -> Set {
     set
 }
 
-/// Long memories with a fact in one third of each, the first being 0, and a question about it in other words. What is around
-/// it is about anything.
-pub fn long(third: usize) -> Set {
+/// Long memories with a fact in one third of each, the first being 0, and a question about it, in other words or with a rare
+/// one. What is around it is about anything.
+pub fn long(third: usize, style: Style) -> Set {
     let name = ["first", "middle", "last"][third];
-    let mut set = Set { name: format!("long, {name} third"), ..Set::default() };
+    let with = if style == Style::Meaning { "" } else { ", with a rare word" };
+    let mut set = Set { name: format!("long, {name} third{with}"), ..Set::default() };
     let asked = bench_data::questions(SEED, LONG_OF, 4 * LONG).into_iter();
-    let asked = asked.filter(|question| question.style == Style::Meaning && question.answers.len() == 1);
+    let asked = asked.filter(|question| question.style == style && question.answers.len() == 1);
     let asked: Vec<_> = asked.take(LONG).collect();
     let fact = |question: &bench_data::Question| bench_data::memory(SEED, question.answers[0]).content;
     let facts: HashSet<String> = asked.iter().map(fact).collect();

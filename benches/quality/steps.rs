@@ -34,7 +34,7 @@ fn ways() -> [Way; 8] {
     ]
 }
 
-/// Prints the measures of each way in percent, then what each step changes.
+/// Prints the measures of each way in percent, then what each step changes, and how the default compares with each side alone.
 pub fn print(set: &SavedSet) {
     let measured: Vec<(Way, Vec<Measures>)> = ways().into_iter().map(|way| measured(set, way)).collect();
     head("", 11);
@@ -51,9 +51,12 @@ pub fn print(set: &SavedSet) {
     head("", 22);
     for pair in measured.windows(2).filter(|pair| pair[1].0.is_step) {
         let [(_, before), (way, after)] = pair else { continue };
-        let (before, after) = (columns(before), columns(after));
-        let cells: Vec<String> = before.iter().zip(&after).map(|(before, after)| change(before, after)).collect();
-        row(way.name, &cells, 22);
+        row(way.name, &changes(before, after), 22);
+    }
+    let (_, default) = measured.last().expect("ways");
+    eprintln!("what hybrid changes from each side alone, likewise");
+    for (side, alone) in measured.iter().filter(|(way, _)| !way.is_step) {
+        row(side.name, &changes(alone, default), 22);
     }
 }
 
@@ -69,6 +72,11 @@ fn measured(set: &SavedSet, way: Way) -> (Way, Vec<Measures>) {
 /// The values of all queries, by measure.
 fn columns(all: &[Measures]) -> [Vec<f64>; Measures::NAMES.len()] {
     std::array::from_fn(|column| all.iter().map(|one| one.values()[column]).collect())
+}
+
+fn changes(before: &[Measures], after: &[Measures]) -> Vec<String> {
+    let (before, after) = (columns(before), columns(after));
+    before.iter().zip(&after).map(|(before, after)| change(before, after)).collect()
 }
 
 fn change(before: &[f64], after: &[f64]) -> String {

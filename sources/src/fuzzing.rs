@@ -9,7 +9,8 @@ use crate::formats;
 use crate::notes::NoteKind;
 use crate::tokens::{Estimate, TokenCount as _};
 
-/// Bytes as a transcript, of the format that the first one chooses: what it says is not empty, and no turn is there twice.
+/// Bytes as a transcript, of the format that the first one chooses: no turn is empty, nor is one of its end when that is read by
+/// itself, and none is there twice.
 ///
 /// # Panics
 /// If that is violated.
@@ -20,8 +21,12 @@ pub fn transcript(bytes: &[u8], folder: &Path) {
     if fs::write(&path, rest).is_err() {
         return;
     }
+    let has_text = |turn: &formats::Turn| !turn.text.trim().is_empty();
+    if let Ok(last) = formats::last_turns(format, &path, rest.len() as u64 / 2) {
+        assert!(last.iter().all(has_text), "{}: an empty turn at the end", format.name());
+    }
     let Ok(batch) = format.read(&path, None) else { return };
-    assert!(batch.turns.iter().all(|turn| !turn.text.trim().is_empty()), "{}: an empty turn", format.name());
+    assert!(batch.turns.iter().all(has_text), "{}: an empty turn", format.name());
     if let Ok(again) = format.read(&path, Some(&batch.cursor)) {
         let known: HashSet<_> = batch.turns.iter().map(|turn| &turn.id).collect();
         let is_new = |turn: &formats::Turn| !again.whole && !known.contains(&turn.id);

@@ -46,6 +46,10 @@ pub struct Matches {
     pub records: Vec<Match>,
     /// What each word and identifier of the query that occurs anywhere adds to [`Match::share`] where it counts.
     pub shares: Vec<f32>,
+    /// How much all words and identifiers of the query say, as a multiple of what some passage of the store says by chance:
+    /// the sum of their inverse document frequencies, divided by that of a word that one passage has; or by the sum of those
+    /// that occur anywhere, if that is less: what has all of them does not have them by chance. At least 1.
+    pub information: f32,
     /// The score of each record, without the phrase bonus, by word or identifier: as many as `shares` for each.
     pub(crate) parts: Vec<f32>,
 }

@@ -320,6 +320,13 @@ impl Plan {
         self.rarities.iter().map(|rarity| rarity / self.rarity).collect()
     }
 
+    /// See [`Matches::information`](super::found::Matches::information).
+    pub(super) fn information(&self) -> f32 {
+        let passages = self.docs.max(self.tokens / u64::from(self.lengths.passage)).max(1);
+        let most: f32 = self.rarities.iter().sum();
+        self.rarity / idf(1, passages).min(most)
+    }
+
     /// How many postings of the segment would be read without pruning.
     pub(super) fn postings(&self, segment: usize) -> u64 {
         self.clauses

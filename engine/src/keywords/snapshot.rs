@@ -163,10 +163,11 @@ impl<'a> Search<'a> {
         let none = Match { score: 0.0, is_singled_out: false, share: 0.0, rarest: 0.0 };
         let shares = self.plan.shares();
         let parts = vec![0.0; places.len() * shares.len()];
-        let mut matches = Matches { records: vec![none; places.len()], shares, parts };
+        let mut matches = Matches { records: vec![none; places.len()], shares, information: 1.0, parts };
         if self.plan.is_empty() {
             return Ok(matches);
         }
+        matches.information = self.plan.information();
         let mut order: Vec<(Place, usize)> = places.iter().copied().zip(0..).collect();
         order.sort_unstable();
         let segments = &self.snapshot.segments;

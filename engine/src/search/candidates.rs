@@ -226,6 +226,7 @@ impl<'a> KeywordSide<'a> {
             candidate.is_singled_out = found.is_singled_out;
             candidate.rarest = Some(f64::from(found.rarest));
             candidate.share = Some(f64::from(found.share));
+            candidate.information = f64::from(scores.matches.information);
             candidate.vector = scores.cosines[slot];
             candidate.in_thread = pool.in_thread(slot, &scores, rules);
         }

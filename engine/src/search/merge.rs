@@ -1,10 +1,13 @@
 //! Scores and ranks the candidates of both indexes, which `candidates.rs` has united. A pure function: no I/O, no clock, no index.
 //!
 //! The scores of each index are scaled to 0..1 (min-max), from the least that there can be or from the least among the
-//! candidates ([`Scale`]), then weighted and added. A candidate that only one index found comes with its exact score in the other, filled in by the caller: counting it as 0 finds less
-//! than keywords alone. From the theoretical minima, words count by the share of the query that they cover: a question in
-//! other words has a best match too, which says nothing. For one that has no vector yet, its words count for both;
-//! and for one that they single out, by a code or a name, if that is more, so that likeness does not push it away.
+//! candidates ([`Scale`]), then weighted and added. A candidate that only one index found comes with its exact score in the
+//! other, filled in by the caller: counting it as 0 finds less than keywords alone.
+//!
+//! From the theoretical minima, words count by the share of the query that the best candidate has of them: a question in
+//! other words has a best match too, which says nothing. They count little if some text would have as many by chance. For one
+//! that has no vector yet, its words count for both; and for one that they single out, by a code or a name, if that is more,
+//! so that likeness does not push it away.
 
 use super::relevance::relevance;
 use crate::types::{MatchSource, Parts, RecordId, Scale, Weights};
@@ -30,6 +33,8 @@ pub struct Candidate {
     pub is_singled_out: bool,
     /// The share of the query's words that it has, weighted by their rarity; `None` if the keyword index was not searched.
     pub share: Option<f64>,
+    /// How much all words of the query say beside chance: [`Matches::information`](crate::keywords::Matches::information).
+    pub information: f64,
     /// How rare the rarest word of the query is that it has itself, 0 to 1; `None` as with `share`.
     pub rarest: Option<f64>,
     /// How it is judged with those around it; `None` if it belongs to no thread.
@@ -66,6 +71,7 @@ impl Candidate {
             keyword_rank: None,
             is_singled_out: false,
             share: None,
+            information: CERTAIN,
             rarest: None,
             in_thread: None,
             in_period: None,
@@ -84,6 +90,14 @@ impl Candidate {
 
     fn ranked_share(&self) -> Option<f64> {
         self.in_thread.as_ref().map_or(self.share, |thread| Some(thread.share))
+    }
+
+    /// What its words say for it, 0 to 1: their share of the query, or less if some text has as many by chance and none of
+    /// them is rare.
+    fn evidence(&self) -> Option<f64> {
+        let share = self.ranked_share()?;
+        let certainty = (share * self.information).max(self.rarest.unwrap_or_default()).min(1.0);
+        Some(share * certainty.powi(DOUBT))
     }
 
     /// How likely it answers the query: by its own cosine and words, or by those of the records around it if they say more.
@@ -148,7 +162,7 @@ pub fn merge(candidates: Vec<Candidate>, weights: Weights, scale: Scale) -> Vec<
     let covered = match scale {
         // Where words alone are searched, they are all there is.
         Scale::Theoretical if !matches!(vector, Range::Silent) => {
-            candidates.iter().filter_map(Candidate::ranked_share).fold(0.0, f64::max)
+            candidates.iter().filter_map(Candidate::evidence).fold(0.0, f64::max)
         }
         _ => 1.0,
     };
@@ -191,6 +205,11 @@ const LIFT: f64 = 0.1;
 /// The least scores that there can be.
 const LEAST_COSINE: f64 = -1.0;
 const LEAST_BM25: f64 = 0.0;
+/// How steeply the weight of words falls that say less than chance does. With 1, they still push away what is near in long
+/// texts; with 4, they hardly do (`benches/quality.rs`).
+const DOUBT: i32 = 4;
+/// The information of words that no text has by chance.
+const CERTAIN: f64 = f64::MAX;
 
 /// The range of the scores of one index.
 #[derive(Debug, Clone, Copy)]
@@ -259,6 +278,7 @@ mod tests {
             keyword_rank: None,
             is_singled_out: false,
             share,
+            information: CERTAIN,
             in_thread: None,
             in_period: None,
         }
@@ -321,6 +341,27 @@ mod tests {
         assert_eq!((waits(code.clone()), waits(Candidate { is_singled_out: false, ..code })), (3, 1));
         let near = [candidate(1, Some(0.6), Some(6.0)), waiting(0.1)].to_vec();
         assert_eq!(order(&merge(near, Weights::default(), Scale::Theoretical))[0], 1);
+    }
+
+    /// Two common words of a short question are together in some text of many.
+    #[test]
+    fn words_that_some_text_has_by_chance_say_little() {
+        let first = |share: f64, information: f64, rarest: f64| {
+            let having = |share, rarest, candidate| Candidate {
+                share: Some(share),
+                information,
+                rarest: Some(rarest),
+                ..candidate
+            };
+            let wordy = having(share, rarest, candidate(1, Some(0.5), Some(5.0)));
+            let near = having(0.0, 0.0, candidate(2, Some(0.6), Some(0.0)));
+            let ranked = merge(vec![wordy, near], Weights::default(), Scale::Theoretical);
+            (order(&ranked)[0], ranked.iter().map(|ranked| ranked.parts.keyword).fold(0.0, f64::max))
+        };
+        assert_eq!(first(0.5, 1.0, 0.3), (2, 0.3 * 0.5 * 0.5f64.powi(4)), "half of words that say little");
+        assert_eq!(first(0.5, 2.0, 0.3), (1, 0.3 * 0.5), "half of words that say much");
+        assert_eq!(first(0.5, 1.0, 1.0), (1, 0.3 * 0.5), "half of them, with a rare one");
+        assert_eq!(first(1.0, 1.0, 0.3), (1, 0.3), "all of them, however little they say");
     }
 
     /// Of candidates that are all far from the query, the nearest does not push away the one that has its words.
@@ -443,6 +484,7 @@ mod tests {
                 keyword_rank: None,
                 is_singled_out: true,
                 share: None,
+                information: CERTAIN,
                 rarest: None,
                 in_thread: None,
                 in_period: None,

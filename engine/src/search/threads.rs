@@ -207,6 +207,7 @@ mod tests {
             let matches = Matches {
                 records: self.words.iter().map(record).collect(),
                 shares: SHARES.to_vec(),
+                information: 1.0,
                 parts: self.words.concat(),
             };
             pool.in_thread(at, &Scores { matches, cosines: self.cosines.clone() }, rules).expect("it has a thread")

@@ -73,7 +73,7 @@ pub enum Scale {
     /// From the least score that there can be: -1 for a cosine, 0 for BM25 (Bruch, Gai, Ingber: An Analysis of Fusion Functions
     /// for Hybrid Retrieval, TOIS 2023). Of candidates that are all far from the query, the nearest is hardly above the others.
     /// And words count as far as they say something: by the share of the query's words that a candidate has, each weighted by
-    /// its rarity.
+    /// its rarity, and little if some text would have as many by chance.
     #[default]
     Theoretical,
     /// From the least score among the candidates: min-max as it is mostly meant.

@@ -131,6 +131,26 @@ fn the_share_of_a_query_is_that_of_its_rarity() {
     close(shares("zebra"), [0.0, 0.0, 0.0]);
 }
 
+/// Beside the word that one passage of the store has. A text of 600 words has ten passages.
+#[test]
+fn what_a_query_says_is_a_multiple_of_what_chance_says() {
+    let information = |contents: &[&str], query: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let index = index_of(folder.path(), &records(contents));
+        let snapshot = index.snapshot().unwrap();
+        snapshot.query(&KeywordQuery::new(query), None).unwrap().matches(&[]).unwrap().information
+    };
+    let idf = |frequency: f32, of: f32| (1.0f32 + (of - frequency + 0.5) / (frequency + 0.5)).ln();
+    let close = |left: f32, right: f32| assert!((left - right).abs() < 1e-5, "{left} {right}");
+    let short = ["apple pie", "apple tart", "plum cake"];
+    close(information(&short, "apple plum pie"), (idf(2.0, 3.0) + 2.0 * idf(1.0, 3.0)) / idf(1.0, 3.0));
+    close(information(&short, "apple"), 1.0);
+    // The only word that occurs is all that there can be.
+    close(information(&short, "apple pudding"), (idf(2.0, 3.0) + idf(0.0, 3.0)) / idf(2.0, 3.0));
+    let long = ["apple pie", "apple tart", &"plum ".repeat(1_796)];
+    close(information(&long, "apple plum pie tart"), (idf(2.0, 3.0) + 3.0 * idf(1.0, 3.0)) / idf(1.0, 30.0));
+}
+
 #[test]
 fn words_that_stand_together_score_more() {
     let folder = tempfile::tempdir().unwrap();
