@@ -39,6 +39,11 @@ pub(super) fn varied(random: &mut Random, next: &mut i64) -> Record {
     record
 }
 
+/// The inverse document frequency of a word that so many of all documents have.
+fn idf(frequency: f32, docs: f32) -> f32 {
+    (1.0 + (docs - frequency + 0.5) / (frequency + 0.5)).ln()
+}
+
 #[test]
 fn in_a_long_text_the_words_of_one_passage_count() {
     let around = |words: usize| "filler ".repeat(words);
@@ -97,8 +102,7 @@ fn the_score_of_a_term_is_bm25_of_texts_of_160_words_at_least() {
     let scores =
         super::scores_of(&*snapshot, &KeywordQuery::new("apple"), &[1, 2, 3, 4].map(RecordId::from), None).unwrap();
     // Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009
-    let idf = (1.0f32 + (3.0 - 2.0 + 0.5) / (2.0 + 0.5)).ln();
-    let bm25 = |tf: f32, length: f32| idf * 2.2 * tf / (tf + 1.2 * (0.25 + 0.75 * length / 160.0));
+    let bm25 = |tf: f32, length: f32| idf(2.0, 3.0) * 2.2 * tf / (tf + 1.2 * (0.25 + 0.75 * length / 160.0));
     let expected = [Some(bm25(1.0, 2.0)), Some(bm25(2.0, 5.0)), Some(0.0), None];
     for (score, expected) in scores.iter().zip(expected) {
         match (score, expected) {
@@ -119,7 +123,7 @@ fn the_share_of_a_query_is_that_of_its_rarity() {
         let matches = snapshot.matches(&KeywordQuery::new(query), &ids, None).unwrap();
         matches.into_iter().map(|found| found.unwrap().share).collect::<Vec<_>>()
     };
-    let idf = |frequency: f32| (1.0f32 + (3.0 - frequency + 0.5) / (frequency + 0.5)).ln();
+    let idf = |frequency| idf(frequency, 3.0);
     let close = |shares: Vec<f32>, expected: [f32; 3]| {
         assert!(shares.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{shares:?} {expected:?}");
     };
@@ -131,7 +135,7 @@ fn the_share_of_a_query_is_that_of_its_rarity() {
     close(shares("zebra"), [0.0, 0.0, 0.0]);
 }
 
-/// Beside the word that one passage of the store has. A text of 600 words has ten passages.
+/// As a word is rare that one passage of the store has. 1,800 words are thirty passages.
 #[test]
 fn what_a_query_says_is_a_multiple_of_what_chance_says() {
     let information = |contents: &[&str], query: &str| {
@@ -140,7 +144,6 @@ fn what_a_query_says_is_a_multiple_of_what_chance_says() {
         let snapshot = index.snapshot().unwrap();
         snapshot.query(&KeywordQuery::new(query), None).unwrap().matches(&[]).unwrap().information
     };
-    let idf = |frequency: f32, of: f32| (1.0f32 + (of - frequency + 0.5) / (frequency + 0.5)).ln();
     let close = |left: f32, right: f32| assert!((left - right).abs() < 1e-5, "{left} {right}");
     let short = ["apple pie", "apple tart", "plum cake"];
     close(information(&short, "apple plum pie"), (idf(2.0, 3.0) + 2.0 * idf(1.0, 3.0)) / idf(1.0, 3.0));
