@@ -103,7 +103,19 @@ pub fn search(
     add_neighbours(&view, &mut hits, query, now)?;
     explain.load_us = micros(loading);
     explain.total_us = micros(started);
-    Ok(SearchReply { hits, more, reserved: 0, nothing, tier, warnings, near_miss, remedy, terms, explain })
+    Ok(SearchReply {
+        hits,
+        more,
+        reserved: 0,
+        nothing,
+        tier,
+        warnings,
+        near_miss,
+        remedy,
+        terms,
+        missing: Vec::new(),
+        explain,
+    })
 }
 
 /// The candidates that reach the thresholds of the query, best first, and the best of those that do not.

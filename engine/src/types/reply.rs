@@ -134,6 +134,8 @@ pub struct SearchReply {
     /// The terms of the keyword index that were searched for: stems and identifiers, also those that a word with a typo, or the
     /// beginning of one, may mean.
     pub terms: Vec<String>,
+    /// The identifiers, codes and paths of the query, as typed, that no memory in view has.
+    pub missing: Vec<String>,
     /// Times, and numbers of candidates.
     pub explain: Explain,
 }

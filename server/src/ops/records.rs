@@ -47,6 +47,7 @@ pub fn no_reply(params: &SearchParams, query: &Query) -> Option<SearchReply> {
         near_miss: None,
         remedy: None,
         terms: Vec::new(),
+        missing: Vec::new(),
         explain,
     })
 }

@@ -492,6 +492,7 @@ mod tests {
             near_miss: None,
             remedy: None,
             terms: Vec::new(),
+            missing: Vec::new(),
             explain: Default::default(),
         }
     }
