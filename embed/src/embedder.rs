@@ -9,6 +9,17 @@ use crate::progress::Progress;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal(pub String);
 
+/// The languages that a model was trained on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Languages {
+    /// English only: it reads texts in others letter by letter.
+    English,
+    /// About a hundred.
+    Many,
+    /// Not known.
+    Unknown,
+}
+
 /// Turns text into vectors of length 1.
 pub trait Embedder: Send + Sync {
     /// Which model this is.
@@ -19,10 +30,10 @@ pub trait Embedder: Send + Sync {
         self.identity().dims
     }
 
-    /// The vector of a query. Text beyond the model's limit is ignored (the default model reads 256 tokens).
+    /// The vector of a query. It may differ from that of the same text as one that is stored. Text beyond the model's limit is ignored (the default model reads 256 tokens).
     fn embed_query(&self, text: &str) -> Result<Vec<f32>>;
 
-    /// The vectors of `texts`, in order. Called with many at once, so that they can run in batches. Text beyond the model's
+    /// The vectors of `texts` that are stored, in order. Called with many at once, so that they can run in batches. Text beyond the model's
     /// limit is ignored.
     fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>>;
 
@@ -38,7 +49,7 @@ pub trait Embedder: Send + Sync {
         true
     }
 
-    /// Whether a caller that saves a text may wait for its vector, and whether a query's vector is a text's.
+    /// Whether a caller that saves a text may wait for its vector.
     fn is_quick(&self) -> bool {
         true
     }
@@ -47,6 +58,17 @@ pub trait Embedder: Send + Sync {
     /// words of the trade ("timeout", "config") and rarer ones ("broccoli"). `None` if that is not known.
     fn has_word(&self, _word: &str) -> Option<bool> {
         None
+    }
+
+    /// The share of a text's characters, from 0 to 1, that it reads as unknown tokens, of which it knows no more than that
+    /// something is there. White space does not count. `None` if that is not known.
+    fn unknown_share(&self, _text: &str) -> Option<f64> {
+        None
+    }
+
+    /// The languages that it was trained on.
+    fn languages(&self) -> Languages {
+        Languages::Unknown
     }
 
     /// Its batch jobs, if it is a provider that takes them.

@@ -60,7 +60,7 @@ mod window;
 #[cfg(feature = "onnx")]
 mod wordpiece;
 
-pub use embedder::{Embedder, Refusal};
+pub use embedder::{Embedder, Languages, Refusal};
 pub use error::{Error, Result};
 pub use hashed::HashEmbedder;
 pub use host::ModelHost;

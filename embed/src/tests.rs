@@ -17,7 +17,7 @@ use crate::onnx::{OnnxEmbedder, TextTokenizer};
 use crate::progress::NoProgress;
 use crate::provision::{ModelFiles, Provision, SourceFile};
 use crate::window::MAX_TOKENS;
-use crate::{Embedder, Error, ModelHost, ModelIdentity, ModelSettings, ModelSource, allocator};
+use crate::{Embedder, Error, Languages, ModelHost, ModelIdentity, ModelSettings, ModelSource, allocator};
 
 fn cache_dir() -> PathBuf {
     // .../target/debug/deps/<this test>
@@ -150,6 +150,16 @@ fn long_texts_are_cut_and_short_ones_are_not_padded() {
     assert_eq!(tokenizer.encode(&long).unwrap().len(), MAX_TOKENS);
     assert_eq!(tokenizer.encode(&long).unwrap(), tokenizer.encode(&longer).unwrap());
     assert_eq!(tokenizer.encode(&"\u{1f600}".repeat(100_000)).unwrap().len().min(3), 3, "cut between characters");
+}
+
+#[test]
+fn both_tokenizers_agree_on_what_is_unknown() {
+    let files = files(&settings());
+    let (ours, theirs) = (embedder(), TextTokenizer::load(&files.tokenizer).unwrap());
+    assert_eq!(ours.languages(), Languages::English);
+    for text in ["", "a report", "go \u{1f680}\u{1f680}", "\u{1f680}", "\u{43a}\u{43e}\u{442}", "caf\u{e9}!"] {
+        assert_eq!(ours.unknown_share(text), theirs.unknown_share(text), "{text:?}");
+    }
 }
 
 /// Z5: once it is fetched, it works offline.

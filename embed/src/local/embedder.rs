@@ -6,7 +6,7 @@ use memorist_bert::Model;
 use parking_lot::RwLock;
 
 use super::packed;
-use crate::embedder::Embedder;
+use crate::embedder::{Embedder, Languages};
 use crate::error::{Error, Result};
 use crate::identity::ModelIdentity;
 use crate::provision::{ModelFiles, SourceFile};
@@ -84,5 +84,13 @@ impl Embedder for LocalEmbedder {
 
     fn has_word(&self, word: &str) -> Option<bool> {
         Some(self.tokenizer.has_word(word))
+    }
+
+    fn unknown_share(&self, text: &str) -> Option<f64> {
+        Some(self.tokenizer.unknown_share(&text[..text.floor_char_boundary(MAX_BYTES)]))
+    }
+
+    fn languages(&self) -> Languages {
+        Languages::English
     }
 }

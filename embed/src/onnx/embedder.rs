@@ -162,6 +162,10 @@ impl Embedder for OnnxEmbedder {
         }
         Ok(vectors)
     }
+
+    fn unknown_share(&self, text: &str) -> Option<f64> {
+        self.tokenizer.unknown_share(text)
+    }
 }
 
 /// The inputs that a model may have.

@@ -15,6 +15,8 @@ const MAX_BATCH_TOKENS: usize = 1024;
 pub struct TextTokenizer {
     tokenizer: Tokenizer,
     padding: i64,
+    /// The token of what no other token stands for, if it has one.
+    unknown: Option<u32>,
 }
 
 impl TextTokenizer {
@@ -25,12 +27,13 @@ impl TextTokenizer {
             Error::Failed(format!("{} cannot be used as a tokenizer: {why}", file.path().display()))
         };
         let mut tokenizer = Tokenizer::from_bytes(file.read()?).map_err(|error| unusable(&error))?;
-        let named = ["[PAD]", "<pad>"].into_iter().find_map(|token| tokenizer.token_to_id(token));
+        let id = |names: [&str; 2]| names.into_iter().find_map(|name| tokenizer.token_to_id(name));
+        let (named, unknown) = (id(["[PAD]", "<pad>"]), id(["[UNK]", "<unk>"]));
         let padding = tokenizer.get_padding().map(|padding| padding.pad_id).or(named).unwrap_or(0);
         tokenizer.with_padding(None);
         let truncation = TruncationParams { max_length: MAX_TOKENS, ..TruncationParams::default() };
         tokenizer.with_truncation(Some(truncation)).map_err(|error| unusable(&error))?;
-        Ok(TextTokenizer { tokenizer, padding: i64::from(padding) })
+        Ok(TextTokenizer { tokenizer, padding: i64::from(padding), unknown })
     }
 
     /// The token numbers of `text`: at least one, at most [`MAX_TOKENS`].
@@ -45,6 +48,25 @@ impl TextTokenizer {
             tokens.push(self.padding);
         }
         Ok(tokens)
+    }
+
+    /// The share of the characters of `text` that unknown tokens stand for; `None` without such a token.
+    pub fn unknown_share(&self, text: &str) -> Option<f64> {
+        let unknown = self.unknown?;
+        let start = &text[..text.floor_char_boundary(MAX_BYTES)];
+        let encoding = self.tokenizer.encode(start, false).ok()?;
+        let read = encoding.get_offsets().last().map_or(0, |(_, end)| *end);
+        let characters = |from: usize, to: usize| {
+            start.get(from..to).map_or(0, |part| part.chars().filter(|char| !char.is_whitespace()).count())
+        };
+        let tokens = encoding.get_ids().iter().zip(encoding.get_offsets());
+        let of_unknown: usize =
+            tokens.filter(|(id, _)| **id == unknown).map(|(_, (from, to))| characters(*from, *to)).sum();
+        Some(match characters(0, read) {
+            0 if start.chars().all(char::is_whitespace) => 0.0,
+            0 => 1.0,
+            all => of_unknown as f64 / all as f64,
+        })
     }
 
     /// The token that pads shorter rows of a batch.

@@ -48,6 +48,18 @@ impl WordPiece {
         count.0
     }
 
+    /// The share of the characters of `text` that are in words which no tokens make up, from 0 to 1: characters as they are after
+    /// normalization, which drops some. A text of which nothing is left, though it was not empty, is unknown.
+    pub fn unknown_share(&self, text: &str) -> f64 {
+        let mut characters = scan::Characters::default();
+        scan::scan(&self.0, text, &mut characters);
+        match characters.known + characters.unknown {
+            0 if text.chars().all(char::is_whitespace) => 0.0,
+            0 => 1.0,
+            all => characters.unknown as f64 / all as f64,
+        }
+    }
+
     /// Whether the vocabulary has a word whole.
     pub fn has_word(&self, word: &str) -> bool {
         matches!(self.ids(word)[..], [id] if id != self.0.unknown)

@@ -9,6 +9,8 @@ pub trait Sink {
     fn len(&self) -> usize;
     /// Takes back those after the first `len`.
     fn truncate(&mut self, len: usize);
+    /// A word ends, as it is after normalization, and whether tokens make it up.
+    fn word(&mut self, _word: &[u8], _known: bool) {}
 }
 
 impl Sink for Vec<u32> {
@@ -40,6 +42,27 @@ impl Sink for Count {
 
     fn truncate(&mut self, len: usize) {
         self.0 = len;
+    }
+}
+
+/// Counts characters of words that tokens make up, and of others.
+#[derive(Debug, Default)]
+pub struct Characters {
+    pub known: usize,
+    pub unknown: usize,
+}
+
+impl Sink for Characters {
+    fn push(&mut self, _id: u32) {}
+
+    fn len(&self) -> usize {
+        0
+    }
+
+    fn truncate(&mut self, _len: usize) {}
+
+    fn word(&mut self, word: &[u8], known: bool) {
+        *(if known { &mut self.known } else { &mut self.unknown }) += characters(word);
     }
 }
 
@@ -96,7 +119,9 @@ fn words(model: &Model, text: &str, sink: &mut impl Sink) {
         match class(byte) {
             Class::Space | Class::Control => at += 1,
             Class::Punctuation => {
-                sink.push(model.punctuation[usize::from(byte & 0x7F)]);
+                let id = model.punctuation[usize::from(byte & 0x7F)];
+                sink.push(id);
+                sink.word(&[byte], id != model.unknown);
                 at += 1;
             }
             Class::Letter => {
@@ -159,21 +184,36 @@ fn end_word(model: &Model, normal: &mut String, sink: &mut impl Sink) {
     }
 }
 
-/// The tokens of a word: each time the longest, or the unknown one if they do not make up the word.
+/// The tokens of a word, or the unknown one.
 fn word(model: &Model, word: &[u8], sink: &mut impl Sink) {
-    // Bytes that continue a character are not counted. A short word cannot be too long.
-    if word.len() > model.max_chars && word.iter().filter(|byte| (**byte & 0xC0) != 0x80).count() > model.max_chars {
-        return sink.push(model.unknown);
+    let known = pieces(model, word, sink);
+    if !known {
+        sink.push(model.unknown);
+    }
+    sink.word(word, known);
+}
+
+/// The tokens of a word: each time the longest. `false`, and none, if they do not make up the word.
+fn pieces(model: &Model, word: &[u8], sink: &mut impl Sink) -> bool {
+    // A short word cannot be too long.
+    if word.len() > model.max_chars && characters(word) > model.max_chars {
+        return false;
     }
     let before = sink.len();
     let (mut rest, mut start) = (word, model.vocabulary.words);
     while !rest.is_empty() {
         let Some((length, id)) = model.vocabulary.longest(start, rest) else {
             sink.truncate(before);
-            return sink.push(model.unknown);
+            return false;
         };
         sink.push(id);
         rest = &rest[length..];
         start = model.vocabulary.pieces;
     }
+    true
+}
+
+/// Characters of a text: bytes that continue one are not counted.
+fn characters(text: &[u8]) -> usize {
+    text.iter().filter(|byte| (**byte & 0xC0) != 0x80).count()
 }

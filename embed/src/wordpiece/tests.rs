@@ -58,6 +58,25 @@ fn it_has_words_that_are_one_token() {
 }
 
 #[test]
+fn the_share_of_a_text_that_is_unknown() {
+    for (text, share) in [
+        ("", 0.0),
+        (" \n", 0.0),
+        ("a report", 0.0),
+        // In the vocabulary letter by letter: read, if not understood.
+        ("\u{43a}\u{43e}\u{442}", 0.0),
+        ("\u{1f680}", 1.0),
+        ("go \u{1f680}\u{1f680}", 0.5),
+        // Of no kind that is read.
+        ("\u{e000}", 1.0),
+        ("!\u{1f680}", 0.5),
+    ] {
+        assert!((OURS.unknown_share(text) - share).abs() < 1e-9, "{text:?}: {}", OURS.unknown_share(text));
+    }
+    assert_eq!(OURS.unknown_share(&"x".repeat(101)), 1.0, "too long a word");
+}
+
+#[test]
 fn special_tokens_in_a_text_are_tokens() {
     assert_eq!(OURS.ids("a[SEP]b"), [1037, 102, 1038]);
     for text in
