@@ -71,6 +71,11 @@ pub trait Embedder: Send + Sync {
         Languages::Unknown
     }
 
+    /// Whether built-in sentences may be embedded to learn which cosines unrelated texts have.
+    fn is_measurable(&self) -> bool {
+        true
+    }
+
     /// Its batch jobs, if it is a provider that takes them.
     fn batch_jobs(&self) -> Option<&dyn BatchJobs> {
         None

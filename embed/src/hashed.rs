@@ -56,6 +56,11 @@ impl HashEmbedder {
 }
 
 impl Embedder for HashEmbedder {
+    /// Its cosines are those of words, in every language.
+    fn is_measurable(&self) -> bool {
+        false
+    }
+
     fn identity(&self) -> &ModelIdentity {
         &self.identity
     }

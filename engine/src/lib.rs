@@ -40,6 +40,7 @@
 //! | 4 | `records` | records, versions, links, embeddings, the access log, searches, the sync log: the rules, and SQLite |
 //! | 4 | `keywords` | tantivy: BM25 over content, context and tags |
 //! | 4 | `vectors` | the `VectorIndex` trait and its three implementations |
+//! | 5 | `scale` | one scale for the cosines of every model |
 //! | 5 | [`team`] | the server of a team store: made, looked at, its tokens |
 //! | 5 | [`map`] | a place on a plane for each record: laid out, kept, placed, seen |
 //! | 6 | `sync` | applies the sync log to both indexes; the only writer of them |
@@ -66,6 +67,7 @@ mod overlap;
 pub mod progress;
 pub mod quality;
 mod recall;
+mod scale;
 mod search;
 pub mod sensitive;
 #[cfg(feature = "postgres")]

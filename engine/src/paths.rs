@@ -58,13 +58,18 @@ impl StorePaths {
         self.root.join("map")
     }
 
+    /// The scale of the model's cosines: derived.
+    pub fn scale(&self) -> PathBuf {
+        self.root.join("scale")
+    }
+
     /// Whether a file or folder of this name in the store's folder is part of the store.
     pub fn is_part(&self, path: &Path) -> bool {
         let database = self.database();
         let locks = [self.writer_lock(), self.embedding_lock(), self.jobs_lock()];
         let files = companions(&database)
             .into_iter()
-            .chain([database, self.http_token(), self.hooks(), self.map()])
+            .chain([database, self.http_token(), self.hooks(), self.map(), self.scale()])
             .chain(locks);
         files.chain(self.index_folders()).any(|part| part == path)
     }

@@ -52,8 +52,8 @@ impl Engine {
         };
         let mut embedded = None;
         let embed = || (query.mode != Mode::Keyword).then(|| self.query_vector(&query.text));
-        let hits = self.answer(&query, || embedded.get_or_insert_with(embed).clone())?.hits;
-        Ok(recall::choose(hits, searched, request, &known))
+        let reply = self.answer(&query, || embedded.get_or_insert_with(embed).clone())?;
+        Ok(recall::choose(reply, searched, request, &known))
     }
 
     /// Notes that a session was given these memories, unless the store can only be read.

@@ -6,7 +6,7 @@ use super::own_vectors::unit;
 use super::{Engine, searches};
 use crate::error::{Error, Result};
 use crate::records::ModelId;
-use crate::search::{self, NoVector, QueryVector, SearchContext};
+use crate::search::{self, Embedded, NoVector, QueryVector, SearchContext};
 use crate::sync::{Message, Searched, SearchedHit};
 use crate::types::{Filter, Hit, Mode, Query, RecordId, SearchReply};
 
@@ -70,7 +70,7 @@ impl Engine {
         query.validate()?;
         let Some(vector) = vector else { return self.answer(query, || None) };
         let vector = match self.model_of_own_vectors() {
-            Ok(Some((model, dims))) => Ok((model, unit(&vector, dims)?)),
+            Ok(Some((model, dims))) => Ok(self.with_scale(model, unit(&vector, dims)?)),
             Ok(None) => Err(NoVector::because("no embedding model has been used yet")),
             Err(error) => Err(error.into()),
         };
@@ -124,7 +124,7 @@ impl Engine {
     /// # Errors
     /// [`Error::Embedding`] if there is no model.
     pub fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
-        self.embed_for_search(text).map(|(_, vector)| vector)
+        self.embed_for_search(text).map(|embedded| embedded.vector)
     }
 
     /// Whether the embedding model is in memory.
@@ -179,9 +179,19 @@ impl Engine {
         self.embed_for_search(text).map_err(NoVector::from)
     }
 
-    fn embed_for_search(&self, text: &str) -> Result<(ModelId, Vec<f32>)> {
+    fn embed_for_search(&self, text: &str) -> Result<Embedded> {
         let (embedder, model) = self.store.embedder()?;
-        Ok((model, embedder.embed_query(text)?))
+        let unknown = embedder.unknown_share(text).unwrap_or_default();
+        if unknown >= 1.0 {
+            let why = "the embedding model knows none of the characters of the query";
+            return Err(memorist_embed::Error::Unavailable(why.to_owned()).into());
+        }
+        let Embedded { model, vector, scale } = self.with_scale(model, embedder.embed_query(text)?);
+        Ok(Embedded { model, vector, scale: scale.reading(1.0 - unknown) })
+    }
+
+    pub(super) fn with_scale(&self, model: ModelId, vector: Vec<f32>) -> Embedded {
+        Embedded { model, scale: self.store.query_scale(&vector), vector }
     }
 
     /// Whether an index is missing, damaged or of another version, in a store so large that no search waits for its rebuild.

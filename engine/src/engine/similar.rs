@@ -109,7 +109,9 @@ impl Engine {
             ..Query::new(longest_words(&record.content))
         };
         let vector = match self.store.model()? {
-            Some((model, _)) => self.store.records.snapshot()?.embedding(model, id)?.map(|vector| Ok((model, vector))),
+            Some((model, _)) => {
+                self.store.records.snapshot()?.embedding(model, id)?.map(|vector| Ok(self.with_scale(model, vector)))
+            }
             None => None,
         };
         let own = significant_words(beginning(&record.content));
@@ -122,7 +124,7 @@ impl Engine {
                 let by_words =
                     kinds.contains(&hit.record.kind).then(|| coefficient(&own, &hit.record.content)).flatten();
                 let words = by_words.filter(|share| *share >= SIMILAR);
-                let cosine = hit.vector_score.filter(|cosine| *cosine >= NEAREST);
+                let cosine = hit.similarity.filter(|cosine| *cosine >= NEAREST);
                 Similar { record: hit.record, words, cosine, is_change: false }
             })
             .collect();

@@ -189,7 +189,7 @@ fn is_path_separator(c: char) -> bool {
 }
 
 /// Strips the punctuation around an identifier, but not what belongs to a name: `c++`, `c#`.
-fn trim(chunk: &str) -> &str {
+pub(super) fn trim(chunk: &str) -> &str {
     let chunk = chunk.trim_start_matches(|c: char| c.is_ascii_punctuation());
     let core = chunk.trim_end_matches(|c: char| c.is_ascii_punctuation());
     let tail = &chunk[core.len()..];

@@ -3,6 +3,7 @@
 //! | file | job |
 //! |---|---|
 //! | `typos.rs` | what a word may have meant that no record has |
+//! | `codes.rs` | the codes of a text: `HRB-31`, `src/main.rs` |
 //! | `completions.rs` | what a word may become that is not written to its end |
 //! | `traits.rs` | [`KeywordIndex`] and [`KeywordSnapshot`]: the interface of a keyword index |
 //! | `analysis.rs` | text to terms: normalising, words, CJK pairs, identifiers, stop words, stems |
@@ -70,6 +71,7 @@
 
 mod analysis;
 mod bits;
+mod codes;
 mod completions;
 mod damage;
 mod doc_order;
@@ -100,6 +102,7 @@ mod windows;
 pub(crate) mod tests;
 
 pub use self::analysis::{longest_word, significant_count, significant_words};
+pub use self::codes::{codes, has_code};
 pub use self::damage::log_contained_panics;
 pub use self::found::{Found, Match, Matches, Place, Turn, Window};
 pub use self::index::{TantivyIndex, empty_snapshot};

@@ -69,6 +69,15 @@ impl KeywordQuery {
         query
     }
 
+    /// A query for a code as a whole, without its parts.
+    pub fn of_code(code: &str) -> Self {
+        let text = normalise(code);
+        match identifiers(&text).contains(&&*text) {
+            true => KeywordQuery { identifiers: vec![text.into_owned()], ..KeywordQuery::default() },
+            false => KeywordQuery::new(code),
+        }
+    }
+
     /// Whether there is nothing to search for: no letter, digit or ideograph.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty() && self.identifiers.is_empty()

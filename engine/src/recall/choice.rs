@@ -7,7 +7,7 @@ use super::message::Searched;
 use crate::keywords::significant_words;
 use crate::overlap;
 use crate::snippet;
-use crate::types::{Hit, Recall, RecallRequest, Recalled, RecordId};
+use crate::types::{Hit, Recall, RecallRequest, Recalled, RecordId, SearchReply};
 
 /// Results of the search to choose from. Of the session that asks, all turns may be among the first.
 pub const CANDIDATES: usize = 50;
@@ -23,14 +23,14 @@ const COPY: f64 = 0.9;
 /// Of the results of a search, those that come. `known` are those that the session has, with the version that it
 /// has.
 pub fn choose(
-    mut hits: Vec<Hit>,
+    SearchReply { mut hits, is_foreign, .. }: SearchReply,
     searched: Searched,
     request: &RecallRequest,
     known: &HashMap<RecordId, i64>,
 ) -> Recall {
     hits.retain(|hit| !is_own(hit, request));
-    let Searched { text, names, words } = searched;
-    let gate = Gate::new(&hits, names, words, request.min_score);
+    let text = searched.text.clone();
+    let gate = Gate::new(&hits, searched, request.min_score, is_foreign);
     let is_new = |hit: &Hit| known.get(&hit.record.id) != Some(&hit.record.version);
     let mut room = request.max_tokens.saturating_mul(CHARS_PER_TOKEN);
     let mut recall = Recall::default();

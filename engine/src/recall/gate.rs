@@ -6,6 +6,8 @@
 //! fitted by logistic regression on one half of the turns of `cargo bench --bench recall`, in two of its stores. What a missing
 //! name costs and the sums that are enough were chosen by the same half, in all three; the other half checks them.
 
+use super::message::Searched;
+use crate::keywords::has_code;
 use crate::types::Hit;
 
 /// So many of the first results are the crowd, and this one of them, from 0, is what the others stand out from.
@@ -20,6 +22,10 @@ const RARE: f64 = 0.4;
 const NEAR: f64 = 0.55;
 /// The least cosine. Among few memories, each that is somehow about it stands out.
 const LEAST_COSINE: f64 = 0.45;
+/// Or a share of words from which the least cosine does not matter.
+const SURE_SHARE: f64 = 0.6;
+/// A code or a name that more results have singles none of them out.
+const FEW: usize = 3;
 /// The least share of words, where there is no cosine.
 const LEAST_SHARE: f64 = 0.5;
 /// The sum from which a result is worth it: with a cosine; beside one that is, with a cosine; by words alone. The first is a
@@ -36,7 +42,11 @@ pub struct Gate<'a> {
     min_score: f64,
     /// The names in it, in lower case.
     names: Vec<String>,
+    /// Its codes, if few results have them; or its names, if it says nothing else.
+    codes: Vec<String>,
     words: usize,
+    /// Whether the model does not know the language of the message.
+    is_foreign: bool,
     /// The cosine and the share that results stand out from.
     crowd: (f64, f64),
     /// All results of the search.
@@ -44,24 +54,35 @@ pub struct Gate<'a> {
 }
 
 impl<'a> Gate<'a> {
-    /// That of a message with these names and so many significant words, among the results of its search, the best first.
-    pub fn new(hits: &'a [Hit], names: Vec<String>, words: usize, min_score: f64) -> Self {
-        let is_of_crowd = |hit: &&Hit| names.is_empty() || hit.vector_score.is_none() || has_one(hit, &names);
+    /// That of a message among the results of its search, the best first.
+    pub fn new(hits: &'a [Hit], searched: Searched, min_score: f64, is_foreign: bool) -> Self {
+        let Searched { names, mut codes, words, .. } = searched;
+        if words <= names.len() {
+            codes.extend(names.iter().cloned());
+        }
+        let having = |code: &String| hits.iter().filter(|hit| has_the_code(hit, code)).count();
+        codes.retain(|code| (1..=FEW).contains(&having(code)));
+        let is_of_crowd = |hit: &&Hit| names.is_empty() || hit.similarity.is_none() || has_one(hit, &names);
         let crowd: Vec<&Hit> = hits.iter().filter(is_of_crowd).take(CROWD).collect();
         let of_crowd = |value: fn(&Hit) -> Option<f64>, unrelated: f64| {
             let mut values: Vec<f64> = crowd.iter().copied().filter_map(value).collect();
             values.sort_unstable_by(|a, b| b.total_cmp(a));
             values.get(OF_CROWD).copied().unwrap_or(unrelated)
         };
-        let crowd = (of_crowd(|hit| hit.vector_score, UNRELATED.0), of_crowd(|hit| hit.word_share, UNRELATED.1));
-        Gate { min_score, names, words, crowd, hits }
+        let crowd = (of_crowd(|hit| hit.similarity, UNRELATED.0), of_crowd(|hit| hit.word_share, UNRELATED.1));
+        Gate { min_score, names, codes, words, is_foreign, crowd, hits }
     }
 
-    /// Of the results that the session does not have yet: those that are relevant enough, have a rare word of the message or
+    /// Of the results that the session does not have yet: those alone with a code of the message that few have; else those that are
+    /// relevant enough, have a rare word of the message or
     /// are near to it, and stand out; and beside such a one, those that stand out less.
     pub fn passing(&self, is_new: impl Fn(&Hit) -> bool) -> Vec<&'a Hit> {
         if self.words < LEAST_WORDS && self.names.is_empty() {
             return Vec::new();
+        }
+        if !self.codes.is_empty() {
+            let with_code = |hit: &&Hit| self.codes.iter().any(|code| has_the_code(hit, code)) && is_new(hit);
+            return self.hits.iter().filter(with_code).collect();
         }
         let new = self.hits.iter().filter(|hit| hit.relevance >= self.min_score && is_new(hit));
         let new: Vec<_> = new.map(|hit| (hit, self.worth(hit))).collect();
@@ -72,7 +93,7 @@ impl<'a> Gate<'a> {
 
     fn worth(&self, hit: &Hit) -> Worth {
         let rare = hit.rarest_word.unwrap_or_default();
-        let is_near = hit.vector_score.is_some_and(|cosine| cosine >= NEAR);
+        let is_near = hit.similarity.is_some_and(|cosine| cosine >= NEAR);
         // All of two words are less than most of eight.
         let certain = self.words as f64 / (self.words + 1) as f64;
         let share = certain * hit.word_share.unwrap_or_default();
@@ -82,12 +103,12 @@ impl<'a> Gate<'a> {
             (false, true) => Named::Has,
             (false, false) => Named::Lacks,
         };
-        match hit.vector_score {
+        match hit.similarity.filter(|_| !self.is_foreign) {
             Some(cosine) => {
                 let by_cosine = 23.0 * cosine - 7.6 * crowd_cosine;
                 let by_words = 5.4 * rare + 5.9 * share - 14.3 * crowd_share;
                 let sum = -7.4 + by_cosine + by_words + named.weight(0.7, -12.0);
-                match (rare >= RARE || is_near) && cosine >= LEAST_COSINE {
+                match (rare >= RARE || is_near) && (cosine >= LEAST_COSINE || share >= SURE_SHARE) {
                     true if sum >= WORTH => Worth::Enough,
                     _ if sum >= WORTH_BESIDE => Worth::Beside,
                     _ => Worth::None,
@@ -131,11 +152,20 @@ impl Named {
     }
 }
 
+/// The texts of a memory.
+fn texts(hit: &Hit) -> impl Iterator<Item = &String> {
+    let record = &hit.record;
+    [Some(&record.content), record.context.as_ref()].into_iter().flatten().chain(&record.tags)
+}
+
+/// Whether a memory has a code.
+fn has_the_code(hit: &Hit, code: &str) -> bool {
+    texts(hit).any(|text| has_code(text, code))
+}
+
 /// Whether a memory has one of the names.
 fn has_one(hit: &Hit, names: &[String]) -> bool {
-    let record = &hit.record;
-    let texts = [Some(&record.content), record.context.as_ref()].into_iter().flatten().chain(&record.tags);
-    texts.into_iter().any(|text| {
+    texts(hit).any(|text| {
         let text = text.to_lowercase();
         names.iter().any(|name| has_name(&text, name))
     })
@@ -166,6 +196,7 @@ mod tests {
             relevance: 0.9,
             matched_by: Vec::new(),
             vector_score: Some(cosine),
+            similarity: Some(cosine),
             keyword_score: None,
             word_share: Some(share),
             rarest_word: Some(share),
@@ -175,11 +206,54 @@ mod tests {
         }
     }
 
+    fn said(names: &[&str], codes: &[&str]) -> Searched {
+        let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        Searched { text: String::new(), names: owned(names), codes: owned(codes), words: 5 }
+    }
+
+    fn ids(given: &[&Hit]) -> Vec<i64> {
+        given.iter().map(|hit| hit.record.id.get()).collect()
+    }
+
+    #[test]
+    fn a_code_that_few_have_comes_alone_whatever_its_cosine() {
+        let mut hits = [hit(1, 0.7, 0.8), hit(2, 0.1, 0.3), hit(3, 0.6, 0.8)];
+        hits[1].record.content = "Bug HRB-31: duplicate webhooks".to_owned();
+        hits[0].record.content = "Bug HRB-310: duplicate webhooks".to_owned();
+        hits[1].relevance = 0.1;
+        let given =
+            |hits: &[Hit], codes: &[&str]| ids(&Gate::new(hits, said(&[], codes), 0.3, false).passing(|_| true));
+        assert_eq!(given(&hits, &["HRB-31"]), [2]);
+        assert_eq!(given(&hits, &["HRB-77"]), [1, 3], "a code that none has changes nothing");
+        let many: Vec<Hit> =
+            (1..=4).map(|id| Hit { record: record(id, &hits[1].record.content), ..hits[1].clone() }).collect();
+        assert!(given(&many, &["HRB-31"]).is_empty(), "many have it");
+    }
+
+    #[test]
+    fn a_name_alone_asks_for_what_has_it() {
+        let mut hits = [hit(1, 0.2, 0.8), hit(2, 0.2, 0.1)];
+        hits[0].record.content = "Janis runs the harbour".to_owned();
+        let alone = Searched { words: 1, ..said(&["janis"], &[]) };
+        assert_eq!(ids(&Gate::new(&hits, alone, 0.3, false).passing(|_| true)), [1]);
+        let more = Searched { words: 4, ..said(&["janis"], &[]) };
+        hits[0].word_share = Some(0.3);
+        assert!(Gate::new(&hits, more, 0.3, false).passing(|_| true).is_empty());
+    }
+
+    #[test]
+    fn in_a_language_that_the_model_does_not_know_words_decide() {
+        let hits = [hit(1, 0.9, 0.2), hit(2, 0.1, 0.9)];
+        let given = |is_foreign| ids(&Gate::new(&hits, said(&[], &[]), 0.3, is_foreign).passing(|_| true));
+        assert_eq!(given(true), [2]);
+        assert!(given(false).contains(&1));
+    }
+
     #[test]
     fn what_is_likely_comes_beside_what_stands_out_and_never_alone() {
         let hits = [hit(1, 0.7, 0.8), hit(2, 0.4, 0.3), hit(3, 0.2, 0.1)];
         let passing = |hits: &[Hit], known: i64| -> Vec<i64> {
-            let gate = Gate::new(hits, Vec::new(), 5, 0.3);
+            let gate = Gate::new(hits, said(&[], &[]), 0.3, false);
             gate.passing(|hit| hit.record.id != known.into()).iter().map(|hit| hit.record.id.get()).collect()
         };
         assert_eq!(passing(&hits, 0), [1, 2]);
@@ -203,7 +277,7 @@ mod tests {
         let mut hits: Vec<Hit> = (2..=9).map(|id| hit(id, 0.6, 0.5)).collect();
         hits.insert(0, hit(1, 0.6, 0.5));
         let passing = |hits: &[Hit], names: &[&str]| -> Vec<i64> {
-            let gate = Gate::new(hits, names.iter().map(|name| (*name).to_owned()).collect(), 5, 0.3);
+            let gate = Gate::new(hits, said(names, &[]), 0.3, false);
             gate.passing(|_| true).iter().map(|hit| hit.record.id.get()).collect()
         };
         assert!(passing(&hits, &[]).is_empty(), "all are alike");

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::words::{self, DATES, ENGLISH, LEADS, ORDINARY, OWNERS, PLACES, PREPOSITIONS, REQUESTS, TELLING, VERBS};
-use crate::keywords::significant_count;
+use crate::keywords::{codes, significant_count};
 use crate::snippet::both_ends;
 
 /// Bytes of a message that are searched for: half of them from its beginning, half from its end.
@@ -20,6 +20,8 @@ pub struct Searched {
     pub text: String,
     /// The names in the message, in lower case; if it has none, what it has in several capitals.
     pub names: Vec<String>,
+    /// The codes in the message, as they are written.
+    pub codes: Vec<String>,
     /// The significant words of the text.
     pub words: usize,
 }
@@ -34,6 +36,7 @@ pub fn searched(message: &str, before: &[String], is_ordinary: impl Fn(&str) -> 
         return None;
     }
     let names = names(&text, &is_ordinary);
+    let codes: Vec<String> = codes(&text).into_iter().map(str::to_owned).collect();
     let continued = |text: &String| {
         text.ends_with('?')
             && significant_count(text) > 0
@@ -44,11 +47,11 @@ pub fn searched(message: &str, before: &[String], is_ordinary: impl Fn(&str) -> 
         true => before.iter().rev().map(|text| said(text)).find(continued),
         false => None,
     };
-    let Some(before) = before else { return Some(Searched { text, names, words }) };
+    let Some(before) = before else { return Some(Searched { text, names, codes, words }) };
     let before = if names.is_empty() || asks_for_place(&text) { before } else { of_another(&before, &is_ordinary) };
     let text = format!("{before}\n{text}");
     let words = significant_count(&text);
-    Some(Searched { text, names, words })
+    Some(Searched { text, names, codes, words })
 }
 
 /// Whether a message is a question that says little without the one before it.

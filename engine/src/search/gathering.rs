@@ -6,10 +6,22 @@ use super::view::{SearchContext, View, keyword_fallback};
 use crate::config::Config;
 use crate::error::{Error, Remedy, Result};
 use crate::records::ModelId;
+use crate::scale::QueryScale;
 use crate::types::{Explain, MAX_POOL, Millis, Mode, Period, Query, RecordId, Scale, Weights};
 
-/// The vector of a query and the model that made it, or why there is none.
-pub type QueryVector = std::result::Result<(ModelId, Vec<f32>), NoVector>;
+/// The vector of a query, or why there is none.
+pub type QueryVector = std::result::Result<Embedded, NoVector>;
+
+/// A query as a model sees it.
+#[derive(Debug, Clone)]
+pub struct Embedded {
+    /// The model.
+    pub model: ModelId,
+    /// The vector that it made.
+    pub vector: Vec<f32>,
+    /// How its cosines are read.
+    pub scale: QueryScale,
+}
 
 /// Why a query has no vector.
 #[derive(Debug, Clone)]
@@ -49,6 +61,8 @@ pub struct Gathered {
     pub has_vector: bool,
     /// Whether the keyword index was.
     pub by_words: bool,
+    /// Whether the model does not know the language of the query.
+    pub is_foreign: bool,
 }
 
 /// Gathers the candidates of `query` and the `wanted` record, whether that passes the filter or not.
@@ -83,20 +97,22 @@ pub fn gather(
         }
         None => None,
     };
-    let view = context.open_view(query, vector.as_ref().map(|(model, _)| *model), now)?;
+    let view = context.open_view(query, vector.as_ref().map(|embedded| embedded.model), now)?;
     warnings.extend(view.warnings().iter().cloned());
     remedy = remedy.or(view.remedy());
     explain.tail = view.tail.entries;
 
     let by_words = query.mode != Mode::Vector || vector.is_none() || view.vectors.is_none();
-    let vector = vector.map(|(_, vector)| vector).filter(|_| view.vectors.is_some());
+    let vector = vector.filter(|_| view.vectors.is_some());
     if vector.is_some() {
         warnings.extend(pending_warning(&view, by_words, now)?);
     }
     let has_vector = vector.is_some();
-    let vector = vector.as_deref().map(|vector| (vector, context.store.config().quality));
+    let scale = vector.as_ref().map_or(QueryScale::PLAIN, |embedded| embedded.scale);
+    let vector = vector.as_ref().map(|embedded| (&*embedded.vector, context.store.config().quality));
     let collected = candidates::collect(&view, query, vector, by_words, wanted, now, &mut explain)?;
     let Collected { mut candidates, terms } = collected;
+    candidates.iter_mut().for_each(|candidate| candidate.scale_cosines(&scale));
     if let Some(period) = period {
         place_in(period, &mut candidates, &view)?;
     }
@@ -105,7 +121,17 @@ pub fn gather(
         (true, false) => Weights { vector: 1.0, keyword: 0.0 },
         (false, _) => Weights { vector: 0.0, keyword: 1.0 },
     };
-    Ok(Gathered { view, candidates, terms, explain, warnings, remedy, has_vector, by_words })
+    Ok(Gathered {
+        view,
+        candidates,
+        terms,
+        explain,
+        warnings,
+        remedy,
+        has_vector,
+        by_words,
+        is_foreign: scale.is_foreign(),
+    })
 }
 
 /// Says of each candidate whether it is of the period that the query is about.

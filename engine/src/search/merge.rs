@@ -10,6 +10,7 @@
 //! so that likeness does not push it away.
 
 use super::relevance::relevance;
+use crate::scale::QueryScale;
 use crate::types::{MatchSource, Parts, RecordId, Scale, Weights};
 
 /// A record that at least one index found, with its raw score in each.
@@ -19,6 +20,8 @@ pub struct Candidate {
     pub id: RecordId,
     /// Its cosine; `None` if it has no vector or the query has none.
     pub vector: Option<f64>,
+    /// What that cosine says, on the scale that all models share: [`QueryScale::similarity`]. The cosine itself until it is scaled.
+    pub similarity: Option<f64>,
     /// Which passage has that cosine: 0, its beginning, unless the vector index found another one.
     pub passage: u8,
     /// Its BM25; `None` if the keyword index was not searched.
@@ -46,7 +49,7 @@ pub struct Candidate {
 /// A record judged with those around it in its thread (`threads.rs`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct InThread {
-    /// In the place of its cosine.
+    /// In the place of its similarity.
     pub cosine: Option<f64>,
     /// In the place of its BM25.
     pub words: f64,
@@ -64,6 +67,7 @@ impl Candidate {
         Candidate {
             id,
             vector: None,
+            similarity: None,
             passage: 0,
             keyword: None,
             found_by: Vec::with_capacity(2),
@@ -78,9 +82,18 @@ impl Candidate {
         }
     }
 
-    /// The cosine that it is ranked by.
-    fn ranked_cosine(&self) -> Option<f64> {
-        self.in_thread.as_ref().map_or(self.vector, |thread| thread.cosine)
+    /// Places its cosines on the scale that all models share.
+    pub fn scale_cosines(&mut self, scale: &QueryScale) {
+        let similarity = |cosine: Option<f64>| cosine.map(|cosine| scale.similarity(cosine));
+        self.similarity = similarity(self.vector);
+        if let Some(thread) = &mut self.in_thread {
+            thread.cosine = similarity(thread.cosine);
+        }
+    }
+
+    /// The similarity that it is ranked by.
+    fn ranked_similarity(&self) -> Option<f64> {
+        self.in_thread.as_ref().map_or(self.similarity, |thread| thread.cosine)
     }
 
     /// The BM25 that it is ranked by.
@@ -102,9 +115,9 @@ impl Candidate {
 
     /// How likely it answers the query: by its own cosine and words, or by those of the records around it if they say more.
     fn relevance(&self) -> f64 {
-        let Some(thread) = &self.in_thread else { return relevance(self.vector, self.share) };
+        let Some(thread) = &self.in_thread else { return relevance(self.similarity, self.share) };
         let most = |own: Option<f64>, other: Option<f64>| own.zip(other).map(|(own, other)| own.max(other)).or(own);
-        relevance(most(self.vector, thread.cosine), most(self.share, Some(thread.share)))
+        relevance(most(self.similarity, thread.cosine), most(self.share, Some(thread.share)))
     }
 
     /// Its score with the lift of the period.
@@ -157,7 +170,7 @@ impl Ranked {
 /// are equal (or it has only one), each of them becomes 1.
 pub fn merge(candidates: Vec<Candidate>, weights: Weights, scale: Scale) -> Vec<Ranked> {
     let from = |least: f64| (scale == Scale::Theoretical).then_some(least);
-    let vector = Range::of(&candidates, MatchSource::Vector, from(LEAST_COSINE), Candidate::ranked_cosine);
+    let vector = Range::of(&candidates, MatchSource::Vector, from(LEAST_COSINE), Candidate::ranked_similarity);
     let keyword = Range::of(&candidates, MatchSource::Keyword, from(LEAST_BM25), Candidate::ranked_words);
     let covered = match scale {
         // Where words alone are searched, they are all there is.
@@ -173,7 +186,7 @@ pub fn merge(candidates: Vec<Candidate>, weights: Weights, scale: Scale) -> Vec<
             let words = candidate.ranked_words();
             let by_keyword = covered * keyword.apply(words);
             // One that waits for its embedding is judged by its words alone.
-            let by_vector = match (candidate.ranked_cosine(), candidate.ranked_share(), vector) {
+            let by_vector = match (candidate.ranked_similarity(), candidate.ranked_share(), vector) {
                 (None, Some(share), Range::Between { most, .. }) if scale == Scale::Theoretical => {
                     let share = if candidate.is_singled_out { share.max(keyword.apply(words)) } else { share };
                     vector.apply(Some(most.min(share * most.max(0.0))))
@@ -271,6 +284,7 @@ mod tests {
             rarest: None,
             id: id.into(),
             vector,
+            similarity: vector,
             passage: 0,
             keyword,
             found_by,
@@ -477,6 +491,7 @@ mod tests {
             let exact = Candidate {
                 id: 1.into(),
                 vector: Some(0.0),
+                similarity: Some(0.0),
                 passage: 0,
                 keyword: Some(9.0),
                 found_by,

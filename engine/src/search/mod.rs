@@ -15,12 +15,14 @@
 //! | `relevance.rs` | how likely a record answers the query |
 //! | `timing.rs` | how long a step took |
 //! | `parts.rs` | the last resort: parts of words |
+//! | `missing.rs` | the codes of the query that no memory has |
 //! | `near_miss.rs` | the best memory, where a threshold excluded it |
 
 mod at_once;
 mod candidates;
 mod gathering;
 mod merge;
+mod missing;
 mod near_miss;
 mod neighbours;
 mod parts;
@@ -34,8 +36,8 @@ mod why;
 
 use std::time::Instant;
 
+pub use gathering::{Embedded, NoVector, QueryVector};
 use gathering::{Gathered, gather};
-pub use gathering::{NoVector, QueryVector};
 use merge::{Candidate, Ranked};
 use near_miss::Missed;
 pub use neighbours::neighbours;
@@ -66,7 +68,8 @@ pub fn search(
 ) -> Result<SearchReply> {
     let started = Instant::now();
     let gathered = gather(context, query, vector, None, config, now)?;
-    let Gathered { view, candidates, terms, mut explain, mut warnings, remedy, has_vector, by_words } = gathered;
+    let Gathered { view, candidates, terms, mut explain, mut warnings, remedy, has_vector, by_words, is_foreign } =
+        gathered;
     let found_nothing = candidates.is_empty();
     let merging = Instant::now();
     let (ranked, near_miss) = rank(&view, query, candidates, (explain.weights, explain.scale), now)?;
@@ -113,7 +116,8 @@ pub fn search(
         near_miss,
         remedy,
         terms,
-        missing: Vec::new(),
+        missing: missing::missing_codes(&view, query)?,
+        is_foreign,
         explain,
     })
 }
@@ -164,6 +168,7 @@ fn load(view: &View, ranked: &[Ranked], query: &Query, most: usize, now: Millis)
                     relevance: *relevance,
                     matched_by: candidate.found_by.clone(),
                     vector_score: candidate.vector,
+                    similarity: candidate.similarity,
                     keyword_score: candidate.keyword,
                     word_share: candidate.share,
                     rarest_word: candidate.rarest,
@@ -191,6 +196,7 @@ fn unscored(record: crate::types::Record) -> Hit {
         relevance: 0.0,
         matched_by: Vec::new(),
         vector_score: None,
+        similarity: None,
         keyword_score: None,
         word_share: None,
         rarest_word: None,

@@ -6,6 +6,7 @@ use memorist_durable::crash;
 use memorist_embed::{Embedder, ModelHost, ModelIdentity, Refusal};
 
 use super::lock::{EmbeddingGuard, WriterGuard};
+use super::scale::TEXTS_WORTH_A_SCALE;
 use super::store::Store;
 use crate::error::{Error, Result};
 use crate::progress::{NoProgress, Progress, cancel_point};
@@ -37,6 +38,9 @@ impl Store {
         self.model_at_hand()?;
         let embedder = host.embedder()?;
         let model = self.bind(&*embedder)?;
+        if embedder.is_quick() {
+            self.measure(&*embedder, &as_stored(embedder.identity()));
+        }
         Ok((embedder, model))
     }
 
@@ -184,6 +188,9 @@ impl Store {
                 self.records.store_embeddings(model, some)?;
             }
             self.records.set_aside(model, &made.refused)?;
+            if made.vectors.len() >= TEXTS_WORTH_A_SCALE {
+                self.measure(embedder, &as_stored(embedder.identity()));
+            }
             left -= made.texts() as u64;
             embedded += made.vectors.len() as u64;
             unapplied += made.vectors.len();
@@ -220,6 +227,9 @@ impl Store {
         let Some(embedder) = self.host_in_use()?.try_embedder().filter(|embedder| embedder.is_quick()) else {
             return Ok(false);
         };
+        if is_unread(&*embedder, text) {
+            return Ok(false);
+        }
         let model = self.bind(&*embedder)?;
         let vector = embedder.embed_query(text)?;
         self.records.store_embeddings(model, &[(hash, vector)])?;
@@ -243,6 +253,14 @@ impl Made {
     }
 }
 
+/// Why such a text has no vector.
+const UNREAD: &str = "the model knows none of its characters";
+
+/// Whether the model reads nothing of a text but unknown tokens: then its vector would be that of all such texts.
+fn is_unread(embedder: &dyn Embedder, text: &str) -> bool {
+    embedder.unknown_share(text).is_some_and(|share| share >= 1.0)
+}
+
 /// What the model makes of the texts: of all, or of the first, where it makes no more at once.
 pub(super) fn embed(embedder: &dyn Embedder, pending: &[Pending], progress: &dyn Progress) -> Result<Made> {
     if pending.is_empty() {
@@ -250,8 +268,9 @@ pub(super) fn embed(embedder: &dyn Embedder, pending: &[Pending], progress: &dyn
     }
     let texts: Vec<&str> = pending.iter().map(|pending| pending.text.as_str()).collect();
     let mut made = Made::default();
-    for (outcome, Pending { hash, .. }) in embedder.embed_each(&texts, progress)?.into_iter().zip(pending) {
+    for (outcome, Pending { hash, text, .. }) in embedder.embed_each(&texts, progress)?.into_iter().zip(pending) {
         match outcome {
+            Ok(_) if is_unread(embedder, text) => made.refused.push((*hash, UNREAD.to_owned())),
             Ok(vector) => made.vectors.push((*hash, vector)),
             Err(Refusal(why)) => made.refused.push((*hash, why)),
         }

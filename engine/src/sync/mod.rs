@@ -16,6 +16,7 @@
 //! | `backlog.rs` | embeds waiting records |
 //! | `jobs.rs` | texts that a provider embeds in its own time |
 //! | `reembed.rs` | another embedding model for the store |
+//! | `scale.rs` | the scale of the model's cosines: measured, kept |
 //! | `purge.rs` | deletes expired records, and finishes purges |
 //! | `image.rs` | the copy and the indexes of a node, for a new one |
 //! | `image_files.rs` | the files of an image: copied, and taken |
@@ -36,6 +37,7 @@ mod memory;
 mod purge;
 mod rebuild;
 mod reembed;
+mod scale;
 mod store;
 mod worker;
 

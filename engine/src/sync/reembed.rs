@@ -76,6 +76,9 @@ impl Store {
             // The few that were written in the last moment.
             texts += self.embed_with_provider(&embedding, u64::MAX, progress)?;
         }
+        if changed {
+            self.measure(&*embedder, &model);
+        }
         self.records.shorten_wal()?;
         Ok(Reembedded { before, changed, texts })
     }

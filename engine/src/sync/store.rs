@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use super::image_files;
 use super::index_slot::IndexSlot;
 use super::lock::{EmbeddingLock, WriterLock};
+use super::scale::KnownScale;
 #[cfg(feature = "postgres")]
 use crate::config::TeamSettings;
 use crate::config::{Backend, Config};
@@ -47,6 +48,7 @@ pub struct Store {
     pub jobs_lock: WriterLock,
     /// The map of all records.
     pub map: Keeper,
+    pub(super) scale: Mutex<Option<KnownScale>>,
     /// When nothing could be embedded: the head of the log, and the batch jobs.
     pub(super) nothing_to_embed: Mutex<Option<(Seq, usize)>>,
     pub(super) paths: StorePaths,
@@ -84,6 +86,7 @@ impl Store {
             embedding: EmbeddingLock::new(paths.embedding_lock()),
             jobs_lock: WriterLock::new(paths.jobs_lock()),
             map: Keeper::new(paths.map(), records.lineage(), records.can_write(), config.index_writer),
+            scale: Mutex::default(),
             nothing_to_embed: Mutex::default(),
             vectors: IndexSlot::unusable("not opened yet"),
             keywords: IndexSlot::unusable("not opened yet"),

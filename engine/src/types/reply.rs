@@ -46,6 +46,9 @@ pub struct Hit {
     /// Raw cosine similarity to the query, -1 to 1, if both the record and the query have a vector. Of a long text, the best
     /// passage counts.
     pub vector_score: Option<f64>,
+    /// That cosine on a scale that is the same for all models: unrelated texts have about 0.1, also where the model finds all texts
+    /// in the language of the query alike.
+    pub similarity: Option<f64>,
     /// Raw BM25 score, if the keyword index was searched (0: no word of the query occurs in it).
     pub keyword_score: Option<f64>,
     /// The share of the query's words that it has, each weighted by its rarity, 0 to 1; if the keyword index was searched.
@@ -136,6 +139,8 @@ pub struct SearchReply {
     pub terms: Vec<String>,
     /// The identifiers, codes and paths of the query, as typed, that no memory in view has.
     pub missing: Vec<String>,
+    /// Whether the model does not know the language of the query, so that its cosines say little.
+    pub is_foreign: bool,
     /// Times, and numbers of candidates.
     pub explain: Explain,
 }

@@ -1,0 +1,150 @@
+//! The vectors of the statements, and the file that keeps the scale.
+//!
+//! # The file on one page
+//!
+//! `scale` is derived: it may be deleted at any time, and is measured again. It is replaced atomically. Numbers are little-endian.
+//!
+//! | bytes | content |
+//! |---|---|
+//! | 4 | `MMSC` |
+//! | u32 | the version of this format and of the sentences: 1 |
+//! | f64 × 3 | mean, spread and level of the known languages |
+//! | u32 | dimensions of the model |
+//! | u32 | bytes of the next field |
+//! | UTF-8 | the identity of the model, as in the vector index |
+//! | f16 × dimensions × statements | the vectors of the statements, in the order of `sentences.tsv` |
+//! | u32 | CRC-32 of all before |
+
+use super::measure::{group_sizes, languages};
+use super::{CosineScale, Known};
+use crate::types::embedding::{embedding_bytes, embedding_of};
+
+const MAGIC: [u8; 4] = *b"MMSC";
+const VERSION: u32 = 1;
+
+/// The vectors of the built-in statements.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Statements {
+    dims: usize,
+    numbers: Vec<f32>,
+    /// Where each group ends, as a number of statements.
+    ends: Vec<usize>,
+    languages: usize,
+}
+
+impl Statements {
+    /// The vectors one after another, in the order of the sentences.
+    pub fn new(dims: usize, numbers: Vec<f32>) -> Self {
+        let mut end = 0;
+        let ends = group_sizes().into_iter().map(|size| {
+            end += size;
+            end
+        });
+        Statements { dims, numbers, ends: ends.collect(), languages: languages() }
+    }
+
+    /// The cosines of a vector to the statements of a group.
+    pub fn cosines(&self, vector: &[f32], group: usize) -> Vec<f64> {
+        let start = if group == 0 { 0 } else { self.ends[group - 1] };
+        let numbers = &self.numbers[start * self.dims..self.ends[group] * self.dims];
+        let cosine = |other: &[f32]| f64::from(vector.iter().zip(other).map(|(a, b)| a * b).sum::<f32>());
+        numbers.chunks_exact(self.dims.max(1)).map(cosine).collect()
+    }
+
+    /// How near unrelated texts in the language of this vector are to it. A group that is no language counts only if it is
+    /// nearer by two spreads: such texts are a little nearer to everything than others.
+    pub fn level(&self, vector: &[f32], spread: f64) -> f64 {
+        if vector.len() != self.dims {
+            return f64::MIN;
+        }
+        let level_of = |group: usize| {
+            let cosines = self.cosines(vector, group);
+            let best = cosines.iter().copied().fold(f64::MIN, f64::max);
+            (cosines.iter().sum::<f64>() - best) / (cosines.len() - 1).max(1) as f64
+        };
+        let language = (0..self.languages).map(level_of).fold(f64::MIN, f64::max);
+        let other = (self.languages..self.ends.len()).map(level_of).fold(f64::MIN, f64::max);
+        if other > language + 2.0 * spread { other } else { language }
+    }
+}
+
+impl CosineScale {
+    /// The bytes of its file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let Known { mean, spread, level } = self.known;
+        let mut bytes = Vec::new();
+        bytes.extend(MAGIC);
+        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend([mean, spread, level].into_iter().flat_map(f64::to_le_bytes));
+        bytes.extend([self.statements.dims as u32, self.model.len() as u32].into_iter().flat_map(u32::to_le_bytes));
+        bytes.extend(self.model.bytes());
+        bytes.extend(embedding_bytes(&self.statements.numbers));
+        bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
+        bytes
+    }
+
+    /// The scale that these bytes are; `None` if they are damaged or of another version.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (body, checksum) = bytes.split_last_chunk::<4>()?;
+        let (magic, rest) = body.split_first_chunk::<4>()?;
+        let (version, rest) = rest.split_first_chunk::<4>()?;
+        let is_ours = *magic == MAGIC && u32::from_le_bytes(*version) == VERSION;
+        if !is_ours || crc32fast::hash(body) != u32::from_le_bytes(*checksum) {
+            return None;
+        }
+        let (mean, rest) = rest.split_first_chunk::<8>()?;
+        let (spread, rest) = rest.split_first_chunk::<8>()?;
+        let (level, rest) = rest.split_first_chunk::<8>()?;
+        let (dims, rest) = rest.split_first_chunk::<4>()?;
+        let (name_bytes, rest) = rest.split_first_chunk::<4>()?;
+        let (model, vectors) = rest.split_at_checked(u32::from_le_bytes(*name_bytes) as usize)?;
+        let [mean, spread, level] = [mean, spread, level].map(|bytes| f64::from_le_bytes(*bytes));
+        let is_sound = [mean, spread, level].iter().all(|number| number.is_finite()) && spread > 0.0;
+        let dims = u32::from_le_bytes(*dims) as usize;
+        let count = group_sizes().iter().sum::<usize>();
+        let halves = dims.checked_mul(count).filter(|halves| halves.checked_mul(2) == Some(vectors.len()))?;
+        let numbers =
+            embedding_of(vectors, halves).filter(|numbers| numbers.iter().all(|number| number.is_finite()))?;
+        is_sound.then_some(CosineScale {
+            model: std::str::from_utf8(model).ok()?.to_owned(),
+            known: Known { mean, spread, level },
+            statements: Statements::new(dims, numbers),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use memorist_embed::{Embedder, HashEmbedder};
+
+    use super::*;
+
+    fn measured() -> CosineScale {
+        CosineScale::measure(&HashEmbedder::new(32), "a model".to_owned()).unwrap()
+    }
+
+    #[test]
+    fn a_scale_is_read_as_it_was_written() {
+        let scale = measured();
+        let again = CosineScale::from_bytes(&scale.to_bytes()).unwrap();
+        assert_eq!((again.model(), again.known), ("a model", scale.known));
+        let query = HashEmbedder::new(32).embed_query("harbour").unwrap();
+        assert!((again.of_query(&query).similarity(0.5) - scale.of_query(&query).similarity(0.5)).abs() < 1e-2);
+        assert_eq!(scale.of_query(&[1.0]).lost, 0.0, "of another model");
+    }
+
+    #[test]
+    fn damaged_bytes_are_no_scale() {
+        let bytes = measured().to_bytes();
+        for at in (0..bytes.len()).step_by(97).chain(0..60) {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x20;
+            assert_eq!(CosineScale::from_bytes(&damaged), None, "byte {at}");
+            assert_eq!(CosineScale::from_bytes(&bytes[..at]), None, "cut at {at}");
+        }
+        let mut resigned = bytes[..bytes.len() - 4].to_vec();
+        resigned[32..36].copy_from_slice(&u32::MAX.to_le_bytes());
+        resigned.extend(crc32fast::hash(&resigned).to_le_bytes());
+        assert_eq!(CosineScale::from_bytes(&resigned), None, "dimensions that it has not");
+    }
+}

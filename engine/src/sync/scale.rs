@@ -1,0 +1,102 @@
+//! The cosine scale of the store's model: measured once, kept in a file beside the indexes.
+
+use std::sync::Arc;
+
+use memorist_embed::Embedder;
+
+use super::store::{Store, identity};
+use crate::error::{Error, Result};
+use crate::records::Model;
+use crate::scale::{CosineScale, QueryScale};
+
+/// A provider is asked for the vectors of the built-in sentences when it has embedded so many texts at once: for a store of a few
+/// memories they would cost more than these.
+pub(super) const TEXTS_WORTH_A_SCALE: usize = 64;
+
+/// What this process knows of the scale.
+#[derive(Debug, Clone)]
+pub(super) enum KnownScale {
+    /// Of the model that it names.
+    Scale(Arc<CosineScale>),
+    /// This model could not be measured.
+    Failed(String),
+}
+
+impl Store {
+    /// How the cosines of a query with this vector are read. Cosines as they are, until the model has been measured.
+    pub fn query_scale(&self, vector: &[f32]) -> QueryScale {
+        match self.scale() {
+            Ok(Some(scale)) => scale.of_query(vector),
+            Ok(None) => QueryScale::PLAIN,
+            Err(error) => {
+                tracing::warn!("cosines are not scaled: {error}");
+                QueryScale::PLAIN
+            }
+        }
+    }
+
+    /// The scale of the store's model, if it was measured.
+    pub fn scale(&self) -> Result<Option<Arc<CosineScale>>> {
+        let Some((_, model)) = self.model()? else { return Ok(None) };
+        Ok(match self.known_scale(&identity(&model)) {
+            Some(KnownScale::Scale(scale)) => Some(scale),
+            Some(KnownScale::Failed(_)) | None => None,
+        })
+    }
+
+    /// Measures the model behind `embedder`, unless that was done. A failure is logged: the search goes on without.
+    pub(super) fn measure(&self, embedder: &dyn Embedder, model: &Model) {
+        let identity = identity(model);
+        if !embedder.is_measurable() || self.known_scale(&identity).is_some() {
+            return;
+        }
+        let mut known = self.scale.lock();
+        let measured = CosineScale::measure(embedder, identity.clone()).map(Arc::new);
+        *known = Some(match measured {
+            Ok(scale) => {
+                self.keep_scale(&scale);
+                KnownScale::Scale(scale)
+            }
+            Err(error) => {
+                tracing::warn!("the scale of {} could not be measured: {error}", model.name);
+                KnownScale::Failed(identity)
+            }
+        });
+    }
+
+    /// From memory, or from the file.
+    fn known_scale(&self, model: &str) -> Option<KnownScale> {
+        let mut known = self.scale.lock();
+        let is_of_model = |known: &KnownScale| match known {
+            KnownScale::Scale(scale) => scale.model() == model,
+            KnownScale::Failed(failed) => failed == model,
+        };
+        if !known.as_ref().is_some_and(is_of_model) {
+            let bytes = memorist_durable::open_plain(&self.paths.scale()).ok().and_then(|file| read(&file).ok());
+            let scale = bytes.and_then(|bytes| CosineScale::from_bytes(&bytes)).filter(|scale| scale.model() == model);
+            *known = scale.map(|scale| KnownScale::Scale(Arc::new(scale)));
+        }
+        known.clone()
+    }
+
+    /// Keeps it for other processes, where this one may write.
+    fn keep_scale(&self, scale: &CosineScale) {
+        if !self.records.can_write() {
+            return;
+        }
+        let path = self.paths.scale();
+        let kept = memorist_durable::replace(&path, &scale.to_bytes());
+        if let Err(error) = kept.map_err(|error| Error::io(&path, error.into())) {
+            tracing::warn!("the scale of the model is measured again next time: {error}");
+        }
+    }
+}
+
+/// Of a file of any model: at most so many bytes.
+const MOST_BYTES: u64 = 16 << 20;
+
+fn read(file: &std::fs::File) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::io::Read::read_to_end(&mut std::io::Read::take(file, MOST_BYTES), &mut bytes)?;
+    Ok(bytes)
+}
