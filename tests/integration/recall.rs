@@ -5,13 +5,14 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use memorist_engine::Engine;
+use memorist_engine::config::Config;
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{
     Filter, Kind, Link, LinkKind, NewRecord, Recall, RecallRequest, RecordId, RecordUpdate, SearchesQuery, Viewer,
 };
 use serde_json::Value;
 
-use crate::meaning::engine_with_model;
+use crate::meaning::{engine_with_model, model_cache};
 use crate::support::{Store, another_process, document, memorist, text, words_only};
 
 /// What was saved, and turns that need it: in its words, and in others.
@@ -123,6 +124,28 @@ fn with_the_model_a_turn_gets_what_it_needs_in_other_words_too() {
     // In the words of a memory, but of something unknown, whose name has no mark but that the model has it in pieces.
     let unknown = recall(&engine, "which port does osprey have in staging?");
     assert!(unknown.is_silent(), "{unknown:?}");
+}
+
+/// Beside vectors, too; and the recall says what waits.
+#[test]
+fn memories_that_wait_for_their_embeddings_come_by_their_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine_with_model(folder.path());
+    let others: Vec<_> = bench_data::memories(3, AROUND).map(|made| NewRecord::new(made.content)).collect();
+    engine.add_batch(&others).unwrap();
+    engine.embed_pending(&NoProgress).unwrap();
+    engine.close();
+    let writer = words_only().open(folder.path()).unwrap();
+    let mut config = Config { index_writer: false, ..Config::default() };
+    config.model.cache_dir = Some(model_cache());
+    let reader = Engine::open(folder.path(), config).unwrap();
+    reader.prepare_model(&mut |plan| eprintln!("fetching {plan}"), &NoProgress).unwrap();
+    assert!(recall(&reader, NEEDED[0].1).warnings.is_empty());
+    let ids = NEEDED.map(|(memory, ..)| writer.add(&NewRecord::new(memory)).unwrap().id);
+    let (asked, _, wrongly) = shares(&reader, &ids);
+    assert!(asked >= 5 && wrongly.is_empty(), "{asked}, {wrongly:?}");
+    let said = recall(&reader, NEEDED[0].1).warnings;
+    assert_eq!(said, ["6 memories wait for their embeddings, until then found by their words alone"]);
 }
 
 /// A store with three memories about a harbour, by words.

@@ -53,7 +53,8 @@ impl Engine {
         let mut embedded = None;
         let embed = || (query.mode != Mode::Keyword).then(|| self.query_vector(&query.text));
         let reply = self.answer(&query, || embedded.get_or_insert_with(embed).clone())?;
-        Ok(recall::choose(reply, searched, request, &known))
+        let warnings = reply.warnings.clone();
+        Ok(Recall { warnings, ..recall::choose(reply, searched, request, &known) })
     }
 
     /// Notes that a session was given these memories, unless the store can only be read.

@@ -68,6 +68,8 @@ pub struct Recall {
     pub memories: Vec<Recalled>,
     /// The tokens of their texts, at four characters each.
     pub tokens: usize,
+    /// Why there may be less than is known: as [`SearchReply::warnings`](super::SearchReply::warnings).
+    pub warnings: Vec<String>,
 }
 
 impl Recall {

@@ -27,6 +27,9 @@ pub fn run(app: &App, args: Recall) -> Outcome {
     let engine = app.engine(Maintenance::On)?;
     let result = ops::recall(&engine, &app.settings().context, params)?;
     engine.close();
+    if !app.output().json {
+        result.warnings.iter().for_each(|warning| app.output().note(warning));
+    }
     match &result.context {
         None if !app.output().json => app.output().note("nothing is known that this message needs"),
         _ => app.output().result(&result, |result| result.context.clone().unwrap_or_default())?,

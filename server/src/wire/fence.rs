@@ -119,7 +119,7 @@ mod tests {
             let record = engine.peek(id, &Viewer::OWNER).unwrap().unwrap();
             Recalled { text: record.content.clone(), record, relevance: 0.5, score: 0.5, contradicted_by: Vec::new() }
         });
-        Recall { memories: memories.collect(), tokens: 0 }
+        Recall { memories: memories.collect(), tokens: 0, warnings: Vec::new() }
     }
 
     #[test]

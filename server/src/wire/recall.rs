@@ -70,6 +70,9 @@ pub struct RecallResult {
     pub memories: Vec<RecalledMemory>,
     /// How many tokens the text has.
     pub tokens: i64,
+    /// Why there may be less than is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// A memory of a recall.
@@ -101,5 +104,6 @@ pub fn recall_result(recall: &Recall, max_tokens: usize) -> RecallResult {
         created_at: memory.record.created_at,
         contradicted_by: memory.contradicted_by.iter().map(|id| id.get()).collect(),
     });
-    RecallResult { memories: memories.collect(), tokens: count(tokens as u64), context }
+    let warnings = recall.warnings.clone();
+    RecallResult { memories: memories.collect(), tokens: count(tokens as u64), context, warnings }
 }
