@@ -12,6 +12,7 @@
 //! | `threads.rs` | memories of a session are judged together, and what is not seen lends nothing |
 //! | `links.rs` | links, chains, superseded records and their visibility, digests |
 //! | `model.rs` | random sequences of everything, against a simple model |
+//! | `first_save.rs` | the first save of a session gets the hints of later ones, and the handshake waits for no model |
 //! | `racing.rs` | filters are kept, and nothing is lost, while searches race with writers and publishing |
 //! | `recall.rs` | what a turn is given unasked: what it needs, and mostly nothing |
 //! | `recovery.rs` | missing, old and foreign indexes |
@@ -77,6 +78,7 @@ mod exchange;
 mod explorer;
 mod files;
 mod filters;
+mod first_save;
 #[cfg(unix)]
 mod forget;
 mod fuzz_corpus;

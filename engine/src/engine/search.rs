@@ -132,6 +132,15 @@ impl Engine {
         self.store.host.is_warm()
     }
 
+    /// Loads the embedding model if it is on this machine and is no provider's: what is saved next is embedded at once, and
+    /// compared with what is near. Downloads nothing.
+    ///
+    /// # Errors
+    /// [`Error::Embedding`] if it cannot be loaded, [`Error::ModelMismatch`] if the store's vectors are another model's.
+    pub fn warm_up(&self) -> Result<()> {
+        self.store.warm_up()
+    }
+
     /// Dimensions of the store's model, or of the configured one if the store has none yet.
     ///
     /// # Errors

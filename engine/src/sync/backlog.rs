@@ -81,6 +81,20 @@ impl Store {
         self.records.model(&as_stored(embedder.identity()))
     }
 
+    /// Loads the model if it is on this machine and quick, so that the next save is embedded at once. Downloads nothing.
+    ///
+    /// # Errors
+    /// As [`Store::embedder`].
+    pub fn warm_up(&self) -> Result<()> {
+        let host = self.host_in_use()?;
+        if host.is_quick() && host.is_available() {
+            // As above: one that cannot be used is not loaded.
+            self.model_at_hand()?;
+            host.embedder()?;
+        }
+        Ok(())
+    }
+
     /// Whether records wait for an embedding that this process can compute.
     ///
     /// # Errors

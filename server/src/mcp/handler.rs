@@ -25,7 +25,7 @@ use super::subscriptions::{self, Digests, Sink, Source, Subscriptions};
 use super::watching::Watching;
 use super::{completions, prompts, resources};
 use crate::ops::Context;
-use crate::serving::{Access, Changes, Dispatcher};
+use crate::serving::{Access, Changes, Dispatcher, wait_for_model, warm_up};
 
 /// The server's side of every session.
 #[derive(Clone)]
@@ -121,6 +121,9 @@ impl ServerHandler for Handler {
 
     async fn on_initialized(&self, _: NotificationContext<RoleServer>) {
         self.watching.greeted();
+        if self.rights == Rights::Write {
+            warm_up(&self.dispatcher);
+        }
     }
 
     async fn list_tools(
@@ -152,6 +155,9 @@ impl ServerHandler for Handler {
         let began = Instant::now();
         let context = self.context.clone();
         let arguments = request.arguments.unwrap_or_default();
+        if tool.access == Access::Write {
+            wait_for_model(&self.dispatcher).await;
+        }
         let answer = self.dispatcher.call(tool.access, move |engine| (tool.run)(engine, &context, arguments)).await;
         if tool.access == Access::Read {
             self.watching.searched();
