@@ -25,7 +25,7 @@ class Unset(enum.Enum):
 UNSET: Final = Unset.UNSET
 
 _NAMES: Final = re.compile(
-    r"\b(accessCount|addTags|createdAfter|createdAt|createdBefore|entryTypes?|expiresAt|fromId|includeSuperseded|"
+    r"\b(accessCount|addTags|createdAfter|createdAt|createdBefore|entryTypes?|expiresAt|fromId|happensAfter|happensBefore|includeSuperseded|"
     r"keywordWeight|lastAccessedAt|linkType|linkedId|maxResults|maxTokens|minConfidence|minImportance|minRelevance|"
     r"minScore|minSimilarity|newestFirst|recentMessages|removeTags|toId|updatedAfter|updatedAt|updatedBefore|"
     r"userMessage|validFrom|validTo|vectorWeight)\b"

@@ -255,6 +255,8 @@ class Store:
         created_before: When | None = None,
         updated_after: When | None = None,
         updated_before: When | None = None,
+        happens_after: When | None = None,
+        happens_before: When | None = None,
         vector_weight: float | None = None,
         keyword_weight: float | None = None,
         min_similarity: float | None = None,
@@ -274,6 +276,7 @@ class Store:
         :param vector: of the query, made by the program.
         :param mode: ``hybrid`` (the default), ``vector`` or ``keyword``.
         :param tags: those with any of these.
+        :param happens_before: with ``happens_after``, when it happens or is due; a ``date`` includes that day.
         :raises InvalidInput: if a value is out of bounds. A missing model is a warning in the result.
         """
         given = {name: value for name, value in locals().items() if name not in ("self", "vector")}
@@ -305,6 +308,8 @@ class Store:
         created_before: When | None = None,
         updated_after: When | None = None,
         updated_before: When | None = None,
+        happens_after: When | None = None,
+        happens_before: When | None = None,
         newest_first: bool = False,
         detail: Literal["ids", "snippet", "full"] = "full",
         project: str | Unset | None = UNSET,

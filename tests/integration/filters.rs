@@ -6,14 +6,17 @@ use memorist_engine::Error;
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{
     Filter, Kind, Link, LinkKind, ListQuery, Mode, NewRecord, Purge, Query, Reach, Record, RecordId, RecordUpdate,
-    Scope, Viewer,
+    Scope, Span, Viewer,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
+use serde_json::json;
 
 use crate::support::{Store, hashed, words_only};
 
 const RECORDS: usize = 400;
+/// In 2033.
+const DATE: i64 = 2_000_000_000_000;
 const TAGS: [&str; 4] = ["ui", "Billing", "snake_case", "日本"];
 const PROJECTS: [Option<&str>; 3] = [None, Some("atlas"), Some("borealis")];
 const AGENTS: [Option<&str>; 3] = [None, Some("scribe"), Some("scout")];
@@ -29,6 +32,14 @@ fn fill(store: &Store) -> Vec<Record> {
             TAGS.iter().enumerate().filter(|(bit, _)| at >> bit & 1 == 1).map(|(_, tag)| (*tag).into()).collect();
         record.scope.project = PROJECTS[at % 3].map(Into::into);
         record.scope.agent = AGENTS[at / 3 % 3].map(Into::into);
+        let at = at as i64;
+        record.valid = match at % 4 {
+            0 => Span { from: Some(DATE + at), to: None },
+            1 => Span { from: Some(DATE + at), to: Some(DATE + at + 50) },
+            2 => Span { from: None, to: Some(DATE + at) },
+            _ => Span::default(),
+        };
+        record.body = (record.kind == Kind::Task).then(|| json!({ "due": DATE + at }));
         ids.push(store.engine.add(&record).unwrap().id);
     }
     ids.into_iter().map(|id| store.engine.get(id, &Viewer::OWNER).unwrap()).collect()
@@ -46,8 +57,10 @@ fn filters(times: Vec<i64>) -> impl Strategy<Value = Filter> {
     };
     let time = prop::option::of(prop::sample::select(times));
     let span = (time.clone(), time);
-    (kinds, tags, importance, confidence, reach(PROJECTS), reach(AGENTS), span.clone(), span).prop_map(
-        |(kinds, tags, min_importance, min_confidence, project, agent, created, updated)| Filter {
+    let date = prop::option::of(DATE - 10..DATE + RECORDS as i64 + 60);
+    let times = (span.clone(), span, (date.clone(), date));
+    (kinds, tags, importance, confidence, reach(PROJECTS), reach(AGENTS), times).prop_map(
+        |(kinds, tags, min_importance, min_confidence, project, agent, (created, updated, happens))| Filter {
             kinds,
             tags,
             min_importance,
@@ -57,6 +70,8 @@ fn filters(times: Vec<i64>) -> impl Strategy<Value = Filter> {
             created_before: created.1,
             updated_after: updated.0,
             updated_before: updated.1,
+            happens_after: happens.0,
+            happens_before: happens.1,
         },
     )
 }
@@ -73,7 +88,7 @@ pub fn compare_filters(writer: &Store, reader: &Store) {
     let records = fill(writer);
     let times: Vec<i64> = records.iter().step_by(40).map(|record| record.created_at).collect();
     writer.engine.embed_pending(&NoProgress).unwrap();
-    for state in ["not all applied", "applied"] {
+    for state in ["not all applied", "applied", "rebuilt"] {
         let mut runner = TestRunner::new(Config { cases: 60, failure_persistence: None, ..Config::default() });
         let outcome = runner.run(&filters(times.clone()), |filter| {
             let expected: BTreeSet<RecordId> =
@@ -87,6 +102,9 @@ pub fn compare_filters(writer: &Store, reader: &Store) {
             Ok(())
         });
         outcome.unwrap();
+        if state == "applied" {
+            reader.engine.rebuild(&NoProgress).unwrap();
+        }
         reader.settle();
     }
 }

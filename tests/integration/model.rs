@@ -29,6 +29,7 @@ enum Step {
         in_project: bool,
         expired: bool,
         session: Option<u8>,
+        date: Option<i64>,
     },
     Change {
         which: usize,
@@ -38,6 +39,10 @@ enum Step {
     ChangeKind {
         which: usize,
         kind: Kind,
+    },
+    ChangeDate {
+        which: usize,
+        date: Option<i64>,
     },
     Expire {
         which: usize,
@@ -56,14 +61,16 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     let kind = || prop::sample::select(Kind::ALL[..3].to_vec());
     let word = || 0..WORDS.len();
+    let date = || prop::option::of(0..4_i64);
     prop_oneof![
-        8 => (word(), 0..30u8, kind(), any::<bool>(), prop::bool::weighted(0.1), prop::option::of(0..2u8)).prop_map(
-            |(word, number, kind, in_project, expired, session)| {
-                Step::Add { word, number, kind, in_project, expired, session }
+        8 => (word(), 0..30u8, kind(), any::<bool>(), prop::bool::weighted(0.1), prop::option::of(0..2u8), date()).prop_map(
+            |(word, number, kind, in_project, expired, session, date)| {
+                Step::Add { word, number, kind, in_project, expired, session, date }
             }
         ),
         3 => (any::<usize>(), word(), 0..30u8).prop_map(|(which, word, number)| Step::Change { which, word, number }),
         2 => (any::<usize>(), kind()).prop_map(|(which, kind)| Step::ChangeKind { which, kind }),
+        2 => (any::<usize>(), date()).prop_map(|(which, date)| Step::ChangeDate { which, date }),
         1 => any::<usize>().prop_map(|which| Step::Expire { which }),
         3 => any::<usize>().prop_map(|which| Step::Delete { which }),
         2 => Just(Step::Embed),
@@ -94,6 +101,7 @@ struct Remembered {
     kind: Kind,
     project: Option<String>,
     session: Option<String>,
+    date: Option<i64>,
 }
 
 impl Model {
@@ -122,6 +130,8 @@ impl Model {
             .iter()
             .filter(|(_, kept)| filter.kinds.is_empty() || filter.kinds.contains(&kept.kind))
             .filter(|(_, kept)| filter.viewer.project.sees(kept.project.as_deref()))
+            .filter(|(_, kept)| filter.happens_after.is_none_or(|after| kept.date.is_some_and(|date| date >= after)))
+            .filter(|(_, kept)| filter.happens_before.is_none_or(|before| kept.date.is_some_and(|date| date < before)))
             .map(|(id, kept)| (*id, kept))
     }
 }
@@ -160,12 +170,13 @@ impl Pair {
 
 fn perform(step: &Step, pair: &mut Pair, model: &mut Model) {
     match step {
-        Step::Add { word, number, kind, in_project, expired, session } => {
+        Step::Add { word, number, kind, in_project, expired, session, date } => {
             let mut new = NewRecord::new(text(*word, *number));
             new.kind = *kind;
             new.scope.project = in_project.then(|| "atlas".into());
             new.expires_at = expired.then_some(200_000_000_000);
             new.session = session.map(|session| format!("session {session}"));
+            new.valid.from = *date;
             let twin = model.twin(&new.content, &new.scope.project, &new.session, false);
             let outcome = pair.engine().add(&new).expect("a sound record");
             assert_eq!(twin, (!outcome.created).then_some(outcome.id), "the same text is saved once");
@@ -174,7 +185,7 @@ fn perform(step: &Step, pair: &mut Pair, model: &mut Model) {
                 model.ids.push(outcome.id);
                 if !expired {
                     let (project, session) = (new.scope.project, new.session);
-                    let kept = Remembered { text: new.content, kind: *kind, project, session };
+                    let kept = Remembered { text: new.content, kind: *kind, project, session, date: *date };
                     model.live.insert(outcome.id, kept);
                 }
             } else if let Some(twin) = model.live.get_mut(&outcome.id) {
@@ -207,6 +218,15 @@ fn perform(step: &Step, pair: &mut Pair, model: &mut Model) {
             assert_eq!(outcome.is_ok(), model.live.contains_key(&id));
             if let Some(kept) = model.live.get_mut(&id) {
                 kept.kind = *kind;
+            }
+        }
+        Step::ChangeDate { which, date } => {
+            let Some(id) = model.pick(*which) else { return };
+            let update = RecordUpdate { valid_from: Some(*date), ..RecordUpdate::default() };
+            let outcome = pair.engine().update(id, &update, &Viewer::OWNER);
+            assert_eq!(outcome.is_ok(), model.live.contains_key(&id));
+            if let Some(kept) = model.live.get_mut(&id) {
+                kept.date = *date;
             }
         }
         Step::Expire { which } => {
@@ -261,6 +281,7 @@ fn compare(pair: &mut Pair, model: &Model, embedder: &HashEmbedder) {
         Filter::default(),
         Filter { kinds: vec![Kind::ALL[1]], ..Filter::default() },
         Filter::of(Viewer::in_project("atlas")),
+        Filter { happens_after: Some(1), happens_before: Some(3), ..Filter::default() },
     ];
     let engine = pair.engine();
     for (at, filter) in filters.iter().enumerate() {

@@ -80,6 +80,8 @@ fn filters(query: &Query) -> Option<String> {
     put("createdBefore", json!(filter.created_before));
     put("updatedAfter", json!(filter.updated_after));
     put("updatedBefore", json!(filter.updated_before));
+    put("happensAfter", json!(filter.happens_after));
+    put("happensBefore", json!(filter.happens_before));
     put("minSimilarity", json!(query.min_similarity));
     put("minScore", json!(query.min_score));
     put("minRelevance", json!(query.min_relevance));

@@ -51,6 +51,16 @@ pub(super) fn matching_docs(reader: &SegmentReader, filter: &Filter) -> Result<R
             narrow(with_values(&columns.i64(name)?, reader.max_doc(), span(after, before)));
         }
     }
+    for (name, range) in [
+        (schema::HAPPENS_FROM, filter.happens_before.map(|before| span(None, Some(before)))),
+        (schema::HAPPENS_TO, filter.happens_after.map(|after| span(Some(after), None))),
+    ] {
+        if let Some(range) = range {
+            // A segment in which no record has a date has no column for it.
+            let column = columns.column_opt::<i64>(name)?;
+            narrow(column.map_or_else(RoaringBitmap::new, |column| with_values(&column, reader.max_doc(), range)));
+        }
+    }
     Ok(matching.unwrap_or_else(|| all(reader.max_doc())))
 }
 

@@ -40,11 +40,11 @@
 //! `meta.json` ends with a seal (`seal.rs`), so that any change to it, or a swap of files, is noticed when it is
 //! opened. Each process compares the files themselves with their checksums before it relies on them.
 //!
-//! The payload of each commit is the JSON text `{"format":5,"store":ID,"applied":N}`: the format number, the id of the
+//! The payload of each commit is the JSON text `{"format":6,"store":ID,"applied":N}`: the format number, the id of the
 //! store that the index was built from, and the sequence number up to which the sync log is applied. An index without
 //! it, of another store, or with another format or schema, is unusable, and is rebuilt. Format 1 had no seal, format 2
 //! no store, format 3 no `updated_at` and tags in upper and lower case,
-//! format 4 no threads.
+//! format 4 no threads, format 5 no dates.
 //!
 //! | field | type | contents |
 //! |---|---|---|
@@ -59,6 +59,7 @@
 //! | `project`, `agent` | text, fast | `=name`, or `-` for none |
 //! | `thread` | u64, fast, of records with a session | a hash of scope and session |
 //! | `turn` | i64, fast, likewise | as in the record |
+//! | `happens_from`, `happens_to` | i64, fast, of records with a date | [`Record::happening`](crate::types::Record::happening) |
 //! | `question` | bool, fast, likewise | whether the content ends with a question mark |
 //!
 //! # Terms

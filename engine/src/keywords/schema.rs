@@ -14,13 +14,15 @@ use crate::error::{Error, Result};
 use crate::types::{Kind, Record, RecordId, Seq};
 
 /// The format version: fields, analysers and payload together. An index with another version is rebuilt.
-pub(super) const FORMAT: u32 = 5;
+pub(super) const FORMAT: u32 = 6;
 
 pub(super) const KIND: &str = "kind";
 pub(super) const IMPORTANCE: &str = "importance";
 pub(super) const CONFIDENCE: &str = "confidence";
 pub(super) const CREATED_AT: &str = "created_at";
 pub(super) const UPDATED_AT: &str = "updated_at";
+pub(super) const HAPPENS_FROM: &str = "happens_from";
+pub(super) const HAPPENS_TO: &str = "happens_to";
 pub(super) const TAG: &str = "tag";
 pub(super) const PROJECT: &str = "project";
 pub(super) const AGENT: &str = "agent";
@@ -53,6 +55,8 @@ pub(super) struct Fields {
     thread: Field,
     turn: Field,
     question: Field,
+    happens_from: Field,
+    happens_to: Field,
 }
 
 impl Fields {
@@ -96,7 +100,9 @@ pub(super) fn schema() -> (Schema, Fields) {
         agent: builder.add_text_field(AGENT, label),
         thread: builder.add_u64_field(THREAD, fast.clone()),
         turn: builder.add_i64_field(TURN, fast.clone()),
-        question: builder.add_bool_field(QUESTION, fast),
+        question: builder.add_bool_field(QUESTION, fast.clone()),
+        happens_from: builder.add_i64_field(HAPPENS_FROM, fast.clone()),
+        happens_to: builder.add_i64_field(HAPPENS_TO, fast),
     };
     (builder.build(), fields)
 }
@@ -180,6 +186,10 @@ pub(super) fn document(fields: &Fields, record: &Record) -> Result<TantivyDocume
         document.add_i64(fields.turn, place.turn);
         document.add_bool(fields.question, place.is_question);
     }
+    if let Some((from, to)) = record.happening() {
+        document.add_i64(fields.happens_from, from);
+        document.add_i64(fields.happens_to, to);
+    }
     Ok(document)
 }
 
@@ -258,12 +268,12 @@ mod tests {
     #[test]
     fn a_payload_is_read_as_written_and_refused_otherwise() {
         let text = Payload::new("01STORE", 41.into()).to_text();
-        assert_eq!(text, "{\"format\":5,\"store\":\"01STORE\",\"applied\":41}");
+        assert_eq!(text, "{\"format\":6,\"store\":\"01STORE\",\"applied\":41}");
         assert_eq!(Payload::parse(Some(&text)), Ok(Payload::new("01STORE", 41.into())));
         assert!(Payload::of_store("01STORE", Some(&text)).is_ok());
         assert!(Payload::of_store("01OTHER", Some(&text)).unwrap_err().contains("another store"));
-        for other in ["{\"format\":2,\"applied\":41}", "{\"format\":6,\"applied\":41}"] {
-            assert!(Payload::parse(Some(other)).unwrap_err().contains("this program reads format 5"), "{other}");
+        for other in ["{\"format\":2,\"applied\":41}", "{\"format\":7,\"applied\":41}"] {
+            assert!(Payload::parse(Some(other)).unwrap_err().contains("this program reads format 6"), "{other}");
         }
         for damaged in [text.replace("41", "-1"), text.replace("applied", "implied"), String::new()] {
             assert!(Payload::parse(Some(&damaged)).unwrap_err().contains("damaged"), "{damaged}");

@@ -28,6 +28,10 @@ pub struct Filter {
     pub updated_after: Option<Millis>,
     /// Changed, or saved again, for the last time before.
     pub updated_before: Option<Millis>,
+    /// [Happens](Record::happening) at or after; what has no date does not pass.
+    pub happens_after: Option<Millis>,
+    /// Begins to happen before; what has no date does not pass.
+    pub happens_before: Option<Millis>,
 }
 
 impl Filter {
@@ -49,6 +53,7 @@ impl Filter {
     /// The field that refuses `record`; the first of several.
     pub fn refusing(&self, record: &Record) -> Option<&'static str> {
         let unless = |passes: bool, field| (!passes).then_some(field);
+        let happens = record.happening();
         unless(self.viewer.sees(&record.scope), "viewer")
             .or_else(|| unless(self.kinds.is_empty() || self.kinds.contains(&record.kind), "kinds"))
             .or_else(|| unless(self.tags.is_empty() || self.tags.iter().any(|tag| has_tag(record, tag)), "tags"))
@@ -58,6 +63,20 @@ impl Filter {
             .or_else(|| unless(self.created_before.is_none_or(|at| record.created_at < at), "created_before"))
             .or_else(|| unless(self.updated_after.is_none_or(|at| record.updated_at >= at), "updated_after"))
             .or_else(|| unless(self.updated_before.is_none_or(|at| record.updated_at < at), "updated_before"))
+            .or_else(|| {
+                unless(self.happens_after.is_none_or(|at| happens.is_some_and(|(_, to)| to >= at)), "happens_after")
+            })
+            .or_else(|| {
+                unless(
+                    self.happens_before.is_none_or(|at| happens.is_some_and(|(from, _)| from < at)),
+                    "happens_before",
+                )
+            })
+    }
+
+    /// Whether it chooses by when something happens.
+    pub fn is_dated(&self) -> bool {
+        self.happens_after.is_some() || self.happens_before.is_some()
     }
 
     /// Checks the bounds.

@@ -290,6 +290,18 @@ pub struct Record {
     pub place: Option<Place>,
 }
 
+impl Record {
+    /// When a task is due.
+    pub fn due(&self) -> Option<Millis> {
+        self.body.as_ref().filter(|_| self.kind == Kind::Task)?.get("due")?.as_i64()
+    }
+
+    /// When it happens, its first and its last moment: [`Record::valid`], else when it is due.
+    pub fn happening(&self) -> Option<(Millis, Millis)> {
+        self.valid.ends().or_else(|| self.due().map(|at| (at, at)))
+    }
+}
+
 /// A version of a record, the newest or an earlier one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Version {

@@ -18,6 +18,11 @@ impl Span {
         self == Span::default()
     }
 
+    /// Its first and its last moment; a beginning without an end, and an end without a beginning, are both.
+    pub fn ends(self) -> Option<(Millis, Millis)> {
+        Some((self.from.or(self.to)?, self.to.or(self.from)?))
+    }
+
     /// Checks that it does not end before it begins.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use clap::{ArgGroup, Args};
 use memorist_engine::types::{Kind, Mode};
 
 use super::values::{id, kinds};
-use crate::wire::{Detail, Future, Importance, Only, Order, Past, SourceName};
+use crate::wire::{Detail, Future, FutureEnd, Importance, Only, Order, Past, PastEnd, SourceName};
 
 /// Fields of a memory that have a default.
 #[derive(Debug, Clone, Default, Args)]
@@ -90,15 +90,21 @@ pub struct Filters {
     /// Created at or after
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     pub created_after: Option<Past>,
-    /// Created before
+    /// Created before a time, or on this day at the latest
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
-    pub created_before: Option<Past>,
+    pub created_before: Option<PastEnd>,
     /// Created or changed at or after, as 2026-11-20, 7d or "last week"
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     pub updated_after: Option<Past>,
-    /// Last changed before
+    /// Last changed before a time, or on this day at the latest
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
-    pub updated_before: Option<Past>,
+    pub updated_before: Option<PastEnd>,
+    /// Happens, is true or is due at or after, as 2026-11-20 or "next week"
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    pub happens_after: Option<Future>,
+    /// Happens, is true or is due before a time, or on this day at the latest
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    pub happens_before: Option<FutureEnd>,
 }
 
 /// `search`.

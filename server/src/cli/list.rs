@@ -8,7 +8,7 @@ use super::{App, format, table};
 use crate::args::{Filters, List};
 use crate::exit::{Failure, Outcome};
 use crate::ops;
-use crate::wire::{self, Defaults, Detail, Importance, ListParams, ListResult, Past};
+use crate::wire::{self, Defaults, Detail, Future, Importance, ListParams, ListResult, Past};
 
 /// Runs the command.
 pub fn run(app: &App, args: &List) -> Outcome {
@@ -89,9 +89,11 @@ pub fn filter(filters: &Filters, defaults: &Defaults) -> Filter {
         min_confidence: filters.min_confidence,
         viewer: defaults.own_viewer(),
         created_after: filters.created_after.map(|Past(at)| at),
-        created_before: filters.created_before.map(|Past(at)| at),
+        created_before: filters.created_before.map(|end| end.after(filters.created_after)),
         updated_after: filters.updated_after.map(|Past(at)| at),
-        updated_before: filters.updated_before.map(|Past(at)| at),
+        updated_before: filters.updated_before.map(|end| end.after(filters.updated_after)),
+        happens_after: filters.happens_after.map(|Future(at)| at),
+        happens_before: filters.happens_before.map(|end| end.after(filters.happens_after)),
     }
 }
 

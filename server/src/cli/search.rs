@@ -53,6 +53,8 @@ fn params(args: Search, json: bool) -> SearchParams {
         created_before: args.filters.created_before,
         updated_after: args.filters.updated_after,
         updated_before: args.filters.updated_before,
+        happens_after: args.filters.happens_after,
+        happens_before: args.filters.happens_before,
         vector_weight: args.vector_weight,
         keyword_weight: args.keyword_weight,
         min_similarity: args.min_similarity,

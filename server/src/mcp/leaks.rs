@@ -247,8 +247,8 @@ impl World {
             "offset" => self.dice.below(3).into(),
             "passage" => tag.into(),
             "due" | "validTo" => "2100-01-01".into(),
-            "since" | "updatedAfter" | "validFrom" => "2020-01-01".into(),
-            "updatedBefore" => "2100-01-01".into(),
+            "since" | "updatedAfter" | "happensAfter" | "validFrom" => "2020-01-01".into(),
+            "updatedBefore" | "happensBefore" => "2100-01-01".into(),
             // Of a page.
             "after" | "before" => 1000.into(),
             "version" => 1.into(),

@@ -113,9 +113,11 @@ pub fn list_filter(context: &Context, params: &ListParams) -> Result<Filter> {
         tags: params.tags.clone().unwrap_or_default(),
         min_importance: params.min_importance.map(|wire::Importance(least)| least),
         created_after: params.created_after.map(|wire::Past(at)| at),
-        created_before: params.created_before.map(|wire::Past(at)| at),
+        created_before: params.created_before.map(|end| end.after(params.created_after)),
         updated_after: params.updated_after.map(|wire::Past(at)| at),
-        updated_before: params.updated_before.map(|wire::Past(at)| at),
+        updated_before: params.updated_before.map(|end| end.after(params.updated_after)),
+        happens_after: params.happens_after.map(|wire::Future(at)| at),
+        happens_before: params.happens_before.map(|end| end.after(params.happens_after)),
         ..Filter::of(context.defaults.viewer(&params.project, &params.agent)?)
     })
 }

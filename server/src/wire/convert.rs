@@ -90,9 +90,11 @@ pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Re
         min_confidence: params.min_confidence,
         viewer: defaults.viewer(&params.project, &params.agent)?,
         created_after: params.created_after.map(|Past(at)| at),
-        created_before: params.created_before.map(|Past(at)| at),
+        created_before: params.created_before.map(|end| end.after(params.created_after)),
         updated_after: params.updated_after.map(|Past(at)| at),
-        updated_before: params.updated_before.map(|Past(at)| at),
+        updated_before: params.updated_before.map(|end| end.after(params.updated_after)),
+        happens_after: params.happens_after.map(|Future(at)| at),
+        happens_before: params.happens_before.map(|end| end.after(params.happens_after)),
     };
     if params.vector_weight.is_some() || params.keyword_weight.is_some() {
         query.weights = Some(Weights {

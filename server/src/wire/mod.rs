@@ -111,5 +111,5 @@ pub use sources::{
     DiscoverResult, PlaceEntry, SourceAddResult, SourceEntry, SourceRemoveResult, SourcesResult, SyncResult,
     SyncedSource,
 };
-pub use times::{Future, Past, day, moment};
+pub use times::{Future, FutureEnd, Past, PastEnd, day, moment};
 pub use values::{Importance, Int, Iso, Patch, When};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::source_names::{SourceName, sources_schema};
-use super::times::{Future, Past};
+use super::times::{Future, FutureEnd, Past, PastEnd};
 use super::values::{Importance, Int, Patch};
 
 /// `memory_add`, and a line of an import file.
@@ -122,15 +122,21 @@ pub struct SearchParams {
     /// Saved since: ISO 8601, "7d", "last week".
     #[serde(default)]
     pub created_after: Option<Past>,
-    /// Saved before.
+    /// Saved until: before a time, or on a day.
     #[serde(default)]
-    pub created_before: Option<Past>,
+    pub created_before: Option<PastEnd>,
     /// Saved or changed since.
     #[serde(default)]
     pub updated_after: Option<Past>,
-    /// Last changed before.
+    /// Last changed until.
     #[serde(default)]
-    pub updated_before: Option<Past>,
+    pub updated_before: Option<PastEnd>,
+    /// Happens (validFrom to validTo, or due) since.
+    #[serde(default)]
+    pub happens_after: Option<Future>,
+    /// Happens until. A day as both: on it.
+    #[serde(default)]
+    pub happens_before: Option<FutureEnd>,
     /// Weight of meaning in hybrid mode, default 0.7.
     #[serde(default)]
     #[schemars(range(min = 0))]
@@ -272,15 +278,21 @@ pub struct ListParams {
     /// Saved since: ISO 8601, "7d", "last week".
     #[serde(default)]
     pub created_after: Option<Past>,
-    /// Saved before.
+    /// Saved until: before a time, or on a day.
     #[serde(default)]
-    pub created_before: Option<Past>,
+    pub created_before: Option<PastEnd>,
     /// Saved or changed since.
     #[serde(default)]
     pub updated_after: Option<Past>,
-    /// Last changed before.
+    /// Last changed until.
     #[serde(default)]
-    pub updated_before: Option<Past>,
+    pub updated_before: Option<PastEnd>,
+    /// Happens (validFrom to validTo, or due) since.
+    #[serde(default)]
+    pub happens_after: Option<Future>,
+    /// Happens until. A day as both: on it.
+    #[serde(default)]
+    pub happens_before: Option<FutureEnd>,
     /// Only open or overdue tasks; what is superseded, contradicted, expiring, expired or deleted.
     #[serde(default)]
     #[schemars(schema_with = "only_schema")]

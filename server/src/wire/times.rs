@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use jiff::civil::{Date, Weekday};
+use jiff::fmt::temporal::Pieces;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Unit, Zoned, ZonedRound};
 use memorist_engine::types::Millis;
@@ -20,6 +21,35 @@ pub struct Past(pub Millis);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Future(pub Millis);
+
+/// The end of a range of times that are mostly in the past: as [`Past`]. A day is in the range; a week, month or year is if
+/// the range begins with it, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PastEnd(Named);
+
+/// The same for times that are mostly in the future: as [`Future`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FutureEnd(Named);
+
+/// A moment, or the beginning and the end of the day, week, month or year that a text names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Named {
+    start: Millis,
+    end: Millis,
+    is_day: bool,
+}
+
+impl Named {
+    fn of(start: &Zoned, unit: &str) -> Self {
+        let end = span(1, unit).and_then(|span| start.checked_add(span).ok());
+        let millis = |at: &Zoned| at.timestamp().as_millisecond();
+        Named { start: millis(start), end: millis(end.as_ref().unwrap_or(start)), is_day: unit == "day" }
+    }
+
+    fn end_after(self, start: Option<Millis>) -> Millis {
+        if self.is_day || start == Some(self.start) { self.end } else { self.start }
+    }
+}
 
 /// A date with the day of the week.
 pub fn day(at: Millis) -> String {
@@ -39,27 +69,29 @@ fn zoned(at: Millis) -> Option<Zoned> {
     Timestamp::from_millisecond(at).ok().map(|at| at.to_zoned(TimeZone::system()))
 }
 
-/// The start of a named day, week, month or year, or a distance from `now` in the direction of `sign`.
-fn relative(text: &str, now: &Zoned, sign: i64) -> Option<Zoned> {
+/// The start of a named day, week, month or year, with the name of that unit; or a distance from `now` in the direction of
+/// `sign`, which is none.
+fn relative(text: &str, now: &Zoned, sign: i64) -> Option<(Zoned, &'static str)> {
     let text = text.trim().to_lowercase();
     let words: Vec<&str> = text.split_whitespace().collect();
     let today = now.start_of_day().ok()?;
     match words.as_slice() {
-        ["now"] => return Some(now.clone()),
-        ["today"] => return Some(today),
-        ["yesterday"] => return today.yesterday().ok(),
-        ["tomorrow"] => return today.tomorrow().ok(),
+        ["now"] => return Some((now.clone(), "")),
+        ["today"] => return Some((today, "day")),
+        ["yesterday"] => return Some((today.yesterday().ok()?, "day")),
+        ["tomorrow"] => return Some((today.tomorrow().ok()?, "day")),
         [which @ ("this" | "last" | "next"), unit @ ("week" | "month" | "year")] => {
             let steps = match *which {
                 "last" => -1,
                 "next" => 1,
                 _ => 0,
             };
-            return start_of(unit, &today)?.checked_add(span(steps, unit)?).ok();
+            let unit = ["week", "month", "year"].into_iter().find(|name| name == unit)?;
+            return Some((start_of(unit, &today)?.checked_add(span(steps, unit)?).ok()?, unit));
         }
         [name] | ["this" | "next" | "last" | "on", name] if let Some(day) = weekday(name) => {
             let back = words[0] == "last" || sign < 0 && words[0] != "next" && words[0] != "this";
-            return today.nth_weekday(if back { -1 } else { 1 }, day).ok();
+            return Some((today.nth_weekday(if back { -1 } else { 1 }, day).ok()?, "day"));
         }
         _ => {}
     }
@@ -70,7 +102,7 @@ fn relative(text: &str, now: &Zoned, sign: i64) -> Option<Zoned> {
     };
     let digits = text.find(|c: char| !c.is_ascii_digit())?;
     let (number, unit) = text.split_at(digits);
-    now.checked_add(span(number.parse::<i64>().ok()?.checked_mul(sign)?, unit.trim())?).ok()
+    Some((now.checked_add(span(number.parse::<i64>().ok()?.checked_mul(sign)?, unit.trim())?).ok()?, ""))
 }
 
 pub(super) fn weekday(name: &str) -> Option<Weekday> {
@@ -119,15 +151,19 @@ pub(super) fn span(number: i64, unit: &str) -> Option<Span> {
     .ok()
 }
 
-fn parsed(text: &str, sign: i64) -> Result<Millis, String> {
+fn parsed(text: &str, sign: i64) -> Result<Named, String> {
     match When::from_str(text) {
-        Ok(When(at)) => Ok(at),
+        Ok(When(at)) => {
+            let is_date = Pieces::parse(text.trim()).is_ok_and(|pieces| pieces.time().is_none());
+            let start = zoned(at).filter(|_| is_date);
+            Ok(start.map_or(Named { start: at, end: at, is_day: false }, |start| Named::of(&start, "day")))
+        }
         // A number that looks like seconds.
         Err(why) if text.trim().parse::<i64>().is_ok() => Err(why),
         Err(_) => {
             let now = Zoned::now().round(ZonedRound::new().smallest(Unit::Millisecond)).map_err(|e| e.to_string())?;
-            let at = relative(text, &now, sign).or_else(|| date_with_month(text));
-            at.map(|at| at.timestamp().as_millisecond()).ok_or_else(|| {
+            let at = relative(text, &now, sign).or_else(|| Some((date_with_month(text)?, "day")));
+            at.map(|(start, unit)| Named::of(&start, unit)).ok_or_else(|| {
                 let like = if sign < 0 { "7d, yesterday, last week" } else { "7d, tomorrow, next week" };
                 let today = day(now.timestamp().as_millisecond());
                 format!("{text:?} is not a time; give ISO 8601, like 2026-12-31T09:00, or {like}. Today is {today}")
@@ -137,12 +173,12 @@ fn parsed(text: &str, sign: i64) -> Result<Millis, String> {
 }
 
 macro_rules! time {
-    ($type:ident, $sign:literal) => {
+    ($type:ident, $sign:literal, $of:expr) => {
         impl FromStr for $type {
             type Err = String;
 
             fn from_str(text: &str) -> Result<Self, String> {
-                parsed(text, $sign).map($type)
+                parsed(text, $sign).map($of)
             }
         }
 
@@ -158,8 +194,24 @@ macro_rules! time {
     };
 }
 
-time!(Past, -1);
-time!(Future, 1);
+time!(Past, -1, |named| Past(named.start));
+time!(Future, 1, |named| Future(named.start));
+time!(PastEnd, -1, PastEnd);
+time!(FutureEnd, 1, FutureEnd);
+
+impl PastEnd {
+    /// The first moment after a range that begins at `start`.
+    pub fn after(self, start: Option<Past>) -> Millis {
+        self.0.end_after(start.map(|Past(at)| at))
+    }
+}
+
+impl FutureEnd {
+    /// The first moment after a range that begins at `start`.
+    pub fn after(self, start: Option<Future>) -> Millis {
+        self.0.end_after(start.map(|Future(at)| at))
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -168,7 +220,7 @@ mod tests {
     fn at(text: &str, sign: i64) -> Option<String> {
         // A Saturday.
         let now: Zoned = "2026-11-21T14:05:00+01:00[+01:00]".parse().unwrap();
-        relative(text, &now, sign).map(|at| at.strftime("%Y-%m-%dT%H:%M %a").to_string())
+        relative(text, &now, sign).map(|(at, _)| at.strftime("%Y-%m-%dT%H:%M %a").to_string())
     }
 
     #[test]
@@ -205,6 +257,30 @@ mod tests {
             assert_eq!(day(text.parse::<Future>().unwrap().0), "2026-12-24 Thu", "{text}");
         }
         assert!("Dec 42, 2026".parse::<Future>().unwrap_err().contains("Today is 20"));
+    }
+
+    #[test]
+    fn a_day_as_the_end_of_a_range_is_in_it() {
+        let day = |text: &str| text.parse::<Past>().unwrap().0;
+        let end = |text: &str, start: Option<&str>| {
+            text.parse::<PastEnd>().unwrap().after(start.map(|start| start.parse().unwrap()))
+        };
+        let next = day("2026-11-15");
+        for text in ["2026-11-14", "Nov 14, 2026", " 2026-11-14 "] {
+            assert_eq!((end(text, Some("2026-11-14")), end(text, None)), (next, next), "{text}");
+        }
+        assert_eq!(end("today", Some("today")), day("tomorrow"));
+        for moment in ["2026-11-14T00:00", "2026-11-14T09:30:00Z", "1767225600000", "1970-01-01T00:00Z"] {
+            assert_eq!(end(moment, Some(moment)), day(moment), "{moment}");
+        }
+        // A longer unit is in it only where it is the beginning as well.
+        assert_eq!(end("last week", None), day("last week"));
+        assert_eq!(end("last week", Some("last week")), day("this week"));
+        assert_eq!(end("this month", Some("last month")), day("this month"));
+        let year = "next year".parse::<FutureEnd>().unwrap();
+        let start = "next year".parse::<Future>().unwrap();
+        assert!(year.after(Some(start)) - start.0 >= 365 * 86_400_000);
+        assert!("whenever".parse::<FutureEnd>().unwrap_err().contains("next week"));
     }
 
     #[test]

@@ -51,8 +51,10 @@ DARK_MODE = {
 OTHERS = [
     {"content": "The login page issues OAuth tokens for authentication", "importance": 9, "confidence": 0.5,
      "tags": ["security"], "source": "design review", "context": "Talk about the new web site"},
-    {"content": "Ana went for a run along the river", "entryType": "event", "tags": ["sport"]},
-    {"content": "Deploy the payment service on Friday", "entryType": "task", "importance": 4, "tags": ["work", "ui"]},
+    {"content": "Ana went for a run along the river", "entryType": "event", "tags": ["sport"],
+     "validFrom": "2021-05-07"},
+    {"content": "Deploy the payment service on Friday", "entryType": "task", "importance": 4, "tags": ["work", "ui"],
+     "due": "2031-05-07"},
     {"content": "User likes short answers", "entryType": "preference", "importance": 3},
 ]
 FAR_FUTURE_MILLIS = 4_102_444_800_000
@@ -205,6 +207,10 @@ async def check_search(checks, session, words_only):
         ("tags match any", {"tags": ["ui", "sport"]}, [1, 3, 4]),
         ("createdAfter in the future", {"createdAfter": FAR_FUTURE_MILLIS}, []),
         ("createdBefore in the future", {"createdBefore": FAR_FUTURE_MILLIS}, [1, 2, 3, 4, 5]),
+        ("created today", {"createdAfter": "today", "createdBefore": "today"}, [1, 2, 3, 4, 5]),
+        ("happens on a day", {"happensAfter": "2031-05-07", "happensBefore": "2031-05-07"}, [4]),
+        ("happens before that day", {"happensBefore": "2031-05-07T00:00"}, [3]),
+        ("happens since the day after", {"happensAfter": "2031-05-08"}, []),
         ("filters meet", {"tags": ["ui"], "minImportance": 5}, [1]),
     ]:
         for mode in ("hybrid", "keyword") if words_only else ("hybrid", "vector", "keyword"):

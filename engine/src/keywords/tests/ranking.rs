@@ -36,6 +36,8 @@ pub(super) fn varied(random: &mut Random, next: &mut i64) -> Record {
     record.scope.project = [None, Some("-"), Some("alpha"), Some("")][random.below(4)].map(str::to_owned);
     record.scope.agent = [None, Some("one"), Some("two")][random.below(3)].map(str::to_owned);
     record.context = (random.below(3) == 0).then(|| random.text(8, 300));
+    let mut date = || (random.below(3) == 0).then(|| 1_700_000_000_000 + random.below(900) as i64);
+    (record.valid.from, record.valid.to) = (date(), date());
     record
 }
 
@@ -315,7 +317,7 @@ pub(super) fn some_filter() -> impl Strategy<Value = Filter> {
         prop::option::of((0..11u8).prop_map(|tenth| f64::from(tenth) / 10.0)),
         scope(&["alpha", "beta", "-", "", "=alpha"]),
         scope(&["one", "three"]),
-        ((moment(), moment()), (moment(), moment())),
+        ((moment(), moment()), (moment(), moment()), (moment(), moment())),
     )
         .prop_map(
             |(
@@ -325,7 +327,7 @@ pub(super) fn some_filter() -> impl Strategy<Value = Filter> {
                 min_confidence,
                 project,
                 agent,
-                ((created_after, created_before), (updated_after, updated_before)),
+                ((created_after, created_before), (updated_after, updated_before), (happens_after, happens_before)),
             )| Filter {
                 kinds,
                 tags,
@@ -336,6 +338,8 @@ pub(super) fn some_filter() -> impl Strategy<Value = Filter> {
                 created_before,
                 updated_after,
                 updated_before,
+                happens_after,
+                happens_before,
             },
         )
 }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use rusqlite::types::Value;
 
+use super::schema::happens;
 use crate::records::rows;
 use crate::types::{Filter, Kind, LinkKind, Millis, Reach, Viewer};
 
@@ -55,6 +56,13 @@ impl Condition {
         self.and(" AND r.created_at < ?", filter.created_before);
         self.and(" AND r.updated_at >= ?", filter.updated_after);
         self.and(" AND r.updated_at < ?", filter.updated_before);
+        let [from, to] = happens!("r.");
+        if filter.is_dated() {
+            // For the index, which has those with a date alone.
+            let _ = write!(self.sql, " AND {from} IS NOT NULL");
+        }
+        self.and(&format!(" AND {to} >= ?"), filter.happens_after);
+        self.and(&format!(" AND {from} < ?"), filter.happens_before);
     }
 
     /// And the kinds, the importance and the viewer of the filter, and the project: what a row of `tallies` has too.
@@ -162,7 +170,9 @@ mod tests {
 
     use super::super::testing::{NOW, Store, new};
     use super::*;
-    use crate::types::{ListQuery, NewRecord, Record, Scope};
+    use serde_json::json;
+
+    use crate::types::{ListOrder, ListQuery, NewRecord, Record, Scope, Span};
 
     const NAMES: [&str; 3] = ["one", "two", "One"];
 
@@ -174,10 +184,15 @@ mod tests {
     fn record() -> impl Strategy<Value = (NewRecord, Millis)> {
         let scope = (of(name()), of(name())).prop_map(|(agent, project)| Scope { agent, project });
         let confidence = select(vec![0.0, 0.5, 0.7, 1.0]);
-        (select(&Kind::ALL[..3]), vec(name(), 0..3), 1..=10_i64, confidence, scope, of(-1..3_i64), 0..4_i64).prop_map(
-            |(kind, tags, importance, confidence, scope, expires_in, age)| {
+        let dates = (of(-2..2_i64), of(0..3_i64), of(-2..2_i64));
+        let times = (of(-1..3_i64), 0..4_i64, dates);
+        (select(&Kind::ALL[2..5]), vec(name(), 0..3), 1..=10_i64, confidence, scope, times).prop_map(
+            |(kind, tags, importance, confidence, scope, (expires_in, age, (from, lasts, due)))| {
                 let expires_at = expires_in.map(|later| NOW + later);
-                (NewRecord { kind, tags, importance, confidence, scope, expires_at, ..new("") }, NOW - age)
+                let to = lasts.map(|lasts| NOW + from.unwrap_or_default() + lasts);
+                let valid = Span { from: from.map(|from| NOW + from), to };
+                let body = due.filter(|_| kind == Kind::Task).map(|due| json!({ "due": NOW + due }));
+                (NewRecord { kind, tags, importance, confidence, scope, expires_at, valid, body, ..new("") }, NOW - age)
             },
         )
     }
@@ -188,18 +203,22 @@ mod tests {
 
     fn filter() -> impl Strategy<Value = Filter> {
         let bounds = (of(1..=10_i64), of(select(vec![0.0, 0.5, 0.6, 1.0])));
-        let times = ((of(-4..1_i64), of(-4..2_i64)), (of(-4..1_i64), of(-4..2_i64)));
-        (vec(select(&Kind::ALL[..4]), 0..3), vec(name(), 0..3), bounds, reach(), reach(), times).prop_map(
-            |(kinds, tags, (min_importance, min_confidence), project, agent, ((after, before), updated))| Filter {
-                kinds,
-                tags,
-                min_importance,
-                min_confidence,
-                viewer: Viewer { agent, project },
-                created_after: after.map(|after| NOW + after),
-                created_before: before.map(|before| NOW + before),
-                updated_after: updated.0.map(|after| NOW + after),
-                updated_before: updated.1.map(|before| NOW + before),
+        let times = ((of(-4..1_i64), of(-4..2_i64)), (of(-4..1_i64), of(-4..2_i64)), (of(-3..4_i64), of(-3..4_i64)));
+        (vec(select(&Kind::ALL[1..5]), 0..3), vec(name(), 0..3), bounds, reach(), reach(), times).prop_map(
+            |(kinds, tags, (min_importance, min_confidence), project, agent, ((after, before), updated, happens))| {
+                Filter {
+                    kinds,
+                    tags,
+                    min_importance,
+                    min_confidence,
+                    viewer: Viewer { agent, project },
+                    created_after: after.map(|after| NOW + after),
+                    created_before: before.map(|before| NOW + before),
+                    updated_after: updated.0.map(|after| NOW + after),
+                    updated_before: updated.1.map(|before| NOW + before),
+                    happens_after: happens.0.map(|after| NOW + after),
+                    happens_before: happens.1.map(|before| NOW + before),
+                }
             },
         )
     }
@@ -225,6 +244,10 @@ mod tests {
                 let ids: Vec<u64> = allowed.iter().map(|record| record.id.key()).collect();
                 prop_assert_eq!(snapshot.matching(filter, NOW).unwrap().iter().collect::<Vec<_>>(), ids, "{:?}", filter);
                 prop_assert_eq!(&snapshot.list(&whole, NOW).unwrap(), &allowed, "{:?}", filter);
+                prop_assert_eq!(snapshot.list_count(&whole, NOW).unwrap(), allowed.len() as u64, "{:?}", filter);
+                let mut updated = snapshot.list(&ListQuery { order: ListOrder::Updated, ..whole }, NOW).unwrap();
+                updated.sort_by_key(|record| record.id);
+                prop_assert_eq!(&updated, &allowed, "{:?}", filter);
             }
         }
     }
@@ -233,14 +256,20 @@ mod tests {
     #[test]
     fn filters_are_answered_from_indexes() {
         let store = Store::new();
-        let plan = |filter: Filter| {
+        let plan_by = |index: &str, filter: Filter| {
             let snapshot = store.view();
             let Condition { sql, values } = Condition::without_tags(&filter, None, NOW);
-            let sql = format!("EXPLAIN QUERY PLAN SELECT r.id FROM records r INDEXED BY records_by_kind WHERE {sql}");
+            let sql = format!("EXPLAIN QUERY PLAN SELECT r.id FROM records r {index} WHERE {sql}");
             let mut statement = snapshot.conn().prepare(&sql).unwrap();
             let plan = statement.query_map(params_from_iter(values), |row| row.get::<_, String>(3)).unwrap();
             plan.map(Result::unwrap).collect::<Vec<_>>().join("; ")
         };
+        let plan = |filter| plan_by("INDEXED BY records_by_kind", filter);
+        let soon = Filter { happens_before: Some(9), ..Filter::of(Viewer::in_project("p")) };
+        let soon = plan_by("", soon);
+        assert!(soon.contains("COVERING INDEX records_by_date (<expr><?)"), "{soon}");
+        let later = plan_by("INDEXED BY records_by_date", Filter { happens_after: Some(9), ..Filter::default() });
+        assert!(later.contains("COVERING INDEX records_by_date"), "{later}");
         let important = plan(Filter { min_importance: Some(9), ..Filter::default() });
         assert!(important.contains("COVERING INDEX records_by_kind (kind=? AND importance>?)"), "{important}");
         let project = plan(Filter::of(Viewer::in_project("p")));

@@ -52,13 +52,15 @@ impl Snapshot {
 
     /// Those of these records that are of a period.
     pub fn of_period(&self, period: Period, ids: &[RecordId]) -> Result<HashSet<RecordId>> {
-        let mut statement =
-            self.conn().prepare_cached("SELECT valid_from, valid_to, created_at FROM records WHERE id = ?1")?;
+        let mut statement = self.conn().prepare_cached(
+            "SELECT valid_from, valid_to, created_at, CASE WHEN kind = 4 AND json_valid(body)
+                 THEN json_extract(body, '$.due') END FROM records WHERE id = ?1",
+        )?;
         let mut found = HashSet::new();
         for &id in ids {
             let mut rows = statement.query([id])?;
             if let Some(row) = rows.next()?
-                && period.has(Span { from: row.get(0)?, to: row.get(1)? }, row.get(2)?)
+                && period.has(Span { from: row.get(0)?, to: row.get(1)? }, row.get(3)?, row.get(2)?)
             {
                 found.insert(id);
             }
@@ -71,7 +73,11 @@ impl Snapshot {
         let Condition { sql, mut values } = listed(query, now);
         let (beyond, way) = if query.newest_first { ("<", "DESC") } else { (">", "ASC") };
         let of_tasks = matches!(query.only, Some(ListOnly::Open | ListOnly::Overdue));
+        // Few have a date in the range of a filter.
+        let is_dated = query.filter.is_dated();
         let (index, order) = match query.order {
+            ListOrder::Saved if is_dated => ("INDEXED BY records_by_date", format!("r.id {way}")),
+            ListOrder::Updated if is_dated => ("INDEXED BY records_by_date", format!("r.updated_at {way}, r.id {way}")),
             ListOrder::Saved if of_tasks => ("INDEXED BY records_by_kind", format!("r.id {way}")),
             // By id rather than by an index: a page of a broad filter is full after few rows.
             ListOrder::Saved => ("NOT INDEXED", format!("r.id {way}")),
@@ -151,7 +157,8 @@ impl Snapshot {
     pub fn list_count(&self, query: &ListQuery, now: Millis) -> Result<u64> {
         let Condition { sql, values } = listed(query, now);
         // Kinds come first in this index, and most of what a filter needs is in it.
-        let sql = format!("SELECT count(*) FROM records r INDEXED BY records_by_kind WHERE {sql}");
+        let index = if query.filter.is_dated() { "records_by_date" } else { "records_by_kind" };
+        let sql = format!("SELECT count(*) FROM records r INDEXED BY {index} WHERE {sql}");
         self.count(&sql, params_from_iter(values))
     }
 
@@ -175,7 +182,11 @@ impl Snapshot {
         let sql = if filter.tags.is_empty() {
             // Only this one has the times of changes, and mostly those of the last days are meant.
             let changed = filter.updated_after.is_some() || filter.updated_before.is_some();
-            let index = if changed { "records_by_update" } else { "records_by_kind" };
+            let index = match (filter.is_dated(), changed) {
+                (true, _) => "records_by_date",
+                (false, true) => "records_by_update",
+                (false, false) => "records_by_kind",
+            };
             format!("SELECT r.id FROM records r INDEXED BY {index} WHERE {sql}")
         } else {
             // The tags first: they are the most selective.

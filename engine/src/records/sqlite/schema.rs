@@ -107,6 +107,7 @@
 //! | 9 | what sessions were given unasked |
 //!
 //! | 10 | what a node of a team store knows of its server |
+//! | 11 | records in the order of when they happen |
 //!
 //! A store of an older version is brought up to date when it is opened. One with other tables than exactly those of its
 //! version is refused (`shape.rs`).
@@ -143,11 +144,38 @@ macro_rules! misplaced {
 }
 pub(super) use misplaced;
 
+/// When the record of a row happens, from and to (`Record::happening`), in the names of its columns in this row: `""` in the
+/// schema, `"r."` in a query. Both have to be the same, so that the index is used.
+macro_rules! happens {
+    ($row:literal) => {
+        [happens!($row, "valid_from", "valid_to"), happens!($row, "valid_to", "valid_from")]
+    };
+    ($row:literal, $first:literal, $second:literal) => {
+        concat!(
+            "coalesce(",
+            $row,
+            $first,
+            ", ",
+            $row,
+            $second,
+            ", CASE WHEN ",
+            $row,
+            "kind = 4 AND json_valid(",
+            $row,
+            "body) THEN json_extract(",
+            $row,
+            "body, '$.due') END)"
+        )
+    };
+}
+pub(super) use happens;
+
 /// `MMRS`, in the database's header.
 pub(super) const APPLICATION_ID: i32 = 0x4D4D_5253;
 
 /// Each brings a database one version further; the position is the version it starts from. Append only.
-pub(super) const MIGRATIONS: [&str; 10] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH];
+pub(super) const MIGRATIONS: [&str; 11] =
+    [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH];
 
 pub(super) const FIRST: &str = r"
 CREATE TABLE meta (
@@ -601,3 +629,14 @@ CREATE TABLE tokens (
     expires_at INTEGER
 ) STRICT;
 ";
+
+/// Records by when they happen: those that have a date.
+const ELEVENTH: &str = concat!(
+    "CREATE INDEX records_by_date ON records (",
+    happens!("", "valid_from", "valid_to"),
+    ", ",
+    happens!("", "valid_to", "valid_from"),
+    ", scope_id, expires_at) WHERE ",
+    happens!("", "valid_from", "valid_to"),
+    " IS NOT NULL;"
+);

@@ -37,6 +37,7 @@ pub(super) fn answers(filter: &Filter) -> bool {
         && filter.created_before.is_none()
         && filter.updated_after.is_none()
         && filter.updated_before.is_none()
+        && !filter.is_dated()
 }
 
 /// On the row `r` of `tallies`: it has records that pass the filter, of this project alone where one is given.

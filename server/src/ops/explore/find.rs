@@ -134,6 +134,8 @@ fn parameter(field: &str, named_sources: bool) -> &'static str {
         "created_before" => "createdBefore",
         "updated_after" => "updatedAfter",
         "updated_before" => "updatedBefore",
+        "happens_after" => "happensAfter",
+        "happens_before" => "happensBefore",
         _ => "tags",
     }
 }

@@ -226,6 +226,8 @@ fn why_names_the_rule_that_kept_a_memory_out() {
         ("createdAfter", json!({ "createdAfter": 4_102_444_800_000_i64 })),
         ("updatedBefore", json!({ "updatedBefore": 0 })),
         ("updatedAfter", json!({ "updatedAfter": 4_102_444_800_000_i64 })),
+        ("happensAfter", json!({ "happensAfter": 0 })),
+        ("happensBefore", json!({ "happensBefore": "2100-01-01" })),
     ];
     for (field, more) in filters {
         assert_eq!(rule(plain, more), is("filter", field));
