@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::dispatch::{Access, Dispatcher};
 
-/// How long a save waits for a model that is being loaded; the default one takes less.
-const PATIENCE: Duration = Duration::from_millis(200);
+/// How long a save waits for a model that is being loaded; the default one takes some 50 ms.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Loads the model in the background. A client that has its handshake calls this.
 pub fn warm_up(dispatcher: &Dispatcher) {
