@@ -157,7 +157,9 @@ impl Engine {
         self.store.records.read(|| {
             let vector = vector();
             let reply = self.search_by(query, vector.clone())?;
-            self.with_share(query, vector, reply)
+            let mut reply = self.with_share(query, vector, reply)?;
+            search::order::explain(&mut reply.hits);
+            Ok(reply)
         })
     }
 

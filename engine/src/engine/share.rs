@@ -7,7 +7,7 @@
 use super::Engine;
 use crate::error::Result;
 use crate::search::QueryVector;
-use crate::types::{DOUBTFUL, Filter, Hit, Kind, Mode, Query, SearchReply};
+use crate::types::{DOUBTFUL, Filter, Hit, Kind, Mode, Placed, Query, SearchReply};
 
 /// One place in so many is kept for memories.
 const ONE_IN: usize = 3;
@@ -40,11 +40,13 @@ impl Engine {
                 reply.hits.remove(at);
                 reply.more = true;
             }
+            memory.placed = Some(Placed::Kept);
             // It was ranked among memories alone.
             memory.score = reply.hits.last().map_or(memory.score, |last| memory.score.min(last.score));
             reply.hits.push(memory);
             reply.reserved += 1;
         }
+        reply.weaker = reply.weaker.min(query.limit - reply.hits.len());
         Ok(reply)
     }
 }

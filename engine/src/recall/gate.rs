@@ -200,6 +200,7 @@ mod tests {
             keyword_score: None,
             word_share: Some(share),
             rarest_word: Some(share),
+            placed: None,
             lent_by: Vec::new(),
             neighbours: Vec::new(),
             contradicted_by: Vec::new(),

@@ -16,6 +16,7 @@
 //! | `timing.rs` | how long a step took |
 //! | `parts.rs` | the last resort: parts of words |
 //! | `missing.rs` | the codes of the query that no memory has |
+//! | `order.rs` | the order that is shown, and the reasons for it |
 //! | `near_miss.rs` | the best memory, where a threshold excluded it |
 
 mod at_once;
@@ -25,6 +26,7 @@ mod merge;
 mod missing;
 mod near_miss;
 mod neighbours;
+pub mod order;
 mod parts;
 mod relevance;
 mod superseded;
@@ -49,7 +51,9 @@ pub use why::judge;
 
 use crate::config::Config;
 use crate::error::Result;
-use crate::types::{DOUBTFUL, Hit, LinkKind, Millis, Mode, NearMiss, Parts, Query, Scale, SearchReply, Tier, Weights};
+use crate::types::{
+    DOUBTFUL, Hit, LinkKind, Millis, Mode, NearMiss, Parts, Placed, Query, Scale, SearchReply, Tier, Weights,
+};
 
 /// The warning of a search for parts of words in a store with more text than one search reads.
 const NEWEST_ONLY: &str = "parts of words were looked for in the newest memories only: the store has more text than one search \
@@ -72,12 +76,13 @@ pub fn search(
         gathered;
     let found_nothing = candidates.is_empty();
     let merging = Instant::now();
-    let (ranked, near_miss) = rank(&view, query, candidates, (explain.weights, explain.scale), now)?;
+    let Ranking { ranked, near_miss, dropped } = rank(&view, query, candidates, (explain.weights, explain.scale), now)?;
     explain.merge_us += micros(merging);
 
     let loading = Instant::now();
     // Those of the previous pages are loaded too: which of them are results decides where this page begins.
-    let most = query.offset + query.limit + 1;
+    let end = query.offset + query.limit;
+    let most = (end + 1).max(order::needed(end));
     let mut hits = load(&view, &ranked, query, most, now)?;
     let mut tier = match (has_vector, query.mode) {
         (false, Mode::Hybrid | Mode::Vector) => Tier::Keyword,
@@ -97,11 +102,15 @@ pub fn search(
         // A keyword search replaces the vector search: the similarity of a result is unknown.
         hits.iter_mut().for_each(|hit| (hit.score, hit.parts) = (0.0, Parts::default()));
     }
+    if query.mode == Mode::Hybrid && explain.scale == Scale::Theoretical {
+        order::put_newer_first(&mut hits);
+    }
     if query.include_superseded {
         put_after_successors(&view, &mut hits, query, now)?;
     }
     let nothing = tier != Tier::Substring && is_nothing(&ranked, query);
     let more = cut_page(&mut hits, query);
+    let weaker = dropped.min(query.limit - hits.len());
     add_contradictions(&view, &mut hits, query, now)?;
     add_neighbours(&view, &mut hits, query, now)?;
     explain.load_us = micros(loading);
@@ -118,18 +127,28 @@ pub fn search(
         terms,
         missing: missing::missing_codes(&view, query)?,
         is_foreign,
+        weaker,
         explain,
     })
 }
 
-/// The candidates that reach the thresholds of the query, best first, and the best of those that do not.
+/// The candidates in order, as far as they reach the thresholds of the query.
+struct Ranking {
+    /// Those that do, best first.
+    ranked: Vec<Ranked>,
+    /// The best of those that do not.
+    near_miss: Option<NearMiss>,
+    /// How many are less relevant than the query requires.
+    dropped: usize,
+}
+
 fn rank(
     view: &View,
     query: &Query,
     mut candidates: Vec<Candidate>,
     (weights, scale): (Weights, Scale),
     now: Millis,
-) -> Result<(Vec<Ranked>, Option<NearMiss>)> {
+) -> Result<Ranking> {
     let mut missed = None;
     if let Some(least) = query.min_similarity {
         missed = Missed::similarity(&mut candidates, least);
@@ -138,11 +157,13 @@ fn rank(
     if let Some(least) = query.min_score {
         missed = Missed::score(&mut ranked, least).or(missed);
     }
+    let reached = ranked.len();
     if let Some(least) = query.min_relevance {
         missed = Missed::relevance(&mut ranked, least).or(missed);
     }
+    let dropped = reached - ranked.len();
     let near_miss = missed.map(|missed| missed.load(view, query, now)).transpose()?.flatten();
-    Ok((ranked, near_miss))
+    Ok(Ranking { ranked, near_miss, dropped })
 }
 
 /// The records of the best `most` candidates. One that has been deleted meanwhile is skipped; the record itself decides
@@ -152,7 +173,8 @@ fn load(view: &View, ranked: &[Ranked], query: &Query, most: usize, now: Millis)
     for chunk in ranked.chunks(most) {
         let ids: Vec<_> = chunk.iter().map(|ranked| ranked.candidate.id).collect();
         let mut records = view.records.records(&ids, now)?.into_iter().peekable();
-        for Ranked { candidate, score, parts, relevance, .. } in chunk {
+        for one in chunk {
+            let Ranked { candidate, score, parts, relevance, .. } = one;
             if let Some(record) = records.next_if(|record| record.id == candidate.id) {
                 if !query.filter.allows(&record) {
                     debug_assert!(false, "an index let memory {} through {:?}", record.id, query.filter);
@@ -166,6 +188,7 @@ fn load(view: &View, ranked: &[Ranked], query: &Query, most: usize, now: Millis)
                     score: *score,
                     parts: *parts,
                     relevance: *relevance,
+                    placed: order::placed(one),
                     matched_by: candidate.found_by.clone(),
                     vector_score: candidate.vector,
                     similarity: candidate.similarity,
@@ -194,6 +217,7 @@ fn unscored(record: crate::types::Record) -> Hit {
         score: 0.0,
         parts: Parts::default(),
         relevance: 0.0,
+        placed: None,
         matched_by: Vec::new(),
         vector_score: None,
         similarity: None,
@@ -222,6 +246,7 @@ fn put_after_successors(view: &View, hits: &mut [Hit], query: &Query, now: Milli
             Some(last) => {
                 let score = hits[last].score;
                 hits[at].score = hits[at].score.min(score);
+                hits[at].placed = Some(Placed::Superseded);
                 hits[at..=last].rotate_left(1);
             }
         }
@@ -231,8 +256,8 @@ fn put_after_successors(view: &View, hits: &mut [Hit], query: &Query, now: Milli
 
 /// Whether nothing that was found seems to answer the query.
 fn is_nothing(ranked: &[Ranked], query: &Query) -> bool {
-    let doubtful = |ranked: &Ranked| query.min_relevance.is_none() && ranked.relevance < DOUBTFUL;
-    ranked.iter().all(doubtful)
+    let asks_for_less = query.min_relevance.is_none_or(|least| least < DOUBTFUL);
+    ranked.iter().all(|ranked| asks_for_less && ranked.relevance < DOUBTFUL)
 }
 
 /// Keeps the page that the query asks for. Returns whether there are more.

@@ -91,7 +91,8 @@ pub use record::{
     AddOutcome, EmbeddingState, Expect, Gone, NewRecord, Record, RecordUpdate, Replaced, UpdateOutcome, Version,
 };
 pub use reply::{
-    DOUBTFUL, Explain, Hit, MatchSource, NearMiss, Parts, RELEVANCE_VERSION, SearchReply, Similar, Threshold, Tier,
+    DOUBTFUL, Explain, Hit, MatchSource, NearMiss, Parts, Placed, RELEVANCE_VERSION, SearchReply, Similar, Threshold,
+    Tier, WEAK,
 };
 pub use scope::{Reach, Scope, Viewer};
 pub use searches::{FoundBy, PastSearch, SearchCounts, SearchTrace, SearchesQuery};

@@ -26,6 +26,9 @@ pub const RELEVANCE_VERSION: u32 = 1;
 /// that is said with reason, and how often wrongly.
 pub const DOUBTFUL: f64 = 0.25;
 
+/// Relevance below which interfaces for people and models leave results out and say how many there are.
+pub const WEAK: f64 = 0.1;
+
 /// One result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
@@ -41,6 +44,8 @@ pub struct Hit {
     /// How likely it answers the query, 0 to 1: comparable between queries and stores, unlike the score, and of version
     /// [`RELEVANCE_VERSION`].
     pub relevance: f64,
+    /// Why it stands above others that are more relevant by more than a little, or below others that are less.
+    pub placed: Option<Placed>,
     /// Which indexes found it.
     pub matched_by: Vec<MatchSource>,
     /// Raw cosine similarity to the query, -1 to 1, if both the record and the query have a vector. Of a long text, the best
@@ -62,6 +67,22 @@ pub struct Hit {
     pub neighbours: Vec<Record>,
     /// The memories that contradict it and that the search could have found, by id.
     pub contradicted_by: Vec<RecordId>,
+}
+
+/// What places a result beside its relevance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Placed {
+    /// The words of the query single it out: an identifier, a code, a name.
+    Exact,
+    /// It is of the period that the query is about.
+    Period,
+    /// It is judged together with those around it in its session.
+    Session,
+    /// It has one of the places that are kept for memories beside chunks and turns.
+    Kept,
+    /// It comes after what supersedes it.
+    Superseded,
 }
 
 /// What each side adds to a score.
@@ -123,7 +144,7 @@ pub struct SearchReply {
     /// How many of the last are memories that displaced chunks and turns: the next page begins that much earlier.
     pub reserved: usize,
     /// Whether the store seems to have no answer: nothing was found, or nothing of the relevance [`DOUBTFUL`] where the
-    /// query requires none.
+    /// query does not require as much.
     pub nothing: bool,
     /// How it was answered.
     pub tier: Tier,
@@ -141,6 +162,8 @@ pub struct SearchReply {
     pub missing: Vec<String>,
     /// Whether the model does not know the language of the query, so that its cosines say little.
     pub is_foreign: bool,
+    /// How many more results this page would have without [`Query::min_relevance`](super::Query::min_relevance).
+    pub weaker: usize,
     /// Times, and numbers of candidates.
     pub explain: Explain,
 }

@@ -189,7 +189,7 @@ pub fn fit<T: Cut>(results: &mut Vec<T>, max_tokens: usize) -> Option<String> {
 pub fn search_result(mut reply: SearchReply, params: &SearchParams, query: &Query) -> SearchResult {
     let detail = params.detail.unwrap_or_default();
     let hits = mem::take(&mut reply.hits).into_iter();
-    let mut results: Vec<_> = hits.map(|hit| search_hit(hit, detail, params)).collect();
+    let mut results: Vec<_> = hits.map(|hit| search_hit(hit, &reply.missing, detail, params)).collect();
     let most = params.max_tokens.map(|Int(most)| usize::try_from(most).unwrap_or_default());
     let cut = most.and_then(|most| fit(&mut results, most));
     let SearchPage { mut warnings, next_cursor } = search_page(&reply, params, query, results.len(), cut.is_some());
@@ -200,6 +200,8 @@ pub fn search_result(mut reply: SearchReply, params: &SearchParams, query: &Quer
         next_cursor,
         nothing: reply.nothing,
         best: reply.near_miss.map(Best::from),
+        missing: reply.missing,
+        weaker: count(reply.weaker as u64),
         tier: reply.tier,
         warnings,
         explain: params.explain.unwrap_or(false).then(|| {
@@ -244,7 +246,8 @@ fn end_of_pages(goes_on: bool, query: &Query, explain: &Explain) -> Option<Strin
     }
 }
 
-fn search_hit(hit: Hit, detail: Detail, params: &SearchParams) -> SearchHit {
+fn search_hit(hit: Hit, missing: &[String], detail: Detail, params: &SearchParams) -> SearchHit {
+    let why = wording::why(&hit, missing);
     let record = hit.record;
     let with_text = detail != Detail::Ids;
     let place = record.place.filter(|_| with_text);
@@ -266,6 +269,7 @@ fn search_hit(hit: Hit, detail: Detail, params: &SearchParams) -> SearchHit {
         tags: with_text.then_some(record.tags),
         score: hit.score,
         relevance: hit.relevance,
+        why,
         matched_by: hit.matched_by,
         created_at: record.created_at,
         vector_score: hit.vector_score,
@@ -476,6 +480,7 @@ mod tests {
             passage: None,
             record: Record { content: content.into(), ..record() },
             relevance: 0.5,
+            placed: None,
             word_share: None,
             rarest_word: None,
             score: 0.85,
@@ -495,6 +500,7 @@ mod tests {
             remedy: None,
             terms: Vec::new(),
             missing: Vec::new(),
+            weaker: 0,
             explain: Default::default(),
         }
     }

@@ -1,0 +1,186 @@
+//! The order in which results are shown, where their scores do not say it all: of two that say nearly the same, the newer comes
+//! first; and a result that stands above one of more relevance says why.
+
+use std::collections::BTreeSet;
+
+use super::merge::Ranked;
+use crate::overlap;
+use crate::types::{Hit, Placed};
+
+/// Results are put in order within so many places, from the first one on, whatever the page: so pages belong to one order.
+const PLACES: usize = 10;
+/// Two results are equally relevant if neither their relevance nor their score is further apart.
+const APART: f64 = 0.05;
+/// Scores that are nearer than this are the same.
+const SAME: f64 = 1e-9;
+/// Bytes at the beginning of a text that are compared.
+const COMPARED_BYTES: usize = 1 << 10;
+/// The share of the words of the shorter text that both have, stop words too, if they say nearly the same: "deploys go out on
+/// Tuesdays", "deploys go out on Thursdays".
+const ALIKE: f64 = 0.7;
+
+/// How many results have to be there to put those of a page in order that ends at `end`.
+pub fn needed(end: usize) -> usize {
+    end.next_multiple_of(PLACES)
+}
+
+/// Puts the newer of two results first that are equally relevant and say nearly the same.
+pub fn put_newer_first(hits: &mut [Hit]) {
+    for places in hits.chunks_mut(PLACES) {
+        for last in 1..places.len() {
+            for at in (1..=last).rev() {
+                let [older, newer] = &mut places[at - 1..=at] else { break };
+                if !is_outdone(older, newer) {
+                    break;
+                }
+                // The order stays that of the scores.
+                older.score = older.score.min(newer.score);
+                places.swap(at - 1, at);
+            }
+        }
+    }
+}
+
+/// Whether a result belongs below the next one.
+fn is_outdone(one: &Hit, next: &Hit) -> bool {
+    let when = |hit: &Hit| (hit.record.updated_at, hit.record.id);
+    if when(next) <= when(one) {
+        return false;
+    }
+    let apart = |a: f64, b: f64| (a - b).abs();
+    let is_saved = |hit: &Hit| !hit.record.kind.is_read() && hit.record.session.is_none();
+    apart(one.score, next.score) < SAME
+        || apart(one.score, next.score).max(apart(one.relevance, next.relevance)) < APART
+            && is_saved(one)
+            && is_saved(next)
+            && are_alike(&one.record.content, &next.record.content)
+}
+
+fn are_alike(one: &str, other: &str) -> bool {
+    let [one, other] = [one, other].map(|text| text[..text.floor_char_boundary(COMPARED_BYTES)].to_lowercase());
+    let [one, other] = [&one, &other].map(|text| {
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect::<BTreeSet<_>>()
+    });
+    overlap::coefficient(&one, &other).is_some_and(|share| share >= ALIKE)
+}
+
+/// What places a result beside its relevance, if anything does.
+pub fn placed(ranked: &Ranked) -> Option<Placed> {
+    let reasons = [
+        (ranked.is_exact(), Placed::Exact),
+        (ranked.candidate.in_period == Some(true), Placed::Period),
+        (ranked.candidate.in_thread.is_some(), Placed::Session),
+    ];
+    reasons.into_iter().find_map(|(holds, reason)| holds.then_some(reason))
+}
+
+/// Leaves the reasons with those results alone whose place differs from their relevance.
+pub fn explain(hits: &mut [Hit]) {
+    let mut most_below = f64::NEG_INFINITY;
+    let mut is_outdone = vec![false; hits.len()];
+    for (hit, is_outdone) in hits.iter().zip(&mut is_outdone).rev() {
+        *is_outdone = most_below > hit.relevance + APART;
+        most_below = most_below.max(hit.relevance);
+    }
+    let mut least_above = f64::INFINITY;
+    for (hit, is_outdone) in hits.iter_mut().zip(is_outdone) {
+        let outdoes = least_above + APART < hit.relevance;
+        least_above = least_above.min(hit.relevance);
+        hit.placed = hit.placed.filter(|placed| match placed {
+            Placed::Exact | Placed::Period => is_outdone,
+            Placed::Superseded | Placed::Kept => outdoes,
+            Placed::Session => is_outdone || outdoes,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keywords::tests::record;
+    use crate::types::Kind;
+
+    /// A result that was saved at the moment of its id.
+    fn hit(id: i64, content: &str, score: f64, relevance: f64) -> Hit {
+        let mut record = record(id, content);
+        (record.created_at, record.updated_at) = (id, id);
+        Hit { score, relevance, ..super::super::unscored(record) }
+    }
+
+    fn ids(hits: &[Hit]) -> Vec<i64> {
+        hits.iter().map(|hit| hit.record.id.get()).collect()
+    }
+
+    fn newest_first(mut hits: Vec<Hit>) -> Vec<i64> {
+        put_newer_first(&mut hits);
+        assert!(hits.windows(2).all(|pair| pair[0].score >= pair[1].score), "the order of the scores");
+        ids(&hits)
+    }
+
+    #[test]
+    fn of_two_that_say_nearly_the_same_the_newer_comes_first() {
+        let days = |relevance: f64| {
+            vec![
+                hit(1, "Deploys go out on Tuesdays", 0.9, 0.8),
+                hit(2, "Deploys go out on Thursdays.", 0.88, relevance),
+                hit(3, "deploys go out on Fridays", 0.87, 0.78),
+            ]
+        };
+        assert_eq!(newest_first(days(0.78)), [3, 2, 1]);
+        assert_eq!(newest_first(days(0.7)), [1, 3, 2], "the second is less relevant");
+        let others = vec![hit(1, "Deploys go out on Tuesdays", 0.9, 0.8), hit(2, "Backups run at night", 0.9, 0.8)];
+        assert_eq!(newest_first(others), [2, 1], "whatever they say, if their scores are the same");
+        let others = vec![hit(1, "Deploys go out on Tuesdays", 0.9, 0.8), hit(2, "Backups run at night", 0.89, 0.8)];
+        assert_eq!(newest_first(others), [1, 2]);
+    }
+
+    #[test]
+    fn neither_turns_nor_chunks_are_put_before_what_they_come_after() {
+        let of_session = |id, score| {
+            let mut hit = hit(id, "Deploys go out on Tuesdays", score, 0.8);
+            hit.record.session = Some("talk".to_owned());
+            hit
+        };
+        assert_eq!(newest_first(vec![of_session(1, 0.9), of_session(2, 0.89)]), [1, 2]);
+        let chunk = |id, score| {
+            let mut hit = hit(id, "Deploys go out on Tuesdays", score, 0.8);
+            hit.record.kind = Kind::Chunk;
+            hit
+        };
+        assert_eq!(newest_first(vec![chunk(1, 0.9), chunk(2, 0.89)]), [1, 2]);
+    }
+
+    #[test]
+    fn pages_of_any_size_belong_to_one_order() {
+        let all: Vec<Hit> = (1..=35).map(|id| hit(id, "Deploys go out on Tuesdays", 0.9, 0.8)).collect();
+        let page = |offset: usize, limit: usize| {
+            let most = (offset + limit + 1).max(needed(offset + limit)).min(all.len());
+            let mut hits = all[..most].to_vec();
+            put_newer_first(&mut hits);
+            ids(&hits[offset..(offset + limit).min(most)])
+        };
+        for limit in [1, 3, 7, 10, 20] {
+            let pages: Vec<i64> = (0..35).step_by(limit).flat_map(|offset| page(offset, limit)).collect();
+            assert_eq!(pages, page(0, 35), "pages of {limit}");
+        }
+        assert_eq!(page(0, 1), [10]);
+    }
+
+    #[test]
+    fn a_reason_is_given_where_place_and_relevance_differ_and_nowhere_else() {
+        let reasons = |shown: &[(f64, Option<Placed>)]| {
+            let mut hits: Vec<Hit> = shown
+                .iter()
+                .map(|(relevance, placed)| Hit { placed: *placed, ..hit(1, "a memory", 0.5, *relevance) })
+                .collect();
+            explain(&mut hits);
+            hits.iter().map(|hit| hit.placed).collect::<Vec<_>>()
+        };
+        let (exact, kept, session) = (Some(Placed::Exact), Some(Placed::Kept), Some(Placed::Session));
+        assert_eq!(reasons(&[(0.4, exact), (0.6, exact), (0.3, exact)]), [exact, None, None]);
+        assert_eq!(reasons(&[(0.58, exact), (0.6, None)]), [None, None], "hardly different");
+        assert_eq!(reasons(&[(0.4, None), (0.3, kept)]), [None, None]);
+        assert_eq!(reasons(&[(0.3, None), (0.4, kept)]), [None, kept]);
+        assert_eq!(reasons(&[(0.3, session), (0.4, session), (0.4, session)]), [session; 3]);
+    }
+}
