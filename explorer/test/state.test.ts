@@ -16,6 +16,7 @@ test("an address holds the whole state", () => {
     view: "map",
     query: "what & where? #1 = ünïcode",
     mode: "vector",
+    weak: true,
     filters: {
       kinds: ["fact", "task"], sources: ["notes"], project: "a/b", agent: "-", tags: ["x y", "a,b"], importance: 7,
       after: "2026-01-02", before: "2026-03-04", state: "deleted",
@@ -114,10 +115,11 @@ test("a list that is read again loses what is gone, keeps what is below, and let
 });
 
 test("why a memory is found asks for the same search as the list", () => {
-  const search = asked({ query: " printer ", mode: "keyword", filters: { ...NO_FILTERS, kinds: ["fact"], state: "superseded" } });
+  const search = asked({ query: " printer ", mode: "keyword", weak: false, filters: { ...NO_FILTERS, kinds: ["fact"], state: "superseded" } });
   assert.deepEqual(JSON.parse(JSON.stringify(search)), {
     query: "printer", mode: "keyword", prefix: true, limit: 50, entryTypes: ["fact"], includeSuperseded: true,
   });
+  assert.equal(asked({ ...HOME, query: "printer", weak: true }).minRelevance, 0);
 });
 
 test("what only reads is given up after a time, what changes something is not", async () => {

@@ -5,6 +5,7 @@ import { place, tree } from "../src/text/ego.ts";
 import { ago, dayStart, isoDay, nextDayStart } from "../src/text/format.ts";
 import { marked } from "../src/text/marks.ts";
 import { editorUrl } from "../src/text/place.ts";
+import { remarks } from "../src/text/remarks.ts";
 import { beginning, plain, visible } from "../src/text/visible.ts";
 import { confirmation } from "../src/ui/Purge.tsx";
 
@@ -97,4 +98,14 @@ test("a file is opened at its line by an editor, whatever its path has", () => {
   assert.equal(editorUrl("notes.md", 1), null);
   assert.equal(editorUrl("//host/share/a.md", 1), null);
   assert.equal(editorUrl("javascript:alert(1)", 1), null);
+});
+
+test("a search says what is not there", () => {
+  const hit = (relevance: number) => ({ id: 1, entryType: "fact", createdAt: 0, score: 0.9, matchedBy: [], relevance });
+  const search = (rest: object) => ({ results: [hit(0.11), hit(0.2)], total: 2, tier: "full" as const, ...rest });
+  assert.deepEqual(remarks(null, false), []);
+  assert.deepEqual(remarks(search({}), true), []);
+  assert.deepEqual(remarks(search({ nothing: true }), true), ["Probably not here: the best relevance is 0.20."]);
+  assert.deepEqual(remarks(search({ missing: ["KESTREL-12"] }), true), ["No memory mentions KESTREL-12; these only resemble it."]);
+  assert.deepEqual(remarks(search({ results: [], nothing: true, missing: ["A-1", "B-2"] }), false), ["No memory mentions A-1, B-2."]);
 });

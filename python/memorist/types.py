@@ -171,6 +171,8 @@ class Hit:
     confidence: float | None = None
     importance: int | None = None
     tags: tuple[str, ...] = ()
+    #: Why it ranks above one that is more relevant, or below one that is less; or what it merely resembles.
+    why: str | None = None
     #: The cosine, -1 to 1.
     vector_score: float | None = None
     #: BM25.
@@ -218,6 +220,10 @@ class SearchResult:
     nothing: bool = False
     warnings: tuple[str, ...] = ()
     best: Best | None = None
+    #: Identifiers, codes and paths of the query that no memory has.
+    missing: tuple[str, ...] = ()
+    #: How many more there are below the least relevance.
+    weaker: int = 0
     #: Give it as ``cursor`` for the next page.
     next_cursor: str | None = None
     #: Times in microseconds and numbers of candidates.

@@ -1,7 +1,9 @@
 //! Errors of the engine in the words of this program: parameters by the names that clients send, remedies as commands.
 
-use memorist_engine::types::{NearMiss, SearchReply, Threshold};
+use memorist_engine::types::{Hit, NearMiss, Placed, SearchReply, Threshold, WEAK};
 use memorist_engine::{Error, Remedy};
+
+use crate::wire::Best;
 
 /// The text of an error, for people and for models.
 pub trait Worded {
@@ -31,7 +33,9 @@ impl Worded for String {
 /// The warnings of a search, with what can be done about them.
 pub fn warnings(reply: &SearchReply) -> Vec<String> {
     let remedy = reply.remedy.map(|remedy| format!("to search by meaning: {}", command(remedy)));
-    let near_miss = reply.near_miss.as_ref().map(|NearMiss { id, threshold, minimum, reached, beginning, .. }| {
+    // A search without a threshold of its own says it otherwise: see `Remarks`.
+    let asked_for = |missed: &&NearMiss| missed.threshold != Threshold::Relevance || missed.minimum != WEAK;
+    let near_miss = reply.near_miss.as_ref().filter(asked_for).map(|NearMiss { id, threshold, minimum, reached, beginning, .. }| {
         let (what, threshold) = match threshold {
             Threshold::Similarity => ("nothing is as similar as", "minSimilarity"),
             Threshold::Score => ("nothing reaches", "minScore"),
@@ -45,9 +49,73 @@ pub fn warnings(reply: &SearchReply) -> Vec<String> {
     reply.warnings.iter().cloned().chain(remedy).chain(near_miss).collect()
 }
 
-/// What is said about results of which none seems to answer the query.
-pub fn doubt(hits: impl Iterator<Item = f64>) -> String {
-    format!("what you look for may not be here: the best relevance is {:.2}", hits.fold(0.0, f64::max))
+/// What is said of a search beside its results.
+pub struct Remarks<'a> {
+    /// The relevance of each result.
+    pub relevances: Vec<f64>,
+    /// As in [`SearchReply::nothing`]; false on a later page.
+    pub nothing: bool,
+    /// The nearest of those that a threshold excluded.
+    pub best: Option<&'a Best>,
+    /// As in [`SearchReply::missing`].
+    pub missing: &'a [String],
+    /// As in [`SearchReply::weaker`].
+    pub weaker: usize,
+}
+
+impl Remarks<'_> {
+    /// The lines, the most important first. `all` is what a caller gives to leave nothing out.
+    pub fn lines(&self, all: &str) -> Vec<String> {
+        let is_empty = self.relevances.is_empty();
+        let names = self.missing.join(", ");
+        let but = if is_empty { "" } else { "; these only resemble it" };
+        let missing = (!names.is_empty()).then(|| format!("no memory mentions {names}{but}"));
+        let nearest = self.best.filter(|best| best.threshold == Threshold::Relevance);
+        let nothing = match (is_empty, nearest) {
+            (true, Some(Best { id, content, reached, .. })) => Some(format!(
+                "probably not here: the nearest, memory {id}, has a relevance of {reached}: \"{content}\""
+            )),
+            (true, None) => Some("nothing found".to_owned()),
+            (false, _) => self.nothing.then(|| {
+                let best = self.relevances.iter().copied().fold(0.0, f64::max);
+                format!("probably not here: the best relevance is {best:.2}")
+            }),
+        };
+        let weaker = match self.weaker {
+            0 => None,
+            1 => Some(format!("1 weaker one: {all}")),
+            some => Some(format!("{some} weaker ones: {all}")),
+        };
+        missing.into_iter().chain(nothing).chain(weaker).collect()
+    }
+}
+
+/// Why a result stands where its relevance does not say so, in a few words; or which of the identifiers that no memory has it
+/// merely resembles.
+pub fn why(hit: &Hit, missing: &[String]) -> Option<String> {
+    let resembled = missing.iter().find(|name| has_like(&hit.record.content, name));
+    let placed = hit.placed.map(|placed| match placed {
+        Placed::Exact => "exact match",
+        Placed::Period => "in that period",
+        Placed::Session => "part of a session",
+        Placed::Kept => "a place kept for memories",
+        Placed::Superseded => "superseded",
+    });
+    resembled.map(|name| format!("resembles {name}")).or(placed.map(str::to_owned))
+}
+
+/// Characters of a text in which a name is looked for.
+const LOOKED_AT: usize = 4 << 10;
+/// Jaro-Winkler similarity from which a name resembles another: `KESTREL-10` and `KESTREL-12` have 0.96.
+const LIKE: f64 = 0.85;
+
+/// Whether a text has a name that is like this one.
+fn has_like(text: &str, name: &str) -> bool {
+    let name = name.to_lowercase();
+    let text = text[..text.floor_char_boundary(LOOKED_AT)].to_lowercase();
+    let words = text.split(|c: char| c.is_whitespace() || "()[]{},;\"'`".contains(c));
+    let mut words = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    words.any(|word| !word.is_empty() && strsim::jaro_winkler(word, &name) >= LIKE)
 }
 
 /// What a remedy is with this program.
@@ -110,6 +178,39 @@ fn parameter(field: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn remarks(relevances: &[f64], rest: Remarks<'_>) -> Vec<String> {
+        Remarks { relevances: relevances.to_vec(), ..rest }.lines("--all")
+    }
+
+    fn none() -> Remarks<'static> {
+        Remarks { relevances: Vec::new(), nothing: false, best: None, missing: &[], weaker: 0 }
+    }
+
+    #[test]
+    fn a_search_says_what_is_not_there_and_what_was_left_out() {
+        assert!(remarks(&[0.9, 0.3], none()).is_empty());
+        let doubted = remarks(&[0.11, 0.2], Remarks { nothing: true, weaker: 8, ..none() });
+        assert_eq!(doubted, ["probably not here: the best relevance is 0.20", "8 weaker ones: --all"]);
+        assert_eq!(remarks(&[], Remarks { nothing: true, ..none() }), ["nothing found"]);
+        let best = Best { id: 7, content: "The harbour".into(), threshold: Threshold::Relevance, reached: 0.06 };
+        let nearest = Remarks { nothing: true, best: Some(&best), weaker: 1, ..none() };
+        let nothing = "probably not here: the nearest, memory 7, has a relevance of 0.06: \"The harbour\"";
+        assert_eq!(remarks(&[], nearest), [nothing, "1 weaker one: --all"]);
+        let missing = ["KESTREL-12".to_owned(), "src/none.rs".to_owned()];
+        let said = remarks(&[0.6], Remarks { missing: &missing, ..none() });
+        assert_eq!(said, ["no memory mentions KESTREL-12, src/none.rs; these only resemble it"]);
+    }
+
+    #[test]
+    fn a_name_that_is_like_a_missing_one_is_found_in_a_text() {
+        for text in ["KESTREL-10 is slow", "see (kestrel-13)", "`Kestrel-1`: done."] {
+            assert!(has_like(text, "KESTREL-12"), "{text}");
+        }
+        for text in ["the kettle is slow", "HRB-12", "12", ""] {
+            assert!(!has_like(text, "KESTREL-12"), "{text}");
+        }
+    }
 
     #[test]
     fn an_error_names_the_parameter_and_the_command() {

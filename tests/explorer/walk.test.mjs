@@ -19,6 +19,8 @@ const { store, browser, view } = await explored(COUNT);
 const page = () => view.page;
 
 const found = (text) => page().locator(".rows .row", { hasText: text });
+/** The whole answer is there, not that of the words alone. */
+const whole = () => page().locator(".foot, .empty", { hasNotText: "Loading" }).waitFor();
 const idOf = async (query) => (await store.json("search", query, "--mode", "keyword", "--limit", "1")).results[0].id;
 const type = async (text) => {
   await page().locator("#query").fill("");
@@ -50,10 +52,23 @@ test("a search answers while it is typed, and says why each was found", async (t
   const row = found("Postgres connections are pooled").first();
   assert.equal(await row.locator("mark").first().textContent(), "pgbouncer");
   await row.locator(".score .bar").waitFor();
-  assert.match(await row.locator(".score").textContent(), /BM25/);
+  // One number; cosine and BM25 are for who asks why.
+  assert.match(await row.locator(".score").textContent(), /^[01]\.\d\d[a-z ]*$/);
   await type("where can I print documents");
   // The words answer first, the meaning in a moment.
-  await found("office printer").first().locator(".score", { hasText: "cosine" }).waitFor();
+  await whole();
+  await found("office printer").first().waitFor();
+});
+
+test("a search without an answer says so, and shows what is weaker when asked to", async () => {
+  await show(page(), "#/list?q=zzzzqqqq");
+  await page().getByRole("heading", { name: "Probably not here" }).waitFor();
+  await whole();
+  for (const shown of await page().locator(".rows .score b").allTextContents()) assert.ok(Number(shown) < 0.25, shown);
+  await page().getByRole("button", { name: /^Show [\d,]+ weaker ones?$/ }).click();
+  await page().locator(".rows .row").nth(9).waitFor();
+  await page().locator("#list-title", { hasText: "Probably not here" }).waitFor();
+  nothingWrong(view.wrong);
 });
 
 test("a long list can be scrolled to its end and back, and few of its rows are drawn", async () => {
@@ -109,7 +124,8 @@ test("by keyboard alone: search, the next one, open, close", async () => {
   await page().locator("#middle").focus();
   await page().keyboard.press("/");
   await page().keyboard.type("printer");
-  await found("office printer").first().locator(".score", { hasText: "cosine" }).waitFor();
+  await whole();
+  await found("office printer").first().waitFor();
   // From the field to the first result, and on from row to row.
   const leads = async (key, row) => {
     await page().keyboard.press(key);

@@ -173,11 +173,43 @@ fn the_turns_of_a_session_are_found_and_shown_together() {
     assert_eq!(around, [1, 3]);
     let silent = shell.json(&["search", "amber key"]);
     assert!(silent["results"].as_array().unwrap().iter().all(|hit| hit.get("lentBy").is_none()), "{silent}");
-    let shown = shell.says(&["search", "amber key", "--neighbours", "1"], &["before", "after", "session"]);
+    let shown = shell.says(&["search", "amber key", "--neighbours", "1", "--explain"], &["before", "after", "session"]);
     let line = |part: &str| shown.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}: {shown}"));
     assert!(line("Good to know").contains("after") && line("Good to know").contains('3'), "{shown}");
     shell.fails(&["search", "amber key", "--neighbours", "6"], 2, &["neighbours", "0 to 5"]);
     shell.fails(&["add", "x", "--turn", "3"], 2, &["--session"]);
+}
+
+#[test]
+fn a_search_shows_one_number_and_counts_what_it_leaves_out() {
+    let shell = Shell::new();
+    for text in ["The ferry leaves at nine from the old harbour", "The harbour is deep", "Harbour fees rise in May"] {
+        shell.says(&["add", text], &["saved as memory"]);
+    }
+    let scores = ["score", "cosine", "bm25", "found by"];
+    let shown = shell.says(&["search", "ferry at nine from the harbour"], &["relevance", "ferry leaves", "deep"]);
+    assert!(scores.iter().all(|score| !shown.contains(score)) && !shown.contains("weaker"), "{shown}");
+    shell.says(&["search", "ferry", "--explain"], &[&scores[..], &["relevance"]].concat());
+
+    let strict = ["search", "ferry at nine from the harbour", "--min-relevance", "0.8"];
+    let shown = shell.says(&strict, &["ferry leaves", "2 weaker ones: --min-relevance 0", "1 memory in"]);
+    assert!(!shown.contains("deep"), "{shown}");
+    let found = shell.json(&strict);
+    assert_eq!((&found["weaker"], found["total"].as_i64()), (&json!(2), Some(1)), "{found}");
+    shell.says(&["search", "quartz"], &["nothing found"]);
+    assert_eq!(shell.json(&["search", "harbour"]).get("weaker"), None);
+}
+
+#[test]
+fn of_two_statements_the_newer_comes_first() {
+    for days in [["Tuesdays", "Thursdays"], ["Thursdays", "Tuesdays"]] {
+        let shell = Shell::new();
+        for day in days {
+            shell.says(&["add", &format!("Deploys go out on {day}")], &["saved as memory"]);
+        }
+        let found = shell.json(&["search", "when do deploys go out"]);
+        assert_eq!((&found["results"][0]["id"], &found["results"][1]["id"]), (&json!(2), &json!(1)), "{found}");
+    }
 }
 
 /// T8.

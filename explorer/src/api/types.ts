@@ -74,6 +74,8 @@ export interface Hit extends Brief {
   vectorPart?: number;
   keywordPart?: number;
   relevance: number;
+  /** Why it stands where its relevance does not say so. */
+  why?: string;
   words?: string[];
   session?: string;
   turn?: number;
@@ -87,6 +89,10 @@ export interface SearchResult {
   total: number;
   nothing?: boolean;
   best?: { id: number; content: string; threshold: string; reached: number };
+  /** Identifiers, codes and paths of the query that no memory has. */
+  missing?: string[];
+  /** How many more there are that are hardly relevant. */
+  weaker?: number;
   nextCursor?: string;
   tier: "full" | "keyword" | "substring";
   warnings?: string[];

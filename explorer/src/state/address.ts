@@ -17,6 +17,8 @@ export interface Address {
   view: View;
   query: string;
   mode: (typeof MODES)[number];
+  /** Of a search, also what is hardly relevant. */
+  weak: boolean;
   filters: Filters;
   /** An area of the map: x and y of its corners in turn, 0 to 65535. */
   area: number[];
@@ -31,6 +33,7 @@ export const HOME: Address = {
   view: "list",
   query: "",
   mode: "hybrid",
+  weak: false,
   filters: NO_FILTERS,
   area: [],
   id: null,
@@ -52,6 +55,7 @@ export function format(address: Address): string {
   };
   set("q", address.query);
   set("mode", address.mode, HOME.mode);
+  set("weak", address.weak ? "1" : "");
   set("kind", filters.kinds.join(","));
   set("source", filters.sources.join(","));
   set("project", filters.project);
@@ -84,6 +88,7 @@ export function parse(hash: string): Address {
     view: oneOf(VIEWS, path, HOME.view),
     query: text("q"),
     mode: oneOf(MODES, search.get("mode"), HOME.mode),
+    weak: text("weak") === "1",
     filters: {
       kinds: many("kind"),
       sources: many("source").filter((source): source is Source => SOURCES.includes(source as Source)),
@@ -107,4 +112,5 @@ export function parse(hash: string): Address {
 }
 
 /** What the list depends on. */
-export const listPart = ({ query, mode, filters, area }: Address) => format({ ...HOME, query, mode, filters, area });
+export const listPart = ({ query, mode, weak, filters, area }: Address) =>
+  format({ ...HOME, query, mode, weak, filters, area });

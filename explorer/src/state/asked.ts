@@ -5,9 +5,10 @@ import { searchParams } from "./filters.ts";
 
 export const PAGE = 50;
 
-export const asked = ({ query, mode, filters }: Pick<Address, "query" | "mode" | "filters">, limit = PAGE) => ({
+export const asked = ({ query, mode, weak, filters }: Pick<Address, "query" | "mode" | "weak" | "filters">, limit = PAGE) => ({
   query: query.trim(),
   mode,
+  minRelevance: weak ? 0 : undefined,
   prefix: true,
   limit,
   ...searchParams(filters),

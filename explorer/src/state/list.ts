@@ -84,13 +84,15 @@ async function find(address: Address, signal: AbortSignal, isFirst = false) {
   ]);
   if (signal.aborted) return;
   const items = ids ? result.results.filter(({ id }) => ids.has(id)) : result.results;
-  const found = items.length === 0 ? "Nothing found" : counted(items.length, "result");
+  const counts = items.length === 0 ? "Nothing found" : counted(items.length, "result");
+  const found = result.nothing ? `Probably not here: ${counts}` : counts;
   set({
     list: {
       ...EMPTY_LIST,
       of: listPart(get().address),
       items,
       search: result,
+      weaker: ids ? 0 : (result.weaker ?? 0),
       query,
       loading: isFirst,
       milliseconds: performance.now() - began,
@@ -107,6 +109,7 @@ function further(params: Record<string, unknown>, cursor: string | null | undefi
     const result = await api.search({ ...params, cursor }, signal);
     if (signal.aborted) return;
     append(result.results, further(params, result.nextCursor, signal));
+    change({ weaker: result.weaker ?? 0 });
     if (!result.nextCursor && result.warnings) change({ end: result.warnings.join(" ") });
   });
 }

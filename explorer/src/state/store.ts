@@ -17,6 +17,8 @@ export interface ListState {
   items: (Brief | Hit | Far)[];
   /** Of a search: all it returned with the first page. */
   search: SearchResult | null;
+  /** How many more a search has that are hardly relevant. */
+  weaker: number;
   /** The query that the list was loaded for, and that with all else it depends on. */
   query: string;
   of: string;
@@ -91,6 +93,7 @@ export interface State {
 export const EMPTY_LIST: ListState = {
   items: [],
   search: null,
+  weaker: 0,
   query: "",
   of: "",
   loading: true,

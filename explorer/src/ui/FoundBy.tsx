@@ -1,6 +1,6 @@
 import type { MemoryResult } from "../api/types.ts";
 import { hrefOf } from "../state/navigate.ts";
-import { ago, score, time } from "../text/format.ts";
+import { ago, time } from "../text/format.ts";
 import { beginning } from "../text/visible.ts";
 
 /** Which searches of agents found a memory. */
@@ -16,13 +16,12 @@ export function FoundBy({ result: { foundBy, entry } }: { result: MemoryResult }
   return (
     <table class="wide">
       <caption class="sr-only">Searches that found memory {entry.id}</caption>
-      <thead><tr><th scope="col">Search</th><th scope="col">By</th><th scope="col">Score</th><th scope="col">When</th></tr></thead>
+      <thead><tr><th scope="col">Search</th><th scope="col">By</th><th scope="col">When</th></tr></thead>
       <tbody>
-        {foundBy.map(({ query, at, tool, score: reached }, row) => (
+        {foundBy.map(({ query, at, tool }, row) => (
           <tr key={row}>
-            <td><a href={hrefOf({ view: "list", query })}>{beginning(query, 120)}</a></td>
+            <td><a href={hrefOf({ view: "list", query, weak: false })}>{beginning(query, 120)}</a></td>
             <td>{tool}</td>
-            <td>{score(reached)}</td>
             <td><time title={time(at)}>{ago(at)}</time></td>
           </tr>
         ))}

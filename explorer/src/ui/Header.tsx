@@ -44,7 +44,7 @@ function Search() {
   const model = useStore((state) => state.overview === null || state.overview.model !== null);
   const typed = useRef(false);
   const type = (value: string) => {
-    go({ query: value, view: targetView() }, typed.current ? "replace" : "step");
+    go({ query: value, weak: false, view: targetView() }, typed.current ? "replace" : "step");
     typed.current = true;
   };
   return (

@@ -6,9 +6,10 @@ import * as list from "../state/list.ts";
 import { scroller } from "../state/scrolled.ts";
 import { clearFilters, go, hrefOf } from "../state/navigate.ts";
 import { type Far, isFar, type ListState, set, useStore } from "../state/store.ts";
-import { ago, counted, number, time } from "../text/format.ts";
+import { ago, counted, number, score, time } from "../text/format.ts";
+import { remarks } from "../text/remarks.ts";
 import { Kind } from "./Kind.tsx";
-import { Score } from "./Score.tsx";
+import { Relevance } from "./Score.tsx";
 import { Marked, Name } from "./Text.tsx";
 import { Windowed } from "./Windowed.tsx";
 
@@ -55,7 +56,9 @@ function Head() {
   const searched = address.query.trim() !== "";
   const count = state.items.length;
   const title = searched
-    ? `${number(count)}${state.more ? "+" : ""} found`
+    ? state.search?.nothing
+      ? "Probably not here"
+      : `${number(count)}${state.more ? "+" : ""} found`
     : address.area.length > 0
       ? "In the area of the map"
       : countSet(address.filters) > 0
@@ -82,10 +85,19 @@ function Notes() {
   const search = useStore((state) => state.list.search);
   const state = useStore((all) => all.address.filters.state);
   const query = useStore((all) => all.address.query);
-  const warnings = [...(search?.warnings ?? [])];
+  const items = useStore((all) => all.list.items.length);
+  const warnings = [...remarks(search, items > 0), ...(search?.warnings ?? [])];
   if (query && state && state !== "superseded") warnings.push(`A search does not look at what is ${state}. Clear the search to list it.`);
   if (warnings.length === 0) return null;
   return <ul class="notes">{warnings.map((text) => <li key={text}>{text}</li>)}</ul>;
+}
+
+/** Shows what is hardly relevant, too. */
+function Weaker({ count }: { count: number }) {
+  if (count === 0) return null;
+  return (
+    <button type="button" onClick={() => go({ weak: true })}>Show {counted(count, "weaker one")}</button>
+  );
 }
 
 interface RowProps<T> {
@@ -114,7 +126,7 @@ function Whole({ item, at, all }: Omit<RowProps<Exclude<Listed, Far>>, "height">
         <Marked text={item.content ?? ""} words={hit?.words ?? []} />
         {item.truncated && <span class="quiet"> …</span>}
       </a>
-      {hit && <Score hit={hit} />}
+      {hit && <Relevance hit={hit} />}
       <p class="meta">
         <Kind kind={item.entryType} />
         <span>#{item.id}</span>
@@ -139,7 +151,12 @@ function Foot() {
     );
   }
   if (state.items.length === 0 && !state.loading) return <Empty />;
-  return <p class="foot quiet">{state.loading ? "Loading…" : state.end}</p>;
+  return (
+    <p class="foot quiet">
+      {state.loading ? "Loading…" : state.end}
+      {!state.loading && !state.more && <Weaker count={state.weaker} />}
+    </p>
+  );
 }
 
 function Empty() {
@@ -149,16 +166,18 @@ function Empty() {
   const searched = address.query.trim() !== "";
   return (
     <div class="empty">
-      <h2>{searched ? "Nothing found" : overview?.total === 0 ? "No memories yet" : "Nothing passes these filters"}</h2>
+      <h2>{searched ? (state.weaker > 0 ? "Probably not here" : "Nothing found") : overview?.total === 0 ? "No memories yet" : "Nothing passes these filters"}</h2>
       {isEmpty(address.filters) && <p>The kinds and the sources exclude one another.</p>}
       {state.search?.best && (
         <p>
-          The nearest was <a href={hrefOf({ id: state.search.best.id })}>memory {state.search.best.id}</a>, kept out by a threshold.
+          The nearest is <a href={hrefOf({ id: state.search.best.id })}>memory {state.search.best.id}</a>, with a relevance
+          of {score(state.search.best.reached)}: “<Marked text={state.search.best.content} />”
         </p>
       )}
       {!searched && overview?.total === 0 && <p>What agents save appears here by itself. Save the first one, or try memorist demo.</p>}
       <p class="actions">
         {set_ > 0 && <button type="button" onClick={clearFilters}>Clear {counted(set_, "filter")}</button>}
+        <Weaker count={state.weaker} />
         {searched && !readOnly && (
           <button type="button" onClick={() => set({ dialog: { kind: "add", content: "" } })}>Save what was missing</button>
         )}

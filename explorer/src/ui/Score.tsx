@@ -1,13 +1,11 @@
-// Why a memory was found: the two weighted sides and the numbers behind them.
+// How relevant a result is, and the two weighted sides of its score, for those who ask why.
 
 import type { Hit } from "../api/types.ts";
 import { score } from "../text/format.ts";
 
-type Sides = Partial<Pick<Hit, "score" | "vectorPart" | "keywordPart" | "vectorScore" | "keywordScore" | "matchedBy">>;
-type Nullable<T> = { [K in keyof T]: T[K] | null };
+const width = (part: number | null) => `${Math.max(0, Math.min(1, part ?? 0)) * 100}%`;
 
-export function Bar({ vectorPart, keywordPart }: Nullable<Pick<Sides, "vectorPart" | "keywordPart">>) {
-  const width = (part: number | null | undefined) => `${Math.max(0, Math.min(1, part ?? 0)) * 100}%`;
+export function Bar({ vectorPart, keywordPart }: { vectorPart: number | null; keywordPart: number | null }) {
   return (
     <span class="bar" aria-hidden="true">
       <span class="meaning" style={{ width: width(vectorPart) }} />
@@ -16,20 +14,14 @@ export function Bar({ vectorPart, keywordPart }: Nullable<Pick<Sides, "vectorPar
   );
 }
 
-/** Bar and numbers of a result. */
-export function Score({ hit }: { hit: Nullable<Sides> }) {
-  const by = (hit.matchedBy ?? []).map((side) => (side === "vector" ? "meaning" : "words")).join(" and ");
+/** The relevance of a result, and why it stands where that does not say so. What was found by parts of words has none. */
+export function Relevance({ hit: { relevance, why } }: { hit: Pick<Hit, "relevance" | "why"> }) {
+  if (relevance === 0 && !why) return null;
   return (
     <span class="score">
-      <Bar vectorPart={hit.vectorPart} keywordPart={hit.keywordPart} />
-      <b title="Score: both sides together, relative to the other results">{score(hit.score)}</b>
-      <span class="numbers">
-        {hit.vectorScore != null && <span class="side meaning" title="Cosine similarity">cosine {score(hit.vectorScore)}</span>}
-        {hit.keywordScore != null && hit.keywordScore > 0 && (
-          <span class="side words" title="Relevance of the words (BM25)">BM25 {score(hit.keywordScore, 1)}</span>
-        )}
-        {by && <span>by {by}</span>}
-      </span>
+      <span class="bar" aria-hidden="true"><span class="relevance" style={{ width: width(relevance) }} /></span>
+      <b title="Relevance: how likely it answers the search, 0 to 1">{score(relevance)}</b>
+      {why && <span class="reason">{why}</span>}
     </span>
   );
 }

@@ -3,7 +3,7 @@ import * as api from "../api/client.ts";
 import type { PastSearch } from "../api/types.ts";
 import { go, hrefOf } from "../state/navigate.ts";
 import { set, useStore } from "../state/store.ts";
-import { ago, number, score, time } from "../text/format.ts";
+import { ago, number, time } from "../text/format.ts";
 import { beginning } from "../text/visible.ts";
 import { Status } from "./Status.tsx";
 import { Name } from "./Text.tsx";
@@ -68,12 +68,11 @@ function Table({ results, isAll, list }: { results: PastSearch[]; isAll: boolean
   const row = (one: PastSearch, at: number) => (
     <tr aria-rowindex={at + 2}>
       <td>
-        <a data-row={`s${one.id}`} href={hrefOf({ view: "list", query: one.query, mode: one.mode })}>
+        <a data-row={`s${one.id}`} href={hrefOf({ view: "list", query: one.query, mode: one.mode, weak: false })}>
           <bdi>{beginning(one.query, 160) || "(removed)"}</bdi>
         </a>
       </td>
       <td>{one.nothing ? <span class="tag warning">nothing</span> : number(one.hits)}</td>
-      <td>{score(one.bestCosine)}</td>
       <td>{one.agent && one.agent !== "*" && <><Name text={one.agent} />, </>}{one.tool}</td>
       <td><time title={time(one.searchedAt)}>{ago(one.searchedAt)}</time></td>
       {!readOnly && (
@@ -92,7 +91,7 @@ function Table({ results, isAll, list }: { results: PastSearch[]; isAll: boolean
       <caption class="sr-only">Searches, newest first</caption>
       <thead>
         <tr aria-rowindex={1}>
-          <th scope="col">Search</th><th scope="col">Found</th><th scope="col">Cosine</th><th scope="col">By</th><th scope="col">When</th>
+          <th scope="col">Search</th><th scope="col">Found</th><th scope="col">By</th><th scope="col">When</th>
           {!readOnly && <th scope="col"><span class="sr-only">Do</span></th>}
         </tr>
       </thead>

@@ -225,7 +225,11 @@ fn text(search: &Search) -> String {
         _ => format!(", after {} to embed the question", format::micros(search.embed_us)),
     };
     let time = format::micros(search.search_us);
-    format!("“{}” {how}{filter}\n{}\nfound in {time}{embedding}{verdict}\n", search.query, table::hits(&search.results))
+    format!(
+        "“{}” {how}{filter}\n{}\nfound in {time}{embedding}{verdict}\n",
+        search.query,
+        table::hits(&search.results, false)
+    )
 }
 
 fn closing(kept: Option<&Path>) -> Result<String, Failure> {

@@ -3,7 +3,7 @@
 use memorist_engine::Engine;
 use memorist_engine::config::ModelSource;
 use memorist_engine::progress::Progress;
-use memorist_engine::types::{Mode, Tier};
+use memorist_engine::types::{Mode, Tier, WEAK};
 
 use super::app::Maintenance;
 use super::progress::Bars;
@@ -12,11 +12,12 @@ use crate::args::Search;
 use crate::exit::{Failure, Outcome};
 use crate::ops::{self, Context};
 use crate::wire::{Int, PlaceInfo, SearchParams, SearchResult};
-use crate::wording::{Worded as _, doubt};
+use crate::wording::{Remarks, Worded as _};
 
 /// Runs the command.
 pub fn run(app: &App, args: Search) -> Outcome {
     let (explain, is_first) = (args.explain, args.cursor.is_none());
+    let is_usual = args.min_relevance.is_none();
     let params = params(args, app.output().json);
     let engine = app.engine(Maintenance::On)?;
     if engine.needs_rebuild()? {
@@ -29,7 +30,7 @@ pub fn run(app: &App, args: Search) -> Outcome {
     }
     // Before the engine closes: that may have to wait for other writers.
     let places: Vec<&PlaceInfo> = result.results.iter().filter_map(|hit| hit.place.as_ref()).collect();
-    app.output().linked(&result, &places::links(&places), |result| text(result, explain, is_first))?;
+    app.output().linked(&result, &places::links(&places), |result| text(result, explain, is_first, is_usual))?;
     if let Some(cursor) = result.next_cursor.filter(|_| !app.output().json) {
         app.output().note(format!("there are more: --limit, or the same with --cursor {cursor}"));
     }
@@ -59,7 +60,7 @@ fn params(args: Search, json: bool) -> SearchParams {
         keyword_weight: args.keyword_weight,
         min_similarity: args.min_similarity,
         min_score: args.min_score,
-        min_relevance: args.min_relevance,
+        min_relevance: args.min_relevance.or(Some(WEAK)),
         include_superseded: Some(args.include_superseded),
         neighbours: args.neighbours.map(Int),
         max_tokens: args.max_tokens.map(Int),
@@ -112,15 +113,21 @@ fn provide_model(app: &App, engine: &Engine) -> Result<bool, Failure> {
 /// Microseconds below which the model was not used: a keyword search needs none.
 const QUICK: u64 = 10;
 
-/// The results; `is_first`: they are the first page, and so begin with the best.
-fn text(result: &SearchResult, explain: bool, is_first: bool) -> String {
+/// The results; `is_first`: they are the first page, and so begin with the best; `is_usual`: no least relevance was given.
+fn text(result: &SearchResult, explain: bool, is_first: bool, is_usual: bool) -> String {
+    let remarks = Remarks {
+        relevances: result.results.iter().map(|hit| hit.relevance).collect(),
+        nothing: result.nothing && is_first,
+        best: result.best.as_ref().filter(|_| is_usual),
+        missing: &result.missing,
+        weaker: usize::try_from(result.weaker).unwrap_or_default(),
+    };
     let mut parts = Vec::new();
-    if result.results.is_empty() {
-        parts.push("nothing found".to_owned());
-    } else {
-        parts.push(table::hits(&result.results));
+    if !result.results.is_empty() {
+        parts.push(table::hits(&result.results, explain));
         parts.extend(places::lines(&result.results));
     }
+    parts.extend(remarks.lines("--min-relevance 0"));
     let how = match result.tier {
         Tier::Full => "",
         Tier::Keyword => ", by words alone",
@@ -133,9 +140,6 @@ fn text(result: &SearchResult, explain: bool, is_first: bool) -> String {
         if embedding < QUICK { String::new() } else { format!(" after {} for the model", format::micros(embedding)) };
     parts.push(format!("{} in {found}{before}{how}", format::memories(result.results.len() as u64)));
     parts.extend(result.warnings.iter().map(|warning| format!("note: {warning}")));
-    if is_first && result.nothing && !result.results.is_empty() {
-        parts.push(format!("note: {}", doubt(result.results.iter().map(|hit| hit.relevance))));
-    }
     if let (true, Some(serde_json::Value::Object(explained))) = (explain, &result.explain) {
         parts.extend(explained.iter().map(|(name, value)| format!("  {name:<18} {value}")));
     }

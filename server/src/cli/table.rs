@@ -42,28 +42,20 @@ pub fn align_right(table: &mut Table, columns: &[usize]) {
     }
 }
 
-/// Search results with their scores.
-pub fn hits(hits: &[SearchHit]) -> String {
-    let mut table = table(&["", "score", "relevance", "cosine", "bm25", "found by", "kind", "id", "memory"]);
+/// Search results with their relevance, and why one stands where that does not say so; with `explain` with all scores.
+pub fn hits(hits: &[SearchHit], explain: bool) -> String {
+    let has_why = hits.iter().any(|hit| hit.why.is_some());
+    let columns: Vec<Column> = COLUMNS.into_iter().filter(|column| column.is_shown(explain, has_why)).collect();
+    let mut header = vec![""];
+    header.extend(columns.iter().map(|column| column.name));
+    let mut table = table(&header);
     for (rank, hit) in hits.iter().enumerate() {
-        let text = hit.content.as_deref().map(format::one_line).unwrap_or_default();
-        add_row(
-            &mut table,
-            vec![
-                (rank + 1).to_string(),
-                format!("{:.3}", hit.score),
-                format!("{:.2}", hit.relevance),
-                hit.vector_score.map_or_else(|| "-".into(), |score| format!("{score:.3}")),
-                hit.keyword_score.map_or_else(|| "-".into(), |score| format!("{score:.1}")),
-                sources(hit),
-                hit.entry_type.to_string(),
-                hit.id.to_string(),
-                text,
-            ],
-        );
+        let mut cells = vec![(rank + 1).to_string()];
+        cells.extend(columns.iter().map(|column| (column.value)(hit)));
+        add_row(&mut table, cells);
         for neighbour in &hit.neighbours {
             let side = if (neighbour.turn, neighbour.id) < (hit.turn, hit.id) { "before" } else { "after" };
-            let mut cells = vec![String::new(); 6];
+            let mut cells = vec![String::new(); columns.len() - 2];
             cells.extend([
                 side.to_owned(),
                 neighbour.id.to_string(),
@@ -72,8 +64,51 @@ pub fn hits(hits: &[SearchHit]) -> String {
             add_row(&mut table, cells);
         }
     }
-    align_right(&mut table, &[0, 1, 2, 3, 4, 7]);
+    let numbers = columns.iter().zip(1..).filter(|(column, _)| column.is_number).map(|(_, at)| at);
+    align_right(&mut table, &[0].into_iter().chain(numbers).collect::<Vec<_>>());
     table.trim_fmt()
+}
+
+/// A column of results.
+struct Column {
+    name: &'static str,
+    /// Whether it is shown with all scores alone.
+    explains: bool,
+    is_number: bool,
+    value: fn(&SearchHit) -> String,
+}
+
+impl Column {
+    fn is_shown(&self, explain: bool, has_why: bool) -> bool {
+        if self.name == WHY { has_why } else { explain || !self.explains }
+    }
+}
+
+const WHY: &str = "why here";
+/// The last three are those of neighbours, too.
+const COLUMNS: [Column; 9] = [
+    Column { name: "score", explains: true, is_number: true, value: |hit| format!("{:.3}", hit.score) },
+    Column { name: "relevance", explains: false, is_number: true, value: relevance },
+    Column { name: "cosine", explains: true, is_number: true, value: |hit| number(hit.vector_score, 3) },
+    Column { name: "bm25", explains: true, is_number: true, value: |hit| number(hit.keyword_score, 1) },
+    Column { name: "found by", explains: true, is_number: false, value: sources },
+    Column { name: WHY, explains: false, is_number: false, value: |hit| hit.why.clone().unwrap_or_default() },
+    Column { name: "kind", explains: false, is_number: false, value: |hit| hit.entry_type.to_string() },
+    Column { name: "id", explains: false, is_number: true, value: |hit| hit.id.to_string() },
+    Column { name: "memory", explains: false, is_number: false, value: text },
+];
+
+/// What was found by parts of words has none.
+fn relevance(hit: &SearchHit) -> String {
+    number(Some(hit.relevance).filter(|relevance| *relevance > 0.0), 2)
+}
+
+fn number(number: Option<f64>, digits: usize) -> String {
+    number.map_or_else(|| "-".to_owned(), |number| format!("{number:.digits$}"))
+}
+
+fn text(hit: &SearchHit) -> String {
+    hit.content.as_deref().map(format::one_line).unwrap_or_default()
 }
 
 fn sources(hit: &SearchHit) -> String {
@@ -109,6 +144,7 @@ mod tests {
             importance: None,
             tags: None,
             relevance: 0.5,
+            why: None,
             score: 0.8512,
             matched_by: vec![MatchSource::Keyword, MatchSource::Vector],
             created_at: 0,
@@ -128,12 +164,25 @@ mod tests {
 
     #[test]
     fn a_result_is_one_line_however_long_its_text() {
-        let rendered = hits(&[hit(&"a long text\nof many lines ".repeat(40))]);
+        let rendered = hits(&[hit(&"a long text\nof many lines ".repeat(40))], true);
         let row: Vec<_> = rendered.lines().filter(|line| line.contains("decision")).collect();
         let [row] = row.as_slice() else { panic!("not one row:\n{rendered}") };
         assert!(row.chars().count() <= usize::from(WIDTH), "{row}");
         for part in ["0.851", "0.500", "meaning+word", "42", "a long text of many", "…"] {
             assert!(row.contains(part), "{part} is missing in {row}");
         }
+    }
+
+    #[test]
+    fn one_number_is_shown_and_a_reason_where_there_is_one() {
+        let shown = hits(&[hit("a text")], false);
+        assert!(shown.contains("relevance") && shown.contains("0.50") && !shown.contains(WHY), "{shown}");
+        for part in ["score", "0.851", "cosine", "0.500", "bm25", "meaning"] {
+            assert!(!shown.contains(part), "{part} is in {shown}");
+        }
+        let exact = SearchHit { why: Some("exact match".to_owned()), ..hit("a text") };
+        let parts = SearchHit { relevance: 0.0, ..hit("parts of words") };
+        let shown = hits(&[exact, parts], false);
+        assert!(shown.contains(WHY) && shown.contains("exact match") && !shown.contains("0.00"), "{shown}");
     }
 }

@@ -1,7 +1,7 @@
 //! Parameters of the tools. The doc comments are the descriptions that a model reads: keep them short, as every session
 //! pays for them.
 
-use memorist_engine::types::{Kind, Mode, Scale};
+use memorist_engine::types::{Kind, Mode, Scale, WEAK};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -182,6 +182,13 @@ pub struct SearchParams {
     /// Add times and candidate counts.
     #[serde(default)]
     pub explain: Option<bool>,
+}
+
+impl SearchParams {
+    /// The same without results that are [`WEAK`], unless a least relevance is given: for who reads them.
+    pub fn without_weak(self) -> Self {
+        SearchParams { min_relevance: self.min_relevance.or(Some(WEAK)), ..self }
+    }
 }
 
 /// How much of each result a search returns.

@@ -72,6 +72,12 @@ pub struct SearchResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Best")]
     pub best: Option<Best>,
+    /// Identifiers, codes and paths of the query that no memory has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
+    /// How many more there are below the least relevance.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub weaker: i64,
     /// There are more: search again with this as `cursor`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
@@ -148,6 +154,10 @@ pub struct SearchHit {
     pub keyword_score: Option<f64>,
     /// How likely it answers the query, 0 to 1: comparable between queries.
     pub relevance: f64,
+    /// Why it ranks above one that is more relevant, or below one that is less; or what it merely resembles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub why: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub project: Option<String>,
@@ -390,6 +400,10 @@ impl UpdateResult {
     pub fn none(error: &Error) -> Self {
         UpdateResult { id: None, updated: None, version: None, embedding: None, error: Some(error.worded()) }
     }
+}
+
+fn is_zero(number: &i64) -> bool {
+    *number == 0
 }
 
 pub(super) fn kind_schema(_: &mut SchemaGenerator) -> Schema {

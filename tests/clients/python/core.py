@@ -545,9 +545,14 @@ async def relevance(checks, talk):
         await talk.save(text)
     await talk.session.embedded()
     answer = await talk.search("quantum chromodynamics of gluons")
-    checks.that("17.4 a search that finds nothing near says so", "may not be here" in answer, answer)
+    checks.that("17.4 a search that finds nothing near says so", "robably not here" in answer, answer)
+    weaker = re.search(r"(\d+) weaker ones?: minRelevance: 0", answer)
+    checks.that("17.4 what is hardly relevant is left out and counted",
+                weaker and int(weaker[1]) + len(lines(answer)) == 5, answer)
+    answer = await talk.search("quantum chromodynamics of gluons", minRelevance=0)
+    checks.that("17.4 unless it is asked for", len(lines(answer)) == 5 and "weaker" not in answer, answer)
     answer = await talk.search(FILLERS[0])
-    checks.that("17.4 one that finds it does not", "may not be here" not in answer and lines(answer), answer)
+    checks.that("17.4 one that finds it does not", "robably not here" not in answer and lines(answer), answer)
     found = await talk.found("quantum chromodynamics of gluons", minRelevance=0.3)
     checks.equal("17.4 nothing reaches a least relevance", found, [])
 

@@ -35,7 +35,7 @@ MODES = {"auto": "2026-07-28", "legacy": "2025-11-25", "2026-07-28": "2026-07-28
 # The names in the specification's examples, then those that this server adds.
 HIT = {"id", "content", "entryType", "source", "context", "confidence", "importance", "tags", "score", "matchedBy",
        "createdAt"}
-HIT_EXTRAS = {"vectorScore", "keywordScore", "relevance", "project", "agent", "truncated"}
+HIT_EXTRAS = {"vectorScore", "keywordScore", "relevance", "why", "project", "agent", "truncated"}
 ENTRY = {"id", "content", "contentHash", "entryType", "source", "context", "confidence", "importance", "tags",
          "createdAt", "updatedAt", "expiresAt", "accessCount", "lastAccessedAt"}
 ENTRY_EXTRAS = {"project", "agent", "version", "ulid"}
@@ -234,6 +234,7 @@ async def check_nothing(checks, session):
     answer = await session.search("quantum chromodynamics of gluons", minRelevance=0.9)
     checks.that("the best there was is named", answer["results"] == [] and answer["nothing"] is True
                 and answer["best"]["threshold"] == "relevance" and answer["best"]["reached"] < 0.9, answer)
+    checks.that("and how many there were below", answer["weaker"] > 0 and "missing" not in answer, answer)
     answer = await session.search("dark mode")
     checks.that("one with an answer does not", "nothing" not in answer and "best" not in answer, answer)
 

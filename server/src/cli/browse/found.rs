@@ -11,8 +11,8 @@ use crate::wire::Entry;
 pub struct Row {
     /// Its id.
     pub id: RecordId,
-    /// 0 to 1; `None` in a listing.
-    pub score: Option<f64>,
+    /// 0 to 1; `None` in a listing, and of what was found by parts of words.
+    pub relevance: Option<f64>,
     /// Its kind.
     pub kind: Kind,
     /// The beginning of its text, on one line.
@@ -23,14 +23,23 @@ pub struct Row {
 
 impl Row {
     /// The row of `record`.
-    pub fn new(record: &Record, score: Option<f64>) -> Self {
+    pub fn new(record: &Record, relevance: Option<f64>) -> Self {
         Row {
             id: record.id,
-            score,
+            relevance,
             kind: record.kind,
             line: links::line(&record.content),
             project: record.scope.project.as_deref().map(format::one_line),
         }
+    }
+
+    /// The same, with what its relevance does not say of its place.
+    pub fn because(self, why: Option<String>) -> Self {
+        let line = match why {
+            Some(why) => format!("({why}) {}", self.line),
+            None => self.line,
+        };
+        Row { line, ..self }
     }
 }
 
@@ -52,6 +61,8 @@ pub enum By {
 pub struct Found {
     /// Best first.
     pub rows: Vec<Row>,
+    /// What is said of a search beside them.
+    pub remarks: Vec<String>,
     /// Whether there may be more than are shown.
     pub more: bool,
     /// How they were found.

@@ -67,6 +67,7 @@ impl State {
         let alt = key.modifiers.contains(KeyModifiers::ALT);
         match key.code {
             KeyCode::F(1) => self.help(),
+            KeyCode::F(2) if self.focus == Focus::List => self.toggle_all(),
             // This may close a question.
             KeyCode::Char('?') if self.focus == Focus::Memory || self.query.value().is_empty() => self.help(),
             KeyCode::Delete => self.delete(key),

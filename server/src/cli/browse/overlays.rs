@@ -13,7 +13,7 @@ use super::theme::Theme;
 /// Columns of a box, if there is room.
 const WIDTH: u16 = 64;
 
-const KEYS: [(&str, &str); 15] = [
+const KEYS: [(&str, &str); 16] = [
     ("type", "search; an empty line lists the newest memories"),
     ("↑ ↓", "choose a memory, or scroll the one you read"),
     ("PgUp PgDn", "the same by pages"),
@@ -27,6 +27,7 @@ const KEYS: [(&str, &str); 15] = [
     ("Alt-←", "the same"),
     ("Del Ctrl-D", "delete, after a question; in the search line, a letter"),
     ("Ctrl-W", "delete the word before the cursor; Ctrl-U the line"),
+    ("F2", "in the list: weak results too, or not"),
     ("Ctrl-C", "leave"),
     ("F1 ?", "this help; ? where no question can be meant"),
 ];

@@ -51,6 +51,8 @@ pub enum Effect {
         turn: u64,
         /// The query text.
         text: String,
+        /// Whether weak results are shown, too.
+        all: bool,
     },
     /// Fetch a memory.
     Load(RecordId),
@@ -151,6 +153,8 @@ pub struct State {
     pub measures: Measures,
     /// Whether to leave.
     pub leaving: bool,
+    /// Whether weak results are shown, too; until another text is searched for.
+    all: bool,
     /// The newest search that was started, and its text.
     asked: (u64, String),
     /// The newest search with a result.
@@ -178,6 +182,7 @@ impl State {
             model: Model::Loading,
             measures: Measures::default(),
             leaving: false,
+            all: false,
             asked: (0, String::new()),
             answered: 0,
             wanted: None,
@@ -232,7 +237,16 @@ impl State {
     pub(super) fn search(&mut self) -> Vec<Effect> {
         let turn = self.asked.0 + 1;
         self.asked = (turn, self.query.value().trim().to_owned());
-        vec![Effect::Search { turn, text: self.asked.1.clone() }]
+        vec![Effect::Search { turn, text: self.asked.1.clone(), all: self.all }]
+    }
+
+    /// Searches again with weak results, or without.
+    pub(super) fn toggle_all(&mut self) -> Vec<Effect> {
+        if self.asked.1.is_empty() {
+            return Vec::new();
+        }
+        self.all = !self.all;
+        self.search()
     }
 
     /// Searches again if the search line has changed.
@@ -241,6 +255,7 @@ impl State {
             return Vec::new();
         }
         self.chosen = None;
+        self.all = false;
         self.search()
     }
 
@@ -361,7 +376,7 @@ mod tests {
     const THREE: [(i64, &str); 3] = [(1, "one"), (2, "two"), (3, "three")];
 
     fn search(turn: u64, text: &str) -> Effect {
-        Effect::Search { turn, text: text.to_owned() }
+        Effect::Search { turn, text: text.to_owned(), all: false }
     }
 
     #[test]
@@ -381,6 +396,18 @@ mod tests {
         assert_eq!(play.effects, [search(3, "a b")]);
         play.control('u');
         assert_eq!(play.effects, [search(4, "")]);
+    }
+
+    #[test]
+    fn a_key_shows_weak_results_until_another_text_is_searched_for() {
+        let mut play = Play::new("dark");
+        play.press(KeyCode::F(2));
+        assert_eq!(play.effects, [Effect::Search { turn: 2, text: "dark".to_owned(), all: true }]);
+        play.type_text("e");
+        assert_eq!(play.effects, [search(3, "darke")]);
+        play.control('u');
+        play.press(KeyCode::F(2));
+        assert_eq!(play.effects, [], "a listing has none");
     }
 
     #[test]

@@ -46,7 +46,9 @@ pub fn found(by: By, contents: &[(i64, &str)]) -> Found {
     let rows = contents.iter().enumerate().map(|(rank, (id, content))| {
         Row::new(&record(*id, content), (by != By::Listing).then_some(1.0 - rank as f64 / 8.0))
     });
-    Found { rows: rows.collect(), more: false, by, cold: by == By::Words, micros: 1_234, warnings: Vec::new() }
+    let rows = rows.collect();
+    let (remarks, warnings) = (Vec::new(), Vec::new());
+    Found { rows, remarks, more: false, by, cold: by == By::Words, micros: 1_234, warnings }
 }
 
 /// A screen, and its effects.

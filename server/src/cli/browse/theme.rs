@@ -29,8 +29,8 @@ impl Theme {
         Style::new().dim()
     }
 
-    /// Scores.
-    pub fn score(self) -> Style {
+    /// Relevance.
+    pub fn relevance(self) -> Style {
         self.tint(Style::new(), Color::Green)
     }
 

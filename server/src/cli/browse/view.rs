@@ -109,11 +109,11 @@ fn list(frame: &mut Frame, area: Rect, state: &State, theme: Theme, measures: &m
     let place = if rows.is_empty() { String::new() } else { format!(" {} of {} ", state.selected + 1, rows.len()) };
     let area = titled(frame, area, "Memories".to_owned(), place, title_style(focused, theme), theme);
     measures.list_height = usize::from(area.height);
-    let scored = rows.iter().any(|row| row.score.is_some());
+    let scored = rows.iter().any(|row| row.relevance.is_some());
     let projects = rows.iter().filter_map(|row| row.project.as_deref()).map(|name| Line::raw(name).width());
     let project = if area.width < PROJECTS { 0 } else { projects.max().unwrap_or(0).min(LONGEST_PROJECT) };
     let widths = [
-        Constraint::Length(if scored { 5 } else { 0 }),
+        Constraint::Length(if scored { 4 } else { 0 }),
         Constraint::Length(if area.width < KINDS { 0 } else { 12 }),
         Constraint::Fill(1),
         Constraint::Length(project as u16),
@@ -121,9 +121,9 @@ fn list(frame: &mut Frame, area: Rect, state: &State, theme: Theme, measures: &m
     // A missing column has no gap before it either.
     let shown = widths.map(|width| width != Constraint::Length(0));
     let table_rows = rows.iter().map(|row| {
-        let score = row.score.map(|score| format!("{score:.3}")).unwrap_or_default();
+        let relevance = row.relevance.map(|relevance| format!("{relevance:.2}")).unwrap_or_default();
         let cells = [
-            Cell::from(score).style(theme.score()),
+            Cell::from(relevance).style(theme.relevance()),
             Cell::from(row.kind.as_str()).style(theme.kind()),
             Cell::from(row.line.as_str()),
             Cell::from(row.project.as_deref().unwrap_or_default()).style(theme.faint()),
@@ -170,7 +170,8 @@ fn status_text(state: &State, theme: Theme) -> Span<'_> {
     }
     let Some(found) = &state.found else { return Span::raw("reading the store") };
     let warnings: String = found.warnings.iter().map(|warning| format!("; {}", format::one_line(warning))).collect();
-    Span::raw(summary(found, &state.model) + &warnings)
+    let remarks: String = found.remarks.iter().map(|remark| format!("{}; ", format::one_line(remark))).collect();
+    Span::raw(remarks + &summary(found, &state.model) + &warnings)
 }
 
 /// The number of results, the time, and how they were found.
@@ -280,10 +281,10 @@ mod tests {
         let wanted = "\
 Search: dark
 ─ Memories ───────────────────────────────────────────────────────────── 1 of 4
-▸ 1.000  preference    User prefers dark mode for all applications and li  atlas
-  0.875  preference    The login page issues OAuth tokens for authenticat  atlas
-  0.750  preference    ユーザーは暗い画面を好む                            atlas
-  0.625  preference    Deploy the payment service on Friday                atlas
+▸ 1.00  preference    User prefers dark mode for all applications and lig  atlas
+  0.88  preference    The login page issues OAuth tokens for authenticati  atlas
+  0.75  preference    ユーザーは暗い画面を好む                             atlas
+  0.62  preference    Deploy the payment service on Friday                 atlas
 
 
 
@@ -311,10 +312,10 @@ created     2026-01-01T00:00:00Z
         let wanted = "\
 > dark
 ─ Memories ───────────────────
-▸ 1.000  User prefers dark mod
-  0.875  The login page issues
-  0.750  ユーザーは暗い画面を
-  0.625  Deploy the payment se
+▸ 1.00  User prefers dark mode
+  0.88  The login page issues
+  0.75  ユーザーは暗い画面を好
+  0.62  Deploy the payment ser
 4 memories in 1.2 ms, by meani
 ↑↓ choose  Enter read  Tab mem
 ";
@@ -336,7 +337,7 @@ minutes
     fn a_wide_terminal_shows_both_side_by_side() {
         let screen = shown(&mut reading(0), 140, 10);
         let second = screen.lines().nth(3).unwrap_or_default();
-        assert!(second.starts_with("▸ 0.875  preference") && second.ends_with("  minutes"), "{screen}");
+        assert!(second.starts_with("▸ 0.88  preference") && second.ends_with("  minutes"), "{screen}");
     }
 
     #[test]

@@ -3,15 +3,15 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use memorist_engine::types::{Filter, ListQuery, Mode, Query, RecordId, Tier};
+use memorist_engine::types::{Filter, Hit, ListQuery, Mode, Query, RecordId, Tier, WEAK};
 use memorist_engine::{Engine, Error, Result};
 
 use super::found::{By, Found, Memory, Row};
 use super::message::Message;
 use super::state::{Effect, Event};
 use crate::cli::links;
-use crate::wire;
-use crate::wording::{self, Worded as _};
+use crate::wire::{self, Best};
+use crate::wording::{self, Remarks, Worded as _, why};
 
 /// A search starts after this long without typing.
 const PAUSE: Duration = Duration::from_millis(40);
@@ -39,6 +39,7 @@ struct Waiting {
     due: Instant,
     turn: u64,
     text: String,
+    all: bool,
 }
 
 impl Worker<'_> {
@@ -52,8 +53,8 @@ impl Worker<'_> {
                 None => effects.recv().map_err(RecvTimeoutError::from),
             };
             let answer = match effect {
-                Ok(Effect::Search { turn, text }) => {
-                    waiting = Some(Waiting { due: Instant::now() + PAUSE, turn, text });
+                Ok(Effect::Search { turn, text, all }) => {
+                    waiting = Some(Waiting { due: Instant::now() + PAUSE, turn, text, all });
                     continue;
                 }
                 Ok(Effect::Load(id)) => Event::Loaded { id, memory: self.load(id).map_err(|error| error.worded()) },
@@ -62,8 +63,8 @@ impl Worker<'_> {
                     deleted: self.engine.delete(id, &self.filter.viewer).map_err(|error| error.worded()),
                 },
                 Err(RecvTimeoutError::Timeout) => {
-                    let Some(Waiting { turn, text, .. }) = waiting.take() else { continue };
-                    Event::Found { turn, found: self.find(text).map_err(|error| error.worded()) }
+                    let Some(Waiting { turn, text, all, .. }) = waiting.take() else { continue };
+                    Event::Found { turn, found: self.find(text, all).map_err(|error| error.worded()) }
                 }
                 Err(RecvTimeoutError::Disconnected) => return,
             };
@@ -87,8 +88,8 @@ impl Worker<'_> {
         Ok(Some(Box::new(Memory { entry: wire::entry(record), links })))
     }
 
-    fn find(&self, text: String) -> Result<Found> {
-        if text.is_empty() { self.list() } else { self.search(text) }
+    fn find(&self, text: String, all: bool) -> Result<Found> {
+        if text.is_empty() { self.list() } else { self.search(text, all) }
     }
 
     fn list(&self) -> Result<Found> {
@@ -98,6 +99,7 @@ impl Worker<'_> {
         let records = self.engine.list(&query)?;
         Ok(Found {
             rows: records.iter().map(|record| Row::new(record, None)).collect(),
+            remarks: Vec::new(),
             more: records.len() == LISTED,
             by: By::Listing,
             cold: false,
@@ -111,22 +113,36 @@ impl Worker<'_> {
         let _ = self.loading.send(());
     }
 
-    /// By keywords only while the model is not in memory: it is loaded meanwhile, without waiting.
-    fn search(&self, text: String) -> Result<Found> {
+    /// By keywords only while the model is not in memory: it is loaded meanwhile, without waiting. `all`: weak results, too.
+    fn search(&self, text: String, all: bool) -> Result<Found> {
         let cold = !self.engine.is_model_loaded();
         if cold {
             self.ask_for_model();
         }
         let mode = if cold { Mode::Keyword } else { Mode::Hybrid };
-        let query = Query { mode, limit: FOUND, filter: self.filter.clone(), ..Query::new(text) };
+        let min_relevance = (!all).then_some(WEAK);
+        let query = Query { mode, min_relevance, limit: FOUND, filter: self.filter.clone(), ..Query::new(text) };
         let reply = self.engine.search(&query)?;
         let by = match (reply.tier, mode) {
             (Tier::Substring, _) => By::Parts,
             (Tier::Keyword, _) | (Tier::Full, Mode::Keyword) => By::Words,
             (Tier::Full, _) => By::Meaning,
         };
+        let row = |hit: &Hit| {
+            let relevance = Some(hit.relevance).filter(|_| by != By::Parts);
+            Row::new(&hit.record, relevance).because(why(hit, &reply.missing))
+        };
+        let best = reply.near_miss.clone().map(Best::from);
+        let remarks = Remarks {
+            relevances: reply.hits.iter().map(|hit| hit.relevance).collect(),
+            nothing: reply.nothing,
+            best: best.as_ref(),
+            missing: &reply.missing,
+            weaker: reply.weaker,
+        };
         Ok(Found {
-            rows: reply.hits.iter().map(|hit| Row::new(&hit.record, Some(hit.score))).collect(),
+            rows: reply.hits.iter().map(row).collect(),
+            remarks: remarks.lines("F2"),
             more: reply.hits.len() == FOUND,
             by,
             cold,
@@ -202,7 +218,7 @@ mod tests {
     }
 
     fn search(turn: u64, text: &str) -> Effect {
-        Effect::Search { turn, text: text.to_owned() }
+        Effect::Search { turn, text: text.to_owned(), all: false }
     }
 
     /// Numbers and ids of the results of searches.
@@ -222,7 +238,7 @@ mod tests {
         let events = answers(&[search(1, ""), search(2, "w"), search(3, "wood")], None);
         assert_eq!(found(&events), [(3, vec![2])]);
         let Some(Event::Found { found: Ok(found), .. }) = events.first() else { panic!("{events:?}") };
-        assert!(found.cold && found.by == By::Words && found.rows[0].score.is_some(), "{found:?}");
+        assert!(found.cold && found.by == By::Words && found.rows[0].relevance.is_some(), "{found:?}");
         let missing = events.iter().any(|event| matches!(event, Event::ModelMissing(why) if why.contains("model")));
         assert!(missing, "it says why there is no model: {events:?}");
     }

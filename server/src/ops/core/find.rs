@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use memorist_engine::body::Body;
-use memorist_engine::types::{Direction, Hit, MAX_LIMIT, Mark, Record, RecordId, Scope, Version, Viewer};
+use memorist_engine::types::{Direction, Hit, MAX_LIMIT, Mark, Record, RecordId, Scope, Tier, Version, Viewer};
 use memorist_engine::{Engine, Error, Result};
 
 use super::answers::{absent, max_tokens, other_projects, unknown_project};
@@ -12,8 +12,8 @@ use super::language;
 use crate::ops;
 use crate::ops::Context;
 use crate::wire::core::{GetParams, Line, Page, beginning, one_line};
-use crate::wire::{self, ChainParams, Detail, Int, ListParams, SearchParams, moment};
-use crate::wording::{Worded as _, doubt};
+use crate::wire::{self, Best, ChainParams, Detail, Int, ListParams, SearchParams, moment};
+use crate::wording::{Remarks, Worded as _, why};
 
 /// Characters of a text in a search or list, by default: of a longer one the passage around the words of the query.
 const SNIPPET_CHARS: usize = 700;
@@ -36,6 +36,8 @@ const MARK_CHARS: usize = 160;
 
 /// `memory_search`.
 pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Result<String> {
+    let is_usual = params.min_relevance.is_none();
+    let params = &params.clone().without_weak();
     let query = context.query(params)?;
     query.validate()?;
     let reply = ops::reply(engine, params, &query)?;
@@ -44,8 +46,10 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
     let scope = context.defaults.scope(params.project.clone(), params.agent.clone()).ok();
     let mut page = Page::new(max_tokens(params.max_tokens)?);
     for hit in &reply.hits {
+        let why = why(hit, &reply.missing);
         let line = Line {
-            relevance: Some(hit.relevance),
+            relevance: Some(hit.relevance).filter(|_| reply.tier != Tier::Substring),
+            why: why.as_deref(),
             marks: marks_of(&marks, hit.record.id),
             scope: scope.as_ref(),
             query: &params.query,
@@ -61,12 +65,15 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
         }
     }
     let shown = page.lines();
-    let mut notes = Vec::new();
-    if reply.hits.is_empty() {
-        notes.push("Nothing found.".to_owned());
-    } else if reply.nothing && query.offset == 0 {
-        notes.push(format!("Note: {}", doubt(reply.hits.iter().map(|hit| hit.relevance))));
-    }
+    let best = reply.near_miss.clone().map(Best::from).filter(|_| is_usual);
+    let remarks = Remarks {
+        relevances: reply.hits.iter().map(|hit| hit.relevance).collect(),
+        nothing: reply.nothing && query.offset == 0,
+        best: best.as_ref(),
+        missing: &reply.missing,
+        weaker: reply.weaker,
+    };
+    let mut notes: Vec<_> = remarks.lines("minRelevance: 0").into_iter().map(|line| format!("Note: {line}")).collect();
     let result = wire::search_page(&reply, params, &query, shown, shown < reply.hits.len());
     notes.extend(result.next_cursor.map(|cursor| format!("More: cursor {cursor}")));
     notes.extend(unknown_project(engine, context, &params.project)?);

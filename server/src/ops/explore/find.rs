@@ -12,15 +12,15 @@ use crate::wire::{self, SearchParams, SearchResult};
 
 /// `memory_search`, of which nothing is kept.
 pub fn search(engine: &Engine, context: &Context, params: FindParams) -> Result<FindResult> {
-    let query = asked(context, &params)?;
-    let params = SearchParams { explain: Some(true), ..params.search };
+    let (query, params) = asked(context, params)?;
+    let params = SearchParams { explain: Some(true), ..params };
     let reply = match records::no_reply(&params, &query) {
         Some(reply) => reply,
         None => engine.search_unlogged(&query)?,
     };
     let parts: HashMap<i64, Parts> = reply.hits.iter().map(|hit| (hit.record.id.get(), hit.parts)).collect();
     let marks = Marks::of(&reply, &query);
-    let SearchResult { results, total, nothing, best, next_cursor, tier, warnings, explain } =
+    let SearchResult { results, total, nothing, best, missing, weaker, next_cursor, tier, warnings, explain } =
         wire::search_result(reply, &params, &query);
     let hit = |hit: wire::SearchHit| FindHit {
         words: hit.content.as_deref().map_or_else(Vec::new, |text| marks.of_text(text)),
@@ -29,13 +29,15 @@ pub fn search(engine: &Engine, context: &Context, params: FindParams) -> Result<
         hit,
     };
     let results = results.into_iter().map(hit).collect();
-    Ok(FindResult { results, total, nothing, best, next_cursor, tier, warnings, explain })
+    Ok(FindResult { results, total, nothing, best, missing, weaker, next_cursor, tier, warnings, explain })
 }
 
-fn asked(context: &Context, params: &FindParams) -> Result<Query> {
-    let query = Query { prefix: params.prefix, ..context.query(&params.search)? };
+/// The search of these parameters, without what is weak.
+fn asked(context: &Context, FindParams { search, prefix }: FindParams) -> Result<(Query, SearchParams)> {
+    let params = search.without_weak();
+    let query = Query { prefix, ..context.query(&params)? };
     query.validate()?;
-    Ok(query)
+    Ok((query, params))
 }
 
 /// What is marked in the texts of results.
@@ -69,13 +71,13 @@ impl Marks {
 
 /// Why a search does not find a memory, or where it does.
 pub fn why(engine: &Engine, context: &Context, params: WhyParams) -> Result<WhyResult> {
-    let query = asked(context, &params.search)?;
-    let viewer = context.defaults.own_viewer();
     let id = RecordId::from(params.id.0);
+    let (query, params) = asked(context, params.search)?;
+    let viewer = context.defaults.own_viewer();
     let mut why = engine.why(id, &query, &viewer)?;
-    let named_sources = params.search.search.sources.as_ref().is_some_and(|sources| !sources.is_empty());
+    let named_sources = params.sources.as_ref().is_some_and(|sources| !sources.is_empty());
     let reachable = !matches!(why.kept_out, Some(KeptOut::Unknown | KeptOut::Deleted(_) | KeptOut::Expired(_)));
-    if reachable && records::no_reply(&params.search.search, &query).is_some() {
+    if reachable && records::no_reply(&params, &query).is_some() {
         (why.found, why.kept_out) = (false, Some(KeptOut::Filter("kinds")));
     }
     let text = if reachable { engine.peek(id, &viewer)?.map(|record| record.content) } else { None };

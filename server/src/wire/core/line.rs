@@ -19,6 +19,8 @@ const BEGINNING_CHARS: usize = 120;
 pub struct Line<'a> {
     /// How well it fits the query.
     pub relevance: Option<f64>,
+    /// What that does not say of its place.
+    pub why: Option<&'a str>,
     /// What supersedes or contradicts it, and the reverse.
     pub marks: &'a [Mark],
     /// The scope of the call: a memory of it need not say so.
@@ -70,6 +72,9 @@ impl Line<'_> {
         }
         if let Some(relevance) = self.relevance {
             let _ = write!(head, " {}", rounded(relevance));
+        }
+        if let Some(why) = self.why {
+            let _ = write!(head, " ({why})");
         }
         let _ = match (record.valid.from, record.valid.to) {
             (None, None) if self.undated => Ok(()),

@@ -53,6 +53,8 @@ pub struct FindResult {
     pub total: i64,
     pub nothing: bool,
     pub best: Option<Best>,
+    pub missing: Vec<String>,
+    pub weaker: i64,
     pub next_cursor: Option<String>,
     pub tier: Tier,
     pub warnings: Vec<String>,
