@@ -8,7 +8,7 @@ use bench_data::Style;
 use memorist_engine::Engine;
 use memorist_engine::config::Config;
 use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{Filter, Kind, Mode, NewRecord, Query, RecordId};
+use memorist_engine::types::{Filter, Kind, MatchSource, Mode, NewRecord, Query, RecordId};
 
 const SEED: u64 = 42;
 const MEMORIES: usize = 400;
@@ -123,6 +123,31 @@ fn z16_login_security_finds_authentication() {
 #[test]
 fn z17_running_matches_run() {
     assert!(find("running", Mode::Keyword).contains(&documented(RUN)));
+}
+
+/// What no text has as a word is found within words, beside vectors; other scripts and emoji are found by what they say.
+#[test]
+fn parts_of_words_scripts_and_emoji_are_found_beside_vectors() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine_with_model(folder.path());
+    let add = |text: &str| engine.add(&NewRecord::new(text)).unwrap().id;
+    let [penguin, thai, rocket] =
+        ["The emperor penguin lives on the ice", "รายงานเกี่ยวกับกรุงเทพมหานคร", "The launch 🚀 went well"].map(add);
+    for text in ["They say that the garden needs water", "Deploys go out on Tuesdays", "🎉 The release is out"] {
+        add(text);
+    }
+    engine.embed_pending(&NoProgress).unwrap();
+    let search = |text: &str| engine.search(&Query::new(text)).unwrap();
+    for text in ["engui zzz", "engui"] {
+        let reply = search(text);
+        assert!(reply.hits[0].record.id == penguin && !reply.nothing, "{text}: {:?}", reply.hits);
+        assert!(reply.hits[0].matched_by.contains(&MatchSource::Part), "{text}");
+    }
+    for (text, first) in [("report กรุงเทพ", thai), ("🚀", rocket), ("penguin", penguin)] {
+        assert_eq!(search(text).hits[0].record.id, first, "{text}");
+    }
+    let question = search("what did zorblat say");
+    assert!(question.hits.iter().all(|hit| !hit.matched_by.contains(&MatchSource::Part)), "{:?}", question.hits);
 }
 
 /// Questions with known answers: a hybrid search finds more than either index alone, and nearly all.

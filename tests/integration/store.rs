@@ -197,6 +197,52 @@ fn a_part_of_a_word_is_found_as_a_last_resort() {
     assert!(reply.hits[0].matched_by.is_empty());
 }
 
+/// Q12: each word by itself.
+#[test]
+fn the_last_resort_looks_for_each_word() {
+    let store = Store::new(words_only());
+    let [show, ice] = ["The Supercalifragilistic show", "An emperor penguin"].map(|text| store.add(text));
+    let found = |text: &str| {
+        let reply = store.engine.search(&Query::new(text)).unwrap();
+        let mut ids: Vec<_> = reply.hits.iter().map(|hit| hit.record.id).collect();
+        ids.sort_unstable();
+        (reply.tier, ids, reply.terms)
+    };
+    let pieces = |pieces: &[&str]| pieces.iter().map(|piece| (*piece).to_owned()).collect::<Vec<_>>();
+    assert_eq!(found("engui, zzz"), (Tier::Substring, vec![ice], pieces(&["engui", "zzz"])));
+    assert_eq!(found("the califragil or engui?"), (Tier::Substring, vec![show, ice], pieces(&["califragil", "engui"])));
+    // Where a word is found by itself, parts of words are results like others.
+    let (tier, ids, _) = found("show engui");
+    assert_eq!((tier, ids), (Tier::Keyword, vec![show, ice]));
+}
+
+/// Beside vectors, what has a word of the query within another is a candidate, by the keyword index.
+#[test]
+fn a_part_of_a_word_is_found_beside_vectors() {
+    let store = Store::new(hashed());
+    let penguin = store.add("The penguin lives on the ice");
+    for number in 0..30 {
+        store.add(&format!("unrelated note {number} of the harbour"));
+    }
+    store.engine.embed_pending(&NoProgress).unwrap();
+    let search = |query: &Query| store.engine.search(query).unwrap();
+    for text in ["engui", "engui zzz"] {
+        for applied in [false, true] {
+            let reply = search(&Query::new(text));
+            let hit = reply.hits.iter().find(|hit| hit.record.id == penguin).expect("it is found");
+            assert!(hit.matched_by.contains(&MatchSource::Part) && !hit.matched_by.contains(&MatchSource::Keyword));
+            assert!(reply.tier == Tier::Full && hit.keyword_score > Some(0.0), "{text}, {applied}");
+            assert!(reply.hits.iter().all(|hit| hit.record.id == penguin || hit.keyword_score == Some(0.0)));
+            store.engine.flush(&NoProgress).unwrap();
+        }
+    }
+    assert!(!search(&Query::new("engui")).nothing);
+    let without = search(&Query { substring_tier: false, ..Query::new("engui") });
+    assert!(without.hits.iter().all(|hit| hit.matched_by == [MatchSource::Vector]));
+    let word = search(&Query::new("penguin"));
+    assert!(word.hits[0].record.id == penguin && word.hits[0].matched_by.contains(&MatchSource::Keyword));
+}
+
 /// More text than one search reads stands between the newest memory and the oldest: the dictionary leads to that all the
 /// same, and what it does not have is said to be looked for in the newest alone.
 #[test]

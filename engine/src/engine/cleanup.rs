@@ -324,7 +324,7 @@ impl DuplicateSearch<'_> {
 
 /// Whether both are of one owner, and neither is mostly read from files.
 fn may_be_twins(one: &Record, other: &Record) -> bool {
-    one.scope == other.scope && !other.kind.is_read()
+    one.scope.is(&other.scope) && !other.kind.is_read()
 }
 
 #[cfg(test)]

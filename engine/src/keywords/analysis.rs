@@ -1,15 +1,16 @@
-//! Text to terms: normalising, words, CJK bigrams, identifiers, stop words, stems.
+//! Text to terms: words, pairs of clusters, symbols, identifiers and their parts, stop words, stems.
 //!
 //! The same functions serve the index and the queries, so a text is always found by its own words. Whatever changes
 //! their output must raise [`super::schema::FORMAT`], so that older indexes are rebuilt.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use tantivy::tokenizer::{Language, RawTokenizer, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer};
-use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::{decompose_canonical, is_combining_mark};
+use unicode_normalization::char::is_combining_mark;
 
+use super::folding::normalise;
+use super::scripts::{Class, JOINER, clusters, is_symbol, is_unspaced, symbols};
 use crate::overlap;
 
 /// Words are cut at this many bytes, in texts and in queries alike, so a longer one is found by its prefix.
@@ -18,90 +19,28 @@ const MAX_WORD_BYTES: usize = 128;
 const MAX_IDENTIFIER_BYTES: usize = 255;
 /// How many suffixes of a path are separate terms: `c.rs`, `b/c.rs`, `a/b/c.rs`, ...
 const MAX_ENDINGS: usize = 8;
+/// What a last resort looks for, at most.
+const MAX_PIECES: usize = 8;
+/// A longer name in camel case is a hash or a key, and so is one of half that length that has a digit.
+const MAX_NAME_BYTES: usize = 40;
 
-/// Lower-cased NFKC with the accents of Latin and Greek letters folded away: `Caf\u{e9}`, `cafe\u{301}` and full-width
-/// `ＣＡＦＥ` all become `cafe`. Marks that make another letter in their script (Japanese voicing, Cyrillic й, Indic
-/// vowel signs) stay.
-pub(super) fn normalise(text: &str) -> Cow<'_, str> {
-    if text.is_ascii() {
-        return match text.bytes().any(|byte| byte.is_ascii_uppercase()) {
-            true => Cow::Owned(text.to_ascii_lowercase()),
-            false => Cow::Borrowed(text),
-        };
-    }
-    let mut folded = String::with_capacity(text.len());
-    // NFKC would write these two out as letters and glue them to the word before them.
-    let composed = text.chars().map(|c| if matches!(c, '\u{2122}' | '\u{2120}') { ' ' } else { c }).nfkc();
-    for c in composed.flat_map(char::to_lowercase) {
-        push_folded(&mut folded, c);
-    }
-    Cow::Owned(folded)
-}
-
-fn push_folded(text: &mut String, c: char) {
-    if c.is_ascii() {
-        return text.push(c);
-    }
-    let plain = match c {
-        'ß' => "ss",
-        'æ' => "ae",
-        'œ' => "oe",
-        'ø' => "o",
-        'đ' | 'ð' => "d",
-        'ł' => "l",
-        'ħ' => "h",
-        'ı' => "i",
-        'þ' => "th",
-        'ς' => "σ",
-        _ => "",
-    };
-    if !plain.is_empty() {
-        return text.push_str(plain);
-    }
-    if is_combining_mark(c) && text.chars().next_back().is_some_and(is_latin_or_greek) {
-        return;
-    }
-    let mut base = None;
-    decompose_canonical(c, |part| {
-        base.get_or_insert(part);
-    });
-    match base {
-        Some(base) if is_latin_or_greek(base) => text.push(base),
-        _ => text.push(c),
-    }
-}
-
-fn is_latin_or_greek(c: char) -> bool {
-    c.is_ascii_alphabetic() || matches!(c, '\u{370}'..='\u{3ff}')
-}
-
-/// Whether `c` belongs to a script written without spaces whose characters are indexed one by one and in pairs: Han,
-/// Hiragana, Katakana, Bopomofo, and Hangul (whose spaces do not separate what a reader searches for).
-pub(super) fn is_cjk(c: char) -> bool {
-    matches!(c,
-        '\u{1100}'..='\u{11ff}' | '\u{3005}' | '\u{3007}' | '\u{3041}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}'
-        | '\u{30fc}'..='\u{312f}' | '\u{3131}'..='\u{318e}' | '\u{31a0}'..='\u{31bf}' | '\u{31f0}'..='\u{31ff}'
-        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{a960}'..='\u{a97f}' | '\u{ac00}'..='\u{d7ff}'
-        | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
-}
-
-/// Which CJK characters are terms besides the bigrams.
+/// Which clusters of a script without spaces are terms besides the pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Singles {
-    /// Every one: for indexing, so that a query of one character finds it.
+    /// Every one: for indexing, so that a query of one cluster finds it.
     All,
-    /// Those without a neighbour: for queries, as a bigram is more specific.
+    /// Those without a neighbour: for queries, as a pair is more specific.
     Lone,
 }
 
-/// Calls `sink` with each word of a normalised text and its position. A pair of CJK characters has the position of its
-/// first.
+/// Calls `sink` with each word of a normalised text and its position. A pair of clusters has the position of its first, and of
+/// several emoji that are joined the first one, which is a word by itself, that of the whole.
 pub(super) fn words<'a>(text: &'a str, singles: Singles, mut sink: impl FnMut(&'a str, usize)) {
     let mut position = 0;
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let class = Class::of(first);
-        let length = rest.char_indices().find(|&(_, c)| !class.takes(c)).map_or(rest.len(), |(at, _)| at);
+        let length = rest.char_indices().skip(1).find(|&(_, c)| !class.takes(c)).map_or(rest.len(), |(at, _)| at);
         let (run, after) = rest.split_at(length);
         match class {
             Class::Gap => {}
@@ -109,14 +48,24 @@ pub(super) fn words<'a>(text: &'a str, singles: Singles, mut sink: impl FnMut(&'
                 sink(cut(run, MAX_WORD_BYTES), position);
                 position += 1;
             }
-            Class::Cjk => {
-                let starts: Vec<usize> = run.char_indices().map(|(at, _)| at).chain([run.len()]).collect();
-                for (index, &start) in starts[..starts.len() - 1].iter().enumerate() {
-                    if singles == Singles::All || starts.len() == 2 {
-                        sink(&run[start..starts[index + 1]], position);
+            Class::Unspaced => {
+                let clusters = clusters(run);
+                for (at, cluster) in clusters.iter().enumerate() {
+                    if singles == Singles::All || clusters.len() == 1 {
+                        sink(cut(&run[cluster.clone()], MAX_WORD_BYTES), position);
                     }
-                    if let Some(&end) = starts.get(index + 2) {
-                        sink(&run[start..end], position);
+                    if let Some(next) = clusters.get(at + 1) {
+                        sink(cut(&run[cluster.start..next.end], MAX_WORD_BYTES), position);
+                    }
+                    position += 1;
+                }
+            }
+            Class::Symbol => {
+                for symbol in symbols(run) {
+                    let whole = run[symbol].trim_end_matches(JOINER);
+                    sink(cut(whole, MAX_WORD_BYTES), position);
+                    if let Some((first, _)) = whole.split_once(JOINER) {
+                        sink(cut(first, MAX_WORD_BYTES), position);
                     }
                     position += 1;
                 }
@@ -126,61 +75,47 @@ pub(super) fn words<'a>(text: &'a str, singles: Singles, mut sink: impl FnMut(&'
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Class {
-    Gap,
-    Word,
-    Cjk,
-}
-
-impl Class {
-    pub(super) fn of(c: char) -> Class {
-        match c {
-            _ if is_cjk(c) => Class::Cjk,
-            _ if c.is_alphanumeric() => Class::Word,
-            _ => Class::Gap,
-        }
-    }
-
-    /// Whether a run of this class continues with `c`. A combining mark belongs to the word before it.
-    pub(super) fn takes(self, c: char) -> bool {
-        match self {
-            Class::Word => Class::of(c) == Class::Word || is_combining_mark(c) && !is_cjk(c),
-            other => Class::of(c) == other,
-        }
-    }
-}
-
 /// The identifiers of a normalised text, each once: whole (`src/main.rs:42`, `snake_case`, `foo::bar`, `err_conn-42`,
 /// `user@example.org`, `v1.2.3`, `c++`), and those of their parts that are identifiers themselves (`src/main.rs`,
 /// `main.rs`, `example.org`). Parts that are plain words are found as words.
 pub(super) fn identifiers(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
-    for chunk in text.split(|c: char| !is_identifier_char(c)) {
-        let chunk = trim(chunk);
-        if !is_compound(chunk) {
-            continue;
-        }
-        keep(&mut found, chunk);
-        for part in chunk.split(':') {
-            keep(&mut found, part);
-            for piece in part.split(is_path_separator) {
-                keep(&mut found, piece);
-                piece.split('.').for_each(|atom| keep(&mut found, atom));
-            }
-            let endings = part.rmatch_indices(is_path_separator).take(MAX_ENDINGS);
-            endings.for_each(|(at, _)| keep(&mut found, &part[at..]));
-        }
-    }
+    each_identifier(text, |identifier| found.push(identifier));
     found.sort_unstable();
     found.dedup();
     found
 }
 
+/// Calls `sink` with each identifier of a normalised text, as often as it is there.
+pub(super) fn each_identifier<'a>(text: &'a str, mut sink: impl FnMut(&'a str)) {
+    let mut keep = |piece: &'a str| {
+        let piece = trim(piece);
+        if is_compound(piece) {
+            sink(cut(piece, MAX_IDENTIFIER_BYTES));
+        }
+    };
+    for chunk in text.split(|c: char| !is_identifier_char(c)) {
+        let chunk = trim(chunk);
+        if !is_compound(chunk) {
+            continue;
+        }
+        keep(chunk);
+        for part in chunk.split(':') {
+            keep(part);
+            for piece in part.split(is_path_separator) {
+                keep(piece);
+                piece.split('.').for_each(&mut keep);
+            }
+            let endings = part.rmatch_indices(is_path_separator).take(MAX_ENDINGS);
+            endings.for_each(|(at, _)| keep(&part[at..]));
+        }
+    }
+}
+
 pub(super) fn is_identifier_char(c: char) -> bool {
     match c.is_ascii() {
         true => c.is_ascii_alphanumeric() || "_-./\\:@?&=#+~%$!*^".contains(c),
-        false => !is_cjk(c) && (c.is_alphanumeric() || is_combining_mark(c)),
+        false => !is_unspaced(c) && (c.is_alphanumeric() || is_combining_mark(c)),
     }
 }
 
@@ -201,16 +136,85 @@ fn is_compound(identifier: &str) -> bool {
     identifier.bytes().any(|byte| byte.is_ascii_punctuation())
 }
 
-fn keep<'a>(found: &mut Vec<&'a str>, piece: &'a str) {
-    let piece = trim(piece);
-    if is_compound(piece) {
-        found.push(cut(piece, MAX_IDENTIFIER_BYTES));
-    }
-}
-
 /// The first `most` bytes of `text`, or a little less where a character would be cut in two.
 fn cut(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most)]
+}
+
+/// A name in camel case, in bytes of a text.
+pub(super) struct CamelCase {
+    pub(super) whole: Range<usize>,
+    /// Its parts, but those of one letter, which say nothing (`iPhone`).
+    pub(super) parts: Vec<Range<usize>>,
+}
+
+/// The names of a text (not normalised) that are written in camel case: `getUserById`, `HTTPServer`.
+pub(super) fn names_in_camel_case(text: &str) -> Vec<CamelCase> {
+    let mut names = Vec::new();
+    let mut start = None;
+    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
+        if Class::of(c) == Class::Word || start.is_some() && is_combining_mark(c) {
+            start.get_or_insert(at);
+        } else if let Some(start) = start.take() {
+            names.extend(CamelCase::of(text, start..at));
+        }
+    }
+    names
+}
+
+impl CamelCase {
+    fn of(text: &str, whole: Range<usize>) -> Option<Self> {
+        let name = &text[whole.clone()];
+        let has_hump = || name.chars().skip(1).any(char::is_uppercase) && name.chars().any(char::is_lowercase);
+        let is_hash = || 2 * name.len() > MAX_NAME_BYTES && name.bytes().any(|byte| byte.is_ascii_digit());
+        if name.len() > MAX_NAME_BYTES || !has_hump() || is_hash() {
+            return None;
+        }
+        let letters: Vec<(usize, char)> = name.char_indices().collect();
+        let is_lower = |at: usize| letters.get(at).is_some_and(|(_, c)| c.is_lowercase());
+        let mut begins = vec![whole.start];
+        for (at, &(byte, c)) in letters.iter().enumerate().skip(1) {
+            // The last capital of several begins a word, unless what follows is the s of a plural.
+            if c.is_uppercase() && (is_lower(at - 1) || is_lower(at + 1) && is_lower(at + 2)) {
+                begins.push(whole.start + byte);
+            }
+        }
+        let ends = begins.iter().skip(1).copied().chain([whole.end]);
+        let parts: Vec<_> = begins.iter().zip(ends).map(|(&begin, end)| begin..end).collect();
+        let is_one = parts.len() == 1;
+        let parts = parts.into_iter().filter(|part| part.len() > 1).collect();
+        (!is_one).then_some(CamelCase { whole, parts })
+    }
+}
+
+/// The parts of the names in camel case of some texts, as one text.
+pub(super) fn parts_of_names<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
+    let mut all = String::new();
+    for text in texts {
+        for part in names_in_camel_case(text).into_iter().flat_map(|name| name.parts) {
+            all.push_str(&text[part]);
+            all.push(' ');
+        }
+    }
+    all
+}
+
+/// What is looked for within words: the words of a query between white space, without the punctuation around them. Stop words
+/// and those of one or two letters only where there are no others; the whole text where it has no word.
+pub fn pieces(text: &str) -> Vec<String> {
+    let is_around = |c: char| Class::of(c) == Class::Gap && !is_combining_mark(c);
+    let all = || text.split_whitespace().map(|piece| piece.trim_matches(is_around)).filter(|piece| !piece.is_empty());
+    let is_long = |piece: &&str| piece.chars().nth(2).is_some() && !is_stop_word(&normalise(piece));
+    let mut pieces: Vec<&str> = all().filter(is_long).collect();
+    if pieces.is_empty() {
+        pieces = all().collect();
+    }
+    if pieces.is_empty() {
+        pieces.push(text.trim());
+    }
+    pieces.sort_unstable();
+    pieces.dedup();
+    pieces.into_iter().take(MAX_PIECES).map(str::to_owned).collect()
 }
 
 /// The longest word of a text, normalised: a text that contains this one has it, as a word or as a part of one. `None` if it
@@ -220,7 +224,7 @@ pub fn longest_word(text: &str) -> Option<String> {
     let mut longest = "";
     words(&text, Singles::Lone, |word, _| {
         let is_longer = word.len() > longest.len();
-        if is_longer && word.len() < MAX_WORD_BYTES && !word.chars().any(is_cjk) {
+        if is_longer && word.len() < MAX_WORD_BYTES && word.chars().next().map(Class::of) == Some(Class::Word) {
             longest = word;
         }
     });
@@ -232,7 +236,7 @@ pub fn significant_count(text: &str) -> usize {
     let text = normalise(text);
     let mut spoken = BTreeSet::new();
     words(&text, Singles::Lone, |word, _| {
-        if !is_stop_word(word) {
+        if !is_stop_word(word) && !begins_with_symbol(word) {
             spoken.insert(word);
         }
     });
@@ -244,7 +248,12 @@ pub fn significant_words(text: &str) -> BTreeSet<String> {
     let text = normalise(text);
     let mut spoken = Vec::new();
     words(&text, Singles::Lone, |word, _| spoken.push(word));
+    spoken.retain(|word| !begins_with_symbol(word));
     overlap::significant(spoken, is_stop_word).into_iter().map(str::to_owned).collect()
+}
+
+fn begins_with_symbol(word: &str) -> bool {
+    word.starts_with(is_symbol)
 }
 
 /// English words that are not significant. They are indexed; a query drops them unless it has nothing else. Single

@@ -20,7 +20,7 @@ pub(super) fn matching_docs(reader: &SegmentReader, filter: &Filter) -> Result<R
     };
     let columns = reader.fast_fields();
     if !filter.tags.is_empty() {
-        let tags: Vec<String> = filter.tags.iter().map(|tag| tag.to_ascii_lowercase()).collect();
+        let tags: Vec<String> = filter.tags.iter().map(|tag| schema::tag_label(tag)).collect();
         narrow(with_labels(columns.str(schema::TAG)?, reader.max_doc(), tags.iter().map(String::as_str))?);
     }
     for (name, reach) in [(schema::PROJECT, &filter.viewer.project), (schema::AGENT, &filter.viewer.agent)] {

@@ -37,6 +37,8 @@ pub struct Match {
     /// How rare the rarest word or identifier of the query is that it has: its inverse document frequency, in a store of at
     /// least a thousand records, as a share of that of a word that no record has. 0 if it has none.
     pub rarest: f32,
+    /// Whether it has words of the query only within other words.
+    pub is_by_parts: bool,
 }
 
 /// How several records match a query, in the order in which they were given.

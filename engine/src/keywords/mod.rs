@@ -4,9 +4,12 @@
 //! |---|---|
 //! | `typos.rs` | what a word may have meant that no record has |
 //! | `codes.rs` | the codes of a text: `HRB-31`, `src/main.rs` |
+//! | `within.rs` | the words that contain a word that no record has |
 //! | `completions.rs` | what a word may become that is not written to its end |
 //! | `traits.rs` | [`KeywordIndex`] and [`KeywordSnapshot`]: the interface of a keyword index |
-//! | `analysis.rs` | text to terms: normalising, words, CJK pairs, identifiers, stop words, stems |
+//! | `folding.rs` | one spelling for what readers take for the same |
+//! | `scripts.rs` | words, runs of scripts without spaces and their clusters, symbols |
+//! | `analysis.rs` | text to terms: words, pairs of clusters, symbols, identifiers and their parts, stop words, stems |
 //! | `found.rs` | [`Found`], [`Match`], [`Window`]: what a search returns |
 //! | `query.rs` | [`KeywordQuery`]: the terms of a query and its word pairs |
 //! | `schema.rs` | the fields, a record as a document, the commit payload |
@@ -43,20 +46,21 @@
 //! The payload of each commit is the JSON text `{"format":6,"store":ID,"applied":N}`: the format number, the id of the
 //! store that the index was built from, and the sequence number up to which the sync log is applied. An index without
 //! it, of another store, or with another format or schema, is unusable, and is rebuilt. Format 1 had no seal, format 2
-//! no store, format 3 no `updated_at` and tags in upper and lower case,
-//! format 4 no threads, format 5 no dates.
+//! no store, format 3 no `updated_at` and tags in upper and lower case, format 4 no threads, format 5 no dates, no symbols, and of
+//! scripts without spaces only those of East Asia.
 //!
 //! | field | type | contents |
 //! |---|---|---|
 //! | `id` | u64, indexed, fast | the record's id; one live document per id |
 //! | `content` | text, frequencies, positions, lengths | stems of the content |
-//! | `context`, `tags` | text, each stem once | stems of the context; of all tags |
+//! | `context` | text, each stem once | stems of the context, and of the parts of names in camel case in any of the texts |
+//! | `tags` | text, each stem once | stems of all tags |
 //! | `exact` | text, each once | identifiers of content, context and tags, unstemmed, whole and in parts |
 //! | `kind` | u64, fast | position in [`Kind::ALL`](crate::types::Kind::ALL) |
 //! | `importance`, `created_at`, `updated_at` | i64, fast | as in the record |
 //! | `confidence` | f64, fast | as in the record |
-//! | `tag` | text, fast, many | each tag, in lower case (ASCII) |
-//! | `project`, `agent` | text, fast | `=name`, or `-` for none |
+//! | `tag` | text, fast, many | each tag, composed (NFC), trimmed, in lower case (ASCII) |
+//! | `project`, `agent` | text, fast | `=name`, likewise composed and trimmed, or `-` for none |
 //! | `thread` | u64, fast, of records with a session | a hash of scope and session |
 //! | `turn` | i64, fast, likewise | as in the record |
 //! | `happens_from`, `happens_to` | i64, fast, of records with a date | [`Record::happening`](crate::types::Record::happening) |
@@ -64,11 +68,19 @@
 //!
 //! # Terms
 //!
-//! Text is NFKC-normalised and lower-cased, and Latin and Greek accents are folded, so `Café` and `cafe` are the same
-//! word. A word is a run of letters, digits and their combining marks; `snake_case` and `src/main.rs` are found by
-//! their words, and as identifiers too, which count for more. Words are stemmed by the English Porter 2 stemmer;
-//! identifiers are not. Han, Kana, Bopomofo and Hangul are indexed as single characters and as bigrams; a query of two
-//! or more of them searches for the bigrams.
+//! Text is folded (`folding.rs`), so that `Caf\u{e9}` and `cafe` are the same word. A word is a run of letters, digits and their
+//! combining marks; `snake_case` and `src/main.rs` are found by their words, and as identifiers too, which count for more. The
+//! parts of `getUserById` are terms of the field `context`, so that no text is longer by them. Words are stemmed by the English
+//! Porter 2 stemmer; identifiers are not.
+//!
+//! Scripts that are written without spaces (Han, kana, Hangul; Thai, Lao, Khmer, Burmese, Tibetan, Javanese and their kin) are
+//! indexed as clusters (`scripts.rs`) and as overlapping pairs of them; a query of two or more clusters searches for the pairs.
+//! Symbols are terms: an emoji with all that is joined to it, and its first one.
+//!
+//! A dictionary would cut Thai into words instead. `icu_segmenter` 2.4 reads กรุงเทพมหานคร as one word and กรุงเทพ as one or two, so
+//! that the second does not find the first; it cuts names that it does not know anywhere, and does not know Javanese or Tibetan. It adds
+//! 3.4 MB and 31 crates with dictionaries (24 MB of text in a second), or 0.4 MB with its neural model (0.2 MB in a second).
+//! `charabia` 0.9 knows Thai and Khmer, and adds 2.5 MB. Pairs add nothing, and whatever a text says is found by any part of it.
 
 mod analysis;
 mod bits;
@@ -78,6 +90,7 @@ mod damage;
 mod doc_order;
 mod filter;
 mod filter_cache;
+mod folding;
 mod found;
 mod index;
 mod memory;
@@ -87,6 +100,7 @@ mod postings;
 mod query;
 mod schema;
 mod scoring;
+mod scripts;
 pub(crate) mod seal;
 mod segment;
 mod snapshot;
@@ -98,11 +112,12 @@ mod top_k;
 mod traits;
 mod typos;
 mod windows;
+mod within;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use self::analysis::{longest_word, significant_count, significant_words};
+pub use self::analysis::{longest_word, pieces, significant_count, significant_words};
 pub use self::codes::{codes, has_code};
 pub use self::damage::log_contained_panics;
 pub use self::found::{Found, Match, Matches, Place, Turn, Window};

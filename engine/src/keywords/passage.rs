@@ -1,7 +1,7 @@
 //! What the words of a query count in a long text: those that stand in one passage of it. Among two thousand words, most words
 //! of any question are found somewhere.
 
-use super::analysis::is_cjk;
+use super::scripts::is_unspaced;
 
 /// A word that occurs more often in a text counts as one of every passage: to read where it is would take longer than it
 /// tells.
@@ -16,10 +16,10 @@ pub(super) struct Lengths {
 }
 
 impl Lengths {
-    /// For a query of these words. A long query has a longer passage. Of Chinese, Japanese and Korean, a character has a position,
-    /// and two characters say what a word does; each is a token by itself and with the next one.
+    /// For a query of these words. A long query has a longer passage. Of a script without spaces, a cluster has a position, and two
+    /// clusters say what a word does; each is a token by itself and with the next one.
     pub(super) fn of(words: &[String]) -> Self {
-        let of_characters = words.iter().any(|word| word.chars().any(is_cjk));
+        let of_characters = words.iter().any(|word| word.chars().any(is_unspaced));
         let (long, passage) = if of_characters { (800, 120) } else { (200, 60) };
         Lengths { long, passage: passage.max(2 * words.len() as u32) }
     }

@@ -58,7 +58,7 @@ impl IndexedRecords {
             thread_places,
             docs: (0..).zip(&records).map(|(doc, record)| (record.id, doc)).collect(),
             content: field(content_analyser(), |texts| Some(texts.content))?,
-            context: field(distinct_analyser(), |texts| texts.context)?,
+            context: field(distinct_analyser(), |texts| texts.context.as_deref())?,
             tags: field(distinct_analyser(), |texts| texts.tags.as_deref())?,
             exact: field(identifier_analyser(), |texts| Some(&texts.named))?,
             records,
@@ -128,6 +128,11 @@ impl IndexedField {
     pub(super) fn beginning_with<'a>(&'a self, start: &'a str) -> impl Iterator<Item = (&'a str, u64)> {
         let terms = self.terms.iter().filter(move |(term, _)| term.starts_with(start));
         terms.map(|(term, postings)| (term.as_str(), postings.docs.len() as u64))
+    }
+
+    /// Its terms.
+    pub(super) fn terms(&self) -> impl Iterator<Item = &str> {
+        self.terms.keys().map(String::as_str)
     }
 
     /// The postings of a term, if it occurs.

@@ -1,8 +1,12 @@
 //! Analysed queries: the terms of a query text, and which of them are adjacent.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 
-use super::analysis::{Singles, WordStemmer, identifiers, is_stop_word, normalise, words};
+use super::analysis::{Singles, WordStemmer, identifiers, is_stop_word, names_in_camel_case, words};
+use super::folding::normalise;
+use crate::error::Result;
 
 /// Distinct words and identifiers of a query that are considered; the search itself uses the rarest few of them.
 const MAX_TERMS: usize = 256;
@@ -39,6 +43,10 @@ pub struct KeywordQuery {
     pub(super) is_of_stop_words: bool,
     /// The word at its end, as it is spelt, if it may be the beginning of one.
     pub(super) beginning: Option<String>,
+    /// Of each word in camel case, the stems of its parts.
+    pub(super) parts: Vec<(String, Vec<String>)>,
+    /// Whether parts of words are looked for.
+    pub(super) within_words: bool,
 }
 
 /// Two words of a query, and the distance of the second from the first in positions.
@@ -55,6 +63,7 @@ pub(super) struct Pair {
 impl KeywordQuery {
     /// Analyses `text` as the index analyses records. Stop words are dropped unless nothing else is left.
     pub fn new(text: &str) -> Self {
+        let parts = parts_of_words(text);
         let text = normalise(text);
         let mut spoken = Vec::new();
         words(&text, Singles::Lone, |word, position| spoken.push((word, position)));
@@ -64,7 +73,7 @@ impl KeywordQuery {
             spoken.retain(|_| kept.next().unwrap_or(true));
         }
         let identifiers = identifiers(&text).into_iter().take(MAX_TERMS).map(str::to_owned).collect();
-        let mut query = KeywordQuery { identifiers, is_of_stop_words, ..KeywordQuery::default() };
+        let mut query = KeywordQuery { identifiers, is_of_stop_words, parts, ..KeywordQuery::default() };
         query.add_words(&spoken);
         query
     }
@@ -94,6 +103,35 @@ impl KeywordQuery {
         let last = last.filter(|word| self.is_of_stop_words || !is_stop_word(word));
         self.beginning = last.map(str::to_owned);
         self
+    }
+
+    /// The same query, which also finds what has a word of it within another word, if no record has that word as it is, nor with
+    /// a typo.
+    pub fn within_words(mut self) -> Self {
+        self.within_words = true;
+        self
+    }
+
+    /// The same query with the parts of each name in camel case that no record has in the place of that name.
+    pub(super) fn with_parts(&self, mut is_absent: impl FnMut(&str) -> Result<bool>) -> Result<Cow<'_, Self>> {
+        let mut query = Cow::Borrowed(self);
+        for (whole, parts) in &self.parts {
+            let Some(at) = query.words.iter().position(|word| word == whole) else { continue };
+            let mut new = parts.iter().filter(|part| !self.words.contains(part)).cloned();
+            if !is_absent(whole)? {
+                continue;
+            }
+            let Some(first) = new.next() else { continue };
+            let changed = query.to_mut();
+            changed.pairs.retain(|pair| pair.first != at && pair.second != at);
+            changed.spelt[at].clone_from(&first);
+            changed.words[at] = first;
+            for part in new.take(MAX_TERMS.saturating_sub(changed.words.len())) {
+                changed.spelt.push(part.clone());
+                changed.words.push(part);
+            }
+        }
+        Ok(query)
     }
 
     /// Which of its words this one is.
@@ -139,6 +177,26 @@ impl KeywordQuery {
             self.pairs.push(pair);
         }
     }
+}
+
+/// The stems of the words in camel case, each with those of its parts that are no stop words, each once.
+fn parts_of_words(text: &str) -> Vec<(String, Vec<String>)> {
+    let mut stemmer = WordStemmer::new();
+    let mut stem = |bytes: Range<usize>| {
+        let word = normalise(&text[bytes]);
+        (stemmer.stem(&word), is_stop_word(&word))
+    };
+    let mut words = Vec::new();
+    for name in names_in_camel_case(text).into_iter().take(MAX_TERMS) {
+        let mut stems = Vec::new();
+        for (part, is_stop_word) in name.parts.into_iter().map(&mut stem) {
+            if !is_stop_word && !stems.contains(&part) {
+                stems.push(part);
+            }
+        }
+        words.push((stem(name.whole).0, stems));
+    }
+    words
 }
 
 /// Which words are no stop words, and no "going" that says that something is in the future ("what is she going to do?"), unless

@@ -1,5 +1,7 @@
 //! The fields of the index, the document of a record, and the payload of a commit.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tantivy::schema::{
@@ -11,7 +13,7 @@ use tantivy::{Index, IndexBuilder, IndexSettings, Term};
 use super::analysis;
 use super::threads::{ThreadPlace, is_question};
 use crate::error::{Error, Result};
-use crate::types::{Kind, Record, RecordId, Seq};
+use crate::types::{Kind, Record, RecordId, Seq, label};
 
 /// The format version: fields, analysers and payload together. An index with another version is rebuilt.
 pub(super) const FORMAT: u32 = 6;
@@ -140,7 +142,9 @@ pub(super) fn id_term(fields: &Fields, id: RecordId) -> Option<Term> {
 /// The texts of a record by field; each field gets at most one text.
 pub(super) struct Texts<'a> {
     pub(super) content: &'a str,
-    pub(super) context: Option<&'a str>,
+    /// The context, and the parts of what all texts have in camel case: they make no text longer, and count as much as what
+    /// stands beside it.
+    pub(super) context: Option<Cow<'a, str>>,
     /// All tags as one text, so that each term occurs once.
     pub(super) tags: Option<String>,
     /// The other three as one text from which identifiers are extracted, each once.
@@ -151,8 +155,14 @@ impl<'a> Texts<'a> {
     pub(super) fn of(record: &'a Record) -> Self {
         let context = record.context.as_deref();
         let tags = (!record.tags.is_empty()).then(|| record.tags.join("\n"));
-        let parts = [Some(record.content.as_str()), context, tags.as_deref()];
-        let named = parts.into_iter().flatten().collect::<Vec<_>>().join("\n");
+        let texts = || [Some(record.content.as_str()), context, tags.as_deref()].into_iter().flatten();
+        let named = texts().collect::<Vec<_>>().join("\n");
+        let parts = analysis::parts_of_names(texts());
+        let context = match (context, parts.is_empty()) {
+            (context, true) => context.map(Cow::Borrowed),
+            (None, false) => Some(Cow::Owned(parts)),
+            (Some(context), false) => Some(Cow::Owned(format!("{context}\n{parts}"))),
+        };
         Texts { content: &record.content, context, tags, named }
     }
 }
@@ -177,7 +187,7 @@ pub(super) fn document(fields: &Fields, record: &Record) -> Result<TantivyDocume
     document.add_i64(fields.created_at, record.created_at);
     document.add_i64(fields.updated_at, record.updated_at);
     for tag in &record.tags {
-        document.add_text(fields.tag, tag.to_ascii_lowercase());
+        document.add_text(fields.tag, tag_label(tag));
     }
     document.add_text(fields.project, scope_label(record.scope.project.as_deref()));
     document.add_text(fields.agent, scope_label(record.scope.agent.as_deref()));
@@ -215,9 +225,14 @@ pub(super) fn kind_code(kind: Kind) -> u64 {
 /// A project or agent as a fast-field value: `=name`, or `-` for none, so that no name can be mistaken for none.
 pub(super) fn scope_label(name: Option<&str>) -> String {
     match name {
-        Some(name) => format!("={name}"),
+        Some(name) => format!("={}", label(name)),
         None => "-".to_owned(),
     }
+}
+
+/// A tag as a fast-field value.
+pub(super) fn tag_label(tag: &str) -> String {
+    label(tag).to_ascii_lowercase()
 }
 
 /// The payload of a commit.

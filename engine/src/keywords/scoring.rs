@@ -17,7 +17,8 @@
 //!
 //! A word that no record has counts as those that are one letter away from it (`typos.rs`), with [`TYPO`] of their weight. If the
 //! last word is also the beginning of one, those that begin with it count as if it was one of them (`completions.rs`), with
-//! [`COMPLETED`] of its weight.
+//! [`COMPLETED`] of its weight. If the query asks for it, a word that no record has, with or without a typo, counts as those that
+//! contain it (`within.rs`), with [`PART`] of their weight, and as no rarer than the most frequent of them.
 //!
 //! The sum is increased by [`PHRASE_BONUS`] times the share of the query's word pairs that occur in the content as in
 //! the query.
@@ -44,6 +45,7 @@ use super::segment::{Segment, TextField};
 use super::sums::Addend;
 use super::tail::Part;
 use super::typos::corrections;
+use super::within;
 use crate::error::Result;
 
 /// The bonus of a document that contains all pairs of a query.
@@ -63,6 +65,8 @@ const MAX_CORRECTIONS: usize = 3;
 const LEAST_DOCS: u64 = 1_000;
 /// What such a word counts.
 const TYPO: f32 = 0.6;
+/// What one counts that contains a word of the query.
+const PART: f32 = 0.6;
 /// What a word counts of which the query has the beginning.
 const COMPLETED: f32 = 0.8;
 
@@ -99,6 +103,8 @@ enum Origin {
     Typo,
     /// It begins with the last word of the query.
     Completed,
+    /// It contains a word that no record has.
+    Part,
 }
 
 /// What is read of a segment.
@@ -134,7 +140,7 @@ impl Clause {
         match self.origin {
             Origin::Identifier => true,
             Origin::Word => self.frequency <= few,
-            Origin::Typo | Origin::Completed => false,
+            Origin::Typo | Origin::Completed | Origin::Part => false,
         }
     }
 }
@@ -166,16 +172,17 @@ impl Plan {
         docs += parts.iter().map(|part| part.indexed.records().len() as u64).sum::<u64>();
         let mut tokens: u64 = segments.iter().map(|segment| segment.content.terms.total_num_tokens()).sum();
         tokens += parts.iter().map(|part| part.indexed.field(SearchField::Content).total_tokens()).sum::<u64>();
-        let (pairs_asked, words_asked) = (query.pairs.len(), query.words.len());
-        let few = if query.is_of_stop_words { 0 } else { FEW };
-        let (clauses, pairs, rarity, rarities) = (Vec::new(), Vec::new(), 0.0, Vec::new());
-        let lengths = Lengths::of(&query.words);
-        let mut plan = Plan { clauses, pairs, pairs_asked, words_asked, few, rarity, rarities, docs, tokens, lengths };
         let look = |word: &str| {
             let places = [SearchField::Content, SearchField::Context, SearchField::Tags];
             Found::look(word, &places, fields, segments, parts)
         };
         let in_content = |word: &str| Found::look(word, &[SearchField::Content], fields, segments, parts);
+        let query = &*query.with_parts(|word| Ok(look(word)?.frequency == 0))?;
+        let (pairs_asked, words_asked) = (query.pairs.len(), query.words.len());
+        let few = if query.is_of_stop_words { 0 } else { FEW };
+        let (clauses, pairs, rarity, rarities) = (Vec::new(), Vec::new(), 0.0, Vec::new());
+        let lengths = Lengths::of(&query.words);
+        let mut plan = Plan { clauses, pairs, pairs_asked, words_asked, few, rarity, rarities, docs, tokens, lengths };
         let words = rarest(&query.words, MAX_WORDS, look)?;
         let mut content_clause = vec![None; query.words.len()];
         let words_found = words.len();
@@ -216,14 +223,26 @@ impl Plan {
             + absent(query.identifiers.len(), identifiers.len(), MAX_IDENTIFIERS);
         plan.rarity += absent as f32 * idf(0, docs);
         identifiers.into_iter().for_each(|(_, found)| plan.add(Origin::Identifier, found));
-        let corrections = typos.into_iter().map(|index| corrections(&query.spelt[index]));
-        for corrections in corrections.filter(|corrections| !corrections.is_empty()).take(MAX_TYPOS) {
-            let corrections: Vec<String> = corrections.into_iter().collect();
-            let mut found = rarest(&corrections, usize::MAX, in_content)?;
+        let (mut corrected, mut unknown) = (0, Vec::new());
+        for index in typos {
+            let corrections: Vec<String> = corrections(&query.spelt[index]).into_iter().collect();
+            let mut found = Vec::new();
+            if corrected < MAX_TYPOS && !corrections.is_empty() {
+                found = rarest(&corrections, usize::MAX, in_content)?;
+                corrected += 1;
+            }
+            if found.is_empty() {
+                unknown.push(query.words[index].as_str());
+            }
             found.sort_by_key(|(_, found)| Reverse(found.frequency));
             found.truncate(MAX_CORRECTIONS);
             let found = found.into_iter().map(|(index, _)| look(&corrections[index]));
             plan.add_corrections(found.collect::<Result<_>>()?);
+        }
+        if query.within_words {
+            for terms in within::terms_around(&unknown, plan.is_empty(), segments, parts)? {
+                plan.add_parts(terms.iter().map(|term| look(term)).collect::<Result<_>>()?);
+            }
         }
         plan.pairs = query
             .pairs
@@ -248,6 +267,15 @@ impl Plan {
         let Some(rarity) = found.iter().map(|found| idf(found.frequency, self.docs)).reduce(f32::max) else { return };
         self.rarities.push(TYPO * rarity);
         found.into_iter().for_each(|found| self.add_clauses(Origin::Typo, found));
+    }
+
+    /// Adds what contains a word that was counted as absent. All count alike, as with completions.
+    fn add_parts(&mut self, found: Vec<Found>) {
+        let Some(frequency) = found.iter().map(|found| found.frequency).max() else { return };
+        let rarity = idf(frequency, self.docs);
+        self.rarity += rarity - idf(0, self.docs);
+        self.rarities.push(PART * rarity);
+        found.into_iter().for_each(|found| self.add_clauses(Origin::Part, Found { frequency, ..found }));
     }
 
     /// Adds what begins with the last word, which is this text of the plan if records have it as it is. All count alike: that
@@ -276,6 +304,7 @@ impl Plan {
                 Origin::Word | Origin::Identifier => 1.0,
                 Origin::Typo => TYPO,
                 Origin::Completed => COMPLETED,
+                Origin::Part => PART,
             };
             let boost = boost(place) * share;
             let weight = Bm25Weight::for_one_term_without_explain(frequency, self.docs, average).boost_by(boost);
@@ -305,6 +334,12 @@ impl Plan {
     /// Whether no word of the query occurs as it is spelt, but only those one letter away.
     pub(super) fn is_of_typos(&self) -> bool {
         !self.is_empty() && self.clauses.iter().all(|clause| clause.origin == Origin::Typo)
+    }
+
+    /// Whether no word of the query occurs by itself, but only within others, or one letter away.
+    pub(super) fn is_within_words(&self) -> bool {
+        let is_guess = |clause: &Clause| matches!(clause.origin, Origin::Typo | Origin::Part);
+        self.clauses.iter().all(is_guess) && self.clauses.iter().any(|clause| clause.origin == Origin::Part)
     }
 
     /// The maximum factor of the phrase bonus.
@@ -623,10 +658,12 @@ impl<P: PostingList> Scorer<'_, P> {
     pub(super) fn judge(&mut self, doc: DocId, parts: &mut [f32]) -> Match {
         let score = self.score(doc, 0.0);
         let (mut words, mut is_singled_out, mut fewest) = (0, false, None);
+        let mut is_by_parts = true;
         for Cursor { clause, postings, norms, .. } in self.cursors.iter().filter(|cursor| cursor.postings.doc() == doc)
         {
             is_singled_out |= clause.singles_out(self.few);
-            if clause.origin != Origin::Typo {
+            is_by_parts &= clause.origin == Origin::Part;
+            if !matches!(clause.origin, Origin::Typo | Origin::Part) {
                 fewest = Some(fewest.unwrap_or(u64::MAX).min(clause.frequency));
             }
             let part = &mut parts[clause.text];
@@ -644,6 +681,7 @@ impl<P: PostingList> Scorer<'_, P> {
             is_singled_out: is_singled_out || has_all,
             share,
             rarest: fewest.map_or(0.0, |fewest| rareness(fewest, self.docs)),
+            is_by_parts: is_by_parts && score > 0.0,
         }
     }
 

@@ -1,5 +1,6 @@
 //! One segment of an index, opened for searching.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use roaring::{RoaringBitmap, RoaringTreemap};
@@ -15,6 +16,7 @@ use super::filter::matching_docs;
 use super::filter_cache::{FilterCache, FilteredDocs};
 use super::schema::{Fields, ID, QUESTION, SearchField, THREAD, TURN, id_term};
 use super::threads::{ThreadPlace, Threads};
+use super::within::Dictionary;
 use crate::error::Result;
 use crate::types::{Filter, RecordId};
 
@@ -63,20 +65,16 @@ impl TextField {
         Ok(())
     }
 
-    /// Adds the documents with a term that contains `part`.
-    fn containing(&self, part: &str, docs: &mut RoaringBitmap) -> Result<()> {
-        let mut terms = self.terms.terms().stream().map_err(tantivy::TantivyError::from)?;
-        while let Some((term, found)) = terms.next() {
-            if !std::str::from_utf8(term).is_ok_and(|term| term.contains(part)) {
-                continue;
-            }
-            let option = tantivy::schema::IndexRecordOption::Basic;
-            let postings = self.terms.read_postings_from_terminfo(found, option);
-            let mut postings = postings.map_err(tantivy::TantivyError::from)?;
-            while postings.doc() != TERMINATED {
-                docs.insert(postings.doc());
-                postings.advance();
-            }
+    /// Adds the documents with a term.
+    fn add_docs(&self, term: &str, docs: &mut RoaringBitmap) -> Result<()> {
+        let found = self.terms.terms().get(term).map_err(tantivy::TantivyError::from)?;
+        let Some(found) = found else { return Ok(()) };
+        let option = tantivy::schema::IndexRecordOption::Basic;
+        let postings = self.terms.read_postings_from_terminfo(&found, option);
+        let mut postings = postings.map_err(tantivy::TantivyError::from)?;
+        while postings.doc() != TERMINATED {
+            docs.insert(postings.doc());
+            postings.advance();
         }
         Ok(())
     }
@@ -99,6 +97,8 @@ pub(super) struct Segment {
     deleted: Arc<OnceLock<RoaringTreemap>>,
     /// The order of its threads, computed on first use.
     threads: Arc<OnceLock<Threads>>,
+    /// Its words as one text, written on first use.
+    dictionary: Arc<OnceLock<Dictionary>>,
     /// `None` if it has no threads.
     thread_columns: Option<ThreadColumns>,
 }
@@ -122,6 +122,7 @@ impl Segment {
             order: before.map_or_else(Arc::default, |before| Arc::clone(&before.order)),
             deleted: unchanged.map_or_else(Arc::default, |before| Arc::clone(&before.deleted)),
             threads: before.map_or_else(Arc::default, |before| Arc::clone(&before.threads)),
+            dictionary: before.map_or_else(Arc::default, |before| Arc::clone(&before.dictionary)),
             thread_columns: ThreadColumns::open(reader)?,
             reader: reader.clone(),
             fields: *fields,
@@ -165,11 +166,25 @@ impl Segment {
         Ok(ids - self.deleted())
     }
 
-    /// The live records with a term that contains `part`.
-    pub(super) fn containing(&self, part: &str) -> Result<RoaringTreemap> {
-        let mut docs = RoaringBitmap::new();
-        for field in [&self.content, &self.context, &self.tags, &self.exact] {
-            field.containing(part, &mut docs)?;
+    /// Its words, those of deleted records too.
+    pub(super) fn dictionary(&self) -> Result<&Dictionary> {
+        match self.dictionary.get() {
+            Some(known) => Ok(known),
+            None => {
+                let written = Dictionary::of(&[&self.content, &self.context, &self.tags])?;
+                Ok(self.dictionary.get_or_init(|| written))
+            }
+        }
+    }
+
+    /// The live records with a word that contains one of `parts`.
+    pub(super) fn containing(&self, parts: &[String]) -> Result<RoaringTreemap> {
+        let (mut docs, mut terms) = (RoaringBitmap::new(), BTreeSet::new());
+        self.dictionary()?.containing(parts, |_, term| {
+            terms.insert(term);
+        });
+        for field in [&self.content, &self.context, &self.tags] {
+            terms.iter().try_for_each(|term| field.add_docs(term, &mut docs))?;
         }
         Ok(self.ids(&docs) - self.deleted())
     }

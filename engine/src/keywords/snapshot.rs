@@ -160,7 +160,7 @@ impl<'a> Search<'a> {
     }
 
     fn matches_at(&self, places: &[Place]) -> Result<Matches> {
-        let none = Match { score: 0.0, is_singled_out: false, share: 0.0, rarest: 0.0 };
+        let none = Match { score: 0.0, is_singled_out: false, share: 0.0, rarest: 0.0, is_by_parts: false };
         let shares = self.plan.shares();
         let parts = vec![0.0; places.len() * shares.len()];
         let mut matches = Matches { records: vec![none; places.len()], shares, information: 1.0, parts };
@@ -299,8 +299,8 @@ impl KeywordSnapshot for Snapshot {
         self.blame(contained(|| self.matching_ids(filter)))
     }
 
-    fn containing(&self, part: &str) -> Result<RoaringTreemap> {
-        let all = || self.segments.iter().map(|segment| segment.containing(part));
+    fn containing(&self, parts: &[String]) -> Result<RoaringTreemap> {
+        let all = || self.segments.iter().map(|segment| segment.containing(parts));
         self.blame(contained(|| all().try_fold(RoaringTreemap::new(), |all, ids| Ok(all | ids?))))
     }
 }
@@ -312,6 +312,10 @@ impl KeywordSearch for Search<'_> {
 
     fn is_of_typos(&self) -> bool {
         self.plan.is_of_typos()
+    }
+
+    fn is_within_words(&self) -> bool {
+        self.plan.is_within_words()
     }
 
     fn terms(&self) -> Vec<String> {

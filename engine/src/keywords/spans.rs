@@ -1,12 +1,17 @@
 //! Where a text has the terms of a search, as it is spelt there: to be marked.
+//!
+//! The terms are looked for in the folded text, as in the index, and led back to what is written.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use unicode_normalization::char::is_combining_mark;
+use unicode_segmentation::UnicodeSegmentation;
 
-use super::analysis::{Class, Singles, WordStemmer, identifiers, is_identifier_char, normalise, words};
+use super::analysis::{Singles, WordStemmer, each_identifier, names_in_camel_case, words};
+use super::folding::normalise;
+use super::scripts::is_unspaced;
 
 /// Bytes at the beginning of a text that are looked through.
 const MOST_BYTES: usize = 64 << 10;
@@ -19,8 +24,14 @@ pub fn matching_spans(text: &str, terms: &[String]) -> Vec<String> {
         return Vec::new();
     }
     let text = &text[..text.floor_char_boundary(MOST_BYTES)];
-    let mut found = words_among(text, &terms);
-    found.extend(identifiers_among(text, &terms));
+    let folded = Folded::of(text);
+    let mut found = words_among(&folded, &terms);
+    each_identifier(&folded.text, |identifier| {
+        if terms.contains(identifier) {
+            found.push(folded.written(identifier));
+        }
+    });
+    found.extend(parts_among(text, &terms));
     found.sort_unstable_by_key(|span| (span.start, Reverse(span.end)));
     // The words of an identifier that is one itself.
     found.dedup_by(|later, span| later.end <= span.end);
@@ -29,71 +40,66 @@ pub fn matching_spans(text: &str, terms: &[String]) -> Vec<String> {
     spelt.map(str::to_owned).collect()
 }
 
-/// The words of a text that are one of `terms`; of a script without spaces, the characters.
-fn words_among(text: &str, terms: &HashSet<&str>) -> Vec<Range<usize>> {
+/// A text as it is compared, with the way back.
+struct Folded<'a> {
+    text: Cow<'a, str>,
+    /// Where what a reader takes for one character ends, folded and as it is written. None in ASCII, where both are the same.
+    ends: Vec<(usize, usize)>,
+}
+
+impl<'a> Folded<'a> {
+    fn of(written: &'a str) -> Self {
+        if written.is_ascii() {
+            return Folded { text: normalise(written), ends: Vec::new() };
+        }
+        let (mut text, mut ends) = (String::with_capacity(written.len()), Vec::new());
+        for (at, character) in written.grapheme_indices(true) {
+            text.push_str(&normalise(character));
+            ends.push((text.len(), at + character.len()));
+        }
+        Folded { text: Cow::Owned(text), ends }
+    }
+
+    /// The bytes, as they are written, of a part of the folded text.
+    fn written(&self, part: &str) -> Range<usize> {
+        let start = part.as_ptr().addr() - self.text.as_ptr().addr();
+        let end = start + part.len();
+        if self.ends.is_empty() {
+            return start..end;
+        }
+        let before = self.ends.partition_point(|(folded, _)| *folded <= start);
+        let last = self.ends.partition_point(|(folded, _)| *folded < end);
+        let from = before.checked_sub(1).map_or(0, |at| self.ends[at].1);
+        from..self.ends[last.min(self.ends.len() - 1)].1
+    }
+}
+
+/// The words of a text that are one of `terms`; of a script without spaces, the clusters.
+fn words_among(text: &Folded<'_>, terms: &HashSet<&str>) -> Vec<Range<usize>> {
     let mut stemmer = WordStemmer::new();
-    let mut is_term = |text: &str| {
-        let (text, mut is_one) = (normalise(text), false);
-        words(&text, Singles::All, |word, _| is_one |= terms.contains(stemmer.stem(word).as_str()));
-        is_one
-    };
     let mut found: Vec<Range<usize>> = Vec::new();
-    let mut start = 0;
-    while let Some(first) = text[start..].chars().next() {
-        let class = Class::of(first);
-        let length = text[start..].char_indices().find(|&(_, c)| !class.takes(c)).map(|(at, _)| at);
-        let end = length.map_or(text.len(), |length| start + length);
-        match class {
-            Class::Gap => {}
-            Class::Word if is_term(&text[start..end]) => found.push(start..end),
-            Class::Word => {}
-            Class::Cjk => {
-                let mut marked: Vec<Range<usize>> = Vec::new();
-                for pair in pairs(&text[start..end]) {
-                    let pair = start + pair.start..start + pair.end;
-                    let single = text[pair.clone()].chars().next().map_or(0, char::len_utf8);
-                    // A pair has the terms of both of its characters, too.
-                    let hit = [pair.clone(), pair.start..pair.start + single].into_iter().find(|span| {
-                        let text = normalise(&text[span.clone()]);
-                        terms.contains(text.as_ref())
-                    });
-                    match (hit, marked.last_mut()) {
-                        (Some(hit), Some(last)) if hit.start <= last.end => last.end = last.end.max(hit.end),
-                        (Some(hit), _) => marked.push(hit),
-                        (None, _) => {}
-                    }
-                }
-                found.extend(marked);
-            }
+    let mut is_last_unspaced = false;
+    words(&text.text, Singles::All, |word, _| {
+        let is_term = terms.contains(stemmer.stem(word).as_str());
+        if !is_term {
+            return;
         }
-        start = end;
-    }
+        let span = text.written(word);
+        let is_of_run = word.starts_with(is_unspaced);
+        match found.last_mut().filter(|_| is_of_run && is_last_unspaced) {
+            Some(last) if span.start <= last.end => last.end = last.end.max(span.end),
+            _ => found.push(span),
+        }
+        is_last_unspaced = is_of_run;
+    });
     found
 }
 
-/// Each character of a run with the one after it; the last alone.
-fn pairs(run: &str) -> impl Iterator<Item = Range<usize>> + '_ {
-    let ends = |from: usize| run[from..].chars().next().map_or(from, |c| from + c.len_utf8());
-    run.char_indices().map(move |(at, _)| at..ends(ends(at)))
-}
-
-/// The identifiers of a text that are one of `terms`: as much of a longer one as is spelt the same.
-fn identifiers_among(text: &str, terms: &HashSet<&str>) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    let mut start = 0;
-    for chunk in text.split_inclusive(|c: char| !is_identifier_char(c) && !is_combining_mark(c)) {
-        let normalised = normalise(chunk);
-        for identifier in identifiers(&normalised).into_iter().filter(|identifier| terms.contains(identifier)) {
-            let at = normalised.find(identifier).unwrap_or_default();
-            let same = chunk.get(at..at + identifier.len()).filter(|_| chunk.len() == normalised.len());
-            found.push(match same {
-                Some(same) => start + at..start + at + same.len(),
-                None => start..start + chunk.trim_end_matches(|c: char| !is_identifier_char(c)).len(),
-            });
-        }
-        start += chunk.len();
-    }
-    found
+/// The parts of names in camel case that are one of `terms`.
+fn parts_among(text: &str, terms: &HashSet<&str>) -> Vec<Range<usize>> {
+    let mut stemmer = WordStemmer::new();
+    let mut is_term = |part: &Range<usize>| terms.contains(stemmer.stem(&normalise(&text[part.clone()])).as_str());
+    names_in_camel_case(text).into_iter().flat_map(|name| name.parts).filter(|part| is_term(part)).collect()
 }
 
 #[cfg(test)]
@@ -125,9 +131,26 @@ mod tests {
     #[test]
     fn of_scripts_without_spaces_the_characters_are_marked() {
         assert_eq!(marked("京都", "私は東京都に行く"), ["京都"]);
+        assert_eq!(marked("กรุงเทพ", "ฉันอยู่ในกรุงเทพมหานคร"), ["กรุงเทพ"]);
+        assert_eq!(marked("น้ำ", "ดื่มน้ำ"), ["น้ำ"], "its vowel is written as two characters when it is folded");
+        assert_eq!(
+            marked("한국", "\u{1112}\u{1161}\u{11ab}\u{1100}\u{116e}\u{11a8}어").concat(),
+            "\u{1112}\u{1161}\u{11ab}\u{1100}\u{116e}\u{11a8}"
+        );
         assert_eq!(marked("東京都", "私は東京都に行く"), ["東京都"]);
         assert_eq!(marked("都", "東京都"), ["都"]);
         assert!(marked("大阪", "東京都").is_empty());
+    }
+
+    #[test]
+    fn what_is_folded_is_marked_as_it_is_written() {
+        assert_eq!(marked("еще", "Ещё раз"), ["Ещё"]);
+        assert_eq!(marked("مدرسه", "في المَدرسة مَدْرَسَةٌ"), ["مَدْرَسَةٌ"]);
+        assert_eq!(marked("strasse", "Die Straße ist ＳＴＲＡＳＳＥ"), ["Straße", "ＳＴＲＡＳＳＥ"]);
+        assert_eq!(marked("👍", "gut 👍🏽!"), ["👍🏽"]);
+        assert_eq!(marked("🚀", "é 🚀🎉"), ["🚀"]);
+        assert_eq!(marked("user by id", "é getUserById()"), ["User", "Id"]);
+        assert_eq!(marked("é_x", "an e\u{301}_x here"), ["e\u{301}_x"]);
     }
 
     #[test]

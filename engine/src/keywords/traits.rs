@@ -39,9 +39,9 @@ pub trait KeywordSnapshot: Send + Sync {
     /// snapshots of the same index.
     fn matching(&self, filter: &Filter) -> Result<RoaringTreemap>;
 
-    /// Every id of the index (not of a tail) with a term that contains `part`, which is normalised. An ending that the stemmer
-    /// takes off a word is in no term.
-    fn containing(&self, part: &str) -> Result<RoaringTreemap>;
+    /// Every id of the index (not of a tail) with a term that contains one of `parts`, which are normalised. An ending that the
+    /// stemmer takes off a word is in no term.
+    fn containing(&self, parts: &[String]) -> Result<RoaringTreemap>;
 }
 
 /// A query against a snapshot and a tail.
@@ -54,6 +54,9 @@ pub trait KeywordSearch: Send {
 
     /// Whether no word of the query occurs as it is spelt, but only those one letter away.
     fn is_of_typos(&self) -> bool;
+
+    /// Whether no word of the query occurs by itself, but only within other words, or one letter away.
+    fn is_within_words(&self) -> bool;
 
     /// The terms that it searches for, each once: stems and identifiers, as [`super::matching_spans`] takes them.
     fn terms(&self) -> Vec<String>;

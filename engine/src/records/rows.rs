@@ -9,7 +9,9 @@ use super::transaction::Row;
 use crate::body::Body;
 use crate::error::{Error, Result};
 use crate::text::{self, Hash};
-use crate::types::{Kind, Link, LinkKind, Millis, Place, Reach, Record, Replaced, Scope, Span, Version};
+use crate::types::{
+    Kind, Link, LinkKind, Millis, Place, Reach, Record, Replaced, Scope, Span, Version, is_same_tag, label,
+};
 
 /// An access count stays here: no memory is fetched as often, and the sum of all of them is still a number.
 pub(super) const MOST_ACCESSES: i64 = u32::MAX as i64;
@@ -178,12 +180,12 @@ pub(super) fn tags_json(tags: &[String]) -> Option<String> {
     (!tags.is_empty()).then(|| serde_json::Value::from(tags).to_string())
 }
 
-/// Each tag once, as it first occurs: upper and lower case (ASCII) are the same tag.
+/// Each tag once, as it first occurs, as it is saved: upper and lower case (ASCII) are the same tag.
 pub(super) fn unique_tags(tags: &[String]) -> Vec<String> {
     let mut unique: Vec<String> = Vec::with_capacity(tags.len());
     for tag in tags {
-        if !unique.iter().any(|known| known.eq_ignore_ascii_case(tag)) {
-            unique.push(tag.clone());
+        if !unique.iter().any(|known| is_same_tag(known, tag)) {
+            unique.push(label(tag).into_owned());
         }
     }
     unique

@@ -32,6 +32,8 @@ pub struct Collected {
     pub candidates: Vec<Candidate>,
     /// The terms of the keyword index that were searched for.
     pub terms: Vec<String>,
+    /// Whether the words of the query were found only within other words.
+    pub is_within_words: bool,
 }
 
 /// The candidates of both indexes, each with both of its scores if available, and the `wanted` record, whether it passes the
@@ -82,6 +84,7 @@ pub fn collect(
     (explain.vector_candidates, explain.keyword_candidates) = (by_vector.len(), by_keyword.len());
 
     explain.only_corrected = by_words.as_ref().is_some_and(|words| words.search.is_of_typos());
+    let is_within_words = by_words.as_ref().is_some_and(|words| words.search.is_within_words());
 
     let merging = Instant::now();
     let mut candidates = union(&by_vector, by_keyword);
@@ -99,7 +102,7 @@ pub fn collect(
     };
     explain.merge_us = micros(merging);
     let terms = by_words.as_ref().map_or_else(Vec::new, |words| words.search.terms());
-    Ok(Collected { candidates, terms })
+    Ok(Collected { candidates, terms, is_within_words })
 }
 
 /// The ids that pass the filter: from the fast fields of the keyword index, corrected by the tail, or from the records
@@ -181,6 +184,7 @@ impl<'a> KeywordSide<'a> {
         let started = Instant::now();
         let words = KeywordQuery::new(&query.text);
         let words = if query.prefix { words.with_beginning(&query.text) } else { words };
+        let words = if query.substring_tier { words.within_words() } else { words };
         let search = self.index.query(&words, Some(&self.tail.words))?;
         let found = search.best(pool, self.filter, &self.except)?;
         Ok(ByWords { search, found, micros: micros(started) })
@@ -226,6 +230,10 @@ impl<'a> KeywordSide<'a> {
             candidate.is_singled_out = found.is_singled_out;
             candidate.rarest = Some(f64::from(found.rarest));
             candidate.share = Some(f64::from(found.share));
+            if found.is_by_parts {
+                let by = candidate.found_by.iter_mut().filter(|by| **by == MatchSource::Keyword);
+                by.for_each(|by| *by = MatchSource::Part);
+            }
             candidate.information = f64::from(scores.matches.information);
             candidate.vector = scores.cosines[slot];
             candidate.in_thread = pool.in_thread(slot, &scores, rules);

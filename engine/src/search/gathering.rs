@@ -63,6 +63,8 @@ pub struct Gathered {
     pub by_words: bool,
     /// Whether the model does not know the language of the query.
     pub is_foreign: bool,
+    /// Whether the words of the query were found only within other words.
+    pub is_within_words: bool,
 }
 
 /// Gathers the candidates of `query` and the `wanted` record, whether that passes the filter or not.
@@ -111,7 +113,7 @@ pub fn gather(
     let scale = vector.as_ref().map_or(QueryScale::PLAIN, |embedded| embedded.scale);
     let vector = vector.as_ref().map(|embedded| (&*embedded.vector, context.store.config().quality));
     let collected = candidates::collect(&view, query, vector, by_words, wanted, now, &mut explain)?;
-    let Collected { mut candidates, terms } = collected;
+    let Collected { mut candidates, terms, is_within_words } = collected;
     candidates.iter_mut().for_each(|candidate| candidate.scale_cosines(&scale));
     if let Some(period) = period {
         place_in(period, &mut candidates, &view)?;
@@ -130,6 +132,7 @@ pub fn gather(
         remedy,
         has_vector,
         by_words,
+        is_within_words,
         is_foreign: scale.is_foreign(),
     })
 }

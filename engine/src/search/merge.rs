@@ -250,7 +250,8 @@ impl Range {
         least: Option<f64>,
         score: impl Fn(&Candidate) -> Option<f64>,
     ) -> Self {
-        if !candidates.iter().any(|candidate| candidate.found_by.contains(&source)) {
+        let is_of_it = |by: &MatchSource| *by == source || (*by, source) == (MatchSource::Part, MatchSource::Keyword);
+        if !candidates.iter().any(|candidate| candidate.found_by.iter().any(is_of_it)) {
             return Range::Silent;
         }
         let (smallest, most) = candidates

@@ -14,7 +14,7 @@
 //! | `merge.rs` | one ranking of all candidates |
 //! | `relevance.rs` | how likely a record answers the query |
 //! | `timing.rs` | how long a step took |
-//! | `parts.rs` | the last resort: parts of words |
+//! | `parts.rs` | the last resort: parts of words, in the texts themselves |
 //! | `missing.rs` | the codes of the query that no memory has |
 //! | `order.rs` | the order that is shown, and the reasons for it |
 //! | `near_miss.rs` | the best memory, where a threshold excluded it |
@@ -51,13 +51,17 @@ pub use why::judge;
 
 use crate::config::Config;
 use crate::error::Result;
+use crate::keywords::pieces;
 use crate::types::{
-    DOUBTFUL, Hit, LinkKind, Millis, Mode, NearMiss, Parts, Placed, Query, Scale, SearchReply, Tier, Weights,
+    DOUBTFUL, Hit, LinkKind, MatchSource, Millis, Mode, NearMiss, Parts, Placed, Query, Scale, SearchReply, Tier, Weights,
 };
 
 /// The warning of a search for parts of words in a store with more text than one search reads.
 const NEWEST_ONLY: &str = "parts of words were looked for in the newest memories only: the store has more text than one search \
      reads";
+
+/// The share of the query that a record has as parts of words, from which it is what was looked for.
+const MOST: f64 = 0.5;
 
 /// Answers `query` from the store of `context`. `vector` is the query's embedding, or `None` for a keyword search.
 ///
@@ -72,8 +76,18 @@ pub fn search(
 ) -> Result<SearchReply> {
     let started = Instant::now();
     let gathered = gather(context, query, vector, None, config, now)?;
-    let Gathered { view, candidates, terms, mut explain, mut warnings, remedy, has_vector, by_words, is_foreign } =
-        gathered;
+    let Gathered {
+        view,
+        candidates,
+        mut terms,
+        mut explain,
+        mut warnings,
+        remedy,
+        has_vector,
+        by_words,
+        is_within_words,
+        is_foreign,
+    } = gathered;
     let found_nothing = candidates.is_empty();
     let merging = Instant::now();
     let Ranking { ranked, near_miss, dropped } = rank(&view, query, candidates, (explain.weights, explain.scale), now)?;
@@ -88,14 +102,16 @@ pub fn search(
         (false, Mode::Hybrid | Mode::Vector) => Tier::Keyword,
         _ => Tier::Full,
     };
-    if (found_nothing || !has_vector && explain.only_corrected) && by_words && query.substring_tier {
-        let (found, complete) = parts::find(&view, query, now, most)?;
+    let is_guess = !has_vector && (explain.only_corrected || is_within_words);
+    if (found_nothing || is_guess) && by_words && query.substring_tier {
+        let pieces = pieces(&query.text);
+        let (found, complete) = parts::find(&view, query, &pieces, now, most)?;
         if !complete {
             warnings.push(NEWEST_ONLY.to_owned());
         }
         if !found.is_empty() {
             hits = found.into_iter().map(unscored).collect();
-            tier = Tier::Substring;
+            (tier, terms) = (Tier::Substring, pieces);
         }
     }
     if query.mode == Mode::Vector && !has_vector {
@@ -257,7 +273,13 @@ fn put_after_successors(view: &View, hits: &mut [Hit], query: &Query, now: Milli
 /// Whether nothing that was found seems to answer the query.
 fn is_nothing(ranked: &[Ranked], query: &Query) -> bool {
     let asks_for_less = query.min_relevance.is_none_or(|least| least < DOUBTFUL);
-    ranked.iter().all(|ranked| asks_for_less && ranked.relevance < DOUBTFUL)
+    let doubtful = |ranked: &Ranked| asks_for_less && ranked.relevance < DOUBTFUL;
+    // What has most of the query as a part of words was looked for, however far its meaning is.
+    let is_part = |ranked: &Ranked| {
+        let Candidate { found_by, share, .. } = &ranked.candidate;
+        found_by.contains(&MatchSource::Part) && share.is_some_and(|share| share >= MOST)
+    };
+    ranked.iter().all(|ranked| doubtful(ranked) && !is_part(ranked))
 }
 
 /// Keeps the page that the query asks for. Returns whether there are more.

@@ -202,6 +202,7 @@ mod tests {
                 score: parts.iter().sum::<f32>() + PHRASE,
                 is_singled_out: false,
                 rarest: 0.0,
+                is_by_parts: false,
                 share: parts.iter().zip(SHARES).map(|(part, share)| if *part > 0.0 { share } else { 0.0 }).sum(),
             };
             let matches = Matches {

@@ -2,6 +2,7 @@
 
 use super::bounds::{check_range, check_tags, check_unit};
 use super::kind::Kind;
+use super::label::is_same_tag;
 use super::record::Record;
 use super::scope::Viewer;
 use super::units::Millis;
@@ -93,5 +94,5 @@ impl Filter {
 }
 
 fn has_tag(record: &Record, tag: &str) -> bool {
-    record.tags.iter().any(|own| own.eq_ignore_ascii_case(tag))
+    record.tags.iter().any(|own| is_same_tag(own, tag))
 }

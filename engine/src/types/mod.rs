@@ -10,6 +10,7 @@
 //! | `bounds.rs` | the bounds of every field and their checks |
 //! | `kind.rs` | what a record is about |
 //! | `scope.rs` | the owner of a record, and who sees it |
+//! | `label.rs` | the names of projects, agents and tags |
 //! | `link.rs` | links between memories |
 //! | `chain.rs` | chains of linked memories, and superseded memories |
 //! | `cleanup.rs` | what there is to clean up |
@@ -43,6 +44,7 @@ pub(crate) mod exchange;
 mod filter;
 mod job;
 mod kind;
+mod label;
 mod link;
 mod merge;
 mod model;
@@ -78,6 +80,8 @@ pub use exchange::{
 pub use filter::Filter;
 pub use job::{AboutJob, BatchJob, JobEnd};
 pub use kind::Kind;
+pub use label::label;
+pub(crate) use label::{is_same_tag, spellings};
 pub use link::{Link, LinkKind, Linked, Mark};
 pub use merge::{Merge, Merged};
 pub use model::{Model, ModelId};

@@ -163,8 +163,8 @@ pub struct Query {
     pub include_superseded: bool,
     /// Whether the last word, unless a space follows, is also the beginning of one: for a search while somebody types.
     pub prefix: bool,
-    /// Whether a search without results searches for the text within words, in every record: the last tier. It reads
-    /// all of them, 1 ms for about a thousand.
+    /// Whether a word that no record has is looked for within other words, and in a search that finds nothing else, within all
+    /// texts: the last tier. That reads all of them, 1 ms for about a thousand.
     pub substring_tier: bool,
 }
 

@@ -17,6 +17,8 @@ pub enum MatchSource {
     Vector,
     /// The keyword index.
     Keyword,
+    /// The keyword index, of which the record has words of the query only within other words.
+    Part,
 }
 
 /// Version of the curve behind [`Hit::relevance`]: relevances of different versions are not comparable.
@@ -102,7 +104,7 @@ pub enum Tier {
     Full,
     /// By keywords only, because there was no query embedding.
     Keyword,
-    /// By substring, because the indexes found nothing.
+    /// By parts of words in the texts, because the indexes found nothing.
     Substring,
 }
 
@@ -156,7 +158,7 @@ pub struct SearchReply {
     /// What can be done about a missing vector.
     pub remedy: Option<Remedy>,
     /// The terms of the keyword index that were searched for: stems and identifiers, also those that a word with a typo, or the
-    /// beginning of one, may mean.
+    /// beginning or another part of one, may mean. With [`Tier::Substring`], the parts of words as they are in the query.
     pub terms: Vec<String>,
     /// The identifiers, codes and paths of the query, as typed, that no memory in view has.
     pub missing: Vec<String>,

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::bounds::check_label;
+use super::label::is_same_label;
 use super::units::RecordId;
 use crate::error::{Error, Result};
 
@@ -16,6 +17,15 @@ pub struct Scope {
 }
 
 impl Scope {
+    /// Whether it is this one, however the names are typed.
+    pub(crate) fn is(&self, other: &Scope) -> bool {
+        let is_same = |one: &Option<String>, other: &Option<String>| match (one, other) {
+            (Some(one), Some(other)) => is_same_label(one, other),
+            _ => one.is_none() && other.is_none(),
+        };
+        is_same(&self.agent, &other.agent) && is_same(&self.project, &other.project)
+    }
+
     /// Checks both names.
     pub fn validate(&self) -> Result<()> {
         for (field, name) in [("agent", &self.agent), ("project", &self.project)] {
@@ -49,7 +59,7 @@ impl Reach {
     pub fn sees(&self, owner: Option<&str>) -> bool {
         match (self, owner) {
             (Reach::Every, _) | (_, None) => true,
-            (Reach::Own(name) | Reach::Only(name), Some(owner)) => name == owner,
+            (Reach::Own(name) | Reach::Only(name), Some(owner)) => is_same_label(name, owner),
             (Reach::Shared, Some(_)) => false,
         }
     }
@@ -59,7 +69,7 @@ impl Reach {
         match self {
             Reach::Every => true,
             Reach::Shared => matches!(other, Reach::Shared),
-            Reach::Own(name) | Reach::Only(name) => other.name() == Some(name),
+            Reach::Own(name) | Reach::Only(name) => other.name().is_some_and(|other| is_same_label(name, other)),
         }
     }
 

@@ -118,6 +118,7 @@ fn sources(hit: &SearchHit) -> String {
         .map(|source| match source {
             MatchSource::Vector => "meaning",
             MatchSource::Keyword => "word",
+            MatchSource::Part => "part",
         })
         .collect();
     match names.is_empty() {

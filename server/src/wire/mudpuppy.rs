@@ -234,6 +234,10 @@ impl From<results::SearchResult> for SearchResult {
     }
 }
 
+fn of_two_sides(source: MatchSource) -> MatchSource {
+    if source == MatchSource::Part { MatchSource::Keyword } else { source }
+}
+
 impl From<results::SearchHit> for SearchHit {
     fn from(hit: results::SearchHit) -> Self {
         // With full detail, a hit has all of them.
@@ -247,7 +251,8 @@ impl From<results::SearchHit> for SearchHit {
             importance: hit.importance.unwrap_or_default(),
             tags: hit.tags.unwrap_or_default(),
             score: hit.score,
-            matched_by: hit.matched_by,
+            // Its agents know two sides.
+            matched_by: hit.matched_by.into_iter().map(of_two_sides).collect(),
             created_at: hit.created_at,
             vector_score: hit.vector_score,
             keyword_score: hit.keyword_score,

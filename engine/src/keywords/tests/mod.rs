@@ -3,6 +3,7 @@
 mod damage;
 mod filters;
 mod ranking;
+mod scripts;
 mod terms;
 mod windows;
 mod writing;
@@ -12,6 +13,8 @@ use std::sync::{Arc, LazyLock};
 
 use roaring::RoaringTreemap;
 
+use super::analysis::{Singles, words};
+use super::folding::normalise;
 use super::{KeywordIndex, KeywordQuery, KeywordSnapshot, Match, Place, TailIndex, TantivyIndex};
 use crate::error::Result;
 use crate::types::{Filter, Kind, Record, RecordId, Scope, Span};
@@ -143,6 +146,13 @@ fn found_among(contents: &[&str], query: &str) -> Vec<i64> {
     });
     let tail = tail_of(&records(contents));
     search(EMPTY.as_ref(), query, 100, Some(&tail)).into_iter().map(|(id, _)| id.get()).collect()
+}
+
+/// The words of a text.
+fn words_of(text: &str, singles: Singles) -> Vec<String> {
+    let mut found = Vec::new();
+    words(&normalise(text), singles, |word, _| found.push(word.to_owned()));
+    found
 }
 
 /// A small deterministic generator (SplitMix64) for texts.

@@ -298,6 +298,24 @@ fn tags_and_fields_are_changed_one_by_one(store: &impl Subject) {
     assert!(matches!(store.update(id, &wrong, NOW), Err(Error::Invalid { field: "valid_to", .. })));
 }
 
+fn a_name_is_one_however_it_is_typed(store: &impl Subject) {
+    let of = |project: &str, agent: &str, tags: &[&str]| NewRecord {
+        scope: Scope { project: Some(project.into()), agent: Some(agent.into()) },
+        tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+        ..new("The kettle is in the kitchen")
+    };
+    let first = store.add(&of(" Cafe\u{301}\n", "Ann\u{e9}", &["the\u{301}", " th\u{e9} ", "Tea "]), NOW);
+    let record = store.record(first.id, NOW).unwrap();
+    let owner = (record.scope.project.as_deref(), record.scope.agent.as_deref());
+    assert_eq!((owner, &record.tags[..]), ((Some("Caf\u{e9}"), Some("Ann\u{e9}")), &["th\u{e9}".into(), "Tea".into()][..]));
+    let again = store.add(&of("Caf\u{e9}", "Anne\u{301} ", &[]), NOW);
+    assert_eq!((again.id, again.created), (first.id, false), "the same project, and so the same memory");
+    let update = RecordUpdate { remove_tags: vec!["THe\u{301}".into()], ..RecordUpdate::default() };
+    assert_eq!(store.update(first.id, &update, NOW).unwrap().tags, ["Tea"]);
+    let other = store.add(&of("Cafe", "Ann\u{e9}", &[]), NOW);
+    assert!(other.created, "an accent makes another name");
+}
+
 fn an_expired_record_is_revived_by_another_expiry(store: &impl Subject) {
     let id = store.add(&NewRecord { expires_at: Some(NOW + 1), ..new("brief") }, NOW).id;
     let expiry = |at| RecordUpdate { expires_at: Some(at), ..RecordUpdate::default() };
@@ -330,6 +348,7 @@ on_every_database![
     a_superseded_text_that_is_saved_again_is_current_again,
     a_change_happens_only_to_what_is_expected,
     tags_and_fields_are_changed_one_by_one,
+    a_name_is_one_however_it_is_typed,
     an_expired_record_is_revived_by_another_expiry,
     a_record_comes_back_as_it_was_given,
     invalid_input_stores_nothing,

@@ -157,12 +157,12 @@ impl<'a> Merge<'a> {
         }
         let before = self.known(&ulid)?;
         match &before {
-            Some(before) if before.scope == text.scope && before.version >= portable.version => {
+            Some(before) if before.scope.is(&text.scope) && before.version >= portable.version => {
                 return self.joined(before.id, before.version, text, Imported::Unchanged);
             }
             // Only now: an export holds what is shared as well, and to import it again unchanged is no change.
             _ if !self.viewer.changes(&text.scope) => return Err(self.not_changed(&text.scope)),
-            Some(before) if before.scope != text.scope => {
+            Some(before) if !before.scope.is(&text.scope) => {
                 let why = if self.viewer.sees(&before.scope) {
                     "is that of a memory of another project or agent here, and memories do not move"
                 } else {

@@ -14,7 +14,7 @@ use crate::records::{lookup, rows};
 use crate::sensitive;
 use crate::text::{self, Hash};
 use crate::types::bounds::{check_label, check_tags};
-use crate::types::{Expect, Kind, Millis, ModelId, Record, RecordId, RecordUpdate, Version, Viewer};
+use crate::types::{Expect, Kind, Millis, ModelId, Record, RecordId, RecordUpdate, Version, Viewer, is_same_tag};
 
 /// A record before a change and after it.
 #[derive(Debug)]
@@ -166,7 +166,7 @@ fn changed(update: &RecordUpdate, before: &Record) -> Result<Record> {
     set(&mut record.importance, &update.importance);
     set(&mut record.tags, &update.tags);
     record.tags.extend(update.add_tags.iter().cloned());
-    record.tags.retain(|tag| !update.remove_tags.iter().any(|gone| gone.eq_ignore_ascii_case(tag)));
+    record.tags.retain(|tag| !update.remove_tags.iter().any(|gone| is_same_tag(gone, tag)));
     record.tags = rows::unique_tags(&record.tags);
     check_tags(&record.tags)?;
     set(&mut record.expires_at, &update.expires_at);

@@ -6,7 +6,7 @@ use rusqlite::types::Value;
 
 use super::schema::happens;
 use crate::records::rows;
-use crate::types::{Filter, Kind, LinkKind, Millis, Reach, Viewer};
+use crate::types::{Filter, Kind, LinkKind, Millis, Reach, Viewer, spellings};
 
 /// A condition on the row `r` of `records`, and the values of its question marks.
 pub(super) struct Condition {
@@ -41,7 +41,7 @@ impl Condition {
         let mut condition = Condition { sql: "1".into(), values: Vec::new() };
         condition.and_filter(filter, None);
         if !filter.tags.is_empty() {
-            let any = any_tag(filter).replace("tag IN", "lower(value) IN");
+            let any = any_tag(filter).replace("tag IN", "lower(trim(value)) IN");
             let _ = write!(condition.sql, " AND EXISTS (SELECT 1 FROM json_each(r.tags) WHERE {any})");
             condition.values.extend(tag_values(filter));
         }
@@ -96,18 +96,25 @@ impl Condition {
                 Reach::Every => {}
                 Reach::Shared => scopes.push(format!("{owner} IS NULL")),
                 Reach::Own(name) | Reach::Only(name) => {
-                    self.values.push(name.clone().into());
-                    scopes.push(format!("({owner} IS NULL OR {owner} = ?)"));
+                    let own = self.is_named(owner, name);
+                    scopes.push(format!("({owner} IS NULL OR {own})"));
                 }
             }
         }
         if let Some(project) = project {
-            self.values.push(project.to_owned().into());
-            scopes.push("project = ?".to_owned());
+            scopes.push(self.is_named("project", project));
         }
         if !scopes.is_empty() {
             let _ = write!(self.sql, " AND {column} IN (SELECT id FROM scopes WHERE {})", scopes.join(" AND "));
         }
+    }
+
+    /// That the name in `column` is this one, however an earlier version has saved it.
+    pub(super) fn is_named(&mut self, column: &str, name: &str) -> String {
+        let spellings = spellings(name);
+        let sql = format!("trim({column}) IN (?{})", ", ?".repeat(spellings.len() - 1));
+        self.values.extend(spellings.into_iter().map(Value::from));
+        sql
     }
 
     /// And a record that `viewer` sees links to the row `r` of `records`.
@@ -152,12 +159,12 @@ impl Condition {
 
 /// On a row of `record_tags`: it is one of the tags of the filter, with the values of [`tag_values`].
 pub(super) fn any_tag(filter: &Filter) -> String {
-    format!("tag IN (?{})", ", ?".repeat(filter.tags.len() - 1))
+    format!("tag IN (?{})", ", ?".repeat(tag_values(filter).count() - 1))
 }
 
 /// The tags of a filter as `record_tags` has them.
 pub(super) fn tag_values(filter: &Filter) -> impl Iterator<Item = Value> {
-    filter.tags.iter().map(|tag| tag.to_ascii_lowercase().into())
+    filter.tags.iter().flat_map(|tag| spellings(tag)).map(|tag| tag.to_ascii_lowercase().into())
 }
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
 //! The names in use: projects, and tags.
 
+use std::collections::HashMap;
+
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 
 use super::filter::Condition;
 use super::snapshot::{Snapshot, stored_limit};
 use crate::error::Result;
-use crate::types::{Filter, Millis, Names, RecordId, Viewer};
+use crate::types::{Filter, Millis, Names, RecordId, Viewer, label};
 
 impl Snapshot {
     /// The projects of the live records that `viewer` sees, in the order of their names: at most `limit` that begin with
@@ -21,11 +23,11 @@ impl Snapshot {
         );
         let mut statement = self.conn().prepare_cached(&sql)?;
         let mut rows = statement.query(params_from_iter(condition.values))?;
-        let mut names = Vec::new();
+        let mut names: Vec<String> = Vec::new();
         while let Some(row) = rows.next()?.filter(|_| names.len() < limit) {
-            let name = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
-            if begins(name, start) {
-                names.push(name.to_owned());
+            let name = label(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?);
+            if begins(&name, start) && !names.iter().any(|known| *known == name) {
+                names.push(name.into_owned());
             }
         }
         Ok(names)
@@ -38,7 +40,8 @@ impl Snapshot {
 
     /// Whether a record that `viewer` sees belongs to this project.
     pub fn has_project(&self, name: &str, viewer: &Viewer) -> Result<bool> {
-        let mut condition = Condition { sql: "s.project = ?".into(), values: vec![name.to_owned().into()] };
+        let mut condition = Condition { sql: String::new(), values: Vec::new() };
+        condition.sql = condition.is_named("s.project", name);
         condition.and_seen("s.id", viewer, None);
         let sql = format!(
             "SELECT EXISTS (SELECT 1 FROM scopes s JOIN tallies t ON t.scope_id = s.id AND t.records > 0 WHERE {})",
@@ -82,7 +85,21 @@ impl Snapshot {
         let mut statement = self.conn().prepare_cached(sql)?;
         let counted = statement
             .query_map(params_from_iter(values), |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs())))?;
-        Ok(counted.collect::<rusqlite::Result<_>>()?)
+        let mut names: Vec<(String, u64)> = Vec::new();
+        let mut known: HashMap<String, usize> = HashMap::new();
+        for counted in counted {
+            let (name, count): (String, u64) = counted?;
+            let name = label(&name).into_owned();
+            match known.get(&name) {
+                Some(&at) => names[at].1 += count,
+                None => {
+                    known.insert(name.clone(), names.len());
+                    names.push((name, count));
+                }
+            }
+        }
+        names.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        Ok(names)
     }
 
     /// The tags of the live records that `viewer` sees, in lower case, as [`Snapshot::projects`] has the projects. Reads two indexes
@@ -104,7 +121,10 @@ impl Snapshot {
                 fits = begins(tag, start);
             }
             if fits && seen.contains(row.get::<_, RecordId>(1)?.key()) {
-                names.push(tag.to_owned());
+                let tag = label(tag);
+                if !names.iter().any(|known| *known == tag) {
+                    names.push(tag.into_owned());
+                }
                 fits = false;
             }
         }
@@ -114,6 +134,7 @@ impl Snapshot {
 
 /// Whether `name` begins with `start`, in upper or lower case.
 fn begins(name: &str, start: &str) -> bool {
+    let (name, start) = (label(name), label(start));
     let mut name = name.chars().flat_map(char::to_lowercase);
     start.chars().flat_map(char::to_lowercase).all(|wanted| name.next() == Some(wanted))
 }
@@ -162,6 +183,34 @@ mod tests {
         assert_eq!(tags(&Viewer::of_agent("bob"), "se"), Vec::<String>::new());
         assert_eq!(view.tags(&Viewer::OWNER, "s", 2, NOW).unwrap(), ["sails", "secret"]);
         assert_eq!(view.tags(&Viewer::OWNER, "b", 2, NOW).unwrap(), ["brief"]);
+    }
+
+    /// Earlier versions saved names as they were typed.
+    #[test]
+    fn names_of_older_stores_are_found_in_either_form() {
+        const DECOMPOSED: &str = "Cafe\u{301}";
+        let store = Store::new();
+        let old = add(&store, "old", None, Some("Caf\u{e9}"), &["th\u{e9}"]);
+        store.sql(&format!("UPDATE scopes SET project = ' {DECOMPOSED}' WHERE id > 1"));
+        store.sql("UPDATE records SET tags = '[\"the\u{301}\"]'");
+        let padded = add(&store, "new", None, Some("Caf\u{e9}"), &["th\u{e9}"]);
+        store.sql(&format!("UPDATE scopes SET project = '{DECOMPOSED}' WHERE project = 'Caf\u{e9}'"));
+        let newest = add(&store, "newest", None, Some("Caf\u{e9}"), &["th\u{e9}"]);
+        assert_eq!(store.number("SELECT count(*) FROM scopes"), 3, "the scope of the decomposed name is used");
+        let view = store.view();
+        for (project, tag) in [("Caf\u{e9}", "TH\u{e9}"), (DECOMPOSED, "the\u{301}")] {
+            let viewer = Viewer::in_project(project);
+            let filter = Filter { tags: vec![tag.into()], ..Filter::of(viewer.clone()) };
+            let all = [old, padded, newest].map(RecordId::key).to_vec();
+            assert_eq!(view.matching(&filter, NOW).unwrap().iter().collect::<Vec<_>>(), all, "{project:?}");
+            let records = view.records(&[old, padded, newest], NOW).unwrap();
+            assert!(records.iter().all(|record| filter.allows(record)), "{project:?}");
+            assert!(view.has_project(project, &viewer).unwrap());
+            assert_eq!(view.projects(&viewer, "cafe\u{301}", 9, NOW).unwrap(), ["Caf\u{e9}"]);
+            assert_eq!(view.project_sizes(&viewer).unwrap(), [("Caf\u{e9}".to_owned(), 3)]);
+            assert_eq!(view.tags(&viewer, "th\u{e9}", 9, NOW).unwrap(), ["th\u{e9}"]);
+        }
+        assert!(!view.has_project("Cafe", &Viewer::OWNER).unwrap());
     }
 
     /// Prints what it costs in a large store.

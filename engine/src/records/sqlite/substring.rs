@@ -1,4 +1,4 @@
-//! The last resort of a search, when neither words nor meaning find anything: records that contain a text.
+//! The last resort of a search, when neither words nor meaning find anything: records that contain one of some texts.
 
 use std::cmp::Reverse;
 
@@ -30,21 +30,25 @@ pub struct Substring {
 }
 
 impl Snapshot {
-    /// At most `limit` live records that pass the filter, are not in `hidden`, and contain `text` in their content, their
+    /// At most `limit` live records that pass the filter, are not in `hidden`, and contain one of `texts` in their content, their
     /// context or a tag, in upper or lower case, composed or decomposed. The most confident first, then the most recently
     /// used, then the newest. Reads the texts of the records in `among`, or of all that the filter lets pass, the newest first,
     /// up to `most` bytes.
     pub fn substring(
         &self,
-        text: &str,
+        texts: &[String],
         filter: &Filter,
         hidden: &RoaringTreemap,
         now: Millis,
         limit: usize,
         (among, most): (Option<&RoaringTreemap>, usize),
     ) -> Result<Substring> {
-        let mut wanted = String::new();
-        fold(text.trim(), &mut wanted);
+        let fold_one = |text: &String| {
+            let mut wanted = String::new();
+            fold(text.trim(), &mut wanted);
+            wanted
+        };
+        let wanted: Vec<String> = texts.iter().map(fold_one).filter(|wanted| !wanted.is_empty()).collect();
         if wanted.is_empty() {
             return Ok(Substring { records: Vec::new(), complete: true });
         }
@@ -100,12 +104,12 @@ impl Snapshot {
     }
 }
 
-/// Whether the content, the context or a tag of this row contains the text. Adds what was read to `bytes`.
-fn contains(row: &Row<'_>, wanted: &str, folded: &mut String, bytes: &mut usize) -> Result<bool> {
+/// Whether the content, the context or a tag of this row contains one of the texts. Adds what was read to `bytes`.
+fn contains(row: &Row<'_>, wanted: &[String], folded: &mut String, bytes: &mut usize) -> Result<bool> {
     let mut is_in = |text: &str| {
         *bytes += text.len();
         fold(text, folded);
-        folded.contains(wanted)
+        wanted.iter().any(|wanted| folded.contains(wanted.as_str()))
     };
     let text = |column: usize| Ok::<_, rusqlite::Error>(row.get_ref(column)?.as_str_or_null()?);
     Ok(text(0)?.is_some_and(&mut is_in)
@@ -134,7 +138,12 @@ mod tests {
     const ALL: (Option<&RoaringTreemap>, usize) = (None, usize::MAX);
 
     fn found(store: &Store, text: &str) -> Vec<String> {
-        texts(&store.view().substring(text, &Filter::default(), &RoaringTreemap::new(), NOW, 10, ALL).unwrap())
+        texts(
+            &store
+                .view()
+                .substring(&[text.to_owned()], &Filter::default(), &RoaringTreemap::new(), NOW, 10, ALL)
+                .unwrap(),
+        )
     }
 
     fn texts(found: &Substring) -> Vec<String> {
@@ -148,7 +157,8 @@ mod tests {
             (0..4).map(|number| store.add(&new(&format!("x{number}")), NOW).unwrap().id.key()).collect();
         let find = |among: Option<&RoaringTreemap>, most| {
             let hidden = RoaringTreemap::from_iter([ids[3]]);
-            let found = store.view().substring("x", &Filter::default(), &hidden, NOW, 10, (among, most)).unwrap();
+            let found =
+                store.view().substring(&["x".to_owned()], &Filter::default(), &hidden, NOW, 10, (among, most)).unwrap();
             (texts(&found), found.complete)
         };
         let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
@@ -184,7 +194,8 @@ mod tests {
         assert_eq!(found(&store, "lisbon"), ["one", "two"]);
         assert_eq!(found(&store, "\"TRIP"), ["two"], "as the tag is, not as it is stored");
         let events = Filter { kinds: vec![Kind::Event], ..Filter::default() };
-        let records = store.view().substring("lisbon", &events, &RoaringTreemap::new(), NOW, 10, ALL).unwrap();
+        let records =
+            store.view().substring(&["lisbon".to_owned()], &events, &RoaringTreemap::new(), NOW, 10, ALL).unwrap();
         assert_eq!(texts(&records).len(), 1);
     }
 
@@ -201,7 +212,8 @@ mod tests {
         store.record_access(&[access], NOW + 3).unwrap();
         let expected = ["x sure, recalled", "x sure, new", "x sure, old", "x unsure, newest"];
         assert_eq!(found(&store, "x"), expected);
-        let first = store.view().substring("x", &Filter::default(), &RoaringTreemap::new(), NOW, 1, ALL).unwrap();
+        let first =
+            store.view().substring(&["x".to_owned()], &Filter::default(), &RoaringTreemap::new(), NOW, 1, ALL).unwrap();
         assert_eq!(texts(&first), expected[..1], "the limit cuts after sorting");
     }
 }

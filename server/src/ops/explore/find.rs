@@ -19,7 +19,7 @@ pub fn search(engine: &Engine, context: &Context, params: FindParams) -> Result<
         None => engine.search_unlogged(&query)?,
     };
     let parts: HashMap<i64, Parts> = reply.hits.iter().map(|hit| (hit.record.id.get(), hit.parts)).collect();
-    let marks = Marks::of(&reply, &query);
+    let marks = Marks::of(&reply);
     let SearchResult { results, total, nothing, best, missing, weaker, next_cursor, tier, warnings, explain } =
         wire::search_result(reply, &params, &query);
     let hit = |hit: wire::SearchHit| FindHit {
@@ -44,14 +44,14 @@ fn asked(context: &Context, FindParams { search, prefix }: FindParams) -> Result
 enum Marks {
     /// What the keyword index calls these.
     Terms(Vec<String>),
-    /// The query itself, in upper or lower case.
-    Text(String),
+    /// These, within words, in upper or lower case.
+    Pieces(Vec<String>),
 }
 
 impl Marks {
-    fn of(reply: &SearchReply, query: &Query) -> Self {
+    fn of(reply: &SearchReply) -> Self {
         match reply.tier {
-            Tier::Substring => Marks::Text(query.text.trim().to_lowercase()),
+            Tier::Substring => Marks::Pieces(reply.terms.iter().map(|piece| piece.to_lowercase()).collect()),
             _ => Marks::Terms(reply.terms.clone()),
         }
     }
@@ -59,11 +59,14 @@ impl Marks {
     fn of_text(&self, text: &str) -> Vec<String> {
         match self {
             Marks::Terms(terms) => matching_spans(text, terms),
-            Marks::Text(wanted) => {
+            Marks::Pieces(pieces) => {
                 // Where lower case has other lengths, nothing is marked rather than the wrong bytes.
-                let at = text.to_lowercase().find(wanted.as_str());
-                let span = at.and_then(|at| text.get(at..at + wanted.len()));
-                span.filter(|span| span.to_lowercase() == *wanted).map(str::to_owned).into_iter().collect()
+                let lower = text.to_lowercase();
+                let spans = pieces.iter().filter_map(|wanted| {
+                    let at = lower.find(wanted.as_str())?;
+                    text.get(at..at + wanted.len()).filter(|span| span.to_lowercase() == *wanted)
+                });
+                spans.map(str::to_owned).collect()
             }
         }
     }
