@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `typos.rs` | what a word may have meant that no record has |
 //! | `codes.rs` | the codes of a text: `HRB-31`, `src/main.rs` |
+//! | `dictionary.rs` | the words of a segment as one text |
 //! | `within.rs` | the words that contain a word that no record has |
 //! | `completions.rs` | what a word may become that is not written to its end |
 //! | `traits.rs` | [`KeywordIndex`] and [`KeywordSnapshot`]: the interface of a keyword index |
@@ -87,6 +88,7 @@ mod bits;
 mod codes;
 mod completions;
 mod damage;
+mod dictionary;
 mod doc_order;
 mod filter;
 mod filter_cache;

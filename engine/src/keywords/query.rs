@@ -112,7 +112,7 @@ impl KeywordQuery {
         self
     }
 
-    /// The same query with the parts of each name in camel case that no record has in the place of that name.
+    /// The same query, in which its parts replace each name in camel case that no record has.
     pub(super) fn with_parts(&self, mut is_absent: impl FnMut(&str) -> Result<bool>) -> Result<Cow<'_, Self>> {
         let mut query = Cow::Borrowed(self);
         for (whole, parts) in &self.parts {

@@ -11,12 +11,12 @@ use tantivy::postings::TermInfo;
 use tantivy::{DocId, DocSet, TERMINATED, Term};
 
 use super::bits::treemap;
+use super::dictionary::Dictionary;
 use super::doc_order::DocOrder;
 use super::filter::matching_docs;
 use super::filter_cache::{FilterCache, FilteredDocs};
 use super::schema::{Fields, ID, QUESTION, SearchField, THREAD, TURN, id_term};
 use super::threads::{ThreadPlace, Threads};
-use super::within::Dictionary;
 use crate::error::Result;
 use crate::types::{Filter, RecordId};
 
@@ -171,7 +171,7 @@ impl Segment {
         match self.dictionary.get() {
             Some(known) => Ok(known),
             None => {
-                let written = Dictionary::of(&[&self.content, &self.context, &self.tags])?;
+                let written = Dictionary::of(&[&self.content.terms, &self.context.terms, &self.tags.terms])?;
                 Ok(self.dictionary.get_or_init(|| written))
             }
         }

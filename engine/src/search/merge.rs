@@ -185,13 +185,19 @@ pub fn merge(candidates: Vec<Candidate>, weights: Weights, scale: Scale) -> Vec<
         _ => 1.0,
     };
     let best = candidates.iter().filter_map(|candidate| candidate.keyword).fold(0.0, f64::max);
+    let has_word = |candidate: &Candidate| candidate.found_by.contains(&MatchSource::Keyword);
+    let of_parts = scale == Scale::Theoretical && !candidates.iter().any(has_word);
     let mut ranked: Vec<Ranked> = candidates
         .into_iter()
         .map(|candidate| {
             let words = candidate.ranked_words();
             let by_keyword = covered * keyword.apply(words);
             // One that waits for its embedding is judged by its words alone.
+            let is_part = of_parts && candidate.found_by.contains(&MatchSource::Part);
             let by_vector = match (candidate.ranked_similarity(), candidate.ranked_share(), vector) {
+                (Some(cosine), _, Range::Between { most, .. }) if is_part => {
+                    vector.apply(Some(cosine.max(most.min(UNRELATED))))
+                }
                 (None, Some(share), Range::Between { most, .. }) if scale == Scale::Theoretical => {
                     let share = if candidate.is_singled_out { share.max(keyword.apply(words)) } else { share };
                     vector.apply(Some(most.min(share * most.max(0.0))))
@@ -223,6 +229,9 @@ const LIFT: f64 = 0.1;
 /// The least scores that there can be.
 const LEAST_COSINE: f64 = -1.0;
 const LEAST_BM25: f64 = 0.0;
+/// The cosine of what has nothing to do with a query. To a query of parts of words alone every text is as far, also one that has
+/// them: it is no further than others that are.
+const UNRELATED: f64 = 0.25;
 /// How steeply the weight of words falls that say less than chance does. With 1, they still push away what is near in long
 /// texts; with 4, they hardly do (`benches/quality.rs`).
 const DOUBT: i32 = 4;
@@ -361,6 +370,22 @@ mod tests {
         assert_eq!((waits(code.clone()), waits(Candidate { is_singled_out: false, ..code })), (3, 1));
         let near = [candidate(1, Some(0.6), Some(6.0)), waiting(0.1)].to_vec();
         assert_eq!(order(&merge(near, Weights::default(), Scale::Theoretical))[0], 1);
+    }
+
+    #[test]
+    fn what_has_parts_of_words_comes_before_what_is_far_and_after_what_is_near() {
+        let part = Candidate {
+            share: Some(0.3),
+            found_by: vec![MatchSource::Vector, MatchSource::Part],
+            ..candidate(3, Some(0.0), Some(2.0))
+        };
+        let first = |cosine, other: Candidate| {
+            let far = Candidate { share: Some(0.0), ..candidate(1, Some(cosine), Some(0.0)) };
+            order(&merge(vec![far, other], Weights::default(), Scale::Theoretical))[0]
+        };
+        assert_eq!((first(0.28, part.clone()), first(0.6, part.clone())), (3, 1));
+        let word = Candidate { share: Some(1.0), ..candidate(2, Some(0.1), Some(7.0)) };
+        assert_eq!(order(&merge(vec![part, word], Weights::default(), Scale::Theoretical)), [2, 3]);
     }
 
     /// Two common words of a short question are together in some text of many.

@@ -60,8 +60,8 @@ use crate::types::{
 const NEWEST_ONLY: &str = "parts of words were looked for in the newest memories only: the store has more text than one search \
      reads";
 
-/// The share of the query that a record has as parts of words, from which it is what was looked for.
-const MOST: f64 = 0.5;
+/// The share of the query that a record has within its words, from which it is what was looked for.
+const ENOUGH: f64 = 0.2;
 
 /// Answers `query` from the store of `context`. `vector` is the query's embedding, or `None` for a keyword search.
 ///
@@ -124,7 +124,7 @@ pub fn search(
     if query.include_superseded {
         put_after_successors(&view, &mut hits, query, now)?;
     }
-    let nothing = tier != Tier::Substring && is_nothing(&ranked, query);
+    let nothing = tier != Tier::Substring && is_nothing(&ranked, query, is_within_words);
     let more = cut_page(&mut hits, query);
     let weaker = dropped.min(query.limit - hits.len());
     add_contradictions(&view, &mut hits, query, now)?;
@@ -270,14 +270,14 @@ fn put_after_successors(view: &View, hits: &mut [Hit], query: &Query, now: Milli
     Ok(())
 }
 
-/// Whether nothing that was found seems to answer the query.
-fn is_nothing(ranked: &[Ranked], query: &Query) -> bool {
+/// Whether nothing that was found seems to answer the query, the words of which may be found within other words alone.
+fn is_nothing(ranked: &[Ranked], query: &Query, is_within_words: bool) -> bool {
     let asks_for_less = query.min_relevance.is_none_or(|least| least < DOUBTFUL);
     let doubtful = |ranked: &Ranked| asks_for_less && ranked.relevance < DOUBTFUL;
-    // What has most of the query as a part of words was looked for, however far its meaning is.
+    // What has enough of the query within its words was looked for, however far its meaning is.
     let is_part = |ranked: &Ranked| {
         let Candidate { found_by, share, .. } = &ranked.candidate;
-        found_by.contains(&MatchSource::Part) && share.is_some_and(|share| share >= MOST)
+        is_within_words && found_by.contains(&MatchSource::Part) && share.is_some_and(|share| share >= ENOUGH)
     };
     ranked.iter().all(|ranked| doubtful(ranked) && !is_part(ranked))
 }

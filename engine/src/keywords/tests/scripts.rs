@@ -196,7 +196,7 @@ fn a_word_that_no_record_has_is_found_within_others() {
     assert_eq!(sorted("ice for my engui"), [1, 4]);
     assert_eq!(sorted("en"), [] as [i64; 0], "two letters are in everything");
     assert_eq!(within(&contents, "engui ice")[0], 1);
-    assert_eq!(found_among(&contents, "engui"), [] as [i64; 0], "only if it is asked for");
+    assert_eq!(found_among(&contents, "engui"), [] as [i64; 0], "only if the query says so");
 }
 
 #[test]

@@ -307,7 +307,10 @@ fn a_name_is_one_however_it_is_typed(store: &impl Subject) {
     let first = store.add(&of(" Cafe\u{301}\n", "Ann\u{e9}", &["the\u{301}", " th\u{e9} ", "Tea "]), NOW);
     let record = store.record(first.id, NOW).unwrap();
     let owner = (record.scope.project.as_deref(), record.scope.agent.as_deref());
-    assert_eq!((owner, &record.tags[..]), ((Some("Caf\u{e9}"), Some("Ann\u{e9}")), &["th\u{e9}".into(), "Tea".into()][..]));
+    assert_eq!(
+        (owner, &record.tags[..]),
+        ((Some("Caf\u{e9}"), Some("Ann\u{e9}")), &["th\u{e9}".into(), "Tea".into()][..])
+    );
     let again = store.add(&of("Caf\u{e9}", "Anne\u{301} ", &[]), NOW);
     assert_eq!((again.id, again.created), (first.id, false), "the same project, and so the same memory");
     let update = RecordUpdate { remove_tags: vec!["THe\u{301}".into()], ..RecordUpdate::default() };

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
+use unicode_normalization::UnicodeNormalization;
 
 use super::filter::Condition;
 use super::snapshot::{Snapshot, stored_limit};
@@ -134,7 +135,7 @@ impl Snapshot {
 
 /// Whether `name` begins with `start`, in upper or lower case.
 fn begins(name: &str, start: &str) -> bool {
-    let (name, start) = (label(name), label(start));
+    let (name, start) = (label(name), start.nfc().collect::<String>());
     let mut name = name.chars().flat_map(char::to_lowercase);
     start.chars().flat_map(char::to_lowercase).all(|wanted| name.next() == Some(wanted))
 }
