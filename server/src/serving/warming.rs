@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::dispatch::{Access, Dispatcher};
 
 /// How long a save waits for a model that is being loaded; the default one takes some 50 ms.
-const PATIENCE: Duration = Duration::from_millis(500);
+const TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Loads the model in the background. A client that has its handshake calls this.
 pub fn warm_up(dispatcher: &Dispatcher) {
@@ -18,7 +18,7 @@ pub async fn wait_for_model(dispatcher: &Dispatcher) {
     let is_loaded = dispatcher.opened().await.is_none_or(|engine| engine.is_model_loaded());
     if !is_loaded {
         // Loading goes on meanwhile, and when nobody waits for it.
-        let _ = tokio::time::timeout(PATIENCE, load(dispatcher)).await;
+        let _ = tokio::time::timeout(TIMEOUT, load(dispatcher)).await;
     }
 }
 
