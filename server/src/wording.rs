@@ -3,8 +3,6 @@
 use memorist_engine::types::{Hit, NearMiss, Placed, SearchReply, Threshold, WEAK};
 use memorist_engine::{Error, Remedy};
 
-use crate::wire::Best;
-
 /// The text of an error, for people and for models.
 pub trait Worded {
     /// What is wrong, and what to do about it.
@@ -33,9 +31,7 @@ impl Worded for String {
 /// The warnings of a search, with what can be done about them.
 pub fn warnings(reply: &SearchReply) -> Vec<String> {
     let remedy = reply.remedy.map(|remedy| format!("to search by meaning: {}", command(remedy)));
-    // A search without a threshold of its own says it otherwise: see `Remarks`.
-    let asked_for = |missed: &&NearMiss| missed.threshold != Threshold::Relevance || missed.minimum != WEAK;
-    let near_miss = reply.near_miss.as_ref().filter(asked_for).map(|NearMiss { id, threshold, minimum, reached, beginning, .. }| {
+    let near_miss = reply.near_miss.as_ref().filter(|missed| !is_weak(missed)).map(|NearMiss { id, threshold, minimum, reached, beginning, .. }| {
         let (what, threshold) = match threshold {
             Threshold::Similarity => ("nothing is as similar as", "minSimilarity"),
             Threshold::Score => ("nothing reaches", "minScore"),
@@ -49,14 +45,25 @@ pub fn warnings(reply: &SearchReply) -> Vec<String> {
     reply.warnings.iter().cloned().chain(remedy).chain(near_miss).collect()
 }
 
+/// Whether it was left out as weak, and not by a threshold of the call: [`Remarks`] say that.
+fn is_weak(missed: &NearMiss) -> bool {
+    missed.threshold == Threshold::Relevance && missed.minimum == WEAK
+}
+
+/// The nearest of what was left out as weak, for [`Remarks::nearest`].
+pub fn nearest(reply: &SearchReply) -> Option<(i64, f64, &str)> {
+    let missed = reply.near_miss.as_ref().filter(|missed| is_weak(missed))?;
+    Some((missed.id.get(), missed.reached, &missed.beginning))
+}
+
 /// What is said of a search beside its results.
 pub struct Remarks<'a> {
     /// The relevance of each result.
     pub relevances: Vec<f64>,
     /// As in [`SearchReply::nothing`]; false on a later page.
     pub nothing: bool,
-    /// The nearest of those that a threshold excluded.
-    pub best: Option<&'a Best>,
+    /// The nearest of those that are left out where none is shown: id, relevance, beginning.
+    pub nearest: Option<(i64, f64, &'a str)>,
     /// As in [`SearchReply::missing`].
     pub missing: &'a [String],
     /// As in [`SearchReply::weaker`].
@@ -70,9 +77,8 @@ impl Remarks<'_> {
         let names = self.missing.join(", ");
         let but = if is_empty { "" } else { "; these only resemble it" };
         let missing = (!names.is_empty()).then(|| format!("no memory mentions {names}{but}"));
-        let nearest = self.best.filter(|best| best.threshold == Threshold::Relevance);
-        let nothing = match (is_empty, nearest) {
-            (true, Some(Best { id, content, reached, .. })) => Some(format!(
+        let nothing = match (is_empty, self.nearest) {
+            (true, Some((id, reached, content))) => Some(format!(
                 "probably not here: the nearest, memory {id}, has a relevance of {reached}: \"{content}\""
             )),
             (true, None) => Some("nothing found".to_owned()),
@@ -100,6 +106,8 @@ pub fn why(hit: &Hit, missing: &[String]) -> Option<String> {
         Placed::Session => "part of a session",
         Placed::Kept => "a place kept for memories",
         Placed::Superseded => "superseded",
+        Placed::Meaning => "nearer in meaning",
+        Placed::Words => "more of the words",
     });
     resembled.map(|name| format!("resembles {name}")).or(placed.map(str::to_owned))
 }
@@ -184,7 +192,7 @@ mod tests {
     }
 
     fn none() -> Remarks<'static> {
-        Remarks { relevances: Vec::new(), nothing: false, best: None, missing: &[], weaker: 0 }
+        Remarks { relevances: Vec::new(), nothing: false, nearest: None, missing: &[], weaker: 0 }
     }
 
     #[test]
@@ -193,8 +201,7 @@ mod tests {
         let doubted = remarks(&[0.11, 0.2], Remarks { nothing: true, weaker: 8, ..none() });
         assert_eq!(doubted, ["probably not here: the best relevance is 0.20", "8 weaker ones: --all"]);
         assert_eq!(remarks(&[], Remarks { nothing: true, ..none() }), ["nothing found"]);
-        let best = Best { id: 7, content: "The harbour".into(), threshold: Threshold::Relevance, reached: 0.06 };
-        let nearest = Remarks { nothing: true, best: Some(&best), weaker: 1, ..none() };
+        let nearest = Remarks { nothing: true, nearest: Some((7, 0.06, "The harbour")), weaker: 1, ..none() };
         let nothing = "probably not here: the nearest, memory 7, has a relevance of 0.06: \"The harbour\"";
         assert_eq!(remarks(&[], nearest), [nothing, "1 weaker one: --all"]);
         let missing = ["KESTREL-12".to_owned(), "src/none.rs".to_owned()];

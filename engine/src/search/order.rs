@@ -76,21 +76,30 @@ pub fn placed(ranked: &Ranked) -> Option<Placed> {
 
 /// Leaves the reasons with those results alone whose place differs from their relevance.
 pub fn explain(hits: &mut [Hit]) {
-    let mut most_below = f64::NEG_INFINITY;
-    let mut is_outdone = vec![false; hits.len()];
-    for (hit, is_outdone) in hits.iter().zip(&mut is_outdone).rev() {
-        *is_outdone = most_below > hit.relevance + APART;
-        most_below = most_below.max(hit.relevance);
+    // For each the most relevant one below it, if that is more relevant by more than a little.
+    let mut best_below: Option<usize> = None;
+    let mut outdone_by = vec![None; hits.len()];
+    for (at, hit) in hits.iter().enumerate().rev() {
+        outdone_by[at] = best_below.filter(|below| hits[*below].relevance > hit.relevance + APART);
+        best_below = best_below.filter(|below| hits[*below].relevance >= hit.relevance).or(Some(at));
     }
     let mut least_above = f64::INFINITY;
-    for (hit, is_outdone) in hits.iter_mut().zip(is_outdone) {
+    for (at, outdone_by) in outdone_by.into_iter().enumerate() {
+        let hit = &hits[at];
         let outdoes = least_above + APART < hit.relevance;
         least_above = least_above.min(hit.relevance);
-        hit.placed = hit.placed.filter(|placed| match placed {
-            Placed::Exact | Placed::Period => is_outdone,
+        let placed = hit.placed.filter(|placed| match placed {
+            Placed::Exact | Placed::Period => outdone_by.is_some(),
             Placed::Superseded | Placed::Kept => outdoes,
-            Placed::Session => is_outdone || outdoes,
+            _ => outdone_by.is_some() || outdoes,
         });
+        // What is below it may have a reason of its own.
+        let by_sides = outdone_by.map(|below| &hits[below]).filter(|below| below.placed.is_none());
+        let by_sides = by_sides.map(|below| match hit.parts.vector > below.parts.vector {
+            true => Placed::Meaning,
+            false => Placed::Words,
+        });
+        hits[at].placed = placed.or(by_sides);
     }
 }
 
@@ -127,7 +136,7 @@ mod tests {
             ]
         };
         assert_eq!(newest_first(days(0.78)), [3, 2, 1]);
-        assert_eq!(newest_first(days(0.7)), [1, 3, 2], "the second is less relevant");
+        assert_eq!(newest_first(days(0.7)), [1, 2, 3], "the second is less relevant, and between the others");
         let others = vec![hit(1, "Deploys go out on Tuesdays", 0.9, 0.8), hit(2, "Backups run at night", 0.9, 0.8)];
         assert_eq!(newest_first(others), [2, 1], "whatever they say, if their scores are the same");
         let others = vec![hit(1, "Deploys go out on Tuesdays", 0.9, 0.8), hit(2, "Backups run at night", 0.89, 0.8)];
@@ -181,6 +190,7 @@ mod tests {
         assert_eq!(reasons(&[(0.58, exact), (0.6, None)]), [None, None], "hardly different");
         assert_eq!(reasons(&[(0.4, None), (0.3, kept)]), [None, None]);
         assert_eq!(reasons(&[(0.3, None), (0.4, kept)]), [None, kept]);
+        assert_eq!(reasons(&[(0.3, None), (0.4, None)]), [Some(Placed::Words), None], "the sides weigh otherwise");
         assert_eq!(reasons(&[(0.3, session), (0.4, session), (0.4, session)]), [session; 3]);
     }
 }

@@ -3,7 +3,7 @@
 use memorist_engine::Engine;
 use memorist_engine::config::ModelSource;
 use memorist_engine::progress::Progress;
-use memorist_engine::types::{Mode, Tier, WEAK};
+use memorist_engine::types::{Mode, Threshold, Tier, WEAK};
 
 use super::app::Maintenance;
 use super::progress::Bars;
@@ -115,10 +115,11 @@ const QUICK: u64 = 10;
 
 /// The results; `is_first`: they are the first page, and so begin with the best; `is_usual`: no least relevance was given.
 fn text(result: &SearchResult, explain: bool, is_first: bool, is_usual: bool) -> String {
+    let nearest = result.best.as_ref().filter(|best| is_usual && best.threshold == Threshold::Relevance);
     let remarks = Remarks {
         relevances: result.results.iter().map(|hit| hit.relevance).collect(),
         nothing: result.nothing && is_first,
-        best: result.best.as_ref().filter(|_| is_usual),
+        nearest: nearest.map(|best| (best.id, best.reached, &*best.content)),
         missing: &result.missing,
         weaker: usize::try_from(result.weaker).unwrap_or_default(),
     };

@@ -101,7 +101,7 @@ pub use periods::period;
 pub use place::PlaceInfo;
 pub use recall::{RecallParams, RecallResult, recall_result};
 pub use results::{
-    AddResult, Best, DeleteResult, Entry, GetResult, IndexCounts, ListResult, SearchHit, SearchResult, SearchTotals,
+    AddResult, DeleteResult, Entry, GetResult, IndexCounts, ListResult, SearchHit, SearchResult, SearchTotals,
     StatsResult, Step, Suggestion, UpdateResult,
 };
 pub use schema::{input_schema, output_schema};

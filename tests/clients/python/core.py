@@ -550,7 +550,7 @@ async def relevance(checks, talk):
     checks.that("17.4 what is hardly relevant is left out and counted",
                 weaker and int(weaker[1]) + len(lines(answer)) == 5, answer)
     answer = await talk.search("quantum chromodynamics of gluons", minRelevance=0)
-    checks.that("17.4 unless it is asked for", len(lines(answer)) == 5 and "weaker" not in answer, answer)
+    checks.that("17.4 unless it is requested", len(lines(answer)) == 5 and "weaker" not in answer, answer)
     answer = await talk.search(FILLERS[0])
     checks.that("17.4 one that finds it does not", "robably not here" not in answer and lines(answer), answer)
     found = await talk.found("quantum chromodynamics of gluons", minRelevance=0.3)

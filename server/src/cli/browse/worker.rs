@@ -10,7 +10,7 @@ use super::found::{By, Found, Memory, Row};
 use super::message::Message;
 use super::state::{Effect, Event};
 use crate::cli::links;
-use crate::wire::{self, Best};
+use crate::wire;
 use crate::wording::{self, Remarks, Worded as _, why};
 
 /// A search starts after this long without typing.
@@ -132,11 +132,10 @@ impl Worker<'_> {
             let relevance = Some(hit.relevance).filter(|_| by != By::Parts);
             Row::new(&hit.record, relevance).because(why(hit, &reply.missing))
         };
-        let best = reply.near_miss.clone().map(Best::from);
         let remarks = Remarks {
             relevances: reply.hits.iter().map(|hit| hit.relevance).collect(),
             nothing: reply.nothing,
-            best: best.as_ref(),
+            nearest: wording::nearest(&reply),
             missing: &reply.missing,
             weaker: reply.weaker,
         };

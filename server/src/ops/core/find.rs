@@ -12,8 +12,8 @@ use super::language;
 use crate::ops;
 use crate::ops::Context;
 use crate::wire::core::{GetParams, Line, Page, beginning, one_line};
-use crate::wire::{self, Best, ChainParams, Detail, Int, ListParams, SearchParams, moment};
-use crate::wording::{Remarks, Worded as _, why};
+use crate::wire::{self, ChainParams, Detail, Int, ListParams, SearchParams, moment};
+use crate::wording::{Remarks, Worded as _, nearest, why};
 
 /// Characters of a text in a search or list, by default: of a longer one the passage around the words of the query.
 const SNIPPET_CHARS: usize = 700;
@@ -36,7 +36,6 @@ const MARK_CHARS: usize = 160;
 
 /// `memory_search`.
 pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Result<String> {
-    let is_usual = params.min_relevance.is_none();
     let params = &params.clone().without_weak();
     let query = context.query(params)?;
     query.validate()?;
@@ -65,11 +64,10 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
         }
     }
     let shown = page.lines();
-    let best = reply.near_miss.clone().map(Best::from).filter(|_| is_usual);
     let remarks = Remarks {
         relevances: reply.hits.iter().map(|hit| hit.relevance).collect(),
         nothing: reply.nothing && query.offset == 0,
-        best: best.as_ref(),
+        nearest: nearest(&reply),
         missing: &reply.missing,
         weaker: reply.weaker,
     };
