@@ -449,5 +449,5 @@ fn tier_schema(_: &mut SchemaGenerator) -> Schema {
 }
 
 fn sides_schema(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "array", "items": { "type": "string", "enum": ["vector", "keyword"] } })
+    json_schema!({ "type": "array", "items": { "type": "string", "enum": ["vector", "keyword", "part"] } })
 }
