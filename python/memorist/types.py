@@ -163,7 +163,7 @@ class Hit:
     score: float
     #: How likely it answers the query, 0 to 1: comparable between queries.
     relevance: float
-    matched_by: tuple[Literal["vector", "keyword"], ...]
+    matched_by: tuple[Literal["vector", "keyword", "part"], ...]
     created_at: datetime
     content: str | None = None
     source: str | None = None
