@@ -13,7 +13,7 @@ use bench_data::transcripts::Agent;
 use bench_data::{sessions, vault};
 use memorist_engine::Engine;
 use memorist_engine::config::Config;
-use memorist_engine::embed::{ModelSettings, WordPiece, local_tokenizer};
+use memorist_engine::embed::{ModelSettings, Tokenizer, local_tokenizer};
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{NewSource, Query, Scope, SourceKind};
 use memorist_ingest::settings::SyncSettings;
@@ -31,7 +31,7 @@ const DEBOUNCE: u64 = 100;
 /// The names of the formats in which [`Agent::ALL`] writes.
 const FORMATS: [&str; 6] = ["claude-code", "codex", "gemini", "openclaw", "cursor", "gimli"];
 
-struct ModelTokens(WordPiece);
+struct ModelTokens(Tokenizer);
 
 impl TokenCount for ModelTokens {
     fn count(&self, text: &str) -> usize {

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::linear::{Activations, multiply};
 use crate::maths::{gelu, sum};
-use crate::shape::{EPSILON, INNER, LAYERS, POSITIONS, WIDTH};
+use crate::shape::{EPSILON, INNER, POSITIONS, WIDTH};
 use crate::weights::{Normalisation, Weights};
 
 /// Memory that is used again: about 14 kB per token of the largest batch so far.
@@ -40,7 +40,7 @@ pub fn encode(weights: &Weights, kernel: Kernel, texts: &[&[u32]], scratch: &mut
         }
     }
     normalise(kernel, tokens, &[], weights.after_embedding());
-    for layer in 0..LAYERS {
+    for layer in 0..weights.shape().layers {
         let layer = weights.layer(layer);
         activations.round(kernel, tokens, WIDTH);
         multiply(kernel, activations, layer.attend, projected);

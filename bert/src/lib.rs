@@ -1,6 +1,6 @@
-//! Runs the sentence model all-MiniLM-L6-v2 with its 8-bit weights, on the processor alone.
+//! Runs the sentence models all-MiniLM-L6-v2 and multilingual-e5-small, on the processor alone.
 //!
-//! The weights are [packed](pack()) once into a file that is mapped, so that a process opens it in a millisecond and all
+//! The weights are packed ([`pack_minilm`], [`pack_e5`]) once into a file that is mapped, so that a process opens it in a millisecond and all
 //! share one copy. Activations are rounded to 16 bits, a row at a time, so that vectors differ from those of the same
 //! weights in floating point by less than a millionth. Texts of a batch are laid end to end: nothing is padded.
 //!
@@ -8,11 +8,13 @@
 //!
 //! | row | module | job |
 //! |---|---|---|
-//! | 0 | [`error`], `shape` | errors; the sizes of the model |
+//! | 0 | [`error`], `shape` | errors; [`Shape`]: the sizes of a model |
 //! | 1 | `format` | the packed file: what is where |
 //! | 1 | `map` | a mapped file |
+//! | 1 | `blocks` | numbers in 4 bits |
 //! | 1 | `maths` | functions of many numbers at once |
 //! | 2 | `initialisers` | the weights in an ONNX file |
+//! | 2 | `e5_file` | [`E5File`]: the weights and the vocabulary of multilingual-e5-small |
 //! | 2 | `kernel` | [`Kernel`]: products by AVX-512, AVX2, NEON, or without them |
 //! | 3 | `pack` | makes the packed file |
 //! | 3 | `weights` | reads the packed file |
@@ -21,6 +23,8 @@
 //! | 6 | `model` | [`Model`]: what callers see |
 
 mod attention;
+mod blocks;
+mod e5_file;
 mod encoder;
 pub mod error;
 mod format;
@@ -34,9 +38,11 @@ mod pack;
 mod shape;
 mod weights;
 
+pub use e5_file::E5File;
 pub use error::{Error, Result};
 /// The version of the packed file.
 pub use format::VERSION as PACKED_VERSION;
 pub use kernel::Kernel;
 pub use model::Model;
-pub use pack::pack;
+pub use pack::{e5::pack_e5, minilm::pack_minilm};
+pub use shape::Shape;

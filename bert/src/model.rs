@@ -10,6 +10,7 @@ use crate::encoder::{Scratch, encode};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::map::Mapped;
+use crate::shape::Shape;
 use crate::weights::Weights;
 
 /// Tokens of a batch of texts, from which on another is begun. Weights are read once a batch; more tokens leave the
@@ -18,7 +19,7 @@ const BATCH_TOKENS: usize = 96;
 /// Scratch memory that is kept: one for each of so many callers at once.
 const KEPT: usize = 4;
 
-/// all-MiniLM-L6-v2 with 8-bit weights.
+/// A sentence model with 8-bit weights.
 pub struct Model {
     weights: Weights,
     kernel: Kernel,
@@ -26,25 +27,30 @@ pub struct Model {
 }
 
 impl Model {
-    /// Maps a packed file that was made from the ONNX file with the SHA-256 `source`: all processes that map it share one
-    /// copy. Nobody may change it meanwhile.
+    /// Maps a packed file of a model of this shape that was made from the file with the SHA-256 `source`: all processes that
+    /// map it share one copy. Nobody may change it meanwhile.
     ///
     /// # Errors
     /// [`Error::Io`] if it cannot be mapped, [`Error::Unusable`] if it is not such a file; then it has to be packed again.
-    pub fn open(file: &File, source: &[u8; 32]) -> Result<Self> {
-        Self::new(Weights::new(Mapped::open(file)?, source)?)
+    pub fn open(file: &File, shape: Shape, source: &[u8; 32]) -> Result<Self> {
+        Ok(Self::new(Weights::new(Mapped::open(file)?, shape, source)?))
     }
 
     /// A packed file in memory.
     ///
     /// # Errors
     /// [`Error::Unusable`] if it is not such a file.
-    pub fn from_packed(packed: Vec<u8>, source: &[u8; 32]) -> Result<Self> {
-        Self::new(Weights::new(packed, source)?)
+    pub fn from_packed(packed: Vec<u8>, shape: Shape, source: &[u8; 32]) -> Result<Self> {
+        Ok(Self::new(Weights::new(packed, shape, source)?))
     }
 
-    fn new(weights: Weights) -> Result<Self> {
-        Ok(Model { weights, kernel: Kernel::detect(), scratch: Mutex::default() })
+    fn new(weights: Weights) -> Self {
+        Model { weights, kernel: Kernel::detect(), scratch: Mutex::default() }
+    }
+
+    /// The bytes that were packed with the model.
+    pub fn rest(&self) -> &[u8] {
+        self.weights.rest()
     }
 
     /// With other instructions than the fastest ones.

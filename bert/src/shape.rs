@@ -1,18 +1,46 @@
-//! The sizes of the model: six layers of BERT, 384 wide.
+//! The sizes of the models: layers of BERT, 384 wide.
 
 /// Numbers per token, and per vector of a text.
 pub const WIDTH: usize = 384;
-/// Layers.
-pub const LAYERS: usize = 6;
 /// Heads of attention in a layer.
 pub const HEADS: usize = 12;
 /// Numbers per head.
 pub const HEAD: usize = WIDTH / HEADS;
 /// Numbers per token between the two products of a feed-forward network.
 pub const INNER: usize = 4 * WIDTH;
-/// Tokens that the model knows.
-pub const VOCABULARY: usize = 30_522;
-/// The most tokens of a text that the model can read.
+/// The most tokens of a text that a model can read.
 pub const POSITIONS: usize = 512;
 /// Added to a variance before its root is taken, so that nothing is divided by zero.
 pub const EPSILON: f32 = 1e-12;
+
+/// What differs between the models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Layers.
+    pub(crate) layers: usize,
+    /// Tokens that the model knows.
+    pub(crate) vocabulary: usize,
+    /// How the vectors of its tokens are kept.
+    pub(crate) words: Words,
+}
+
+/// How the vectors of tokens are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Words {
+    /// In 8 bits, with one scale each.
+    Bytes,
+    /// In 4 bits, with a scale for each [`BLOCK`].
+    Nibbles,
+}
+
+/// Numbers that share a scale, where there are 4 bits for each.
+pub const BLOCK: usize = 32;
+/// Bytes of a block: the scale in 16 bits, and half a byte for each number.
+pub const BLOCK_BYTES: usize = 2 + BLOCK / 2;
+
+impl Shape {
+    /// all-MiniLM-L6-v2.
+    pub const MINILM: Shape = Shape { layers: 6, vocabulary: 30_522, words: Words::Bytes };
+    /// multilingual-e5-small.
+    pub const E5_SMALL: Shape = Shape { layers: 12, vocabulary: 250_037, words: Words::Nibbles };
+}

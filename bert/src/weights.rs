@@ -2,21 +2,23 @@
 
 use std::fmt;
 
+use crate::blocks::numbers_of;
 use crate::error::{Error, Result};
 use crate::format::{
-    self, BODY, BODY_CRC, EMBEDDING_NUMBERS, HEADER, HEADER_CHECKED, LAYER_NUMBERS, LEN, MAGIC, MATRICES, NUMBERS_AT,
-    ROW, SOURCE, VERSION,
+    BODY_CRC, EMBEDDING_NUMBERS, HEADER, HEADER_CHECKED, LAYER_NUMBERS, MAGIC, MATRICES, POSITION_ROW, REST_CRC,
+    ROW_CRC, SOURCE, VERSION,
 };
-use crate::shape::{LAYERS, VOCABULARY, WIDTH};
+use crate::shape::{BLOCK, Shape, WIDTH, Words};
 
 /// A packed model, in memory or mapped.
 pub struct Weights {
+    shape: Shape,
     bytes: Box<dyn AsRef<[u8]> + Send + Sync>,
     /// All numbers of the file: they are not aligned for every processor, and few.
     numbers: Vec<f32>,
 }
 
-/// A matrix in panels, as [`format`] says.
+/// A matrix in panels, as [`format`](crate::format) says.
 #[derive(Clone, Copy)]
 pub struct Matrix<'a> {
     /// Numbers of a token that go in.
@@ -55,14 +57,14 @@ pub struct Layer<'a> {
 }
 
 impl Weights {
-    /// Reads what the bytes of a packed file say. They must be made from the ONNX file with this SHA-256.
+    /// Reads what the bytes of a packed file say. They must be made from the file with this SHA-256.
     ///
     /// # Errors
     /// [`Error::Unusable`] if they are damaged, of another version, or made from another file.
-    pub fn new(bytes: impl AsRef<[u8]> + Send + Sync + 'static, source: &[u8; 32]) -> Result<Self> {
+    pub fn new(bytes: impl AsRef<[u8]> + Send + Sync + 'static, shape: Shape, source: &[u8; 32]) -> Result<Self> {
         let unusable = |why: &str| Err(Error::Unusable(format!("the packed model {why}")));
         let all = bytes.as_ref();
-        if all.len() != LEN || all[..16] != MAGIC {
+        if all.len() < shape.rest() || all[..16] != MAGIC {
             return unusable("is cut, or of another kind");
         }
         let version = number(&all[16..20]);
@@ -72,11 +74,27 @@ impl Weights {
         if number(&all[20..24]) != crc32fast::hash(&all[HEADER_CHECKED]) || all[SOURCE] != source[..] {
             return unusable("is damaged, or made from another file");
         }
-        if number(&all[BODY_CRC]) != crc32fast::hash(&all[BODY..]) {
+        let (body, rest) = (&all[shape.body()..shape.rest()], &all[shape.rest()..]);
+        if number(&all[BODY_CRC]) != crc32fast::hash(body) || number(&all[REST_CRC]) != crc32fast::hash(rest) {
             return unusable("is damaged");
         }
-        let numbers = all[NUMBERS_AT..].as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
-        Ok(Weights { bytes: Box::new(bytes), numbers })
+        let numbers = all[shape.numbers()..shape.rest()]
+            .as_chunks::<4>()
+            .0
+            .iter()
+            .map(|bytes| f32::from_le_bytes(*bytes))
+            .collect();
+        Ok(Weights { shape, bytes: Box::new(bytes), numbers })
+    }
+
+    /// The sizes of the model.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// What the caller has kept with the model.
+    pub fn rest(&self) -> &[u8] {
+        &self.all()[self.shape.rest()..]
     }
 
     /// Adds up the vectors of the word `token` at the place `position`, into `sum`.
@@ -85,27 +103,40 @@ impl Weights {
     /// [`Error::Tokens`] for a token beyond the vocabulary, [`Error::Unusable`] for a damaged row.
     pub fn embed(&self, token: u32, position: usize, sum: &mut [f32]) -> Result<()> {
         let token = token as usize;
-        if token >= VOCABULARY {
+        if token >= self.shape.vocabulary {
             return Err(Error::Tokens(format!("the model has no token {token}")));
         }
-        let kind = &self.numbers[LAYERS * LAYER_NUMBERS..][..WIDTH];
-        let (word, word_scale) = self.row(token)?;
-        let (place, place_scale) = self.row(VOCABULARY + position)?;
-        for ((sum, kind), (word, place)) in sum.iter_mut().zip(kind).zip(word.iter().zip(place)) {
-            *sum = f32::from(*word) * word_scale + kind + f32::from(*place) * place_scale;
+        let kind = &self.numbers[self.shape.layers * LAYER_NUMBERS..][..WIDTH];
+        let row = self.row(HEADER, self.shape.word_row(), token)?;
+        match self.shape.words {
+            Words::Bytes => {
+                let (word, scale) = values_of(row);
+                for (sum, word) in sum.iter_mut().zip(word) {
+                    *sum = f32::from(*word) * scale;
+                }
+            }
+            Words::Nibbles => {
+                for (sum, block) in sum.as_chunks_mut::<BLOCK>().0.iter_mut().zip(row.as_chunks().0) {
+                    *sum = numbers_of(block);
+                }
+            }
+        }
+        let (place, scale) = values_of(self.row(self.shape.positions(), POSITION_ROW, position)?);
+        for ((sum, kind), place) in sum.iter_mut().zip(kind).zip(place) {
+            *sum = *sum + kind + f32::from(*place) * scale;
         }
         Ok(())
     }
 
     /// Of the embeddings.
     pub fn after_embedding(&self) -> Normalisation<'_> {
-        Numbers(&self.numbers[LAYERS * LAYER_NUMBERS + WIDTH..][..EMBEDDING_NUMBERS - WIDTH]).normalisation()
+        Numbers(&self.numbers[self.shape.layers * LAYER_NUMBERS + WIDTH..][..EMBEDDING_NUMBERS - WIDTH]).normalisation()
     }
 
     /// A layer, from 0.
     pub fn layer(&self, layer: usize) -> Layer<'_> {
         let mut numbers = Numbers(&self.numbers[layer * LAYER_NUMBERS..][..LAYER_NUMBERS]);
-        let ranges = format::matrices(layer);
+        let ranges = self.shape.matrices(layer);
         let mut matrix = |which: usize| {
             let (inputs, outputs) = MATRICES[which];
             let panels = bytemuck::cast_slice(&self.all()[ranges[which].clone()]);
@@ -120,14 +151,20 @@ impl Weights {
         (*self.bytes).as_ref()
     }
 
-    /// A row's values and scale.
-    fn row(&self, row: usize) -> Result<(&[i8], f32)> {
-        let bytes = &self.all()[HEADER + row * ROW..][..ROW];
-        if number(&bytes[WIDTH + 4..]) != crc32fast::hash(&bytes[..WIDTH + 4]) {
+    /// A row of a table, without its CRC.
+    fn row(&self, table: usize, len: usize, row: usize) -> Result<&[u8]> {
+        let (bytes, crc) = self.all()[table + row * len..][..len].split_at(len - ROW_CRC);
+        if number(crc) != crc32fast::hash(bytes) {
             return Err(Error::Unusable(format!("row {row} of the packed model is damaged")));
         }
-        Ok((bytemuck::cast_slice(&bytes[..WIDTH]), f32::from_bits(number(&bytes[WIDTH..]))))
+        Ok(bytes)
     }
+}
+
+/// Values and scale of a row in 8 bits.
+fn values_of(row: &[u8]) -> (&[i8], f32) {
+    let (values, scale) = row.split_at(WIDTH);
+    (bytemuck::cast_slice(values), f32::from_bits(number(scale)))
 }
 
 impl fmt::Debug for Weights {

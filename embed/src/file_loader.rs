@@ -13,7 +13,7 @@ use crate::progress::Progress;
 use crate::provision::{ModelFiles, Provision};
 use crate::settings::ModelSettings;
 
-/// Loads the default model, or the user's own one by ONNX Runtime. What is missing is fetched.
+/// Loads a model with a name, or the user's own one by ONNX Runtime. What is missing is fetched.
 #[derive(Debug)]
 pub(crate) struct FileLoader {
     provision: Provision,
@@ -60,8 +60,9 @@ impl Loader for FileLoader {
 }
 
 fn open(files: &ModelFiles) -> Result<Arc<dyn Embedder>> {
-    match &files.library {
-        None => Ok(Arc::new(LocalEmbedder::load(files)?)),
-        Some(library) => Ok(Arc::new(OnnxEmbedder::load(files, library)?)),
+    match (files.named, &files.library) {
+        (Some(named), _) => Ok(Arc::new(LocalEmbedder::load(named, files)?)),
+        (None, Some(library)) => Ok(Arc::new(OnnxEmbedder::load(files, library)?)),
+        (None, None) => Err(Error::Failed("a model of your own needs ONNX Runtime".to_owned())),
     }
 }

@@ -56,7 +56,7 @@ impl ModelHost {
     pub fn new(settings: &ModelSettings) -> Result<Self> {
         match settings.source {
             ModelSource::None => Ok(Self::from_source(Source::Nothing(NONE_SET), settings.idle)),
-            ModelSource::Default | ModelSource::Folder(_) => from_files(settings),
+            ModelSource::Default | ModelSource::Named(_) | ModelSource::Folder(_) => from_files(settings),
             #[cfg(feature = "remote")]
             ModelSource::Remote(ref remote) => {
                 Ok(Self::loaded_by(Box::new(crate::remote::RemoteLoader::new(remote)?), settings.idle))

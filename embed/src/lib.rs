@@ -1,7 +1,7 @@
-//! Text to vectors: the interface of an embedding model, the default model, and how it is fetched.
+//! Text to vectors: the interface of an embedding model, the models with a name, and how they are fetched.
 //!
-//! A program that brings its own [`Embedder`] needs no feature. `onnx` adds the default model, and the user's own, which
-//! ONNX Runtime runs. `provision` fetches the default one and the library. `remote` adds those of
+//! A program that brings its own [`Embedder`] needs no feature. `onnx` adds the models with a name, and the user's own, which
+//! ONNX Runtime runs. `provision` fetches those with a name and the library. `remote` adds those of
 //! providers.
 //!
 //! A module imports only from the rows above its own:
@@ -11,15 +11,19 @@
 //! | 0 | [`error`], [`progress`] | errors; progress and cancellation |
 //! | 0 | `jobs` | [`BatchJobs`]: what a provider embeds in its own time, at a lower price |
 //! | 0 | `provider` | [`RemoteSettings`]: which provider embeds, with its key and its limits |
-//! | 1 | `identity`, `plan`, `settings`, `normalise`, `window` | which model it is, what a download will be, the settings, vectors of length 1, how much of a text is read |
-//! | 1 | `wordpiece` | [`WordPiece`]: text to the ids of tokens, or their number |
+//! | 1 | `identity`, `plan`, `normalise`, `window` | which model it is, what a download will be, vectors of length 1, how much of a text is read |
+//! | 2 | `named` | [`NamedModel`]: the models that have a name in the settings |
+//! | 3 | `settings` | which model, and how long it stays in memory |
+//! | 1 | `wordpiece` | [`WordPiece`]: text to the ids of tokens, or their number, as BERT does it |
+//! | 1 | `unigram` | the same as SentencePiece does it |
+//! | 2 | `tokenizer` | [`Tokenizer`]: either of them |
 //! | 2 | `embedder` | [`Embedder`]: what a model does |
 //! | 3 | `loader`, [`hashed`] | [`Loader`]: what loads a model; [`HashEmbedder`]: vectors without one, for tests and benches only |
 //! | 4 | `provision` | finds the library and the model, or has them fetched |
-//! | 5 | `local_tokenizer` | [`local_tokenizer()`]: the tokenizer of the model, if it is on this machine |
-//! | 5 | `local` | the default model |
+//! | 5 | `local` | the models with a name |
 //! | 5 | `onnx` | models that ONNX Runtime runs |
 //! | 5 | `remote` | models of providers, over HTTP, and their [`Loader`]; the cache of what they made |
+//! | 6 | `local_tokenizer` | [`local_tokenizer()`]: the tokenizer of the model, if it is on this machine |
 //! | 6 | `file_loader` | loads a model from files |
 //! | 7 | `setup` | [`setup()`]: fetched and checked ahead of its first use |
 //! | 7 | `host` | [`ModelHost`]: the model's life in memory, loaded on first use, released when idle |
@@ -39,6 +43,9 @@ mod loader;
 mod local;
 #[cfg(feature = "onnx")]
 mod local_tokenizer;
+#[cfg(all(test, feature = "onnx", feature = "provision"))]
+mod multilingual_tests;
+mod named;
 mod normalise;
 #[cfg(feature = "onnx")]
 mod onnx;
@@ -56,6 +63,10 @@ mod setup;
 #[cfg(all(test, feature = "onnx", feature = "provision"))]
 mod tests;
 #[cfg(feature = "onnx")]
+mod tokenizer;
+#[cfg(feature = "onnx")]
+mod unigram;
+#[cfg(feature = "onnx")]
 mod window;
 #[cfg(feature = "onnx")]
 mod wordpiece;
@@ -69,6 +80,7 @@ pub use jobs::{BatchJobs, EachVector, JobFailure, JobState, JobTerms};
 pub use loader::Loader;
 #[cfg(feature = "onnx")]
 pub use local_tokenizer::local_tokenizer;
+pub use named::NamedModel;
 pub use plan::Plan;
 #[cfg(feature = "remote")]
 pub use provider::{CacheSettings, Fields, Protocol, RemoteSettings, Secret};
@@ -80,5 +92,7 @@ pub use remote::{CacheStats, Estimate, cache_stats, clear_caches, embeddings_dir
 pub use settings::{ModelSettings, ModelSource};
 #[cfg(feature = "onnx")]
 pub use setup::{SetupReport, setup};
+#[cfg(feature = "onnx")]
+pub use tokenizer::Tokenizer;
 #[cfg(feature = "onnx")]
 pub use wordpiece::WordPiece;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::named::NamedModel;
 #[cfg(feature = "remote")]
 use crate::provider::RemoteSettings;
 
@@ -49,9 +50,12 @@ impl From<ModelSource> for ModelSettings {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModelSource {
-    /// all-MiniLM-L6-v2, fetched when it is missing.
+    /// None is named: for a store that has vectors of a model with a name, that one; else all-MiniLM-L6-v2. It is fetched when
+    /// it is missing.
     #[default]
     Default,
+    /// A model with a name, fetched when it is missing.
+    Named(NamedModel),
     /// A folder with `model.onnx` and `tokenizer.json`.
     Folder(PathBuf),
     /// A provider.
@@ -59,6 +63,17 @@ pub enum ModelSource {
     Remote(Box<RemoteSettings>),
     /// No model: keyword search only.
     None,
+}
+
+impl ModelSource {
+    /// What the settings call `name`: "none", a model with a name, or a folder.
+    pub fn called(name: &str) -> Self {
+        match (name, NamedModel::by_name(name)) {
+            ("none", _) => ModelSource::None,
+            (_, Some(model)) => ModelSource::Named(model),
+            (folder, None) => ModelSource::Folder(folder.into()),
+        }
+    }
 }
 
 /// Why there is no embedder with [`ModelSource::None`].

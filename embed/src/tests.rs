@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use memorist_bert::{Kernel, Model, pack};
+use memorist_bert::{Kernel, Model, Shape, pack_minilm};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
@@ -17,7 +17,7 @@ use crate::onnx::{OnnxEmbedder, TextTokenizer};
 use crate::progress::NoProgress;
 use crate::provision::{ModelFiles, Provision, SourceFile};
 use crate::window::MAX_TOKENS;
-use crate::{Embedder, Error, Languages, ModelHost, ModelIdentity, ModelSettings, ModelSource, allocator};
+use crate::{Embedder, Error, Languages, ModelHost, ModelIdentity, ModelSettings, ModelSource, NamedModel, allocator};
 
 fn cache_dir() -> PathBuf {
     // .../target/debug/deps/<this test>
@@ -34,12 +34,21 @@ pub fn tokenizer_json() -> Vec<u8> {
     files(&settings()).tokenizer.read().unwrap()
 }
 
-fn files(settings: &ModelSettings) -> ModelFiles {
+pub fn files(settings: &ModelSettings) -> ModelFiles {
     Provision::new(settings).unwrap().ensure(&mut |_| {}, &NoProgress).unwrap()
 }
 
 fn embedder() -> LocalEmbedder {
-    LocalEmbedder::load(&files(&settings())).unwrap()
+    LocalEmbedder::load(NamedModel::MiniLm, &files(&settings())).unwrap()
+}
+
+fn multilingual_settings() -> ModelSettings {
+    ModelSettings { source: ModelSource::Named(NamedModel::E5Small), ..settings() }
+}
+
+/// The fetched file of the multilingual model.
+pub fn multilingual_file() -> Vec<u8> {
+    files(&multilingual_settings()).model.read().unwrap()
 }
 
 /// The default model in a folder of the user's own, which ONNX Runtime runs.
@@ -56,7 +65,7 @@ fn load_own(files: &ModelFiles) -> crate::Result<OnnxEmbedder> {
     OnnxEmbedder::load(files, files.library.as_ref().unwrap())
 }
 
-fn cosine(a: &[f32], b: &[f32]) -> f32 {
+pub fn cosine(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
@@ -286,8 +295,8 @@ fn vectors_are_those_of_onnx_runtime() {
 fn every_kernel_gives_the_vectors_of_the_scalar_one() {
     let onnx = fs::read(files(&settings()).model.path()).unwrap();
     let source = Sha256::digest(&onnx).into();
-    let packed = pack(onnx).unwrap();
-    let load = |kernel| Model::from_packed(packed.clone(), &source).unwrap().with_kernel(kernel);
+    let packed = pack_minilm(onnx).unwrap();
+    let load = |kernel| Model::from_packed(packed.clone(), Shape::MINILM, &source).unwrap().with_kernel(kernel);
     let mut lengths: Vec<u32> = (1..40).collect();
     lengths.extend([63, 64, 65, 127, 255, 256, 512]);
     let texts: Vec<Vec<u32>> =
@@ -313,7 +322,7 @@ fn every_kernel_gives_the_vectors_of_the_scalar_one() {
 /// The packed file of this version, byte for byte.
 #[test]
 fn the_packed_format_stays() {
-    let packed = pack(fs::read(files(&settings()).model.path()).unwrap()).unwrap();
+    let packed = pack_minilm(fs::read(files(&settings()).model.path()).unwrap()).unwrap();
     let hash: String = Sha256::digest(&packed).iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(hash, "1eb654affafa838a14701ceed9c99a3fb4108f694f33f0fcee0d406fea92b9ab");
 }
@@ -331,7 +340,7 @@ fn a_damaged_packed_file_is_packed_again() {
     }
     private(&folder);
     let own = ModelSettings { cache_dir: Some(cache.path().to_owned()), ..settings() };
-    let load = || LocalEmbedder::load(&self::files(&own)).unwrap();
+    let load = || LocalEmbedder::load(NamedModel::MiniLm, &self::files(&own)).unwrap();
     let expected = load().embed_query(text).unwrap();
     let path = folder.join(format!("model.packed-{}", memorist_bert::PACKED_VERSION));
     let whole = fs::read(&path).unwrap();
@@ -364,13 +373,13 @@ fn a_damaged_packed_file_is_packed_again() {
 }
 
 #[cfg(unix)]
-fn private(folder: &std::path::Path) {
+pub fn private(folder: &std::path::Path) {
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).unwrap();
 }
 
 #[cfg(not(unix))]
-fn private(_folder: &std::path::Path) {}
+pub fn private(_folder: &std::path::Path) {}
 
 /// Set in a process that a test starts from its own executable.
 const CHILD: &str = "MEMORIST_TEST_CHILD";

@@ -4,4 +4,9 @@
 pub const MAX_TOKENS: usize = 256;
 /// Bytes of a text that the tokenizer reads: more than 256 tokens of ordinary text, so that a megabyte does not cost a
 /// second.
-pub const MAX_BYTES: usize = 16 << 10;
+const MAX_BYTES: usize = 16 << 10;
+
+/// The part of a text that the tokenizer reads.
+pub fn beginning(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_BYTES)]
+}

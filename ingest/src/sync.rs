@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::time::SystemTime;
 
 use directories::BaseDirs;
-use memorist_engine::embed::{ModelSettings, WordPiece, local_tokenizer};
+use memorist_engine::embed::{ModelSettings, Tokenizer, local_tokenizer};
 use memorist_engine::progress::Progress;
 use memorist_engine::types::{
     FileChanges, FileReading, FileStamp, NewSource, Scope, Source, SourceFile, SourceId, SourceKind,
@@ -225,7 +225,7 @@ fn overlap(one: &str, other: &str) -> bool {
 }
 
 /// Counts as the store's model does.
-struct ModelTokens(WordPiece);
+struct ModelTokens(Tokenizer);
 
 impl TokenCount for ModelTokens {
     fn count(&self, text: &str) -> usize {

@@ -74,8 +74,12 @@ Texts are whole, with --json too, where the tool memory_list has the newest memo
 passages.";
 
 const REEMBED: &str = "\
-Change the store to another embedding model: every memory is embedded again by the model that --model names (a folder \
-with model.onnx and tokenizer.json), by the provider of [embedding] in memorist.toml, or by the default model.
+Change the store to another embedding model: every memory is embedded again by the model that --model names, or by the \
+provider of [embedding] in memorist.toml.
+
+  --model multilingual   multilingual-e5-small, for about a hundred languages; it is fetched once (91 MB)
+  --model default        all-MiniLM-L6-v2, for English
+  --model DIR            a folder with model.onnx and tokenizer.json
 
 Before texts are sent to a provider, it says how many they are and what that costs by the list price, and asks; without a \
 terminal it needs --yes.
@@ -84,7 +88,8 @@ Searches use the old embeddings until the last new one is done, then the new one
 command continues, and `memorist doctor` shows its progress. Until the change the store contains both, \
 so memory.db grows (about 1.5 KB a memory for 384 dimensions).
 
-Afterwards make the model the setting of every process that uses this store, and restart servers that are running:
+Afterwards restart servers that are running. A model with a name is then used for this store wherever the settings name no \
+model. A folder must be the setting of every process that uses this store:
 
     model = \"DIR\"        in memorist.toml, or MEMORIST_MODEL=DIR
 
@@ -235,8 +240,8 @@ pub struct Global {
     #[arg(long, value_name = "DIR", env = "MEMORIST_CACHE", global = true, hide_short_help = true)]
     #[arg(value_parser = may_be_empty())]
     pub cache: Option<PathBuf>,
-    /// Folder with model.onnx and tokenizer.json, or "none" for keyword search only [default: all-MiniLM-L6-v2]
-    #[arg(long, value_name = "DIR", env = "MEMORIST_MODEL", global = true, hide_short_help = true)]
+    /// "multilingual", "default" (for English), a folder with model.onnx and tokenizer.json, or "none" for keyword search only [default: the store's model]
+    #[arg(long, value_name = "MODEL", env = "MEMORIST_MODEL", global = true, hide_short_help = true)]
     pub model: Option<String>,
     /// Project of new memories, and whose memories are visible beside global ones; "*" is all [default: the git work tree of the working folder]
     #[arg(long, value_name = "NAME", env = "MEMORIST_PROJECT", global = true)]
@@ -338,7 +343,7 @@ pub enum Command {
     Rebuild,
     /// Embed the memories that wait for it; running servers do this by themselves
     Backfill(Backfill),
-    /// Change the store to another embedding model: `memorist reembed --model DIR`
+    /// Change the store to another embedding model: `memorist reembed --model multilingual`
     #[command(long_about = REEMBED)]
     Reembed(Reembed),
     /// Check that records, vectors and keywords agree; save what can be read of a damaged store

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use memorist_engine::config::{ModelSettings, ModelSource};
-use memorist_engine::embed::{CacheSettings, Fields, JobTerms, Protocol, RemoteSettings, Secret};
+use memorist_engine::embed::{CacheSettings, Fields, JobTerms, NamedModel, Protocol, RemoteSettings, Secret};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 
@@ -21,7 +21,7 @@ const LONGEST_KEY: u64 = 64 * 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Provider {
-    /// The default model, on this machine.
+    /// The default model, or another with a name, on this machine.
     Local,
     /// A folder with a model for ONNX Runtime.
     Onnx,
@@ -49,7 +49,7 @@ pub enum Provider {
 pub struct EmbeddingSection {
     /// What embeds.
     pub provider: Option<Provider>,
-    /// Its model; of `onnx` the folder.
+    /// Its model; of `onnx` the folder, of `local` a name.
     pub model: Option<String>,
     /// Its address.
     pub url: Option<String>,
@@ -238,6 +238,10 @@ impl EmbeddingSection {
                 Some(folder) => ModelSource::Folder(folder.into()),
                 None => return Err("model: name the folder with model.onnx and tokenizer.json".to_owned()),
             },
+            (Provider::Local, _) => {
+                let named = self.model.as_deref().and_then(NamedModel::by_name);
+                named.map_or(ModelSource::Default, ModelSource::Named)
+            }
             (Provider::None, _) => ModelSource::None,
             (Provider::Groq, _) => {
                 let note =
@@ -423,6 +427,8 @@ mod tests {
             assert!(without.key_from.is_none_or(|from| from.contains(variable.unwrap())));
         }
         assert_eq!(source("provider = \"local\"", &[]), ModelSource::Default);
+        let multilingual = source("provider = \"local\"\nmodel = \"multilingual\"", &[]);
+        assert_eq!(multilingual, ModelSource::Named(NamedModel::E5Small));
         assert_eq!(source("provider = \"none\"", &[]), ModelSource::None);
         assert_eq!(source("provider = \"onnx\"\nmodel = \"/m\"", &[]), ModelSource::Folder("/m".into()));
         let groq = resolve_with("provider = \"groq\"", &["GROQ_API_KEY"], false).unwrap().unwrap();

@@ -73,7 +73,7 @@ struct File {
     log: Option<String>,
     /// The tools that a server offers.
     profile: Option<ProfileName>,
-    /// A folder with `model.onnx` and `tokenizer.json`, or "none".
+    /// "default", "multilingual", a folder with `model.onnx` and `tokenizer.json`, or "none".
     model: Option<String>,
     /// What to do about passwords, keys and the like: "refuse" or "redact".
     sensitive: Option<Sensitive>,
@@ -213,8 +213,7 @@ impl Settings {
         let output = Output { json: global.json, quiet: global.quiet };
         match named(&global.model).or(file.model).as_deref() {
             None => embed_with(&file.embedding, &mut engine.model, &store, output)?,
-            Some("none") => engine.model.source = ModelSource::None,
-            Some(folder) => engine.model.source = ModelSource::Folder(folder.into()),
+            Some(name) => engine.model.source = ModelSource::called(name),
         }
         file.sync.validate().map_err(|error| Failure::input(format!("[sync] in the configuration: {error}")))?;
         file.hooks.validate().map_err(|error| Failure::input(format!("[hooks] in the configuration: {error}")))?;

@@ -1,4 +1,4 @@
-//! all-MiniLM-L6-v2, run by this program.
+//! A model with a name, run by this program.
 
 use std::sync::Arc;
 
@@ -9,44 +9,46 @@ use super::packed;
 use crate::embedder::{Embedder, Languages};
 use crate::error::{Error, Result};
 use crate::identity::ModelIdentity;
+use crate::named::NamedModel;
 use crate::provision::{ModelFiles, SourceFile};
-use crate::window::{MAX_BYTES, MAX_TOKENS};
-use crate::wordpiece::WordPiece;
+use crate::tokenizer::Tokenizer;
+use crate::window::{MAX_TOKENS, beginning};
 
-/// The tokens that mark the beginning and the end of a text, `[CLS]` and `[SEP]`.
-const MARKS: [u32; 2] = [101, 102];
-
-/// The default model.
+/// A model with a name.
 ///
 /// Queries run on the thread of their caller, so that they wait for nobody. Many texts run on all cores.
 pub(crate) struct LocalEmbedder {
+    named: NamedModel,
     identity: ModelIdentity,
-    tokenizer: WordPiece,
+    tokenizer: Tokenizer,
     weights: SourceFile,
     model: RwLock<Arc<Model>>,
 }
 
 impl LocalEmbedder {
     /// Opens the packed weights, or makes them, and reads the tokenizer.
-    pub(crate) fn load(files: &ModelFiles) -> Result<Self> {
-        let json = files.tokenizer.read()?;
-        let tokenizer = std::str::from_utf8(&json).ok().and_then(WordPiece::from_tokenizer_json).ok_or_else(|| {
-            Error::Failed(format!("{} cannot be used as a tokenizer", files.tokenizer.path().display()))
-        })?;
+    pub(crate) fn load(named: NamedModel, files: &ModelFiles) -> Result<Self> {
+        let model = Arc::new(packed::open_or_make(named, &files.model)?);
         Ok(LocalEmbedder {
-            identity: ModelIdentity::default_model(),
-            tokenizer,
+            named,
+            identity: named.identity(),
+            tokenizer: named.tokenizer(files, &model)?,
             weights: files.model.clone(),
-            model: RwLock::new(Arc::new(packed::open_or_make(&files.model)?)),
+            model: RwLock::new(model),
         })
     }
 
     /// The tokens of a text that the model reads.
-    fn tokens(&self, text: &str) -> Vec<u32> {
-        let mut tokens = vec![MARKS[0]];
-        self.tokenizer.push_ids(&text[..text.floor_char_boundary(MAX_BYTES)], &mut tokens);
+    fn tokens(&self, prefix: &str, text: &str) -> Vec<u32> {
+        let [first, last] = self.named.marks();
+        let mut tokens = vec![first];
+        let text = beginning(text);
+        match prefix {
+            "" => self.tokenizer.push_ids(text, &mut tokens),
+            prefix => self.tokenizer.push_ids(&[prefix, text].concat(), &mut tokens),
+        }
         tokens.truncate(MAX_TOKENS - 1);
-        tokens.push(MARKS[1]);
+        tokens.push(last);
         tokens
     }
 
@@ -57,7 +59,7 @@ impl LocalEmbedder {
         match work(&model) {
             Err(memorist_bert::Error::Unusable(why)) => {
                 tracing::warn!("{why}; it is packed again");
-                let made = Arc::new(packed::make(&self.weights)?);
+                let made = Arc::new(packed::make(self.named, &self.weights)?);
                 *self.model.write() = made.clone();
                 work(&made).map_err(failed)
             }
@@ -72,12 +74,12 @@ impl Embedder for LocalEmbedder {
     }
 
     fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
-        let tokens = self.tokens(text);
+        let tokens = self.tokens(self.named.query_prefix(), text);
         self.run(|model| model.embed(&tokens))
     }
 
     fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
-        let tokens: Vec<Vec<u32>> = texts.iter().map(|text| self.tokens(text)).collect();
+        let tokens: Vec<Vec<u32>> = texts.iter().map(|text| self.tokens(self.named.text_prefix(), text)).collect();
         let tokens: Vec<&[u32]> = tokens.iter().map(Vec::as_slice).collect();
         self.run(|model| model.embed_many(&tokens))
     }
@@ -87,10 +89,16 @@ impl Embedder for LocalEmbedder {
     }
 
     fn unknown_share(&self, text: &str) -> Option<f64> {
-        Some(self.tokenizer.unknown_share(&text[..text.floor_char_boundary(MAX_BYTES)]))
+        Some(self.tokenizer.unknown_share(beginning(text)))
     }
 
     fn languages(&self) -> Languages {
-        Languages::English
+        self.named.languages()
     }
+}
+
+/// The tokenizer that is packed with the weights of these files.
+pub(crate) fn packed_tokenizer(files: &ModelFiles) -> Result<Tokenizer> {
+    let named = files.named.ok_or_else(|| Error::Failed("a model without a name is not packed".to_owned()))?;
+    named.tokenizer(files, &Arc::new(packed::open_or_make(named, &files.model)?))
 }

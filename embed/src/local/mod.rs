@@ -1,11 +1,13 @@
-//! The default model, which this program runs itself: neither ONNX Runtime nor `tokenizers` is needed.
+//! The models with a name, which this program runs itself: neither ONNX Runtime nor `tokenizers` is needed.
 //!
 //! | file | job |
 //! |---|---|
+//! | `kind` | what differs between the models |
 //! | `packed` | the packed weights beside the fetched ones: opened, or made |
 //! | `embedder` | the embedder |
 
 mod embedder;
+mod kind;
 mod packed;
 
-pub(crate) use embedder::LocalEmbedder;
+pub(crate) use embedder::{LocalEmbedder, packed_tokenizer};

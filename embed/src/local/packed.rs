@@ -1,27 +1,28 @@
 //! The packed weights: made from the fetched ones once, and mapped since.
 
-use memorist_bert::{Kernel, Model, PACKED_VERSION, pack};
+use memorist_bert::{Kernel, Model, PACKED_VERSION};
 use memorist_durable::{ABANDONED, PrivateFolder, sweep};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
+use crate::named::NamedModel;
 use crate::provision::SourceFile;
 
 /// Names the instructions to use instead of the fastest ones, for comparisons.
 const KERNEL_VARIABLE: &str = "MEMORIST_KERNEL";
 
-/// Opens the packed weights of `model`, or makes them if they are missing or damaged.
+/// Opens the packed weights of a model whose fetched ones are in `file`, or makes them if they are missing or damaged.
 ///
 /// # Errors
 /// If the fetched weights are missing, or not the expected ones; if the environment names instructions that this processor
 /// does not have.
-pub fn open_or_make(model: &SourceFile) -> Result<Model> {
+pub fn open_or_make(named: NamedModel, file: &SourceFile) -> Result<Model> {
     let kernel = kernel()?;
-    match open(model) {
+    match open(named, file) {
         Ok(model) => Ok(model.with_kernel(kernel)),
         Err(why) => {
-            tracing::debug!("{} is packed: {why}", model.path().display());
-            make(model)
+            tracing::debug!("{} is packed: {why}", file.path().display());
+            make(named, file)
         }
     }
 }
@@ -30,15 +31,15 @@ pub fn open_or_make(model: &SourceFile) -> Result<Model> {
 ///
 /// # Errors
 /// As [`open_or_make`].
-pub fn make(model: &SourceFile) -> Result<Model> {
+pub fn make(named: NamedModel, file: &SourceFile) -> Result<Model> {
     let kernel = kernel()?;
-    let onnx = model.read()?;
-    let source = Sha256::digest(&onnx).into();
-    let packed = pack(onnx).map_err(failed)?;
-    let model = place(model, &packed).and_then(|()| open(model)).or_else(|error| {
+    let fetched = file.read()?;
+    let source = Sha256::digest(&fetched).into();
+    let packed = named.pack(fetched)?;
+    let model = place(file, &packed).and_then(|()| open(named, file)).or_else(|error| {
         // A folder that cannot be written to, or files that cannot be mapped: each process has a copy of its own then.
         tracing::debug!("the packed weights are not shared: {error}");
-        Model::from_packed(packed, &source).map_err(failed)
+        Model::from_packed(packed, named.shape(), &source).map_err(failed)
     })?;
     Ok(model.with_kernel(kernel))
 }
@@ -48,16 +49,16 @@ fn packed_file() -> String {
     format!("model.packed-{PACKED_VERSION}")
 }
 
-fn open(model: &SourceFile) -> Result<Model> {
-    let source = model.sha256().ok_or_else(|| Error::Failed("the default model has no hash".to_owned()))?;
-    let folder = folder_of(model)?;
+fn open(named: NamedModel, file: &SourceFile) -> Result<Model> {
+    let source = file.sha256().ok_or_else(|| Error::Failed("a model with a name has no hash".to_owned()))?;
+    let folder = folder_of(file)?;
     let name = packed_file();
     let file = folder.open_own(&name).map_err(|error| Error::io(folder.path().join(&name), error))?;
-    Model::open(&file, &source).map_err(failed)
+    Model::open(&file, named.shape(), &source).map_err(failed)
 }
 
-fn place(model: &SourceFile, packed: &[u8]) -> Result<()> {
-    let folder = folder_of(model)?;
+fn place(fetched: &SourceFile, packed: &[u8]) -> Result<()> {
+    let folder = folder_of(fetched)?;
     sweep(folder.path(), ABANDONED);
     let name = packed_file();
     let path = folder.path().join(&name);
@@ -66,8 +67,8 @@ fn place(model: &SourceFile, packed: &[u8]) -> Result<()> {
     new.replace().map(drop).map_err(|error| Error::io(&path, error.into()))
 }
 
-fn folder_of(model: &SourceFile) -> Result<PrivateFolder> {
-    let folder = memorist_durable::folder_of(model.path());
+fn folder_of(fetched: &SourceFile) -> Result<PrivateFolder> {
+    let folder = memorist_durable::folder_of(fetched.path());
     PrivateFolder::open(folder).map_err(|error| Error::io(folder, error))
 }
 

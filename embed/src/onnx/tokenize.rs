@@ -4,7 +4,7 @@ use tokenizers::{Tokenizer, TruncationParams};
 
 use crate::error::{Error, Result};
 use crate::provision::SourceFile;
-use crate::window::{MAX_BYTES, MAX_TOKENS};
+use crate::window::{MAX_TOKENS, beginning};
 
 /// Texts per batch; more is not faster.
 const MAX_ROWS: usize = 32;
@@ -38,7 +38,7 @@ impl TextTokenizer {
 
     /// The token numbers of `text`: at least one, at most [`MAX_TOKENS`].
     pub fn encode(&self, text: &str) -> Result<Vec<i64>> {
-        let start = &text[..text.floor_char_boundary(MAX_BYTES)];
+        let start = beginning(text);
         let encoding = self
             .tokenizer
             .encode_fast(start, true)
@@ -53,7 +53,7 @@ impl TextTokenizer {
     /// The share of the characters of `text` that unknown tokens stand for; `None` without such a token.
     pub fn unknown_share(&self, text: &str) -> Option<f64> {
         let unknown = self.unknown?;
-        let start = &text[..text.floor_char_boundary(MAX_BYTES)];
+        let start = beginning(text);
         let encoding = self.tokenizer.encode(start, false).ok()?;
         let read = encoding.get_offsets().last().map_or(0, |(_, end)| *end);
         let characters = |from: usize, to: usize| {

@@ -218,7 +218,7 @@ mod tests {
         bytes: 11,
         sha256: "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9",
     };
-    const SET: FileSet = FileSet { what: "a greeting", folder: "greeting", artefacts: &[HELLO] };
+    const SET: FileSet = FileSet { what: "a greeting", folder: "greeting", tags: &[], artefacts: &[HELLO] };
 
     fn whole() -> (tempfile::TempDir, Cache) {
         let folder = tempfile::tempdir().unwrap();

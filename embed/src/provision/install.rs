@@ -41,7 +41,10 @@ fn unpack(
     announce: &mut dyn FnMut(&Plan),
     progress: &dyn Progress,
 ) -> Result<()> {
-    let tags = packages::this_platform().map_or(&["any"][..], |platform| platform.tags);
+    let of_this = packages::this_platform().map_or(&["any"][..], |platform| platform.tags);
+    let mut tags = of_this.to_vec();
+    tags.extend(wanted.iter().flat_map(|(set, _)| set.tags).filter(|tag| !of_this.contains(tag)));
+    let tags = &tags[..];
     let wheels = cache.wheels();
     let mut absent = Vec::new();
     for one in wanted {
@@ -146,7 +149,7 @@ mod tests {
     fn the_plan_says_what_how_big_where_and_how_to_do_without() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::new(folder.path().to_owned());
-        let set = &packages::MODEL;
+        let set = packages::files_of(crate::NamedModel::MiniLm);
         let absent: Vec<_> = set.artefacts.iter().map(|artefact| (set, artefact)).collect();
         let plan = plan(&cache, &absent);
         assert_eq!(plan.bytes, 20_960_402 + 731_778);

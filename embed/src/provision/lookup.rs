@@ -13,10 +13,11 @@ use super::install;
 #[cfg(feature = "provision")]
 use super::installed::Installed;
 use super::own_identity;
-use super::packages::{self, FileSet, MODEL, MODEL_FILE, TOKENIZER_FILE};
+use super::packages::{self, FileSet, MODEL_FILE, TOKENIZER_FILE, files_of};
 use super::source_file::SourceFile;
 use crate::error::{Error, Result};
 use crate::identity::ModelIdentity;
+use crate::named::NamedModel;
 use crate::plan::{Plan, WITHOUT_MODEL};
 use crate::progress::Progress;
 use crate::settings::{ModelSettings, ModelSource, NONE_SET};
@@ -27,21 +28,32 @@ const LIBRARY_VARIABLES: [&str; 2] = ["MEMORIST_ORT", "ORT_DYLIB_PATH"];
 /// The files that an embedder is loaded from. They exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelFiles {
-    /// The ONNX Runtime library. The default model needs none.
+    /// Which model it is; `None`: the user's own.
+    pub named: Option<NamedModel>,
+    /// The ONNX Runtime library. A model with a name needs none.
     pub library: Option<SourceFile>,
     /// The weights.
     pub model: SourceFile,
-    /// The tokenizer.
+    /// The tokenizer. It may be in the file of the weights.
     pub tokenizer: SourceFile,
     /// The identity of the model. `None`: a custom model that was never loaded before; loading it finds out.
     pub identity: Option<ModelIdentity>,
+}
+
+/// Where a tokenizer is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TokenizerFile {
+    /// A `tokenizer.json`.
+    Json(SourceFile),
+    /// Packed with the weights of these files.
+    Packed(ModelFiles),
 }
 
 /// Finds and fetches.
 #[derive(Debug, Clone)]
 pub struct Provision {
     cache: Cache,
-    own_model: Option<PathBuf>,
+    model: Wanted,
     own_library: Option<PathBuf>,
     #[cfg(feature = "provision")]
     installed: Installed,
@@ -49,12 +61,21 @@ pub struct Provision {
     may_download: bool,
 }
 
+/// What is wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Wanted {
+    Named(NamedModel),
+    /// The user's own, in this folder.
+    Own(PathBuf),
+}
+
 impl Provision {
     /// Reads the settings and the environment. Fails if the settings disable the model.
     pub fn new(settings: &ModelSettings) -> Result<Self> {
-        let own_model = match &settings.source {
-            ModelSource::Default => None,
-            ModelSource::Folder(folder) => Some(folder.clone()),
+        let model = match &settings.source {
+            ModelSource::Default => Wanted::Named(NamedModel::MiniLm),
+            ModelSource::Named(model) => Wanted::Named(*model),
+            ModelSource::Folder(folder) => Wanted::Own(folder.clone()),
             ModelSource::None => return Err(Error::Unavailable(NONE_SET.to_owned())),
             #[cfg(feature = "remote")]
             ModelSource::Remote(_) => {
@@ -68,7 +89,7 @@ impl Provision {
         let own_library = LIBRARY_VARIABLES.iter().filter_map(env::var_os).find(|path| !path.is_empty());
         Ok(Provision {
             cache: Cache::new(cache_dir),
-            own_model,
+            model,
             own_library: own_library.map(PathBuf::from),
             #[cfg(feature = "provision")]
             installed: Installed::new(&settings.packages),
@@ -79,9 +100,9 @@ impl Provision {
 
     /// The identity of the model, if it is known without loading it.
     pub fn identity(&self) -> Option<ModelIdentity> {
-        match &self.own_model {
-            None => Some(ModelIdentity::default_model()),
-            Some(folder) => own_identity::recall(&folder.join(MODEL_FILE)),
+        match &self.model {
+            Wanted::Named(model) => Some(model.identity()),
+            Wanted::Own(folder) => own_identity::recall(&folder.join(MODEL_FILE)),
         }
     }
 
@@ -92,14 +113,29 @@ impl Provision {
         if !self.missing()?.is_empty() {
             return Ok(None);
         }
-        let (library, [model, tokenizer]) = match &self.own_model {
-            Some(folder) => {
-                let files = [MODEL_FILE, TOKENIZER_FILE].map(|file| SourceFile::own(folder.join(file)));
-                (Some(self.library()?), files)
-            }
-            None => (None, [0, 1].map(|file| SourceFile::cached(&self.cache, &MODEL, &MODEL.artefacts[file]))),
-        };
-        Ok(Some(ModelFiles { library, model, tokenizer, identity: self.identity() }))
+        Ok(Some(match &self.model {
+            Wanted::Own(folder) => ModelFiles {
+                named: None,
+                library: Some(self.library()?),
+                model: SourceFile::own(folder.join(MODEL_FILE)),
+                tokenizer: SourceFile::own(folder.join(TOKENIZER_FILE)),
+                identity: self.identity(),
+            },
+            Wanted::Named(model) => self.files(*model),
+        }))
+    }
+
+    /// The cached files of a model, whether or not they are there.
+    fn files(&self, model: NamedModel) -> ModelFiles {
+        let set = files_of(model);
+        let file = |at: usize| SourceFile::cached(&self.cache, set, &set.artefacts[at]);
+        ModelFiles {
+            named: Some(model),
+            library: None,
+            model: file(0),
+            tokenizer: file(set.artefacts.len() - 1),
+            identity: Some(model.identity()),
+        }
     }
 
     fn library(&self) -> Result<SourceFile> {
@@ -110,14 +146,20 @@ impl Provision {
         Ok(SourceFile::cached(&self.cache, set, &set.artefacts[0]))
     }
 
-    /// The tokenizer, if it is available locally: the library need not be.
-    pub fn tokenizer(&self) -> Option<SourceFile> {
-        match &self.own_model {
-            Some(folder) => {
+    /// The tokenizer's file, if it is available locally: the library need not be.
+    pub fn tokenizer(&self) -> Option<TokenizerFile> {
+        match &self.model {
+            Wanted::Own(folder) => {
                 let path = folder.join(TOKENIZER_FILE);
-                path.is_file().then(|| SourceFile::own(path))
+                path.is_file().then(|| TokenizerFile::Json(SourceFile::own(path)))
             }
-            None => self.cache.is_whole(&MODEL).then(|| SourceFile::cached(&self.cache, &MODEL, &MODEL.artefacts[1])),
+            Wanted::Named(model) => self.cache.is_whole(files_of(*model)).then(|| {
+                let files = self.files(*model);
+                match model {
+                    NamedModel::MiniLm => TokenizerFile::Json(files.tokenizer),
+                    NamedModel::E5Small => TokenizerFile::Packed(files),
+                }
+            }),
         }
     }
 
@@ -171,10 +213,10 @@ impl Provision {
 
     /// The sets of the cache that these settings use.
     fn sets(&self) -> Result<Vec<&'static FileSet>> {
-        Ok(match (&self.own_model, &self.own_library) {
-            (None, _) => vec![&MODEL],
-            (Some(_), None) => vec![library_of_this_platform()?],
-            (Some(_), Some(_)) => Vec::new(),
+        Ok(match (&self.model, &self.own_library) {
+            (Wanted::Named(model), _) => vec![files_of(*model)],
+            (Wanted::Own(_), None) => vec![library_of_this_platform()?],
+            (Wanted::Own(_), Some(_)) => Vec::new(),
         })
     }
 
@@ -188,7 +230,7 @@ impl Provision {
     }
 
     fn check_own(&self) -> Result<()> {
-        let Some(folder) = &self.own_model else { return Ok(()) };
+        let Wanted::Own(folder) = &self.model else { return Ok(()) };
         for file in [MODEL_FILE, TOKENIZER_FILE] {
             if !folder.join(file).is_file() {
                 return Err(Error::Provision(format!(
@@ -245,7 +287,8 @@ mod tests {
 
     fn provision(cache: &Path, own_model: Option<PathBuf>, own_library: Option<PathBuf>) -> Provision {
         let installed = Installed::default();
-        Provision { cache: Cache::new(cache.to_owned()), own_model, own_library, installed, may_download: false }
+        let model = own_model.map_or(Wanted::Named(NamedModel::MiniLm), Wanted::Own);
+        Provision { cache: Cache::new(cache.to_owned()), model, own_library, installed, may_download: false }
     }
 
     #[test]
@@ -286,12 +329,13 @@ mod tests {
     fn a_set_that_others_can_write_to_is_refused_before_anything_is_fetched() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
-        let set = folder.path().join(MODEL.folder);
+        let of_model = files_of(NamedModel::MiniLm).folder;
+        let set = folder.path().join(of_model);
         fs::create_dir(&set).unwrap();
         fs::set_permissions(&set, fs::Permissions::from_mode(0o770)).unwrap();
         let provision = Provision { may_download: true, ..provision(folder.path(), None, None) };
         let error = provision.ensure(&mut |plan| panic!("fetches {plan}"), &NoProgress).unwrap_err().to_string();
-        assert!(error.contains("others can write to it") && error.contains(MODEL.folder), "{error}");
+        assert!(error.contains("others can write to it") && error.contains(of_model), "{error}");
     }
 
     #[test]

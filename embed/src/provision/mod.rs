@@ -32,5 +32,5 @@ mod placing;
 mod python;
 mod source_file;
 
-pub use lookup::{ModelFiles, Provision};
+pub use lookup::{ModelFiles, Provision, TokenizerFile};
 pub use source_file::SourceFile;

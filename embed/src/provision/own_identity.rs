@@ -7,9 +7,9 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 
 use super::cache;
-use super::packages::MEAN_POOLING;
 use crate::error::{Error, Result};
 use crate::identity::ModelIdentity;
+use crate::named::MEAN_POOLING;
 
 /// The file beside a custom `model.onnx` that caches its identity.
 const REMEMBERED_FILE: &str = "model.identity.json";

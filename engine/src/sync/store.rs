@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use memorist_embed::{ModelHost, ModelSettings};
+use memorist_embed::{ModelHost, ModelSettings, ModelSource, NamedModel};
 use parking_lot::Mutex;
 
+use super::backlog::as_stored;
 #[cfg(feature = "postgres")]
 use super::image_files;
 use super::index_slot::IndexSlot;
@@ -68,9 +69,20 @@ fn open_node(paths: &StorePaths, team: &TeamSettings) -> Result<Records> {
     Records::open_node(paths, team)
 }
 
+/// What embeds: what is named; where nothing is, the model behind the store's vectors, if it has a name.
+fn source_for(records: &Records, configured: ModelSource) -> Result<ModelSource> {
+    if configured != ModelSource::Default {
+        return Ok(configured);
+    }
+    let Some((_, stored)) = records.current_model()? else { return Ok(configured) };
+    let is_its = |model: &NamedModel| as_stored(&model.identity()).is_comparable_to(&stored);
+    Ok(NamedModel::ALL.into_iter().find(is_its).map_or(configured, ModelSource::Named))
+}
+
 impl Store {
-    /// Opens the store: the records, and the indexes that can be opened. No file is read completely.
-    pub fn open(paths: StorePaths, mut config: Config, host: ModelHost) -> Result<Self> {
+    /// Opens the store: the records, and the indexes that can be opened. No file is read completely. Without a `host`, the model
+    /// is that of the settings; where these name none, that of the store's vectors, if it has a name.
+    pub fn open(paths: StorePaths, mut config: Config, host: Option<ModelHost>) -> Result<Self> {
         #[cfg(feature = "postgres")]
         let records = match &config.team {
             Some(team) => open_node(&paths, team)?,
@@ -79,6 +91,13 @@ impl Store {
         #[cfg(not(feature = "postgres"))]
         let records = Records::open(&paths)?;
         config.index_writer &= records.can_write();
+        let host = match host {
+            Some(host) => host,
+            None => {
+                config.model.source = source_for(&records, config.model.source)?;
+                ModelHost::new(&config.model)?
+            }
+        };
         let fallback = config.model.fallback.clone();
         let fallback = fallback.map(|source| ModelHost::new(&ModelSettings { source, ..config.model.clone() }));
         let store = Store {

@@ -8,7 +8,7 @@ use memorist_clients::Client;
 use memorist_clients::connect::{self, ClientPlan, Environment, Ledger, Step};
 use memorist_clients::place::Platform;
 use memorist_clients::program::Program;
-use memorist_engine::config::ServerAddress;
+use memorist_engine::config::{ModelSource, ServerAddress};
 use memorist_ingest::sources::machine::Machine;
 use serde_json::{Value, json};
 
@@ -55,8 +55,8 @@ fn typed(global: &Global) -> Result<Vec<String>, Failure> {
     let mut options = Vec::new();
     for (name, folder) in [("--cache", global.cache.as_deref()), ("--model", global.model.as_deref().map(Path::new))] {
         match folder.filter(|folder| is_typed(name) && !folder.as_os_str().is_empty()) {
-            Some(folder) if name == "--model" && folder == Path::new("none") => {
-                options.extend([name.to_owned(), "none".to_owned()])
+            Some(model) if name == "--model" && !is_folder(model) => {
+                options.extend([name.to_owned(), model.to_string_lossy().into_owned()]);
             }
             Some(folder) => options.extend([name.to_owned(), absolute(name, folder)?]),
             None => {}
@@ -67,6 +67,11 @@ fn typed(global: &Global) -> Result<Vec<String>, Failure> {
     }
     options.extend(global.no_project.then(|| "--no-project".to_owned()));
     Ok(options)
+}
+
+/// Whether `--model` names a folder, and not a model or none.
+fn is_folder(model: &Path) -> bool {
+    model.to_str().is_none_or(|name| matches!(ModelSource::called(name), ModelSource::Folder(_)))
 }
 
 /// The same for a process that works in another folder. Passwords do not go into settings of others.

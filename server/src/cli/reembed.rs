@@ -19,7 +19,7 @@ pub fn run(app: &App, args: &Reembed) -> Outcome {
     let source = &app.settings().engine.model.source;
     if *source == ModelSource::None {
         return Err(Failure::input(
-            "there is no model to embed with (`model = \"none\"`); name one with --model DIR, or remove that setting",
+            "there is no model to embed with (`model = \"none\"`); name one with --model, or remove that setting",
         ));
     }
     let bars = app.bars()?;
@@ -104,6 +104,13 @@ fn to_keep(source: &ModelSource) -> String {
             let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
             format!("write `model = {folder:?}` into memorist.toml or set MEMORIST_MODEL")
         }
+        ModelSource::Named(model) => {
+            return format!(
+                "every memorist that names no model uses it for this store from now on; to name it, write \
+                 `model = \"{}\"` into memorist.toml. Restart servers that are running",
+                model.name()
+            );
+        }
         ModelSource::Remote(_) => "keep `[embedding]` in memorist.toml and unset MEMORIST_MODEL".to_owned(),
         _ => "remove `model` from memorist.toml and unset MEMORIST_MODEL".to_owned(),
     };
@@ -140,6 +147,7 @@ mod tests {
         assert!(shown.starts_with("changed from old to new: 1,200 texts embedded in 3.4 s\n"), "{shown}");
         assert!(shown.contains("`model = \"/models/new\"`"), "{shown}");
         assert!(text(&report, &ModelSource::Default).contains("remove `model`"));
+        assert!(text(&report, &ModelSource::called("multilingual")).contains("`model = \"multilingual\"`"));
         let same = ReembedReport { changed: false, before: Some("new".into()), ..report };
         assert_eq!(text(&same, &ModelSource::Default), "the store's embeddings are those of new already");
     }

@@ -98,7 +98,7 @@ fn wants_model(app: &App, params: &SearchParams, result: &SearchResult) -> bool 
     params.mode != Some(Mode::Keyword)
         && result.tier == Tier::Keyword
         && config.model.may_download
-        && config.model.source == ModelSource::Default
+        && matches!(config.model.source, ModelSource::Default | ModelSource::Named(_))
 }
 
 /// Fetches the model and embeds what waits for it. False if that cannot be done now: the keyword search is the result
