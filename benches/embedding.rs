@@ -1,4 +1,5 @@
-//! Time of an embedding by the default model, and by ONNX Runtime with the same weights, one after the other in each round.
+//! Time of an embedding by the default model, and by ONNX Runtime with the same weights, one after the other in each round; then
+//! by the multilingual model.
 //!
 //! Texts of 8 to 256 tokens, one at a time and many at once; medians, and how many times as long ONNX Runtime takes.
 //! `MEMORIST_KERNEL=avx2` compares other instructions. ONNX Runtime runs many texts on two sessions, so compare on one
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bench_data::real;
-use memorist_engine::embed::{Embedder, ModelHost, ModelSettings, ModelSource, setup};
+use memorist_engine::embed::{Embedder, ModelHost, ModelSettings, ModelSource, NamedModel, setup};
 use memorist_engine::progress::NoProgress;
 
 /// Tokens, with the two marks.
@@ -63,6 +64,23 @@ fn compare_nearest(embedder: &dyn Embedder) {
     eprintln!("\n{} real queries: least cosine {least:.7}, {found} of their {} nearest", texts.len(), K * texts.len());
 }
 
+/// The time of a query by the multilingual model. Its prefix is two more tokens.
+fn time_multilingual() {
+    let settings = ModelSettings::from(ModelSource::Named(NamedModel::E5Small));
+    setup(&settings, &mut |plan| eprintln!("{plan}"), &NoProgress).expect("the multilingual model");
+    let (embedder, loading) = load(&settings);
+    eprintln!("\nmultilingual: loaded in {:.1} ms\ntokens   a query, ms", loading.as_secs_f64() * 1e3);
+    for tokens in LENGTHS {
+        let texts = texts(tokens - 2, 8);
+        let times = (0..3 * ROUNDS).map(|round| {
+            let start = Instant::now();
+            embedder.embed_query(&texts[round % texts.len()]).expect("a vector");
+            start.elapsed()
+        });
+        eprintln!("{tokens:6} {:13.2}", median(times.collect()));
+    }
+}
+
 fn main() {
     let default = ModelSettings::default();
     let report = setup(&default, &mut |plan| eprintln!("{plan}"), &NoProgress).expect("the default model");
@@ -112,4 +130,5 @@ fn main() {
         );
     }
     compare_nearest(&*ours);
+    time_multilingual();
 }

@@ -1,26 +1,82 @@
-//! How well the default model finds memories in other languages than English: made questions, each about one memory.
+//! How well the models find memories in other languages than English: made questions, each about one memory.
 
 use std::collections::BTreeMap;
 
+use memorist_engine::Engine;
+use memorist_engine::config::{Config, ModelSource};
+use memorist_engine::embed::NamedModel;
 use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{NewRecord, Query, Weights};
+use memorist_engine::types::{NewRecord, Query, RecordId, Weights};
 
-use crate::meaning::engine_with_model;
+use crate::meaning::{engine_with_model, model_cache};
 
 /// A line: a language, a memory, a question about it.
 const QUESTIONS: &str = include_str!("../../bench-data/src/agents/languages.tsv");
 
-/// What `docs/src/models.md` says of it. To lean on words finds hardly more.
+fn lines() -> Vec<[&'static str; 3]> {
+    let columns = |line: &'static str| line.splitn(3, '\t').collect::<Vec<_>>().try_into().expect("three columns");
+    QUESTIONS.lines().map(columns).collect()
+}
+
+/// Saves all memories. Their ids.
+fn save_all(engine: &Engine, lines: &[[&str; 3]]) -> Vec<RecordId> {
+    let ids = lines.iter().map(|[_, memory, _]| engine.add(&NewRecord::new(*memory)).unwrap().id).collect();
+    engine.embed_pending(&NoProgress).unwrap();
+    ids
+}
+
+fn with_source(source: ModelSource) -> Config {
+    let mut config = Config::default();
+    config.model.cache_dir = Some(model_cache());
+    config.model.source = source;
+    config
+}
+
+/// What `docs/src/models.md` says of it, through the whole search. Then the store keeps its model by itself.
+#[test]
+fn the_multilingual_model_finds_a_memory_in_any_of_these_languages() {
+    let folder = tempfile::tempdir().unwrap();
+    let named = |model| with_source(ModelSource::Named(model));
+    let engine = Engine::open(folder.path(), named(NamedModel::E5Small)).unwrap();
+    engine.prepare_model(&mut |plan| eprintln!("fetching {plan}"), &NoProgress).unwrap();
+    let lines = lines();
+    let ids = save_all(&engine, &lines);
+    // Per language: all, found in the first five, found first.
+    let mut counts: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
+    for ([language, _, question], id) in lines.iter().zip(&ids) {
+        let counts = counts.entry(language).or_default();
+        let hits = engine.search(&Query { limit: 5, ..Query::new(*question) }).unwrap().hits;
+        let place = hits.iter().position(|hit| hit.record.id == *id);
+        counts[0] += 1;
+        counts[1] += usize::from(place.is_some());
+        counts[2] += usize::from(place == Some(0));
+    }
+    for (language, [all, found, first]) in &counts {
+        eprintln!("{language}: {found} of {all} in the first five, {first} first");
+    }
+    let [all, found, _] = counts.values().fold([0; 3], |sum, one| [sum[0] + one[0], sum[1] + one[1], sum[2] + one[2]]);
+    assert!(all == 175 && found >= 160, "{found} of {all}");
+
+    drop(engine);
+    let cosines = |config: Config| {
+        let engine = Engine::open(folder.path(), config).unwrap();
+        let [_, _, question] = lines[0];
+        let hits = engine.search(&Query { limit: 5, ..Query::new(question) }).unwrap().hits;
+        hits.iter().filter(|hit| hit.vector_score.is_some()).count()
+    };
+    assert_eq!(cosines(with_source(ModelSource::Default)), 5, "no model is named: that of the store is used");
+    assert_eq!(cosines(named(NamedModel::MiniLm)), 0, "another is named: it is not the store's");
+    let engine = Engine::open(folder.path(), with_source(ModelSource::Default)).unwrap();
+    assert!(!engine.reembed(&NoProgress).unwrap().changed, "no model is named: nothing is to change");
+}
+
+/// What `docs/src/models.md` says of the default model. To lean on words finds hardly more.
 #[test]
 fn a_memory_in_another_language_is_found_less_often() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine_with_model(folder.path());
-    let lines: Vec<[&str; 3]> = QUESTIONS
-        .lines()
-        .map(|line| line.splitn(3, '\t').collect::<Vec<_>>().try_into().expect("three columns"))
-        .collect();
-    let ids: Vec<_> = lines.iter().map(|[_, memory, _]| engine.add(&NewRecord::new(*memory)).unwrap().id).collect();
-    engine.embed_pending(&NoProgress).unwrap();
+    let lines = lines();
+    let ids = save_all(&engine, &lines);
     // Per language: all, found in the first five, and with words first.
     let mut counts: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
     for ([language, _, question], id) in lines.iter().zip(ids) {

@@ -1,7 +1,6 @@
 //! Where a text is cut: Viterbi's algorithm over the pieces.
 
-use super::UNKNOWN;
-use super::packed::Vocabulary;
+use super::packed::{UNKNOWN, Vocabulary};
 
 /// A piece of a text.
 pub struct Cut<'a> {

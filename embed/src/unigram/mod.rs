@@ -14,11 +14,8 @@ mod packed;
 mod tests;
 
 use best::Cut;
-use packed::Vocabulary;
 pub use packed::{Shared, make};
-
-/// The token of what no piece stands for.
-const UNKNOWN: u32 = 3;
+use packed::{UNKNOWN, Vocabulary};
 
 /// A unigram tokenizer of SentencePiece.
 pub struct Unigram(Vocabulary);

@@ -25,6 +25,8 @@ use crate::error::{Error, Result};
 
 /// The version of this layout.
 const VERSION: u32 = 1;
+/// The token of what no piece stands for.
+pub const UNKNOWN: u32 = 3;
 /// Where the scores begin.
 const SCORES: usize = 16;
 /// What is taken from the least score of a piece, for what is unknown.

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use memorist_durable::crash;
-use memorist_embed::{Embedder, ModelHost, ModelIdentity, Refusal};
+use memorist_embed::{Embedder, ModelHost, Refusal};
 
 use super::lock::{EmbeddingGuard, WriterGuard};
 use super::scale::TEXTS_WORTH_A_SCALE;
-use super::store::Store;
+use super::store::{Store, as_stored};
 use crate::error::{Error, Result};
 use crate::progress::{NoProgress, Progress, cancel_point};
 use crate::records::{Model, ModelId, Pending};
@@ -294,14 +294,4 @@ pub(super) fn embed(embedder: &dyn Embedder, pending: &[Pending], progress: &dyn
         return Err(Error::bad_vector("it made no vector"));
     }
     Ok(made)
-}
-
-/// The identity of a model as stored in the records.
-pub(super) fn as_stored(identity: &ModelIdentity) -> Model {
-    Model {
-        name: identity.name.clone(),
-        weights_sha256: identity.weights_sha256.clone(),
-        pooling: identity.pooling.clone(),
-        dims: identity.dims,
-    }
 }

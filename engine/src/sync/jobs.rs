@@ -15,9 +15,8 @@ use memorist_durable::crash;
 use memorist_embed::{BatchJobs, Embedder, JobFailure, JobState};
 use ulid::Ulid;
 
-use super::backlog::as_stored;
 use super::lock::WriterGuard;
-use super::store::Store;
+use super::store::{Store, as_stored};
 use crate::error::{Error, Result};
 use crate::progress::{Progress, cancel_point};
 use crate::records::{MAX_JOB_FAILURES, Pending};

@@ -11,10 +11,10 @@
 use memorist_durable::crash;
 use memorist_embed::Embedder;
 
-use super::backlog::{Made, ROUND, ROUND_OF_PROVIDER, as_stored, embed};
+use super::backlog::{Made, ROUND, ROUND_OF_PROVIDER, embed};
 use super::jobs::Target;
 use super::lock::WriterGuard;
-use super::store::Store;
+use super::store::{Store, as_stored};
 
 use crate::config::Backend;
 use crate::error::{Error, Result};

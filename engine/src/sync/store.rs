@@ -4,10 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use memorist_embed::{ModelHost, ModelSettings, ModelSource, NamedModel};
+use memorist_embed::{ModelHost, ModelIdentity, ModelSettings, ModelSource, NamedModel};
 use parking_lot::Mutex;
 
-use super::backlog::as_stored;
 #[cfg(feature = "postgres")]
 use super::image_files;
 use super::index_slot::IndexSlot;
@@ -67,6 +66,16 @@ fn open_node(paths: &StorePaths, team: &TeamSettings) -> Result<Records> {
         }
     }
     Records::open_node(paths, team)
+}
+
+/// The identity of a model as stored in the records.
+pub(super) fn as_stored(identity: &ModelIdentity) -> Model {
+    Model {
+        name: identity.name.clone(),
+        weights_sha256: identity.weights_sha256.clone(),
+        pooling: identity.pooling.clone(),
+        dims: identity.dims,
+    }
 }
 
 /// What embeds: what is named; where nothing is, the model behind the store's vectors, if it has a name.
