@@ -2,7 +2,8 @@
 //!
 //! An ordinary compound ("read-only", "and/or") is none, and neither is a number, a date or a time of day.
 
-use super::analysis::{is_identifier_char, normalise, trim};
+use super::analysis::{is_identifier_char, trim};
+use super::folding::normalise;
 
 /// Fewer characters are no code.
 const LEAST_CHARS: usize = 3;

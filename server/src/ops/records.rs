@@ -48,6 +48,7 @@ pub fn no_reply(params: &SearchParams, query: &Query) -> Option<SearchReply> {
         remedy: None,
         terms: Vec::new(),
         missing: Vec::new(),
+        is_foreign: false,
         weaker: 0,
         explain,
     })

@@ -487,6 +487,7 @@ mod tests {
             parts: Default::default(),
             matched_by: vec![memorist_engine::types::MatchSource::Vector],
             vector_score: Some(0.6),
+            similarity: None,
             keyword_score: None,
         };
         SearchReply {
@@ -500,6 +501,7 @@ mod tests {
             remedy: None,
             terms: Vec::new(),
             missing: Vec::new(),
+            is_foreign: false,
             weaker: 0,
             explain: Default::default(),
         }
