@@ -94,7 +94,8 @@ pub fn explain(hits: &mut [Hit]) {
             _ => outdone_by.is_some() || outdoes,
         });
         // What is below it may have a reason of its own.
-        let by_sides = outdone_by.map(|below| &hits[below]).filter(|below| below.placed.is_none());
+        let is_lowered = |hit: &Hit| matches!(hit.placed, Some(Placed::Superseded | Placed::Kept | Placed::Session));
+        let by_sides = outdone_by.map(|below| &hits[below]).filter(|below| !is_lowered(below));
         let by_sides = by_sides.map(|below| match hit.parts.vector > below.parts.vector {
             true => Placed::Meaning,
             false => Placed::Words,
