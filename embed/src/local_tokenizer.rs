@@ -13,7 +13,7 @@ pub fn local_tokenizer(settings: &ModelSettings) -> Option<Tokenizer> {
     let read = match Provision::new(settings).ok()?.tokenizer()? {
         TokenizerFile::Json(file) => file.read().map(|json| {
             let words = std::str::from_utf8(&json).ok().and_then(WordPiece::from_tokenizer_json);
-            words.map(Tokenizer::WordPiece)
+            words.map(|words| Tokenizer::WordPiece(Box::new(words)))
         }),
         TokenizerFile::Packed(files) => packed_tokenizer(&files).map(Some),
     };

@@ -6,7 +6,7 @@ use crate::wordpiece::WordPiece;
 /// A tokenizer.
 pub enum Tokenizer {
     /// Of BERT.
-    WordPiece(WordPiece),
+    WordPiece(Box<WordPiece>),
     /// Of SentencePiece.
     Unigram(Unigram),
 }

@@ -73,7 +73,7 @@ impl NamedModel {
             NamedModel::MiniLm => {
                 let json = files.tokenizer.read()?;
                 let words = std::str::from_utf8(&json).ok().and_then(WordPiece::from_tokenizer_json);
-                words.map(Tokenizer::WordPiece)
+                words.map(|words| Tokenizer::WordPiece(Box::new(words)))
             }
             NamedModel::E5Small => {
                 let vocabulary: Shared = Arc::new(Vocabulary(model.clone()));

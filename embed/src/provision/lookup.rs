@@ -46,7 +46,7 @@ pub enum TokenizerFile {
     /// A `tokenizer.json`.
     Json(SourceFile),
     /// Packed with the weights of these files.
-    Packed(ModelFiles),
+    Packed(Box<ModelFiles>),
 }
 
 /// Finds and fetches.
@@ -157,7 +157,7 @@ impl Provision {
                 let files = self.files(*model);
                 match model {
                     NamedModel::MiniLm => TokenizerFile::Json(files.tokenizer),
-                    NamedModel::E5Small => TokenizerFile::Packed(files),
+                    NamedModel::E5Small => TokenizerFile::Packed(Box::new(files)),
                 }
             }),
         }
