@@ -2,18 +2,20 @@
 //! thousands of others; and of many that are alike among those, as the dialogues say the same of a dozen services and people.
 //! And the tokens that a recall has, and how long it takes beside a search.
 //!
-//! Then turns with words of the trade that are in few vocabularies, of which a part is mistaken for names.
+//! Then turns with words of the trade that are in few vocabularies, of which a part is mistaken for names; turns with a code, a path or
+//! a name; and questions in seven languages, to the default model and to the multilingual one.
 //!
 //! The turns come in two halves without a wording in common. What decides in `engine/src/recall/` was chosen by one of them.
 //!
 //! Run: `cargo bench --bench recall`, with `MEMORIST_BENCH_COUNT=N` for other than 10,000 memories around them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use bench_data::{DialogueTurn, Dialogues, Need};
 use memorist_engine::Engine;
-use memorist_engine::config::Config;
+use memorist_engine::config::{Config, ModelSource};
+use memorist_engine::embed::NamedModel;
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{NewRecord, Query, Recall, RecallRequest, RecordId, Viewer};
 
@@ -23,8 +25,13 @@ const AROUND: usize = 10_000;
 /// The few memories are a part of those of the dialogues, each of so many parts in turn.
 const PARTS: usize = 13;
 const PARTS_OF_TRADE: usize = 7;
+/// So few are deleted again, so that the next ones are asked without them.
+const FEW_MEMORIES: usize = 100;
 
 fn main() {
+    for model in [NamedModel::MiniLm, NamedModel::E5Small] {
+        ask_in_languages(model);
+    }
     let around = std::env::var("MEMORIST_BENCH_COUNT").map_or(AROUND, |count| count.parse().expect("a number"));
     let dialogues = bench_data::dialogues(SEED);
     let trade = bench_data::trade_dialogues(SEED);
@@ -37,6 +44,13 @@ fn main() {
         print(name, &ask_each(&engine, &dialogues, &in_parts(&dialogues, PARTS)));
         print(&format!("{name}; in words of the trade"), &ask_each(&engine, &trade, &in_parts(&trade, PARTS_OF_TRADE)));
     };
+    let coded = bench_data::coded_dialogues(SEED);
+    let ask_coded = |name: &str| {
+        for (kind, dialogues) in &coded {
+            print(&format!("{kind}, {name}"), &ask_each(&engine, dialogues, &in_parts(dialogues, 1)));
+        }
+    };
+    ask_coded("24 alike");
     ask_few("a few memories, another few each time");
     let others = bench_data::memories(SEED, around).map(|made| NewRecord {
         context: made.context,
@@ -45,6 +59,7 @@ fn main() {
     });
     save(&engine, others.collect());
     ask_few(&format!("a few, among {around} others"));
+    ask_coded(&format!("24 alike, among {around} others"));
     let name = format!("many alike, among {around} others");
     print(&name, &ask_each(&engine, &dialogues, &in_parts(&dialogues, 1)));
     time(&engine, &dialogues);
@@ -52,6 +67,36 @@ fn main() {
         &format!("{name}, and those of before; in words of the trade"),
         &ask_each(&engine, &trade, &in_parts(&trade, 1)),
     );
+}
+
+/// Saves every second memory of each language, and prints how many of the questions about these are given them, and how many of the
+/// questions about the others are given anything.
+fn ask_in_languages(model: NamedModel) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut config = Config::default();
+    config.log_searches = false;
+    config.model.source = ModelSource::Named(model);
+    let engine = Engine::open(folder.path(), config).expect("a store");
+    engine.prepare_model(&mut |plan| eprintln!("{plan}"), &NoProgress).expect("the model");
+    eprintln!("\nin languages, {model:?}\n{:12} {:>24} {:>24}", "", "needed and given, %", "not needed and given, %");
+    let all = bench_data::languages();
+    let languages: BTreeSet<&str> = all.iter().map(|[language, ..]| *language).collect();
+    for language in languages {
+        let of_language: Vec<_> = all.iter().filter(|[of, ..]| *of == language).collect();
+        let texts = of_language.iter().step_by(2).map(|[_, memory, _]| NewRecord::new(*memory)).collect();
+        let saved = save(&engine, texts);
+        let given: Vec<Vec<RecordId>> = of_language
+            .iter()
+            .map(|[_, _, question]| engine.recall(&RecallRequest::new(*question)).expect("recalls"))
+            .map(|recall| recall.memories.iter().map(|memory| memory.record.id).collect())
+            .collect();
+        let needed = given.iter().step_by(2).zip(&saved).map(|(given, id)| given.contains(id));
+        let not_needed = given.iter().skip(1).step_by(2).map(|given| !given.is_empty());
+        eprintln!("{language:12} {:>24} {:>24}", percent(needed), percent(not_needed));
+        for id in saved {
+            engine.delete(id, &Viewer::OWNER).expect("deletes");
+        }
+    }
 }
 
 /// The memories of dialogues, each in one of so many parts in turn.
@@ -102,7 +147,7 @@ fn ask_each<'a>(engine: &Engine, dialogues: &'a Dialogues, parts: &[Vec<usize>])
             let needed = turn.memory.map(|memory| ids[&memory]);
             TurnOutcome { turn, recall: recall(engine, turn), needed }
         }));
-        if parts.len() > 1 {
+        if parts.len() > 1 || part.len() < FEW_MEMORIES {
             for id in saved {
                 engine.delete(id, &Viewer::OWNER).expect("deletes");
             }

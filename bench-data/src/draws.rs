@@ -28,6 +28,7 @@ pub(crate) enum Purpose {
     SessionTurn = 16,
     Dialogue = 17,
     TradeDialogue = 18,
+    CodedDialogue = 19,
 }
 
 /// A stream of draws.

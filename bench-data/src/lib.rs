@@ -18,7 +18,8 @@
 //!
 //! # Dialogues
 //! [`dialogues()`] generates what was saved in earlier sessions, and turns of later ones that need it, or nothing;
-//! [`trade_dialogues()`] more, in words of the trade.
+//! [`trade_dialogues()`] more, in words of the trade, and [`coded_dialogues()`] those with a code, a path or a name. [`languages()`] has
+//! memories and questions in seven languages.
 //!
 //! # Notes
 //! [`vault()`] generates a vault of notes in nested folders, as people write them; [`note_facts`] asks for lines of them.
@@ -48,6 +49,7 @@
 
 mod changes;
 mod code;
+mod coded;
 mod conversations;
 mod dialogues;
 mod draws;
@@ -71,6 +73,7 @@ mod vocabulary;
 mod wording;
 
 pub use changes::{Change, changes};
+pub use coded::{InLanguage, coded_dialogues, languages};
 pub use conversations::{Conversations, Lookup, Turn, conversations};
 pub use dialogues::{DialogueTurn, Dialogues, Need, dialogues, trade_dialogues};
 pub use identifiers::{Identified, identifiers};

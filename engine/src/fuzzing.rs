@@ -3,6 +3,7 @@
 use crate::keywords::{Payload, seal};
 use crate::map::Map;
 use crate::records::Change;
+use crate::scale::CosineScale;
 use crate::vectors::hnsw;
 
 /// Bytes as an entry of the sync log: the operation, then its payload.
@@ -53,19 +54,31 @@ pub fn vector_payload(bytes: &[u8]) -> bool {
     true
 }
 
+/// Bytes as the file of a cosine scale. Returns whether they are one.
+///
+/// # Panics
+/// If a round trip changes the bytes.
+pub fn scale_file(bytes: &[u8]) -> bool {
+    is_kept(bytes, |bytes| CosineScale::from_bytes(bytes).map(|scale| scale.to_bytes()))
+}
+
 /// Bytes as the file of a map. Returns whether they are one.
 ///
 /// # Panics
 /// If a round trip changes the bytes.
 pub fn map_file(bytes: &[u8]) -> bool {
+    is_kept(bytes, |bytes| Map::from_bytes(bytes).ok().map(|map| map.to_bytes()))
+}
+
+/// Whether bytes that end with their checksum are read, and written as they were.
+fn is_kept(bytes: &[u8], again: impl Fn(&[u8]) -> Option<Vec<u8>>) -> bool {
     // A checksum cannot be guessed: any bytes are read before a right one, too.
     let with_checksum = [bytes, &crc32fast::hash(bytes).to_le_bytes()].concat();
-    let is_map = |bytes: &[u8]| {
-        Map::from_bytes(bytes).is_ok_and(|map| {
-            assert_eq!(map.to_bytes(), bytes);
-            true
-        })
+    let is_kept = |bytes: &[u8]| {
+        let again = again(bytes);
+        assert!(again.as_ref().is_none_or(|again| again == bytes));
+        again.is_some()
     };
-    let _ = is_map(&with_checksum);
-    is_map(bytes)
+    let _ = is_kept(&with_checksum);
+    is_kept(bytes)
 }

@@ -393,6 +393,10 @@ struct Held {
 }
 
 impl Embedder for Held {
+    fn is_measurable(&self) -> bool {
+        self.inner.is_measurable()
+    }
+
     fn identity(&self) -> &ModelIdentity {
         self.inner.identity()
     }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use memorist_embed::fuzzing::wheel;
-use memorist_engine::fuzzing::{keyword_payload, keyword_seal, map_file, sync_log, vector_payload};
+use memorist_engine::fuzzing::{keyword_payload, keyword_seal, map_file, scale_file, sync_log, vector_payload};
 use memorist_index::fuzzing::{manifest, segment};
 use memorist_ingest::sources::fuzzing::{note, transcript};
 use memorist_server::fuzzing::{arguments, import_file, message, time};
@@ -25,6 +25,7 @@ fn read(target: &str, bytes: &[u8], folder: &Path) -> bool {
         "keyword_payload" => drop(keyword_payload(bytes)),
         "keyword_seal" => keyword_seal(bytes),
         "map_file" => drop(map_file(bytes)),
+        "scale_file" => drop(scale_file(bytes)),
         "message" => message(bytes),
         "note" => note(bytes),
         "sync_log" => sync_log(bytes),
@@ -96,6 +97,7 @@ fn sound_seeds_are_of_the_present_format() {
     assert!(keyword_payload(&seed("keyword_payload/sound")));
     assert!(vector_payload(&seed("vector_payload/sound")));
     assert!(map_file(&seed("map_file/sound")));
+    assert!(scale_file(&seed("scale_file/sound")));
     for name in ["flat", "graph", "links_to_nowhere", "scales_of_nan"] {
         assert!(segment(&seed(&format!("vector_segment/{name}")), folder.path()), "{name} is opened, sound or not");
     }

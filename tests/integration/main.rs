@@ -53,6 +53,7 @@
 //! | `team/` | nodes of a team store: nothing acknowledged is missed or lost, and all answer alike |
 //! | `team_server.rs` | `memorist server`, as whoever looks after a team store runs it |
 //! | `watching.rs` | a server reads files that change, and writes the daily log |
+//! | `scripts.rs` | "probably not here" in every script, with three models |
 //! | `docs.rs` | the documents name files that exist, and every row of the specification has a test |
 //! | `process.rs`, `support.rs` | child processes with a protocol; stores and other helpers |
 
@@ -115,6 +116,7 @@ mod recall;
 mod recovery;
 mod reembed;
 mod saving;
+mod scripts;
 #[cfg(target_os = "linux")]
 mod serving;
 mod settings;

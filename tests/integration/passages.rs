@@ -42,6 +42,10 @@ impl Windowed {
 }
 
 impl Embedder for Windowed {
+    fn is_measurable(&self) -> bool {
+        self.inner.is_measurable()
+    }
+
     fn identity(&self) -> &ModelIdentity {
         self.inner.identity()
     }

@@ -20,6 +20,10 @@ struct Counting {
 }
 
 impl Embedder for Counting {
+    fn is_measurable(&self) -> bool {
+        self.inner.is_measurable()
+    }
+
     fn identity(&self) -> &ModelIdentity {
         self.inner.identity()
     }

@@ -2,43 +2,16 @@
 
 use memorist_embed::Embedder;
 
-use super::file::Statements;
-use super::{CosineScale, Known};
+use super::model::CosineScale;
+use super::query::Known;
+use super::statements::{Statements, sentences};
 use crate::error::{Error, Result};
 use crate::types::embedding::{is_one, length};
 
-/// A line: a group, `statement` or `question`, the text.
-const SENTENCES: &str = include_str!("sentences.tsv");
 /// A language is known if its level is within so many spreads of the lowest.
 const KNOWN_SPREADS: f64 = 2.0;
 /// No model tells unrelated texts apart better than this: a smaller spread is one of equal vectors.
 const LEAST_SPREAD: f64 = 0.005;
-
-/// The sentences of one kind, by group, in the order of the file.
-fn sentences(kind: &str) -> Vec<(&'static str, Vec<&'static str>)> {
-    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
-    for line in SENTENCES.lines() {
-        let mut columns = line.splitn(3, '\t');
-        let (Some(group), Some(of), Some(text)) = (columns.next(), columns.next(), columns.next()) else { continue };
-        if of == kind {
-            match groups.last_mut().filter(|(last, _)| *last == group) {
-                Some((_, texts)) => texts.push(text),
-                None => groups.push((group, vec![text])),
-            }
-        }
-    }
-    groups
-}
-
-/// The sizes of the groups of statements. They are as the file has them, so that a kept scale of other sentences does not fit.
-pub(super) fn group_sizes() -> Vec<usize> {
-    sentences("statement").iter().map(|(_, texts)| texts.len()).collect()
-}
-
-/// How many of the first groups are languages; the others are numbers, symbols and code.
-pub(super) fn languages() -> usize {
-    sentences("statement").iter().take_while(|(group, _)| group.len() == 2).count()
-}
 
 impl CosineScale {
     /// Measures a model. Takes as long as it takes to embed 225 short texts.
@@ -115,23 +88,4 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
 
 fn mean_of_squares(values: &[f64], from: f64) -> f64 {
     mean(values.iter().map(|value| (value - from).powi(2)))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    #[test]
-    fn sentences_are_unrelated_statements_and_questions_in_languages_that_have_both() {
-        let (statements, questions) = (sentences("statement"), sentences("question"));
-        assert_eq!((statements.len(), questions.len(), languages()), (45, 10, 40));
-        assert!(statements.iter().all(|(_, texts)| texts.len() >= 4));
-        assert!(questions.iter().all(|(language, texts)| texts.len() >= 4
-            && statements[..languages()].iter().any(|(group, _)| group == language)));
-        let all = statements.iter().chain(&questions).flat_map(|(_, texts)| texts);
-        let lines = SENTENCES.lines().count();
-        assert_eq!((all.clone().count(), all.collect::<BTreeSet<_>>().len()), (lines, lines));
-    }
 }

@@ -53,7 +53,8 @@ use crate::config::Config;
 use crate::error::Result;
 use crate::keywords::pieces;
 use crate::types::{
-    DOUBTFUL, Hit, LinkKind, MatchSource, Millis, Mode, NearMiss, Parts, Placed, Query, Scale, SearchReply, Tier, Weights,
+    DOUBTFUL, Hit, LinkKind, MatchSource, Millis, Mode, NearMiss, Parts, Placed, Query, Scale, SearchReply, Tier,
+    Weights,
 };
 
 /// The warning of a search for parts of words in a store with more text than one search reads.

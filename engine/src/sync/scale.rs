@@ -4,23 +4,14 @@ use std::sync::Arc;
 
 use memorist_embed::Embedder;
 
-use super::store::{Store, identity};
+use super::store::{KnownScale, Store, identity};
 use crate::error::{Error, Result};
 use crate::records::Model;
 use crate::scale::{CosineScale, QueryScale};
 
-/// A provider is asked for the vectors of the built-in sentences when it has embedded so many texts at once: for a store of a few
+/// A provider embeds the built-in sentences when it has embedded so many texts at once: for a store of a few
 /// memories they would cost more than these.
 pub(super) const TEXTS_WORTH_A_SCALE: usize = 64;
-
-/// What this process knows of the scale.
-#[derive(Debug, Clone)]
-pub(super) enum KnownScale {
-    /// Of the model that it names.
-    Scale(Arc<CosineScale>),
-    /// This model could not be measured.
-    Failed(String),
-}
 
 impl Store {
     /// How the cosines of a query with this vector are read. Cosines as they are, until the model has been measured.
@@ -38,7 +29,7 @@ impl Store {
     /// The scale of the store's model, if it was measured.
     pub fn scale(&self) -> Result<Option<Arc<CosineScale>>> {
         let Some((_, model)) = self.model()? else { return Ok(None) };
-        Ok(match self.known_scale(&identity(&model)) {
+        Ok(match self.known_scale(&mut self.scale.lock(), &identity(&model)) {
             Some(KnownScale::Scale(scale)) => Some(scale),
             Some(KnownScale::Failed(_)) | None => None,
         })
@@ -47,10 +38,10 @@ impl Store {
     /// Measures the model behind `embedder`, unless that was done. A failure is logged: the search goes on without.
     pub(super) fn measure(&self, embedder: &dyn Embedder, model: &Model) {
         let identity = identity(model);
-        if !embedder.is_measurable() || self.known_scale(&identity).is_some() {
+        let mut known = self.scale.lock();
+        if !embedder.is_measurable() || self.known_scale(&mut known, &identity).is_some() {
             return;
         }
-        let mut known = self.scale.lock();
         let measured = CosineScale::measure(embedder, identity.clone()).map(Arc::new);
         *known = Some(match measured {
             Ok(scale) => {
@@ -64,9 +55,8 @@ impl Store {
         });
     }
 
-    /// From memory, or from the file.
-    fn known_scale(&self, model: &str) -> Option<KnownScale> {
-        let mut known = self.scale.lock();
+    /// What is known of the scale of this model: from memory, or from the file.
+    fn known_scale(&self, known: &mut Option<KnownScale>, model: &str) -> Option<KnownScale> {
         let is_of_model = |known: &KnownScale| match known {
             KnownScale::Scale(scale) => scale.model() == model,
             KnownScale::Failed(failed) => failed == model,

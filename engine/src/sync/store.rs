@@ -11,7 +11,6 @@ use parking_lot::Mutex;
 use super::image_files;
 use super::index_slot::IndexSlot;
 use super::lock::{EmbeddingLock, WriterLock};
-use super::scale::KnownScale;
 #[cfg(feature = "postgres")]
 use crate::config::TeamSettings;
 use crate::config::{Backend, Config};
@@ -20,6 +19,7 @@ use crate::keywords::{self, KeywordIndex, KeywordSnapshot, TantivyIndex};
 use crate::map::Keeper;
 use crate::paths::StorePaths;
 use crate::records::{Model, ModelId, Records};
+use crate::scale::CosineScale;
 use crate::types::{Millis, Seq};
 use crate::vectors::exact::ExactIndex;
 use crate::vectors::hnsw::HnswIndex;
@@ -53,6 +53,15 @@ pub struct Store {
     pub(super) nothing_to_embed: Mutex<Option<(Seq, usize)>>,
     pub(super) paths: StorePaths,
     pub(super) config: Config,
+}
+
+/// What this process knows of the scale.
+#[derive(Debug, Clone)]
+pub(super) enum KnownScale {
+    /// Of the model that it names.
+    Scale(Arc<CosineScale>),
+    /// This model could not be measured.
+    Failed(String),
 }
 
 /// Opens a node of a team. A new one begins with an image, if one was left for it.

@@ -8,7 +8,6 @@ use memorist_engine::{Engine, Error, Result};
 
 use super::answers::{absent, max_tokens, other_projects, unknown_project};
 use super::changes::Fields;
-use super::language;
 use crate::ops;
 use crate::ops::Context;
 use crate::wire::core::{GetParams, Line, Page, beginning, one_line};
@@ -19,6 +18,9 @@ use crate::wording::{Remarks, Worded as _, nearest, why};
 const SNIPPET_CHARS: usize = 700;
 /// The same where only ids were requested.
 const ID_CHARS: usize = 60;
+/// Said of a query whose cosines say little.
+const UNREAD: &str = "Note: the embedding model hardly knows the language of this query, so words decide: use those that the memory \
+     has, or names. `memorist reembed --model multilingual` sets up a model of a hundred languages.";
 /// Default number of memories of a list or chain.
 const LISTED: usize = 20;
 /// Most memories at once.
@@ -79,7 +81,7 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
     if reply.hits.len() < query.limit {
         notes.extend(other_projects(engine, context, &query.filter.viewer)?);
     }
-    notes.extend(language::note(engine, &params.query)?);
+    notes.extend(reply.is_foreign.then(|| UNREAD.to_owned()));
     if params.explain.unwrap_or(false) {
         let times = serde_json::to_string(&reply.explain).unwrap_or_default();
         notes.push(format!("Explain: {times}"));

@@ -5,7 +5,6 @@
 //! | `find.rs` | searching, getting, listing, following links |
 //! | `change.rs` | saving, changing, deleting, linking, undoing |
 //! | `many.rs` | changing and deleting what a search finds, after a preview |
-//! | `language.rs` | whether a query is in a language that the model hardly knows |
 //! | `answers.rs` | what several tools say |
 //! | `changes.rs` | what differs between two versions, in words |
 //! | `overview.rs` | the digest and the statistics |
@@ -14,7 +13,6 @@ mod answers;
 mod change;
 mod changes;
 mod find;
-mod language;
 mod many;
 mod overview;
 
