@@ -267,6 +267,7 @@ fn forget_passages(folder: &Path) {
             "DELETE FROM embeddings WHERE hash IN (SELECT hash FROM passages);
              DELETE FROM passages;
              DROP TABLE passages;
+             DROP INDEX records_by_date;
              DROP TABLE recalled;
              DROP TABLE copied;
              DROP TABLE unsent_accesses;

@@ -85,6 +85,10 @@ impl Model {
 }
 
 impl Embedder for Model {
+    fn is_measurable(&self) -> bool {
+        false
+    }
+
     fn identity(&self) -> &ModelIdentity {
         &self.identity
     }

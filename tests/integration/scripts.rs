@@ -117,11 +117,14 @@ fn bge() -> PathBuf {
 fn similarities_of_the_default_model_in_english_are_its_cosines() {
     let folder = tempfile::tempdir().unwrap();
     let engine = crate::meaning::engine_with_model(folder.path());
-    for text in ["User prefers dark mode for all applications", "Deploys go out on Tuesdays", "The cat is called Miro"] {
+    for text in ["User prefers dark mode for all applications", "Deploys go out on Tuesdays", "The cat is called Miro"]
+    {
         engine.add(&NewRecord::new(text)).unwrap();
     }
     engine.embed_pending(&NoProgress).unwrap();
-    for question in ["which theme does the user like", "when do we deploy?", "what is the name of the cat", "gold price"] {
+    for question in
+        ["which theme does the user like", "when do we deploy?", "what is the name of the cat", "gold price"]
+    {
         let reply = engine.search(&Query::new(question)).unwrap();
         assert!(!reply.is_foreign && reply.hits.len() == 3, "{question}");
         for hit in reply.hits {

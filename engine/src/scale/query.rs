@@ -14,9 +14,9 @@ pub struct Known {
 /// [`Known`] of the default model, whose scale this is: for it, similarities of English texts are its cosines.
 const STANDARD: Known = Known { mean: 0.095, spread: 0.085, level: 0.117 };
 /// The level of a query may be this much above the known one by chance.
-const CHANCE: f64 = 0.06;
+const CHANCE: f64 = 0.04;
 /// From here on, it is above for a reason.
-const FOREIGN: f64 = 0.18;
+const FOREIGN: f64 = 0.14;
 
 /// How the cosines of one query are read.
 #[derive(Debug, Clone, Copy, PartialEq)]

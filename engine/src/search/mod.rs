@@ -125,7 +125,9 @@ pub fn search(
     if query.include_superseded {
         put_after_successors(&view, &mut hits, query, now)?;
     }
-    let nothing = tier != Tier::Substring && is_nothing(&ranked, query, is_within_words);
+    let missing = missing::missing_codes(&view, query)?;
+    let is_unknown = missing::asks_only_for(&missing, &query.text);
+    let nothing = tier != Tier::Substring && (is_unknown || is_nothing(&ranked, query, is_within_words));
     let more = cut_page(&mut hits, query);
     let weaker = dropped.min(query.limit - hits.len());
     add_contradictions(&view, &mut hits, query, now)?;
@@ -142,7 +144,7 @@ pub fn search(
         near_miss,
         remedy,
         terms,
-        missing: missing::missing_codes(&view, query)?,
+        missing,
         is_foreign,
         weaker,
         explain,

@@ -14,7 +14,6 @@ use memorist_embed::Embedder;
 use super::backlog::{Made, ROUND, ROUND_OF_PROVIDER, embed};
 use super::jobs::Target;
 use super::lock::WriterGuard;
-use super::scale::TEXTS_WORTH_A_SCALE;
 use super::store::{Store, as_stored};
 
 use crate::config::Backend;
@@ -77,7 +76,7 @@ impl Store {
             // The few that were written in the last moment.
             texts += self.embed_with_provider(&embedding, u64::MAX, progress)?;
         }
-        if changed && (embedder.is_quick() || texts >= TEXTS_WORTH_A_SCALE as u64) {
+        if changed && embedder.is_quick() {
             self.measure(&*embedder, &model);
         }
         self.records.shorten_wal()?;

@@ -22,7 +22,7 @@ pub enum MatchSource {
 }
 
 /// Version of the curve behind [`Hit::relevance`]: relevances of different versions are not comparable.
-pub const RELEVANCE_VERSION: u32 = 1;
+pub const RELEVANCE_VERSION: u32 = 2;
 
 /// Relevance of the best result below which the store seems to have no answer. `cargo bench --bench quality` prints how often
 /// that is said with reason, and how often wrongly.
