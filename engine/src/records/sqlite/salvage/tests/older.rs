@@ -18,6 +18,7 @@ const BACK_BEFORE_THREADS: &str = "
     ALTER TABLE records DROP COLUMN origin; ALTER TABLE trash DROP COLUMN origin;
     ALTER TABLE records DROP COLUMN session; ALTER TABLE records DROP COLUMN turn;
     ALTER TABLE trash DROP COLUMN session; ALTER TABLE trash DROP COLUMN turn;
+    DROP INDEX records_by_date;
     PRAGMA user_version = 5;
 ";
 
