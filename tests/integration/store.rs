@@ -312,7 +312,7 @@ fn a_search_says_how_many_memories_wait_for_their_embedding() {
     assert_eq!(hybrid.warnings, ["2 memories wait for their embeddings, until then found by their words alone"]);
     let vector = found(Mode::Vector);
     assert_eq!(vector.hits.len(), 1);
-    assert_eq!(vector.warnings, ["2 memories wait for an embedding, until then not found by meaning"]);
+    assert_eq!(vector.warnings, ["2 memories wait for their embeddings, until then not found by meaning"]);
     assert_eq!(found(Mode::Keyword).warnings, Vec::<String>::new(), "nothing is missing here");
     store.settle();
     assert_eq!(found(Mode::Vector).hits.len(), 3);

@@ -2,7 +2,7 @@
 //!
 //! An ordinary compound ("read-only", "and/or") is none, and neither is a number, a date or a time of day.
 
-use super::analysis::{is_identifier_char, trim};
+use super::analysis::{is_identifier_char, significant_count, trim};
 use super::folding::normalise;
 
 /// Fewer characters are no code.
@@ -21,6 +21,13 @@ pub fn codes(text: &str) -> Vec<&str> {
     }
     found.truncate(MOST_CODES);
     found
+}
+
+/// Whether a text has codes, and no significant word beside them.
+pub fn has_only_codes(text: &str) -> bool {
+    let codes = codes(text);
+    !codes.is_empty()
+        && significant_count(&codes.iter().fold(text.to_owned(), |rest, code| rest.replace(code, " "))) == 0
 }
 
 fn is_code(chunk: &str) -> bool {
@@ -80,6 +87,12 @@ mod tests {
             assert_eq!(codes(text), expected, "{text}");
         }
         assert_eq!(codes(&"a1b2 c3d4 ".repeat(1_000_000)), ["a1b2", "c3d4"]);
+    }
+
+    #[test]
+    fn a_text_of_codes_has_no_other_word() {
+        assert!(has_only_codes("what is HRB-31?") && has_only_codes("E4242 a_b"));
+        assert!(!has_only_codes("HRB-31 result") && !has_only_codes("what is it?"));
     }
 
     #[test]

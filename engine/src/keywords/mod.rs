@@ -120,7 +120,7 @@ mod within;
 pub(crate) mod tests;
 
 pub use self::analysis::{longest_word, pieces, significant_count, significant_words};
-pub use self::codes::{codes, has_code};
+pub use self::codes::{codes, has_code, has_only_codes};
 pub use self::damage::log_contained_panics;
 pub use self::found::{Found, Match, Matches, Place, Turn, Window};
 pub use self::index::{TantivyIndex, empty_snapshot};

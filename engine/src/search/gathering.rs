@@ -5,6 +5,7 @@ use super::merge::Candidate;
 use super::view::{SearchContext, View, keyword_fallback};
 use crate::config::Config;
 use crate::error::{Error, Remedy, Result};
+use crate::keywords::has_only_codes;
 use crate::records::ModelId;
 use crate::scale::QueryScale;
 use crate::types::{Explain, MAX_POOL, Millis, Mode, Period, Query, RecordId, Scale, Weights};
@@ -133,7 +134,7 @@ pub fn gather(
         has_vector,
         by_words,
         is_within_words,
-        is_foreign: scale.is_foreign(),
+        is_foreign: scale.is_foreign() && !has_only_codes(&query.text),
     })
 }
 

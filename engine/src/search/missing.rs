@@ -2,7 +2,7 @@
 
 use super::view::View;
 use crate::error::Result;
-use crate::keywords::{KeywordQuery, codes, significant_count};
+use crate::keywords::{KeywordQuery, codes};
 use crate::types::Query;
 
 /// The codes of the query, as they are written there, that no memory has which passes its filter. None while the keyword index is
@@ -18,10 +18,4 @@ pub fn missing_codes(view: &View, query: &Query) -> Result<Vec<String>> {
         }
     }
     Ok(missing)
-}
-
-/// Whether the query asks for nothing but codes, of which all are missing: then whatever is near resembles them by chance.
-pub fn asks_only_for(missing: &[String], text: &str) -> bool {
-    let rest = missing.iter().fold(text.to_owned(), |rest, code| rest.replace(code, " "));
-    !missing.is_empty() && significant_count(&rest) == 0
 }

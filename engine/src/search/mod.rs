@@ -51,7 +51,7 @@ pub use why::judge;
 
 use crate::config::Config;
 use crate::error::Result;
-use crate::keywords::pieces;
+use crate::keywords::{has_only_codes, pieces};
 use crate::types::{
     DOUBTFUL, Hit, LinkKind, MatchSource, Millis, Mode, NearMiss, Parts, Placed, Query, Scale, SearchReply, Tier,
     Weights,
@@ -126,7 +126,8 @@ pub fn search(
         put_after_successors(&view, &mut hits, query, now)?;
     }
     let missing = missing::missing_codes(&view, query)?;
-    let is_unknown = missing::asks_only_for(&missing, &query.text);
+    // Whatever is near resembles a code by chance.
+    let is_unknown = !missing.is_empty() && has_only_codes(&query.text);
     let nothing = tier != Tier::Substring && (is_unknown || is_nothing(&ranked, query, is_within_words));
     let more = cut_page(&mut hits, query);
     let weaker = dropped.min(query.limit - hits.len());

@@ -402,7 +402,14 @@ pub(super) fn leak(
         if viewer.sees(&record.scope) { &mut seen } else { &mut hidden }.extend(words(record));
     }
     let text = answer.to_string();
-    for word in hidden.difference(&seen).filter(|word| text.contains(word.as_str())) {
+    // A code of the query that no visible memory has is named as it was asked for.
+    let times = |part: String| text.matches(&*part).count();
+    let is_named_as_missing = |word: &String| {
+        let asked = arguments.get("query").and_then(Value::as_str).unwrap_or_default();
+        let named = times(format!("no memory mentions {word}")) + times(format!("\"missing\":[\"{word}\"]"));
+        asked.contains(&**word) && times(word.clone()) == named
+    };
+    for word in hidden.difference(&seen).filter(|word| text.contains(word.as_str()) && !is_named_as_missing(word)) {
         let _ = write!(wrong, "it holds {word}; ");
     }
     let (mut shown, mut requested) = (BTreeSet::new(), BTreeSet::new());

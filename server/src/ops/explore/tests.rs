@@ -255,12 +255,16 @@ fn why_agrees_with_the_search_about_every_memory() {
     // A busy machine leaves some of them for later.
     engine.embed_pending(&NoProgress).unwrap();
     engine.flush(&NoProgress).unwrap();
-    let whole = asked(&engine, json!({ "query": "amber dune", "limit": 200, "detail": "ids" }));
+    let whole = asked(&engine, json!({ "query": "amber dune", "limit": 200, "minRelevance": 0, "detail": "ids" }));
     let hits = whole["results"].as_array().unwrap();
     assert_eq!(hits.len(), 120);
     for (at, hit) in hits.iter().enumerate() {
         let ask = |limit: usize| {
-            json_of(why(&engine, &all(), params(json!({ "id": hit["id"], "query": "amber dune", "limit": limit }))))
+            json_of(why(
+                &engine,
+                &all(),
+                params(json!({ "id": hit["id"], "query": "amber dune", "limit": limit, "minRelevance": 0 })),
+            ))
         };
         let answer = ask(200);
         assert_eq!((answer["found"].as_bool(), answer["rank"].as_u64()), (Some(true), Some(at as u64 + 1)));
@@ -283,7 +287,7 @@ fn why_says_that_a_search_did_not_look_so_deep() {
     }
     engine.flush(&NoProgress).unwrap();
     let ask = |id: i64, limit: usize, mode: &str| {
-        let asked = json!({ "id": id, "query": "crane", "limit": limit, "mode": mode });
+        let asked = json!({ "id": id, "query": "crane", "limit": limit, "minRelevance": 0, "mode": mode });
         json_of(why(&engine, &all(), params(asked)))
     };
     let far = ask(1, 5, "keyword");
