@@ -171,7 +171,7 @@ impl Ranked {
     }
 }
 
-/// Ranks the candidates: best first, of equals the newer. An index without candidates adds nothing. If all scores of an index
+/// Ranks the candidates: best first, of equals the newer, or by id from the least of the candidates, as other systems do. An index without candidates adds nothing. If all scores of an index
 /// are equal (or it has only one), each of them becomes 1.
 pub fn merge(candidates: Vec<Candidate>, weights: Weights, scale: Scale) -> Vec<Ranked> {
     let from = |least: f64| (scale == Scale::Theoretical).then_some(least);
@@ -220,7 +220,10 @@ pub fn merge(candidates: Vec<Candidate>, weights: Weights, scale: Scale) -> Vec<
             Ranked { candidate, score, parts, relevance, unlifted, by_words }
         })
         .collect();
-    ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.candidate.id.cmp(&a.candidate.id)));
+    ranked.sort_by(|a, b| {
+        let by_id = a.candidate.id.cmp(&b.candidate.id);
+        b.score.total_cmp(&a.score).then(if scale == Scale::Theoretical { by_id.reverse() } else { by_id })
+    });
     ranked
 }
 
@@ -334,7 +337,10 @@ mod tests {
         assert_eq!(merge(vec![candidate(5, Some(0.2), Some(3.0))], Weights::default(), Scale::Pool)[0].score, 1.0);
         let equal =
             merge(vec![candidate(9, Some(0.2), None), candidate(4, Some(0.2), None)], Weights::default(), Scale::Pool);
-        assert_eq!(order(&equal), [9, 4], "of equals the newer comes first");
+        assert_eq!(order(&equal), [4, 9], "ties go by id");
+        let candidates = vec![candidate(4, Some(0.2), None), candidate(9, Some(0.2), None)];
+        let newest = merge(candidates, Weights::default(), Scale::Theoretical);
+        assert_eq!(order(&newest), [9, 4], "of equals the newer comes first");
         assert!((equal[0].score - 0.7).abs() < 1e-12);
     }
 
@@ -555,7 +561,8 @@ mod tests {
             prop_assert_eq!(ranked.len(), candidates.len());
             prop_assert!(ranked.iter().all(|r| (0.0..=1.0 + 1e-12).contains(&r.score)));
             prop_assert!(ranked.windows(2).all(|pair| pair[0].score > pair[1].score
-                || (pair[0].score == pair[1].score && pair[0].candidate.id > pair[1].candidate.id)));
+                || (pair[0].score == pair[1].score
+                    && (pair[0].candidate.id > pair[1].candidate.id) == (scale == Scale::Theoretical))));
             let mut reversed = candidates;
             reversed.reverse();
             prop_assert_eq!(order(&ranked), order(&merge(reversed, Weights::default(), scale)));
