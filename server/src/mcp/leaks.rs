@@ -406,8 +406,9 @@ pub(super) fn leak(
     let times = |part: String| text.matches(&*part).count();
     let is_named_as_missing = |word: &String| {
         let asked = arguments.get("query").and_then(Value::as_str).unwrap_or_default();
-        let named = times(format!("no memory mentions {word}")) + times(format!("\"missing\":[\"{word}\"]"));
-        asked.contains(&**word) && times(word.clone()) == named
+        let named =
+            ["no memory mentions ", "resembles ", "\"missing\":[\""].map(|before| times(format!("{before}{word}")));
+        asked.contains(&**word) && times(word.clone()) == named.iter().sum::<usize>()
     };
     for word in hidden.difference(&seen).filter(|word| text.contains(word.as_str()) && !is_named_as_missing(word)) {
         let _ = write!(wrong, "it holds {word}; ");

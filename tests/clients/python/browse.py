@@ -172,7 +172,7 @@ def check_search(checks, binary, store):
         shows("and the best is shown", "Memory 2", "context     The new web site")
         terminal.type(CONTROL_U)
         terminal.type("暗い")
-        shows("in any script", "Search: 暗い", "Memory 4", "▸ 1.000  preference    暗い画面")
+        shows("in any script", "Search: 暗い", "Memory 4", "preference    暗い画面", "3 weaker ones: F2")
         terminal.type(CONTROL_U)
         shows("an empty line lists again", "4 memories; type to search")
         terminal.type(DOWN)

@@ -250,7 +250,9 @@ fn why_agrees_with_the_search_about_every_memory() {
     let (_folder, engine) = store();
     let words = ["amber", "boat", "cedar", "dune", "ember", "fjord", "grove"];
     for at in 0..120usize {
-        add(&engine, &format!("{} {} {} note {at}", words[at % 7], words[at / 7 % 7], words[at % 5]));
+        // With words of its own, as of two that say nearly the same the newer is shown first.
+        let own = format!("left{at} right{at} top{at} bottom{at}");
+        add(&engine, &format!("{} {} {} note {own}", words[at % 7], words[at / 7 % 7], words[at % 5]));
     }
     // A busy machine leaves some of them for later.
     engine.embed_pending(&NoProgress).unwrap();
