@@ -270,11 +270,11 @@ fn a_backup_gives_the_same_answers_and_nothing_is_embedded_again() {
     let store = Store::new(setup.clone());
     fill(&store);
     let before = answers(&store.engine);
-    let embedded = embedder.texts.load(Ordering::Relaxed);
     let elsewhere = tempfile::tempdir().unwrap();
     let file = elsewhere.path().join("backup.db");
     store.engine.back_up(&file, &NoProgress).unwrap();
     store.add("written after the backup");
+    let embedded = embedder.texts.load(Ordering::Relaxed);
 
     let again = elsewhere.path().join("store");
     memorist_engine::restore(&file, &again, &NoProgress).unwrap();
