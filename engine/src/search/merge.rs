@@ -463,7 +463,7 @@ mod tests {
         assert_eq!(first(far(true, 0.9), both, theoretical), 1);
         assert_eq!(first(far(false, 0.9), both, theoretical), 39);
         assert_eq!(first(far(true, 0.5), both, theoretical), 39, "half of the words is no proof");
-        assert_eq!(first(far(true, 0.9), both, Scale::Pool), 39);
+        assert_eq!(first(far(true, 0.9), both, Scale::Pool), 2);
         assert_eq!(first(far(true, 0.9), Weights { vector: 1.0, keyword: 0.0 }, theoretical), 39);
     }
 
