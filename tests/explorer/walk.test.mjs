@@ -62,7 +62,7 @@ test("a search answers while it is typed, and says why each was found", async (t
 
 test("a search without an answer says so, and shows what is weaker when asked to", async () => {
   await show(page(), "#/list?q=zzzzqqqq");
-  await page().getByRole("heading", { name: "Probably not here" }).waitFor();
+  await page().locator("#list-title", { hasText: "Probably not here" }).waitFor();
   await whole();
   for (const shown of await page().locator(".rows .score b").allTextContents()) assert.ok(Number(shown) < 0.25, shown);
   await page().getByRole("button", { name: /^Show [\d,]+ weaker ones?$/ }).click();
