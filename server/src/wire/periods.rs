@@ -420,7 +420,7 @@ fn weekday_name(word: &str) -> Option<Weekday> {
 /// A month by its name or the first three letters of it.
 fn month(word: &str) -> Option<i8> {
     let is_name = |month: &&str| *month == word || month[..3] == *word || word == "sept" && *month == "september";
-    let at = MONTHS.iter().position(|month| is_name(&month))?;
+    let at = MONTHS.iter().position(is_name)?;
     i8::try_from(at + 1).ok()
 }
 
