@@ -3,13 +3,13 @@
 //! And the tokens that a recall has, and how long it takes beside a search.
 //!
 //! Then turns with words of the trade that are in few vocabularies, of which a part is mistaken for names; turns with a code, a path or
-//! a name; and questions in seven languages, to the default model and to the multilingual one.
+//! a name; and questions in eight languages, to the default model and to the multilingual one.
 //!
 //! The turns come in two halves without a wording in common. What decides in `engine/src/recall/` was chosen by one of them.
 //!
 //! Run: `cargo bench --bench recall`, with `MEMORIST_BENCH_COUNT=N` for other than 10,000 memories around them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use bench_data::{DialogueTurn, Dialogues, Need};
@@ -69,8 +69,7 @@ fn main() {
     );
 }
 
-/// Saves every second memory of each language, and prints how many of the questions about these are given them, and how many of the
-/// questions about the others are given anything.
+/// Asks in each language, about one half of its memories and then about the other.
 fn ask_in_languages(model: NamedModel) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut config = Config::default();
@@ -78,24 +77,10 @@ fn ask_in_languages(model: NamedModel) {
     config.model.source = ModelSource::Named(model);
     let engine = Engine::open(folder.path(), config).expect("a store");
     engine.prepare_model(&mut |plan| eprintln!("{plan}"), &NoProgress).expect("the model");
-    eprintln!("\nin languages, {model:?}\n{:12} {:>24} {:>24}", "", "needed and given, %", "not needed and given, %");
-    let all = bench_data::languages();
-    let languages: BTreeSet<&str> = all.iter().map(|[language, ..]| *language).collect();
-    for language in languages {
-        let of_language: Vec<_> = all.iter().filter(|[of, ..]| *of == language).collect();
-        let texts = of_language.iter().step_by(2).map(|[_, memory, _]| NewRecord::new(*memory)).collect();
-        let saved = save(&engine, texts);
-        let given: Vec<Vec<RecordId>> = of_language
-            .iter()
-            .map(|[_, _, question]| engine.recall(&RecallRequest::new(*question)).expect("recalls"))
-            .map(|recall| recall.memories.iter().map(|memory| memory.record.id).collect())
-            .collect();
-        let needed = given.iter().step_by(2).zip(&saved).map(|(given, id)| given.contains(id));
-        let not_needed = given.iter().skip(1).step_by(2).map(|given| !given.is_empty());
-        eprintln!("{language:12} {:>24} {:>24}", percent(needed), percent(not_needed));
-        for id in saved {
-            engine.delete(id, &Viewer::OWNER).expect("deletes");
-        }
+    let languages = bench_data::language_dialogues();
+    for (language, halves) in &languages {
+        let asked: Vec<_> = halves.iter().flat_map(|half| ask_each(&engine, half, &in_parts(half, 1))).collect();
+        print(&format!("{language}, {}", model.name()), &asked);
     }
 }
 

@@ -108,13 +108,58 @@ fn dialogues(kind: &Kind, thing: impl Fn(usize) -> String, draws: &mut Draws) ->
     all
 }
 
-/// A language, a memory in it, and a question that it answers.
-pub type InLanguage = [&'static str; 3];
+/// A language, a memory in it, a question that it answers in other words, and one in its own words.
+pub type InLanguage = [&'static str; 4];
 
-/// Made questions in seven languages, 25 of each.
+/// Made questions in eight languages, 25 memories of each.
 pub fn languages() -> Vec<InLanguage> {
-    let columns = |line: &'static str| line.splitn(3, '\t').collect::<Vec<_>>().try_into().expect("three columns");
+    let columns = |line: &'static str| line.splitn(4, '\t').collect::<Vec<_>>().try_into().expect("four columns");
     include_str!("agents/languages.tsv").lines().map(columns).collect()
+}
+
+/// The same as dialogues, two of each language: one half of the memories is saved, and the questions about the other half need none.
+pub fn language_dialogues() -> Vec<(&'static str, [Dialogues; 2])> {
+    let mut all: Vec<(&str, Vec<InLanguage>)> = Vec::new();
+    for line in languages() {
+        match all.last_mut().filter(|(language, _)| *language == line[0]) {
+            Some((_, lines)) => lines.push(line),
+            None => all.push((line[0], vec![line])),
+        }
+    }
+    all.into_iter().map(|(language, lines)| (language, [0, 1].map(|saved| half_saved(&lines, saved)))).collect()
+}
+
+/// Whom each memory of a language is about; the others are about nobody.
+const PERSONS: [Option<&str>; 11] = {
+    let [mia, leon, clara, jan] = [Some("Mia"), Some("Leon"), Some("Clara"), Some("Jan")];
+    [mia, leon, clara, mia, leon, clara, jan, clara, jan, Some("Ruth"), Some("Otto")]
+};
+
+fn half_saved(lines: &[InLanguage], saved: usize) -> Dialogues {
+    let person = |at: usize| PERSONS.get(at).copied().flatten();
+    let is_known =
+        |at: usize| person(at).is_some() && (saved..lines.len()).step_by(2).any(|other| person(other) == person(at));
+    let mut all = Dialogues::default();
+    for (at, [_, memory, in_other_words, asked]) in lines.iter().enumerate() {
+        let is_saved = at % 2 == saved;
+        for (need, text) in [(Need::InOtherWords, in_other_words), (Need::Asked, asked)] {
+            all.turns.push(DialogueTurn {
+                text: (*text).to_owned(),
+                need: match is_saved {
+                    true => need,
+                    false if is_known(at) => Need::Near,
+                    false => Need::Unknown,
+                },
+                memory: is_saved.then_some(all.memories.len()),
+                before: Vec::new(),
+                is_for_tuning: at / 2 % 2 == 0,
+            });
+        }
+        if is_saved {
+            all.memories.push((*memory).to_owned());
+        }
+    }
+    all
 }
 
 #[cfg(test)]
@@ -135,6 +180,13 @@ mod tests {
                 assert_eq!(of_half.count(), 24, "{name} {need:?}");
             }
         }
-        assert_eq!(languages().len(), 175);
+        let of_languages = language_dialogues();
+        assert_eq!((languages().len(), of_languages.len()), (200, 8));
+        for (language, halves) in of_languages {
+            let turns = halves.iter().flat_map(|half| &half.turns);
+            let of = |need: Need| turns.clone().filter(|turn| turn.need == need).count();
+            let counts = [of(Need::Asked), of(Need::InOtherWords), of(Need::Near), of(Need::Unknown)];
+            assert_eq!(counts, [25, 25, 18, 32], "{language}");
+        }
     }
 }

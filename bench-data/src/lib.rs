@@ -19,7 +19,7 @@
 //! # Dialogues
 //! [`dialogues()`] generates what was saved in earlier sessions, and turns of later ones that need it, or nothing;
 //! [`trade_dialogues()`] more, in words of the trade, and [`coded_dialogues()`] those with a code, a path or a name. [`languages()`] has
-//! memories and questions in seven languages.
+//! memories and questions in eight languages, and [`language_dialogues()`] makes dialogues of them.
 //!
 //! # Notes
 //! [`vault()`] generates a vault of notes in nested folders, as people write them; [`note_facts`] asks for lines of them.
@@ -73,7 +73,7 @@ mod vocabulary;
 mod wording;
 
 pub use changes::{Change, changes};
-pub use coded::{InLanguage, coded_dialogues, languages};
+pub use coded::{InLanguage, coded_dialogues, language_dialogues, languages};
 pub use conversations::{Conversations, Lookup, Turn, conversations};
 pub use dialogues::{DialogueTurn, Dialogues, Need, dialogues, trade_dialogues};
 pub use identifiers::{Identified, identifiers};

@@ -11,7 +11,7 @@ use crate::passages::{PassageKey, of_records};
 use crate::progress::Progress;
 use crate::records::{Change, MAX_JOB_FAILURES, NextModel, Refused, Salvage, Snapshot};
 use crate::sync::{Store, has_model, identity};
-use crate::types::{AboutJob, Filter, Millis, RecordId, Seq};
+use crate::types::{AboutJob, Filter, ForeignMemories, Millis, RecordId, Seq};
 use crate::vectors::VectorSnapshot;
 
 /// Most findings named per check; the rest is counted.
@@ -198,6 +198,13 @@ fn model(store: &Store, _progress: &dyn Progress) -> Result<Check> {
         check
             .details
             .push("batch jobs are switched off: two failed in a row; an explicit backfill switches them on".into());
+    }
+    if let Some(ForeignMemories { count, examined }) = store.foreign_memories()? {
+        check.details.push(format!(
+            "{count} of the newest {examined} memories are in a language that it does not know: they are found by their words \
+             alone"
+        ));
+        check.remedy = check.remedy.or(Some(Remedy::UseMultilingualModel));
     }
     if let Some(NextModel { model, texts, missing }) = store.records.snapshot()?.next_model(store.now())? {
         check.details.push(format!(

@@ -185,6 +185,9 @@ pub enum Remedy {
     RepairCopy,
     /// Configure the store's model, or change the store to the configured one: [`Engine::reembed`](crate::Engine::reembed).
     Reembed,
+    /// Change the store to a model of more languages:
+    /// [`NamedModel::E5Small`](crate::embed::NamedModel::E5Small) and [`Engine::reembed`](crate::Engine::reembed).
+    UseMultilingualModel,
 }
 
 /// The category of an [`Error`]: decides exit codes, and whether a model can correct its call.

@@ -1,6 +1,6 @@
 //! Errors of the engine in the words of this program: parameters by the names that clients send, remedies as commands.
 
-use memorist_engine::types::{Hit, NearMiss, Placed, SearchReply, Threshold, WEAK};
+use memorist_engine::types::{ForeignMemories, Hit, NearMiss, Placed, SearchReply, Threshold, WEAK};
 use memorist_engine::{Error, Remedy};
 
 /// The text of an error, for people and for models.
@@ -150,8 +150,21 @@ pub fn command(remedy: Remedy) -> &'static str {
         Remedy::Reembed => {
             "name the store's model in the setting `model`, or change the store to this one with `memorist reembed`"
         }
+        Remedy::UseMultilingualModel => MULTILINGUAL,
         _ => "see `memorist doctor`",
     }
+}
+
+const MULTILINGUAL: &str = "`memorist reembed --model multilingual` changes the store to a model of about a hundred languages \
+     (91 MB to fetch; 6 ms for a query instead of 2)";
+
+/// Suggests another model.
+pub fn foreign(memories: ForeignMemories) -> String {
+    let ForeignMemories { count, examined } = memories;
+    format!(
+        "{count} of the newest {examined} memories are in a language that the embedding model does not know, so they are \
+         found by their words alone; {MULTILINGUAL}"
+    )
 }
 
 /// The engine's fields that clients send under another name.

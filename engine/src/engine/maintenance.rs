@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::records::MAX_JOB_FAILURES;
 use crate::sync::Target;
+use crate::types::ForeignMemories;
 
 impl Engine {
     /// Sizes of the indexes, and how far they are behind the records.
@@ -31,6 +32,23 @@ impl Engine {
     /// Whether the store can be written. If not, it is only searched.
     pub fn can_write(&self) -> bool {
         self.store.records.can_write()
+    }
+
+    /// The memories in a language that the store's model does not know, if at least 20 of the newest 100 are. Takes a few
+    /// milliseconds if one of the newest three is such a memory, else less than one.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn foreign_memories(&self) -> Result<Option<ForeignMemories>> {
+        self.store.foreign_memories()
+    }
+
+    /// The same the first time that it is so, and never again for this store: to suggest another model once.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn new_foreign_memories(&self) -> Result<Option<ForeignMemories>> {
+        self.store.new_foreign_memories()
     }
 
     /// Finds the model, or fetches it if that is allowed, and loads it. `announce` is called before a download.

@@ -256,10 +256,10 @@ fn begins_with_symbol(word: &str) -> bool {
     word.starts_with(is_symbol)
 }
 
-/// English words that are not significant. They are indexed; a query drops them unless it has nothing else. Single
+/// Words that are not significant, normalised. They are indexed; a query drops them unless it has nothing else. Single
 /// letters are what is left of `it's`, `don't`, `we'll`.
 pub(super) fn is_stop_word(word: &str) -> bool {
-    STOP_WORDS.binary_search(&word).is_ok()
+    [STOP_WORDS, OTHER_STOP_WORDS].iter().any(|list| list.binary_search(&word).is_ok())
 }
 
 #[rustfmt::skip]
@@ -273,6 +273,28 @@ const STOP_WORDS: &[&str] = &[
     "than", "that", "the", "their", "theirs", "them", "themselves", "then", "there", "these", "they", "this", "those",
     "through", "to", "too", "under", "until", "up", "ve", "very", "was", "we", "were", "what", "when", "where",
     "which", "while", "who", "whom", "why", "will", "with", "would", "you", "your", "yours", "yourself", "yourselves",
+];
+
+/// Those of German, French, Spanish, Portuguese, Italian, Dutch, Polish and Russian that are no words of English or of programs.
+#[rustfmt::skip]
+const OTHER_STOP_WORDS: &[&str] = &[
+    "al", "alla", "als", "ao", "au", "auch", "auf", "aus", "aux", "avec", "bei", "bis", "ce", "cet", "cette", "che",
+    "chi", "como", "con", "cosa", "cual", "cuando", "czy", "da", "dal", "dalla", "dans", "das", "dat", "de", "dei",
+    "dein", "della", "delle", "dem", "der", "des", "di", "dit", "dla", "donde", "dos", "du", "een", "ein", "eine",
+    "einem", "einen", "einer", "el", "elle", "elles", "en", "er", "est", "esta", "este", "et", "fue", "gdzie", "gli",
+    "habe", "haben", "het", "hoe", "ich", "ihr", "il", "ile", "ils", "im", "ins", "ist", "jak", "jaka", "jaki",
+    "jakie", "jakim", "je", "kann", "kiedy", "kto", "ktora", "ktore", "ktorego", "ktorej", "ktory", "ktorym", "l",
+    "la", "las", "le", "les", "leur", "lo", "los", "mein", "meine", "mes", "mi", "naar", "nach", "nel", "nella",
+    "nicht", "nie", "noch", "nos", "notre", "nous", "od", "oder", "onde", "ont", "ou", "para", "pas", "por",
+    "pourquoi", "przy", "qu", "quais", "qual", "quale", "quali", "quand", "que", "quel", "quelle", "quelles", "quels",
+    "quem", "qui", "quien", "quienes", "quoi", "sao", "se", "sein", "seine", "si", "sich", "sie", "sind", "sono",
+    "sont", "sur", "ta", "te", "tu", "um", "uma", "un", "una", "und", "une", "uno", "unos", "uns", "unser", "unsere",
+    "vom", "von", "voor", "votre", "vous", "waar", "wann", "wanneer", "warum", "wat", "welche", "welchem", "welchen",
+    "welcher", "welches", "welke", "wem", "wen", "wer", "werden", "wie", "wir", "wird", "wo", "womit", "wurde", "za",
+    "ze", "zijn", "zu", "zum", "zur", "бы", "в", "во", "вы", "где", "для", "до", "его", "ее", "еи", "ему", "есть",
+    "же", "за", "и", "из", "к", "как", "какая", "какие", "каким", "какого", "какои", "каком", "какую", "когда",
+    "кому", "которыи", "кто", "ли", "мои", "моя", "мы", "на", "нам", "наш", "наша", "не", "о", "он", "она", "они",
+    "от", "по", "при", "с", "со", "та", "те", "тот", "ты", "у", "чем", "чему", "что", "это", "я",
 ];
 
 /// A stemmer of single words, for queries.
@@ -380,5 +402,21 @@ impl TokenStream for TokenList {
 
     fn token_mut(&mut self) -> &mut Token {
         &mut self.tokens[self.next - 1]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stop_words_are_normalised_sorted_and_in_one_list() {
+        let strange: Vec<_> = OTHER_STOP_WORDS.iter().filter(|word| normalise(word) != **word).collect();
+        assert!(strange.is_empty(), "{strange:?}");
+        assert!([STOP_WORDS, OTHER_STOP_WORDS].iter().all(|list| list.is_sorted()));
+        assert!(OTHER_STOP_WORDS.iter().all(|word| !STOP_WORDS.contains(word)));
+        assert_eq!(significant_count("Où est-ce que la boulangerie ouvre, et quand ?"), 2);
+        assert_eq!(significant_count("Wann wird der Müll abgeholt?"), 2);
+        assert_eq!(significant_count("run jest with MIT on the NAS, then fur"), 6);
     }
 }

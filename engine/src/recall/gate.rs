@@ -19,9 +19,9 @@ const UNRELATED: (f64, f64) = (0.3, 0.1);
 /// A word in common that is at least so rare is no accident.
 const RARE: f64 = 0.4;
 /// Without one, the texts have to be this near to each other.
-const NEAR: f64 = 0.55;
+const NEAR: f64 = 0.5;
 /// The least cosine. Among few memories, each that is somehow about it stands out.
-const LEAST_COSINE: f64 = 0.45;
+const LEAST_COSINE: f64 = 0.42;
 /// Or a share of words from which the least cosine does not matter.
 const SURE_SHARE: f64 = 0.6;
 /// A code or a name that more results have singles none of them out.
@@ -42,6 +42,8 @@ pub struct Gate<'a> {
     min_score: f64,
     /// The names in it, in lower case.
     names: Vec<String>,
+    /// Whether these may have other endings.
+    are_inflected: bool,
     /// Its codes, if few results have them; or its names, if it says nothing else.
     codes: Vec<String>,
     words: usize,
@@ -56,13 +58,14 @@ pub struct Gate<'a> {
 impl<'a> Gate<'a> {
     /// That of a message among the results of its search, the best first.
     pub fn new(hits: &'a [Hit], searched: Searched, min_score: f64, is_foreign: bool) -> Self {
-        let Searched { names, mut codes, words, .. } = searched;
+        let Searched { names, are_inflected, mut codes, words, .. } = searched;
         if words <= names.len() {
             codes.extend(names.iter().cloned());
         }
         let having = |code: &String| hits.iter().filter(|hit| has_the_code(hit, code)).count();
         codes.retain(|code| (1..=FEW).contains(&having(code)));
-        let is_of_crowd = |hit: &&Hit| names.is_empty() || hit.similarity.is_none() || has_one(hit, &names);
+        let is_of_crowd =
+            |hit: &&Hit| names.is_empty() || hit.similarity.is_none() || has_one(hit, &names, are_inflected);
         let crowd: Vec<&Hit> = hits.iter().filter(is_of_crowd).take(CROWD).collect();
         let of_crowd = |value: fn(&Hit) -> Option<f64>, unrelated: f64| {
             let mut values: Vec<f64> = crowd.iter().copied().filter_map(value).collect();
@@ -70,7 +73,7 @@ impl<'a> Gate<'a> {
             values.get(OF_CROWD).copied().unwrap_or(unrelated)
         };
         let crowd = (of_crowd(|hit| hit.similarity, UNRELATED.0), of_crowd(|hit| hit.word_share, UNRELATED.1));
-        Gate { min_score, names, codes, words, is_foreign, crowd, hits }
+        Gate { min_score, names, are_inflected, codes, words, is_foreign, crowd, hits }
     }
 
     /// Of the results that the session does not have yet: those alone with a code of the message that few have; else those that are
@@ -92,16 +95,20 @@ impl<'a> Gate<'a> {
     }
 
     fn worth(&self, hit: &Hit) -> Worth {
-        let rare = hit.rarest_word.unwrap_or_default();
         let is_near = hit.similarity.is_some_and(|cosine| cosine >= NEAR);
         // All of two words are less than most of eight.
         let certain = self.words as f64 / (self.words + 1) as f64;
         let share = certain * hit.word_share.unwrap_or_default();
         let (crowd_cosine, crowd_share) = (self.crowd.0, certain * self.crowd.1);
-        let named = match (self.names.is_empty(), has_one(hit, &self.names)) {
+        let named = match (self.names.is_empty(), has_one(hit, &self.names, self.are_inflected)) {
             (true, _) => Named::None,
             (false, true) => Named::Has,
             (false, false) => Named::Lacks,
+        };
+        // Words do not match a name with another ending.
+        let rare = match named {
+            Named::Has if self.are_inflected => RARE.max(hit.rarest_word.unwrap_or_default()),
+            _ => hit.rarest_word.unwrap_or_default(),
         };
         match hit.similarity.filter(|_| !self.is_foreign) {
             Some(cosine) => {
@@ -163,12 +170,26 @@ fn has_the_code(hit: &Hit, code: &str) -> bool {
     texts(hit).any(|text| has_code(text, code))
 }
 
-/// Whether a memory has one of the names.
-fn has_one(hit: &Hit, names: &[String]) -> bool {
+/// Whether a memory has one of the names, also with another ending if these are inflected.
+fn has_one(hit: &Hit, names: &[String], are_inflected: bool) -> bool {
     texts(hit).any(|text| {
         let text = text.to_lowercase();
-        names.iter().any(|name| has_name(&text, name))
+        names.iter().any(|name| has_name(&text, name) || are_inflected && has_inflected(&text, name))
     })
+}
+
+/// Whether a text has a name with other letters at its end: "Klary" for "Klara", "Леону" for "Леон".
+fn has_inflected(text: &str, name: &str) -> bool {
+    let length = name.chars().count();
+    let stem = length - (length.saturating_sub(2)).min(if length < 5 { 1 } else { 2 });
+    let stem: String = name.chars().take(stem).collect();
+    let is_form = |word: &str| {
+        let letters = word.chars().count();
+        word.starts_with(&stem) && letters <= length + 2
+            || name.starts_with(word) && letters > 2 && letters + 3 >= length
+    };
+    let is_word = name.chars().all(char::is_alphabetic) && length > 2;
+    is_word && text.split(|c: char| !c.is_alphanumeric()).any(is_form)
 }
 
 /// Whether a text has a name, also in the plural. A name of letters is no part of another word; one with marks may be.
@@ -209,7 +230,7 @@ mod tests {
 
     fn said(names: &[&str], codes: &[&str]) -> Searched {
         let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-        Searched { text: String::new(), names: owned(names), codes: owned(codes), words: 5 }
+        Searched { text: String::new(), names: owned(names), are_inflected: false, codes: owned(codes), words: 5 }
     }
 
     fn ids(given: &[&Hit]) -> Vec<i64> {
@@ -271,6 +292,20 @@ mod tests {
             assert!(!has_name(text, "gyp"), "{text}");
         }
         assert!(has_name("see src/main.rs2", "src/main.rs"));
+    }
+
+    #[test]
+    fn a_name_of_an_inflected_language_has_other_endings() {
+        for (text, name) in
+            [("klary nie ma", "klara"), ("у леона", "леон"), ("у мии", "мия"), ("leon", "leonowi"), ("bei jan", "jans")]
+        {
+            assert!(has_inflected(text, name), "{text} {name}");
+        }
+        for (text, name) in
+            [("klasztor", "klara"), ("лето", "леон"), ("an", "ana"), ("", "леон"), ("src", "src/main.rs")]
+        {
+            assert!(!has_inflected(text, name), "{text} {name}");
+        }
     }
 
     #[test]

@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::words::{self, DATES, ENGLISH, LEADS, ORDINARY, OWNERS, PLACES, PREPOSITIONS, REQUESTS, TELLING, VERBS};
+use super::words::{
+    self, ARTICLES, CLITICS, DATES, ENGLISH, GERMAN, LEADS, ORDINARY, OWNERS, PLACES, PREPOSITIONS, REQUESTS, TELLING,
+    VERBS,
+};
 use crate::keywords::{codes, significant_count};
 use crate::snippet::both_ends;
 
@@ -20,6 +23,8 @@ pub struct Searched {
     pub text: String,
     /// The names in the message, in lower case; if it has none, what it has in several capitals.
     pub names: Vec<String>,
+    /// Whether names may have other endings than in the message, as in many languages; not in English.
+    pub are_inflected: bool,
     /// The codes in the message, as they are written.
     pub codes: Vec<String>,
     /// The significant words of the text.
@@ -37,6 +42,7 @@ pub fn searched(message: &str, before: &[String], is_ordinary: impl Fn(&str) -> 
     }
     let names = names(&text, &is_ordinary);
     let codes: Vec<String> = codes(&text).into_iter().map(str::to_owned).collect();
+    let are_inflected = !is_english(&text);
     let continued = |text: &String| {
         text.ends_with('?')
             && significant_count(text) > 0
@@ -47,11 +53,11 @@ pub fn searched(message: &str, before: &[String], is_ordinary: impl Fn(&str) -> 
         true => before.iter().rev().map(|text| said(text)).find(continued),
         false => None,
     };
-    let Some(before) = before else { return Some(Searched { text, names, codes, words }) };
+    let Some(before) = before else { return Some(Searched { text, names, are_inflected, codes, words }) };
     let before = if names.is_empty() || asks_for_place(&text) { before } else { of_another(&before, &is_ordinary) };
     let text = format!("{before}\n{text}");
     let words = significant_count(&text);
-    Some(Searched { text, names, codes, words })
+    Some(Searched { text, names, are_inflected, codes, words })
 }
 
 /// Whether a message is a question that says little without the one before it.
@@ -138,12 +144,12 @@ fn bare(word: &str) -> &str {
 fn names(text: &str, is_ordinary: impl Fn(&str) -> bool) -> Vec<String> {
     let (mut names, mut in_camel_case, mut abbreviations) = (Vec::new(), Vec::new(), Vec::new());
     let (mut asked_about, mut doing) = (None, None);
-    let is_english = is_english(text);
+    let (is_english, is_german) = (is_english(text), is_german(text));
     let (mut begins, mut before) = (true, String::new());
     let mut words = text.split_whitespace().peekable();
     while let Some(word) = words.next() {
         let bare = bare(word);
-        let is_identifier = bare.chars().any(|c| "-_./:@#".contains(c));
+        let is_identifier = bare.chars().any(|c| "-_./:@#".contains(c)) && !is_joined(bare, is_german);
         let is_capital = bare.starts_with(char::is_uppercase) && bare.chars().count() > 1;
         let name = bare.to_lowercase();
         let mut is_owner = || {
@@ -155,7 +161,7 @@ fn names(text: &str, is_ordinary: impl Fn(&str) -> bool) -> Vec<String> {
             // Capitalised, and names nobody.
         } else if is_identifier {
             names.push(name.clone());
-        } else if is_capital && !begins {
+        } else if is_capital && !begins && !(is_german && is_determiner(&before)) {
             let list = match bare.matches(char::is_uppercase).nth(1) {
                 _ if is_abbreviation(bare) => &mut abbreviations,
                 Some(_) => &mut in_camel_case,
@@ -176,9 +182,33 @@ fn names(text: &str, is_ordinary: impl Fn(&str) -> bool) -> Vec<String> {
 
 /// Whether a text is mostly English: elsewhere, what looks like a name in it ("was kostet der Server?") is none.
 fn is_english(text: &str) -> bool {
+    has_tenth_of(text, ENGLISH)
+}
+
+/// Whether a text is mostly German, in which every noun has a capital letter.
+fn is_german(text: &str) -> bool {
+    has_tenth_of(text, GERMAN)
+}
+
+fn has_tenth_of(text: &str, list: &str) -> bool {
     let all = text.split_whitespace().count();
     let words = text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
-    10 * words.filter(|word| words::has(ENGLISH, word)).count() >= all
+    10 * words.filter(|word| words::has(list, word)).count() >= all
+}
+
+/// Whether a noun follows this German word, and no name: an article, or an adjective.
+fn is_determiner(word: &str) -> bool {
+    let endings = ["e", "en", "er", "es", "em"];
+    words::has(ARTICLES, word) || endings.iter().any(|ending| word.ends_with(ending))
+}
+
+/// Whether a word with hyphens is an ordinary one: "est-elle", "e-mail", and in German any noun.
+fn is_joined(word: &str, is_german: bool) -> bool {
+    let is_of_letters = word.chars().all(|c| c.is_alphabetic() || c == '-');
+    let begins_with_letter = word.chars().nth(1) == Some('-');
+    let last = word.rsplit('-').next().unwrap_or_default().to_lowercase();
+    let is_noun = is_german && word.starts_with(char::is_uppercase);
+    is_of_letters && (begins_with_letter || is_noun || words::has(CLITICS, &last))
 }
 
 /// Whether a word is of capitals and digits, or the plural of one.

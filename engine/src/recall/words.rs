@@ -30,6 +30,15 @@ pub const LEADS: &str = "please ok okay so and now then well hi hey";
 /// Words that other languages with these letters hardly have. Of an English message, at least one word in ten is one of them.
 pub const ENGLISH: &str = "about against and because did does for from have how into my need needs should than that the these this \
      those until what when where which who whom why with would you your";
+/// Words that other languages hardly have. Of a German message, at least one word in ten is one of them.
+pub const GERMAN: &str = "aber als am auf aus bei beim bis da das dass dem den der des dich dir doch du ein er es für gegen hat ich ihr im \
+     ins ist ja kein mein mich mir mit nach nicht noch nun nur oder ob sein seit sich sie sind so um und uns unser vom von vor \
+     wann warum was wegen welche welchem welchen welcher welches wem wen wenn wer wie wir wird wo womit wurde zu zum zur";
+/// German articles, without those that end like adjectives.
+pub const ARTICLES: &str = "am ans beim das dein ein im ins kein mein sein unser vom zum zur";
+/// What French and Portuguese verbs are joined with by a hyphen, which makes no identifier of them.
+pub const CLITICS: &str =
+    "ce ci elle elles il ils je la las le les lhe lo los là me moi nos nous on os se te toi tu vous";
 /// What begins with a capital letter in English and names nobody.
 pub const DATES: &str = "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august \
      september october november december";

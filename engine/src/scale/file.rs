@@ -7,32 +7,37 @@
 //! | bytes | content |
 //! |---|---|
 //! | 4 | `MMSC` |
-//! | u32 | the version of this format and of the sentences: 1 |
-//! | f64 × 3 | mean, spread and level of the known languages |
+//! | u32 | the version of this format and of the sentences: 2 |
+//! | f64 × 3 | mean, unit and level of the known languages |
 //! | u32 | dimensions of the model |
 //! | u32 | bytes of the next field |
 //! | UTF-8 | the identity of the model, as in the vector index |
+//! | (f64, u8) × groups | the bias of each group, and 1 if the model does not know it, else 0 |
 //! | f16 × dimensions × statements | the vectors of the statements, in the order of `sentences.tsv` |
 //! | u32 | CRC-32 of all before |
 
-use super::model::CosineScale;
+use super::model::{CosineScale, Trait};
 use super::query::Known;
-use super::statements::Statements;
+use super::statements::{Statements, groups};
 use crate::types::embedding::{embedding_bytes, embedding_of};
 
 const MAGIC: [u8; 4] = *b"MMSC";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 impl CosineScale {
     /// The bytes of its file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let Known { mean, spread, level } = self.known;
+        let Known { mean, unit, level } = self.known;
         let mut bytes = Vec::new();
         bytes.extend(MAGIC);
         bytes.extend(VERSION.to_le_bytes());
-        bytes.extend([mean, spread, level].into_iter().flat_map(f64::to_le_bytes));
+        bytes.extend([mean, unit, level].into_iter().flat_map(f64::to_le_bytes));
         bytes.extend([self.statements.dims() as u32, self.model.len() as u32].into_iter().flat_map(u32::to_le_bytes));
         bytes.extend(self.model.bytes());
+        for Trait { bias, is_foreign } in &self.traits {
+            bytes.extend(bias.to_le_bytes());
+            bytes.push(u8::from(*is_foreign));
+        }
         bytes.extend(embedding_bytes(self.statements.numbers()));
         bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
         bytes
@@ -48,21 +53,29 @@ impl CosineScale {
             return None;
         }
         let (mean, rest) = rest.split_first_chunk::<8>()?;
-        let (spread, rest) = rest.split_first_chunk::<8>()?;
+        let (unit, rest) = rest.split_first_chunk::<8>()?;
         let (level, rest) = rest.split_first_chunk::<8>()?;
         let (dims, rest) = rest.split_first_chunk::<4>()?;
         let (name_bytes, rest) = rest.split_first_chunk::<4>()?;
-        let (model, vectors) = rest.split_at_checked(u32::from_le_bytes(*name_bytes) as usize)?;
-        let [mean, spread, level] = [mean, spread, level].map(|bytes| f64::from_le_bytes(*bytes));
-        let is_sound = [mean, spread, level].iter().all(|number| number.is_finite()) && spread > 0.0;
+        let (model, mut rest) = rest.split_at_checked(u32::from_le_bytes(*name_bytes) as usize)?;
+        let mut traits = Vec::new();
+        for _ in 0..groups().len() {
+            let (bias, others) = rest.split_first_chunk::<8>()?;
+            let (is_foreign, vectors) = others.split_first()?;
+            traits.push(Trait { bias: f64::from_le_bytes(*bias), is_foreign: *is_foreign == 1 });
+            rest = vectors;
+        }
+        let are_sound = traits.iter().all(|one| one.bias.is_finite());
+        let [mean, unit, level] = [mean, unit, level].map(|bytes| f64::from_le_bytes(*bytes));
+        let is_sound = [mean, unit, level].iter().all(|number| number.is_finite()) && unit > 0.0;
         let dims = u32::from_le_bytes(*dims) as usize;
         let count = Statements::count();
-        let halves = dims.checked_mul(count).filter(|halves| halves.checked_mul(2) == Some(vectors.len()))?;
-        let numbers =
-            embedding_of(vectors, halves).filter(|numbers| numbers.iter().all(|number| number.is_finite()))?;
-        is_sound.then_some(CosineScale {
+        let halves = dims.checked_mul(count).filter(|halves| halves.checked_mul(2) == Some(rest.len()))?;
+        let numbers = embedding_of(rest, halves).filter(|numbers| numbers.iter().all(|number| number.is_finite()))?;
+        (is_sound && are_sound).then_some(CosineScale {
             model: std::str::from_utf8(model).ok()?.to_owned(),
-            known: Known { mean, spread, level },
+            known: Known { mean, unit, level },
+            traits,
             statements: Statements::new(dims, numbers),
         })
     }

@@ -2,41 +2,67 @@
 
 use memorist_embed::Embedder;
 
-use super::model::CosineScale;
+use super::model::{CosineScale, Trait, place};
 use super::query::Known;
-use super::statements::{Statements, sentences};
+use super::statements::{Group, Statements, cosine, groups};
 use crate::error::{Error, Result};
 use crate::types::embedding::{is_one, length};
 
-/// A language is known if its level is within so many spreads of the lowest.
-const KNOWN_SPREADS: f64 = 2.0;
-/// No model tells unrelated texts apart better than this: a smaller spread is one of equal vectors.
-const LEAST_SPREAD: f64 = 0.005;
+/// A language is known if questions and the statements that they are about stand out by this part of what they do in the best one.
+const KNOWN_SHARE: f64 = 0.25;
+/// A group without questions is one if its statements are not nearer to one another than those of a known language, but for
+/// so many units.
+const TOLERANCE: f64 = 0.35;
+/// No model tells texts apart worse than this: smaller ones are those of equal vectors.
+const LEAST: f64 = 0.005;
 
 impl CosineScale {
-    /// Measures a model. Takes as long as it takes to embed 225 short texts.
+    /// Measures a model. Takes as long as it takes to embed 280 short texts.
     ///
     /// # Errors
     /// Those of the model.
     pub fn measure(embedder: &dyn Embedder, model: String) -> Result<Self> {
-        let statements = sentences("statement");
-        let questions = sentences("question");
-        let texts: Vec<&str> = statements.iter().flat_map(|(_, texts)| texts.iter().copied()).collect();
+        let groups = groups();
+        let texts: Vec<&str> = groups.iter().flat_map(|group| group.statements.iter().copied()).collect();
         let vectors = checked(embedder.embed_batch(&texts)?, texts.len())?;
-        let dims = vectors.first().map_or(0, Vec::len);
-        let kept = Statements::new(dims, vectors.concat());
-        let mut languages = Vec::with_capacity(questions.len());
-        for (language, texts) in &questions {
-            let mut asked = Vec::with_capacity(texts.len());
-            for text in texts {
-                asked.push(embedder.embed_query(text)?);
-            }
-            let asked = checked(asked, texts.len())?;
-            let group = statements.iter().position(|(group, _)| group == language).unwrap_or_default();
-            let cosines = asked.iter().flat_map(|vector| kept.cosines(vector, group)).collect();
-            languages.push(Language { cosines, asked });
+        let statements = Statements::new(vectors.first().map_or(0, Vec::len), vectors.concat());
+        let mut asked = Vec::with_capacity(groups.len());
+        for Group { questions, .. } in &groups {
+            let vectors: Result<Vec<_>> = questions.iter().map(|text| Ok(embedder.embed_query(text)?)).collect();
+            asked.push(checked(vectors?, questions.len())?);
         }
-        Ok(CosineScale { model, known: Known::of(&languages, &kept), statements: kept })
+        let measured: Vec<Option<Asked>> =
+            asked.iter().enumerate().map(|(group, vectors)| Asked::of(&statements, group, vectors)).collect();
+        let best = measured.iter().flatten().map(|asked| asked.rise).fold(LEAST, f64::max);
+        let is_known = |asked: &&Asked| asked.rise >= KNOWN_SHARE * best;
+        let known: Vec<usize> =
+            (0..groups.len()).filter(|group| measured[*group].as_ref().filter(is_known).is_some()).collect();
+        let of_known = |value: fn(&Asked) -> f64| {
+            mean(&known.iter().filter_map(|group| measured[*group].as_ref()).map(value).collect::<Vec<_>>())
+        };
+        let [spread, rise] = [of_known(|asked| asked.spread), of_known(|asked| asked.rise)].map(|one| one.max(LEAST));
+        let unit = (spread * rise).sqrt();
+        let levels: Vec<Vec<Vec<f64>>> = (0..groups.len())
+            .map(|group| statements.of_group(group).map(|vector| statements.levels(vector)).collect())
+            .collect();
+        let dense = |group: usize| density(&statements, group);
+        let densest = known.iter().map(|group| dense(*group)).fold(f64::MIN, f64::max);
+        let traits: Vec<Trait> = (0..groups.len())
+            .map(|group| {
+                let others = (0..groups.len()).filter(|other| *other != group && statements.is_language(*other));
+                let of_others: Vec<f64> =
+                    others.flat_map(|other| levels[other].iter().map(|levels| levels[group])).collect();
+                let is_foreign = match &measured[group] {
+                    Some(asked) => !is_known(&asked),
+                    None => dense(group) > densest + TOLERANCE * unit,
+                };
+                Trait { bias: mean(&of_others), is_foreign }
+            })
+            .collect();
+        let of_questions = known.iter().flat_map(|group| &asked[*group]);
+        let level: Vec<f64> = of_questions.map(|vector| place(&statements, &traits, unit, vector).level).collect();
+        let known = Known { mean: of_known(|asked| asked.unrelated), unit, level: mean(&level) };
+        Ok(CosineScale { model, known, traits, statements })
     }
 }
 
@@ -50,42 +76,37 @@ fn checked(vectors: Vec<Vec<f32>>, count: usize) -> Result<Vec<Vec<f32>>> {
     }
 }
 
-/// The questions of one language.
-struct Language {
-    /// Their cosines to the statements of the same language.
-    cosines: Vec<f64>,
-    asked: Vec<Vec<f32>>,
+/// What the questions of a group say.
+struct Asked {
+    /// Mean cosine to the statements that they are not about.
+    unrelated: f64,
+    /// Its standard deviation.
+    spread: f64,
+    /// By how much that to the others is higher.
+    rise: f64,
 }
 
-impl Known {
-    fn of(languages: &[Language], statements: &Statements) -> Self {
-        let spread_of = |cosines: &[f64]| {
-            let mean = mean(cosines.iter().copied());
-            mean_of_squares(cosines, mean).sqrt().max(LEAST_SPREAD)
-        };
-        let level = |language: &Language, spread: f64| {
-            mean(language.asked.iter().map(|vector| statements.level(vector, spread)))
-        };
-        let levels: Vec<f64> = languages.iter().map(|one| level(one, spread_of(&one.cosines))).collect();
-        let best = (0..levels.len()).min_by(|a, b| levels[*a].total_cmp(&levels[*b])).unwrap_or_default();
-        let limit = levels[best] + KNOWN_SPREADS * spread_of(&languages[best].cosines);
-        let known: Vec<usize> = (0..levels.len()).filter(|at| levels[*at] <= limit).collect();
-        let all: Vec<f64> = known.iter().flat_map(|at| languages[*at].cosines.iter().copied()).collect();
-        // Within each language: how far apart the means of languages are is no spread of unrelated texts.
-        let squares = known.iter().map(|at| {
-            let cosines = &languages[*at].cosines;
-            mean_of_squares(cosines, mean(cosines.iter().copied())) * cosines.len() as f64
-        });
-        let spread = (squares.sum::<f64>() / all.len() as f64).sqrt().max(LEAST_SPREAD);
-        Known { mean: mean(all.iter().copied()), spread, level: mean(known.iter().map(|at| levels[*at])) }
+impl Asked {
+    fn of(statements: &Statements, group: usize, questions: &[Vec<f32>]) -> Option<Self> {
+        let (mut about, mut unrelated) = (Vec::new(), Vec::new());
+        for (at, question) in questions.iter().enumerate() {
+            for (other, statement) in statements.of_group(group).take(questions.len()).enumerate() {
+                if at == other { &mut about } else { &mut unrelated }.push(cosine(question, statement));
+            }
+        }
+        let middle = (!questions.is_empty()).then(|| mean(&unrelated))?;
+        let squares: Vec<f64> = unrelated.iter().map(|cosine| (cosine - middle).powi(2)).collect();
+        Some(Asked { unrelated: middle, spread: mean(&squares).sqrt(), rise: mean(&about) - middle })
     }
 }
 
-fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
-    let count = values.len().max(1) as f64;
-    values.sum::<f64>() / count
+/// Mean cosine of two statements of a group.
+fn density(statements: &Statements, group: usize) -> f64 {
+    let vectors: Vec<&[f32]> = statements.of_group(group).collect();
+    let pairs = (0..vectors.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+    mean(&pairs.map(|(a, b)| cosine(vectors[a], vectors[b])).collect::<Vec<_>>())
 }
 
-fn mean_of_squares(values: &[f64], from: f64) -> f64 {
-    mean(values.iter().map(|value| (value - from).powi(2)))
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
 }

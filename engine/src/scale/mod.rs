@@ -5,17 +5,23 @@
 //! on the scale of the default model in English, for which the constants of relevance, recall and duplicates were fitted.
 //!
 //! When a store adopts a model, [`CosineScale::measure`] embeds the sentences of `sentences.tsv`: unrelated statements in 40
-//! languages, hexadecimal numbers, emoji and code, and unrelated questions in ten of the languages. It keeps
+//! languages, hexadecimal numbers, emoji and code; and in 22 of the languages a question about each of the first statements, in
+//! other words.
 //!
-//! - the *level* of each question: the mean cosine to the statements of the group that is nearest to it, without the best of them;
-//! - the *known* languages: those whose level is within two spreads of the lowest;
-//! - the *mean* and the *spread* (standard deviation) of the cosines between questions and statements of a known language;
-//! - the vectors of the statements, so that each query gets a level of its own.
+//! - A language is *known* if its questions stand out: the cosine to the statement that a question is about is above that to the
+//!   others by a quarter of what it is in the best language. By the default model that is so in English alone; in all others it
+//!   is at most a fifth. A language without questions is known if its statements are not nearer to one another than those of a
+//!   known one.
+//! - The *mean* and the *unit* of a model come from its known languages: the mean of unrelated cosines, and the geometric mean of
+//!   their standard deviation and of the rise from them to related ones. By the standard deviation alone, related texts in other
+//!   languages would be too unlike; by the rise alone, unrelated ones too alike.
+//! - The *level* of a text is its mean cosine to the statements in its own language: of the groups that are near to it, each
+//!   counted by how much nearer it is to the text than to other statements (some groups are near to everything).
 //!
-//! A cosine is then shifted and stretched so that mean and spread are those of the default model in English
-//! (`STANDARD`). If the level of the query is above that of the known languages by more than chance, as with a language that the
-//! model does not know, all its cosines are lower by the same difference. The share of a query that the model reads as unknown
-//! tokens pulls its similarities towards the mean. The map never falls as the cosine rises.
+//! A cosine is then shifted and stretched so that mean and unit are those of the default model in English (`STANDARD`), and shifted by
+//! what the level of the query differs from that of the known languages by more than chance. So all cosines of a query in a language
+//! that the model does not know are lowered by as much as all texts in that language are alike. The share of a query that the
+//! model reads as unknown tokens pulls its similarities towards the mean. The map never falls as the cosine rises.
 //!
 //! | file | job |
 //! |---|---|

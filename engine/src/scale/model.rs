@@ -3,13 +3,40 @@
 use super::query::{Known, QueryScale};
 use super::statements::Statements;
 
+/// A group that is so many units less near than the nearest counts less by the factor e.
+const SHARPNESS: f64 = 1.0 / 7.0;
+/// Texts that are in no language are a little nearer to everything than others: a group that is none prevails only if it is
+/// nearer by so many units.
+const NO_LANGUAGE: f64 = 0.9;
+
+/// What is known of a group of statements.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Trait {
+    /// The mean level of statements of other groups in this one: some are near to everything.
+    pub bias: f64,
+    /// Whether the model does not know the language.
+    pub is_foreign: bool,
+}
+
 /// The scale of a model. Shared by all its queries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CosineScale {
     /// The identity of the model, as in the vector index.
     pub(super) model: String,
     pub(super) known: Known,
+    /// Of each group.
+    pub(super) traits: Vec<Trait>,
     pub(super) statements: Statements,
+}
+
+/// Where a text stands among the groups.
+pub(super) struct Place {
+    /// How near unrelated texts in its language are to it.
+    pub level: f64,
+    /// Whether the model does not know its language.
+    pub is_foreign: bool,
+    /// Whether it is in a language.
+    pub is_language: bool,
 }
 
 impl CosineScale {
@@ -20,6 +47,42 @@ impl CosineScale {
 
     /// How the cosines of a query with this vector are read.
     pub fn of_query(&self, vector: &[f32]) -> QueryScale {
-        QueryScale::of(self.known, self.statements.level(vector, self.known.spread))
+        match self.place(vector) {
+            Some(place) => QueryScale::of(self.known, place.level, place.is_foreign),
+            None => QueryScale::PLAIN,
+        }
     }
+
+    /// Whether the text of this vector is in a language that the model does not know. Code and numbers are in none.
+    pub fn is_foreign_language(&self, vector: &[f32]) -> bool {
+        self.place(vector).is_some_and(|place| {
+            place.is_language && QueryScale::of(self.known, place.level, place.is_foreign).is_foreign()
+        })
+    }
+
+    /// `None` for a vector of other dimensions.
+    fn place(&self, vector: &[f32]) -> Option<Place> {
+        (vector.len() == self.statements.dims()).then(|| place(&self.statements, &self.traits, self.known.unit, vector))
+    }
+}
+
+/// Groups count by how much nearer they are than they are to other texts.
+pub(super) fn place(statements: &Statements, traits: &[Trait], unit: f64, vector: &[f32]) -> Place {
+    let levels = statements.levels(vector);
+    let nearness = |group: usize| levels[group] - traits[group].bias;
+    let (languages, others): (Vec<usize>, Vec<usize>) =
+        (0..levels.len()).partition(|group| statements.is_language(*group));
+    let nearest = |groups: &[usize]| groups.iter().copied().max_by(|a, b| nearness(*a).total_cmp(&nearness(*b)));
+    let (language, other) = (nearest(&languages).unwrap_or_default(), nearest(&others).unwrap_or_default());
+    if nearness(other) > nearness(language) + NO_LANGUAGE * unit {
+        return Place { level: levels[other], is_foreign: traits[other].is_foreign, is_language: false };
+    }
+    let (mut sum, mut level, mut foreign) = (0.0, 0.0, 0.0);
+    for group in languages {
+        let weight = ((nearness(group) - nearness(language)) / (SHARPNESS * unit)).exp();
+        sum += weight;
+        level += weight * levels[group];
+        foreign += if traits[group].is_foreign { weight } else { 0.0 };
+    }
+    Place { level: level / sum, is_foreign: foreign > sum / 2.0, is_language: true }
 }

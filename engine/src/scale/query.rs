@@ -1,60 +1,67 @@
 //! How the cosines of one query are read.
 
-/// How unrelated texts compare in the languages that a model knows.
+/// What cosines say in the languages that a model knows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Known {
-    /// Mean cosine of a question and a statement.
+    /// Mean cosine of a question and a statement that it is not about.
     pub mean: f64,
-    /// Its standard deviation.
-    pub spread: f64,
+    /// What cosines are counted in: the geometric mean of the standard deviation of unrelated ones, and of the rise from these to
+    /// the cosine of a question and the statement that it is about.
+    pub unit: f64,
     /// Mean level of a question.
     pub level: f64,
 }
 
 /// [`Known`] of the default model, whose scale this is: for it, similarities of English texts are its cosines.
-const STANDARD: Known = Known { mean: 0.095, spread: 0.085, level: 0.117 };
-/// The level of a query may be this much above the known one by chance.
-const CHANCE: f64 = 0.04;
-/// From here on, it is above for a reason.
-const FOREIGN: f64 = 0.14;
+const STANDARD: Known = Known { mean: 0.0584, unit: 0.186, level: 0.0 };
+/// The level of a query may be off by this much by chance.
+const CHANCE: f64 = 0.06;
+/// From here on, a text that is nearest to a language that the model does not know is in it.
+const FOREIGN: f64 = 0.08;
 
 /// How the cosines of one query are read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct QueryScale {
+    /// The cosine of unrelated texts.
     mean: f64,
     stretch: f64,
-    /// What all similarities lose, since the model finds such texts alike.
-    lost: f64,
     /// The share of the query that the model reads.
     read: f64,
+    is_foreign: bool,
 }
 
 impl QueryScale {
     /// Cosines as they are, where nothing is known of the model.
-    pub const PLAIN: QueryScale = QueryScale { mean: STANDARD.mean, stretch: 1.0, lost: 0.0, read: 1.0 };
+    pub const PLAIN: QueryScale = QueryScale { mean: STANDARD.mean, stretch: 1.0, read: 1.0, is_foreign: false };
 
     /// The same for a query of which the model reads only this share.
     pub fn reading(self, share: f64) -> Self {
         QueryScale { read: share.clamp(0.0, 1.0), ..self }
     }
 
-    /// That of a query by a model of which this is known, whose level is `level`.
-    pub fn of(known: Known, level: f64) -> Self {
-        let stretch = STANDARD.spread / known.spread;
+    /// That of a query by a model of which this is known, whose level is `level`; `is_foreign`: nearest to a language that it
+    /// does not know.
+    pub fn of(known: Known, level: f64, is_foreign: bool) -> Self {
+        let stretch = STANDARD.unit / known.unit;
         let above = (level - known.level) * stretch;
-        let share = ((above - CHANCE) / (FOREIGN - CHANCE)).clamp(0.0, 1.0);
-        QueryScale { mean: known.mean, stretch, lost: share * above.max(0.0), read: 1.0 }
+        let shift = above - above.clamp(-CHANCE, CHANCE);
+        QueryScale {
+            mean: known.mean + shift / stretch,
+            stretch,
+            read: 1.0,
+            is_foreign: is_foreign && shift >= FOREIGN,
+        }
     }
 
     /// The similarity that a cosine stands for, -1 to 1.
     pub fn similarity(&self, cosine: f64) -> f64 {
-        let above = (cosine - self.mean) * self.stretch - self.lost;
+        let above = (cosine - self.mean) * self.stretch;
         (STANDARD.mean + self.read * above).clamp(-1.0, 1.0)
     }
 
     /// Whether the model does not know the language of the query: then words say more than its cosines.
     pub fn is_foreign(&self) -> bool {
-        self.lost >= FOREIGN || self.read < 0.5
+        self.is_foreign || self.read < 0.5
     }
 }
 
@@ -67,13 +74,25 @@ mod tests {
     proptest! {
         #[test]
         fn similarity_never_falls_as_the_cosine_rises(
-            mean in -0.5f64..0.9, stretch in 0.5f64..6.0, lost in 0.0f64..1.0, read in 0.0f64..1.0,
+            mean in -0.5f64..0.9, unit in 0.02f64..0.5, level in -0.5f64..1.0, read in 0.0f64..1.0,
             cosine in -1.0f64..1.0, more in 0.0f64..1.0,
         ) {
-            let scale = QueryScale { mean, stretch, lost, read };
+            let scale = QueryScale::of(Known { mean, unit, level: mean }, level, false).reading(read);
             prop_assert!((-1.0..=1.0).contains(&scale.similarity(cosine)));
             prop_assert!(scale.similarity(cosine + more) >= scale.similarity(cosine));
         }
+    }
+
+    #[test]
+    fn cosines_are_placed_as_those_of_the_default_model() {
+        let known = Known { mean: 0.75, unit: 0.04, level: 0.76 };
+        let of = |level: f64, cosine: f64| QueryScale::of(known, level, false).similarity(cosine);
+        assert!(
+            (of(0.76, 0.75) - STANDARD.mean).abs() < 1e-9
+                && (of(0.76, 0.79) - STANDARD.mean - STANDARD.unit).abs() < 1e-9
+        );
+        assert_eq!(of(0.765, 0.8), of(0.76, 0.8), "by chance");
+        assert!(of(0.8, 0.8) < of(0.76, 0.8) - 0.15 && of(0.7, 0.8) > of(0.76, 0.8) + 0.15);
     }
 
     #[test]
@@ -81,6 +100,6 @@ mod tests {
         let unread = QueryScale::PLAIN.reading(0.0);
         assert_eq!(unread.similarity(1.0), STANDARD.mean);
         assert!(unread.is_foreign() && !QueryScale::PLAIN.is_foreign());
-        assert_eq!(QueryScale::PLAIN.similarity(0.4), 0.4);
+        assert!((QueryScale::PLAIN.similarity(0.4) - 0.4).abs() < 1e-9);
     }
 }

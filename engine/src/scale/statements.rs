@@ -1,31 +1,32 @@
 //! The built-in sentences, and the vectors of the statements among them.
 
-/// A line: a group, `statement` or `question`, the text.
+/// A line: a group, `statement` or `question`, the text. The questions of a group are about its first statements, in the same order.
 const SENTENCES: &str = include_str!("sentences.tsv");
-/// The sentences of one kind, by group, in the order of the file.
-pub fn sentences(kind: &str) -> Vec<(&'static str, Vec<&'static str>)> {
-    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+
+/// A group: a language, or texts that are in none.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Two letters are a language.
+    pub name: &'static str,
+    pub statements: Vec<&'static str>,
+    /// One about each of the first statements.
+    pub questions: Vec<&'static str>,
+}
+
+/// All groups, in the order of the file: the languages come first.
+pub fn groups() -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
     for line in SENTENCES.lines() {
         let mut columns = line.splitn(3, '\t');
-        let (Some(group), Some(of), Some(text)) = (columns.next(), columns.next(), columns.next()) else { continue };
-        if of == kind {
-            match groups.last_mut().filter(|(last, _)| *last == group) {
-                Some((_, texts)) => texts.push(text),
-                None => groups.push((group, vec![text])),
-            }
+        let (Some(name), Some(kind), Some(text)) = (columns.next(), columns.next(), columns.next()) else { continue };
+        if groups.last().is_none_or(|last| last.name != name) {
+            groups.push(Group { name, statements: Vec::new(), questions: Vec::new() });
+        }
+        if let Some(group) = groups.last_mut() {
+            if kind == "statement" { group.statements.push(text) } else { group.questions.push(text) }
         }
     }
     groups
-}
-
-/// The sizes of the groups of statements. They are as the file has them, so that a kept scale of other sentences does not fit.
-fn group_sizes() -> Vec<usize> {
-    sentences("statement").iter().map(|(_, texts)| texts.len()).collect()
-}
-
-/// How many of the first groups are languages; the others are numbers, symbols and code.
-fn languages() -> usize {
-    sentences("statement").iter().take_while(|(group, _)| group.len() == 2).count()
 }
 
 /// The vectors of the built-in statements.
@@ -35,23 +36,26 @@ pub struct Statements {
     numbers: Vec<f32>,
     /// Where each group ends, as a number of statements.
     ends: Vec<usize>,
+    /// How many of the first groups are languages; the others are numbers, symbols and code.
     languages: usize,
 }
 
 impl Statements {
     /// The vectors one after another, in the order of the sentences.
     pub fn new(dims: usize, numbers: Vec<f32>) -> Self {
+        let groups = groups();
         let mut end = 0;
-        let ends = group_sizes().into_iter().map(|size| {
-            end += size;
+        let ends = groups.iter().map(|group| {
+            end += group.statements.len();
             end
         });
-        Statements { dims, numbers, ends: ends.collect(), languages: languages() }
+        let languages = groups.iter().take_while(|group| group.name.len() == 2).count();
+        Statements { dims, numbers, ends: ends.collect(), languages }
     }
 
     /// How many there are.
     pub fn count() -> usize {
-        group_sizes().iter().sum()
+        groups().iter().map(|group| group.statements.len()).sum()
     }
 
     /// Dimensions of the vectors.
@@ -64,29 +68,40 @@ impl Statements {
         &self.numbers
     }
 
-    /// The cosines of a vector to the statements of a group.
-    pub fn cosines(&self, vector: &[f32], group: usize) -> Vec<f64> {
-        let start = if group == 0 { 0 } else { self.ends[group - 1] };
-        let numbers = &self.numbers[start * self.dims..self.ends[group] * self.dims];
-        let cosine = |other: &[f32]| f64::from(vector.iter().zip(other).map(|(a, b)| a * b).sum::<f32>());
-        numbers.chunks_exact(self.dims.max(1)).map(cosine).collect()
+    /// How many groups there are.
+    pub fn group_count(&self) -> usize {
+        self.ends.len()
     }
 
-    /// How near unrelated texts in the language of this vector are to it. A group that is no language counts only if it is
-    /// nearer by two spreads: such texts are a little nearer to everything than others.
-    pub fn level(&self, vector: &[f32], spread: f64) -> f64 {
-        if vector.len() != self.dims {
-            return f64::MIN;
-        }
-        let level_of = |group: usize| {
-            let cosines = self.cosines(vector, group);
-            let best = cosines.iter().copied().fold(f64::MIN, f64::max);
-            (cosines.iter().sum::<f64>() - best) / (cosines.len() - 1).max(1) as f64
-        };
-        let language = (0..self.languages).map(level_of).fold(f64::MIN, f64::max);
-        let other = (self.languages..self.ends.len()).map(level_of).fold(f64::MIN, f64::max);
-        if other > language + 2.0 * spread { other } else { language }
+    /// Whether a group is a language.
+    pub fn is_language(&self, group: usize) -> bool {
+        group < self.languages
     }
+
+    /// The vectors of a group.
+    pub fn of_group(&self, group: usize) -> impl Iterator<Item = &[f32]> {
+        let start = if group == 0 { 0 } else { self.ends[group - 1] };
+        self.numbers[start * self.dims..self.ends[group] * self.dims].chunks_exact(self.dims.max(1))
+    }
+
+    /// The level of a vector in each group: its mean cosine to the statements, without the best of them.
+    pub fn levels(&self, vector: &[f32]) -> Vec<f64> {
+        (0..self.group_count())
+            .map(|group| {
+                let cosines = self.of_group(group).map(|statement| cosine(vector, statement));
+                let (count, sum, best) = cosines
+                    .fold((0, 0.0, f64::MIN), |(count, sum, best): (usize, f64, f64), one| {
+                        (count + 1, sum + one, best.max(one))
+                    });
+                (sum - best) / count.saturating_sub(1).max(1) as f64
+            })
+            .collect()
+    }
+}
+
+/// The cosine of two vectors of length 1.
+pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    f64::from(a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>())
 }
 
 #[cfg(test)]
@@ -96,14 +111,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sentences_are_unrelated_statements_and_questions_in_languages_that_have_both() {
-        let (statements, questions) = (sentences("statement"), sentences("question"));
-        assert_eq!((statements.len(), questions.len(), languages()), (45, 10, 40));
-        assert!(statements.iter().all(|(_, texts)| texts.len() >= 4));
-        assert!(questions.iter().all(|(language, texts)| texts.len() >= 4
-            && statements[..languages()].iter().any(|(group, _)| group == language)));
-        let all = statements.iter().chain(&questions).flat_map(|(_, texts)| texts);
+    fn each_group_has_statements_and_questions_about_the_first_of_them() {
+        let groups = groups();
+        let asked = groups.iter().filter(|group| !group.questions.is_empty()).count();
+        assert_eq!((groups.len(), asked, Statements::new(0, Vec::new()).languages), (45, 22, 40));
+        for group in &groups {
+            assert!(group.statements.len() >= 4, "{}", group.name);
+            assert!(group.questions.len() <= group.statements.len(), "{}", group.name);
+        }
+        let all: Vec<_> = groups.iter().flat_map(|group| group.statements.iter().chain(&group.questions)).collect();
         let lines = SENTENCES.lines().count();
-        assert_eq!((all.clone().count(), all.collect::<BTreeSet<_>>().len()), (lines, lines));
+        assert_eq!((all.len(), all.iter().collect::<BTreeSet<_>>().len()), (lines, lines));
     }
 }

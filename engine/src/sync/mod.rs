@@ -16,6 +16,7 @@
 //! | `backlog.rs` | embeds waiting records |
 //! | `jobs.rs` | texts that a provider embeds in its own time |
 //! | `reembed.rs` | another embedding model for the store |
+//! | `languages.rs` | memories in a language that the model does not know |
 //! | `scale.rs` | the scale of the model's cosines: measured, kept |
 //! | `purge.rs` | deletes expired records, and finishes purges |
 //! | `image.rs` | the copy and the indexes of a node, for a new one |
@@ -32,6 +33,7 @@ mod image_files;
 mod inbox;
 mod index_slot;
 mod jobs;
+mod languages;
 mod lock;
 mod memory;
 mod purge;

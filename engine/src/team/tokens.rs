@@ -61,7 +61,7 @@ impl TeamServer {
         let hash = token_hash(new.token);
         let sql = format!(
             "INSERT INTO tokens (sha256, label, agent, project, rights, created_at, expires_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, {NOW}, {NOW} + ?6) RETURNING id"
+             SELECT ?1, ?2, ?3, ?4, ?5, now, now + ?6 FROM (SELECT {NOW} AS now) AS clock RETURNING id"
         );
         let TokenRights { scope, rights } = &new.rights;
         self.server.write(|tx| {

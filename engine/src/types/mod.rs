@@ -84,6 +84,7 @@ pub use label::label;
 pub(crate) use label::{is_same_tag, spellings};
 pub use link::{Link, LinkKind, Linked, Mark};
 pub use merge::{Merge, Merged};
+pub use model::ForeignMemories;
 pub use model::{Model, ModelId};
 pub use named::ByName;
 pub use period::Period;

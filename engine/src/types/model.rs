@@ -42,3 +42,12 @@ impl Model {
         format!("{} ({} dimensions, {}, weights {weights})", self.name, self.dims, self.pooling)
     }
 }
+
+/// Memories in a language that the store's model does not know: only their words are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ForeignMemories {
+    /// How many of the examined ones are.
+    pub count: usize,
+    /// How many of the newest memories were examined, at most 100.
+    pub examined: usize,
+}

@@ -12,9 +12,11 @@ use memorist_engine::config::{ModelSource, ServerAddress};
 use memorist_ingest::sources::machine::Machine;
 use serde_json::{Value, json};
 
+use super::app::Maintenance;
 use super::{App, add_sources};
 use crate::args::{Clients, Connect, Disconnect, Global};
 use crate::exit::{Failure, Kind, Outcome};
+use crate::wording;
 
 /// This machine, and what is registered on it.
 pub struct Installation {
@@ -107,7 +109,23 @@ pub fn run(app: &App, args: &Connect, global: &Global) -> Outcome {
     let around = installation.around(if args.no_hooks { &[] } else { all });
     let plan = |client, ledger: &Ledger| connect::connect(client, !args.no_hooks, ledger, &around);
     let plans = |ledger: &Ledger| all.iter().map(|&client| plan(client, ledger)).collect();
-    change(app, &args.which, &installation, plans, true)
+    let code = change(app, &args.which, &installation, plans, true)?;
+    if let Some(suggestion) = suggested_model(app) {
+        app.output().note(suggestion);
+    }
+    Ok(code)
+}
+
+/// Another model, if many memories of the store are in a language that its own does not know.
+fn suggested_model(app: &App) -> Option<String> {
+    // Connecting makes no store.
+    if !app.settings().store.join("memory.db").exists() {
+        return None;
+    }
+    let engine = app.engine(Maintenance::Off).ok()?;
+    let foreign = engine.foreign_memories();
+    engine.close();
+    foreign.ok()?.map(wording::foreign)
 }
 
 /// Runs `disconnect`.

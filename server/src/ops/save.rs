@@ -5,7 +5,7 @@ use memorist_engine::{Engine, Error, Result};
 
 use super::Context;
 use crate::wire::{self, AddParams, AddResult, Int, Suggestion, UpdateParams};
-use crate::wording::Worded as _;
+use crate::wording::{self, Worded as _};
 
 /// Most memories named that resemble a new one.
 const SUGGESTED: usize = 3;
@@ -45,6 +45,10 @@ pub fn add(engine: &Engine, context: &Context, params: AddParams) -> Result<AddR
             Ok(_) => result.linked.push((kind, other)),
             Err(error) => result.notes.push(format!("not linked ({kind} {other}): {}", error.worded())),
         }
+    }
+    match engine.new_foreign_memories() {
+        Ok(foreign) => result.notes.extend(foreign.map(wording::foreign)),
+        Err(error) => tracing::debug!("the languages of the memories are unknown: {error}"),
     }
     result.warnings = result.notes.iter().cloned().chain(result.warnings).collect();
     Ok(result)

@@ -9,9 +9,12 @@ use super::store::Database;
 use crate::error::{Error, Result};
 use crate::passages::{Passage, PassageKey};
 use crate::records::models::{self, NextModel, Pending, Refused};
-use crate::records::rows;
-use crate::records::transaction::SelectExt;
+use crate::records::transaction::{Authority, SelectExt};
+use crate::records::{meta, rows};
 use crate::types::{EmbeddingState, Millis, Model, ModelId, RecordId, embedding_of, of_length_one};
+
+/// The entry of `meta` that is there once another model was suggested to the user.
+const SUGGESTED: &str = "model_suggested";
 
 impl Database {
     /// The store's model, which must be this one; `None` while it has none.
@@ -59,6 +62,16 @@ impl Database {
     /// The texts of live records that the store's model refused.
     pub fn refused(&self, now: Millis) -> Result<Vec<Refused>> {
         models::refused(&*self.reader()?, now)
+    }
+
+    /// Whether [`Database::note_suggestion`] was called.
+    pub fn has_suggested_model(&self) -> Result<bool> {
+        self.reader()?.exists("SELECT 1 FROM meta WHERE key = ?1", &[SUGGESTED.into()])
+    }
+
+    /// Records that another model was suggested to the user.
+    pub fn note_suggestion(&self) -> Result<()> {
+        self.write(|tx| meta::put(tx, SUGGESTED, 1_i64.into()))
     }
 
     /// The first texts of live records with ids above `after` that the next model has not embedded, at most `limit`, each

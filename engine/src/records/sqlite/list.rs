@@ -171,6 +171,14 @@ impl Snapshot {
         Ok(ids.collect::<rusqlite::Result<_>>()?)
     }
 
+    /// The ids of the newest live records, the newest first, at most `limit`.
+    pub fn newest_ids(&self, limit: usize, now: Millis) -> Result<Vec<RecordId>> {
+        let sql = "SELECT id FROM records WHERE expires_at IS NULL OR expires_at > ? ORDER BY id DESC LIMIT ?";
+        let mut statement = self.conn().prepare_cached(sql)?;
+        let ids = statement.query_map((now, stored_limit(limit)), |row| row.get(0))?;
+        Ok(ids.collect::<rusqlite::Result<_>>()?)
+    }
+
     /// The ids of the records that have expired and are not deleted yet: indexes may still hold them.
     pub fn expired(&self, now: Millis) -> Result<RoaringTreemap> {
         self.ids("SELECT id FROM records WHERE expires_at <= ?", [now])

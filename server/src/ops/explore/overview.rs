@@ -6,6 +6,7 @@ use memorist_engine::{Engine, Result};
 use super::super::{Context, records};
 use crate::wire::explore::{KeptSearches, Named, OverviewParams, OverviewResult, SearchesOnly, SearchesParams};
 use crate::wire::{self, Int, SearchEntry, SearchesResult, StatsResult};
+use crate::wording;
 
 /// Default number of searches.
 const SEARCHES: usize = 50;
@@ -26,6 +27,7 @@ pub fn overview(engine: &Engine, context: &Context, _: OverviewParams) -> Result
     if stats.model.is_none() {
         warnings.push("no embedding model has been used yet: memories are found by their words alone".to_owned());
     }
+    warnings.extend(engine.foreign_memories()?.map(wording::foreign));
     if engine.needs_rebuild()? {
         warnings.push("an index is being rebuilt: until then, searches do without it".to_owned());
     }

@@ -1,0 +1,56 @@
+//! Whether many memories are in a language that the store's model does not know.
+
+use memorist_embed::NamedModel;
+
+use super::store::Store;
+use crate::error::Result;
+use crate::types::{ForeignMemories, RecordId};
+
+/// The newest memories are examined, at most so many.
+const EXAMINED: usize = 100;
+/// The others are examined only if one of the first few is foreign: mostly none is.
+const FIRST: usize = 3;
+/// From here on, another model is worth its download.
+const MANY: usize = 20;
+
+impl Store {
+    /// The memories in a language that the store's model does not know, if at least 20 of the newest 100 are.
+    pub fn foreign_memories(&self) -> Result<Option<ForeignMemories>> {
+        let (Some((model, about)), Some(scale)) = (self.model()?, self.scale()?) else { return Ok(None) };
+        if about.weights_sha256 == NamedModel::E5Small.identity().weights_sha256 {
+            return Ok(None);
+        }
+        let records = self.records.snapshot()?;
+        let newest = records.newest_ids(EXAMINED, self.now())?;
+        let refused = self.records.refused(self.now())?;
+        let count = |ids: &[RecordId]| -> Result<usize> {
+            let mut count = 0;
+            for id in ids {
+                let is_foreign = match records.embedding(model, *id)? {
+                    Some(vector) => scale.is_foreign_language(&vector),
+                    None => refused.iter().any(|refused| refused.record_id == *id),
+                };
+                count += usize::from(is_foreign);
+            }
+            Ok(count)
+        };
+        let (first, others) = newest.split_at(newest.len().min(FIRST));
+        if newest.len() < MANY || count(first)? == 0 {
+            return Ok(None);
+        }
+        let count = count(first)? + count(others)?;
+        Ok((count >= MANY).then_some(ForeignMemories { count, examined: newest.len() }))
+    }
+
+    /// The same the first time that it is so, and never again for this store.
+    pub fn new_foreign_memories(&self) -> Result<Option<ForeignMemories>> {
+        if !self.records.can_write() || self.records.has_suggested_model()? {
+            return Ok(None);
+        }
+        let foreign = self.foreign_memories()?;
+        if foreign.is_some() {
+            self.records.note_suggestion()?;
+        }
+        Ok(foreign)
+    }
+}
