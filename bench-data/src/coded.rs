@@ -186,7 +186,7 @@ mod tests {
             let turns = halves.iter().flat_map(|half| &half.turns);
             let of = |need: Need| turns.clone().filter(|turn| turn.need == need).count();
             let counts = [of(Need::Asked), of(Need::InOtherWords), of(Need::Near), of(Need::Unknown)];
-            assert_eq!(counts, [25, 25, 18, 32], "{language}");
+            assert_eq!(counts, [25, 25, 14, 36], "{language}");
         }
     }
 }

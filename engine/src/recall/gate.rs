@@ -185,8 +185,8 @@ fn has_inflected(text: &str, name: &str) -> bool {
     let stem: String = name.chars().take(stem).collect();
     let is_form = |word: &str| {
         let letters = word.chars().count();
-        word.starts_with(&stem) && letters <= length + 2
-            || name.starts_with(word) && letters > 2 && letters + 3 >= length
+        let is_longer = name.starts_with(word) && letters + 3 >= length;
+        letters > 2 && (word.starts_with(&stem) && letters <= length + 2 || is_longer)
     };
     let is_word = name.chars().all(char::is_alphabetic) && length > 2;
     is_word && text.split(|c: char| !c.is_alphanumeric()).any(is_form)

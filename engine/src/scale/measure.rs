@@ -12,12 +12,15 @@ use crate::types::embedding::{is_one, length};
 const KNOWN_SHARE: f64 = 0.25;
 /// A group without questions is one if its statements are not nearer to one another than those of a known language, but for
 /// so many units.
-const TOLERANCE: f64 = 0.35;
+const TOLERANCE: f64 = 0.55;
+/// The weight of the rise in the unit. With more, unrelated texts in languages that a model knows less well seem related; with less,
+/// related ones do not.
+const RISE_WEIGHT: f64 = 0.2;
 /// No model tells texts apart worse than this: smaller ones are those of equal vectors.
 const LEAST: f64 = 0.005;
 
 impl CosineScale {
-    /// Measures a model. Takes as long as it takes to embed 280 short texts.
+    /// Measures a model. Takes as long as it takes to embed 350 short texts.
     ///
     /// # Errors
     /// Those of the model.
@@ -31,17 +34,17 @@ impl CosineScale {
             let vectors: Result<Vec<_>> = questions.iter().map(|text| Ok(embedder.embed_query(text)?)).collect();
             asked.push(checked(vectors?, questions.len())?);
         }
-        let measured: Vec<Option<Asked>> =
-            asked.iter().enumerate().map(|(group, vectors)| Asked::of(&statements, group, vectors)).collect();
+        let measured: Vec<Option<QuestionStats>> =
+            asked.iter().enumerate().map(|(group, vectors)| QuestionStats::of(&statements, group, vectors)).collect();
         let best = measured.iter().flatten().map(|asked| asked.rise).fold(LEAST, f64::max);
-        let is_known = |asked: &&Asked| asked.rise >= KNOWN_SHARE * best;
+        let is_known = |asked: &&QuestionStats| asked.rise >= KNOWN_SHARE * best;
         let known: Vec<usize> =
             (0..groups.len()).filter(|group| measured[*group].as_ref().filter(is_known).is_some()).collect();
-        let of_known = |value: fn(&Asked) -> f64| {
+        let of_known = |value: fn(&QuestionStats) -> f64| {
             mean(&known.iter().filter_map(|group| measured[*group].as_ref()).map(value).collect::<Vec<_>>())
         };
         let [spread, rise] = [of_known(|asked| asked.spread), of_known(|asked| asked.rise)].map(|one| one.max(LEAST));
-        let unit = (spread * rise).sqrt();
+        let unit = spread.powf(1.0 - RISE_WEIGHT) * rise.powf(RISE_WEIGHT);
         let levels: Vec<Vec<Vec<f64>>> = (0..groups.len())
             .map(|group| statements.of_group(group).map(|vector| statements.levels(vector)).collect())
             .collect();
@@ -77,7 +80,7 @@ fn checked(vectors: Vec<Vec<f32>>, count: usize) -> Result<Vec<Vec<f32>>> {
 }
 
 /// What the questions of a group say.
-struct Asked {
+struct QuestionStats {
     /// Mean cosine to the statements that they are not about.
     unrelated: f64,
     /// Its standard deviation.
@@ -86,7 +89,7 @@ struct Asked {
     rise: f64,
 }
 
-impl Asked {
+impl QuestionStats {
     fn of(statements: &Statements, group: usize, questions: &[Vec<f32>]) -> Option<Self> {
         let (mut about, mut unrelated) = (Vec::new(), Vec::new());
         for (at, question) in questions.iter().enumerate() {
@@ -96,7 +99,7 @@ impl Asked {
         }
         let middle = (!questions.is_empty()).then(|| mean(&unrelated))?;
         let squares: Vec<f64> = unrelated.iter().map(|cosine| (cosine - middle).powi(2)).collect();
-        Some(Asked { unrelated: middle, spread: mean(&squares).sqrt(), rise: mean(&about) - middle })
+        Some(QuestionStats { unrelated: middle, spread: mean(&squares).sqrt(), rise: mean(&about) - middle })
     }
 }
 

@@ -12,8 +12,8 @@
 //!   others by a quarter of what it is in the best language. By the default model that is so in English alone; in all others it
 //!   is at most a fifth. A language without questions is known if its statements are not nearer to one another than those of a
 //!   known one.
-//! - The *mean* and the *unit* of a model come from its known languages: the mean of unrelated cosines, and the geometric mean of
-//!   their standard deviation and of the rise from them to related ones. By the standard deviation alone, related texts in other
+//! - The *mean* and the *unit* of a model come from its known languages: the mean of unrelated cosines, and the weighted geometric
+//!   mean of their standard deviation and of the rise from them to related ones. By the standard deviation alone, related texts in other
 //!   languages would be too unlike; by the rise alone, unrelated ones too alike.
 //! - The *level* of a text is its mean cosine to the statements in its own language: of the groups that are near to it, each
 //!   counted by how much nearer it is to the text than to other statements (some groups are near to everything).

@@ -4,10 +4,10 @@ use super::query::{Known, QueryScale};
 use super::statements::Statements;
 
 /// A group that is so many units less near than the nearest counts less by the factor e.
-const SHARPNESS: f64 = 1.0 / 7.0;
+const SHARPNESS: f64 = 1.0 / 4.5;
 /// Texts that are in no language are a little nearer to everything than others: a group that is none prevails only if it is
 /// nearer by so many units.
-const NO_LANGUAGE: f64 = 0.9;
+const NO_LANGUAGE: f64 = 1.2;
 
 /// What is known of a group of statements.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,15 +5,15 @@
 pub struct Known {
     /// Mean cosine of a question and a statement that it is not about.
     pub mean: f64,
-    /// What cosines are counted in: the geometric mean of the standard deviation of unrelated ones, and of the rise from these to
-    /// the cosine of a question and the statement that it is about.
+    /// What cosines are counted in: the weighted geometric mean of the standard deviation of unrelated ones, and of the rise from
+    /// these to the cosine of a question and the statement that it is about.
     pub unit: f64,
     /// Mean level of a question.
     pub level: f64,
 }
 
 /// [`Known`] of the default model, whose scale this is: for it, similarities of English texts are its cosines.
-const STANDARD: Known = Known { mean: 0.0584, unit: 0.186, level: 0.0 };
+const STANDARD: Known = Known { mean: 0.0584, unit: 0.1108, level: 0.0 };
 /// The level of a query may be off by this much by chance.
 const CHANCE: f64 = 0.06;
 /// From here on, a text that is nearest to a language that the model does not know is in it.

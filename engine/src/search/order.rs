@@ -24,7 +24,8 @@ pub fn needed(end: usize) -> usize {
     end.next_multiple_of(PLACES)
 }
 
-/// Puts the newer of two results first that are equally relevant and say nearly the same.
+/// Puts the newer of two results first that are equally relevant and say nearly the same, unless the older one has a word of the
+/// query that the newer one lacks.
 pub fn put_newer_first(hits: &mut [Hit]) {
     for places in hits.chunks_mut(PLACES) {
         for last in 1..places.len() {
@@ -53,6 +54,7 @@ fn is_outdone(one: &Hit, next: &Hit) -> bool {
         || apart(one.score, next.score).max(apart(one.relevance, next.relevance)) < APART
             && is_saved(one)
             && is_saved(next)
+            && one.word_share.unwrap_or_default() <= next.word_share.unwrap_or_default() + SAME
             && are_alike(&one.record.content, &next.record.content)
 }
 
@@ -142,6 +144,12 @@ mod tests {
         assert_eq!(newest_first(others), [2, 1], "whatever they say, if their scores are the same");
         let others = vec![hit(1, "Deploys go out on Tuesdays", 0.9, 0.8), hit(2, "Backups run at night", 0.89, 0.8)];
         assert_eq!(newest_first(others), [1, 2]);
+        let of_share = |id, share| Hit {
+            word_share: Some(share),
+            ..hit(id, "Deploys go out on Tuesdays", 0.9 - 0.01 * id as f64, 0.8)
+        };
+        assert_eq!(newest_first(vec![of_share(1, 0.9), of_share(2, 0.6)]), [1, 2], "it has a word of the query more");
+        assert_eq!(newest_first(vec![of_share(1, 0.9), of_share(2, 0.9)]), [2, 1]);
     }
 
     #[test]
