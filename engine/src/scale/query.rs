@@ -14,10 +14,11 @@ pub struct Known {
 
 /// [`Known`] of the default model, whose scale this is: for it, similarities of English texts are its cosines.
 const STANDARD: Known = Known { mean: 0.0584, unit: 0.1108, level: 0.0 };
-/// The level of a query may be off by this much by chance.
-const CHANCE: f64 = 0.06;
+/// The level of a query may be below the known one by this much by chance, or above it: to believe too much is worse.
+const CHANCE_BELOW: f64 = 0.06;
+const CHANCE_ABOVE: f64 = 0.03;
 /// From here on, a text that is nearest to a language that the model does not know is in it.
-const FOREIGN: f64 = 0.08;
+const FOREIGN: f64 = 0.1;
 
 /// How the cosines of one query are read.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,7 +45,7 @@ impl QueryScale {
     pub fn of(known: Known, level: f64, is_foreign: bool) -> Self {
         let stretch = STANDARD.unit / known.unit;
         let above = (level - known.level) * stretch;
-        let shift = above - above.clamp(-CHANCE, CHANCE);
+        let shift = above - above.clamp(-CHANCE_BELOW, CHANCE_ABOVE);
         QueryScale {
             mean: known.mean + shift / stretch,
             stretch,
@@ -92,7 +93,7 @@ mod tests {
                 && (of(0.76, 0.79) - STANDARD.mean - STANDARD.unit).abs() < 1e-9
         );
         assert_eq!(of(0.765, 0.8), of(0.76, 0.8), "by chance");
-        assert!(of(0.8, 0.8) < of(0.76, 0.8) - 0.15 && of(0.7, 0.8) > of(0.76, 0.8) + 0.15);
+        assert!(of(0.8, 0.8) < of(0.76, 0.8) - 0.04 && of(0.7, 0.8) > of(0.76, 0.8) + 0.04);
     }
 
     #[test]

@@ -287,16 +287,12 @@ async def waiting(checks, talk):
                  "The weekly export goes to accounting"):
         await talk.save(text)
     await talk.session.embedded()
-    # A new server has no model in memory yet: what it saves has to wait.
-    for attempt in range(8):
-        code = f"Q{attempt}X-7731"
-        async with stdio_session(checks, talk.session.binary, talk.session.store) as session:
-            new = Talk(session)
-            number = await new.save(f"{code}: the mainsail was sewn wrong")
-            answer = await new.search(f"error {code} in the export")
-        if "for its embedding" in answer:
-            break
-    checks.that("15.7 a search in time says that a memory waits", "waits for its embedding" in answer, answer)
+    # A new server loads its model while the client initialises: what is saved may have to wait, and is found at once all the same.
+    code = "Q7X-7731"
+    async with stdio_session(checks, talk.session.binary, talk.session.store) as session:
+        new = Talk(session)
+        number = await new.save(f"{code}: the mainsail was sewn wrong")
+        answer = await new.search(f"error {code} in the export")
     checks.that("15.7 an exact code saved a moment ago comes first", lines(answer)[:1] == [number], answer)
     await talk.session.embedded()
     answer = await talk.search(f"error {code} in the export")
@@ -345,7 +341,7 @@ async def lean(checks, talk):
     await talk.session.embedded()
     answer = await talk.search("What has everybody in the house known?", minRelevance=0)
     today = DAY.findall(answer)[0][0]
-    pattern = rf"^#\d+ (?:0(?:\.\d{{1,3}})?|1) {today} \w\w\w: The .*last$"
+    pattern = rf"^#\d+ (?:0(?:\.\d{{1,3}})?|1)(?: \([a-z ]+\))? {today} \w\w\w: The .*last$"
     checks.equal("15.9 a memory is one line, with nothing that is usual",
                  len(re.findall(pattern, answer, re.MULTILINE)), sum(text.startswith("The ") for text in texts))
     share = sum(map(len, texts)) / len(answer)
