@@ -8,7 +8,7 @@
 //! |---|---|
 //! | 4 | `MMSC` |
 //! | u32 | the version of this format and of the sentences: 2 |
-//! | f64 × 3 | mean, unit and level of the known languages |
+//! | f64 × 3 | mean, spread and level of the known languages |
 //! | u32 | dimensions of the model |
 //! | u32 | bytes of the next field |
 //! | UTF-8 | the identity of the model, as in the vector index |
@@ -27,11 +27,11 @@ const VERSION: u32 = 2;
 impl CosineScale {
     /// The bytes of its file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let Known { mean, unit, level } = self.known;
+        let Known { mean, spread, level } = self.known;
         let mut bytes = Vec::new();
         bytes.extend(MAGIC);
         bytes.extend(VERSION.to_le_bytes());
-        bytes.extend([mean, unit, level].into_iter().flat_map(f64::to_le_bytes));
+        bytes.extend([mean, spread, level].into_iter().flat_map(f64::to_le_bytes));
         bytes.extend([self.statements.dims() as u32, self.model.len() as u32].into_iter().flat_map(u32::to_le_bytes));
         bytes.extend(self.model.bytes());
         for Trait { bias, is_foreign } in &self.traits {
@@ -53,7 +53,7 @@ impl CosineScale {
             return None;
         }
         let (mean, rest) = rest.split_first_chunk::<8>()?;
-        let (unit, rest) = rest.split_first_chunk::<8>()?;
+        let (spread, rest) = rest.split_first_chunk::<8>()?;
         let (level, rest) = rest.split_first_chunk::<8>()?;
         let (dims, rest) = rest.split_first_chunk::<4>()?;
         let (name_bytes, rest) = rest.split_first_chunk::<4>()?;
@@ -66,15 +66,15 @@ impl CosineScale {
             rest = vectors;
         }
         let are_sound = traits.iter().all(|one| one.bias.is_finite());
-        let [mean, unit, level] = [mean, unit, level].map(|bytes| f64::from_le_bytes(*bytes));
-        let is_sound = [mean, unit, level].iter().all(|number| number.is_finite()) && unit > 0.0;
+        let [mean, spread, level] = [mean, spread, level].map(|bytes| f64::from_le_bytes(*bytes));
+        let is_sound = [mean, spread, level].iter().all(|number| number.is_finite()) && spread > 0.0;
         let dims = u32::from_le_bytes(*dims) as usize;
         let count = Statements::count();
         let halves = dims.checked_mul(count).filter(|halves| halves.checked_mul(2) == Some(rest.len()))?;
         let numbers = embedding_of(rest, halves).filter(|numbers| numbers.iter().all(|number| number.is_finite()))?;
         (is_sound && are_sound).then_some(CosineScale {
             model: std::str::from_utf8(model).ok()?.to_owned(),
-            known: Known { mean, unit, level },
+            known: Known { mean, spread, level },
             traits,
             statements: Statements::new(dims, numbers),
         })

@@ -11,11 +11,8 @@ use crate::types::embedding::{is_one, length};
 /// A language is known if questions and the statements that they are about stand out by this part of what they do in the best one.
 const KNOWN_SHARE: f64 = 0.25;
 /// A group without questions is one if its statements are not nearer to one another than those of a known language, but for
-/// so many units.
-const TOLERANCE: f64 = 0.55;
-/// The weight of the rise in the unit. With more, unrelated texts in languages that a model knows less well seem related; with less,
-/// related ones do not.
-const RISE_WEIGHT: f64 = 0.2;
+/// so many spreads.
+const TOLERANCE: f64 = 0.7;
 /// No model tells texts apart worse than this: smaller ones are those of equal vectors.
 const LEAST: f64 = 0.005;
 
@@ -43,8 +40,7 @@ impl CosineScale {
         let of_known = |value: fn(&QuestionStats) -> f64| {
             mean(&known.iter().filter_map(|group| measured[*group].as_ref()).map(value).collect::<Vec<_>>())
         };
-        let [spread, rise] = [of_known(|asked| asked.spread), of_known(|asked| asked.rise)].map(|one| one.max(LEAST));
-        let unit = spread.powf(1.0 - RISE_WEIGHT) * rise.powf(RISE_WEIGHT);
+        let spread = of_known(|asked| asked.spread).max(LEAST);
         let levels: Vec<Vec<Vec<f64>>> = (0..groups.len())
             .map(|group| statements.of_group(group).map(|vector| statements.levels(vector)).collect())
             .collect();
@@ -57,14 +53,14 @@ impl CosineScale {
                     others.flat_map(|other| levels[other].iter().map(|levels| levels[group])).collect();
                 let is_foreign = match &measured[group] {
                     Some(asked) => !is_known(&asked),
-                    None => dense(group) > densest + TOLERANCE * unit,
+                    None => dense(group) > densest + TOLERANCE * spread,
                 };
                 Trait { bias: mean(&of_others), is_foreign }
             })
             .collect();
         let of_questions = known.iter().flat_map(|group| &asked[*group]);
-        let level: Vec<f64> = of_questions.map(|vector| place(&statements, &traits, unit, vector).level).collect();
-        let known = Known { mean: of_known(|asked| asked.unrelated), unit, level: mean(&level) };
+        let level: Vec<f64> = of_questions.map(|vector| place(&statements, &traits, spread, vector).level).collect();
+        let known = Known { mean: of_known(|asked| asked.unrelated), spread, level: mean(&level) };
         Ok(CosineScale { model, known, traits, statements })
     }
 }

@@ -12,13 +12,12 @@
 //!   others by a quarter of what it is in the best language. By the default model that is so in English alone; in all others it
 //!   is at most a fifth. A language without questions is known if its statements are not nearer to one another than those of a
 //!   known one.
-//! - The *mean* and the *unit* of a model come from its known languages: the mean of unrelated cosines, and the weighted geometric
-//!   mean of their standard deviation and of the rise from them to related ones. By the standard deviation alone, related texts in other
-//!   languages would be too unlike; by the rise alone, unrelated ones too alike.
+//! - The *mean* and the *spread* (standard deviation) of the cosines of a question and the statements that it is not about come from
+//!   the known languages, each by itself: how far apart the means of languages are is no spread of unrelated texts.
 //! - The *level* of a text is its mean cosine to the statements in its own language: of the groups that are near to it, each
 //!   counted by how much nearer it is to the text than to other statements (some groups are near to everything).
 //!
-//! A cosine is then shifted and stretched so that mean and unit are those of the default model in English (`STANDARD`), and shifted by
+//! A cosine is then shifted and stretched so that mean and spread are those of the default model in English (`STANDARD`), and shifted by
 //! what the level of the query differs from that of the known languages by more than chance. So all cosines of a query in a language
 //! that the model does not know are lowered by as much as all texts in that language are alike. The share of a query that the
 //! model reads as unknown tokens pulls its similarities towards the mean. The map never falls as the cosine rises.

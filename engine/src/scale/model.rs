@@ -3,11 +3,11 @@
 use super::query::{Known, QueryScale};
 use super::statements::Statements;
 
-/// A group that is so many units less near than the nearest counts less by the factor e.
-const SHARPNESS: f64 = 1.0 / 4.5;
+/// A group that is so many spreads less near than the nearest counts less by the factor e.
+const SHARPNESS: f64 = 1.0 / 3.0;
 /// Texts that are in no language are a little nearer to everything than others: a group that is none prevails only if it is
-/// nearer by so many units.
-const NO_LANGUAGE: f64 = 1.2;
+/// nearer by so many spreads.
+const NO_LANGUAGE: f64 = 1.5;
 
 /// What is known of a group of statements.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,24 +62,25 @@ impl CosineScale {
 
     /// `None` for a vector of other dimensions.
     fn place(&self, vector: &[f32]) -> Option<Place> {
-        (vector.len() == self.statements.dims()).then(|| place(&self.statements, &self.traits, self.known.unit, vector))
+        (vector.len() == self.statements.dims())
+            .then(|| place(&self.statements, &self.traits, self.known.spread, vector))
     }
 }
 
 /// Groups count by how much nearer they are than they are to other texts.
-pub(super) fn place(statements: &Statements, traits: &[Trait], unit: f64, vector: &[f32]) -> Place {
+pub(super) fn place(statements: &Statements, traits: &[Trait], spread: f64, vector: &[f32]) -> Place {
     let levels = statements.levels(vector);
     let nearness = |group: usize| levels[group] - traits[group].bias;
     let (languages, others): (Vec<usize>, Vec<usize>) =
         (0..levels.len()).partition(|group| statements.is_language(*group));
     let nearest = |groups: &[usize]| groups.iter().copied().max_by(|a, b| nearness(*a).total_cmp(&nearness(*b)));
     let (language, other) = (nearest(&languages).unwrap_or_default(), nearest(&others).unwrap_or_default());
-    if nearness(other) > nearness(language) + NO_LANGUAGE * unit {
+    if nearness(other) > nearness(language) + NO_LANGUAGE * spread {
         return Place { level: levels[other], is_foreign: traits[other].is_foreign, is_language: false };
     }
     let (mut sum, mut level, mut foreign) = (0.0, 0.0, 0.0);
     for group in languages {
-        let weight = ((nearness(group) - nearness(language)) / (SHARPNESS * unit)).exp();
+        let weight = ((nearness(group) - nearness(language)) / (SHARPNESS * spread)).exp();
         sum += weight;
         level += weight * levels[group];
         foreign += if traits[group].is_foreign { weight } else { 0.0 };

@@ -5,15 +5,14 @@
 pub struct Known {
     /// Mean cosine of a question and a statement that it is not about.
     pub mean: f64,
-    /// What cosines are counted in: the weighted geometric mean of the standard deviation of unrelated ones, and of the rise from
-    /// these to the cosine of a question and the statement that it is about.
-    pub unit: f64,
+    /// Its standard deviation.
+    pub spread: f64,
     /// Mean level of a question.
     pub level: f64,
 }
 
 /// [`Known`] of the default model, whose scale this is: for it, similarities of English texts are its cosines.
-const STANDARD: Known = Known { mean: 0.0584, unit: 0.1108, level: 0.0 };
+const STANDARD: Known = Known { mean: 0.0584, spread: 0.0785, level: 0.0 };
 /// The level of a query may be below the known one by this much by chance, or above it: to believe too much is worse.
 const CHANCE_BELOW: f64 = 0.06;
 const CHANCE_ABOVE: f64 = 0.03;
@@ -43,7 +42,7 @@ impl QueryScale {
     /// That of a query by a model of which this is known, whose level is `level`; `is_foreign`: nearest to a language that it
     /// does not know.
     pub fn of(known: Known, level: f64, is_foreign: bool) -> Self {
-        let stretch = STANDARD.unit / known.unit;
+        let stretch = STANDARD.spread / known.spread;
         let above = (level - known.level) * stretch;
         let shift = above - above.clamp(-CHANCE_BELOW, CHANCE_ABOVE);
         QueryScale {
@@ -75,10 +74,10 @@ mod tests {
     proptest! {
         #[test]
         fn similarity_never_falls_as_the_cosine_rises(
-            mean in -0.5f64..0.9, unit in 0.02f64..0.5, level in -0.5f64..1.0, read in 0.0f64..1.0,
+            mean in -0.5f64..0.9, spread in 0.02f64..0.5, level in -0.5f64..1.0, read in 0.0f64..1.0,
             cosine in -1.0f64..1.0, more in 0.0f64..1.0,
         ) {
-            let scale = QueryScale::of(Known { mean, unit, level: mean }, level, false).reading(read);
+            let scale = QueryScale::of(Known { mean, spread, level: mean }, level, false).reading(read);
             prop_assert!((-1.0..=1.0).contains(&scale.similarity(cosine)));
             prop_assert!(scale.similarity(cosine + more) >= scale.similarity(cosine));
         }
@@ -86,11 +85,11 @@ mod tests {
 
     #[test]
     fn cosines_are_placed_as_those_of_the_default_model() {
-        let known = Known { mean: 0.75, unit: 0.04, level: 0.76 };
+        let known = Known { mean: 0.75, spread: 0.04, level: 0.76 };
         let of = |level: f64, cosine: f64| QueryScale::of(known, level, false).similarity(cosine);
         assert!(
             (of(0.76, 0.75) - STANDARD.mean).abs() < 1e-9
-                && (of(0.76, 0.79) - STANDARD.mean - STANDARD.unit).abs() < 1e-9
+                && (of(0.76, 0.79) - STANDARD.mean - STANDARD.spread).abs() < 1e-9
         );
         assert_eq!(of(0.765, 0.8), of(0.76, 0.8), "by chance");
         assert!(of(0.8, 0.8) < of(0.76, 0.8) - 0.04 && of(0.7, 0.8) > of(0.76, 0.8) + 0.04);
