@@ -3,7 +3,7 @@ CREATE TABLE ItemTable (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB);
 CREATE TABLE cursorDiskKV (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB);
 INSERT INTO cursorDiskKV VALUES ('composerData:c9', '{"composerId":"c9","name":"Cache","createdAt":1793610000000,"lastUpdatedAt":1793610009000,"fullConversationHeadersOnly":[{"bubbleId":"b1","type":1},{"bubbleId":"b2","type":2},{"bubbleId":"b3","type":2},{"bubbleId":"b4","type":2},{"bubbleId":"b5","type":2},{"bubbleId":"b6","type":2},{"bubbleId":"b7","type":2},{"bubbleId":"b8","type":2},{"bubbleId":"b9","type":2},{"bubbleId":"gone","type":2},{"bubbleId":null},7]}');
 INSERT INTO cursorDiskKV VALUES ('bubbleId:c9:b2', '{"type":2,"bubbleId":"b2","text":"The key lacks\nthe locale.","createdAt":"2026-11-02T09:00:02.000Z","modelInfo":{"modelName":"m"},"toolFormerData":{"additionalData":{}}}');
-INSERT INTO cursorDiskKV VALUES ('bubbleId:c9:b1', CAST('{"type":1,"bubbleId":"b1","text":"Why is it stale?","timestamp":1793610001000,"workspaceProjectDir":"/work/api","modelInfo":{"modelName":"m"}}' AS BLOB));
+INSERT INTO cursorDiskKV VALUES ('bubbleId:c9:b1', CAST('{"type":1,"bubbleId":"b1","text":"Why is it stale?","timestamp":1793610001000,"workspaceProjectDir":"/home/ana/api","modelInfo":{"modelName":"m"}}' AS BLOB));
 INSERT INTO cursorDiskKV VALUES ('bubbleId:c9:b3', '{"type":2,"text":"","capabilityType":15,"toolFormerData":{"tool":5,"name":"read_file","result":"secret output"}}');
 INSERT INTO cursorDiskKV VALUES ('bubbleId:c9:b4', '{"type":2,"text":"","capabilityType":30,"thinking":{"text":"hm"}}');
 INSERT INTO cursorDiskKV VALUES ('bubbleId:c9:b5', '{"type":2,"text":"hm","isThought":true}');
