@@ -22,23 +22,27 @@ impl Store {
         }
         let records = self.records.snapshot()?;
         let newest = records.newest_ids(EXAMINED, self.now())?;
-        let refused = self.records.refused(self.now())?;
         let count = |ids: &[RecordId]| -> Result<usize> {
-            let mut count = 0;
+            let (mut count, mut without_vector) = (0, Vec::new());
             for id in ids {
-                let is_foreign = match records.embedding(model, *id)? {
-                    Some(vector) => scale.is_foreign_language(&vector),
-                    None => refused.iter().any(|refused| refused.record_id == *id),
-                };
-                count += usize::from(is_foreign);
+                match records.embedding(model, *id)? {
+                    Some(vector) => count += usize::from(scale.is_foreign_language(&vector)),
+                    None => without_vector.push(*id),
+                }
+            }
+            // The list of what the model refused may be long, and is rarely needed.
+            if !without_vector.is_empty() {
+                let refused = self.records.refused(self.now())?;
+                count += refused.iter().filter(|one| without_vector.contains(&one.record_id)).count();
             }
             Ok(count)
         };
         let (first, others) = newest.split_at(newest.len().min(FIRST));
-        if newest.len() < MANY || count(first)? == 0 {
+        let in_first = if newest.len() < MANY { 0 } else { count(first)? };
+        if in_first == 0 {
             return Ok(None);
         }
-        let count = count(first)? + count(others)?;
+        let count = in_first + count(others)?;
         Ok((count >= MANY).then_some(ForeignMemories { count, examined: newest.len() }))
     }
 
