@@ -33,10 +33,8 @@ pub struct CosineScale {
 pub(super) struct Place {
     /// How near unrelated texts in its language are to it.
     pub level: f64,
-    /// Whether the model does not know its language.
+    /// Whether it is in a language, and the model does not know that. Numbers, symbols and code are in none.
     pub is_foreign: bool,
-    /// Whether it is in a language.
-    pub is_language: bool,
 }
 
 impl CosineScale {
@@ -55,9 +53,7 @@ impl CosineScale {
 
     /// Whether the text of this vector is in a language that the model does not know. Code and numbers are in none.
     pub fn is_foreign_language(&self, vector: &[f32]) -> bool {
-        self.place(vector).is_some_and(|place| {
-            place.is_language && QueryScale::of(self.known, place.level, place.is_foreign).is_foreign()
-        })
+        self.of_query(vector).is_foreign()
     }
 
     /// `None` for a vector of other dimensions.
@@ -76,7 +72,7 @@ pub(super) fn place(statements: &Statements, traits: &[Trait], spread: f64, vect
     let nearest = |groups: &[usize]| groups.iter().copied().max_by(|a, b| nearness(*a).total_cmp(&nearness(*b)));
     let (language, other) = (nearest(&languages).unwrap_or_default(), nearest(&others).unwrap_or_default());
     if nearness(other) > nearness(language) + NO_LANGUAGE * spread {
-        return Place { level: levels[other], is_foreign: traits[other].is_foreign, is_language: false };
+        return Place { level: levels[other], is_foreign: false };
     }
     let (mut sum, mut level, mut foreign) = (0.0, 0.0, 0.0);
     for group in languages {
@@ -85,5 +81,5 @@ pub(super) fn place(statements: &Statements, traits: &[Trait], spread: f64, vect
         level += weight * levels[group];
         foreign += if traits[group].is_foreign { weight } else { 0.0 };
     }
-    Place { level: level / sum, is_foreign: foreign > sum / 2.0, is_language: true }
+    Place { level: level / sum, is_foreign: foreign > sum / 2.0 }
 }
