@@ -3,6 +3,7 @@
 //! | file | what it tests |
 //! |---|---|
 //! | `store.rs` | writes are found in every mode, before and after they are indexed |
+//! | `searching.rs` | what a search finds, in which order, and what it says |
 //! | `own_vectors.rs` | vectors that the program makes itself |
 //! | `pages.rs` | the pages of a search are pieces of one ranking |
 //! | `filters.rs` | every filter, alone and combined, against the same rule in plain code |
@@ -117,6 +118,7 @@ mod recovery;
 mod reembed;
 mod saving;
 mod scripts;
+mod searching;
 #[cfg(target_os = "linux")]
 mod serving;
 mod settings;
