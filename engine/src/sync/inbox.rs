@@ -18,6 +18,8 @@ const GATHER_LONGEST: Duration = Duration::from_millis(300);
 const GATHER_AT_MOST: u64 = 500;
 /// Searches that wait to be logged; more are not logged.
 const SEARCHES_AT_MOST: usize = 2_000;
+/// Results of the searches that wait to be logged; searches with more are not logged. The log keeps 100,000.
+const HITS_AT_MOST: usize = 20_000;
 /// Uses that wait to be counted; more are not counted.
 pub const USES_AT_MOST: usize = 100_000;
 
@@ -65,6 +67,8 @@ pub struct Received {
     written: u64,
     /// Searches to log.
     pub searches: Vec<Searched>,
+    /// How many results these have.
+    hits: usize,
     /// Uses to count.
     pub uses: Vec<RecordId>,
     /// Who waits until the accesses are written.
@@ -109,7 +113,7 @@ impl Inbox {
             Message::Flush(answer) => received.flushes.push(answer),
             Message::Stop => received.stop = true,
             // The worker need not hurry for these.
-            Message::Searched(search) => return extend_up_to(SEARCHES_AT_MOST, &mut received.searches, [*search]),
+            Message::Searched(search) => return received.add_search(*search),
             Message::Used(ids) => return extend_up_to(USES_AT_MOST, &mut received.uses, ids),
         }
         drop(state);
@@ -138,6 +142,16 @@ impl InboxReader {
             }
         }
         std::mem::take(&mut state.received)
+    }
+}
+
+impl Received {
+    fn add_search(&mut self, search: Searched) {
+        let hits = self.hits + search.hits.len();
+        if self.searches.len() < SEARCHES_AT_MOST && hits <= HITS_AT_MOST {
+            self.hits = hits;
+            self.searches.push(search);
+        }
     }
 }
 
@@ -194,6 +208,22 @@ mod tests {
         inbox.send(search(0));
         inbox.send(Message::Stop);
         assert_eq!(reader.wait(LONG).searches.len(), 1, "there is room again");
+    }
+
+    #[test]
+    fn searches_with_many_results_fill_the_inbox_sooner() {
+        let (inbox, reader) = Inbox::new();
+        let hit = SearchedHit { id: 1.into(), score: 1.0, keeps_query: false };
+        for number in 0..30 {
+            let trace = SearchTrace::sample(&number.to_string(), Viewer::OWNER);
+            let hits = vec![hit; 1_000];
+            inbox.send(Message::Searched(Box::new(Searched { trace, hits, is_first: true })));
+        }
+        inbox.send(search(30));
+        inbox.send(Message::Stop);
+        let received = reader.wait(LONG);
+        let last = received.searches.last().map(|last| last.trace.query.as_str());
+        assert_eq!((received.searches.len(), last), (21, Some("30")), "one without results takes no room");
     }
 
     #[test]

@@ -24,6 +24,8 @@ const EXPIRE_AGAIN: Duration = Duration::from_secs(60);
 /// How often a node of a team says that it is there, and sends what it has counted.
 #[cfg(feature = "postgres")]
 const KEEP_UP_AGAIN: Duration = Duration::from_secs(60);
+/// Rows of the access log that one transaction writes, more or less.
+const LOGGED_AT_ONCE: usize = 500;
 /// An unfinished purge is continued after this long.
 const PURGE_AGAIN: Duration = Duration::from_secs(5);
 
@@ -154,8 +156,24 @@ fn wait(store: &Store, inbox: &InboxReader, uses: &mut Vec<RecordId>, cleanup_at
     received.stop
 }
 
-/// Writes the access log, and the searches themselves.
-fn log_searches(store: &Store, searches: Vec<Searched>) {
+/// Writes the access log, and the searches themselves: a few at a time, and with as much time between two transactions
+/// as one takes. SQLite's lock is not fair: whoever saves a memory would wait until the last of them is written.
+fn log_searches(store: &Store, mut searches: Vec<Searched>) {
+    while !searches.is_empty() {
+        let began = Instant::now();
+        let rows = searches.iter().scan(0, |rows, search| {
+            *rows += search.hits.len();
+            Some(*rows)
+        });
+        let few = 1 + rows.take_while(|rows| *rows < LOGGED_AT_ONCE).count();
+        log_few(store, searches.drain(..few.min(searches.len())).collect());
+        if !searches.is_empty() {
+            std::thread::sleep(began.elapsed());
+        }
+    }
+}
+
+fn log_few(store: &Store, searches: Vec<Searched>) {
     let all = searches.iter();
     let accesses: Vec<Access<'_>> =
         all.flat_map(|search| search.hits.iter().map(|hit| search_access(*hit, &search.trace.query))).collect();
