@@ -129,4 +129,5 @@ pub use self::query::KeywordQuery;
 pub(crate) use self::schema::Payload;
 pub use self::spans::matching_spans;
 pub use self::tail::TailIndex;
+pub use self::threads::is_question;
 pub use self::traits::{KeywordIndex, KeywordSearch, KeywordSnapshot};

@@ -18,7 +18,7 @@ pub(super) struct ThreadPlace {
 }
 
 /// Whether a text ends with a question mark, before closing brackets, quotes and marks of emphasis.
-pub(super) fn is_question(text: &str) -> bool {
+pub fn is_question(text: &str) -> bool {
     let closes = |c: char| c.is_whitespace() || "\"'”’»)]}*_".contains(c);
     text.trim_end_matches(closes).ends_with(['?', '？', '؟'])
 }

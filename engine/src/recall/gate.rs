@@ -22,8 +22,14 @@ const RARE: f64 = 0.4;
 const NEAR: f64 = 0.5;
 /// The least cosine. Among few memories, each that is somehow about it stands out.
 const LEAST_COSINE: f64 = 0.42;
+/// That of a memory with a name of a message in an inflected language, which has fewer words in common with what it is about.
+const LEAST_NAMED: f64 = 0.36;
 /// Or a share of words from which the least cosine does not matter.
 const SURE_SHARE: f64 = 0.6;
+/// The first result of a crowd answers a question without a name if its cosine is above that of the second by so much, and at
+/// least so high: unrelated memories are about equally far.
+const ALONE: f64 = 0.11;
+const LEAST_ALONE: f64 = 0.27;
 /// A code or a name that more results have singles none of them out.
 const FEW: usize = 3;
 /// The least share of words, where there is no cosine.
@@ -51,6 +57,8 @@ pub struct Gate<'a> {
     is_foreign: bool,
     /// The cosine and the share that results stand out from.
     crowd: (f64, f64),
+    /// The cosine from which a result answers the message alone, if any does.
+    alone: Option<f64>,
     /// All results of the search.
     hits: &'a [Hit],
 }
@@ -58,7 +66,7 @@ pub struct Gate<'a> {
 impl<'a> Gate<'a> {
     /// That of a message among the results of its search, the best first.
     pub fn new(hits: &'a [Hit], searched: Searched, min_score: f64, is_foreign: bool) -> Self {
-        let Searched { names, are_inflected, mut codes, words, .. } = searched;
+        let Searched { names, are_inflected, mut codes, words, is_question, .. } = searched;
         if words <= names.len() {
             codes.extend(names.iter().cloned());
         }
@@ -72,13 +80,16 @@ impl<'a> Gate<'a> {
             values.sort_unstable_by(|a, b| b.total_cmp(a));
             values.get(OF_CROWD).copied().unwrap_or(unrelated)
         };
+        let mut cosines: Vec<f64> = hits.iter().filter_map(|hit| hit.similarity).collect();
+        cosines.sort_unstable_by(|a, b| b.total_cmp(a));
+        let may_stand_alone = is_question && names.is_empty() && !is_foreign && cosines.len() > OF_CROWD;
+        let alone = may_stand_alone.then(|| LEAST_ALONE.max(cosines[1] + ALONE));
         let crowd = (of_crowd(|hit| hit.similarity, UNRELATED.0), of_crowd(|hit| hit.word_share, UNRELATED.1));
-        Gate { min_score, names, are_inflected, codes, words, is_foreign, crowd, hits }
+        Gate { min_score, names, are_inflected, codes, words, is_foreign, crowd, alone, hits }
     }
 
     /// Of the results that the session does not have yet: those alone with a code of the message that few have; else those that are
-    /// relevant enough, have a rare word of the message or
-    /// are near to it, and stand out; and beside such a one, those that stand out less.
+    /// relevant enough, have a rare word of the message or are near to it, and stand out; and beside such a one, those that stand out less.
     pub fn passing(&self, is_new: impl Fn(&Hit) -> bool) -> Vec<&'a Hit> {
         if self.words < LEAST_WORDS && self.names.is_empty() {
             return Vec::new();
@@ -115,7 +126,12 @@ impl<'a> Gate<'a> {
                 let by_cosine = 23.0 * cosine - 7.6 * crowd_cosine;
                 let by_words = 5.4 * rare + 5.9 * share - 14.3 * crowd_share;
                 let sum = -7.4 + by_cosine + by_words + named.weight(0.7, -12.0);
-                match (rare >= RARE || is_near) && (cosine >= LEAST_COSINE || share >= SURE_SHARE) {
+                let least = match named {
+                    Named::Has if self.are_inflected => LEAST_NAMED,
+                    _ => LEAST_COSINE,
+                };
+                match (rare >= RARE || is_near) && (cosine >= least || share >= SURE_SHARE) {
+                    _ if self.alone.is_some_and(|alone| cosine >= alone) => Worth::Enough,
                     true if sum >= WORTH => Worth::Enough,
                     _ if sum >= WORTH_BESIDE => Worth::Beside,
                     _ => Worth::None,
@@ -230,7 +246,14 @@ mod tests {
 
     fn said(names: &[&str], codes: &[&str]) -> Searched {
         let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-        Searched { text: String::new(), names: owned(names), are_inflected: false, codes: owned(codes), words: 5 }
+        Searched {
+            text: String::new(),
+            names: owned(names),
+            are_inflected: false,
+            codes: owned(codes),
+            words: 5,
+            is_question: false,
+        }
     }
 
     fn ids(given: &[&Hit]) -> Vec<i64> {
@@ -250,6 +273,22 @@ mod tests {
         let many: Vec<Hit> =
             (1..=4).map(|id| Hit { record: record(id, &hits[1].record.content), ..hits[1].clone() }).collect();
         assert!(given(&many, &["HRB-31"]).is_empty(), "many have it");
+    }
+
+    #[test]
+    fn a_question_is_answered_by_what_alone_is_near_in_a_crowd() {
+        let given = |first: f64, second: f64, others: i64, searched: Searched| {
+            let mut hits = vec![hit(1, first, 0.0), hit(2, second, 0.0)];
+            hits.extend((3..3 + others).map(|id| hit(id, 0.1, 0.0)));
+            ids(&Gate::new(&hits, searched, 0.15, false).passing(|_| true))
+        };
+        let question = |names: &[&str]| Searched { is_question: true, ..said(names, &[]) };
+        assert_eq!(given(0.32, 0.2, 5, question(&[])), [1]);
+        assert!(given(0.32, 0.22, 5, question(&[])).is_empty(), "another is nearly as near");
+        assert!(given(0.26, 0.1, 5, question(&[])).is_empty(), "it is far");
+        assert!(given(0.32, 0.2, 4, question(&[])).is_empty(), "no crowd to stand out from");
+        assert!(given(0.32, 0.2, 5, said(&[], &[])).is_empty(), "no question");
+        assert!(given(0.32, 0.2, 5, question(&["osprey"])).is_empty(), "it lacks the name");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::words::{
     self, ARTICLES, CLITICS, DATES, ENGLISH, GERMAN, LEADS, ORDINARY, OWNERS, PLACES, PREPOSITIONS, REQUESTS, TELLING,
     VERBS,
 };
-use crate::keywords::{codes, significant_count};
+use crate::keywords::{codes, is_question, significant_count};
 use crate::snippet::both_ends;
 
 /// Bytes of a message that are searched for: half of them from its beginning, half from its end.
@@ -29,6 +29,8 @@ pub struct Searched {
     pub codes: Vec<String>,
     /// The significant words of the text.
     pub words: usize,
+    /// Whether the message is a question.
+    pub is_question: bool,
 }
 
 /// What to look up for a message; `None` if it says nothing: it has no words but those that every text has. A short question
@@ -42,7 +44,7 @@ pub fn searched(message: &str, before: &[String], is_ordinary: impl Fn(&str) -> 
     }
     let names = names(&text, &is_ordinary);
     let codes: Vec<String> = codes(&text).into_iter().map(str::to_owned).collect();
-    let are_inflected = !is_english(&text);
+    let (are_inflected, is_question) = (!is_english(&text), is_question(&text) || is_japanese_question(&text));
     let continued = |text: &String| {
         text.ends_with('?')
             && significant_count(text) > 0
@@ -53,11 +55,16 @@ pub fn searched(message: &str, before: &[String], is_ordinary: impl Fn(&str) -> 
         true => before.iter().rev().map(|text| said(text)).find(continued),
         false => None,
     };
-    let Some(before) = before else { return Some(Searched { text, names, are_inflected, codes, words }) };
+    let Some(before) = before else { return Some(Searched { text, names, are_inflected, codes, words, is_question }) };
     let before = if names.is_empty() || asks_for_place(&text) { before } else { of_another(&before, &is_ordinary) };
     let text = format!("{before}\n{text}");
     let words = significant_count(&text);
-    Some(Searched { text, names, are_inflected, codes, words })
+    Some(Searched { text, names, are_inflected, codes, words, is_question })
+}
+
+/// Whether a text ends as a question in Japanese, which needs no mark.
+fn is_japanese_question(text: &str) -> bool {
+    text.trim_end_matches(['。', ' ']).ends_with('か')
 }
 
 /// Whether a message is a question that says little without the one before it.
@@ -267,6 +274,18 @@ mod tests {
         }
         assert_eq!(text_of(" where is the harbour? ").as_deref(), Some("where is the harbour?"));
         assert_eq!(text_of("京都").as_deref(), Some("京都"));
+    }
+
+    #[test]
+    fn questions_are_told_by_their_end() {
+        let is_question = |text| searched(text, &[], |_| true).unwrap().is_question;
+        for question in ["where is the harbour?", "港はどこですか。", "港はどこですか", "港口在哪里？"]
+        {
+            assert!(is_question(question), "{question}");
+        }
+        for other in ["go to the harbour", "港へ行きます。"] {
+            assert!(!is_question(other), "{other}");
+        }
     }
 
     #[test]

@@ -138,7 +138,7 @@ impl Following {
 /// not be counted yet.
 fn wait(store: &Store, inbox: &InboxReader, uses: &mut Vec<RecordId>, cleanup_at: &mut CleanupAt) -> bool {
     let received = inbox.wait(TICK);
-    log_searches(store, received.searches);
+    log_searches(store, received.searches, received.stop);
     uses.extend(received.uses);
     uses.truncate(USES_AT_MOST);
     match store.records.count_accesses(uses, store.now()) {
@@ -157,8 +157,9 @@ fn wait(store: &Store, inbox: &InboxReader, uses: &mut Vec<RecordId>, cleanup_at
 }
 
 /// Writes the access log, and the searches themselves: a few at a time, and with as much time between two transactions
-/// as one takes. SQLite's lock is not fair: whoever saves a memory would wait until the last of them is written.
-fn log_searches(store: &Store, mut searches: Vec<Searched>) {
+/// as one takes, unless the engine is closing. SQLite's lock is not fair: whoever saves a memory would wait until the last
+/// of them is written.
+fn log_searches(store: &Store, mut searches: Vec<Searched>, is_closing: bool) {
     while !searches.is_empty() {
         let began = Instant::now();
         let rows = searches.iter().scan(0, |rows, search| {
@@ -167,7 +168,7 @@ fn log_searches(store: &Store, mut searches: Vec<Searched>) {
         });
         let few = 1 + rows.take_while(|rows| *rows < LOGGED_AT_ONCE).count();
         log_few(store, searches.drain(..few.min(searches.len())).collect());
-        if !searches.is_empty() {
+        if !searches.is_empty() && !is_closing {
             std::thread::sleep(began.elapsed());
         }
     }
