@@ -9,6 +9,7 @@
 //! | `sessions` | what an agent saved in six made sessions | its questions later |
 //! | `identifiers` | the memories of `facts`, and 500 that a code, a path, a phrase or a name tells apart | with it, in a sentence |
 //! | `conversations` | the turns of made conversations of two speakers | for answers that have no word of their question |
+//! | `chats`, two | messages of a user, who asks for help, and long replies of an assistant | for what the user said, in other words |
 //! | `changes` | made memories, and facts with what superseded them | for what is so now |
 //! | `long`, four | 200 memories of 2,000 words with a fact in the first, the middle or the last third | for it, in other words; once with a rare word |
 //! | a folder | `corpus.jsonl`, `queries.jsonl`, `qrels/*.tsv`: the BEIR format | those with judgements |
@@ -40,6 +41,7 @@ fn main() {
         Err(_) => {
             let mut sets =
                 vec![made::facts(), sessions::set(), made::identifiers(), made::conversations(), made::changes()];
+            sets.extend([made::SEED, made::SEED + 1].map(made::chats));
             sets.extend((0..3).map(|third| made::long(third, Style::Meaning)));
             sets.push(made::long(1, Style::Both));
             sets

@@ -16,6 +16,20 @@ const QUESTIONS: usize = 600;
 const CODES: usize = 500;
 /// Conversations.
 const SESSIONS: usize = 40;
+/// What users say in chats and is asked about; exchanges of a chat; points of a reply.
+const CHAT_FACTS: usize = 200;
+const EXCHANGES: usize = 50;
+const POINTS: [usize; 4] = [9, 2, 12, 6];
+/// What the user wants of the assistant.
+const REQUESTS: [&str; 7] = [
+    "Any ideas what I could do with that?",
+    "I have been going back and forth on this for a few days now and cannot make up my mind, so what would you do first?",
+    "Could you write a short list of what to look out for?",
+    "Write me a reminder for next week.",
+    "My sister says that there are better ways to go about it, and I am a bit lost with all the advice on the net. How should I start?",
+    "What would you recommend?",
+    "Tell me what you think of it.",
+];
 /// Facts that change.
 const CHANGES: usize = 300;
 /// Memories around them.
@@ -61,6 +75,43 @@ pub fn conversations() -> Set {
     });
     let queries = lookups.into_iter().map(|lookup| Judged::new(lookup.text, [lookup.answer]));
     Set { name: "conversations".into(), texts: texts.collect(), queries: queries.collect(), ..Set::default() }
+}
+
+/// Chats of a user with an assistant. The user says two things and asks for help; the assistant answers at length, with the first
+/// words of what was said, and offers more.
+pub fn chats(seed: u64) -> Set {
+    let name = if seed == SEED { "chats" } else { "chats, held out" };
+    let mut others = (0..).map(|place| bench_data::memory(seed, place).content);
+    let mut set = Set { name: name.into(), ..Set::default() };
+    let say = |set: &mut Set, text: String| {
+        let exchange = set.texts.len() / 2;
+        set.texts.push(NewRecord {
+            kind: Kind::Conversation,
+            session: Some(format!("chat {}", exchange / EXCHANGES)),
+            turn: Some((set.texts.len() % (2 * EXCHANGES)) as i64),
+            ..NewRecord::new(text)
+        });
+    };
+    for (at, Change { new, query, .. }) in bench_data::changes(seed, CHAT_FACTS).into_iter().enumerate() {
+        set.queries.push(Judged::new(query, [set.texts.len()]));
+        // Every second message says something that nobody asks about later.
+        for said in [new, others.next().expect("endless")] {
+            let opening: Vec<&str> = said.split_whitespace().take(5).collect();
+            let mut reply =
+                format!("{} (\"{} …\")", ["Certainly!", "Happy to help.", "Of course."][at % 3], opening.join(" "));
+            for point in 1..=POINTS[at % POINTS.len()] {
+                reply += &format!("\n{point}. {}", others.next().expect("endless"));
+            }
+            let offer =
+                ["Would you like me to go into more detail?", "Shall I turn this into a checklist?", "Let me know."];
+            reply += &format!("\n\n{}", offer[at % offer.len()]);
+            let request = REQUESTS[(at + set.texts.len()) % REQUESTS.len()];
+            let before = others.next().expect("endless");
+            say(&mut set, format!("{before} {said} {request}"));
+            say(&mut set, reply);
+        }
+    }
+    set
 }
 
 pub fn changes() -> Set {

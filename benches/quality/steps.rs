@@ -14,9 +14,15 @@ struct Way {
     is_step: bool,
 }
 
-fn ways() -> [Way; 8] {
-    let (mut words, mut window, mut answers) = (ThreadRules::NONE, ThreadRules::NONE, ThreadRules::ALL);
-    (words.words, window.words, window.cosines, answers.questions) = (true, true, true, false);
+fn ways() -> [Way; 9] {
+    let mut words = ThreadRules::NONE;
+    words.words = true;
+    let mut window = words;
+    window.cosines = true;
+    let mut answers = window;
+    answers.answers = true;
+    let mut questions = answers;
+    questions.questions = true;
     let way = |name, mode, scale, threads, is_step| Way {
         name,
         query: Query { mode, scale, threads, limit: DEPTH, ..Query::new("") },
@@ -30,6 +36,7 @@ fn ways() -> [Way; 8] {
         way("+words", Mode::Hybrid, None, words, true),
         way("+window", Mode::Hybrid, None, window, true),
         way("+answers", Mode::Hybrid, None, answers, true),
+        way("+questions", Mode::Hybrid, None, questions, true),
         way("hybrid", Mode::Hybrid, None, ThreadRules::ALL, true),
     ]
 }

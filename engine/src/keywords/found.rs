@@ -83,6 +83,8 @@ pub struct Turn {
     pub id: RecordId,
     /// Where it is.
     pub place: Place,
-    /// Whether it ends with a question mark.
-    pub is_question: bool,
+    /// If it ends with a question, the words before that.
+    pub question: Option<u32>,
+    /// Its words.
+    pub words: u32,
 }

@@ -15,7 +15,7 @@ use super::dictionary::Dictionary;
 use super::doc_order::DocOrder;
 use super::filter::matching_docs;
 use super::filter_cache::{FilterCache, FilteredDocs};
-use super::schema::{Fields, ID, QUESTION, SearchField, THREAD, TURN, id_term};
+use super::schema::{Fields, ID, QUESTION, SearchField, THREAD, TURN, WORDS, id_term};
 use super::threads::{ThreadPlace, Threads};
 use crate::error::Result;
 use crate::types::{Filter, RecordId};
@@ -240,7 +240,9 @@ impl Segment {
 struct ThreadColumns {
     thread: Column<u64>,
     turn: Column<i64>,
-    question: Column<bool>,
+    /// Of a question, the words before it.
+    question: Option<Column<u64>>,
+    words: Column<u64>,
 }
 
 impl ThreadColumns {
@@ -248,13 +250,16 @@ impl ThreadColumns {
     fn open(reader: &SegmentReader) -> Result<Option<Self>> {
         let columns = reader.fast_fields();
         let Some(thread) = columns.column_opt(THREAD)? else { return Ok(None) };
-        Ok(Some(ThreadColumns { thread, turn: columns.i64(TURN)?, question: columns.bool(QUESTION)? }))
+        let (turn, question) = (columns.i64(TURN)?, columns.column_opt(QUESTION)?);
+        Ok(Some(ThreadColumns { thread, turn, question, words: columns.u64(WORDS)? }))
     }
 
     fn place(&self, doc: DocId) -> Option<ThreadPlace> {
         let thread = self.thread.first(doc)?;
-        let is_question = self.question.first(doc).unwrap_or_default();
-        Some(ThreadPlace { thread, turn: self.turn.first(doc)?, is_question })
+        let count = |words: u64| u32::try_from(words).unwrap_or(u32::MAX);
+        let question = self.question.as_ref().and_then(|column| column.first(doc)).map(count);
+        let words = self.words.first(doc).map_or(0, count);
+        Some(ThreadPlace { thread, turn: self.turn.first(doc)?, question, words })
     }
 }
 

@@ -6,6 +6,7 @@
 
 use tantivy::DocId;
 
+use super::scripts::is_unspaced;
 use crate::types::RecordId;
 
 /// What the index keeps of the place of a record in its thread.
@@ -14,13 +15,33 @@ pub(super) struct ThreadPlace {
     /// A hash of scope and session.
     pub(super) thread: u64,
     pub(super) turn: i64,
-    pub(super) is_question: bool,
+    pub(super) question: Option<u32>,
+    pub(super) words: u32,
+}
+
+/// The words of a text. In a script without spaces, two characters are one.
+pub(super) fn count_words(text: &str) -> u32 {
+    let of_run = |run: &str| run.chars().filter(|c| is_unspaced(*c)).count().div_ceil(2).max(1);
+    text.split_whitespace().map(of_run).sum::<usize>().try_into().unwrap_or(u32::MAX)
 }
 
 /// Whether a text ends with a question mark, before closing brackets, quotes and marks of emphasis.
 pub fn is_question(text: &str) -> bool {
+    words_before_question(text).is_some()
+}
+
+/// The words before the last sentence of a text, if that is a question.
+pub(super) fn words_before_question(text: &str) -> Option<u32> {
     let closes = |c: char| c.is_whitespace() || "\"'”’»)]}*_".contains(c);
-    text.trim_end_matches(closes).ends_with(['?', '？', '؟'])
+    let text = text.trim_end_matches(closes);
+    let last = text.strip_suffix(['?', '？', '؟'])?.trim_end_matches(['?', '!', '？', '！', '؟']);
+    let ends_sentence = |(at, c): &(usize, char)| match c {
+        '\n' | '。' | '！' | '？' => true,
+        '.' | '!' | '?' | '…' | ':' | '؟' => last[at + c.len_utf8()..].starts_with(char::is_whitespace),
+        _ => false,
+    };
+    let begins = last.char_indices().rev().find(ends_sentence).map_or(0, |(at, _)| at);
+    Some(count_words(&last[..begins]))
 }
 
 /// The documents of a segment, or of a part of the tail, that belong to threads.
@@ -60,6 +81,29 @@ impl Threads {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_before_a_question_are_those_before_its_sentence() {
+        for (text, words) in [
+            ("Where is it?", Some(0)),
+            ("Version 3.5 of it, where is that?!?", Some(0)),
+            ("That's great! Where is it?", Some(2)),
+            ("I have a dog. He is 3. \"What does he eat?\" ", Some(7)),
+            ("one two\nthree?", Some(2)),
+            ("我有狗。它吃什么？", Some(2)),
+            ("Where is it? Tell me.", None),
+            ("?", Some(0)),
+        ] {
+            assert_eq!(words_before_question(text), words, "{text}");
+        }
+    }
+
+    #[test]
+    fn words_are_counted_also_without_spaces() {
+        for (text, words) in [("", 0), (" a bc, d! ", 3), ("東京に住む", 3), ("in 東京 today", 3)] {
+            assert_eq!(count_words(text), words, "{text}");
+        }
+    }
 
     #[test]
     fn a_question_ends_with_its_mark() {

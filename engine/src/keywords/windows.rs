@@ -32,8 +32,8 @@ pub(super) struct Windows<'a> {
     after: Vec<Member>,
 }
 
-/// A record of a thread: its turn, its id, and where it is.
-type Member = (i64, RecordId, Place, bool);
+/// A record of a thread, with its place in it.
+type Member = (i64, Turn);
 
 impl<'a> Windows<'a> {
     /// Over segments and a tail, of the records that pass `filter` and are not in `except`.
@@ -62,7 +62,7 @@ impl<'a> Windows<'a> {
     /// The records around that at `place`.
     pub(super) fn around(&mut self, place: Place) -> Option<Window> {
         let own = &self.sources[place.source as usize];
-        let ThreadPlace { thread, turn, is_question } = own.thread_place(place.doc)?;
+        let ThreadPlace { thread, turn, question, words } = own.thread_place(place.doc)?;
         let id = own.id(place.doc);
         self.before.clear();
         self.after.clear();
@@ -71,34 +71,34 @@ impl<'a> Windows<'a> {
             let key = |doc: DocId| Some((source.thread_place(doc)?.turn, source.id(doc)));
             let at = docs.partition_point(|&doc| key(doc) < Some((turn, id)));
             let member = |doc: DocId| {
-                let (place, id) = (source.thread_place(doc)?, source.id(doc));
-                Some((place.turn, id, Place { source: number, doc }, place.is_question))
+                let ThreadPlace { turn, question, words, .. } = source.thread_place(doc)?;
+                Some((turn, Turn { id: source.id(doc), place: Place { source: number, doc }, question, words }))
             };
             let live = |docs: &mut dyn Iterator<Item = DocId>, members: &mut Vec<Member>| {
                 let live = docs.filter(|&doc| source.is_live(doc)).filter_map(member);
-                members.extend(live.filter(|member| member.1 != id).take(Window::REACH));
+                members.extend(live.filter(|(_, turn)| turn.id != id).take(Window::REACH));
             };
             live(&mut docs[..at].iter().rev().copied(), &mut self.before);
             live(&mut docs[at..].iter().copied(), &mut self.after);
         }
         if self.sources.len() > 1 {
-            self.before.sort_unstable_by_key(|member| std::cmp::Reverse((member.0, member.1)));
-            self.after.sort_unstable_by_key(|member| (member.0, member.1));
+            self.before.sort_unstable_by_key(|member| std::cmp::Reverse((member.0, member.1.id)));
+            self.after.sort_unstable_by_key(|member| (member.0, member.1.id));
         }
         let mut window = Window { turns: [None; 2 * Window::REACH + 1] };
-        window.turns[Window::REACH] = Some(Turn { id, place, is_question });
-        for (steps, (_, id, place, is_question)) in (1..=Window::REACH).zip(self.before.iter().copied()) {
-            window.turns[Window::REACH - steps] = self.admitted(id, place, is_question);
+        window.turns[Window::REACH] = Some(Turn { id, place, question, words });
+        for (steps, (_, turn)) in (1..=Window::REACH).zip(&self.before) {
+            window.turns[Window::REACH - steps] = self.admitted(*turn);
         }
-        for (steps, (_, id, place, is_question)) in (1..=Window::REACH).zip(self.after.iter().copied()) {
-            window.turns[Window::REACH + steps] = self.admitted(id, place, is_question);
+        for (steps, (_, turn)) in (1..=Window::REACH).zip(&self.after) {
+            window.turns[Window::REACH + steps] = self.admitted(*turn);
         }
         Some(window)
     }
 
-    fn admitted(&self, id: RecordId, place: Place, is_question: bool) -> Option<Turn> {
-        let source = &self.sources[place.source as usize];
-        source.is_admitted(place.doc, id).then_some(Turn { id, place, is_question })
+    fn admitted(&self, turn: Turn) -> Option<Turn> {
+        let source = &self.sources[turn.place.source as usize];
+        source.is_admitted(turn.place.doc, turn.id).then_some(turn)
     }
 }
 

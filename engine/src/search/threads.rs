@@ -8,6 +8,9 @@
 //!   0.6 * 0.85^(k-1) up to k = 4, and what the record before has, times 0.9, if that is a question.
 //! - **Meaning**: the cosine is the mean with those of the neighbours, which count 0.3 (k = 1) and 0.15 (k = 2).
 //! - **A question answers nothing**: a record that ends with a question mark loses 0.06 of its score.
+//! - **Lengths**: what ends with a question mark and has more than 30 words is no question, but a message that says what its writer
+//!   has or wants, and then asks for help; nor does it lose anything with 8 words or more before the question. A text of more
+//!   than 100 words has a cosine of its own: none is mixed with it.
 //!
 //! A neighbour that the search could not return adds nothing, and keeps its place until it is deleted.
 
@@ -31,6 +34,11 @@ const ASKED: f64 = 0.9;
 const COSINES: [f64; NEAR + 1] = [1.0, 0.3, 0.15];
 /// What a question loses.
 const QUESTION: f64 = 0.06;
+/// A question has at most so many words, and loses nothing if the writer has said something before it: so many words.
+const QUESTION_WORDS: u32 = 30;
+const SAID_BEFORE: u32 = 8;
+/// A turn of more words says by itself what it is about.
+const LONG_WORDS: u32 = 100;
 
 /// All records that are scored: the candidates, and those around them in their threads.
 pub struct Pool {
@@ -54,9 +62,39 @@ pub struct Scores {
 /// A record in its thread.
 struct Thread {
     turns: [Option<usize>; 2 * FAR + 1],
-    is_question: bool,
-    /// Whether the record before it is a question.
-    is_answer: bool,
+    question: Question,
+    /// What the record before it is.
+    before: Question,
+    /// Which of the turns are long.
+    long: [bool; 2 * FAR + 1],
+}
+
+/// Whether a turn is a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Question {
+    No,
+    /// A message that ends with one.
+    InMessage,
+    /// A short text that ends with one.
+    AfterStatement,
+    /// And that says nothing else.
+    Alone,
+}
+
+impl Question {
+    fn of(turn: &Turn) -> Self {
+        match turn.question {
+            None => Question::No,
+            Some(_) if turn.words > QUESTION_WORDS => Question::InMessage,
+            Some(before) if before >= SAID_BEFORE => Question::AfterStatement,
+            Some(_) => Question::Alone,
+        }
+    }
+
+    /// Whether it is one of at least this kind; of any, where lengths do not count.
+    fn is(self, least: Question, rules: ThreadRules) -> bool {
+        self >= if rules.lengths { least } else { Question::InMessage }
+    }
 }
 
 const _: () = assert!(NEAR + FAR <= Window::REACH);
@@ -75,8 +113,11 @@ impl Pool {
                     continue;
                 }
                 let turns = std::array::from_fn(|near| window.turns[at + near - FAR].map(|turn| pool.slot(&turn)));
-                let is_answer = window.turns[at - 1].is_some_and(|before| before.is_question);
-                pool.threads.insert(slot, Thread { turns, is_question: turn.is_question, is_answer });
+                let before = window.turns[at - 1].as_ref().map_or(Question::No, Question::of);
+                let long = std::array::from_fn(|near| {
+                    window.turns[at + near - FAR].is_some_and(|turn| turn.words > LONG_WORDS)
+                });
+                pool.threads.insert(slot, Thread { turns, question: Question::of(&turn), before, long });
             }
         }
         pool
@@ -98,11 +139,10 @@ impl Pool {
         let thread = self.threads.get(&slot)?;
         let (words, share, lenders) = thread.words(slot, &scores.matches, rules);
         Some(InThread {
-            cosine: scores.cosines[slot]
-                .map(|own| if rules.cosines { thread.cosine(own, &scores.cosines) } else { own }),
+            cosine: scores.cosines[slot].map(|own| thread.cosine(own, &scores.cosines, rules)),
             words,
             share,
-            lost: if rules.questions && thread.is_question { QUESTION } else { 0.0 },
+            lost: if rules.questions && thread.question.is(Question::Alone, rules) { QUESTION } else { 0.0 },
             lenders: lenders.into_iter().map(|slot| self.ids[slot]).collect(),
         })
     }
@@ -151,17 +191,22 @@ impl Thread {
         if distance == 0 {
             return 0.0;
         }
-        if rules.answers && self.is_answer && place + 1 == FAR {
+        if rules.answers && self.before.is(Question::AfterStatement, rules) && place + 1 == FAR {
             return ASKED;
         }
         if rules.words { LENT * FADING.powi(distance as i32 - 1) } else { 0.0 }
     }
 
-    /// The mean of the cosines; a neighbour without one counts as the record itself.
-    fn cosine(&self, own: f64, cosines: &[Option<f64>]) -> f64 {
+    /// The mean of the cosines; a neighbour without one counts as the record itself, and so does a long one.
+    fn cosine(&self, own: f64, cosines: &[Option<f64>], rules: ThreadRules) -> f64 {
+        let is_alone = |place: usize| rules.lengths && self.long[place];
+        if !rules.cosines || is_alone(FAR) {
+            return own;
+        }
         let near = (FAR - NEAR..=FAR + NEAR).map(|place| {
             let weight = COSINES[place.abs_diff(FAR)];
-            let cosine = self.turns[place].and_then(|slot| cosines[slot]).unwrap_or(own);
+            let lent = self.turns[place].filter(|_| !is_alone(place));
+            let cosine = lent.and_then(|slot| cosines[slot]).unwrap_or(own);
             (weight, cosine)
         });
         let (weights, sum) =
@@ -180,11 +225,20 @@ mod tests {
         words: Vec<[f32; 2]>,
         cosines: Vec<Option<f64>>,
         questions: Vec<usize>,
+        lengths: Vec<u32>,
+        /// Words before each question.
+        said: u32,
     }
 
     impl Session {
         fn new(words: &[[f32; 2]]) -> Self {
-            Session { words: words.to_vec(), cosines: vec![None; words.len()], questions: Vec::new() }
+            Session {
+                words: words.to_vec(),
+                cosines: vec![None; words.len()],
+                questions: Vec::new(),
+                lengths: vec![10; words.len()],
+                said: 0,
+            }
         }
 
         fn judged(&self, at: usize, rules: ThreadRules) -> InThread {
@@ -193,7 +247,12 @@ mod tests {
             let window = |own: usize| Window {
                 turns: std::array::from_fn(|place| {
                     let slot = (own + place).checked_sub(Window::REACH).filter(|slot| *slot < found.len())?;
-                    Some(Turn { id: id(slot), place: found[slot].1, is_question: self.questions.contains(&slot) })
+                    Some(Turn {
+                        id: id(slot),
+                        place: found[slot].1,
+                        question: self.questions.contains(&slot).then_some(self.said),
+                        words: self.lengths[slot],
+                    })
                 }),
             };
             let windows: Vec<_> = (0..found.len()).map(|own| Some(window(own))).collect();
@@ -275,6 +334,30 @@ mod tests {
     }
 
     #[test]
+    fn a_long_question_is_a_message_and_a_long_turn_has_its_own_cosine() {
+        let mut session = Session::new(&[[10.0, 0.0], [0.0, 0.0]]);
+        let both = [ThreadRules { lengths: false, ..ThreadRules::ALL }, ThreadRules::ALL];
+        session.questions = vec![0];
+        session.cosines = vec![Some(0.9), Some(0.3)];
+        let mut judged = |lengths: [u32; 2], said: u32| {
+            (session.lengths, session.said) = (lengths.to_vec(), said);
+            both.map(|rules| [0, 1].map(|at| session.judged(at, rules)))
+        };
+        let long = judged([31, 101], 0);
+        assert_eq!(long.each_ref().map(|[question, _]| question.lost), [0.06, 0.0]);
+        assert_eq!(long.each_ref().map(|[_, answer]| answer.share), [0.9 * 0.75, 0.6 * 0.75]);
+        let [[_, answer], [question, own]] = long;
+        assert!(answer.cosine.unwrap() > 0.35 && own.cosine == Some(0.3));
+        assert!((question.cosine.unwrap() - 0.9).abs() < 1e-9, "its neighbour is long");
+
+        let said = judged([30, 100], 8);
+        assert_eq!(said.each_ref().map(|[question, _]| question.lost), [0.06, 0.0], "it says something");
+        assert_eq!(said.each_ref().map(|[_, answer]| answer.share), [0.9 * 0.75; 2], "and asks");
+        let [_, [question, answer]] = judged([30, 100], 7);
+        assert!(question.lost == 0.06 && answer.cosine.unwrap() > 0.35);
+    }
+
+    #[test]
     fn the_cosine_is_the_mean_with_those_around_it() {
         let mut session = Session::new(&[[0.0; 2]; 6]);
         session.cosines = vec![Some(0.9), Some(0.5), Some(0.1), None, Some(0.7), Some(0.9)];
@@ -296,7 +379,7 @@ mod tests {
     fn the_neighbours_of_what_was_found_are_candidates_and_one_without_a_thread_is_alone() {
         let place = Place::default();
         let turns = std::array::from_fn(|at| {
-            (at > 0).then(|| Turn { id: RecordId::from(at as i64), place, is_question: false })
+            (at > 0).then(|| Turn { id: RecordId::from(at as i64), place, question: None, words: 10 })
         });
         let found = [(RecordId::from(Window::REACH as i64), place), (RecordId::from(99), place)];
         let pool = Pool::of(&found, &[Some(Window { turns }), None]);

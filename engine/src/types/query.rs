@@ -93,13 +93,17 @@ pub struct ThreadRules {
     pub answers: bool,
     /// A question ranks lower.
     pub questions: bool,
+    /// A long question is a message that says something, and a long turn is judged by its own cosine.
+    pub lengths: bool,
 }
 
 impl ThreadRules {
     /// All of them.
-    pub const ALL: ThreadRules = ThreadRules { words: true, cosines: true, answers: true, questions: true };
+    pub const ALL: ThreadRules =
+        ThreadRules { words: true, cosines: true, answers: true, questions: true, lengths: true };
     /// None of them: each record by itself.
-    pub const NONE: ThreadRules = ThreadRules { words: false, cosines: false, answers: false, questions: false };
+    pub const NONE: ThreadRules =
+        ThreadRules { words: false, cosines: false, answers: false, questions: false, lengths: false };
 }
 
 impl Weights {
