@@ -13,6 +13,8 @@ const PLACES: usize = 10;
 const APART: f64 = 0.05;
 /// Scores that are nearer than this are the same.
 const SAME: f64 = 1e-9;
+/// Words in the order of the query score more by this factor: less is the length of the text.
+const IN_ORDER: f64 = 1.04;
 /// Bytes at the beginning of a text that are compared.
 const COMPARED_BYTES: usize = 1 << 10;
 /// The share of the words of the shorter text that both have, stop words too, if they say nearly the same: "deploys go out on
@@ -25,7 +27,7 @@ pub fn needed(end: usize) -> usize {
 }
 
 /// Puts the newer of two results first that are equally relevant and say nearly the same, unless the older one has a word of the
-/// query that the newer one lacks.
+/// query that the newer one lacks, or has them in its order.
 pub fn put_newer_first(hits: &mut [Hit]) {
     for places in hits.chunks_mut(PLACES) {
         for last in 1..places.len() {
@@ -54,8 +56,16 @@ fn is_outdone(one: &Hit, next: &Hit) -> bool {
         || apart(one.score, next.score).max(apart(one.relevance, next.relevance)) < APART
             && is_saved(one)
             && is_saved(next)
-            && one.word_share.unwrap_or_default() <= next.word_share.unwrap_or_default() + SAME
+            && !has_more_of_query(one, next)
             && are_alike(&one.record.content, &next.record.content)
+}
+
+/// Whether a result has a word of the query that the next one lacks, or has them in the order of the query where that has not.
+fn has_more_of_query(one: &Hit, next: &Hit) -> bool {
+    let more = |of: fn(&Hit) -> Option<f64>, factor: f64| {
+        of(one).unwrap_or_default() > factor * of(next).unwrap_or_default() + SAME
+    };
+    more(|hit| hit.word_share, 1.0) || more(|hit| hit.keyword_score, IN_ORDER)
 }
 
 fn are_alike(one: &str, other: &str) -> bool {
@@ -150,6 +160,9 @@ mod tests {
         };
         assert_eq!(newest_first(vec![of_share(1, 0.9), of_share(2, 0.6)]), [1, 2], "it has a word of the query more");
         assert_eq!(newest_first(vec![of_share(1, 0.9), of_share(2, 0.9)]), [2, 1]);
+        let of_words = |id, score| Hit { keyword_score: Some(score), ..of_share(id, 0.9) };
+        assert_eq!(newest_first(vec![of_words(1, 5.5), of_words(2, 5.0)]), [1, 2], "it has them in order");
+        assert_eq!(newest_first(vec![of_words(1, 5.1), of_words(2, 5.0)]), [2, 1]);
     }
 
     #[test]
