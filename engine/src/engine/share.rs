@@ -1,7 +1,7 @@
 //! The share of memories in an answer: thousands of chunks and turns must not drown what somebody saved.
 //!
 //! Of the first results, every third place is kept for memories, if there are any that are [doubtful](DOUBTFUL) no more and at
-//! least half as relevant as what they displace. What is displaced comes on the next page. A query that names kinds gets
+//! least two fifths as relevant as what they displace. What is displaced comes on the next page. A query that names kinds gets
 //! these.
 
 use super::Engine;
@@ -11,6 +11,8 @@ use crate::types::{DOUBTFUL, Filter, Hit, Kind, Mode, Placed, Query, SearchReply
 
 /// One place in so many is kept for memories.
 const ONE_IN: usize = 3;
+/// A memory is at least so relevant, as a share of what it displaces.
+const LEAST_SHARE: f64 = 0.4;
 
 impl Engine {
     /// The reply with its share of memories.
@@ -35,7 +37,7 @@ impl Engine {
         for mut memory in others.into_iter().take(kept - memories) {
             if reply.hits.len() >= query.limit {
                 let displaced = reply.hits.iter().rposition(is_read);
-                let displaced = displaced.filter(|&at| memory.relevance * 2.0 >= reply.hits[at].relevance);
+                let displaced = displaced.filter(|&at| memory.relevance >= LEAST_SHARE * reply.hits[at].relevance);
                 let Some(at) = displaced else { break };
                 reply.hits.remove(at);
                 reply.more = true;
