@@ -92,7 +92,7 @@ pub fn chats(seed: u64) -> Set {
             ..NewRecord::new(text)
         });
     };
-    for (at, Change { new, query, .. }) in bench_data::changes(seed, CHAT_FACTS).into_iter().enumerate() {
+    for (at, Change { new, query, .. }) in bench_data::changes(seed, CHAT_FACTS).enumerate() {
         set.queries.push(Judged::new(query, [set.texts.len()]));
         // Every second message says something that nobody asks about later.
         for said in [new, others.next().expect("endless")] {
