@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::types::{Kind, Record, RecordId, Seq, label};
 
 /// The format version: fields, analysers and payload together. An index with another version is rebuilt.
-pub(super) const FORMAT: u32 = 6;
+pub(super) const FORMAT: u32 = 7;
 
 pub(super) const KIND: &str = "kind";
 pub(super) const IMPORTANCE: &str = "importance";
@@ -295,7 +295,7 @@ mod tests {
         assert!(Payload::of_store("01STORE", Some(&text)).is_ok());
         assert!(Payload::of_store("01OTHER", Some(&text)).unwrap_err().contains("another store"));
         for other in ["{\"format\":2,\"applied\":41}", "{\"format\":7,\"applied\":41}"] {
-            assert!(Payload::parse(Some(other)).unwrap_err().contains("this program reads format 6"), "{other}");
+            assert!(Payload::parse(Some(other)).unwrap_err().contains("this program reads format 7"), "{other}");
         }
         for damaged in [text.replace("41", "-1"), text.replace("applied", "implied"), String::new()] {
             assert!(Payload::parse(Some(&damaged)).unwrap_err().contains("damaged"), "{damaged}");

@@ -156,9 +156,9 @@ fn wait(store: &Store, inbox: &InboxReader, uses: &mut Vec<RecordId>, cleanup_at
     received.stop
 }
 
-/// Writes the access log, and the searches themselves: a few at a time, and with as much time between two transactions
-/// as one takes, unless the engine is closing. SQLite's lock is not fair: whoever saves a memory would wait until the last
-/// of them is written.
+/// Writes the access log, and the searches themselves: a few at a time. It pauses between two transactions for as long as
+/// one takes, unless the engine is closing. SQLite's lock is not fair: without a pause, a save of another engine would wait
+/// until all are written.
 fn log_searches(store: &Store, mut searches: Vec<Searched>, is_closing: bool) {
     while !searches.is_empty() {
         let began = Instant::now();
