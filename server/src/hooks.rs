@@ -80,7 +80,7 @@ mod tests {
     fn the_defaults_are_those_of_the_specification_and_bounds_are_named() {
         let settings = HookSettings::default();
         assert!(settings.enabled && settings.validate().is_ok());
-        assert_eq!((settings.max_results, settings.max_tokens, settings.min_relevance), (5, 500, 0.15));
+        assert_eq!((settings.max_results, settings.max_tokens, settings.min_relevance), (5, 500, 0.3));
         let wrong = |change: fn(&mut HookSettings)| {
             let mut settings = HookSettings::default();
             change(&mut settings);

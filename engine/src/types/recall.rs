@@ -32,7 +32,7 @@ pub struct RecallRequest {
 }
 
 impl RecallRequest {
-    /// Five memories and 500 tokens at most, of relevance 0.15 and more.
+    /// Five memories and 500 tokens at most, of relevance 0.3 and more.
     pub fn new(message: impl Into<String>) -> Self {
         RecallRequest {
             message: message.into(),
@@ -41,7 +41,7 @@ impl RecallRequest {
             session: None,
             max_results: 5,
             max_tokens: 500,
-            min_score: 0.15,
+            min_score: 0.3,
             mode: Mode::Hybrid,
         }
     }

@@ -191,7 +191,7 @@ pub struct Recall {
     /// Most tokens [default: 500]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub max_tokens: Option<i64>,
-    /// Minimum relevance, 0 to 1 [default: 0.15]
+    /// Minimum relevance, 0 to 1 [default: 0.3]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub min_relevance: Option<f64>,
 }

@@ -26,7 +26,7 @@ pub struct RecallParams {
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub max_tokens: Option<Int>,
-    /// Least relevance, default 0.15.
+    /// Least relevance, default 0.3.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub min_score: Option<f64>,
