@@ -290,11 +290,11 @@ mod tests {
     #[test]
     fn a_payload_is_read_as_written_and_refused_otherwise() {
         let text = Payload::new("01STORE", 41.into()).to_text();
-        assert_eq!(text, "{\"format\":6,\"store\":\"01STORE\",\"applied\":41}");
+        assert_eq!(text, "{\"format\":7,\"store\":\"01STORE\",\"applied\":41}");
         assert_eq!(Payload::parse(Some(&text)), Ok(Payload::new("01STORE", 41.into())));
         assert!(Payload::of_store("01STORE", Some(&text)).is_ok());
         assert!(Payload::of_store("01OTHER", Some(&text)).unwrap_err().contains("another store"));
-        for other in ["{\"format\":2,\"applied\":41}", "{\"format\":7,\"applied\":41}"] {
+        for other in ["{\"format\":2,\"applied\":41}", "{\"format\":8,\"applied\":41}"] {
             assert!(Payload::parse(Some(other)).unwrap_err().contains("this program reads format 7"), "{other}");
         }
         for damaged in [text.replace("41", "-1"), text.replace("applied", "implied"), String::new()] {
