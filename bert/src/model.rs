@@ -74,11 +74,12 @@ impl Model {
         vectors.pop().ok_or_else(|| Error::Tokens("there is no text".to_owned()))
     }
 
-    /// The vectors of many texts, in their order. Runs on the threads of rayon's pool.
+    /// The vectors of many texts, in their order; those of the first ones if it is cancelled. Runs on the threads of rayon's
+    /// pool.
     ///
     /// # Errors
     /// Those of [`Model::embed`].
-    pub fn embed_many(&self, texts: &[&[u32]]) -> Result<Vec<Vec<f32>>> {
+    pub fn embed_many(&self, texts: &[&[u32]], is_cancelled: impl Fn() -> bool + Sync) -> Result<Vec<Vec<f32>>> {
         let mut tokens = 0;
         let batches: Vec<&[&[u32]]> = texts
             .chunk_by(|_, next| {
@@ -90,8 +91,9 @@ impl Model {
                 fits
             })
             .collect();
-        let vectors: Vec<Vec<Vec<f32>>> = batches.par_iter().map(|batch| self.run(batch)).collect::<Result<_>>()?;
-        Ok(vectors.into_iter().flatten().collect())
+        let run = |batch: &&[&[u32]]| if is_cancelled() { Ok(None) } else { self.run(batch).map(Some) };
+        let vectors: Vec<Option<Vec<Vec<f32>>>> = batches.par_iter().map(run).collect::<Result<_>>()?;
+        Ok(vectors.into_iter().map_while(|batch| batch).flatten().collect())
     }
 
     fn run(&self, texts: &[&[u32]]) -> Result<Vec<Vec<f32>>> {

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use memorist_bert::{Kernel, Model, Shape, pack_minilm};
@@ -14,7 +15,7 @@ use tempfile::TempDir;
 
 use crate::local::LocalEmbedder;
 use crate::onnx::{OnnxEmbedder, TextTokenizer};
-use crate::progress::NoProgress;
+use crate::progress::{NoProgress, Progress};
 use crate::provision::{ModelFiles, Provision, SourceFile};
 use crate::window::MAX_TOKENS;
 use crate::{Embedder, Error, Languages, ModelHost, ModelIdentity, ModelSettings, ModelSource, NamedModel, allocator};
@@ -306,7 +307,7 @@ fn every_kernel_gives_the_vectors_of_the_scalar_one() {
     for kernel in Kernel::available() {
         let model = load(kernel);
         let batch: Vec<&[u32]> = texts.iter().map(Vec::as_slice).collect();
-        let together = model.embed_many(&batch).unwrap();
+        let together = model.embed_many(&batch, || false).unwrap();
         for ((text, expected), together) in texts.iter().zip(&expected).zip(together) {
             let vector = model.embed(text).unwrap();
             assert_eq!(vector, together, "{}: the same in a batch, bit for bit", kernel.name());
@@ -316,6 +317,33 @@ fn every_kernel_gives_the_vectors_of_the_scalar_one() {
     }
     for wrong in [vec![], vec![101; 513], vec![30_522]] {
         assert!(matches!(scalar.embed(&wrong), Err(memorist_bert::Error::Tokens(_))), "{}", wrong.len());
+    }
+}
+
+/// Cancelled at the second look.
+#[derive(Default)]
+struct SoonCancelled(AtomicUsize);
+
+impl Progress for SoonCancelled {
+    fn start(&self, _what: &str, _total: Option<u64>) {}
+    fn advance(&self, _units: u64) {}
+    fn finish(&self) {}
+    fn cancelled(&self) -> bool {
+        self.0.fetch_add(1, Ordering::Relaxed) > 0
+    }
+}
+
+#[test]
+fn a_cancelled_batch_has_the_vectors_of_its_first_texts() {
+    let model = embedder();
+    let texts: Vec<String> =
+        (0..200).map(|n| format!("The ferry number {n} leaves the old harbour at noon.")).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let all = model.embed_batch(&texts).unwrap();
+    let made = model.embed_each(&texts, &SoonCancelled::default()).unwrap();
+    assert!(made.len() < 20, "{} of {} texts were embedded after it was cancelled", made.len(), texts.len());
+    for (vector, expected) in made.iter().zip(&all) {
+        assert_eq!(vector.as_ref().unwrap(), expected);
     }
 }
 

@@ -6,10 +6,11 @@ use memorist_bert::Model;
 use parking_lot::RwLock;
 
 use super::packed;
-use crate::embedder::{Embedder, Languages};
+use crate::embedder::{Embedder, Languages, Refusal};
 use crate::error::{Error, Result};
 use crate::identity::ModelIdentity;
 use crate::named::NamedModel;
+use crate::progress::{NoProgress, Progress};
 use crate::provision::{ModelFiles, SourceFile};
 use crate::tokenizer::Tokenizer;
 use crate::window::{MAX_TOKENS, beginning};
@@ -52,6 +53,13 @@ impl LocalEmbedder {
         tokens
     }
 
+    /// The vectors of the texts, or of the first ones if it is cancelled.
+    fn embed_many(&self, texts: &[&str], progress: &dyn Progress) -> Result<Vec<Vec<f32>>> {
+        let tokens: Vec<Vec<u32>> = texts.iter().map(|text| self.tokens(self.named.text_prefix(), text)).collect();
+        let tokens: Vec<&[u32]> = tokens.iter().map(Vec::as_slice).collect();
+        self.run(|model| model.embed_many(&tokens, || progress.cancelled()))
+    }
+
     /// Runs the model. Weights that were damaged meanwhile are packed again, once.
     fn run<T>(&self, work: impl Fn(&Model) -> Result<T, memorist_bert::Error>) -> Result<T> {
         let failed = |error: memorist_bert::Error| Error::Failed(error.to_string());
@@ -79,9 +87,11 @@ impl Embedder for LocalEmbedder {
     }
 
     fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
-        let tokens: Vec<Vec<u32>> = texts.iter().map(|text| self.tokens(self.named.text_prefix(), text)).collect();
-        let tokens: Vec<&[u32]> = tokens.iter().map(Vec::as_slice).collect();
-        self.run(|model| model.embed_many(&tokens))
+        self.embed_many(texts, &NoProgress)
+    }
+
+    fn embed_each(&self, texts: &[&str], progress: &dyn Progress) -> Result<Vec<Result<Vec<f32>, Refusal>>> {
+        Ok(self.embed_many(texts, progress)?.into_iter().map(Ok).collect())
     }
 
     fn has_word(&self, word: &str) -> Option<bool> {

@@ -98,11 +98,22 @@ impl<'a> Gate<'a> {
             let with_code = |hit: &&Hit| self.codes.iter().any(|code| has_the_code(hit, code)) && is_new(hit);
             return self.hits.iter().filter(with_code).collect();
         }
-        let new = self.hits.iter().filter(|hit| hit.relevance >= self.min_score && is_new(hit));
+        let new = self.hits.iter().filter(|hit| hit.relevance >= self.least_relevance(hit) && is_new(hit));
         let new: Vec<_> = new.map(|hit| (hit, self.worth(hit))).collect();
         let is_one_worth_it = new.iter().any(|(_, worth)| *worth == Worth::Enough);
         let beside = new.into_iter().filter(|(_, worth)| is_one_worth_it && *worth != Worth::None);
         beside.map(|(hit, _)| hit).collect()
+    }
+
+    /// Half of `min_score` is enough where more than the relevance speaks for a result: it has a name of the message, or it alone
+    /// is near.
+    fn least_relevance(&self, hit: &Hit) -> f64 {
+        let is_singled_out = self.is_alone(hit) || has_one(hit, &self.names, self.are_inflected);
+        if is_singled_out { self.min_score / 2.0 } else { self.min_score }
+    }
+
+    fn is_alone(&self, hit: &Hit) -> bool {
+        self.alone.is_some_and(|least| hit.similarity.is_some_and(|cosine| cosine >= least))
     }
 
     fn worth(&self, hit: &Hit) -> Worth {
@@ -131,7 +142,7 @@ impl<'a> Gate<'a> {
                     _ => LEAST_COSINE,
                 };
                 match (rare >= RARE || is_near) && (cosine >= least || share >= SURE_SHARE) {
-                    _ if self.alone.is_some_and(|alone| cosine >= alone) => Worth::Enough,
+                    _ if self.is_alone(hit) => Worth::Enough,
                     true if sum >= WORTH => Worth::Enough,
                     _ if sum >= WORTH_BESIDE => Worth::Beside,
                     _ => Worth::None,
@@ -280,7 +291,8 @@ mod tests {
         let given = |first: f64, second: f64, others: i64, searched: Searched| {
             let mut hits = vec![hit(1, first, 0.0), hit(2, second, 0.0)];
             hits.extend((3..3 + others).map(|id| hit(id, 0.1, 0.0)));
-            ids(&Gate::new(&hits, searched, 0.15, false).passing(|_| true))
+            hits[0].relevance = 0.16;
+            ids(&Gate::new(&hits, searched, 0.3, false).passing(|_| true))
         };
         let question = |names: &[&str]| Searched { is_question: true, ..said(names, &[]) };
         assert_eq!(given(0.32, 0.2, 5, question(&[])), [1]);
@@ -295,8 +307,14 @@ mod tests {
     fn a_name_alone_asks_for_what_has_it() {
         let mut hits = [hit(1, 0.2, 0.8), hit(2, 0.2, 0.1)];
         hits[0].record.content = "Janis runs the harbour".to_owned();
-        let alone = Searched { words: 1, ..said(&["janis"], &[]) };
-        assert_eq!(ids(&Gate::new(&hits, alone, 0.3, false).passing(|_| true)), [1]);
+        let alone = |min_score: f64| {
+            let searched = Searched { words: 1, ..said(&["janis"], &[]) };
+            move |hits: &[Hit]| ids(&Gate::new(hits, searched, min_score, false).passing(|_| true))
+        };
+        assert_eq!(alone(0.3)(&hits), [1]);
+        hits[0].relevance = 0.16;
+        assert_eq!(alone(0.3)(&hits), [1], "half of it is enough");
+        assert!(alone(0.33)(&hits).is_empty());
         let more = Searched { words: 4, ..said(&["janis"], &[]) };
         hits[0].word_share = Some(0.3);
         assert!(Gate::new(&hits, more, 0.3, false).passing(|_| true).is_empty());
