@@ -30,6 +30,9 @@ const SURE_SHARE: f64 = 0.6;
 /// least so high: unrelated memories are about equally far.
 const ALONE: f64 = 0.11;
 const LEAST_ALONE: f64 = 0.27;
+/// What has a name of the message, or is near alone, counts as so relevant, if it is at least half as relevant by itself.
+const SINGLED_OUT: f64 = 0.3;
+const LEAST_RELEVANCE: f64 = SINGLED_OUT / 2.0;
 /// A code or a name that more results have singles none of them out.
 const FEW: usize = 3;
 /// The least share of words, where there is no cosine.
@@ -98,18 +101,20 @@ impl<'a> Gate<'a> {
             let with_code = |hit: &&Hit| self.codes.iter().any(|code| has_the_code(hit, code)) && is_new(hit);
             return self.hits.iter().filter(with_code).collect();
         }
-        let new = self.hits.iter().filter(|hit| hit.relevance >= self.least_relevance(hit) && is_new(hit));
+        let new = self.hits.iter().filter(|hit| self.relevance(hit) >= self.min_score && is_new(hit));
         let new: Vec<_> = new.map(|hit| (hit, self.worth(hit))).collect();
         let is_one_worth_it = new.iter().any(|(_, worth)| *worth == Worth::Enough);
         let beside = new.into_iter().filter(|(_, worth)| is_one_worth_it && *worth != Worth::None);
         beside.map(|(hit, _)| hit).collect()
     }
 
-    /// Half of `min_score` is enough where more than the relevance speaks for a result: it has a name of the message, or it alone
-    /// is near.
-    fn least_relevance(&self, hit: &Hit) -> f64 {
+    /// The relevance of a result, with what else speaks for it: it has a name of the message, or it alone is near.
+    fn relevance(&self, hit: &Hit) -> f64 {
         let is_singled_out = self.is_alone(hit) || has_one(hit, &self.names, self.are_inflected);
-        if is_singled_out { self.min_score / 2.0 } else { self.min_score }
+        match is_singled_out && hit.relevance >= LEAST_RELEVANCE {
+            true => hit.relevance.max(SINGLED_OUT),
+            false => hit.relevance,
+        }
     }
 
     fn is_alone(&self, hit: &Hit) -> bool {
@@ -248,6 +253,7 @@ mod tests {
             keyword_score: None,
             word_share: Some(share),
             rarest_word: Some(share),
+            logit: None,
             placed: None,
             lent_by: Vec::new(),
             neighbours: Vec::new(),
@@ -307,17 +313,25 @@ mod tests {
     fn a_name_alone_asks_for_what_has_it() {
         let mut hits = [hit(1, 0.2, 0.8), hit(2, 0.2, 0.1)];
         hits[0].record.content = "Janis runs the harbour".to_owned();
-        let alone = |min_score: f64| {
-            let searched = Searched { words: 1, ..said(&["janis"], &[]) };
-            move |hits: &[Hit]| ids(&Gate::new(hits, searched, min_score, false).passing(|_| true))
-        };
-        assert_eq!(alone(0.3)(&hits), [1]);
-        hits[0].relevance = 0.16;
-        assert_eq!(alone(0.3)(&hits), [1], "half of it is enough");
-        assert!(alone(0.33)(&hits).is_empty());
+        let alone = Searched { words: 1, ..said(&["janis"], &[]) };
+        assert_eq!(ids(&Gate::new(&hits, alone, 0.3, false).passing(|_| true)), [1]);
         let more = Searched { words: 4, ..said(&["janis"], &[]) };
         hits[0].word_share = Some(0.3);
         assert!(Gate::new(&hits, more, 0.3, false).passing(|_| true).is_empty());
+    }
+
+    #[test]
+    fn what_has_the_name_counts_as_more_relevant() {
+        let mut hits = [hit(1, 0.7, 0.9), hit(2, 0.2, 0.1)];
+        hits[0].record.content = "Janis runs the harbour".to_owned();
+        let mut given = |relevance: f64, min_score: f64, name: &str| {
+            hits[0].relevance = relevance;
+            ids(&Gate::new(&hits, said(&[name], &[]), min_score, false).passing(|_| true))
+        };
+        assert_eq!(given(0.16, 0.3, "janis"), [1]);
+        assert!(given(0.16, 0.31, "janis").is_empty(), "but not as much more");
+        assert!(given(0.14, 0.3, "janis").is_empty());
+        assert_eq!(given(0.9, 0.8, "janis"), [1]);
     }
 
     #[test]
