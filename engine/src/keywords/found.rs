@@ -83,8 +83,8 @@ pub struct Turn {
     pub id: RecordId,
     /// Where it is.
     pub place: Place,
-    /// If it ends with a question, the words before that.
-    pub question: Option<u32>,
+    /// Whether it ends with a question mark.
+    pub is_question: bool,
     /// Its words.
     pub words: u32,
 }

@@ -65,7 +65,8 @@
 //! | `thread` | u64, fast, of records with a session | a hash of scope and session |
 //! | `turn` | i64, fast, likewise | as in the record |
 //! | `happens_from`, `happens_to` | i64, fast, of records with a date | [`Record::happening`](crate::types::Record::happening) |
-//! | `question` | bool, fast, likewise | whether the content ends with a question mark |
+//! | `question` | bool, fast, of records with a session | whether the content ends with a question mark |
+//! | `words` | u64, fast, likewise | the words of the content |
 //!
 //! # Terms
 //!

@@ -11,7 +11,7 @@ use tantivy::tokenizer::TokenizerManager;
 use tantivy::{Index, IndexBuilder, IndexSettings, Term};
 
 use super::analysis;
-use super::threads::{ThreadPlace, count_words, words_before_question};
+use super::threads::{ThreadPlace, count_words, is_question};
 use crate::error::{Error, Result};
 use crate::types::{Kind, Record, RecordId, Seq, label};
 
@@ -104,7 +104,7 @@ pub(super) fn schema() -> (Schema, Fields) {
         agent: builder.add_text_field(AGENT, label),
         thread: builder.add_u64_field(THREAD, fast.clone()),
         turn: builder.add_i64_field(TURN, fast.clone()),
-        question: builder.add_u64_field(QUESTION, fast.clone()),
+        question: builder.add_bool_field(QUESTION, fast.clone()),
         words: builder.add_u64_field(WORDS, fast.clone()),
         happens_from: builder.add_i64_field(HAPPENS_FROM, fast.clone()),
         happens_to: builder.add_i64_field(HAPPENS_TO, fast),
@@ -197,9 +197,7 @@ pub(super) fn document(fields: &Fields, record: &Record) -> Result<TantivyDocume
     if let Some(place) = thread_place(record) {
         document.add_u64(fields.thread, place.thread);
         document.add_i64(fields.turn, place.turn);
-        if let Some(before) = place.question {
-            document.add_u64(fields.question, before.into());
-        }
+        document.add_bool(fields.question, place.is_question);
         document.add_u64(fields.words, place.words.into());
     }
     if let Some((from, to)) = record.happening() {
@@ -220,8 +218,8 @@ pub(super) fn thread_place(record: &Record) -> Option<ThreadPlace> {
     }
     let hash: [u8; 32] = hasher.finalize().into();
     let (first, _) = hash.as_chunks::<8>();
-    let (question, words) = (words_before_question(&record.content), count_words(&record.content));
-    Some(ThreadPlace { thread: u64::from_le_bytes(first[0]), turn, question, words })
+    let (is_question, words) = (is_question(&record.content), count_words(&record.content));
+    Some(ThreadPlace { thread: u64::from_le_bytes(first[0]), turn, is_question, words })
 }
 
 /// The position of a kind in [`Kind::ALL`].

@@ -240,8 +240,7 @@ impl Segment {
 struct ThreadColumns {
     thread: Column<u64>,
     turn: Column<i64>,
-    /// Of a question, the words before it.
-    question: Option<Column<u64>>,
+    question: Column<bool>,
     words: Column<u64>,
 }
 
@@ -250,16 +249,14 @@ impl ThreadColumns {
     fn open(reader: &SegmentReader) -> Result<Option<Self>> {
         let columns = reader.fast_fields();
         let Some(thread) = columns.column_opt(THREAD)? else { return Ok(None) };
-        let (turn, question) = (columns.i64(TURN)?, columns.column_opt(QUESTION)?);
-        Ok(Some(ThreadColumns { thread, turn, question, words: columns.u64(WORDS)? }))
+        let (turn, question, words) = (columns.i64(TURN)?, columns.bool(QUESTION)?, columns.u64(WORDS)?);
+        Ok(Some(ThreadColumns { thread, turn, question, words }))
     }
 
     fn place(&self, doc: DocId) -> Option<ThreadPlace> {
         let thread = self.thread.first(doc)?;
-        let count = |words: u64| u32::try_from(words).unwrap_or(u32::MAX);
-        let question = self.question.as_ref().and_then(|column| column.first(doc)).map(count);
-        let words = self.words.first(doc).map_or(0, count);
-        Some(ThreadPlace { thread, turn: self.turn.first(doc)?, question, words })
+        let words = u32::try_from(self.words.first(doc)?).unwrap_or(u32::MAX);
+        Some(ThreadPlace { thread, turn: self.turn.first(doc)?, is_question: self.question.first(doc)?, words })
     }
 }
 

@@ -15,7 +15,7 @@ pub(super) struct ThreadPlace {
     /// A hash of scope and session.
     pub(super) thread: u64,
     pub(super) turn: i64,
-    pub(super) question: Option<u32>,
+    pub(super) is_question: bool,
     pub(super) words: u32,
 }
 
@@ -27,21 +27,8 @@ pub(super) fn count_words(text: &str) -> u32 {
 
 /// Whether a text ends with a question mark, before closing brackets, quotes and marks of emphasis.
 pub fn is_question(text: &str) -> bool {
-    words_before_question(text).is_some()
-}
-
-/// The words before the last sentence of a text, if that is a question.
-pub(super) fn words_before_question(text: &str) -> Option<u32> {
     let closes = |c: char| c.is_whitespace() || "\"'”’»)]}*_".contains(c);
-    let text = text.trim_end_matches(closes);
-    let last = text.strip_suffix(['?', '？', '؟'])?.trim_end_matches(['?', '!', '？', '！', '؟']);
-    let ends_sentence = |(at, c): &(usize, char)| match c {
-        '\n' | '。' | '！' | '？' => true,
-        '.' | '!' | '?' | '…' | ':' | '؟' => last[at + c.len_utf8()..].starts_with(char::is_whitespace),
-        _ => false,
-    };
-    let begins = last.char_indices().rev().find(ends_sentence).map_or(0, |(at, _)| at);
-    Some(count_words(&last[..begins]))
+    text.trim_end_matches(closes).ends_with(['?', '？', '؟'])
 }
 
 /// The documents of a segment, or of a part of the tail, that belong to threads.
@@ -81,22 +68,6 @@ impl Threads {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_before_a_question_are_those_before_its_sentence() {
-        for (text, words) in [
-            ("Where is it?", Some(0)),
-            ("Version 3.5 of it, where is that?!?", Some(0)),
-            ("That's great! Where is it?", Some(2)),
-            ("I have a dog. He is 3. \"What does he eat?\" ", Some(7)),
-            ("one two\nthree?", Some(2)),
-            ("我有狗。它吃什么？", Some(2)),
-            ("Where is it? Tell me.", None),
-            ("?", Some(0)),
-        ] {
-            assert_eq!(words_before_question(text), words, "{text}");
-        }
-    }
 
     #[test]
     fn words_are_counted_also_without_spaces() {

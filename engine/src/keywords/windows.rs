@@ -62,7 +62,7 @@ impl<'a> Windows<'a> {
     /// The records around that at `place`.
     pub(super) fn around(&mut self, place: Place) -> Option<Window> {
         let own = &self.sources[place.source as usize];
-        let ThreadPlace { thread, turn, question, words } = own.thread_place(place.doc)?;
+        let ThreadPlace { thread, turn, is_question, words } = own.thread_place(place.doc)?;
         let id = own.id(place.doc);
         self.before.clear();
         self.after.clear();
@@ -71,8 +71,8 @@ impl<'a> Windows<'a> {
             let key = |doc: DocId| Some((source.thread_place(doc)?.turn, source.id(doc)));
             let at = docs.partition_point(|&doc| key(doc) < Some((turn, id)));
             let member = |doc: DocId| {
-                let ThreadPlace { turn, question, words, .. } = source.thread_place(doc)?;
-                Some((turn, Turn { id: source.id(doc), place: Place { source: number, doc }, question, words }))
+                let ThreadPlace { turn, is_question, words, .. } = source.thread_place(doc)?;
+                Some((turn, Turn { id: source.id(doc), place: Place { source: number, doc }, is_question, words }))
             };
             let live = |docs: &mut dyn Iterator<Item = DocId>, members: &mut Vec<Member>| {
                 let live = docs.filter(|&doc| source.is_live(doc)).filter_map(member);
@@ -86,7 +86,7 @@ impl<'a> Windows<'a> {
             self.after.sort_unstable_by_key(|member| (member.0, member.1.id));
         }
         let mut window = Window { turns: [None; 2 * Window::REACH + 1] };
-        window.turns[Window::REACH] = Some(Turn { id, place, question, words });
+        window.turns[Window::REACH] = Some(Turn { id, place, is_question, words });
         for (steps, (_, turn)) in (1..=Window::REACH).zip(&self.before) {
             window.turns[Window::REACH - steps] = self.admitted(*turn);
         }

@@ -4,8 +4,8 @@
 //! candidates ([`Scale`]), then weighted and added. A candidate that only one index found comes with its exact score in the
 //! other, filled in by the caller: counting it as 0 finds less than keywords alone.
 //!
-//! From the theoretical minima, words count by the share of the query that the best candidate has of them: a question in
-//! other words has a best match too, which says nothing. They count little if some text would have as many by chance. For one
+//! From the theoretical minima, words count by the share of the query that the best candidate has of them, and in full from three
+//! quarters on: a question in other words has a best match too, which says nothing. They count little if some text would have as many by chance. For one
 //! that has no vector yet, its words count for both; and for one that they single out, by a code or a name, if that is more,
 //! so that likeness does not push it away.
 
@@ -106,9 +106,12 @@ impl Candidate {
     }
 
     /// What its words say for it, 0 to 1: their share of the query, or less if some text has as many by chance and none of
-    /// them is rare.
+    /// them is rare. In a thread the share counts as it is: what neighbours lend is there by more than chance.
     fn evidence(&self) -> Option<f64> {
         let share = self.ranked_share()?;
+        if self.in_thread.is_some() {
+            return Some(share);
+        }
         let certainty = (share * self.information).max(self.rarest.unwrap_or_default()).min(1.0);
         Some(share * certainty.powi(DOUBT))
     }
@@ -180,7 +183,9 @@ pub fn merge(candidates: Vec<Candidate>, weights: Weights, scale: Scale) -> Vec<
     let covered = match scale {
         // Where words alone are searched, they are all there is.
         Scale::Theoretical if !matches!(vector, Range::Silent) => {
-            candidates.iter().filter_map(Candidate::evidence).fold(0.0, f64::max)
+            let most = candidates.iter().filter_map(Candidate::evidence).fold(0.0, f64::max);
+            // From three quarters of the query on, words count in full.
+            (most + (most - HALF).max(0.0)).min(1.0)
         }
         _ => 1.0,
     };
@@ -235,6 +240,8 @@ const LEAST_BM25: f64 = 0.0;
 /// The cosine of what has nothing to do with a query. To a query of parts of words alone every text is as far, also one that has
 /// them: it is no further than others that are.
 const UNRELATED: f64 = 0.25;
+/// Words count by the share of the query that the best candidate has of them; above a half, by twice what is above it.
+const HALF: f64 = 0.5;
 /// How steeply the weight of words falls that say less than chance does. With 1, they still push away what is near in long
 /// texts; with 4, they hardly do (`benches/quality.rs`).
 const DOUBT: i32 = 4;
@@ -428,7 +435,14 @@ mod tests {
         assert_eq!(order(&pool)[0], 49);
         let theoretical = merge(candidates, Weights::default(), Scale::Theoretical);
         assert_eq!(order(&theoretical)[0], 1);
-        assert!((theoretical[0].score - (0.7 * 1.09 / 1.198 + 0.3 * 0.9)).abs() < 1e-9, "{}", theoretical[0].score);
+        assert!((theoretical[0].score - (0.7 * 1.09 / 1.198 + 0.3)).abs() < 1e-9, "{}", theoretical[0].score);
+        // Half of the query counts as that, and more than half by twice what is above it.
+        for (share, weight) in [(0.3, 0.3), (0.5, 0.5), (0.6, 0.7), (0.75, 1.0)] {
+            let candidates: Vec<_> = far.clone().chain([sharing(share, 1, 0.09, 5.0)]).collect();
+            let ranked = merge(candidates, Weights::default(), Scale::Theoretical);
+            let words = ranked.iter().map(|ranked| ranked.parts.keyword).fold(0.0, f64::max);
+            assert!((words - 0.3 * weight).abs() < 1e-9, "{share}: {words}");
+        }
         // A best match that has next to nothing of the query says next to nothing.
         let candidates: Vec<_> = far.chain([sharing(0.05, 1, 0.0, 5.0)]).collect();
         assert_eq!(order(&merge(candidates, Weights::default(), Scale::Theoretical))[0], 49);

@@ -9,8 +9,7 @@
 //! - **Meaning**: the cosine is the mean with those of the neighbours, which count 0.3 (k = 1) and 0.15 (k = 2).
 //! - **A question answers nothing**: a record that ends with a question mark loses 0.06 of its score.
 //! - **Lengths**: what ends with a question mark and has more than 30 words is no question, but a message that says what its writer
-//!   has or wants, and then asks for help; nor does it lose anything with 8 words or more before the question. A text of more
-//!   than 100 words has a cosine of its own: none is mixed with it.
+//!   has or wants, and then asks for help. A text of more than 100 words has a cosine of its own: none is mixed with it.
 //!
 //! A neighbour that the search could not return adds nothing, and keeps its place until it is deleted.
 
@@ -34,9 +33,8 @@ const ASKED: f64 = 0.9;
 const COSINES: [f64; NEAR + 1] = [1.0, 0.3, 0.15];
 /// What a question loses.
 const QUESTION: f64 = 0.06;
-/// A question has at most so many words, and loses nothing if the writer has said something before it: so many words.
+/// A question has at most so many words.
 const QUESTION_WORDS: u32 = 30;
-const SAID_BEFORE: u32 = 8;
 /// A turn of more words says by itself what it is about.
 const LONG_WORDS: u32 = 100;
 
@@ -76,24 +74,21 @@ enum Question {
     /// A message that ends with one.
     InMessage,
     /// A short text that ends with one.
-    AfterStatement,
-    /// And that says nothing else.
-    Alone,
+    Short,
 }
 
 impl Question {
     fn of(turn: &Turn) -> Self {
-        match turn.question {
-            None => Question::No,
-            Some(_) if turn.words > QUESTION_WORDS => Question::InMessage,
-            Some(before) if before >= SAID_BEFORE => Question::AfterStatement,
-            Some(_) => Question::Alone,
+        match turn.is_question {
+            false => Question::No,
+            true if turn.words > QUESTION_WORDS => Question::InMessage,
+            true => Question::Short,
         }
     }
 
-    /// Whether it is one of at least this kind; of any, where lengths do not count.
-    fn is(self, least: Question, rules: ThreadRules) -> bool {
-        self >= if rules.lengths { least } else { Question::InMessage }
+    /// Whether it counts as one: if lengths count, only a short one.
+    fn counts(self, rules: ThreadRules) -> bool {
+        self >= if rules.lengths { Question::Short } else { Question::InMessage }
     }
 }
 
@@ -142,7 +137,7 @@ impl Pool {
             cosine: scores.cosines[slot].map(|own| thread.cosine(own, &scores.cosines, rules)),
             words,
             share,
-            lost: if rules.questions && thread.question.is(Question::Alone, rules) { QUESTION } else { 0.0 },
+            lost: if rules.questions && thread.question.counts(rules) { QUESTION } else { 0.0 },
             lenders: lenders.into_iter().map(|slot| self.ids[slot]).collect(),
         })
     }
@@ -191,7 +186,7 @@ impl Thread {
         if distance == 0 {
             return 0.0;
         }
-        if rules.answers && self.before.is(Question::AfterStatement, rules) && place + 1 == FAR {
+        if rules.answers && self.before.counts(rules) && place + 1 == FAR {
             return ASKED;
         }
         if rules.words { LENT * FADING.powi(distance as i32 - 1) } else { 0.0 }
@@ -226,8 +221,6 @@ mod tests {
         cosines: Vec<Option<f64>>,
         questions: Vec<usize>,
         lengths: Vec<u32>,
-        /// Words before each question.
-        said: u32,
     }
 
     impl Session {
@@ -237,7 +230,6 @@ mod tests {
                 cosines: vec![None; words.len()],
                 questions: Vec::new(),
                 lengths: vec![10; words.len()],
-                said: 0,
             }
         }
 
@@ -250,7 +242,7 @@ mod tests {
                     Some(Turn {
                         id: id(slot),
                         place: found[slot].1,
-                        question: self.questions.contains(&slot).then_some(self.said),
+                        is_question: self.questions.contains(&slot),
                         words: self.lengths[slot],
                     })
                 }),
@@ -339,22 +331,20 @@ mod tests {
         let both = [ThreadRules { lengths: false, ..ThreadRules::ALL }, ThreadRules::ALL];
         session.questions = vec![0];
         session.cosines = vec![Some(0.9), Some(0.3)];
-        let mut judged = |lengths: [u32; 2], said: u32| {
-            (session.lengths, session.said) = (lengths.to_vec(), said);
+        let mut judged = |lengths: [u32; 2]| {
+            session.lengths = lengths.to_vec();
             both.map(|rules| [0, 1].map(|at| session.judged(at, rules)))
         };
-        let long = judged([31, 101], 0);
+        let long = judged([31, 101]);
         assert_eq!(long.each_ref().map(|[question, _]| question.lost), [0.06, 0.0]);
         assert_eq!(long.each_ref().map(|[_, answer]| answer.share), [0.9 * 0.75, 0.6 * 0.75]);
         let [[_, answer], [question, own]] = long;
         assert!(answer.cosine.unwrap() > 0.35 && own.cosine == Some(0.3));
         assert!((question.cosine.unwrap() - 0.9).abs() < 1e-9, "its neighbour is long");
 
-        let said = judged([30, 100], 8);
-        assert_eq!(said.each_ref().map(|[question, _]| question.lost), [0.06, 0.0], "it says something");
-        assert_eq!(said.each_ref().map(|[_, answer]| answer.share), [0.9 * 0.75; 2], "and asks");
-        let [_, [question, answer]] = judged([30, 100], 7);
+        let [_, [question, answer]] = judged([30, 100]);
         assert!(question.lost == 0.06 && answer.cosine.unwrap() > 0.35);
+        assert_eq!(answer.share, 0.9 * 0.75);
     }
 
     #[test]
@@ -379,7 +369,7 @@ mod tests {
     fn the_neighbours_of_what_was_found_are_candidates_and_one_without_a_thread_is_alone() {
         let place = Place::default();
         let turns = std::array::from_fn(|at| {
-            (at > 0).then(|| Turn { id: RecordId::from(at as i64), place, question: None, words: 10 })
+            (at > 0).then(|| Turn { id: RecordId::from(at as i64), place, is_question: false, words: 10 })
         });
         let found = [(RecordId::from(Window::REACH as i64), place), (RecordId::from(99), place)];
         let pool = Pool::of(&found, &[Some(Window { turns }), None]);

@@ -96,7 +96,7 @@ fn check(seed: u64) {
                 for turn in window.turns.iter().flatten() {
                     assert_eq!(search.places(&[turn.id]).unwrap(), [Some(turn.place)]);
                 }
-                window.turns.iter().map(|turn| turn.map(|turn| (turn.id, turn.question.is_some()))).collect::<Vec<_>>()
+                window.turns.iter().map(|turn| turn.map(|turn| (turn.id, turn.is_question))).collect::<Vec<_>>()
             });
             let admitted = |record: &Record| filter.allows(record) && !except.contains(record.id.key());
             let expected = expected(&live, id, admitted);
