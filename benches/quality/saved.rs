@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use memorist_engine::Engine;
 use memorist_engine::config::Config;
+use memorist_engine::embed::setup_reranker;
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{Hit, Link, LinkKind, Mode, Query, RecordId, Viewer};
 use tempfile::TempDir;
@@ -31,8 +32,9 @@ impl SavedSet {
         let folder = tempfile::tempdir().expect("a folder");
         let mut config = Config::default();
         config.log_searches = false;
-        let engine = Engine::open(folder.path(), config).expect("a store");
+        let engine = Engine::open(folder.path(), config.clone()).expect("a store");
         engine.prepare_model(&mut |plan| eprintln!("{plan}"), &NoProgress).expect("the default model");
+        setup_reranker(&config.model, &mut |plan| eprintln!("{plan}"), &NoProgress).expect("the reranker");
         let mut ids: Vec<RecordId> = Vec::new();
         for chunk in set.texts.chunks(1_000) {
             ids.extend(

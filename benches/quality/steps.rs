@@ -14,7 +14,10 @@ struct Way {
     is_step: bool,
 }
 
-fn ways() -> [Way; 9] {
+/// What searches do without a reranker.
+const DEFAULT: &str = "hybrid";
+
+fn ways() -> [Way; 10] {
     let mut words = ThreadRules::NONE;
     words.words = true;
     let mut window = words;
@@ -37,7 +40,8 @@ fn ways() -> [Way; 9] {
         way("+window", Mode::Hybrid, None, window, true),
         way("+answers", Mode::Hybrid, None, answers, true),
         way("+questions", Mode::Hybrid, None, questions, true),
-        way("hybrid", Mode::Hybrid, None, ThreadRules::ALL, true),
+        way(DEFAULT, Mode::Hybrid, None, ThreadRules::ALL, true),
+        Way { name: "reranked", query: Query { rerank: true, limit: DEPTH, ..Query::new("") }, is_step: true },
     ]
 }
 
@@ -60,7 +64,7 @@ pub fn print(set: &SavedSet) {
         let [(_, before), (way, after)] = pair else { continue };
         row(way.name, &changes(before, after), 22);
     }
-    let (_, default) = measured.last().expect("ways");
+    let (_, default) = measured.iter().find(|(way, _)| way.name == DEFAULT).expect("the default");
     eprintln!("what hybrid changes from each side alone, likewise");
     for (side, alone) in measured.iter().filter(|(way, _)| !way.is_step) {
         row(side.name, &changes(alone, default), 22);

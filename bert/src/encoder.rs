@@ -1,12 +1,12 @@
-//! From tokens to vectors of length 1: the embeddings, the layers, the mean.
+//! From tokens to what a model makes of them: the embeddings, the layers, then the mean, or the logit of a pair.
 
 use crate::attention;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::linear::{Activations, multiply};
 use crate::maths::{gelu, sum};
-use crate::shape::{EPSILON, INNER, POSITIONS, WIDTH};
-use crate::weights::{Normalisation, Weights};
+use crate::shape::{EPSILON, Head, INNER, POSITIONS, WIDTH};
+use crate::weights::{Kind, Normalisation, Weights};
 
 /// Memory that is used again: about 14 kB per token of the largest batch so far.
 #[derive(Default)]
@@ -20,10 +20,44 @@ pub struct Scratch {
     attention: attention::Scratch,
 }
 
-/// The vectors of `texts`, each given by its tokens. The texts share each read of the weights; a vector is the same, bit
-/// for bit, whatever is beside it.
-pub fn encode(weights: &Weights, kernel: Kernel, texts: &[&[u32]], scratch: &mut Scratch) -> Result<Vec<Vec<f32>>> {
-    let count = texts.iter().map(|text| text.len()).sum::<usize>();
+/// The tokens of a text, or of a pair of texts.
+#[derive(Debug, Clone, Copy)]
+pub struct Input<'a> {
+    /// All of them, with the marks between and around them.
+    pub tokens: &'a [u32],
+    /// Where the second text begins; their number, if there is none.
+    pub second: usize,
+}
+
+/// The vectors of `texts`, of length 1. The texts share each read of the weights; a vector is the same, bit for bit, whatever
+/// is beside it.
+pub fn encode(weights: &Weights, kernel: Kernel, texts: &[Input<'_>], scratch: &mut Scratch) -> Result<Vec<Vec<f32>>> {
+    run(weights, kernel, texts, scratch)?;
+    let mut start = 0;
+    Ok(texts
+        .iter()
+        .map(|text| {
+            let rows = &scratch.tokens[start * WIDTH..(start + text.tokens.len()) * WIDTH];
+            start += text.tokens.len();
+            pool(rows)
+        })
+        .collect())
+}
+
+/// How well the second text of a pair answers the first one, as a logit.
+pub fn judge(weights: &Weights, kernel: Kernel, pair: Input<'_>, scratch: &mut Scratch) -> Result<f32> {
+    run(weights, kernel, &[pair], scratch)?;
+    let Scratch { tokens, activations, added, .. } = scratch;
+    let head = weights.logit_head();
+    activations.round(kernel, tokens, WIDTH);
+    multiply(kernel, activations, head.pool, added);
+    let weighed = added.iter().zip(head.weights).map(|(number, weight)| number.tanh() * weight);
+    Ok(weighed.sum::<f32>() + head.bias)
+}
+
+/// Runs all layers over the tokens, which are left in `scratch`: of a model of pairs, the first of each text alone.
+fn run(weights: &Weights, kernel: Kernel, texts: &[Input<'_>], scratch: &mut Scratch) -> Result<()> {
+    let count = texts.iter().map(|text| text.tokens.len()).sum::<usize>();
     let Scratch { tokens, activations, projected, attended, inner, added, attention } = scratch;
     tokens.resize(count * WIDTH, 0.0);
     projected.resize(count * 3 * WIDTH, 0.0);
@@ -32,21 +66,24 @@ pub fn encode(weights: &Weights, kernel: Kernel, texts: &[&[u32]], scratch: &mut
     added.resize(count * WIDTH, 0.0);
     let mut rows = tokens.chunks_exact_mut(WIDTH);
     for text in texts {
-        if text.is_empty() || text.len() > POSITIONS {
-            return Err(Error::Tokens(format!("a text has {} tokens, not 1 to {POSITIONS}", text.len())));
+        let text_tokens = text.tokens;
+        if text_tokens.is_empty() || text_tokens.len() > POSITIONS {
+            return Err(Error::Tokens(format!("a text has {} tokens, not 1 to {POSITIONS}", text_tokens.len())));
         }
-        for ((position, token), row) in text.iter().enumerate().zip(&mut rows) {
-            weights.embed(*token, position, row)?;
+        for ((position, token), row) in text_tokens.iter().enumerate().zip(&mut rows) {
+            let kind = if position < text.second { Kind::First } else { Kind::Second };
+            weights.embed(*token, kind, position, row)?;
         }
     }
     normalise(kernel, tokens, &[], weights.after_embedding());
-    for layer in 0..weights.shape().layers {
-        let layer = weights.layer(layer);
+    let shape = weights.shape();
+    for number in 0..shape.layers {
+        let layer = weights.layer(number);
         activations.round(kernel, tokens, WIDTH);
         multiply(kernel, activations, layer.attend, projected);
         let mut start = 0;
         for text in texts {
-            let end = start + text.len();
+            let end = start + text.tokens.len();
             let (projected, attended) =
                 (&projected[start * 3 * WIDTH..end * 3 * WIDTH], &mut attended[start * WIDTH..end * WIDTH]);
             kernel.run(
@@ -54,6 +91,12 @@ pub fn encode(weights: &Weights, kernel: Kernel, texts: &[&[u32]], scratch: &mut
                 |fused| attention::attend(fused, projected, attended, attention),
             );
             start = end;
+        }
+        if shape.head == Head::Logit && number + 1 == shape.layers {
+            keep_first(tokens, texts);
+            keep_first(attended, texts);
+            inner.truncate(texts.len() * INNER);
+            added.truncate(texts.len() * WIDTH);
         }
         activations.round(kernel, attended, WIDTH);
         multiply(kernel, activations, layer.gather, added);
@@ -72,15 +115,17 @@ pub fn encode(weights: &Weights, kernel: Kernel, texts: &[&[u32]], scratch: &mut
         multiply(kernel, activations, layer.outer, added);
         normalise(kernel, tokens, added, layer.after_network);
     }
+    Ok(())
+}
+
+/// Keeps the first row of each text.
+fn keep_first(rows: &mut Vec<f32>, texts: &[Input<'_>]) {
     let mut start = 0;
-    Ok(texts
-        .iter()
-        .map(|text| {
-            let rows = &tokens[start * WIDTH..(start + text.len()) * WIDTH];
-            start += text.len();
-            pool(rows)
-        })
-        .collect())
+    for (place, text) in texts.iter().enumerate() {
+        rows.copy_within(start * WIDTH..(start + 1) * WIDTH, place * WIDTH);
+        start += text.tokens.len();
+    }
+    rows.truncate(texts.len() * WIDTH);
 }
 
 /// Adds `added` to the tokens, if it is not empty, and normalises each.

@@ -11,7 +11,8 @@
 //! 128   words            a row each, as below
 //!       positions        a row each: 384 x i8, scale f32, CRC of these u32
 //!       zeros to a multiple of 64
-//!       body             the four matrices of each layer; then the numbers, all f32: of each layer, of the embeddings
+//!       body             the four matrices of each layer, and that of the head; then the numbers, all f32: of each
+//!                        layer, of the embeddings, of the head
 //!       the rest         what the caller keeps with the model: its vocabulary
 //! ```
 //!
@@ -25,7 +26,8 @@
 //! A matrix of `[inputs, outputs]` is stored in panels of 32 outputs. A panel has, for each pair of inputs `k, k + 1`, the
 //! weights `(k, o), (k + 1, o)` of its outputs one after the other: 64 bytes, that a kernel multiplies with the same pair
 //! of activations. The numbers of a matrix are its scales and its biases, one per output each; those of a
-//! normalisation its factors and its offsets.
+//! normalisation its factors and its offsets. Only a model that judges pairs has a head: a matrix `[384, 384]`, its scales and
+//! biases, the vector of the second kind of token, and the 384 weights and the bias of the result.
 //!
 //! The four matrices are: queries, keys and values as one; the output of attention; the two of the feed-forward network.
 //! The file is derived from another: one of another version is packed again. Which model it is, the SHA-256 says; the shape
@@ -33,7 +35,7 @@
 
 use std::ops::Range;
 
-use crate::shape::{BLOCK, BLOCK_BYTES, INNER, POSITIONS, Shape, WIDTH, Words};
+use crate::shape::{BLOCK, BLOCK_BYTES, Head, INNER, POSITIONS, Shape, WIDTH, Words};
 
 /// The first bytes.
 pub const MAGIC: [u8; 16] = *b"memorist bert\r\n\x1a";
@@ -65,6 +67,9 @@ const LAYER_MATRICES: usize = 3 * WIDTH * WIDTH + WIDTH * WIDTH + 2 * WIDTH * IN
 pub const LAYER_NUMBERS: usize = 2 * (3 * WIDTH + WIDTH + INNER + WIDTH) + 4 * WIDTH;
 /// Numbers of the embeddings: the vector of the first kind of token, factors and offsets.
 pub const EMBEDDING_NUMBERS: usize = 3 * WIDTH;
+/// Numbers of the head: scales and biases of its matrix, the vector of the second kind of token, the weights and the bias of
+/// the result.
+const HEAD_NUMBERS: usize = 2 * WIDTH + WIDTH + WIDTH + 1;
 
 impl Shape {
     /// Bytes of the row of a word.
@@ -87,12 +92,25 @@ impl Shape {
 
     /// Where the numbers begin.
     pub(crate) const fn numbers(&self) -> usize {
+        let head = match self.head {
+            Head::Mean => 0,
+            Head::Logit => WIDTH * WIDTH,
+        };
+        self.head_matrix() + head
+    }
+
+    /// Where the matrix of the head begins.
+    pub(crate) const fn head_matrix(&self) -> usize {
         self.body() + self.layers * LAYER_MATRICES
     }
 
     /// Where the body ends.
     pub(crate) const fn rest(&self) -> usize {
-        self.numbers() + 4 * (self.layers * LAYER_NUMBERS + EMBEDDING_NUMBERS)
+        let head = match self.head {
+            Head::Mean => 0,
+            Head::Logit => HEAD_NUMBERS,
+        };
+        self.numbers() + 4 * (self.layers * LAYER_NUMBERS + EMBEDDING_NUMBERS + head)
     }
 
     /// Where the matrices of a layer are.

@@ -1,6 +1,7 @@
-//! Runs the sentence models all-MiniLM-L6-v2 and multilingual-e5-small, on the processor alone.
+//! Runs the sentence models all-MiniLM-L6-v2 and multilingual-e5-small, and ms-marco-MiniLM-L-12-v2, which judges how well a text
+//! answers a question, on the processor alone.
 //!
-//! The weights are packed ([`pack_minilm`], [`pack_e5`]) once into a file that is mapped, so that a process opens it in a millisecond and all
+//! The weights are packed ([`pack_minilm`], [`pack_e5`], [`pack_ms_marco`]) once into a file that is mapped, so that a process opens it in a millisecond and all
 //! share one copy. Activations are rounded to 16 bits, a row at a time, so that vectors differ from those of the same
 //! weights in floating point by less than a millionth. Texts of a batch are laid end to end: nothing is padded.
 //!
@@ -19,7 +20,7 @@
 //! | 3 | `pack` | makes the packed file |
 //! | 3 | `weights` | reads the packed file |
 //! | 4 | `linear`, `attention` | a product of tokens and a matrix; attention |
-//! | 5 | `encoder` | from tokens to vectors |
+//! | 5 | `encoder` | from tokens to vectors, or to the logit of a pair |
 //! | 6 | `model` | [`Model`]: what callers see |
 
 mod attention;
@@ -44,5 +45,5 @@ pub use error::{Error, Result};
 pub use format::VERSION as PACKED_VERSION;
 pub use kernel::Kernel;
 pub use model::Model;
-pub use pack::{e5::pack_e5, minilm::pack_minilm};
+pub use pack::{e5::pack_e5, onnx::pack_minilm, onnx::pack_ms_marco};
 pub use shape::Shape;

@@ -6,11 +6,11 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use crate::encoder::{Scratch, encode};
+use crate::encoder::{Input, Scratch, encode, judge};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::map::Mapped;
-use crate::shape::Shape;
+use crate::shape::{Head, Shape};
 use crate::weights::Weights;
 
 /// Tokens of a batch of texts, from which on another is begun. Weights are read once a batch; more tokens leave the
@@ -19,7 +19,7 @@ const BATCH_TOKENS: usize = 96;
 /// Scratch memory that is kept: one for each of so many callers at once.
 const KEPT: usize = 4;
 
-/// A sentence model with 8-bit weights.
+/// A model with 8-bit weights.
 pub struct Model {
     weights: Weights,
     kernel: Kernel,
@@ -70,7 +70,7 @@ impl Model {
     /// [`Error::Tokens`] if there are none, more than 512, or one that the model does not know; [`Error::Unusable`] if the
     /// packed file is damaged.
     pub fn embed(&self, tokens: &[u32]) -> Result<Vec<f32>> {
-        let mut vectors = self.run(&[tokens])?;
+        let mut vectors = self.vectors(&[tokens])?;
         vectors.pop().ok_or_else(|| Error::Tokens("there is no text".to_owned()))
     }
 
@@ -91,20 +91,43 @@ impl Model {
                 fits
             })
             .collect();
-        let run = |batch: &&[&[u32]]| if is_cancelled() { Ok(None) } else { self.run(batch).map(Some) };
+        let run = |batch: &&[&[u32]]| if is_cancelled() { Ok(None) } else { self.vectors(batch).map(Some) };
         let vectors: Vec<Option<Vec<Vec<f32>>>> = batches.par_iter().map(run).collect::<Result<_>>()?;
         Ok(vectors.into_iter().map_while(|batch| batch).flatten().collect())
     }
 
-    fn run(&self, texts: &[&[u32]]) -> Result<Vec<Vec<f32>>> {
+    /// How well the second text of a pair answers the first one, as a logit. `tokens` are both texts with the marks, `second` is
+    /// where the second one begins. Runs on this thread.
+    ///
+    /// # Errors
+    /// As [`Model::embed`]; [`Error::Tokens`] if this is no model of pairs.
+    pub fn judge(&self, tokens: &[u32], second: usize) -> Result<f32> {
+        self.check(Head::Logit)?;
+        self.run(|scratch| judge(&self.weights, self.kernel, Input { tokens, second }, scratch))
+    }
+
+    fn vectors(&self, texts: &[&[u32]]) -> Result<Vec<Vec<f32>>> {
+        self.check(Head::Mean)?;
+        let texts: Vec<Input<'_>> = texts.iter().map(|tokens| Input { tokens, second: tokens.len() }).collect();
+        self.run(|scratch| encode(&self.weights, self.kernel, &texts, scratch))
+    }
+
+    fn check(&self, head: Head) -> Result<()> {
+        match self.weights.shape().head == head {
+            true => Ok(()),
+            false => Err(Error::Tokens("the model does not do this: it reads texts alone, or pairs alone".to_owned())),
+        }
+    }
+
+    fn run<T>(&self, work: impl FnOnce(&mut Scratch) -> Result<T>) -> Result<T> {
         let kept = || self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
         let mut scratch = kept().pop().unwrap_or_default();
-        let vectors = encode(&self.weights, self.kernel, texts, &mut scratch);
+        let made = work(&mut scratch);
         let mut kept = kept();
         if kept.len() < KEPT {
             kept.push(scratch);
         }
-        vectors
+        made
     }
 }
 

@@ -22,6 +22,17 @@ pub struct Shape {
     pub(crate) vocabulary: usize,
     /// How the vectors of its tokens are kept.
     pub(crate) words: Words,
+    /// What it makes of a text.
+    pub(crate) head: Head,
+}
+
+/// What a model makes of the tokens that its last layer gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Head {
+    /// Their mean: the vector of a text.
+    Mean,
+    /// One number, from the first of them: how well the second text of a pair answers the first one.
+    Logit,
 }
 
 /// How the vectors of tokens are kept.
@@ -40,7 +51,9 @@ pub const BLOCK_BYTES: usize = 2 + BLOCK / 2;
 
 impl Shape {
     /// all-MiniLM-L6-v2.
-    pub const MINILM: Shape = Shape { layers: 6, vocabulary: 30_522, words: Words::Bytes };
+    pub const MINILM: Shape = Shape { layers: 6, vocabulary: 30_522, words: Words::Bytes, head: Head::Mean };
     /// multilingual-e5-small.
-    pub const E5_SMALL: Shape = Shape { layers: 12, vocabulary: 250_037, words: Words::Nibbles };
+    pub const E5_SMALL: Shape = Shape { layers: 12, vocabulary: 250_037, words: Words::Nibbles, head: Head::Mean };
+    /// ms-marco-MiniLM-L-12-v2.
+    pub const MS_MARCO: Shape = Shape { layers: 12, vocabulary: 30_522, words: Words::Bytes, head: Head::Logit };
 }

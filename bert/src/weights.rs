@@ -56,6 +56,25 @@ pub struct Layer<'a> {
     pub after_network: Normalisation<'a>,
 }
 
+/// What makes one number of the first token of a pair.
+pub struct LogitHead<'a> {
+    /// From the token to the numbers that are weighed.
+    pub pool: Matrix<'a>,
+    /// What each of them counts.
+    pub weights: &'a [f32],
+    /// What is added to the sum.
+    pub bias: f32,
+}
+
+/// Which text of a pair a token is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The first one, or the only one.
+    First,
+    /// The second one.
+    Second,
+}
+
 impl Weights {
     /// Reads what the bytes of a packed file say. They must be made from the file with this SHA-256.
     ///
@@ -97,16 +116,19 @@ impl Weights {
         &self.all()[self.shape.rest()..]
     }
 
-    /// Adds up the vectors of the word `token` at the place `position`, into `sum`.
+    /// Adds up the vectors of the word `token` at the place `position`, into `sum`. Only a model of pairs has a second kind.
     ///
     /// # Errors
     /// [`Error::Tokens`] for a token beyond the vocabulary, [`Error::Unusable`] for a damaged row.
-    pub fn embed(&self, token: u32, position: usize, sum: &mut [f32]) -> Result<()> {
+    pub fn embed(&self, token: u32, kind: Kind, position: usize, sum: &mut [f32]) -> Result<()> {
         let token = token as usize;
         if token >= self.shape.vocabulary {
             return Err(Error::Tokens(format!("the model has no token {token}")));
         }
-        let kind = &self.numbers[self.shape.layers * LAYER_NUMBERS..][..WIDTH];
+        let kind = match kind {
+            Kind::First => &self.numbers[self.shape.layers * LAYER_NUMBERS..][..WIDTH],
+            Kind::Second => &self.head_numbers()[2 * WIDTH..][..WIDTH],
+        };
         let row = self.row(HEADER, self.shape.word_row(), token)?;
         match self.shape.words {
             Words::Bytes => {
@@ -145,6 +167,20 @@ impl Weights {
         let [attend, gather, inner, outer] = [matrix(0), matrix(1), matrix(2), matrix(3)];
         let (after_attention, after_network) = (numbers.normalisation(), numbers.normalisation());
         Layer { attend, gather, after_attention, inner, outer, after_network }
+    }
+
+    /// The head of a model of pairs.
+    pub fn logit_head(&self) -> LogitHead<'_> {
+        let mut numbers = Numbers(self.head_numbers());
+        let panels = bytemuck::cast_slice(&self.all()[self.shape.head_matrix()..self.shape.numbers()]);
+        let pool = Matrix { inputs: WIDTH, panels, scales: numbers.take(WIDTH), biases: numbers.take(WIDTH) };
+        let _second_kind = numbers.take(WIDTH);
+        LogitHead { pool, weights: numbers.take(WIDTH), bias: numbers.0[0] }
+    }
+
+    /// The numbers of the head; none, if the model has none.
+    fn head_numbers(&self) -> &[f32] {
+        &self.numbers[self.shape.layers * LAYER_NUMBERS + EMBEDDING_NUMBERS..]
     }
 
     fn all(&self) -> &[u8] {

@@ -1,4 +1,4 @@
-//! The interface of an embedding model, whatever runs it.
+//! The interfaces of an embedding model and of a reranker, whatever runs them.
 
 use crate::error::Result;
 use crate::identity::ModelIdentity;
@@ -80,4 +80,10 @@ pub trait Embedder: Send + Sync {
     fn batch_jobs(&self) -> Option<&dyn BatchJobs> {
         None
     }
+}
+
+/// Judges how well a text answers a question.
+pub trait Reranker: Send + Sync {
+    /// A logit: above 0, it rather does. About -12 to 11.
+    fn judge(&self, question: &str, text: &str) -> Result<f32>;
 }

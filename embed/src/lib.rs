@@ -17,7 +17,7 @@
 //! | 1 | `wordpiece` | [`WordPiece`]: text to the ids of tokens, or their number, as BERT does it |
 //! | 1 | `unigram` | the same as SentencePiece does it |
 //! | 2 | `tokenizer` | [`Tokenizer`]: either of them |
-//! | 2 | `embedder` | [`Embedder`]: what a model does |
+//! | 2 | `embedder` | [`Embedder`], [`Reranker`]: what a model does |
 //! | 3 | `loader`, [`hashed`] | [`Loader`]: what loads a model; [`HashEmbedder`]: vectors without one, for tests and benches only |
 //! | 4 | `provision` | finds the library and the model, or has them fetched |
 //! | 5 | `local` | the models with a name |
@@ -26,6 +26,7 @@
 //! | 6 | `local_tokenizer` | [`local_tokenizer()`]: the tokenizer of the model, if it is on this machine |
 //! | 6 | `file_loader` | loads a model from files |
 //! | 7 | `setup` | [`setup()`]: fetched and checked ahead of its first use |
+//! | 7 | `reranker` | [`RerankerHost`]: the reranker, once it is on this machine |
 //! | 7 | `host` | [`ModelHost`]: the model's life in memory, loaded on first use, released when idle |
 //! | 7 | [`allocator`] | settings under which released memory goes back to the system |
 
@@ -57,6 +58,7 @@ mod provider;
 mod provision;
 #[cfg(feature = "remote")]
 mod remote;
+mod reranker;
 mod settings;
 #[cfg(feature = "onnx")]
 mod setup;
@@ -71,7 +73,7 @@ mod window;
 #[cfg(feature = "onnx")]
 mod wordpiece;
 
-pub use embedder::{Embedder, Languages, Refusal};
+pub use embedder::{Embedder, Languages, Refusal, Reranker};
 pub use error::{Error, Result};
 pub use hashed::HashEmbedder;
 pub use host::ModelHost;
@@ -89,9 +91,10 @@ pub use provider::{CacheSettings, Fields, Protocol, RemoteSettings, Secret};
 pub use provision::fuzzing;
 #[cfg(feature = "remote")]
 pub use remote::{CacheStats, Estimate, cache_stats, clear_caches, embeddings_dir, estimate};
+pub use reranker::RerankerHost;
 pub use settings::{ModelSettings, ModelSource};
 #[cfg(feature = "onnx")]
-pub use setup::{SetupReport, setup};
+pub use setup::{SetupReport, setup, setup_reranker};
 #[cfg(feature = "onnx")]
 pub use tokenizer::Tokenizer;
 #[cfg(feature = "onnx")]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::error::Result;
 use crate::file_loader::FileLoader;
 use crate::loader::Loader;
+use crate::local::LocalReranker;
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::provision::Provision;
@@ -16,8 +17,8 @@ use crate::settings::ModelSettings;
 pub struct SetupReport {
     /// Name of the model.
     pub model: String,
-    /// Numbers per vector.
-    pub dims: usize,
+    /// Numbers per vector; `None` of the reranker, which makes none.
+    pub dims: Option<usize>,
     /// The folder of the model's files.
     pub folder: PathBuf,
     /// The ONNX Runtime library, which runs a model of your own.
@@ -49,9 +50,50 @@ pub fn setup(
     let identity = embedder.identity();
     Ok(SetupReport {
         model: identity.name.clone(),
-        dims: identity.dims,
+        dims: Some(identity.dims),
         folder: files.model.path().parent().map(PathBuf::from).unwrap_or_default(),
         library: files.library.map(|library| library.path().to_owned()),
+        fetched,
+    })
+}
+
+/// The name of the reranker.
+const RERANKER: &str = "ms-marco-MiniLM-L-12-v2 (int8 weights)";
+
+/// Finds or fetches the reranker, and checks it.
+///
+/// # Errors
+/// They say what is missing and the ways to provide it.
+pub fn setup_reranker(
+    settings: &ModelSettings,
+    announce: &mut dyn FnMut(&Plan),
+    progress: &dyn Progress,
+) -> Result<SetupReport> {
+    let provision = Provision::of_reranker(settings)?;
+    let mut fetched = false;
+    let announce = &mut |plan: &Plan| {
+        fetched = true;
+        announce(plan);
+    };
+    let files = provision.ensure(announce, progress)?;
+    let files = match LocalReranker::load(&files).and_then(|reranker| reranker.check()) {
+        Ok(()) => files,
+        // Damaged files can be fetched again; any other failure would repeat.
+        Err(error) => match provision.verify_full() {
+            Ok(()) => return Err(error),
+            Err(damage) => {
+                tracing::warn!("{damage}");
+                let files = provision.ensure(announce, progress)?;
+                LocalReranker::load(&files)?.check()?;
+                files
+            }
+        },
+    };
+    Ok(SetupReport {
+        model: RERANKER.to_owned(),
+        dims: None,
+        folder: files.model.path().parent().map(Into::into).unwrap_or_default(),
+        library: None,
         fetched,
     })
 }

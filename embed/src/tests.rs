@@ -9,16 +9,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use memorist_bert::{Kernel, Model, Shape, pack_minilm};
+use memorist_bert::{Kernel, Model, Shape, pack_minilm, pack_ms_marco};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
-use crate::local::LocalEmbedder;
+use crate::local::{LocalEmbedder, LocalReranker};
 use crate::onnx::{OnnxEmbedder, TextTokenizer};
 use crate::progress::{NoProgress, Progress};
 use crate::provision::{ModelFiles, Provision, SourceFile};
 use crate::window::MAX_TOKENS;
-use crate::{Embedder, Error, Languages, ModelHost, ModelIdentity, ModelSettings, ModelSource, NamedModel, allocator};
+use crate::{
+    Embedder, Error, Languages, ModelHost, ModelIdentity, ModelSettings, ModelSource, NamedModel, Reranker, allocator,
+};
 
 fn cache_dir() -> PathBuf {
     // .../target/debug/deps/<this test>
@@ -318,6 +320,50 @@ fn every_kernel_gives_the_vectors_of_the_scalar_one() {
     for wrong in [vec![], vec![101; 513], vec![30_522]] {
         assert!(matches!(scalar.embed(&wrong), Err(memorist_bert::Error::Tokens(_))), "{}", wrong.len());
     }
+}
+
+fn reranker_files() -> ModelFiles {
+    Provision::of_reranker(&settings()).unwrap().ensure(&mut |_| {}, &NoProgress).unwrap()
+}
+
+/// The logits are those of the ONNX file with activations in floating point.
+#[test]
+fn the_reranker_judges_as_its_onnx_file_does() {
+    let reranker = LocalReranker::load(&reranker_files()).unwrap();
+    for (question, text, expected) in [
+        ("where is the key?", "Anna: it is under the mat.", -9.958),
+        ("where is the key?", "Anna: I like tea.", -11.302),
+        ("what theme does the user like", "User prefers dark mode for all applications", -5.128),
+        ("how many people live in berlin", "Berlin has a population of 3,520,031 registered inhabitants.", 9.106),
+    ] {
+        let logit = reranker.judge(question, text).unwrap();
+        eprintln!("{question}: {logit} {expected}");
+        assert!((logit - expected).abs() < 0.1, "{question}: {logit}, not {expected}");
+    }
+    let long = "the harbour ".repeat(1_000);
+    for (question, text) in [("", ""), (long.as_str(), long.as_str()), ("?", long.as_str())] {
+        assert!(reranker.judge(question, text).unwrap().is_finite());
+    }
+}
+
+#[test]
+fn every_kernel_judges_as_the_scalar_one() {
+    let onnx = fs::read(reranker_files().model.path()).unwrap();
+    let source = Sha256::digest(&onnx).into();
+    let packed = pack_ms_marco(onnx).unwrap();
+    let load = |kernel| Model::from_packed(packed.clone(), Shape::MS_MARCO, &source).unwrap().with_kernel(kernel);
+    let tokens = |length: u32| -> Vec<u32> { (0..length).map(|i| 1000 + (i * 7919 + length) % 29_000).collect() };
+    let scalar = load(Kernel::available()[0]);
+    for kernel in Kernel::available() {
+        let model = load(kernel);
+        for length in [2, 31, 64, 256] {
+            let (logit, expected) = (model.judge(&tokens(length), 12), scalar.judge(&tokens(length), 12));
+            let (logit, expected) = (logit.unwrap(), expected.unwrap());
+            assert!((logit - expected).abs() < 0.05, "{}: {logit}, not {expected}", kernel.name());
+        }
+    }
+    assert!(scalar.embed(&[101, 102]).is_err(), "it makes no vectors");
+    assert_ne!(scalar.judge(&tokens(40), 12).unwrap(), scalar.judge(&tokens(40), 30).unwrap(), "kinds of tokens");
 }
 
 /// Cancelled at the second look.

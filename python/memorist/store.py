@@ -264,6 +264,7 @@ class Store:
         min_score: float | None = None,
         scale: Literal["theoretical", "pool"] | None = None,
         include_superseded: bool | None = None,
+        rerank: bool | None = None,
         neighbours: int | None = None,
         max_tokens: int | None = None,
         cursor: str | None = None,
@@ -276,6 +277,7 @@ class Store:
         :param vector: of the query, made by the program.
         :param mode: ``hybrid`` (the default), ``vector`` or ``keyword``.
         :param tags: those with any of these.
+        :param rerank: whether a second model reads the first results, if it is set up (``memorist setup --reranker``).
         :param happens_before: with ``happens_after``, when it happens or is due; a ``date`` includes that day.
         :raises InvalidInput: if a value is out of bounds. A missing model is a warning in the result.
         """

@@ -276,7 +276,7 @@ fn may_be_empty() -> impl TypedValueParser<Value = PathBuf> {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Fetch and check the embedding model, so that everything else works offline
-    Setup,
+    Setup(Setup),
     /// Save a memory
     #[command(after_help = ADD)]
     Add(Add),
@@ -416,7 +416,7 @@ impl Command {
             | Command::Connect(_)
             | Command::Disconnect(_)
             | Command::Server(_)
-            | Command::Setup
+            | Command::Setup(_)
             | Command::Hook(_)
             | Command::Demo(_)
             | Command::Explore(_)
@@ -479,6 +479,14 @@ pub struct Backup {
 pub struct Restore {
     /// The file that `backup` wrote. The store (--store) must not exist yet
     pub file: PathBuf,
+}
+
+/// `setup`.
+#[derive(Debug, Args)]
+pub struct Setup {
+    /// Also the reranker: a second model, for English, that reads the first results of a search together with the query
+    #[arg(long)]
+    pub reranker: bool,
 }
 
 /// `doctor`.

@@ -103,7 +103,7 @@ fn command(cli: Cli, version: &'static str) -> Outcome {
     let profile = if let Command::Serve(args) = &cli.command { args.profile() } else { None };
     let app = App::new(settings.for_profile(profile));
     match cli.command {
-        Command::Setup => cli::setup::run(&app),
+        Command::Setup(args) => cli::setup::run(&app, &args),
         Command::Add(args) => cli::add::run(&app, args),
         Command::Search(args) => cli::search::run(&app, args),
         Command::Browse(args) => cli::browse::run(&app, &args),

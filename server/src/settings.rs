@@ -111,6 +111,7 @@ struct SearchSection {
     ef: Option<usize>,
     backend: Option<Backend>,
     log_searches: Option<bool>,
+    rerank: Option<bool>,
 }
 
 /// Where stores are on this machine.
@@ -222,6 +223,7 @@ impl Settings {
             context: Context {
                 defaults: Defaults::named(project, agent)?,
                 weights,
+                rerank: file.search.rerank.unwrap_or(true),
                 exports: file.export_folder.unwrap_or_else(|| kept.join(EXPORTS)),
                 tool: "memorist",
                 ..Context::default()

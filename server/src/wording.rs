@@ -106,6 +106,7 @@ pub fn why(hit: &Hit, missing: &[String]) -> Option<String> {
         Placed::Session => "part of a session",
         Placed::Kept => "a place kept for memories",
         Placed::Superseded => "superseded",
+        Placed::Reranked => "reranked",
         Placed::Meaning => "nearer in meaning",
         Placed::Words => "more of the words",
     });

@@ -24,6 +24,7 @@
 //! | `sources.rs` | notes and transcripts of a made home, as a user adds and searches them; a reading that is killed |
 //! | `moving.rs` | `memorist import --from`, as a user runs it |
 //! | `passages.rs` | texts that do not fit into the model's window |
+//! | `rerank.rs` | the first results, read by a second model |
 //! | `reembed.rs` | a change of the embedding model: models are never mixed |
 //! | `providers.rs` | embeddings of a provider that fails, refuses, waits, and comes back |
 //! | `provider_server.rs` | the provider of these tests |
@@ -116,6 +117,7 @@ mod read_only;
 mod recall;
 mod recovery;
 mod reembed;
+mod rerank;
 mod saving;
 mod scripts;
 mod searching;

@@ -5,14 +5,11 @@
 
 use sha2::{Digest, Sha256};
 
-use super::Packing;
+use super::{Packing, rounded};
 use crate::blocks::numbers_of;
 use crate::e5_file::E5File;
 use crate::error::Result;
 use crate::shape::{BLOCK, INNER, POSITIONS, Shape, WIDTH};
-
-/// The largest weight in 8 bits.
-const LARGEST: f32 = 127.0;
 
 /// Packs the weights of `file`, with the bytes `rest`. The caller says by a hash that it is this file.
 ///
@@ -81,14 +78,6 @@ fn widened(file: &E5File<'_>, name: &str, inputs: usize, outputs: usize) -> Resu
         scales.push(scale);
     }
     Ok((values, scales))
-}
-
-/// Numbers in 8 bits, and what a whole one is worth.
-fn rounded(numbers: &[f32]) -> (Vec<u8>, f32) {
-    let largest = numbers.iter().fold(0.0f32, |most, number| most.max(number.abs()));
-    let factor = if largest > 0.0 { LARGEST / largest } else { 0.0 };
-    let values = numbers.iter().map(|number| ((number * factor).round_ties_even() as i8).cast_unsigned()).collect();
-    (values, largest / LARGEST)
 }
 
 fn push_normalisation(file: &E5File<'_>, name: &str, packing: &mut Packing) -> Result<()> {

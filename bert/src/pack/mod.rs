@@ -2,14 +2,17 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `minilm` | from the ONNX file of all-MiniLM-L6-v2 |
+//! | `onnx` | from the ONNX files of all-MiniLM-L6-v2 and ms-marco-MiniLM-L-12-v2 |
 //! | `e5` | from the file of multilingual-e5-small in 4 bits |
 
 pub mod e5;
-pub mod minilm;
+pub mod onnx;
 
 use crate::format::{BODY_CRC, HEADER, HEADER_CHECKED, MAGIC, PANEL, REST_CRC, SOURCE, VERSION};
 use crate::shape::Shape;
+
+/// The largest weight in 8 bits.
+const LARGEST: f32 = 127.0;
 
 /// A packed file in the making. Its parts are pushed in the order of the file.
 struct Packing {
@@ -76,4 +79,12 @@ impl Packing {
         file[20..24].copy_from_slice(&crc);
         file
     }
+}
+
+/// Numbers in 8 bits, and what a whole one is worth.
+fn rounded(numbers: &[f32]) -> (Vec<u8>, f32) {
+    let largest = numbers.iter().fold(0.0f32, |most, number| most.max(number.abs()));
+    let factor = if largest > 0.0 { LARGEST / largest } else { 0.0 };
+    let values = numbers.iter().map(|number| ((number * factor).round_ties_even() as i8).cast_unsigned()).collect();
+    (values, largest / LARGEST)
 }

@@ -2,16 +2,13 @@
 
 use std::sync::Arc;
 
-use memorist_bert::Model;
-use parking_lot::RwLock;
-
-use super::packed;
+use super::packed::{PackedModel, open_or_make};
 use crate::embedder::{Embedder, Languages, Refusal};
 use crate::error::{Error, Result};
 use crate::identity::ModelIdentity;
 use crate::named::NamedModel;
 use crate::progress::{NoProgress, Progress};
-use crate::provision::{ModelFiles, SourceFile};
+use crate::provision::ModelFiles;
 use crate::tokenizer::Tokenizer;
 use crate::window::{MAX_TOKENS, beginning};
 
@@ -22,21 +19,15 @@ pub(crate) struct LocalEmbedder {
     named: NamedModel,
     identity: ModelIdentity,
     tokenizer: Tokenizer,
-    weights: SourceFile,
-    model: RwLock<Arc<Model>>,
+    model: PackedModel,
 }
 
 impl LocalEmbedder {
     /// Opens the packed weights, or makes them, and reads the tokenizer.
     pub(crate) fn load(named: NamedModel, files: &ModelFiles) -> Result<Self> {
-        let model = Arc::new(packed::open_or_make(named, &files.model)?);
-        Ok(LocalEmbedder {
-            named,
-            identity: named.identity(),
-            tokenizer: named.tokenizer(files, &model)?,
-            weights: files.model.clone(),
-            model: RwLock::new(model),
-        })
+        let model = PackedModel::open(named.recipe(), &files.model)?;
+        let tokenizer = named.tokenizer(files, &model.model())?;
+        Ok(LocalEmbedder { named, identity: named.identity(), tokenizer, model })
     }
 
     /// The tokens of a text that the model reads.
@@ -57,22 +48,7 @@ impl LocalEmbedder {
     fn embed_many(&self, texts: &[&str], progress: &dyn Progress) -> Result<Vec<Vec<f32>>> {
         let tokens: Vec<Vec<u32>> = texts.iter().map(|text| self.tokens(self.named.text_prefix(), text)).collect();
         let tokens: Vec<&[u32]> = tokens.iter().map(Vec::as_slice).collect();
-        self.run(|model| model.embed_many(&tokens, || progress.cancelled()))
-    }
-
-    /// Runs the model. Weights that were damaged meanwhile are packed again, once.
-    fn run<T>(&self, work: impl Fn(&Model) -> Result<T, memorist_bert::Error>) -> Result<T> {
-        let failed = |error: memorist_bert::Error| Error::Failed(error.to_string());
-        let model = self.model.read().clone();
-        match work(&model) {
-            Err(memorist_bert::Error::Unusable(why)) => {
-                tracing::warn!("{why}; it is packed again");
-                let made = Arc::new(packed::make(self.named, &self.weights)?);
-                *self.model.write() = made.clone();
-                work(&made).map_err(failed)
-            }
-            made => made.map_err(failed),
-        }
+        self.model.run(|model| model.embed_many(&tokens, || progress.cancelled()))
     }
 }
 
@@ -83,7 +59,7 @@ impl Embedder for LocalEmbedder {
 
     fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
         let tokens = self.tokens(self.named.query_prefix(), text);
-        self.run(|model| model.embed(&tokens))
+        self.model.run(|model| model.embed(&tokens))
     }
 
     fn embed_batch(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>> {
@@ -110,5 +86,5 @@ impl Embedder for LocalEmbedder {
 /// The tokenizer that is packed with the weights of these files.
 pub(crate) fn packed_tokenizer(files: &ModelFiles) -> Result<Tokenizer> {
     let named = files.named.ok_or_else(|| Error::Failed("a model without a name is not packed".to_owned()))?;
-    named.tokenizer(files, &Arc::new(packed::open_or_make(named, &files.model)?))
+    named.tokenizer(files, &Arc::new(open_or_make(named.recipe(), &files.model)?))
 }

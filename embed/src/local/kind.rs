@@ -4,20 +4,27 @@ use std::sync::Arc;
 
 use memorist_bert::{E5File, Model, Shape, pack_e5, pack_minilm};
 
+use super::packed::Recipe;
 use crate::embedder::Languages;
 use crate::error::{Error, Result};
 use crate::named::NamedModel;
-use crate::provision::ModelFiles;
+use crate::provision::{ModelFiles, SourceFile};
 use crate::tokenizer::Tokenizer;
 use crate::unigram::{self, Shared, Unigram};
 use crate::wordpiece::WordPiece;
 
 impl NamedModel {
-    /// The sizes of its network.
-    pub(super) fn shape(self) -> Shape {
+    /// How its weights are packed, with its vocabulary if it is in the same file.
+    pub(super) fn recipe(self) -> Recipe {
         match self {
-            NamedModel::MiniLm => Shape::MINILM,
-            NamedModel::E5Small => Shape::E5_SMALL,
+            NamedModel::MiniLm => Recipe { shape: Shape::MINILM, pack: |file| Ok(pack_minilm(file)?) },
+            NamedModel::E5Small => Recipe {
+                shape: Shape::E5_SMALL,
+                pack: |file| {
+                    let vocabulary = unigram::make(&E5File::read(&file)?)?;
+                    Ok(pack_e5(&file, &vocabulary)?)
+                },
+            },
         }
     }
 
@@ -55,34 +62,28 @@ impl NamedModel {
         }
     }
 
-    /// Packs its weights, and its vocabulary if it is in the same file.
-    pub(super) fn pack(self, file: Vec<u8>) -> Result<Vec<u8>> {
-        let failed = |error: memorist_bert::Error| Error::Failed(error.to_string());
-        match self {
-            NamedModel::MiniLm => pack_minilm(file).map_err(failed),
-            NamedModel::E5Small => {
-                let vocabulary = unigram::make(&E5File::read(&file).map_err(failed)?)?;
-                pack_e5(&file, &vocabulary).map_err(failed)
-            }
-        }
-    }
-
     /// Its tokenizer.
     pub(super) fn tokenizer(self, files: &ModelFiles, model: &Arc<Model>) -> Result<Tokenizer> {
         let tokenizer = match self {
-            NamedModel::MiniLm => {
-                let json = files.tokenizer.read()?;
-                let words = std::str::from_utf8(&json).ok().and_then(WordPiece::from_tokenizer_json);
-                words.map(|words| Tokenizer::WordPiece(Box::new(words)))
-            }
+            NamedModel::MiniLm => return Ok(Tokenizer::WordPiece(Box::new(word_piece(&files.tokenizer)?))),
             NamedModel::E5Small => {
                 let vocabulary: Shared = Arc::new(Vocabulary(model.clone()));
                 Unigram::new(vocabulary).map(Tokenizer::Unigram)
             }
         };
-        tokenizer
-            .ok_or_else(|| Error::Failed(format!("{} cannot be used as a tokenizer", files.tokenizer.path().display())))
+        tokenizer.ok_or_else(|| no_tokenizer(&files.tokenizer))
     }
+}
+
+/// Reads a `tokenizer.json`.
+pub(super) fn word_piece(file: &SourceFile) -> Result<WordPiece> {
+    let json = file.read()?;
+    let words = std::str::from_utf8(&json).ok().and_then(WordPiece::from_tokenizer_json);
+    words.ok_or_else(|| no_tokenizer(file))
+}
+
+fn no_tokenizer(file: &SourceFile) -> Error {
+    Error::Failed(format!("{} cannot be used as a tokenizer", file.path().display()))
 }
 
 /// What was packed with a model.

@@ -13,7 +13,7 @@ use super::install;
 #[cfg(feature = "provision")]
 use super::installed::Installed;
 use super::own_identity;
-use super::packages::{self, FileSet, MODEL_FILE, TOKENIZER_FILE, files_of};
+use super::packages::{self, FileSet, MODEL_FILE, RERANKER, TOKENIZER_FILE, files_of};
 use super::source_file::SourceFile;
 use crate::error::{Error, Result};
 use crate::identity::ModelIdentity;
@@ -67,6 +67,8 @@ enum Wanted {
     Named(NamedModel),
     /// The user's own, in this folder.
     Own(PathBuf),
+    /// The one that reads a question and a memory together.
+    Reranker,
 }
 
 impl Provision {
@@ -82,6 +84,15 @@ impl Provision {
                 return Err(Error::Unavailable("a provider embeds, so no model is set up".to_owned()));
             }
         };
+        Self::of(settings, model)
+    }
+
+    /// That of the reranker, whatever model embeds.
+    pub fn of_reranker(settings: &ModelSettings) -> Result<Self> {
+        Self::of(settings, Wanted::Reranker)
+    }
+
+    fn of(settings: &ModelSettings, model: Wanted) -> Result<Self> {
         let cache_dir = match &settings.cache_dir {
             Some(folder) => folder.clone(),
             None => default_cache_dir()?,
@@ -103,6 +114,7 @@ impl Provision {
         match &self.model {
             Wanted::Named(model) => Some(model.identity()),
             Wanted::Own(folder) => own_identity::recall(&folder.join(MODEL_FILE)),
+            Wanted::Reranker => None,
         }
     }
 
@@ -121,20 +133,20 @@ impl Provision {
                 tokenizer: SourceFile::own(folder.join(TOKENIZER_FILE)),
                 identity: self.identity(),
             },
-            Wanted::Named(model) => self.files(*model),
+            Wanted::Named(model) => self.files(Some(*model), files_of(*model)),
+            Wanted::Reranker => self.files(None, &RERANKER),
         }))
     }
 
     /// The cached files of a model, whether or not they are there.
-    fn files(&self, model: NamedModel) -> ModelFiles {
-        let set = files_of(model);
+    fn files(&self, named: Option<NamedModel>, set: &'static FileSet) -> ModelFiles {
         let file = |at: usize| SourceFile::cached(&self.cache, set, &set.artefacts[at]);
         ModelFiles {
-            named: Some(model),
+            named,
             library: None,
             model: file(0),
             tokenizer: file(set.artefacts.len() - 1),
-            identity: Some(model.identity()),
+            identity: named.map(NamedModel::identity),
         }
     }
 
@@ -154,12 +166,13 @@ impl Provision {
                 path.is_file().then(|| TokenizerFile::Json(SourceFile::own(path)))
             }
             Wanted::Named(model) => self.cache.is_whole(files_of(*model)).then(|| {
-                let files = self.files(*model);
+                let files = self.files(Some(*model), files_of(*model));
                 match model {
                     NamedModel::MiniLm => TokenizerFile::Json(files.tokenizer),
                     NamedModel::E5Small => TokenizerFile::Packed(Box::new(files)),
                 }
             }),
+            Wanted::Reranker => None,
         }
     }
 
@@ -215,6 +228,7 @@ impl Provision {
     fn sets(&self) -> Result<Vec<&'static FileSet>> {
         Ok(match (&self.model, &self.own_library) {
             (Wanted::Named(model), _) => vec![files_of(*model)],
+            (Wanted::Reranker, _) => vec![&RERANKER],
             (Wanted::Own(_), None) => vec![library_of_this_platform()?],
             (Wanted::Own(_), Some(_)) => Vec::new(),
         })

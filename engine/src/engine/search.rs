@@ -165,7 +165,10 @@ impl Engine {
 
     /// Searches what is here.
     pub(super) fn search_by(&self, query: &Query, vector: Option<QueryVector>) -> Result<SearchReply> {
-        self.with_indexes(|context| search::search(context, query, vector.clone(), &self.config, self.store.now()))
+        let reranker = query.rerank.then(|| self.reranker.get()).flatten();
+        self.with_indexes(|context| {
+            search::search(context, query, vector.clone(), reranker.as_ref(), &self.config, self.store.now())
+        })
     }
 
     /// Runs what reads the indexes.

@@ -30,7 +30,7 @@ impl Engine {
         }
         let kinds = Kind::ALL.into_iter().filter(|kind| !kind.is_read()).collect();
         let filter = Filter { kinds, ..query.filter.clone() };
-        let own = Query { filter, limit: kept, substring_tier: false, ..query.clone() };
+        let own = Query { filter, limit: kept, substring_tier: false, rerank: false, ..query.clone() };
         let others = self.search_by(&own, vector)?.hits;
         let known = |hit: &Hit| reply.hits.iter().any(|known| known.record.id == hit.record.id);
         let others: Vec<Hit> = others.into_iter().filter(|hit| hit.relevance >= DOUBTFUL && !known(hit)).collect();

@@ -9,6 +9,9 @@ const SHARPNESS: f64 = 1.0 / 3.0;
 /// nearer by so many spreads.
 const NO_LANGUAGE: f64 = 1.5;
 
+/// The group of English, the first one.
+const ENGLISH: usize = 0;
+
 /// What is known of a group of statements.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Trait {
@@ -35,6 +38,8 @@ pub(super) struct Place {
     pub level: f64,
     /// Whether it is in a language, and the model does not know that. Numbers, symbols and code are in none.
     pub is_foreign: bool,
+    /// Whether it is nearest to English, or in no language.
+    pub is_english: bool,
 }
 
 impl CosineScale {
@@ -46,7 +51,7 @@ impl CosineScale {
     /// How the cosines of a query with this vector are read.
     pub fn of_query(&self, vector: &[f32]) -> QueryScale {
         match self.place(vector) {
-            Some(place) => QueryScale::of(self.known, place.level, place.is_foreign),
+            Some(place) => QueryScale::of(self.known, place.level, place.is_foreign).in_english(place.is_english),
             None => QueryScale::PLAIN,
         }
     }
@@ -72,7 +77,7 @@ pub(super) fn place(statements: &Statements, traits: &[Trait], spread: f64, vect
     let nearest = |groups: &[usize]| groups.iter().copied().max_by(|a, b| nearness(*a).total_cmp(&nearness(*b)));
     let (language, other) = (nearest(&languages).unwrap_or_default(), nearest(&others).unwrap_or_default());
     if nearness(other) > nearness(language) + NO_LANGUAGE * spread {
-        return Place { level: levels[other], is_foreign: false };
+        return Place { level: levels[other], is_foreign: false, is_english: true };
     }
     let (mut sum, mut level, mut foreign) = (0.0, 0.0, 0.0);
     for group in languages {
@@ -81,5 +86,5 @@ pub(super) fn place(statements: &Statements, traits: &[Trait], spread: f64, vect
         level += weight * levels[group];
         foreign += if traits[group].is_foreign { weight } else { 0.0 };
     }
-    Place { level: level / sum, is_foreign: foreign > sum / 2.0 }
+    Place { level: level / sum, is_foreign: foreign > sum / 2.0, is_english: language == ENGLISH }
 }

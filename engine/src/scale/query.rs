@@ -28,11 +28,14 @@ pub struct QueryScale {
     /// The share of the query that the model reads.
     read: f64,
     is_foreign: bool,
+    /// Whether the query may be in English.
+    is_english: bool,
 }
 
 impl QueryScale {
     /// Cosines as they are, where nothing is known of the model.
-    pub const PLAIN: QueryScale = QueryScale { mean: STANDARD.mean, stretch: 1.0, read: 1.0, is_foreign: false };
+    pub const PLAIN: QueryScale =
+        QueryScale { mean: STANDARD.mean, stretch: 1.0, read: 1.0, is_foreign: false, is_english: true };
 
     /// The same for a query of which the model reads only this share.
     pub fn reading(self, share: f64) -> Self {
@@ -50,13 +53,24 @@ impl QueryScale {
             stretch,
             read: 1.0,
             is_foreign: is_foreign && shift >= FOREIGN,
+            is_english: true,
         }
+    }
+
+    /// The same for a query that is nearest to English, or to another language.
+    pub fn in_english(self, is_english: bool) -> Self {
+        QueryScale { is_english, ..self }
     }
 
     /// The similarity that a cosine stands for, -1 to 1.
     pub fn similarity(&self, cosine: f64) -> f64 {
         let above = (cosine - self.mean) * self.stretch;
         (STANDARD.mean + self.read * above).clamp(-1.0, 1.0)
+    }
+
+    /// Whether the query may be in English: nothing says that it is not.
+    pub fn is_english(&self) -> bool {
+        self.is_english && !self.is_foreign()
     }
 
     /// Whether the model does not know the language of the query: then words say more than its cosines.

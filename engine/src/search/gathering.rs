@@ -2,6 +2,7 @@
 
 use super::candidates::{self, Collected};
 use super::merge::Candidate;
+use super::rerank::may_be_english;
 use super::view::{SearchContext, View, keyword_fallback};
 use crate::config::Config;
 use crate::error::{Error, Remedy, Result};
@@ -64,6 +65,8 @@ pub struct Gathered {
     pub by_words: bool,
     /// Whether the model does not know the language of the query.
     pub is_foreign: bool,
+    /// Whether the query may be in English.
+    pub is_english: bool,
     /// Whether the words of the query were found only within other words.
     pub is_within_words: bool,
 }
@@ -135,6 +138,7 @@ pub fn gather(
         by_words,
         is_within_words,
         is_foreign: scale.is_foreign() && !has_only_codes(&query.text),
+        is_english: scale.is_english() && may_be_english(&query.text),
     })
 }
 

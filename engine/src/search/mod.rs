@@ -16,6 +16,7 @@
 //! | `timing.rs` | how long a step took |
 //! | `parts.rs` | the last resort: parts of words, in the texts themselves |
 //! | `missing.rs` | the codes of the query that no memory has |
+//! | `rerank.rs` | the first results once more, by a model that reads query and memory together |
 //! | `order.rs` | the order that is shown, and the reasons for it |
 //! | `near_miss.rs` | the best memory, where a threshold excluded it |
 
@@ -29,6 +30,7 @@ mod neighbours;
 pub mod order;
 mod parts;
 mod relevance;
+mod rerank;
 mod superseded;
 mod tail;
 mod threads;
@@ -36,10 +38,12 @@ mod timing;
 mod view;
 mod why;
 
+use std::sync::Arc;
 use std::time::Instant;
 
 pub use gathering::{Embedded, NoVector, QueryVector};
 use gathering::{Gathered, gather};
+use memorist_embed::Reranker;
 use merge::{Candidate, Ranked};
 use near_miss::Missed;
 pub use neighbours::neighbours;
@@ -50,7 +54,7 @@ pub use view::{SearchContext, View};
 pub use why::judge;
 
 use crate::config::Config;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::keywords::{has_only_codes, pieces};
 use crate::types::{
     DOUBTFUL, Hit, LinkKind, MatchSource, Millis, Mode, NearMiss, Parts, Placed, Query, Scale, SearchReply, Tier,
@@ -64,7 +68,12 @@ const NEWEST_ONLY: &str = "parts of words were looked for in the newest memories
 /// The share of the query that a record has within its words, from which it is what was looked for.
 const ENOUGH: f64 = 0.2;
 
-/// Answers `query` from the store of `context`. `vector` is the query's embedding, or `None` for a keyword search.
+/// The best relevance below which the store seems to have no answer if the reranker finds none either, and its best logit then.
+const DOUBTED: f64 = 0.5;
+const NO_ANSWER: f32 = -6.0;
+
+/// Answers `query` from the store of `context`. `vector` is the query's embedding, or `None` for a keyword search. `reranker`
+/// reads the first results of a hybrid search.
 ///
 /// # Errors
 /// Those of the indexes and of the database. An unusable index is a warning, not an error.
@@ -72,6 +81,7 @@ pub fn search(
     context: &SearchContext<'_>,
     query: &Query,
     vector: Option<QueryVector>,
+    reranker: Option<&Arc<dyn Reranker>>,
     config: &Config,
     now: Millis,
 ) -> Result<SearchReply> {
@@ -88,6 +98,7 @@ pub fn search(
         by_words,
         is_within_words,
         is_foreign,
+        is_english,
     } = gathered;
     let found_nothing = candidates.is_empty();
     let merging = Instant::now();
@@ -97,7 +108,10 @@ pub fn search(
     let loading = Instant::now();
     // Those of the previous pages are loaded too: which of them are results decides where this page begins.
     let end = query.offset + query.limit;
-    let most = (end + 1).max(order::needed(end));
+    let is_ranked = query.mode == Mode::Hybrid && explain.scale == Scale::Theoretical;
+    let reranker = reranker.filter(|_| is_ranked && has_vector && is_english);
+    let needed = if reranker.is_some() { rerank::NEEDED } else { 0 };
+    let most = (end + 1).max(order::needed(end)).max(needed);
     let mut hits = load(&view, &ranked, query, most, now)?;
     let mut tier = match (has_vector, query.mode) {
         (false, Mode::Hybrid | Mode::Vector) => Tier::Keyword,
@@ -119,7 +133,17 @@ pub fn search(
         // A keyword search replaces the vector search: the similarity of a result is unknown.
         hits.iter_mut().for_each(|hit| (hit.score, hit.parts) = (0.0, Parts::default()));
     }
-    if query.mode == Mode::Hybrid && explain.scale == Scale::Theoretical {
+    let mut best_logit = None;
+    if let Some(reranker) = reranker.filter(|_| tier == Tier::Full) {
+        let reading = Instant::now();
+        match rerank::rerank(&view, &mut hits, query, reranker, now) {
+            Ok(best) => best_logit = best,
+            Err(Error::Embedding(error)) => warnings.push(format!("the results are not reranked: {error}")),
+            Err(error) => return Err(error),
+        }
+        explain.rerank_us = micros(reading);
+    }
+    if is_ranked {
         order::put_newer_first(&mut hits);
     }
     if query.include_superseded {
@@ -128,7 +152,9 @@ pub fn search(
     let missing = missing::missing_codes(&view, query)?;
     // Whatever is near resembles a code by chance.
     let is_unknown = !missing.is_empty() && has_only_codes(&query.text);
-    let nothing = tier != Tier::Substring && (is_unknown || is_nothing(&ranked, query, is_within_words));
+    let is_doubted = best_logit.is_some_and(|best| best < NO_ANSWER)
+        && ranked.iter().all(|ranked| ranked.relevance < DOUBTED && !ranked.is_exact());
+    let nothing = tier != Tier::Substring && (is_unknown || is_doubted || is_nothing(&ranked, query, is_within_words));
     let more = cut_page(&mut hits, query);
     let weaker = dropped.min(query.limit - hits.len());
     add_contradictions(&view, &mut hits, query, now)?;
@@ -215,6 +241,7 @@ fn load(view: &View, ranked: &[Ranked], query: &Query, most: usize, now: Millis)
                     keyword_score: candidate.keyword,
                     word_share: candidate.share,
                     rarest_word: candidate.rarest,
+                    logit: None,
                     lent_by: candidate.in_thread.as_ref().map(|thread| thread.lenders.clone()).unwrap_or_default(),
                     neighbours: Vec::new(),
                     contradicted_by: Vec::new(),
@@ -244,6 +271,7 @@ fn unscored(record: crate::types::Record) -> Hit {
         keyword_score: None,
         word_share: None,
         rarest_word: None,
+        logit: None,
         lent_by: Vec::new(),
         neighbours: Vec::new(),
         contradicted_by: Vec::new(),

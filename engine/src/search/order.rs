@@ -106,7 +106,9 @@ pub fn explain(hits: &mut [Hit]) {
             _ => outdone_by.is_some() || outdoes,
         });
         // What is below it may have a reason of its own.
-        let is_lowered = |hit: &Hit| matches!(hit.placed, Some(Placed::Superseded | Placed::Kept | Placed::Session));
+        let is_lowered = |hit: &Hit| {
+            matches!(hit.placed, Some(Placed::Superseded | Placed::Kept | Placed::Session | Placed::Reranked))
+        };
         let by_sides = outdone_by.map(|below| &hits[below]).filter(|below| !is_lowered(below));
         let by_sides = by_sides.map(|below| match hit.parts.vector > below.parts.vector {
             true => Placed::Meaning,

@@ -163,6 +163,9 @@ pub struct Query {
     /// Minimum relevance, 0 to 1 ([`Hit::relevance`](super::Hit::relevance)). What the words single out is kept as with
     /// [`Query::min_score`].
     pub min_relevance: Option<f64>,
+    /// Whether the first results of a hybrid search are reranked by a model that reads query and memory together, if it is on
+    /// this machine and the query may be in English. That takes about 50 ms.
+    pub rerank: bool,
     /// Whether superseded memories are found, too.
     pub include_superseded: bool,
     /// Whether the last word, unless a space follows, is also the beginning of one: for a search while somebody types.
@@ -191,6 +194,7 @@ impl Query {
             min_similarity: None,
             min_score: None,
             min_relevance: None,
+            rerank: false,
             include_superseded: false,
             prefix: false,
             substring_tier: true,

@@ -41,7 +41,8 @@ pub struct Hit {
     pub record: Record,
     /// Of a long text, the bytes of the content that are nearest to the query by meaning; `None` where its beginning is.
     pub passage: Option<Range<usize>>,
-    /// The merged score, 0 to 1, relative to the other candidates of this search.
+    /// The merged score, 0 to 1, relative to the other candidates of this search; with what the reranker adds, if it has read the
+    /// first results.
     pub score: f64,
     /// What each side adds to the score, weighted. What words single out may have its score from them alone. A thread may take
     /// from the sum of both, and the period of a query adds to it.
@@ -65,6 +66,8 @@ pub struct Hit {
     pub word_share: Option<f64>,
     /// How rare the rarest word of the query is that it has, 0 to 1: 1 is a word that no record has; as `word_share`.
     pub rarest_word: Option<f64>,
+    /// What the reranker says of it, as a logit: above 0, it rather answers the query. `None` if it was not read.
+    pub logit: Option<f32>,
     /// The neighbours in its thread whose words counted for it, by id.
     pub lent_by: Vec<RecordId>,
     /// The records before and after it in its thread, in order; none unless [`Query::neighbours`](super::Query::neighbours)
@@ -88,6 +91,8 @@ pub enum Placed {
     Kept,
     /// It comes after what supersedes it.
     Superseded,
+    /// The model that reads query and memory together says so.
+    Reranked,
     /// It is nearer by meaning than what is more relevant below it, whose words may be there by chance.
     Meaning,
     /// It has more of the words than what is more relevant below it.
@@ -208,8 +213,10 @@ pub struct Explain {
     pub keyword_us: u64,
     /// Merging, and filling in missing scores.
     pub merge_us: u64,
-    /// Loading the records.
+    /// Loading the records, and reranking.
     pub load_us: u64,
+    /// Reranking.
+    pub rerank_us: u64,
     /// Everything.
     pub total_us: u64,
 }

@@ -142,6 +142,9 @@ pub struct Search {
     /// Also superseded memories
     #[arg(long)]
     pub include_superseded: bool,
+    /// Do not rerank
+    #[arg(long)]
+    pub no_rerank: bool,
     /// So many turns before and after each that is of a session
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub neighbours: Option<i64>,

@@ -1,43 +1,75 @@
-//! `memorist setup`: the embedding model and what runs it, fetched once and checked.
+//! `memorist setup`: the embedding model and what runs it, and the reranker, fetched once and checked.
 
 use memorist_engine::Error;
 use memorist_engine::config::ModelSource;
 use memorist_engine::embed::{self, ModelHost, ModelSettings, SetupReport};
-use serde_json::json;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::App;
-use crate::exit::Outcome;
+use crate::args::Setup;
+use crate::exit::{Failure, Outcome};
+
+/// What was set up.
+#[derive(Serialize)]
+struct Report {
+    #[serde(flatten)]
+    model: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reranker: Option<Value>,
+    #[serde(skip)]
+    text: String,
+}
 
 /// Runs the command.
-pub fn run(app: &App) -> Outcome {
+pub fn run(app: &App, args: &Setup) -> Outcome {
+    let (model, mut text) = embedding_model(app)?;
+    let settings = ModelSettings { may_download: true, ..app.settings().engine.model.clone() };
+    let mut reranker = None;
+    if args.reranker {
+        let report =
+            embed::setup_reranker(&settings, &mut |plan| app.announce(plan), &app.bars()?).map_err(Error::from)?;
+        text += &format!("\n{}", text_of(&report));
+        reranker = Some(document(&report));
+    }
+    app.output().result(&Report { model, reranker, text }, |report| report.text.clone())?;
+    Ok(0)
+}
+
+/// What is known of the embedding model, as a document and in words.
+fn embedding_model(app: &App) -> Result<(Value, String), Failure> {
     if let ModelSource::Remote(provider) = &app.settings().engine.model.source {
         let host = ModelHost::new(&app.settings().engine.model).map_err(Error::from)?;
         let answers = host.verify().map_err(Error::from)?.unwrap_or_default();
         let dims = host.identity().map_err(Error::from)?.dims;
         let document = json!({ "model": provider.model, "dims": dims, "provider": provider.name, "url": provider.url });
-        app.output().result(&document, |_| format!("{answers}: {} ({dims} dimensions)", provider.model))?;
-        return Ok(0);
+        return Ok((document, format!("{answers}: {} ({dims} dimensions)", provider.model)));
     }
     let settings = ModelSettings { may_download: true, ..app.settings().engine.model.clone() };
     let report = embed::setup(&settings, &mut |plan| app.announce(plan), &app.bars()?)?;
-    let document = json!({
+    Ok((document(&report), text_of(&report)))
+}
+
+fn document(report: &SetupReport) -> Value {
+    let mut document = json!({
         "model": report.model,
-        "dims": report.dims,
         "folder": report.folder,
         "library": report.library,
         "fetched": report.fetched,
     });
-    app.output().result(&document, |_| text(&report))?;
-    Ok(0)
+    if let Some(dims) = report.dims {
+        document["dims"] = dims.into();
+    }
+    document
 }
 
-fn text(report: &SetupReport) -> String {
+fn text_of(report: &SetupReport) -> String {
     let library = report.library.as_ref().map_or_else(String::new, |library| format!("\nwith {}", library.display()));
+    let dims = report.dims.map_or_else(String::new, |dims| format!(" ({dims} dimensions)"));
     format!(
-        "{}: {} ({} dimensions)\nin {}{library}",
+        "{}: {}{dims}\nin {}{library}",
         if report.fetched { "fetched and checked" } else { "there already, and checked" },
         report.model,
-        report.dims,
         report.folder.display(),
     )
 }

@@ -151,6 +151,7 @@ mod tests {
             created_at: 0,
             vector_score: Some(0.5),
             keyword_score: None,
+            logit: None,
             project: None,
             agent: None,
             session: None,

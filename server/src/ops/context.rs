@@ -17,6 +17,8 @@ pub struct Context {
     pub defaults: Defaults,
     /// The weights of a hybrid search.
     pub weights: Weights,
+    /// Whether searches are reranked that do not say so themselves.
+    pub rerank: bool,
     /// The folder that tools export to and import from.
     pub exports: PathBuf,
     /// What the tools of Gimli follow.
@@ -30,6 +32,8 @@ pub struct Context {
 impl Context {
     /// The search of `params`.
     pub fn query(&self, params: &SearchParams) -> Result<Query> {
+        // It belongs to what a cursor is of.
+        let params = &SearchParams { rerank: params.rerank.or(Some(self.rerank)), ..params.clone() };
         Ok(Query { tool: self.tool, ..wire::query(params, &self.defaults, self.weights)? })
     }
 

@@ -112,6 +112,7 @@ pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Re
             .map_err(|_| Error::invalid("neighbours", format!("{neighbours} is negative")))?;
     }
     query.include_superseded = params.include_superseded.unwrap_or(false);
+    query.rerank = params.rerank.unwrap_or(false);
     if let Some(cursor) = &params.cursor {
         // Before its limit is reduced to the rest.
         query.validate()?;
@@ -274,6 +275,7 @@ fn search_hit(hit: Hit, missing: &[String], detail: Detail, params: &SearchParam
         created_at: record.created_at,
         vector_score: hit.vector_score,
         keyword_score: hit.keyword_score,
+        logit: hit.logit.filter(|_| params.explain == Some(true)),
         project: record.scope.project.filter(|_| with_text),
         agent: record.scope.agent.filter(|_| with_text),
         session: record.session.filter(|_| with_text),
@@ -483,6 +485,7 @@ mod tests {
             placed: None,
             word_share: None,
             rarest_word: None,
+            logit: None,
             score: 0.85,
             parts: Default::default(),
             matched_by: vec![memorist_engine::types::MatchSource::Vector],

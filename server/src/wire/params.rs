@@ -164,6 +164,9 @@ pub struct SearchParams {
     /// Also what is superseded.
     #[serde(default)]
     pub include_superseded: Option<bool>,
+    /// Have a second model read the first results, if it is set up: better order, some 50 ms (default: as set, true).
+    #[serde(default)]
+    pub rerank: Option<bool>,
     /// So many turns before and after each that is of a session.
     #[serde(default)]
     #[schemars(range(min = 0, max = 5))]

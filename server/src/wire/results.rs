@@ -152,6 +152,10 @@ pub struct SearchHit {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64")]
     pub keyword_score: Option<f64>,
+    /// What the reranker says: above 0, it rather answers the query.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f32")]
+    pub logit: Option<f32>,
     /// How likely it answers the query, 0 to 1: comparable between queries.
     pub relevance: f64,
     /// Why it ranks above one that is more relevant, or below one that is less; or what it merely resembles.

@@ -44,7 +44,7 @@ fn tools() -> Vec<ToolDef> {
             |engine, context, params: SearchParams| core::search(engine, context, &params),
         )
         // For tuning, not for everyday use.
-        .without(&["vectorWeight", "keywordWeight", "scale", "explain", "minConfidence", "minSimilarity", "minScore"]),
+        .without(&["vectorWeight", "keywordWeight", "scale", "rerank", "explain", "minConfidence", "minSimilarity", "minScore"]),
         ToolDef::text(
             Read,
             "memory_get",

@@ -35,7 +35,8 @@ pub fn search(engine: &Engine, context: &Context, params: FindParams) -> Result<
 /// The search of these parameters, without what is weak.
 fn asked(context: &Context, FindParams { search, prefix }: FindParams) -> Result<(Query, SearchParams)> {
     let params = search.without_weak();
-    let query = Query { prefix, ..context.query(&params)? };
+    // Somebody is typing: that cannot wait for a reranker.
+    let query = Query { prefix, rerank: false, ..context.query(&params)? };
     query.validate()?;
     Ok((query, params))
 }

@@ -1,0 +1,174 @@
+//! The first results of a search, read together with the query by a second model: here one that looks for a word.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use memorist_engine::embed::{self, Reranker};
+use memorist_engine::types::{Hit, Kind, NewRecord, Placed, Query, RecordId, SearchReply, Viewer};
+
+use crate::support::{Store, hashed};
+
+/// Says that a text with "answer" answers clearly, one with "maybe" perhaps, and any other does not.
+#[derive(Default)]
+struct Reader {
+    read: Mutex<Vec<String>>,
+    fails_from: Option<usize>,
+    count: AtomicUsize,
+}
+
+impl Reranker for Reader {
+    fn judge(&self, _question: &str, text: &str) -> embed::Result<f32> {
+        let count = self.count.fetch_add(1, Ordering::Relaxed);
+        if self.fails_from.is_some_and(|from| count >= from) {
+            return Err(embed::Error::Failed("it is tired".to_owned()));
+        }
+        self.read.lock().unwrap().push(text.to_owned());
+        Ok(match text {
+            _ if text.contains("answer") => 7.0,
+            _ if text.contains("maybe") => 1.0,
+            _ => -11.0,
+        })
+    }
+}
+
+fn store(reader: &Arc<Reader>) -> Store {
+    let Store { engine, folder } = Store::new(hashed());
+    Store { engine: engine.with_reranker(reader.clone()), folder }
+}
+
+fn reply(store: &Store, text: &str) -> SearchReply {
+    store.engine.search(&Query { rerank: true, ..Query::new(text) }).unwrap()
+}
+
+fn ids(hits: &[Hit]) -> Vec<RecordId> {
+    hits.iter().map(|hit| hit.record.id).collect()
+}
+
+/// Memories about the harbour, all as far from a question about it.
+fn harbours(store: &Store, count: usize, first: &str) -> Vec<RecordId> {
+    let mut ids = vec![store.add(&format!("the harbour {first}"))];
+    ids.extend((1..count).map(|at| store.add(&format!("the harbour gate{at}"))));
+    store.settle();
+    ids
+}
+
+#[test]
+fn what_answers_comes_first_and_says_why() {
+    let reader = Arc::new(Reader::default());
+    let store = store(&reader);
+    let maybe = harbours(&store, 8, "maybe")[0];
+    let before = store.engine.search(&Query::new("harbour")).unwrap().hits;
+    assert!(before.iter().all(|hit| hit.logit.is_none()) && reader.read.lock().unwrap().is_empty());
+    assert_ne!(before[0].record.id, maybe);
+
+    let reply = reply(&store, "harbour");
+    assert_eq!(reply.hits[0].record.id, maybe);
+    assert_eq!((reply.hits[0].logit, reply.hits[1].logit), (Some(1.0), Some(-11.0)));
+    assert_eq!(ids(&reply.hits).len(), before.len());
+    let others = |hits: &[Hit]| ids(hits).into_iter().filter(|id| *id != maybe).collect::<Vec<_>>();
+    assert_eq!(others(&reply.hits), others(&before), "the others stay in their order");
+    assert!(reply.hits.windows(2).all(|pair| pair[0].score >= pair[1].score));
+    assert!(reply.hits.iter().all(|hit| (0.0..=1.0).contains(&hit.score)));
+}
+
+#[test]
+fn ten_are_read_at_most_and_none_after_a_clear_answer() {
+    let reader = Arc::new(Reader::default());
+    let store = store(&reader);
+    harbours(&store, 30, "of all");
+    reply(&store, "harbour");
+    assert_eq!(reader.read.lock().unwrap().len(), 10);
+
+    let page = |offset| Query { rerank: true, limit: 5, offset, pool: Some(50), ..Query::new("harbour") };
+    let pages: Vec<RecordId> = (0..6).flat_map(|at| store.find(&page(5 * at))).collect();
+    let whole = store.find(&Query { limit: 30, ..page(0) });
+    assert_eq!(pages, whole, "pages belong to one order");
+
+    store.add("the harbour answer");
+    store.settle();
+    let position = ids(&store.engine.search(&Query::new("harbour")).unwrap().hits).len();
+    assert!(position > 0);
+    reader.read.lock().unwrap().clear();
+    let hits = reply(&store, "harbour answer").hits;
+    assert_eq!(hits[0].logit, Some(7.0));
+    assert!(reader.read.lock().unwrap().len() <= 2, "{:?}", reader.read.lock().unwrap());
+    assert_eq!(hits.iter().filter(|hit| hit.logit.is_some()).count(), 1, "what is read after it does not count");
+}
+
+#[test]
+fn a_turn_is_read_with_the_turn_before_if_that_is_seen() {
+    let reader = Arc::new(Reader::default());
+    let store = store(&reader);
+    let said = |turn: i64, text: &str| {
+        let record =
+            NewRecord { kind: Kind::Conversation, session: Some("s".into()), turn: Some(turn), ..NewRecord::new(text) };
+        store.engine.add(&record).unwrap().id
+    };
+    let asked = said(1, "Ada: where is the key?");
+    let answered = said(2, "Bert: maybe under the harbour wall");
+    store.settle();
+    let read = || {
+        reader.read.lock().unwrap().clear();
+        reply(&store, "harbour wall");
+        let read = reader.read.lock().unwrap().clone();
+        read.into_iter().find(|text| text.starts_with("Bert")).expect("it is read")
+    };
+    assert_eq!(read(), "Bert: maybe under the harbour wall\n(before: Ada: where is the key?)");
+    assert!(store.engine.delete(asked, &Viewer::OWNER).unwrap());
+    assert_eq!(read(), "Bert: maybe under the harbour wall");
+    assert_eq!(reply(&store, "harbour wall").hits[0].record.id, answered);
+}
+
+#[test]
+fn what_is_not_in_english_is_not_read() {
+    let reader = Arc::new(Reader::default());
+    let store = store(&reader);
+    store.add("Кота зовут Миро, answer");
+    store.settle();
+    assert_eq!(reply(&store, "Как зовут кота").hits[0].logit, None);
+    assert_eq!(reply(&store, "answer").hits[0].logit, None);
+    assert!(reader.read.lock().unwrap().is_empty());
+}
+
+#[test]
+fn a_reranker_that_fails_is_a_warning_and_changes_nothing() {
+    for fails_from in [0, 3] {
+        let reader = Arc::new(Reader { fails_from: Some(fails_from), ..Reader::default() });
+        let store = store(&reader);
+        harbours(&store, 8, "maybe");
+        let before = store.engine.search(&Query::new("harbour")).unwrap().hits;
+        let reply = reply(&store, "harbour");
+        assert_eq!(reply.hits, before);
+        assert!(reply.warnings.iter().any(|warning| warning.contains("not reranked")), "{:?}", reply.warnings);
+    }
+}
+
+#[test]
+fn it_is_probably_not_here_if_nothing_read_answers() {
+    let reader = Arc::new(Reader::default());
+    let store = store(&reader);
+    // Many, so that no word singles one out.
+    for at in 0..30 {
+        store.add(&format!("the ferry leaves quay{at} at noon"));
+    }
+    store.settle();
+    let text = "at which hour does the ferry to Wick leave";
+    let plain = store.engine.search(&Query::new(text)).unwrap();
+    assert!((0.25..0.5).contains(&plain.hits[0].relevance) && !plain.nothing, "{}", plain.hits[0].relevance);
+    let read = reply(&store, text);
+    assert!(read.nothing && read.hits.len() == plain.hits.len(), "nothing is dropped for it");
+    store.add("the ferry leaves maybe at noon");
+    store.settle();
+    assert!(!reply(&store, text).nothing);
+}
+
+#[test]
+fn the_reason_is_said_where_the_order_is_not_that_of_relevance() {
+    let reader = Arc::new(Reader::default());
+    let store = store(&reader);
+    store.add("the old harbour office closes");
+    let answer = store.add("the harbour office closes: the answer of the year");
+    store.settle();
+    let hits = reply(&store, "old harbour office closes").hits;
+    assert_eq!((hits[0].record.id, hits[0].placed), (answer, Some(Placed::Reranked)));
+}
