@@ -62,7 +62,12 @@ impl CosineScale {
         for _ in 0..groups().len() {
             let (bias, others) = rest.split_first_chunk::<8>()?;
             let (is_foreign, vectors) = others.split_first()?;
-            traits.push(Trait { bias: f64::from_le_bytes(*bias), is_foreign: *is_foreign == 1 });
+            let is_foreign = match is_foreign {
+                0 => false,
+                1 => true,
+                _ => return None,
+            };
+            traits.push(Trait { bias: f64::from_le_bytes(*bias), is_foreign });
             rest = vectors;
         }
         let are_sound = traits.iter().all(|one| one.bias.is_finite());

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use memorist_engine::types::{EmbeddingState, Mode, NewRecord, Query};
+use memorist_engine::types::{EmbeddingState, Mode, NewRecord, Query, SearchReply};
 
 use super::{make, node, setup};
 use crate::process::WORDS;
@@ -34,11 +34,14 @@ fn what_was_acknowledged_is_found_by_the_next_search_on_any_node() {
                     let text = format!("{} {} unique{writer}x{at}", WORDS[at % 8], WORDS[at / 8 % 8]);
                     let saved = nodes[writer % 3].engine.add(&NewRecord::new(text.clone())).unwrap();
                     let other = &nodes[(writer + 1 + at % 2) % 3];
-                    let best = |mode| other.find(&Query { mode, limit: 3, ..Query::new(text.as_str()) });
-                    assert_eq!(best(Mode::Keyword).first(), Some(&saved.id), "{text}");
+                    let search =
+                        |mode| other.engine.search(&Query { mode, limit: 3, ..Query::new(text.as_str()) }).unwrap();
+                    let best = |reply: &SearchReply| reply.hits.first().map(|hit| hit.record.id);
+                    let reply = search(Mode::Keyword);
+                    assert_eq!(best(&reply), Some(saved.id), "{text}: {:?} {:?}", reply.tier, reply.warnings);
                     by_words.fetch_add(1, Ordering::Relaxed);
                     if saved.embedding == EmbeddingState::Ready {
-                        assert_eq!(best(Mode::Vector).first(), Some(&saved.id), "{text}");
+                        assert_eq!(best(&search(Mode::Vector)), Some(saved.id), "{text}");
                         by_meaning.fetch_add(1, Ordering::Relaxed);
                     }
                 }
