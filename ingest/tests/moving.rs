@@ -130,7 +130,7 @@ impl Desk {
     }
 
     fn found(&self, query: &str) -> Vec<Record> {
-        self.engine.search(&Query::new(query)).unwrap().hits.into_iter().map(|hit| hit.record).collect()
+        self.engine.search_unlogged(&Query::new(query)).unwrap().hits.into_iter().map(|hit| hit.record).collect()
     }
 
     fn first(&self, query: &str) -> Record {
