@@ -165,7 +165,9 @@ impl Engine {
 
     /// Searches what is here.
     pub(super) fn search_by(&self, query: &Query, vector: Option<QueryVector>) -> Result<SearchReply> {
-        let reranker = query.rerank.then(|| self.reranker.get()).flatten();
+        // Finding it opens its weights: a search that it does not serve does not need them.
+        let may_rerank = query.rerank && query.mode == Mode::Hybrid;
+        let reranker = may_rerank.then(|| self.reranker.get()).flatten();
         self.with_indexes(|context| {
             search::search(context, query, vector.clone(), reranker.as_ref(), &self.config, self.store.now())
         })
