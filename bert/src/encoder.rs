@@ -66,11 +66,11 @@ fn run(weights: &Weights, kernel: Kernel, texts: &[Input<'_>], scratch: &mut Scr
     added.resize(count * WIDTH, 0.0);
     let mut rows = tokens.chunks_exact_mut(WIDTH);
     for text in texts {
-        let text_tokens = text.tokens;
-        if text_tokens.is_empty() || text_tokens.len() > POSITIONS {
-            return Err(Error::Tokens(format!("a text has {} tokens, not 1 to {POSITIONS}", text_tokens.len())));
+        let ids = text.tokens;
+        if ids.is_empty() || ids.len() > POSITIONS {
+            return Err(Error::Tokens(format!("a text has {} tokens, not 1 to {POSITIONS}", ids.len())));
         }
-        for ((position, token), row) in text_tokens.iter().enumerate().zip(&mut rows) {
+        for ((position, token), row) in ids.iter().enumerate().zip(&mut rows) {
             let kind = if position < text.second { Kind::First } else { Kind::Second };
             weights.embed(*token, kind, position, row)?;
         }

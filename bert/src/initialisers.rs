@@ -56,7 +56,7 @@ pub struct OnnxFile {
 
 /// The initialisers of a file, by name.
 pub struct Initialisers {
-    file: OnnxFile,
+    pub file: OnnxFile,
     tensors: HashMap<String, TensorProto>,
     /// The names of those in 8 bits, without the suffix, in the order of the file.
     quantised: Vec<String>,
@@ -134,11 +134,6 @@ impl Initialisers {
             _ => self.floats(&name, shape[1])?,
         };
         Ok(Quantised { values, scales })
-    }
-
-    /// The error for a file that is another.
-    pub fn other(&self, why: &str) -> Error {
-        self.file.other(why)
     }
 
     /// A tensor in 8 bits without a sign, of this shape.

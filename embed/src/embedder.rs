@@ -84,6 +84,6 @@ pub trait Embedder: Send + Sync {
 
 /// Judges how well a text answers a question.
 pub trait Reranker: Send + Sync {
-    /// A logit: above 0, it rather does. About -12 to 11.
+    /// A logit: above 0, it probably does. About -12 to 11.
     fn judge(&self, question: &str, text: &str) -> Result<f32>;
 }

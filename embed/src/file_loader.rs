@@ -41,21 +41,10 @@ impl Loader for FileLoader {
     }
 
     fn load(&self, announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<Arc<dyn Embedder>> {
-        let error = match open(&self.provision.ensure(announce, progress)?) {
-            Ok(embedder) => return Ok(embedder),
-            Err(error) => error,
-        };
-        // Damaged files can be fetched again; any other failure would repeat.
-        match self.provision.verify_full() {
-            Ok(()) => Err(match error {
-                Error::Failed(why) => Error::Failed(format!("{why}; mend it, {WITHOUT_MODEL}")),
-                other => other,
-            }),
-            Err(damage) => {
-                tracing::warn!("{damage}");
-                open(&self.provision.ensure(announce, progress)?)
-            }
-        }
+        self.provision.open(open, announce, progress).map_err(|error| match error {
+            Error::Failed(why) => Error::Failed(format!("{why}; mend it, {WITHOUT_MODEL}")),
+            other => other,
+        })
     }
 }
 

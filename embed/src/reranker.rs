@@ -6,10 +6,13 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use crate::embedder::Reranker;
+use crate::error::{Error, Result};
 use crate::settings::ModelSettings;
 
-/// A search that found none, or none that works, looks again after this long.
+/// After a search that found none, the next ones look again after this long.
 const LOOK_AFTER: Duration = Duration::from_secs(5);
+/// And after one that could not use what is there.
+const RETRY_AFTER: Duration = Duration::from_secs(30);
 
 /// Finds the reranker when it is needed, once it is set up. Its weights are mapped, so that it is not released.
 pub struct RerankerHost {
@@ -20,6 +23,7 @@ pub struct RerankerHost {
 #[derive(Default)]
 struct State {
     found: Option<Arc<dyn Reranker>>,
+    failure: Option<Arc<Error>>,
     looked: Option<Instant>,
 }
 
@@ -31,35 +35,40 @@ impl RerankerHost {
 
     /// One that is there already.
     pub fn ready(reranker: Arc<dyn Reranker>) -> Self {
-        RerankerHost { settings: None, state: Mutex::new(State { found: Some(reranker), looked: None }) }
+        RerankerHost { settings: None, state: Mutex::new(State { found: Some(reranker), ..State::default() }) }
     }
 
     /// The reranker, if it is on this machine. Fetches nothing.
-    pub fn get(&self) -> Option<Arc<dyn Reranker>> {
+    ///
+    /// # Errors
+    /// Why it cannot be used. The same error is returned at once for half a minute.
+    pub fn get(&self) -> Result<Option<Arc<dyn Reranker>>> {
         let mut state = self.state.lock();
-        let may_look = state.looked.is_none_or(|at| at.elapsed() >= LOOK_AFTER);
-        if state.found.is_none() && may_look {
+        let pause = if state.failure.is_some() { RETRY_AFTER } else { LOOK_AFTER };
+        let may_look = state.looked.is_none_or(|at| at.elapsed() >= pause);
+        if let Some(settings) = self.settings.as_ref().filter(|_| state.found.is_none() && may_look) {
             state.looked = Some(Instant::now());
-            state.found = self.settings.as_ref().and_then(find);
+            match find(settings) {
+                Ok(found) => (state.found, state.failure) = (found, None),
+                Err(error) => state.failure = Some(Arc::new(error)),
+            }
         }
-        state.found.clone()
+        match &state.failure {
+            Some(cause) => Err(Error::FailedBefore { cause: cause.clone(), retry_in: None }),
+            None => Ok(state.found.clone()),
+        }
     }
 }
 
 #[cfg(feature = "onnx")]
-fn find(settings: &ModelSettings) -> Option<Arc<dyn Reranker>> {
-    match crate::local::LocalReranker::find(settings) {
-        Ok(found) => found.map(|found| Arc::new(found) as Arc<dyn Reranker>),
-        Err(error) => {
-            tracing::warn!("the reranker cannot be used: {error}");
-            None
-        }
-    }
+fn find(settings: &ModelSettings) -> Result<Option<Arc<dyn Reranker>>> {
+    let found = crate::local::LocalReranker::find(settings)?;
+    Ok(found.map(|found| Arc::new(found) as Arc<dyn Reranker>))
 }
 
 #[cfg(not(feature = "onnx"))]
-fn find(_settings: &ModelSettings) -> Option<Arc<dyn Reranker>> {
-    None
+fn find(_settings: &ModelSettings) -> Result<Option<Arc<dyn Reranker>>> {
+    Ok(None)
 }
 
 impl std::fmt::Debug for RerankerHost {

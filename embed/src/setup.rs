@@ -8,7 +8,7 @@ use crate::loader::Loader;
 use crate::local::LocalReranker;
 use crate::plan::Plan;
 use crate::progress::Progress;
-use crate::provision::Provision;
+use crate::provision::{ModelFiles, Provision};
 use crate::settings::ModelSettings;
 
 /// What [`setup`] provides.
@@ -51,7 +51,7 @@ pub fn setup(
     Ok(SetupReport {
         model: identity.name.clone(),
         dims: Some(identity.dims),
-        folder: files.model.path().parent().map(PathBuf::from).unwrap_or_default(),
+        folder: files.folder(),
         library: files.library.map(|library| library.path().to_owned()),
         fetched,
     })
@@ -75,25 +75,7 @@ pub fn setup_reranker(
         fetched = true;
         announce(plan);
     };
-    let files = provision.ensure(announce, progress)?;
-    let files = match LocalReranker::load(&files).and_then(|reranker| reranker.check()) {
-        Ok(()) => files,
-        // Damaged files can be fetched again; any other failure would repeat.
-        Err(error) => match provision.verify_full() {
-            Ok(()) => return Err(error),
-            Err(damage) => {
-                tracing::warn!("{damage}");
-                let files = provision.ensure(announce, progress)?;
-                LocalReranker::load(&files)?.check()?;
-                files
-            }
-        },
-    };
-    Ok(SetupReport {
-        model: RERANKER.to_owned(),
-        dims: None,
-        folder: files.model.path().parent().map(Into::into).unwrap_or_default(),
-        library: None,
-        fetched,
-    })
+    let check = |files: &ModelFiles| LocalReranker::load(files)?.checked().map(|_| files.folder());
+    let folder = provision.open(check, announce, progress)?;
+    Ok(SetupReport { model: RERANKER.to_owned(), dims: None, folder, library: None, fetched })
 }

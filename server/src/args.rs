@@ -275,7 +275,7 @@ fn may_be_empty() -> impl TypedValueParser<Value = PathBuf> {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Fetch and check the embedding model, so that everything else works offline
+    /// Fetch and check the embedding model, and with --reranker the reranker, so that everything else works offline
     Setup(Setup),
     /// Save a memory
     #[command(after_help = ADD)]

@@ -322,7 +322,7 @@ mod tests {
 
     const FILE: &str = "store = \"/from/file\"\nproject = \"apollo\"\nlog = \"info\"\n\
                         model = \"none\"\nmodel_idle_seconds = 9\nprofile = \"full\"\n\
-                        [search]\nvector_weight = 0.5\nkeyword_weight = 0.5\nbackend = \"exact\"\n";
+                        [search]\nvector_weight = 0.5\nkeyword_weight = 0.5\nbackend = \"exact\"\nrerank = false\n";
 
     fn combine(global: &Global, text: &str) -> Settings {
         Settings::combine(global, parse(text).unwrap(), Some("/from/platform".into())).unwrap()
@@ -337,6 +337,7 @@ mod tests {
         usual.model.embeddings_dir = embed::embeddings_dir(None);
         assert_eq!(settings.engine, usual);
         assert_eq!(settings.context.defaults, Defaults::default());
+        assert!(settings.context.rerank);
     }
 
     #[test]
@@ -344,6 +345,7 @@ mod tests {
         let settings = combine(&Global::default(), FILE);
         assert_eq!(settings.store, PathBuf::from("/from/file"));
         assert_eq!(settings.context.weights, Weights { vector: 0.5, keyword: 0.5 });
+        assert!(!settings.context.rerank);
         assert_eq!((settings.engine.backend, settings.engine.model.source), (Backend::Exact, ModelSource::None));
         assert_eq!(settings.engine.model.idle, Duration::from_secs(9));
         assert_eq!(settings.context.defaults.project(), Some("apollo"));

@@ -1,6 +1,6 @@
 //! Errors of the engine in the words of this program: parameters by the names that clients send, remedies as commands.
 
-use memorist_engine::types::{ForeignMemories, Hit, NearMiss, Placed, SearchReply, Threshold, WEAK};
+use memorist_engine::types::{DOUBTFUL, ForeignMemories, Hit, NearMiss, Placed, SearchReply, Threshold, WEAK};
 use memorist_engine::{Error, Remedy};
 
 /// The text of an error, for people and for models.
@@ -84,7 +84,9 @@ impl Remarks<'_> {
             (true, None) => Some("nothing found".to_owned()),
             (false, _) => self.nothing.then(|| {
                 let best = self.relevances.iter().copied().fold(0.0, f64::max);
-                format!("probably not here: the best relevance is {best:.2}")
+                let is_by_reranker = self.missing.is_empty() && best >= DOUBTFUL;
+                let read = if is_by_reranker { "the reranker finds no answer; " } else { "" };
+                format!("probably not here: {read}the best relevance is {best:.2}")
             }),
         };
         let weaker = match self.weaker {
@@ -215,6 +217,8 @@ mod tests {
         let doubted = remarks(&[0.11, 0.2], Remarks { nothing: true, weaker: 8, ..none() });
         assert_eq!(doubted, ["probably not here: the best relevance is 0.20", "8 weaker ones: --all"]);
         assert_eq!(remarks(&[], Remarks { nothing: true, ..none() }), ["nothing found"]);
+        let read = "probably not here: the reranker finds no answer; the best relevance is 0.45";
+        assert_eq!(remarks(&[0.45, 0.2], Remarks { nothing: true, ..none() }), [read]);
         let nearest = Remarks { nothing: true, nearest: Some((7, 0.06, "The harbour")), weaker: 1, ..none() };
         let nothing = "probably not here: the nearest, memory 7, has a relevance of 0.06: \"The harbour\"";
         assert_eq!(remarks(&[], nearest), [nothing, "1 weaker one: --all"]);

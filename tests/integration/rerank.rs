@@ -4,34 +4,37 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use memorist_engine::embed::{self, Reranker};
-use memorist_engine::types::{Hit, Kind, NewRecord, Placed, Query, RecordId, SearchReply, Viewer};
+use memorist_engine::types::{
+    Filter, Hit, Kind, Link, LinkKind, NewRecord, Placed, Query, RecordId, SearchReply, Viewer,
+};
 
 use crate::support::{Store, hashed};
 
-/// Says that a text with "answer" answers clearly, one with "maybe" perhaps, and of any other the same.
+/// Says that a text with "answer" answers clearly, one with `likely` perhaps, and of any other the same.
 struct Reader {
+    likely: &'static str,
     otherwise: f32,
     read: Mutex<Vec<String>>,
-    fails_from: Option<usize>,
+    fails: Option<(usize, fn() -> embed::Error)>,
     count: AtomicUsize,
 }
 
 impl Default for Reader {
     fn default() -> Self {
-        Reader { otherwise: -11.0, read: Mutex::default(), fails_from: None, count: AtomicUsize::new(0) }
+        Reader { likely: "maybe", otherwise: -11.0, read: Mutex::default(), fails: None, count: AtomicUsize::new(0) }
     }
 }
 
 impl Reranker for Reader {
     fn judge(&self, _question: &str, text: &str) -> embed::Result<f32> {
         let count = self.count.fetch_add(1, Ordering::Relaxed);
-        if self.fails_from.is_some_and(|from| count >= from) {
-            return Err(embed::Error::Failed("it is tired".to_owned()));
+        if let Some((_, error)) = self.fails.filter(|(from, _)| count >= *from) {
+            return Err(error());
         }
         self.read.lock().unwrap().push(text.to_owned());
         Ok(match text {
             _ if text.contains("answer") => 7.0,
-            _ if text.contains("maybe") => 1.0,
+            _ if text.contains(self.likely) => 1.0,
             _ => self.otherwise,
         })
     }
@@ -85,20 +88,41 @@ fn ten_are_read_at_most_and_none_after_a_clear_answer() {
     reply(&store, "harbour");
     assert_eq!(reader.read.lock().unwrap().len(), 10);
 
-    let page = |offset| Query { rerank: true, limit: 5, offset, pool: Some(50), ..Query::new("harbour") };
-    let pages: Vec<RecordId> = (0..6).flat_map(|at| store.find(&page(5 * at))).collect();
-    let whole = store.find(&Query { limit: 30, ..page(0) });
-    assert_eq!(pages, whole, "pages belong to one order");
-
     store.add("the harbour answer");
     store.settle();
-    let position = ids(&store.engine.search(&Query::new("harbour")).unwrap().hits).len();
-    assert!(position > 0);
     reader.read.lock().unwrap().clear();
     let hits = reply(&store, "harbour answer").hits;
     assert_eq!(hits[0].logit, Some(7.0));
     assert!(reader.read.lock().unwrap().len() <= 2, "{:?}", reader.read.lock().unwrap());
     assert_eq!(hits.iter().filter(|hit| hit.logit.is_some()).count(), 1, "what is read after it does not count");
+}
+
+#[test]
+fn pages_belong_to_one_order() {
+    let store = store(&Arc::new(Reader { likely: "3", ..Reader::default() }));
+    harbours(&store, 30, "of all");
+    let page = |rerank, limit, offset| Query { rerank, limit, offset, pool: Some(50), ..Query::new("harbour") };
+    let whole = store.find(&page(true, 30, 0));
+    let before = store.find(&page(false, 30, 0));
+    let place = before.iter().position(|id| *id == whole[0]).unwrap();
+    assert!((3..10).contains(&place), "it comes from beyond the first page: {place}");
+    for limit in [3, 5] {
+        let pages: Vec<RecordId> = (0..30).step_by(limit).flat_map(|at| store.find(&page(true, limit, at))).collect();
+        assert_eq!(pages, whole, "{limit}");
+    }
+}
+
+#[test]
+fn the_newer_of_two_stays_first_where_the_reranker_reads_no_answer_in_either() {
+    let store = store(&Arc::new(Reader::default()));
+    store.add("the harbour gate opens at seven on Mondays");
+    store.add("the harbour gate opens at eight on Mondays now");
+    store.add("a harbour somewhere with a gate, which opens at times that nobody in the village remembers");
+    store.settle();
+    let text = "harbour gate opens at";
+    let plain = store.engine.search(&Query::new(text)).unwrap().hits;
+    assert!(plain[0].record.content.contains("eight"), "{plain:?}");
+    assert_eq!(ids(&reply(&store, text).hits), ids(&plain));
 }
 
 #[test]
@@ -120,9 +144,30 @@ fn a_turn_is_read_with_the_turn_before_if_that_is_seen() {
         read.into_iter().find(|text| text.starts_with("Bert")).expect("it is read")
     };
     assert_eq!(read(), "Bert: maybe under the harbour wall\n(before: Ada: where is the key?)");
+    assert_eq!(reply(&store, "harbour wall").hits[0].record.id, answered);
+    let link = Link { from: answered, to: asked, kind: LinkKind::Supersedes };
+    store.engine.link(link, &Viewer::OWNER).unwrap();
+    assert_eq!(read(), "Bert: maybe under the harbour wall");
+    assert!(store.engine.unlink(link, &Viewer::OWNER).unwrap());
+    assert!(read().contains("before"));
     assert!(store.engine.delete(asked, &Viewer::OWNER).unwrap());
     assert_eq!(read(), "Bert: maybe under the harbour wall");
-    assert_eq!(reply(&store, "harbour wall").hits[0].record.id, answered);
+}
+
+#[test]
+fn a_turn_that_the_filter_excludes_is_not_read() {
+    let reader = Arc::new(Reader::default());
+    let store = store(&reader);
+    for (turn, text) in [(1, "Ada: where is the key?"), (2, "Bert: maybe under the harbour wall")] {
+        let record =
+            NewRecord { kind: Kind::Conversation, session: Some("s".into()), turn: Some(turn), ..NewRecord::new(text) };
+        let tags = if turn == 2 { vec!["public".to_owned()] } else { Vec::new() };
+        store.engine.add(&NewRecord { tags, ..record }).unwrap();
+    }
+    store.settle();
+    let filter = Filter { tags: vec!["public".to_owned()], ..Filter::default() };
+    store.engine.search(&Query { rerank: true, filter, ..Query::new("harbour wall") }).unwrap();
+    assert_eq!(*reader.read.lock().unwrap(), ["Bert: maybe under the harbour wall"]);
 }
 
 #[test]
@@ -138,8 +183,10 @@ fn what_is_not_in_english_is_not_read() {
 
 #[test]
 fn a_reranker_that_fails_is_a_warning_and_changes_nothing() {
-    for fails_from in [0, 3] {
-        let reader = Arc::new(Reader { fails_from: Some(fails_from), ..Reader::default() });
+    let failed = || embed::Error::Failed("it is tired".to_owned());
+    let unread = || embed::Error::Io { path: "model".into(), source: std::io::ErrorKind::Other.into() };
+    for fails in [(0, failed as fn() -> embed::Error), (3, failed), (0, unread)] {
+        let reader = Arc::new(Reader { fails: Some(fails), ..Reader::default() });
         let store = store(&reader);
         harbours(&store, 8, "maybe");
         let before = store.engine.search(&Query::new("harbour")).unwrap().hits;
@@ -147,6 +194,17 @@ fn a_reranker_that_fails_is_a_warning_and_changes_nothing() {
         assert_eq!(reply.hits, before);
         assert!(reply.warnings.iter().any(|warning| warning.contains("not reranked")), "{:?}", reply.warnings);
     }
+}
+
+#[test]
+fn a_logit_that_is_no_number_says_nothing() {
+    let store = store(&Arc::new(Reader { likely: "gate", otherwise: f32::NAN, ..Reader::default() }));
+    harbours(&store, 3, "of all");
+    let reply = reply(&store, "harbour");
+    let mut logits: Vec<_> = reply.hits.iter().map(|hit| hit.logit).collect();
+    logits.sort_by(|a, b| b.partial_cmp(a).unwrap());
+    assert_eq!(logits, [Some(1.0), Some(1.0), None]);
+    assert!(reply.hits.iter().all(|hit| (0.0..=1.0).contains(&hit.score)));
 }
 
 #[test]
@@ -165,6 +223,16 @@ fn it_is_probably_not_here_if_nothing_read_answers() {
         let read = reply(&store, text);
         assert_eq!(read.nothing, is_nothing, "{otherwise}");
         assert_eq!(read.hits.len(), plain.hits.len(), "nothing is dropped for it");
+        for (least, is_doubted) in [(0.1, is_nothing), (0.25, false)] {
+            let query = Query { rerank: true, min_relevance: Some(least), ..Query::new(text) };
+            assert_eq!(store.engine.search(&query).unwrap().nothing, is_doubted, "{otherwise} {least}");
+        }
+        // One of the first is not read, and may be the answer.
+        store.add("паром ferry to Wick: уходит в полдень at the hour");
+        store.settle();
+        let read = reply(&store, text);
+        assert!(read.hits[..3].iter().any(|hit| hit.logit.is_none()), "{:?}", read.hits[0]);
+        assert!(!read.nothing);
     }
 }
 

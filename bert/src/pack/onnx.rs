@@ -36,7 +36,7 @@ pub fn pack_minilm(onnx: Vec<u8>) -> Result<Vec<u8>> {
     Ok(packing.finish(&source, &[]))
 }
 
-/// Packs the weights of the ONNX file of ms-marco-MiniLM-L-12-v2 with 8-bit weights, likewise.
+/// Packs the weights of the ONNX file of ms-marco-MiniLM-L-12-v2 with 8-bit weights, in the same way.
 ///
 /// # Errors
 /// As [`pack_minilm`].
@@ -82,7 +82,7 @@ fn push_layers(
 ) -> Result<()> {
     let (layers, rest) = matrices.as_chunks::<6>();
     if layers.len() != shape.layers || !rest.is_empty() {
-        return Err(initialisers.other(&format!("it has {} matrices", matrices.len())));
+        return Err(initialisers.file.other(&format!("it has {} matrices", matrices.len())));
     }
     for (layer, names) in layers.iter().enumerate() {
         push_layer(initialisers, &format!("{of}.{layer}"), names, packing)?;

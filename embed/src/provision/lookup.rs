@@ -40,6 +40,13 @@ pub struct ModelFiles {
     pub identity: Option<ModelIdentity>,
 }
 
+impl ModelFiles {
+    /// The folder of the weights.
+    pub fn folder(&self) -> PathBuf {
+        self.model.path().parent().map(PathBuf::from).unwrap_or_default()
+    }
+}
+
 /// Where a tokenizer is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenizerFile {
@@ -197,6 +204,26 @@ impl Provision {
         self.locate()?.ok_or_else(|| {
             Error::Provision(format!("{} changed while the model was fetched; try again", self.cache.root().display()))
         })
+    }
+
+    /// Opens the files, and fetches damaged ones again, once. Any other failure would repeat.
+    pub fn open<T>(
+        &self,
+        open: impl Fn(&ModelFiles) -> Result<T>,
+        announce: &mut dyn FnMut(&Plan),
+        progress: &dyn Progress,
+    ) -> Result<T> {
+        let error = match open(&self.ensure(announce, progress)?) {
+            Err(error) => error,
+            opened => return opened,
+        };
+        match self.verify_full() {
+            Ok(()) => Err(error),
+            Err(damage) => {
+                tracing::warn!("{damage}");
+                open(&self.ensure(announce, progress)?)
+            }
+        }
     }
 
     #[cfg(feature = "provision")]

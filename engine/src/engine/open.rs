@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use memorist_embed::{Embedder, Loader, ModelHost, Reranker, RerankerHost};
 
@@ -30,6 +31,8 @@ pub struct Engine {
     pub(super) tails: TailCache,
     pub(super) superseded: SupersededCache,
     pub(super) reranker: RerankerHost,
+    /// Whether a search has waited in vain for an index that another thread or process may be rebuilding.
+    pub(super) is_rebuild_late: AtomicBool,
     pub(super) config: Config,
 }
 
@@ -72,7 +75,7 @@ impl Engine {
         let worker = Worker::start(store.clone())?;
         let (tails, superseded) = (TailCache::default(), SupersededCache::default());
         let reranker = RerankerHost::new(&config.model);
-        Ok(Engine { worker, store, tails, superseded, reranker, config })
+        Ok(Engine { worker, store, tails, superseded, reranker, is_rebuild_late: AtomicBool::new(false), config })
     }
 
     /// The engine with a custom reranker, instead of the one that is set up on this machine.

@@ -1,6 +1,8 @@
 //! Searching, and the model behind it.
 
-use std::time::Instant;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::own_vectors::unit;
 use super::{Engine, searches};
@@ -12,6 +14,10 @@ use crate::types::{Filter, Hit, Mode, Query, RecordId, SearchReply};
 
 /// Up to this many records, a search that finds an index unusable rebuilds it first instead of skipping it.
 const REBUILD_BEFORE_SEARCH: u64 = 5_000;
+
+/// A search waits for such a rebuild by another thread or process no longer than this, and looks this often whether it has ended.
+const REBUILD_WAIT: Duration = Duration::from_secs(1);
+const REBUILD_LOOK: Duration = Duration::from_millis(5);
 
 /// How many damaged indexes a search rebuilds: each of the two once.
 const MENDED_AT_MOST: usize = 2;
@@ -167,10 +173,15 @@ impl Engine {
     pub(super) fn search_by(&self, query: &Query, vector: Option<QueryVector>) -> Result<SearchReply> {
         // Finding it opens its weights: a search that it does not serve does not need them.
         let may_rerank = query.rerank && query.mode == Mode::Hybrid;
-        let reranker = may_rerank.then(|| self.reranker.get()).flatten();
-        self.with_indexes(|context| {
+        let (reranker, warning) = match may_rerank.then(|| self.reranker.get()).transpose() {
+            Ok(found) => (found.flatten(), None),
+            Err(error) => (None, Some(search::not_reranked(&error))),
+        };
+        let mut reply = self.with_indexes(|context| {
             search::search(context, query, vector.clone(), reranker.as_ref(), &self.config, self.store.now())
-        })
+        })?;
+        reply.warnings.extend(warning);
+        Ok(reply)
     }
 
     /// Runs what reads the indexes.
@@ -214,8 +225,7 @@ impl Engine {
     /// Searches do without it until it is rebuilt: in the background by an open engine, or by
     /// [`Engine::flush`].
     pub fn needs_rebuild(&self) -> Result<bool> {
-        self.store.reopen()?;
-        Ok(self.store.has_unusable_index()? && !self.is_small()?)
+        Ok(self.is_unusable_when_reopened()? && !self.is_small()?)
     }
 
     fn is_small(&self) -> Result<bool> {
@@ -224,28 +234,41 @@ impl Engine {
 
     /// A small store's index is rebuilt faster than anybody could read the warning that it is missing.
     fn mend_if_quick(&self) -> Result<()> {
-        if !self.store.has_unusable_index()? {
-            return Ok(());
-        }
-        // Another process may have rebuilt it.
-        self.store.reopen()?;
-        if !self.store.has_unusable_index()? {
+        if !self.store.has_unusable_index()? || !self.is_unusable_when_reopened()? {
             return Ok(());
         }
         if !self.store.records.can_write() {
             return self.store.index_in_memory();
         }
-        if self.config.index_writer
-            && self.is_small()?
-            && let Some(guard) = self.store.lock.try_acquire()?
-        {
-            let mended =
-                self.store.as_writer(guard, |guard| self.store.repair_indexes(guard, &crate::progress::NoProgress));
-            if let Err(error) = mended {
-                // The search continues without that index, with a warning.
-                tracing::warn!("an index could not be rebuilt: {error}");
+        if !self.config.index_writer || !self.is_small()? {
+            return Ok(());
+        }
+        let until = Instant::now() + REBUILD_WAIT;
+        loop {
+            if let Some(guard) = self.store.lock.try_acquire()? {
+                let mended =
+                    self.store.as_writer(guard, |guard| self.store.repair_indexes(guard, &crate::progress::NoProgress));
+                if let Err(error) = mended {
+                    // The search continues without that index, with a warning.
+                    tracing::warn!("an index could not be rebuilt: {error}");
+                }
+                return Ok(());
+            }
+            // One search waits in vain for a process that is paused, and the next ones no more.
+            if self.is_rebuild_late.load(Ordering::Relaxed) || Instant::now() >= until {
+                self.is_rebuild_late.store(true, Ordering::Relaxed);
+                return Ok(());
+            }
+            thread::sleep(REBUILD_LOOK);
+            if !self.is_unusable_when_reopened()? {
+                return Ok(());
             }
         }
-        Ok(())
+    }
+
+    /// Whether an index is unusable, and nobody has rebuilt it.
+    fn is_unusable_when_reopened(&self) -> Result<bool> {
+        self.store.reopen()?;
+        self.store.has_unusable_index()
     }
 }

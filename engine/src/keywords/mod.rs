@@ -44,7 +44,7 @@
 //! `meta.json` ends with a seal (`seal.rs`), so that any change to it, or a swap of files, is noticed when it is
 //! opened. Each process compares the files themselves with their checksums before it relies on them.
 //!
-//! The payload of each commit is the JSON text `{"format":6,"store":ID,"applied":N}`: the format number, the id of the
+//! The payload of each commit is the JSON text `{"format":7,"store":ID,"applied":N}`: the format number, the id of the
 //! store that the index was built from, and the sequence number up to which the sync log is applied. An index without
 //! it, of another store, or with another format or schema, is unusable, and is rebuilt. Format 1 had no seal, format 2
 //! no store, format 3 no `updated_at` and tags in upper and lower case, format 4 no threads, format 5 no dates, no symbols, and of
@@ -63,10 +63,10 @@
 //! | `tag` | text, fast, many | each tag, composed (NFC), trimmed, in lower case (ASCII) |
 //! | `project`, `agent` | text, fast | `=name`, likewise composed and trimmed, or `-` for none |
 //! | `thread` | u64, fast, of records with a session | a hash of scope and session |
-//! | `turn` | i64, fast, likewise | as in the record |
+//! | `turn` | i64, fast, of records with a session | as in the record |
 //! | `happens_from`, `happens_to` | i64, fast, of records with a date | [`Record::happening`](crate::types::Record::happening) |
 //! | `question` | bool, fast, of records with a session | whether the content ends with a question mark |
-//! | `words` | u64, fast, likewise | the words of the content |
+//! | `words` | u64, fast, of records with a session | the number of words of the content |
 //!
 //! # Terms
 //!
@@ -130,5 +130,5 @@ pub use self::query::KeywordQuery;
 pub(crate) use self::schema::Payload;
 pub use self::spans::matching_spans;
 pub use self::tail::TailIndex;
-pub use self::threads::is_question;
+pub use self::threads::{count_words, is_question};
 pub use self::traits::{KeywordIndex, KeywordSearch, KeywordSnapshot};

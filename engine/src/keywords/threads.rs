@@ -20,7 +20,7 @@ pub(super) struct ThreadPlace {
 }
 
 /// The words of a text. In a script without spaces, two characters are one.
-pub(super) fn count_words(text: &str) -> u32 {
+pub fn count_words(text: &str) -> u32 {
     let of_run = |run: &str| run.chars().filter(|c| is_unspaced(*c)).count().div_ceil(2).max(1);
     text.split_whitespace().map(of_run).sum::<usize>().try_into().unwrap_or(u32::MAX)
 }

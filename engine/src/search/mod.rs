@@ -68,9 +68,10 @@ const NEWEST_ONLY: &str = "parts of words were looked for in the newest memories
 /// The share of the query that a record has within its words, from which it is what was looked for.
 const ENOUGH: f64 = 0.2;
 
-/// The best relevance below which the store seems to have no answer if the reranker finds none either, and its best logit then.
-const DOUBTED: f64 = 0.5;
+/// A best logit below which the reranker has read no answer. Then a relevance below this is doubtful, unless words single out
+/// what has it.
 const NO_ANSWER: f32 = -6.0;
+const DOUBTFUL_IF_READ: f64 = 0.5;
 
 /// Answers `query` from the store of `context`. `vector` is the query's embedding, or `None` for a keyword search. `reranker`
 /// reads the first results of a hybrid search.
@@ -133,12 +134,12 @@ pub fn search(
         // A keyword search replaces the vector search: the similarity of a result is unknown.
         hits.iter_mut().for_each(|hit| (hit.score, hit.parts) = (0.0, Parts::default()));
     }
-    let mut best_logit = None;
+    let (mut best_logit, mut is_reranked) = (None, false);
     if let Some(reranker) = reranker.filter(|_| tier == Tier::Full) {
         let reading = Instant::now();
         match rerank::rerank(&view, &mut hits, query, reranker, now) {
-            Ok(best) => best_logit = best,
-            Err(Error::Embedding(error)) => warnings.push(format!("the results are not reranked: {error}")),
+            Ok(best) => (best_logit, is_reranked) = (best, true),
+            Err(Error::Embedding(error)) => warnings.push(not_reranked(&error)),
             Err(error) => return Err(error),
         }
         explain.rerank_us = micros(reading);
@@ -146,15 +147,17 @@ pub fn search(
     if is_ranked {
         order::put_newer_first(&mut hits);
     }
+    if is_reranked {
+        rerank::scale(&mut hits);
+    }
     if query.include_superseded {
         put_after_successors(&view, &mut hits, query, now)?;
     }
     let missing = missing::missing_codes(&view, query)?;
     // Whatever is near resembles a code by chance.
     let is_unknown = !missing.is_empty() && has_only_codes(&query.text);
-    let is_doubted = best_logit.is_some_and(|best| best < NO_ANSWER)
-        && ranked.iter().all(|ranked| ranked.relevance < DOUBTED && !ranked.is_exact());
-    let nothing = tier != Tier::Substring && (is_unknown || is_doubted || is_nothing(&ranked, query, is_within_words));
+    let has_no_answer = best_logit.is_some_and(|best| best < NO_ANSWER);
+    let nothing = tier != Tier::Substring && (is_unknown || is_nothing(&ranked, query, is_within_words, has_no_answer));
     let more = cut_page(&mut hits, query);
     let weaker = dropped.min(query.limit - hits.len());
     add_contradictions(&view, &mut hits, query, now)?;
@@ -176,6 +179,11 @@ pub fn search(
         weaker,
         explain,
     })
+}
+
+/// The warning of a search whose results no reranker has read, though there is one.
+pub fn not_reranked(error: &memorist_embed::Error) -> String {
+    format!("the results are not reranked: {error}")
 }
 
 /// The candidates in order, as far as they reach the thresholds of the query.
@@ -303,9 +311,13 @@ fn put_after_successors(view: &View, hits: &mut [Hit], query: &Query, now: Milli
 }
 
 /// Whether nothing that was found seems to answer the query, the words of which may be found within other words alone.
-fn is_nothing(ranked: &[Ranked], query: &Query, is_within_words: bool) -> bool {
+/// `has_no_answer`: the reranker has read the first results, and says so.
+fn is_nothing(ranked: &[Ranked], query: &Query, is_within_words: bool, has_no_answer: bool) -> bool {
     let asks_for_less = query.min_relevance.is_none_or(|least| least < DOUBTFUL);
-    let doubtful = |ranked: &Ranked| asks_for_less && ranked.relevance < DOUBTFUL;
+    let doubtful = |ranked: &Ranked| {
+        let is_read = has_no_answer && ranked.relevance < DOUBTFUL_IF_READ && !ranked.is_exact();
+        asks_for_less && (ranked.relevance < DOUBTFUL || is_read)
+    };
     // What has enough of the query within its words was looked for, however far its meaning is.
     let is_part = |ranked: &Ranked| {
         let Candidate { found_by, share, .. } = &ranked.candidate;

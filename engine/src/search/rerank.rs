@@ -14,8 +14,10 @@ use std::sync::Arc;
 use memorist_embed::Reranker;
 
 use super::at_once::at_once;
+use super::threads::QUESTION_WORDS;
 use super::view::View;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::keywords::{count_words, is_question};
 use crate::snippet;
 use crate::types::{Hit, Millis, Placed, Query, Record};
 
@@ -33,11 +35,10 @@ const GAIN: f64 = 0.05;
 const LEAST_LOGIT: f32 = -5.0;
 const MOST_LOGIT: f32 = 8.0;
 const MOST_GAIN: f64 = GAIN * (MOST_LOGIT - LEAST_LOGIT) as f64;
-/// How much less the logit of a question counts, which has at most so many words.
+/// How much less the logit of a short question counts.
 const QUESTION: f32 = 3.0;
-const QUESTION_WORDS: usize = 30;
-/// A turn of at most so many words is read with so many of the turn before.
-const TURN_WORDS: usize = 60;
+/// A turn of at most so many words is read together with the turn before, of which as many words are read.
+const TURN_WORDS: u32 = 60;
 /// Characters that are read of a long text: about 110 words.
 const PASSAGE_CHARS: usize = 660;
 /// The share of its letters that a text in English has in ASCII, at least.
@@ -46,8 +47,8 @@ const ENGLISH_LETTERS: f64 = 0.75;
 /// How many results have to be there to rerank the first page.
 pub const NEEDED: usize = MOST_TURNS;
 
-/// Puts the first results in order by what the reranker says of them, and returns the best logit; `None` if it has read
-/// nothing.
+/// Puts the first results in order by what the reranker says of them, and returns the best logit; `None` if it has not read
+/// all of them. The scores are up to 1.65 then, until [`scale`] is called.
 ///
 /// # Errors
 /// Those of the database, and of the reranker: then the order has not changed.
@@ -70,7 +71,7 @@ pub fn rerank(
     'reading: for pair in hits[..count].chunks(2) {
         let texts: Vec<Option<String>> =
             pair.iter().map(|hit| text_of(view, hit, query, now)).collect::<Result<_>>()?;
-        for (hit, logit) in pair.iter().zip(judge(reranker, &query.text, texts)) {
+        for (hit, logit) in pair.iter().zip(judge_pair(reranker, &query.text, texts)) {
             let logit = logit?;
             logits.push(logit);
             let answered = if is_turn(&hit.record) { ANSWERED_BY_TURN } else { ANSWERED };
@@ -83,7 +84,7 @@ pub fn rerank(
     let mut gains = logits.iter();
     for hit in &mut *hits {
         hit.logit = gains.next().copied().flatten();
-        hit.score = (hit.score + gain(hit)) / (1.0 + MOST_GAIN);
+        hit.score += gain(hit);
     }
     let before: Vec<_> = hits[..read].iter().map(|hit| hit.record.id).collect();
     hits[..read].sort_by(|a, b| b.score.total_cmp(&a.score));
@@ -92,25 +93,36 @@ pub fn rerank(
             hit.placed = Some(Placed::Reranked);
         }
     }
-    Ok(logits.into_iter().flatten().reduce(f32::max))
+    let read: Option<Vec<f32>> = logits.into_iter().collect();
+    Ok(read.and_then(|logits| logits.into_iter().reduce(f32::max)))
 }
 
-/// The logits of one or two texts; `None` of one that is not to be read.
-fn judge(reranker: &Arc<dyn Reranker>, question: &str, texts: Vec<Option<String>>) -> Vec<Result<Option<f32>>> {
+/// Brings the scores of reranked results back to 0 to 1.
+pub fn scale(hits: &mut [Hit]) {
+    hits.iter_mut().for_each(|hit| hit.score /= 1.0 + MOST_GAIN);
+}
+
+/// The logits of one or two texts, the second one on another thread.
+fn judge_pair(reranker: &Arc<dyn Reranker>, question: &str, texts: Vec<Option<String>>) -> Vec<Result<Option<f32>>> {
     let mut texts = texts.into_iter();
     let (first, second) = (texts.next().flatten(), texts.next());
-    let one = |reranker: &Arc<dyn Reranker>, question: &str, text: Option<String>| -> Result<Option<f32>> {
-        Ok(text.map(|text| reranker.judge(question, &text)).transpose()?)
-    };
-    let Some(second) = second else { return vec![one(reranker, question, first)] };
+    let Some(second) = second else { return vec![judge(&**reranker, question, first)] };
     let (there, owned) = (Arc::clone(reranker), question.to_owned());
-    let (second, first) = at_once(move || one(&there, &owned, second), || one(reranker, question, first));
+    let (second, first) = at_once(move || judge(&*there, &owned, second), || judge(&**reranker, question, first));
     vec![first, second]
+}
+
+/// The logit of a text; `None` of one that is not to be read, or where it is no number.
+fn judge(reranker: &dyn Reranker, question: &str, text: Option<String>) -> Result<Option<f32>> {
+    let Some(text) = text else { return Ok(None) };
+    // Whatever is wrong with it, the search goes on without it.
+    let logit = reranker.judge(question, &text).map_err(Error::Embedding)?;
+    Ok(Some(logit).filter(|logit| logit.is_finite()))
 }
 
 fn gain(hit: &Hit) -> f64 {
     let Some(logit) = hit.logit else { return 0.0 };
-    let logit = if is_question(&hit.record) { logit - QUESTION } else { logit };
+    let logit = if is_short_question(&hit.record) { logit - QUESTION } else { logit };
     GAIN * f64::from(logit.clamp(LEAST_LOGIT, MOST_LOGIT) - LEAST_LOGIT)
 }
 
@@ -118,13 +130,9 @@ fn is_turn(record: &Record) -> bool {
     record.session.is_some() && record.turn.is_some()
 }
 
-fn is_question(record: &Record) -> bool {
-    let text = record.content.trim_end_matches(|c: char| c.is_whitespace() || ")]\"'”’»".contains(c));
-    is_turn(record) && text.ends_with(['?', '？']) && has_at_most(&record.content, QUESTION_WORDS)
-}
-
-fn has_at_most(text: &str, words: usize) -> bool {
-    text.split_whitespace().nth(words).is_none()
+/// Whether it is a question as in `threads.rs`.
+fn is_short_question(record: &Record) -> bool {
+    is_turn(record) && is_question(&record.content) && count_words(&record.content) <= QUESTION_WORDS
 }
 
 /// What is read of a result; `None` if it is not in English.
@@ -135,17 +143,20 @@ fn text_of(view: &View, hit: &Hit, query: &Query, now: Millis) -> Result<Option<
     if !may_be_english(&text) {
         return Ok(None);
     }
-    if !is_turn(record) || !has_at_most(&record.content, TURN_WORDS) {
+    if !is_turn(record) || count_words(&record.content) > TURN_WORDS {
         return Ok(Some(text));
     }
     let place = |record: &Record| (record.turn, record.id);
     let is_before = |other: &Record| {
-        place(other) < place(record) && query.filter.allows(other) && !view.hidden.contains(other.id.key())
+        place(other) < place(record)
+            && query.filter.allows(other)
+            && !view.hidden.contains(other.id.key())
+            && may_be_english(&other.content)
     };
     let before = view.records.around(record.id, 1, now)?.into_iter().find(is_before);
     Ok(Some(match before {
         Some(before) => {
-            let words: Vec<&str> = before.content.split_whitespace().take(TURN_WORDS).collect();
+            let words: Vec<&str> = before.content.split_whitespace().take(TURN_WORDS as usize).collect();
             format!("{text}\n(before: {})", words.join(" "))
         }
         None => text,

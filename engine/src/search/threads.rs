@@ -34,7 +34,7 @@ const COSINES: [f64; NEAR + 1] = [1.0, 0.3, 0.15];
 /// What a question loses.
 const QUESTION: f64 = 0.06;
 /// A question has at most so many words.
-const QUESTION_WORDS: u32 = 30;
+pub const QUESTION_WORDS: u32 = 30;
 /// A turn of more words says by itself what it is about.
 const LONG_WORDS: u32 = 100;
 

@@ -156,7 +156,7 @@ pub struct Query {
     pub neighbours: usize,
     /// Minimum cosine, -1 to 1, of vector matches. Keyword matches stay.
     pub min_similarity: Option<f64>,
-    /// Minimum merged score, 0 to 1. A record that the words of the query single out (by an identifier, by a word that
+    /// Minimum merged score, 0 to 1, before the reranker adds to it. A record that the words of the query single out (by an identifier, by a word that
     /// few memories have, or by all of them) may reach it by its keyword score alone, as a share of the best one, so
     /// that a threshold above the keyword weight drops no exact match.
     pub min_score: Option<f64>,

@@ -66,7 +66,7 @@ pub struct Hit {
     pub word_share: Option<f64>,
     /// How rare the rarest word of the query is that it has, 0 to 1: 1 is a word that no record has; as `word_share`.
     pub rarest_word: Option<f64>,
-    /// What the reranker says of it, as a logit: above 0, it rather answers the query. `None` if it was not read.
+    /// What the reranker says of it, as a logit: above 0, it probably answers the query. `None` if it was not read.
     pub logit: Option<f32>,
     /// The neighbours in its thread whose words counted for it, by id.
     pub lent_by: Vec<RecordId>,
@@ -158,7 +158,7 @@ pub struct SearchReply {
     /// How many of the last are memories that displaced chunks and turns: the next page begins that much earlier.
     pub reserved: usize,
     /// Whether the store seems to have no answer: nothing was found, or nothing of the relevance [`DOUBTFUL`] where the
-    /// query does not require as much.
+    /// query does not require as much; or nothing of twice that which the reranker takes for an answer.
     pub nothing: bool,
     /// How it was answered.
     pub tier: Tier,

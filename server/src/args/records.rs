@@ -142,7 +142,7 @@ pub struct Search {
     /// Also superseded memories
     #[arg(long)]
     pub include_superseded: bool,
-    /// Do not rerank
+    /// Without the reranker
     #[arg(long)]
     pub no_rerank: bool,
     /// So many turns before and after each that is of a session

@@ -86,11 +86,12 @@ impl Column {
 
 const WHY: &str = "why here";
 /// The last three are those of neighbours, too.
-const COLUMNS: [Column; 9] = [
+const COLUMNS: [Column; 10] = [
     Column { name: "score", explains: true, is_number: true, value: |hit| format!("{:.3}", hit.score) },
     Column { name: "relevance", explains: false, is_number: true, value: relevance },
     Column { name: "cosine", explains: true, is_number: true, value: |hit| number(hit.vector_score, 3) },
     Column { name: "bm25", explains: true, is_number: true, value: |hit| number(hit.keyword_score, 1) },
+    Column { name: "logit", explains: true, is_number: true, value: logit },
     Column { name: "found by", explains: true, is_number: false, value: sources },
     Column { name: WHY, explains: false, is_number: false, value: |hit| hit.why.clone().unwrap_or_default() },
     Column { name: "kind", explains: false, is_number: false, value: |hit| hit.entry_type.to_string() },
@@ -101,6 +102,11 @@ const COLUMNS: [Column; 9] = [
 /// What was found by parts of words has none.
 fn relevance(hit: &SearchHit) -> String {
     number(Some(hit.relevance).filter(|relevance| *relevance > 0.0), 2)
+}
+
+/// What the reranker says.
+fn logit(hit: &SearchHit) -> String {
+    number(hit.logit.map(f64::from), 1)
 }
 
 fn number(number: Option<f64>, digits: usize) -> String {
@@ -166,6 +172,9 @@ mod tests {
 
     #[test]
     fn a_result_is_one_line_however_long_its_text() {
+        let read = SearchHit { logit: Some(-3.25), ..hit("a text") };
+        let rendered = hits(&[read], true);
+        assert!(rendered.contains("logit") && rendered.contains("-3.2"), "{rendered}");
         let rendered = hits(&[hit(&"a long text\nof many lines ".repeat(40))], true);
         let row: Vec<_> = rendered.lines().filter(|line| line.contains("decision")).collect();
         let [row] = row.as_slice() else { panic!("not one row:\n{rendered}") };
@@ -179,7 +188,7 @@ mod tests {
     fn one_number_is_shown_and_a_reason_where_there_is_one() {
         let shown = hits(&[hit("a text")], false);
         assert!(shown.contains("relevance") && shown.contains("0.50") && !shown.contains(WHY), "{shown}");
-        for part in ["score", "0.851", "cosine", "0.500", "bm25", "meaning"] {
+        for part in ["score", "0.851", "cosine", "0.500", "bm25", "logit", "meaning"] {
             assert!(!shown.contains(part), "{part} is in {shown}");
         }
         let exact = SearchHit { why: Some("exact match".to_owned()), ..hit("a text") };

@@ -32,7 +32,6 @@ pub struct Context {
 impl Context {
     /// The search of `params`.
     pub fn query(&self, params: &SearchParams) -> Result<Query> {
-        // It belongs to what a cursor is of.
         let params = &SearchParams { rerank: params.rerank.or(Some(self.rerank)), ..params.clone() };
         Ok(Query { tool: self.tool, ..wire::query(params, &self.defaults, self.weights)? })
     }
@@ -53,6 +52,22 @@ impl Context {
         };
         if let Err(why) = written {
             tracing::warn!("memory {} is not in the daily log: {why}", saved.id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_is_reranked_as_set_unless_it_says_otherwise() {
+        for (set, said, reranked) in
+            [(true, None, true), (false, None, false), (true, Some(false), false), (false, Some(true), true)]
+        {
+            let params = SearchParams { query: "harbour".into(), rerank: said, ..SearchParams::default() };
+            let query = Context { rerank: set, ..Context::default() }.query(&params).unwrap();
+            assert_eq!(query.rerank, reranked, "{set} {said:?}");
         }
     }
 }

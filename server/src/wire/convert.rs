@@ -113,6 +113,7 @@ pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Re
     }
     query.include_superseded = params.include_superseded.unwrap_or(false);
     query.rerank = params.rerank.unwrap_or(false);
+    query.prefix = params.prefix;
     if let Some(cursor) = &params.cursor {
         // Before its limit is reduced to the rest.
         query.validate()?;

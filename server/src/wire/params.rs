@@ -164,7 +164,7 @@ pub struct SearchParams {
     /// Also what is superseded.
     #[serde(default)]
     pub include_superseded: Option<bool>,
-    /// Have a second model read the first results, if it is set up: better order, some 50 ms (default: as set, true).
+    /// Have a second model read the first results, if it is set up: better order, some 50 ms (default: the setting, which is true).
     #[serde(default)]
     pub rerank: Option<bool>,
     /// So many turns before and after each that is of a session.
@@ -185,6 +185,9 @@ pub struct SearchParams {
     /// Add times and candidate counts.
     #[serde(default)]
     pub explain: Option<bool>,
+    /// The last word is also the beginning of one. The explorer alone says so, while somebody types.
+    #[serde(skip)]
+    pub prefix: bool,
 }
 
 impl SearchParams {

@@ -152,7 +152,7 @@ pub struct SearchHit {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64")]
     pub keyword_score: Option<f64>,
-    /// What the reranker says: above 0, it rather answers the query.
+    /// What the reranker says: above 0, it probably answers the query.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f32")]
     pub logit: Option<f32>,

@@ -76,7 +76,14 @@ fn found(
     project: Patch<String>,
     agent: Patch<String>,
 ) -> Result<Vec<Record>> {
-    let params = SearchParams { query, project, agent, limit: Some(wire::Int(MOST)), ..SearchParams::default() };
+    let params = SearchParams {
+        query,
+        project,
+        agent,
+        limit: Some(wire::Int(MOST)),
+        rerank: Some(false),
+        ..SearchParams::default()
+    };
     let query = context.query(&params)?;
     query.validate()?;
     // What only resembles the query in meaning is not meant to be changed.

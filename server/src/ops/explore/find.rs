@@ -34,9 +34,9 @@ pub fn search(engine: &Engine, context: &Context, params: FindParams) -> Result<
 
 /// The search of these parameters, without what is weak.
 fn asked(context: &Context, FindParams { search, prefix }: FindParams) -> Result<(Query, SearchParams)> {
-    let params = search.without_weak();
     // Somebody is typing: that cannot wait for a reranker.
-    let query = Query { prefix, rerank: false, ..context.query(&params)? };
+    let params = SearchParams { prefix, rerank: Some(false), ..search.without_weak() };
+    let query = context.query(&params)?;
     query.validate()?;
     Ok((query, params))
 }

@@ -52,6 +52,28 @@ fn asked(engine: &Engine, arguments: Value) -> Value {
     json_of(search(engine, &all(), params(arguments)))
 }
 
+/// Whatever the settings say of the reranker, which the explorer does not wait for.
+#[test]
+fn a_search_goes_on_where_its_page_ended() {
+    let (_folder, engine) = store();
+    (0..5).for_each(|at| drop(engine.add(&NewRecord::new(format!("The harbour gate {at} opens"))).unwrap()));
+    for (rerank, prefix) in [(false, false), (true, false), (true, true)] {
+        let context = Context { rerank, ..all() };
+        let (mut found, mut cursor) = (Vec::new(), Value::Null);
+        loop {
+            let asked = json!({ "query": "harbour ga", "limit": 2, "prefix": prefix, "cursor": cursor });
+            let page = json_of(search(&engine, &context, params(asked)));
+            found.extend(page["results"].as_array().unwrap().iter().map(|hit| hit["id"].as_i64().unwrap()));
+            cursor = page["nextCursor"].clone();
+            if cursor.is_null() {
+                break;
+            }
+        }
+        found.sort_unstable();
+        assert_eq!(found, [1, 2, 3, 4, 5], "{rerank} {prefix}");
+    }
+}
+
 #[test]
 fn each_result_says_which_words_match_and_what_each_side_adds() {
     let (_folder, engine) = store();
