@@ -300,14 +300,17 @@ fn every_kernel_gives_the_vectors_of_the_scalar_one() {
     let source = Sha256::digest(&onnx).into();
     let packed = pack_minilm(onnx).unwrap();
     let load = |kernel| Model::from_packed(packed.clone(), Shape::MINILM, &source).unwrap().with_kernel(kernel);
-    let mut lengths: Vec<u32> = (1..40).collect();
-    lengths.extend([63, 64, 65, 127, 255, 256, 512]);
+    // The scalar kernel is slow: of these, it embeds the first ones alone and in a batch.
+    const SCALAR_TEXTS: usize = 22;
+    let mut lengths: Vec<u32> = (1..20).collect();
+    lengths.extend([31, 32, 33, 63, 64, 65, 512]);
     let texts: Vec<Vec<u32>> =
         lengths.iter().map(|length| (0..*length).map(|i| 1000 + (i * 7919 + length) % 29_000).collect()).collect();
     let scalar = load(Kernel::available()[0]);
     let expected: Vec<Vec<f32>> = texts.iter().map(|text| scalar.embed(text).unwrap()).collect();
     for kernel in Kernel::available() {
         let model = load(kernel);
+        let texts = if kernel.name() == Kernel::available()[0].name() { &texts[..SCALAR_TEXTS] } else { &texts[..] };
         let batch: Vec<&[u32]> = texts.iter().map(Vec::as_slice).collect();
         let together = model.embed_many(&batch, || false).unwrap();
         for ((text, expected), together) in texts.iter().zip(&expected).zip(together) {
@@ -354,11 +357,10 @@ fn every_kernel_judges_as_the_scalar_one() {
     let load = |kernel| Model::from_packed(packed.clone(), Shape::MS_MARCO, &source).unwrap().with_kernel(kernel);
     let tokens = |length: u32| -> Vec<u32> { (0..length).map(|i| 1000 + (i * 7919 + length) % 29_000).collect() };
     let scalar = load(Kernel::available()[0]);
-    for kernel in Kernel::available() {
-        let model = load(kernel);
-        for length in [2, 31, 64, 256] {
-            let (logit, expected) = (model.judge(&tokens(length), 12), scalar.judge(&tokens(length), 12));
-            let (logit, expected) = (logit.unwrap(), expected.unwrap());
+    for length in [2, 31, 64, 130] {
+        let expected = scalar.judge(&tokens(length), 12).unwrap();
+        for kernel in &Kernel::available()[1..] {
+            let logit = load(*kernel).judge(&tokens(length), 12).unwrap();
             assert!((logit - expected).abs() < 0.05, "{}: {logit}, not {expected}", kernel.name());
         }
     }

@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::support::{Setup, Store, hashed, hashed_with, number_from};
 
 /// Number of damages, unless MEMORIST_DAMAGE_CASES says otherwise.
-const CASES: u64 = 1_200;
+const CASES: u64 = 600;
 /// After one in this many the store is opened by a process that may rebuild.
 const REBUILT: u64 = 25;
 /// Enough for a graph.
