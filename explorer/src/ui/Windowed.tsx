@@ -64,22 +64,25 @@ export function Windowed<T>({ as: Box, items, keyOf, row, list = "", held = null
   state.focused = (box.current && state.drawn[focusedIn(box.current)]) ?? null;
   const heights = useMemo(() => Float32Array.from(items, (item) => state.heights.get(keyOf(item)) ?? 0), [items, list]);
   const usual = state.usual || GUESS;
-  const near = (top: number) => spanOf(heights, usual, -MARGIN - top, innerHeight + MARGIN - top);
+  const near = (top: number, margin: number) => spanOf(heights, usual, -margin - top, innerHeight + margin - top);
   const [, draw] = useReducer((count: number) => count + 1, 0);
   const settling = useRef(0);
   const before = useRef({ items, list });
   const isOther = before.current.list !== list;
+  const isSoon = useRef(false);
+  if (isOther) isSoon.current = true;
   if (before.current.items !== items || !state.span) {
     settling.current = 0;
-    state.span = near(topFor());
+    state.span = near(topFor(), isOther ? 0 : MARGIN);
   }
   before.current = { items, list };
   const shown = state.span;
 
-  const look = () => {
+  const look = (margin = MARGIN) => {
     if (!box.current || !isShown(box.current)) return;
-    const next = near(box.current.getBoundingClientRect().top);
-    if ((Object.keys(next) as (keyof Span)[]).every((key) => next[key] === shown[key])) return;
+    const next = near(box.current.getBoundingClientRect().top, margin);
+    const isDrawn = margin < MARGIN && shown.from <= next.from && next.to <= shown.to;
+    if (isDrawn || (Object.keys(next) as (keyof Span)[]).every((key) => next[key] === shown[key])) return;
     state.span = next;
     draw(0);
   };
@@ -89,17 +92,28 @@ export function Windowed<T>({ as: Box, items, keyOf, row, list = "", held = null
   useLayoutEffect(() => {
     if (isOther && box.current && box.current.getBoundingClientRect().top < readFrom() - 1) box.current.scrollIntoView();
   }, [list]);
+  // Measuring lays out the page. What else changes a height is told by the observer below.
   useLayoutEffect(() => {
     settle();
-    if (settling.current++ < SETTLE) look();
-  });
+    if (settling.current++ < SETTLE) look(isSoon.current ? 0 : MARGIN);
+  }, [items, list, shown, held, state.focused]);
+  // Of another list, what is seen comes first, and what is out of view in a later frame.
+  useEffect(() => {
+    if (!isSoon.current) return;
+    const frame = requestAnimationFrame(() => {
+      isSoon.current = false;
+      settling.current = 0;
+      now.current.look();
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [list]);
   useEffect(() => seen?.(shown.from, shown.to), [shown.from, shown.to, items]);
   useEffect(() => {
     let frame = 0;
     const soon = () => {
       cancelAnimationFrame(frame);
       settling.current = 0;
-      frame = requestAnimationFrame(() => now.current.look());
+      frame = requestAnimationFrame(() => now.current.look(isSoon.current ? 0 : MARGIN));
     };
     const moved = () => {
       now.current.settle();
