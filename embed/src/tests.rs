@@ -368,16 +368,15 @@ fn every_kernel_judges_as_the_scalar_one() {
     assert_ne!(scalar.judge(&tokens(40), 12).unwrap(), scalar.judge(&tokens(40), 30).unwrap(), "kinds of tokens");
 }
 
-/// Cancelled at the second look.
-#[derive(Default)]
-struct SoonCancelled(AtomicUsize);
+/// Cancelled after so many looks.
+struct CancelledAfter(AtomicUsize);
 
-impl Progress for SoonCancelled {
+impl Progress for CancelledAfter {
     fn start(&self, _what: &str, _total: Option<u64>) {}
     fn advance(&self, _units: u64) {}
     fn finish(&self) {}
     fn cancelled(&self) -> bool {
-        self.0.fetch_add(1, Ordering::Relaxed) > 0
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |looks| looks.checked_sub(1)).is_err()
     }
 }
 
@@ -388,11 +387,14 @@ fn a_cancelled_batch_has_the_vectors_of_its_first_texts() {
         (0..200).map(|n| format!("The ferry number {n} leaves the old harbour at noon.")).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let all = model.embed_batch(&texts).unwrap();
-    let made = model.embed_each(&texts, &SoonCancelled::default()).unwrap();
+    let made = model.embed_each(&texts, &CancelledAfter(1.into())).unwrap();
     assert!(made.len() < 20, "{} of {} texts were embedded after it was cancelled", made.len(), texts.len());
     for (vector, expected) in made.iter().zip(&all) {
         assert_eq!(vector.as_ref().unwrap(), expected);
     }
+    let none = model.embed_each(&texts, &CancelledAfter(0.into()));
+    assert!(matches!(none, Err(Error::Cancelled)), "not even one: {none:?}");
+    assert!(model.embed_each(&[], &CancelledAfter(0.into())).unwrap().is_empty());
 }
 
 /// The packed file of this version, byte for byte.

@@ -67,7 +67,11 @@ impl Embedder for LocalEmbedder {
     }
 
     fn embed_each(&self, texts: &[&str], progress: &dyn Progress) -> Result<Vec<Result<Vec<f32>, Refusal>>> {
-        Ok(self.embed_many(texts, progress)?.into_iter().map(Ok).collect())
+        let made = self.embed_many(texts, progress)?;
+        if made.is_empty() && !texts.is_empty() {
+            return Err(Error::Cancelled);
+        }
+        Ok(made.into_iter().map(Ok).collect())
     }
 
     fn has_word(&self, word: &str) -> Option<bool> {
