@@ -24,6 +24,8 @@ const NEAR = 500;
 const AHEAD = 40;
 /** So many rows before the end the next page is loaded. */
 const EARLY = 20;
+/** So many are shown first, found by words alone: more than are seen at once. */
+const FIRST = 20;
 /** What the API gives at once. */
 const LARGEST_PAGE = 1000;
 /** Of a memory that is read whole. */
@@ -77,7 +79,7 @@ function attempt(task: Promise<void>) {
 async function find(address: Address, signal: AbortSignal, isFirst = false) {
   const began = performance.now();
   const { query, filters, area } = address;
-  const params = asked(address, area.length > 0 ? WITHIN_AREA : PAGE);
+  const params = asked(address, area.length > 0 ? WITHIN_AREA : isFirst ? FIRST : PAGE);
   const [result, ids] = await Promise.all([
     api.search(params, signal),
     area.length > 0 ? idsWithin(area, filters, signal) : null,
