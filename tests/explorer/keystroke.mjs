@@ -51,6 +51,24 @@ function parts() {
   };
 }
 
+/** How long the browser takes to lay out the rows that are shown, in milliseconds: so fast is this machine. */
+export function timeLayout(page, times) {
+  return page.evaluate((times) => {
+    const copy = document.querySelector(".rows").cloneNode(true);
+    copy.style.cssText = "position: absolute; visibility: hidden; width: 1100px";
+    document.body.append(copy);
+    const rows = [...copy.children];
+    const taken = Array.from({ length: times }, () => {
+      copy.replaceChildren(...rows.map((row) => row.cloneNode(true)));
+      const began = performance.now();
+      copy.getBoundingClientRect();
+      return performance.now() - began;
+    });
+    copy.remove();
+    return taken;
+  }, times);
+}
+
 /** The value below which so many of 100 are. */
 export function percentile(values, percent) {
   const sorted = [...values].sort((a, b) => a - b);

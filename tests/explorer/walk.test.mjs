@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect, nothingWrong, open, show } from "./browser.mjs";
 import { explored } from "./explored.mjs";
-import { percentile, summary, timeKeys } from "./keystroke.mjs";
+import { percentile, summary, timeKeys, timeLayout } from "./keystroke.mjs";
 import { HOSTILE, LONG } from "./planted.mjs";
 
 const COUNT = Number(process.env.MEMORIST_EXPLORER_COUNT ?? 100_000);
@@ -12,6 +12,8 @@ const COUNT = Number(process.env.MEMORIST_EXPLORER_COUNT ?? 100_000);
 const FIRST_PAINT = 300;
 /** From a key to the frame that shows what it found: half of them; and all but one of twenty where others use the machine, too. */
 const KEYSTROKE = { p50: 50, p95: 400 };
+/** On a slow machine half of the keys may take so many times what the browser takes to lay out the rows, with nothing of ours. */
+const LAYOUTS = 15;
 const LASSO = 1000;
 const LIVE = 3000;
 
@@ -43,11 +45,18 @@ test("the first paint is soon, and the code has left the address", async () => {
 test("a search answers while it is typed, and says why each was found", async (t) => {
   await page().keyboard.press("/");
   const keys = [];
-  for (const text of ["release notes", "the build of the web", "pgbounc"]) keys.push(...(await timeKeys(page(), text)));
-  t.diagnostic(`milliseconds of ${keys.length} keys, p50/p95: ${summary(keys)}`);
-  for (const [name, most] of Object.entries(KEYSTROKE)) {
+  const layouts = [];
+  for (const text of ["the build of the web", "release notes"]) {
+    keys.push(...(await timeKeys(page(), text)));
+    layouts.push(...(await timeLayout(page(), 15)));
+  }
+  keys.push(...(await timeKeys(page(), "pgbounc")));
+  const layout = percentile(layouts, 50);
+  t.diagnostic(`milliseconds of ${keys.length} keys, p50/p95: ${summary(keys)}; to lay out the rows: ${layout.toFixed(1)}`);
+  const most = { ...KEYSTROKE, p50: Math.max(KEYSTROKE.p50, LAYOUTS * layout) };
+  for (const name of Object.keys(most)) {
     const took = percentile(keys.map(({ all }) => all), Number(name.slice(1)));
-    assert.ok(took < most, `${name} of a key is ${took} ms`);
+    assert.ok(took < most[name], `${name} of a key is ${took} ms, more than ${most[name]}`);
   }
   const row = found("Postgres connections are pooled").first();
   assert.equal(await row.locator("mark").first().textContent(), "pgbouncer");
