@@ -218,7 +218,7 @@ impl Engine {
     }
 
     pub(super) fn with_scale(&self, model: ModelId, vector: Vec<f32>) -> Embedded {
-        Embedded { model, scale: self.store.query_scale(&vector), vector }
+        Embedded { model, scale: self.store.query_scale(model, &vector), vector }
     }
 
     /// Whether an index is missing, damaged or of another version, in a store so large that no search waits for its rebuild.

@@ -3,10 +3,11 @@
 //! The same functions serve the index and the queries, so a text is always found by its own words. Whatever changes
 //! their output must raise [`super::schema::FORMAT`], so that older indexes are rebuilt.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use tantivy::tokenizer::{Language, RawTokenizer, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer};
+use tantivy::tokenizer::{Language, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer};
 use unicode_normalization::char::is_combining_mark;
 
 use super::folding::normalise;
@@ -298,20 +299,16 @@ const OTHER_STOP_WORDS: &[&str] = &[
 ];
 
 /// A stemmer of single words, for queries.
-pub(super) struct WordStemmer(TextAnalyzer);
+pub(super) struct WordStemmer(frostem::Stemmer);
 
 impl WordStemmer {
     pub(super) fn new() -> Self {
-        WordStemmer(TextAnalyzer::builder(RawTokenizer::default()).filter(Stemmer::new(Language::English)).build())
+        WordStemmer(frostem::Stemmer::new(frostem::Algorithm::English))
     }
 
     /// The stem of a normalised word (Porter 2 for English, as in the index).
-    pub(super) fn stem(&mut self, word: &str) -> String {
-        let mut stream = self.0.token_stream(word);
-        match stream.next() {
-            Some(token) => token.text.clone(),
-            None => word.to_owned(),
-        }
+    pub(super) fn stem<'a>(&self, word: &'a str) -> Cow<'a, str> {
+        self.0.stem(word)
     }
 }
 

@@ -52,13 +52,13 @@ pub(super) fn completions(start: &str, segments: &[Segment], parts: &[Part]) -> 
 
 /// The stems, of words that begin with `start`, that do not begin so themselves: those of it and the rest of an ending.
 fn stems(start: &str) -> BTreeSet<String> {
-    let mut stemmer = WordStemmer::new();
+    let stemmer = WordStemmer::new();
     let mut stems = BTreeSet::new();
     for ending in ENDINGS {
         for written in 1..ending.len() {
             let Some(before) = start.strip_suffix(&ending[..written]) else { continue };
             if before.chars().count() >= LEAST_LETTERS {
-                stems.insert(stemmer.stem(&format!("{before}{ending}")));
+                stems.insert(stemmer.stem(&format!("{before}{ending}")).into_owned());
             }
         }
     }
@@ -76,7 +76,7 @@ mod tests {
             [("runnin", "running"), ("activit", "activity"), ("organizat", "organization"), ("deploye", "deployed")]
         {
             let stem = WordStemmer::new().stem(whole);
-            assert!(!stem.starts_with(start) && stems(start).contains(&stem), "{start}: {stem}, {:?}", stems(start));
+            assert!(!stem.starts_with(start) && stems(start).contains(&*stem), "{start}: {stem}, {:?}", stems(start));
         }
         assert!(stems("ki").is_empty(), "too short to have an ending");
         assert!(stems("庭").is_empty());

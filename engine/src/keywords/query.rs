@@ -146,16 +146,16 @@ impl KeywordQuery {
     }
 
     fn add_words(&mut self, spoken: &[(&str, usize)]) {
-        let mut stemmer = WordStemmer::new();
+        let stemmer = WordStemmer::new();
         let mut index_of = HashMap::new();
         let mut previous: Option<(usize, usize)> = None;
         for &(word, position) in spoken {
             let stem = stemmer.stem(word);
-            let index = match index_of.get(&stem) {
+            let index = match index_of.get(&*stem) {
                 Some(&index) => index,
                 None if self.words.len() == MAX_TERMS => break,
                 None => {
-                    self.words.push(stem.clone());
+                    self.words.push(stem.clone().into_owned());
                     self.spelt.push(word.to_owned());
                     index_of.insert(stem, self.words.len() - 1);
                     self.words.len() - 1
@@ -181,15 +181,15 @@ impl KeywordQuery {
 
 /// The stems of the words in camel case, each with those of its parts that are no stop words, each once.
 fn parts_of_words(text: &str) -> Vec<(String, Vec<String>)> {
-    let mut stemmer = WordStemmer::new();
-    let mut stem = |bytes: Range<usize>| {
+    let stemmer = WordStemmer::new();
+    let stem = |bytes: Range<usize>| {
         let word = normalise(&text[bytes]);
-        (stemmer.stem(&word), is_stop_word(&word))
+        (stemmer.stem(&word).into_owned(), is_stop_word(&word))
     };
     let mut words = Vec::new();
     for name in names_in_camel_case(text).into_iter().take(MAX_TERMS) {
         let mut stems = Vec::new();
-        for (part, is_stop_word) in name.parts.into_iter().map(&mut stem) {
+        for (part, is_stop_word) in name.parts.into_iter().map(&stem) {
             if !is_stop_word && !stems.contains(&part) {
                 stems.push(part);
             }

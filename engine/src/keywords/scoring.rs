@@ -176,7 +176,10 @@ impl Plan {
             let places = [SearchField::Content, SearchField::Context, SearchField::Tags];
             Found::look(word, &places, fields, segments, parts)
         };
-        let in_content = |word: &str| Found::look(word, &[SearchField::Content], fields, segments, parts);
+        let in_content = |word: &str| {
+            let in_tail = parts.iter().map(|part| part.indexed.field(SearchField::Content).doc_freq(word)).sum();
+            segments.iter().try_fold(in_tail, |sum: u64, segment| Ok(sum + segment.content.frequency(word)?))
+        };
         let query = &*query.with_parts(|word| Ok(look(word)?.frequency == 0))?;
         let (pairs_asked, words_asked) = (query.pairs.len(), query.words.len());
         let few = if query.is_of_stop_words { 0 } else { FEW };
@@ -225,19 +228,15 @@ impl Plan {
         identifiers.into_iter().for_each(|(_, found)| plan.add(Origin::Identifier, found));
         let (mut corrected, mut unknown) = (0, Vec::new());
         for index in typos {
-            let corrections: Vec<String> = corrections(&query.spelt[index]).into_iter().collect();
-            let mut found = Vec::new();
-            if corrected < MAX_TYPOS && !corrections.is_empty() {
-                found = rarest(&corrections, usize::MAX, in_content)?;
-                corrected += 1;
-            }
+            let found = if corrected < MAX_TYPOS { corrections(&query.spelt[index], in_content)? } else { None };
+            corrected += usize::from(found.is_some());
+            let mut found: Vec<(String, u64)> = found.into_iter().flatten().collect();
             if found.is_empty() {
                 unknown.push(query.words[index].as_str());
             }
-            found.sort_by_key(|(_, found)| Reverse(found.frequency));
+            found.sort_by_key(|(_, frequency)| Reverse(*frequency));
             found.truncate(MAX_CORRECTIONS);
-            let found = found.into_iter().map(|(index, _)| look(&corrections[index]));
-            plan.add_corrections(found.collect::<Result<_>>()?);
+            plan.add_corrections(found.iter().map(|(stem, _)| look(stem)).collect::<Result<_>>()?);
         }
         if query.within_words {
             for terms in within::terms_around(&unknown, plan.is_empty(), segments, parts)? {

@@ -76,11 +76,11 @@ impl<'a> Folded<'a> {
 
 /// The words of a text that are one of `terms`; of a script without spaces, the clusters.
 fn words_among(text: &Folded<'_>, terms: &HashSet<&str>) -> Vec<Range<usize>> {
-    let mut stemmer = WordStemmer::new();
+    let stemmer = WordStemmer::new();
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut is_last_unspaced = false;
     words(&text.text, Singles::All, |word, _| {
-        let is_term = terms.contains(stemmer.stem(word).as_str());
+        let is_term = terms.contains(&*stemmer.stem(word));
         if !is_term {
             return;
         }
@@ -97,8 +97,8 @@ fn words_among(text: &Folded<'_>, terms: &HashSet<&str>) -> Vec<Range<usize>> {
 
 /// The parts of names in camel case that are one of `terms`.
 fn parts_among(text: &str, terms: &HashSet<&str>) -> Vec<Range<usize>> {
-    let mut stemmer = WordStemmer::new();
-    let mut is_term = |part: &Range<usize>| terms.contains(stemmer.stem(&normalise(&text[part.clone()])).as_str());
+    let stemmer = WordStemmer::new();
+    let is_term = |part: &Range<usize>| terms.contains(&*stemmer.stem(&normalise(&text[part.clone()])));
     names_in_camel_case(text).into_iter().flat_map(|name| name.parts).filter(|part| is_term(part)).collect()
 }
 

@@ -3,54 +3,77 @@
 //! The dictionary has stems, and a typo in an ending changes the stem. So the words are made from the typo and stemmed,
 //! instead of comparing stems.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use super::analysis::WordStemmer;
+use crate::error::Result;
 
 /// Shorter words are not corrected: too many others are one letter away.
 const LEAST_LETTERS: usize = 5;
 /// Nor are longer ones, which are no words.
 const MOST_LETTERS: usize = 24;
 
-/// The stems of the words that have one letter more than `word`, one less, another one, or two swapped. The first letter is
-/// taken as right. None for a word that is short, or has a digit or letters without a known alphabet.
-pub(super) fn corrections(word: &str) -> BTreeSet<String> {
+/// The stems of the words that have one letter more than `word`, one less, another one, or two swapped, as far as `frequency` is
+/// above 0, with it. The first letter is taken as right. `None` for a word that is short, or has a digit or letters without a
+/// known alphabet.
+pub(super) fn corrections(
+    word: &str,
+    mut frequency: impl FnMut(&str) -> Result<u64>,
+) -> Result<Option<BTreeMap<String, u64>>> {
     let letters: Vec<char> = word.chars().collect();
     let alphabet = match letters.first() {
         Some('a'..='z') => 'a'..='z',
         Some('α'..='ω') => 'α'..='ω',
         Some('а'..='я') => 'а'..='я',
-        _ => return BTreeSet::new(),
+        _ => return Ok(None),
     };
     let is_word = letters.iter().all(|letter| alphabet.contains(letter));
     if !is_word || !(LEAST_LETTERS..=MOST_LETTERS).contains(&letters.len()) {
-        return BTreeSet::new();
+        return Ok(None);
     }
-    let mut stemmer = WordStemmer::new();
-    let mut stems = BTreeSet::new();
-    let mut try_with = |change: &dyn Fn(&mut Vec<char>)| {
-        let mut changed = letters.clone();
-        change(&mut changed);
-        stems.insert(stemmer.stem(&changed.into_iter().collect::<String>()));
+    let stemmer = WordStemmer::new();
+    let own = stemmer.stem(word);
+    let mut found = BTreeMap::new();
+    each_changed(&letters, alphabet, |changed| {
+        let stem = stemmer.stem(changed);
+        let frequency = frequency(&stem)?;
+        if frequency > 0 && stem != own {
+            found.insert(stem.into_owned(), frequency);
+        }
+        Ok(())
+    })?;
+    Ok(Some(found))
+}
+
+/// There are some fifty for each letter, so all are made in one buffer.
+fn each_changed(
+    letters: &[char],
+    alphabet: RangeInclusive<char>,
+    mut each: impl FnMut(&str) -> Result<()>,
+) -> Result<()> {
+    let mut buffer = String::new();
+    let mut with = |before: &[char], changed: &[char], after: &[char]| {
+        buffer.clear();
+        buffer.extend(before.iter().chain(changed).chain(after));
+        each(&buffer)
     };
     for at in 1..=letters.len() {
-        if at < letters.len() {
-            try_with(&|word| {
-                word.remove(at);
-            });
+        let (before, rest) = letters.split_at(at);
+        if let [_, after @ ..] = rest {
+            with(before, &[], after)?;
         }
-        if at + 1 < letters.len() {
-            try_with(&|word| word.swap(at, at + 1));
+        if let [first, second, after @ ..] = rest {
+            with(before, &[*second, *first], after)?;
         }
         for letter in alphabet.clone() {
-            try_with(&|word| word.insert(at, letter));
-            if at < letters.len() {
-                try_with(&|word| word[at] = letter);
+            with(before, &[letter], rest)?;
+            if let [_, after @ ..] = rest {
+                with(before, &[letter], after)?;
             }
         }
     }
-    stems.remove(&stemmer.stem(word));
-    stems
+    Ok(())
 }
 
 #[cfg(test)]
@@ -59,7 +82,11 @@ mod tests {
 
     #[test]
     fn a_word_is_one_letter_from_its_typos() {
-        let mut stemmer = WordStemmer::new();
+        let stemmer = WordStemmer::new();
+        let is_corrected = |typo, word| {
+            let stem = stemmer.stem(word);
+            !corrections(typo, |made| Ok((made == stem).into())).unwrap().unwrap().is_empty()
+        };
         for (typo, word) in [
             ("appointmnt", "appointment"),
             ("appointmentt", "appointment"),
@@ -70,18 +97,20 @@ mod tests {
             ("деревни", "деревня"),
             ("gardin", "garden"),
         ] {
-            assert!(corrections(typo).contains(&stemmer.stem(word)), "{typo}");
+            assert!(is_corrected(typo, word), "{typo}");
         }
         for (other, word) in [("apontment", "appointment"), ("fardens", "gardens"), ("hsoue", "mouse")] {
-            assert!(!corrections(other).contains(&stemmer.stem(word)), "{other}");
+            assert!(!is_corrected(other, word), "{other}");
         }
     }
 
     #[test]
     fn what_is_short_or_no_plain_word_is_not_corrected() {
         for word in ["", "hose", "e4242x", "庭の石を見る", "naive_bayes", &"a".repeat(25)] {
-            assert!(corrections(word).is_empty(), "{word}");
+            assert_eq!(corrections(word, |_| Ok(1)).unwrap(), None, "{word}");
         }
-        assert!(!corrections("house").contains("hous"), "its own stem is no correction");
+        let stems = corrections("house", |_| Ok(7)).unwrap().unwrap();
+        assert!(!stems.contains_key("hous"), "its own stem is no correction");
+        assert_eq!(stems.get("hors"), Some(&7));
     }
 }

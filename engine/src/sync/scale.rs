@@ -6,7 +6,7 @@ use memorist_embed::Embedder;
 
 use super::store::{KnownScale, Store, identity};
 use crate::error::{Error, Result};
-use crate::records::Model;
+use crate::records::{Model, ModelId};
 use crate::scale::{CosineScale, QueryScale};
 
 /// A provider embeds the built-in sentences when it has embedded so many texts at once: for a store of a few
@@ -14,10 +14,19 @@ use crate::scale::{CosineScale, QueryScale};
 pub(super) const TEXTS_WORTH_A_SCALE: usize = 64;
 
 impl Store {
-    /// How the cosines of a query with this vector are read. Cosines as they are, until the model has been measured.
-    pub fn query_scale(&self, vector: &[f32]) -> QueryScale {
+    /// How the cosines of a query with this vector of the store's model are read. Cosines as they are, until the model has been
+    /// measured.
+    pub fn query_scale(&self, model: ModelId, vector: &[f32]) -> QueryScale {
+        let mut last = self.last_scale.lock();
+        // Each search would read the model from the database otherwise.
+        if let Some((_, scale)) = last.as_ref().filter(|(of, _)| *of == model) {
+            return scale.of_query(vector);
+        }
         match self.scale() {
-            Ok(Some(scale)) => scale.of_query(vector),
+            Ok(Some(scale)) => {
+                *last = Some((model, Arc::clone(&scale)));
+                scale.of_query(vector)
+            }
             Ok(None) => QueryScale::PLAIN,
             Err(error) => {
                 tracing::warn!("cosines are not scaled: {error}");

@@ -49,6 +49,8 @@ pub struct Store {
     /// The map of all records.
     pub map: Keeper,
     pub(super) scale: Mutex<Option<KnownScale>>,
+    /// That of the last search, and its model.
+    pub(super) last_scale: Mutex<Option<(ModelId, Arc<CosineScale>)>>,
     /// When nothing could be embedded: the head of the log, and the batch jobs.
     pub(super) nothing_to_embed: Mutex<Option<(Seq, usize)>>,
     pub(super) paths: StorePaths,
@@ -124,6 +126,7 @@ impl Store {
             jobs_lock: WriterLock::new(paths.jobs_lock()),
             map: Keeper::new(paths.map(), records.lineage(), records.can_write(), config.index_writer),
             scale: Mutex::default(),
+            last_scale: Mutex::default(),
             nothing_to_embed: Mutex::default(),
             vectors: IndexSlot::unusable("not opened yet"),
             keywords: IndexSlot::unusable("not opened yet"),
