@@ -517,6 +517,17 @@ pub struct Bench {
     /// Measure instead how well searches find what they should: FILE has queries and their answers, one JSON object a line
     #[arg(long, value_name = "FILE", conflicts_with_all = ["queries", "limit", "seed", "svg"])]
     pub quality: Option<PathBuf>,
+    /// Measure instead how well searches find the evidence of LoCoMo: FILE is its locomo10.json
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["queries", "limit", "seed", "svg", "quality"])]
+    pub locomo: Option<PathBuf>,
+    /// The same for LongMemEval: FILE is its longmemeval_s_cleaned.json, or another of its files. It has 500 histories, which
+    /// takes hours
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["queries", "limit", "seed", "svg", "quality", "locomo"])]
+    pub longmemeval: Option<PathBuf>,
+    /// The same for BEAM: FOLDER has its chats, as chats/100K
+    #[arg(long, value_name = "FOLDER")]
+    #[arg(conflicts_with_all = ["queries", "limit", "seed", "svg", "quality", "locomo", "longmemeval"])]
+    pub beam: Option<PathBuf>,
 }
 
 /// `serve`.

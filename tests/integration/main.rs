@@ -62,6 +62,7 @@
 mod bad_input;
 mod bench;
 mod bench_quality;
+mod benchmarks;
 mod bodies;
 #[cfg(unix)]
 mod code;

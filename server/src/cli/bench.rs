@@ -1,4 +1,5 @@
-//! `memorist bench`: recall and latency of the vector search of this store; with `--quality`, how well searches find.
+//! `memorist bench`: recall and latency of the vector search of this store; with `--quality` or the name
+//! of a benchmark, how well searches find.
 
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::app::Maintenance;
 use super::plot::{Plot, Point, Role};
-use super::{App, format, quality, table};
+use super::{App, benchmark, format, quality, table};
 use crate::args::Bench;
 use crate::atomic_file;
 use crate::exit::{Failure, Outcome};
@@ -18,6 +19,9 @@ use crate::exit::{Failure, Outcome};
 pub fn run(app: &App, args: &Bench) -> Outcome {
     if let Some(pairs) = &args.quality {
         return quality::run(app, pairs);
+    }
+    if let Some(outcome) = benchmark::run(app, args) {
+        return outcome;
     }
     let options = BenchOptions { queries: args.queries, limit: args.limit, seed: args.seed };
     let Some(file) = &args.svg else {

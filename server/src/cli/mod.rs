@@ -4,6 +4,7 @@ pub mod add;
 pub mod backfill;
 pub mod backup;
 pub mod bench;
+mod benchmark;
 pub mod browse;
 pub mod chain;
 pub mod completions;

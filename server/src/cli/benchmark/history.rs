@@ -1,0 +1,60 @@
+//! What every benchmark is read into.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use jiff::civil::DateTime;
+use memorist_durable::open_plain;
+
+use crate::exit::Failure;
+
+/// A history, and the questions about it. Each has a store of its own, as the benchmarks have it.
+#[derive(Debug, Default, PartialEq)]
+pub struct History {
+    pub sessions: Vec<Session>,
+    pub questions: Vec<Question>,
+}
+
+#[derive(Debug, Default, PartialEq)]
+pub struct Session {
+    pub id: String,
+    pub date: Option<DateTime>,
+    pub turns: Vec<Turn>,
+}
+
+#[derive(Debug, PartialEq)]
+pub struct Turn {
+    /// Unique in its history.
+    pub id: String,
+    pub text: String,
+}
+
+#[derive(Debug, Default, PartialEq)]
+pub struct Question {
+    pub text: String,
+    /// What the benchmark calls its type.
+    pub kind: String,
+    /// When it is asked.
+    pub date: Option<DateTime>,
+    /// The turns that answer it; none: the benchmark names no evidence.
+    pub turns: BTreeSet<String>,
+    /// The sessions that answer it, if they are not those of the turns.
+    pub sessions: BTreeSet<String>,
+}
+
+fn opened(file: &Path) -> Result<BufReader<File>, Failure> {
+    Ok(BufReader::new(open_plain(file).map_err(|error| Failure::file(file, &error))?))
+}
+
+/// The JSON of a file.
+pub fn parsed<T: serde::de::DeserializeOwned>(file: &Path) -> Result<T, Failure> {
+    serde_json::from_reader(opened(file)?).map_err(|error| Failure::input(format!("{}: {error}", file.display())))
+}
+
+/// A turn without a text says nothing.
+pub fn turn(id: String, text: &str) -> Option<Turn> {
+    let text = text.trim();
+    (!text.is_empty()).then(|| Turn { id, text: text.to_owned() })
+}

@@ -1,0 +1,197 @@
+//! `memorist bench --locomo`, `--longmemeval` and `--beam`: how well searches find the evidence of known benchmarks.
+
+mod beam;
+mod history;
+mod locomo;
+mod longmemeval;
+mod report;
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+
+use jiff::Zoned;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use memorist_engine::config::ModelSource;
+use memorist_engine::progress::Progress;
+use memorist_engine::sensitive::Sensitive;
+use memorist_engine::types::{Kind, NewRecord, Query, RecordId, Span};
+use memorist_engine::{Engine, Error};
+
+use self::history::{History, Session, Turn};
+use self::report::{Report, Scored};
+use super::App;
+use super::app::Maintenance;
+use super::progress::Bars;
+use crate::args::Bench;
+use crate::exit::{Failure, Outcome};
+use crate::wire;
+
+/// Records per transaction.
+const BATCH: usize = 500;
+/// Results of a search, so that the first ten sessions are among them.
+const LIMIT: usize = 50;
+
+/// Runs the command, if a benchmark was named.
+pub fn run(app: &App, args: &Bench) -> Option<Outcome> {
+    let (name, path, histories) = match (&args.locomo, &args.longmemeval, &args.beam) {
+        (Some(file), ..) => ("LoCoMo", file, locomo::read(file)),
+        (_, Some(file), _) => ("LongMemEval", file, longmemeval::read(file)),
+        (.., Some(folder)) => ("BEAM", folder, beam::read(folder)),
+        _ => return None,
+    };
+    Some(histories.and_then(|histories| {
+        if histories.iter().all(|history| history.questions.is_empty()) {
+            return Err(Failure::input(format!("{}: has no question", path.display())));
+        }
+        measure(app, name, histories)
+    }))
+}
+
+fn measure(app: &App, name: &'static str, histories: Vec<History>) -> Outcome {
+    let bars = app.bars()?;
+    let has_model = !matches!(app.settings().engine.model.source, ModelSource::None);
+    let mut report = Report::new(name, &histories, has_model);
+    let turns = histories.iter().flat_map(|history| &history.sessions).map(|session| session.turns.len());
+    let questions = histories.iter().map(|history| history.questions.len());
+    let all = turns.chain(questions).sum::<usize>() as u64;
+    for (at, history) in histories.into_iter().enumerate() {
+        let failure = |error| Failure::file(&std::env::temp_dir(), &error);
+        let folder = tempfile::tempdir().map_err(failure)?;
+        let engine = open(app, folder.path())?;
+        if at == 0 {
+            if has_model {
+                engine.prepare_model(&mut |plan| app.announce(plan), &bars)?;
+            }
+            bars.start("embedding and searching", Some(all));
+        }
+        answer(app, &engine, history, has_model, &mut report, &bars)?;
+        engine.close();
+    }
+    bars.finish();
+    report.finish();
+    app.output().result(&report, Report::text)?;
+    Ok(0)
+}
+
+fn open(app: &App, folder: &Path) -> Result<Engine, Failure> {
+    let mut config = app.config(Maintenance::Off);
+    config.team = None;
+    config.log_searches = false;
+    config.sensitive = Sensitive::Redact;
+    Ok(Engine::open(folder, config)?)
+}
+
+fn answer(
+    app: &App,
+    engine: &Engine,
+    history: History,
+    has_model: bool,
+    report: &mut Report,
+    bars: &Bars,
+) -> Result<(), Failure> {
+    let (ids, sessions) = save(engine, &history.sessions, bars)?;
+    let texts = ids.len() as u64;
+    let embedded = if has_model { engine.embed_pending(&Within(bars))? } else { 0 };
+    engine.flush(&Silent(bars))?;
+    // Texts that occur twice are embedded once.
+    bars.advance(texts.saturating_sub(embedded));
+    for question in history.questions {
+        if bars.cancelled() {
+            return Err(Error::Cancelled.into());
+        }
+        bars.advance(1);
+        let turns: BTreeSet<RecordId> = question.turns.iter().filter_map(|turn| ids.get(turn)).copied().collect();
+        if turns.is_empty() && question.sessions.is_empty() {
+            report.without_evidence += 1;
+            continue;
+        }
+        let of_turns = turns.iter().filter_map(|id| sessions.get(id).cloned());
+        let wanted = if question.sessions.is_empty() { of_turns.collect() } else { question.sessions };
+        let reply = engine.search(&query(app, &question.text, question.date))?;
+        let found: Vec<RecordId> = reply.hits.iter().map(|hit| hit.record.id).collect();
+        let mut found_sessions: Vec<String> = Vec::new();
+        for hit in &reply.hits {
+            if let Some(session) = hit.record.session.as_ref().filter(|session| !found_sessions.contains(session)) {
+                found_sessions.push(session.clone());
+            }
+        }
+        report.add(Scored {
+            kind: question.kind,
+            turns: (!turns.is_empty()).then(|| report::measured(&found, &turns)),
+            sessions: report::measured(&found_sessions, &wanted),
+            is_reranked: reply.hits.iter().any(|hit| hit.logit.is_some()),
+            micros: reply.explain.total_us,
+        });
+    }
+    Ok(())
+}
+
+/// The record of each turn, and the session of each record. A text that was said before has the record of that.
+type Saved = (HashMap<String, RecordId>, HashMap<RecordId, String>);
+
+fn save(engine: &Engine, sessions: &[Session], bars: &Bars) -> Result<Saved, Failure> {
+    let (mut names, mut records) = (Vec::new(), Vec::new());
+    for session in sessions {
+        for (turn, Turn { id, text }) in session.turns.iter().enumerate() {
+            names.push((id, &session.id));
+            records.push(NewRecord {
+                kind: Kind::Conversation,
+                valid: Span { from: session.date.map(millis).transpose()?, to: None },
+                session: Some(session.id.clone()),
+                turn: Some(turn as i64),
+                ..NewRecord::new(text.replace('\0', " "))
+            });
+        }
+    }
+    let (mut ids, mut of_records) = Saved::default();
+    for (names, batch) in names.chunks(BATCH).zip(records.chunks(BATCH)) {
+        if bars.cancelled() {
+            return Err(Error::Cancelled.into());
+        }
+        for ((turn, session), outcome) in names.iter().zip(engine.add_batch(batch)?) {
+            let id = outcome.map_err(|error| Failure::input(format!("turn {turn}: {error}")))?.id;
+            ids.insert((*turn).clone(), id);
+            of_records.entry(id).or_insert_with(|| (*session).clone());
+        }
+    }
+    Ok((ids, of_records))
+}
+
+/// As an agent asks it with `memory_search`, but for the number of results.
+fn query(app: &App, text: &str, date: Option<DateTime>) -> Query {
+    let now = date.and_then(|date| date.to_zoned(TimeZone::UTC).ok()).unwrap_or_else(Zoned::now);
+    let period = wire::period(text, &now);
+    Query { limit: LIMIT, period, rerank: app.settings().context.rerank, ..Query::new(text) }
+}
+
+fn millis(date: DateTime) -> Result<i64, Failure> {
+    let zoned = date.to_zoned(TimeZone::UTC).map_err(|error| Failure::input(format!("{date}: {error}")))?;
+    Ok(zoned.timestamp().as_millisecond())
+}
+
+/// A part of the work of a bar.
+struct Within<'a>(&'a Bars);
+
+impl Progress for Within<'_> {
+    fn start(&self, _what: &str, _total: Option<u64>) {}
+    fn advance(&self, units: u64) {
+        self.0.advance(units);
+    }
+    fn finish(&self) {}
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
+    }
+}
+
+/// Work that does not count.
+struct Silent<'a>(&'a Bars);
+
+impl Progress for Silent<'_> {
+    fn start(&self, _what: &str, _total: Option<u64>) {}
+    fn advance(&self, _units: u64) {}
+    fn finish(&self) {}
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
+    }
+}
