@@ -520,7 +520,7 @@ pub struct Bench {
     /// Measure instead how well searches find the evidence of LoCoMo: FILE is its locomo10.json
     #[arg(long, value_name = "FILE", conflicts_with_all = ["queries", "limit", "seed", "svg", "quality"])]
     pub locomo: Option<PathBuf>,
-    /// The same for LongMemEval: FILE is its longmemeval_s_cleaned.json, or another of its files. It has 500 histories, which
+    /// The same for LongMemEval: FILE is its longmemeval_s_cleaned.json, which is held in memory and has 500 histories: that
     /// takes hours
     #[arg(long, value_name = "FILE", conflicts_with_all = ["queries", "limit", "seed", "svg", "quality", "locomo"])]
     pub longmemeval: Option<PathBuf>,

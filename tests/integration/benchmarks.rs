@@ -59,6 +59,7 @@ fn locomo_is_measured_by_turn_and_session_and_type() {
     let result = measured(folder.path(), "--locomo", &file);
     let counts = ["histories", "turns", "questions", "withoutEvidence", "reranked"].map(|name| result[name].as_u64());
     assert_eq!(counts, [1, 4, 3, 1, 0].map(Some), "{result}");
+    assert_eq!(result["byWordsAlone"], 3);
     assert_eq!(means(&result["byTurn"]["single-hop"]), [1.0; 6]);
     // One of two answers, first.
     assert_eq!(means(&result["byTurn"]["multi-hop"]), [1.0, 1.0, 0.5, 0.5, 1.0, 0.6131]);

@@ -37,8 +37,11 @@ pub(super) fn corrections(
     let mut found = BTreeMap::new();
     each_changed(&letters, alphabet, |changed| {
         let stem = stemmer.stem(changed);
+        if stem == own || found.contains_key(&*stem) {
+            return Ok(());
+        }
         let frequency = frequency(&stem)?;
-        if frequency > 0 && stem != own {
+        if frequency > 0 {
             found.insert(stem.into_owned(), frequency);
         }
         Ok(())

@@ -16,7 +16,7 @@ const MANY: usize = 20;
 impl Store {
     /// The memories in a language that the store's model does not know, if at least 20 of the newest 100 are.
     pub fn foreign_memories(&self) -> Result<Option<ForeignMemories>> {
-        let (Some((model, about)), Some(scale)) = (self.model()?, self.scale()?) else { return Ok(None) };
+        let (Some((model, about)), Some((_, scale))) = (self.model()?, self.scale()?) else { return Ok(None) };
         if about.weights_sha256 == NamedModel::E5Small.identity().weights_sha256 {
             return Ok(None);
         }

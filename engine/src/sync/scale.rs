@@ -17,15 +17,13 @@ impl Store {
     /// How the cosines of a query with this vector of the store's model are read. Cosines as they are, until the model has been
     /// measured.
     pub fn query_scale(&self, model: ModelId, vector: &[f32]) -> QueryScale {
-        let mut last = self.last_scale.lock();
         // Each search would read the model from the database otherwise.
-        if let Some((_, scale)) = last.as_ref().filter(|(of, _)| *of == model) {
-            return scale.of_query(vector);
-        }
-        match self.scale() {
-            Ok(Some(scale)) => {
-                *last = Some((model, Arc::clone(&scale)));
-                scale.of_query(vector)
+        let last = self.last_scale.lock().clone().filter(|(of, _)| *of == model);
+        match last.map_or_else(|| self.scale(), |last| Ok(Some(last))) {
+            Ok(Some((of, scale))) => {
+                let read = scale.of_query(vector);
+                *self.last_scale.lock() = Some((of, scale));
+                read
             }
             Ok(None) => QueryScale::PLAIN,
             Err(error) => {
@@ -35,11 +33,11 @@ impl Store {
         }
     }
 
-    /// The scale of the store's model, if it was measured.
-    pub fn scale(&self) -> Result<Option<Arc<CosineScale>>> {
-        let Some((_, model)) = self.model()? else { return Ok(None) };
+    /// The store's model and its scale, if it was measured.
+    pub(super) fn scale(&self) -> Result<Option<(ModelId, Arc<CosineScale>)>> {
+        let Some((id, model)) = self.model()? else { return Ok(None) };
         Ok(match self.known_scale(&mut self.scale.lock(), &identity(&model)) {
-            Some(KnownScale::Scale(scale)) => Some(scale),
+            Some(KnownScale::Scale(scale)) => Some((id, scale)),
             Some(KnownScale::Failed(_)) | None => None,
         })
     }

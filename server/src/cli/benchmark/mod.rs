@@ -15,7 +15,7 @@ use jiff::tz::TimeZone;
 use memorist_engine::config::ModelSource;
 use memorist_engine::progress::Progress;
 use memorist_engine::sensitive::Sensitive;
-use memorist_engine::types::{Kind, NewRecord, Query, RecordId, Span};
+use memorist_engine::types::{Kind, NewRecord, Query, RecordId, Span, Tier};
 use memorist_engine::{Engine, Error};
 
 use self::history::{History, Session, Turn};
@@ -41,8 +41,13 @@ pub fn run(app: &App, args: &Bench) -> Option<Outcome> {
         _ => return None,
     };
     Some(histories.and_then(|histories| {
-        if histories.iter().all(|history| history.questions.is_empty()) {
-            return Err(Failure::input(format!("{}: has no question", path.display())));
+        for (what, is_empty) in [
+            ("question", histories.iter().all(|history| history.questions.is_empty())),
+            ("turn", histories.iter().all(|history| history.sessions.iter().all(|session| session.turns.is_empty()))),
+        ] {
+            if is_empty {
+                return Err(Failure::input(format!("{}: has no {what}", path.display())));
+            }
         }
         measure(app, name, histories)
     }))
@@ -51,7 +56,7 @@ pub fn run(app: &App, args: &Bench) -> Option<Outcome> {
 fn measure(app: &App, name: &'static str, histories: Vec<History>) -> Outcome {
     let bars = app.bars()?;
     let has_model = !matches!(app.settings().engine.model.source, ModelSource::None);
-    let mut report = Report::new(name, &histories, has_model);
+    let mut report = Report::new(name, &histories, app.settings().context.rerank);
     let turns = histories.iter().flat_map(|history| &history.sessions).map(|session| session.turns.len());
     let questions = histories.iter().map(|history| history.questions.len());
     let all = turns.chain(questions).sum::<usize>() as u64;
@@ -90,12 +95,16 @@ fn answer(
     report: &mut Report,
     bars: &Bars,
 ) -> Result<(), Failure> {
+    let turns = history.sessions.iter().map(|session| session.turns.len()).sum::<usize>();
+    // Questions without a date are asked at the end of the history, so that every day gives the same.
+    let end = history.sessions.iter().filter_map(|session| session.date).max();
     let (ids, sessions) = save(engine, &history.sessions, bars)?;
-    let texts = ids.len() as u64;
-    let embedded = if has_model { engine.embed_pending(&Within(bars))? } else { 0 };
+    if has_model {
+        engine.embed_pending(&Silent(bars))?;
+        engine.await_batch_jobs(&Silent(bars))?;
+    }
     engine.flush(&Silent(bars))?;
-    // Texts that occur twice are embedded once.
-    bars.advance(texts.saturating_sub(embedded));
+    bars.advance(turns as u64);
     for question in history.questions {
         if bars.cancelled() {
             return Err(Error::Cancelled.into());
@@ -108,7 +117,7 @@ fn answer(
         }
         let of_turns = turns.iter().filter_map(|id| sessions.get(id).cloned());
         let wanted = if question.sessions.is_empty() { of_turns.collect() } else { question.sessions };
-        let reply = engine.search(&query(app, &question.text, question.date))?;
+        let reply = engine.search(&query(app, &question.text, question.date.or(end)))?;
         let found: Vec<RecordId> = reply.hits.iter().map(|hit| hit.record.id).collect();
         let mut found_sessions: Vec<String> = Vec::new();
         for hit in &reply.hits {
@@ -120,6 +129,7 @@ fn answer(
             kind: question.kind,
             turns: (!turns.is_empty()).then(|| report::measured(&found, &turns)),
             sessions: report::measured(&found_sessions, &wanted),
+            is_by_words: reply.tier != Tier::Full,
             is_reranked: reply.hits.iter().any(|hit| hit.logit.is_some()),
             micros: reply.explain.total_us,
         });
@@ -158,7 +168,7 @@ fn save(engine: &Engine, sessions: &[Session], bars: &Bars) -> Result<Saved, Fai
     Ok((ids, of_records))
 }
 
-/// As an agent asks it with `memory_search`, but for the number of results.
+/// As an agent asks it with `memory_search`, but with more results, and weak ones too: what is measured is their order.
 fn query(app: &App, text: &str, date: Option<DateTime>) -> Query {
     let now = date.and_then(|date| date.to_zoned(TimeZone::UTC).ok()).unwrap_or_else(Zoned::now);
     let period = wire::period(text, &now);
@@ -170,21 +180,7 @@ fn millis(date: DateTime) -> Result<i64, Failure> {
     Ok(zoned.timestamp().as_millisecond())
 }
 
-/// A part of the work of a bar.
-struct Within<'a>(&'a Bars);
-
-impl Progress for Within<'_> {
-    fn start(&self, _what: &str, _total: Option<u64>) {}
-    fn advance(&self, units: u64) {
-        self.0.advance(units);
-    }
-    fn finish(&self) {}
-    fn cancelled(&self) -> bool {
-        self.0.cancelled()
-    }
-}
-
-/// Work that does not count.
+/// Its progress is not shown, but it ends when the command is cancelled.
 struct Silent<'a>(&'a Bars);
 
 impl Progress for Silent<'_> {

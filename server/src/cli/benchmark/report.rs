@@ -20,6 +20,7 @@ pub struct Scored {
     /// Nothing if the benchmark names sessions only.
     pub turns: Option<[f64; NAMES.len()]>,
     pub sessions: [f64; NAMES.len()],
+    pub is_by_words: bool,
     pub is_reranked: bool,
     pub micros: u64,
 }
@@ -41,11 +42,11 @@ pub struct Report {
     /// Stores that were made, one after the other.
     histories: usize,
     turns: usize,
-    /// There is no embedding model.
-    words_alone: bool,
+    /// Of the questions, those that were searched for by words alone: without a model, or where it failed.
+    by_words_alone: usize,
     /// Questions that were scored.
     questions: usize,
-    /// Questions that were not asked: the benchmark names no evidence.
+    /// Questions that were not asked: the benchmark names no evidence among the turns.
     pub without_evidence: usize,
     /// Of the questions, those whose results the reranker has read.
     reranked: usize,
@@ -53,6 +54,8 @@ pub struct Report {
     median_micros: u64,
     by_turn: BTreeMap<String, Row>,
     by_session: BTreeMap<String, Row>,
+    #[serde(skip)]
+    can_rerank: bool,
     #[serde(skip)]
     micros: Vec<u64>,
 }
@@ -69,14 +72,15 @@ struct Row {
 
 impl Report {
     /// Of nothing yet.
-    pub fn new(benchmark: &'static str, histories: &[History], has_model: bool) -> Self {
+    pub fn new(benchmark: &'static str, histories: &[History], can_rerank: bool) -> Self {
         let turns = histories.iter().flat_map(|history| &history.sessions).map(|session| session.turns.len()).sum();
-        Report { benchmark, histories: histories.len(), turns, words_alone: !has_model, ..Report::default() }
+        Report { benchmark, histories: histories.len(), turns, can_rerank, ..Report::default() }
     }
 
     /// Adds a question.
     pub fn add(&mut self, scored: Scored) {
         self.questions += 1;
+        self.by_words_alone += usize::from(scored.is_by_words);
         self.reranked += usize::from(scored.is_reranked);
         self.micros.push(scored.micros);
         for (rows, values) in [(&mut self.by_turn, scored.turns), (&mut self.by_session, Some(scored.sessions))] {
@@ -111,18 +115,19 @@ impl Report {
         for (name, rows) in [("turns", &self.by_turn), ("sessions", &self.by_session)] {
             text += &format!("\n\n{name} found\n{}", table_of(rows));
         }
-        if self.words_alone {
-            text += "\nnote: by words alone, as the settings name no model";
+        if self.by_words_alone > 0 {
+            text += &format!("\nnote: {} searched for by words alone", counted(self.by_words_alone, "question"));
         }
         text += &match self.reranked {
-            0 => "\nnote: not reranked; `memorist setup --reranker` fetches the reranker".to_owned(),
+            0 if self.can_rerank => "\nnote: not reranked; `memorist setup --reranker` fetches the reranker".to_owned(),
+            0 => "\nnote: not reranked, as the settings say".to_owned(),
             some => format!("\nnote: the reranker has read the results of {}", counted(some, "question")),
         };
         text += &match self.without_evidence {
             0 => String::new(),
-            1 => "\nnote: 1 more question has no evidence in the benchmark".to_owned(),
+            1 => "\nnote: 1 more question has no evidence among the turns".to_owned(),
             more => {
-                format!("\nnote: {} more questions have no evidence in the benchmark", format::thousands(more as u64))
+                format!("\nnote: {} more questions have no evidence among the turns", format::thousands(more as u64))
             }
         };
         text
