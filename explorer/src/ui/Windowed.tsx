@@ -69,8 +69,8 @@ export function Windowed<T>({ as: Box, items, keyOf, row, list = "", held = null
   const settling = useRef(0);
   const before = useRef({ items, list });
   const isOther = before.current.list !== list;
-  const isSoon = useRef(false);
-  if (isOther) isSoon.current = true;
+  const isSeenFirst = useRef(false);
+  if (isOther) isSeenFirst.current = true;
   if (before.current.items !== items || !state.span) {
     settling.current = 0;
     state.span = near(topFor(), isOther ? 0 : MARGIN);
@@ -95,13 +95,13 @@ export function Windowed<T>({ as: Box, items, keyOf, row, list = "", held = null
   // Measuring lays out the page. What else changes a height is told by the observer below.
   useLayoutEffect(() => {
     settle();
-    if (settling.current++ < SETTLE) look(isSoon.current ? 0 : MARGIN);
+    if (settling.current++ < SETTLE) look(isSeenFirst.current ? 0 : MARGIN);
   }, [items, list, shown, held, state.focused]);
   // Of another list, what is seen comes first, and what is out of view in a later frame.
   useEffect(() => {
-    if (!isSoon.current) return;
+    if (!isSeenFirst.current) return;
     const frame = requestAnimationFrame(() => {
-      isSoon.current = false;
+      isSeenFirst.current = false;
       settling.current = 0;
       now.current.look();
     });
@@ -113,7 +113,7 @@ export function Windowed<T>({ as: Box, items, keyOf, row, list = "", held = null
     const soon = () => {
       cancelAnimationFrame(frame);
       settling.current = 0;
-      frame = requestAnimationFrame(() => now.current.look(isSoon.current ? 0 : MARGIN));
+      frame = requestAnimationFrame(() => now.current.look(isSeenFirst.current ? 0 : MARGIN));
     };
     const moved = () => {
       now.current.settle();
