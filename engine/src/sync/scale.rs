@@ -17,20 +17,23 @@ impl Store {
     /// How the cosines of a query with this vector of the store's model are read. Cosines as they are, until the model has been
     /// measured.
     pub fn query_scale(&self, model: ModelId, vector: &[f32]) -> QueryScale {
-        // Each search would read the model from the database otherwise.
-        let last = self.last_scale.lock().clone().filter(|(of, _)| *of == model);
-        match last.map_or_else(|| self.scale(), |last| Ok(Some(last))) {
-            Ok(Some((of, scale))) => {
-                let read = scale.of_query(vector);
-                *self.last_scale.lock() = Some((of, scale));
-                read
-            }
+        match self.scale_of(model) {
+            Ok(Some(scale)) => scale.of_query(vector),
             Ok(None) => QueryScale::PLAIN,
             Err(error) => {
                 tracing::warn!("cosines are not scaled: {error}");
                 QueryScale::PLAIN
             }
         }
+    }
+
+    /// The scale of the store's model, which a search knows the id of: else each would read the model from the database.
+    fn scale_of(&self, model: ModelId) -> Result<Option<Arc<CosineScale>>> {
+        let mut last = self.last_scale.lock();
+        if last.as_ref().is_none_or(|(of, _)| *of != model) {
+            *last = self.scale()?;
+        }
+        Ok(last.as_ref().map(|(_, scale)| Arc::clone(scale)))
     }
 
     /// The store's model and its scale, if it was measured.
