@@ -498,6 +498,9 @@ pub struct Doctor {
     pub repair: bool,
 }
 
+/// What `bench` takes for the vector search alone.
+const OF_VECTORS: [&str; 4] = ["queries", "limit", "seed", "svg"];
+
 /// `bench`.
 #[derive(Debug, Args)]
 pub struct Bench {
@@ -515,18 +518,17 @@ pub struct Bench {
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
     /// Measure instead how well searches find what they should: FILE has queries and their answers, one JSON object a line
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["queries", "limit", "seed", "svg"])]
+    #[arg(long, value_name = "FILE", group = "searches", conflicts_with_all = OF_VECTORS)]
     pub quality: Option<PathBuf>,
     /// Measure instead how well searches find the evidence of LoCoMo: FILE is its locomo10.json
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["queries", "limit", "seed", "svg", "quality"])]
+    #[arg(long, value_name = "FILE", group = "searches", conflicts_with_all = OF_VECTORS)]
     pub locomo: Option<PathBuf>,
     /// The same for LongMemEval: FILE is its longmemeval_s_cleaned.json, which is held in memory and has 500 histories: that
     /// takes hours
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["queries", "limit", "seed", "svg", "quality", "locomo"])]
+    #[arg(long, value_name = "FILE", group = "searches", conflicts_with_all = OF_VECTORS)]
     pub longmemeval: Option<PathBuf>,
     /// The same for BEAM: FOLDER has its chats, as chats/100K
-    #[arg(long, value_name = "FOLDER")]
-    #[arg(conflicts_with_all = ["queries", "limit", "seed", "svg", "quality", "locomo", "longmemeval"])]
+    #[arg(long, value_name = "FOLDER", group = "searches", conflicts_with_all = OF_VECTORS)]
     pub beam: Option<PathBuf>,
 }
 

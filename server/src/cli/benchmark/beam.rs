@@ -10,8 +10,9 @@ use serde_json::Value;
 use super::history::{History, Question, Session, parsed, turn};
 use crate::exit::Failure;
 
-/// What a chat is in: the shortened one if there is one, as the benchmark itself reads it.
-const CHATS: [&str; 2] = ["chat_trunecated.json", "chat.json"];
+const CHAT: &str = "chat.json";
+/// Read instead if it is there, as the benchmark itself does.
+const SHORTENED: &str = "chat_trunecated.json";
 const QUESTIONS: &str = "probing_questions/probing_questions.json";
 /// Folders within folders that are looked into.
 const DEPTH: usize = 4;
@@ -21,7 +22,7 @@ pub fn read(folder: &Path) -> Result<Vec<History>, Failure> {
     let mut chats = Vec::new();
     find(folder, DEPTH, &mut chats)?;
     if chats.is_empty() {
-        let why = format!("{}: no folder in it has a chat.json and {QUESTIONS}", folder.display());
+        let why = format!("{}: no folder in it has a {CHAT} and {QUESTIONS}", folder.display());
         return Err(Failure::input(why));
     }
     chats.sort();
@@ -29,7 +30,7 @@ pub fn read(folder: &Path) -> Result<Vec<History>, Failure> {
 }
 
 fn find(folder: &Path, depth: usize, chats: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    if folder.join(QUESTIONS).is_file() && folder.join(CHATS[1]).is_file() {
+    if folder.join(QUESTIONS).is_file() && folder.join(CHAT).is_file() {
         chats.push(folder.to_owned());
         return Ok(());
     }
@@ -45,8 +46,8 @@ fn find(folder: &Path, depth: usize, chats: &mut Vec<PathBuf>) -> Result<(), Fai
 }
 
 fn history(folder: &Path) -> Result<History, Failure> {
-    let chat = CHATS.map(|name| folder.join(name)).into_iter().find(|file| file.is_file());
-    let chat: Value = parsed(&chat.unwrap_or_else(|| folder.join(CHATS[1])))?;
+    let shortened = folder.join(SHORTENED);
+    let chat: Value = parsed(&if shortened.is_file() { shortened } else { folder.join(CHAT) })?;
     let questions: BTreeMap<String, Vec<Value>> = parsed(&folder.join(QUESTIONS))?;
     let mut history = History::default();
     add_messages(&chat, &mut history.sessions);

@@ -1,7 +1,6 @@
 //! What every benchmark is read into.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
@@ -15,6 +14,13 @@ use crate::exit::Failure;
 pub struct History {
     pub sessions: Vec<Session>,
     pub questions: Vec<Question>,
+}
+
+impl History {
+    /// How many turns it has.
+    pub fn turns(&self) -> usize {
+        self.sessions.iter().map(|session| session.turns.len()).sum()
+    }
 }
 
 #[derive(Debug, Default, PartialEq)]
@@ -44,13 +50,11 @@ pub struct Question {
     pub sessions: BTreeSet<String>,
 }
 
-fn opened(file: &Path) -> Result<BufReader<File>, Failure> {
-    Ok(BufReader::new(open_plain(file).map_err(|error| Failure::file(file, &error))?))
-}
-
 /// The JSON of a file.
 pub fn parsed<T: serde::de::DeserializeOwned>(file: &Path) -> Result<T, Failure> {
-    serde_json::from_reader(opened(file)?).map_err(|error| Failure::input(format!("{}: {error}", file.display())))
+    let opened = open_plain(file).map_err(|error| Failure::file(file, &error))?;
+    serde_json::from_reader(BufReader::new(opened))
+        .map_err(|error| Failure::input(format!("{}: {error}", file.display())))
 }
 
 /// A turn without a text says nothing.

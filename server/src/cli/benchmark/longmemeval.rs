@@ -27,7 +27,6 @@ struct Instance {
 struct Said {
     #[serde(default)]
     content: String,
-    #[serde(default)]
     has_answer: Option<bool>,
 }
 

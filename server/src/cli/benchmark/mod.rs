@@ -41,36 +41,31 @@ pub fn run(app: &App, args: &Bench) -> Option<Outcome> {
         _ => return None,
     };
     Some(histories.and_then(|histories| {
-        for (what, is_empty) in [
-            ("question", histories.iter().all(|history| history.questions.is_empty())),
-            ("turn", histories.iter().all(|history| history.sessions.iter().all(|session| session.turns.is_empty()))),
-        ] {
-            if is_empty {
-                return Err(Failure::input(format!("{}: has no {what}", path.display())));
-            }
+        let questions = histories.iter().map(|history| history.questions.len()).sum::<usize>();
+        let turns = histories.iter().map(History::turns).sum::<usize>();
+        if let Some((_, what)) = [(questions, "question"), (turns, "turn")].into_iter().find(|(number, _)| *number == 0)
+        {
+            return Err(Failure::input(format!("{}: has no {what}", path.display())));
         }
-        measure(app, name, histories)
+        measure(app, name, histories, (questions + turns) as u64)
     }))
 }
 
-fn measure(app: &App, name: &'static str, histories: Vec<History>) -> Outcome {
+/// `steps`: of the progress bar.
+fn measure(app: &App, name: &'static str, histories: Vec<History>, steps: u64) -> Outcome {
     let bars = app.bars()?;
-    let has_model = !matches!(app.settings().engine.model.source, ModelSource::None);
     let mut report = Report::new(name, &histories, app.settings().context.rerank);
-    let turns = histories.iter().flat_map(|history| &history.sessions).map(|session| session.turns.len());
-    let questions = histories.iter().map(|history| history.questions.len());
-    let all = turns.chain(questions).sum::<usize>() as u64;
     for (at, history) in histories.into_iter().enumerate() {
         let failure = |error| Failure::file(&std::env::temp_dir(), &error);
         let folder = tempfile::tempdir().map_err(failure)?;
         let engine = open(app, folder.path())?;
         if at == 0 {
-            if has_model {
+            if has_model(app) {
                 engine.prepare_model(&mut |plan| app.announce(plan), &bars)?;
             }
-            bars.start("embedding and searching", Some(all));
+            bars.start("embedding and searching", Some(steps));
         }
-        answer(app, &engine, history, has_model, &mut report, &bars)?;
+        answer(app, &engine, history, &mut report, &bars)?;
         engine.close();
     }
     bars.finish();
@@ -87,24 +82,20 @@ fn open(app: &App, folder: &Path) -> Result<Engine, Failure> {
     Ok(Engine::open(folder, config)?)
 }
 
-fn answer(
-    app: &App,
-    engine: &Engine,
-    history: History,
-    has_model: bool,
-    report: &mut Report,
-    bars: &Bars,
-) -> Result<(), Failure> {
-    let turns = history.sessions.iter().map(|session| session.turns.len()).sum::<usize>();
+fn has_model(app: &App) -> bool {
+    app.settings().engine.model.source != ModelSource::None
+}
+
+fn answer(app: &App, engine: &Engine, history: History, report: &mut Report, bars: &Bars) -> Result<(), Failure> {
     // Questions without a date are asked at the end of the history, so that every day gives the same.
     let end = history.sessions.iter().filter_map(|session| session.date).max();
     let (ids, sessions) = save(engine, &history.sessions, bars)?;
-    if has_model {
+    if has_model(app) {
         engine.embed_pending(&Silent(bars))?;
         engine.await_batch_jobs(&Silent(bars))?;
     }
     engine.flush(&Silent(bars))?;
-    bars.advance(turns as u64);
+    bars.advance(history.turns() as u64);
     for question in history.questions {
         if bars.cancelled() {
             return Err(Error::Cancelled.into());
@@ -143,11 +134,12 @@ type Saved = (HashMap<String, RecordId>, HashMap<RecordId, String>);
 fn save(engine: &Engine, sessions: &[Session], bars: &Bars) -> Result<Saved, Failure> {
     let (mut names, mut records) = (Vec::new(), Vec::new());
     for session in sessions {
+        let from = session.date.and_then(in_utc).map(|date| date.timestamp().as_millisecond());
         for (turn, Turn { id, text }) in session.turns.iter().enumerate() {
             names.push((id, &session.id));
             records.push(NewRecord {
                 kind: Kind::Conversation,
-                valid: Span { from: session.date.map(millis).transpose()?, to: None },
+                valid: Span { from, to: None },
                 session: Some(session.id.clone()),
                 turn: Some(turn as i64),
                 ..NewRecord::new(text.replace('\0', " "))
@@ -170,14 +162,13 @@ fn save(engine: &Engine, sessions: &[Session], bars: &Bars) -> Result<Saved, Fai
 
 /// As an agent asks it with `memory_search`, but with more results, and weak ones too: what is measured is their order.
 fn query(app: &App, text: &str, date: Option<DateTime>) -> Query {
-    let now = date.and_then(|date| date.to_zoned(TimeZone::UTC).ok()).unwrap_or_else(Zoned::now);
+    let now = date.and_then(in_utc).unwrap_or_else(Zoned::now);
     let period = wire::period(text, &now);
     Query { limit: LIMIT, period, rerank: app.settings().context.rerank, ..Query::new(text) }
 }
 
-fn millis(date: DateTime) -> Result<i64, Failure> {
-    let zoned = date.to_zoned(TimeZone::UTC).map_err(|error| Failure::input(format!("{date}: {error}")))?;
-    Ok(zoned.timestamp().as_millisecond())
+fn in_utc(date: DateTime) -> Option<Zoned> {
+    date.to_zoned(TimeZone::UTC).ok()
 }
 
 /// Its progress is not shown, but it ends when the command is cancelled.

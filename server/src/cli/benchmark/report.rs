@@ -73,7 +73,7 @@ struct Row {
 impl Report {
     /// Of nothing yet.
     pub fn new(benchmark: &'static str, histories: &[History], can_rerank: bool) -> Self {
-        let turns = histories.iter().flat_map(|history| &history.sessions).map(|session| session.turns.len()).sum();
+        let turns = histories.iter().map(History::turns).sum();
         Report { benchmark, histories: histories.len(), turns, can_rerank, ..Report::default() }
     }
 
