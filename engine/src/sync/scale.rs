@@ -1,10 +1,11 @@
 //! The cosine scale of the store's model: measured once, kept in a file beside the indexes.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use memorist_embed::Embedder;
 
-use super::store::{KnownScale, Store, identity};
+use super::store::{KnownScale, LastScale, Store, identity};
 use crate::error::{Error, Result};
 use crate::records::{Model, ModelId};
 use crate::scale::{CosineScale, QueryScale};
@@ -12,6 +13,9 @@ use crate::scale::{CosineScale, QueryScale};
 /// A provider embeds the built-in sentences when it has embedded so many texts at once: for a store of a few
 /// memories they would cost more than these.
 pub(super) const TEXTS_WORTH_A_SCALE: usize = 64;
+
+/// How long no scale is looked for where there was none: another process may measure it meanwhile.
+const UNTIL_NEXT_LOOK: Duration = Duration::from_secs(1);
 
 impl Store {
     /// How the cosines of a query with this vector of the store's model are read. Cosines as they are, until the model has been
@@ -27,13 +31,19 @@ impl Store {
         }
     }
 
-    /// The scale of the store's model, which a search knows the id of: else each would read the model from the database.
+    /// The scale of the store's model, which a search knows the id of: else each would read the model from the database, and look
+    /// for the file.
     fn scale_of(&self, model: ModelId) -> Result<Option<Arc<CosineScale>>> {
         let mut last = self.last_scale.lock();
-        if last.as_ref().is_none_or(|(of, _)| *of != model) {
-            *last = self.scale()?;
+        let is_known = |last: &LastScale| {
+            last.model == model && (last.scale.is_some() || last.looked_at.elapsed() < UNTIL_NEXT_LOOK)
+        };
+        if let Some(last) = last.as_ref().filter(|last| is_known(last)) {
+            return Ok(last.scale.clone());
         }
-        Ok(last.as_ref().map(|(_, scale)| Arc::clone(scale)))
+        let scale = self.scale()?.filter(|(of, _)| *of == model).map(|(_, scale)| scale);
+        *last = Some(LastScale { model, scale: scale.clone(), looked_at: Instant::now() });
+        Ok(scale)
     }
 
     /// The store's model and its scale, if it was measured.
@@ -63,6 +73,8 @@ impl Store {
                 KnownScale::Failed(identity)
             }
         });
+        drop(known);
+        *self.last_scale.lock() = None;
     }
 
     /// What is known of the scale of this model: from memory, or from the file.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use memorist_embed::{ModelHost, ModelIdentity, ModelSettings, ModelSource, NamedModel};
 use parking_lot::Mutex;
@@ -50,11 +50,18 @@ pub struct Store {
     pub map: Keeper,
     pub(super) scale: Mutex<Option<KnownScale>>,
     /// That of the last search, and its model.
-    pub(super) last_scale: Mutex<Option<(ModelId, Arc<CosineScale>)>>,
+    pub(super) last_scale: Mutex<Option<LastScale>>,
     /// When nothing could be embedded: the head of the log, and the batch jobs.
     pub(super) nothing_to_embed: Mutex<Option<(Seq, usize)>>,
     pub(super) paths: StorePaths,
     pub(super) config: Config,
+}
+
+/// What a search last found of a model's scale.
+pub(super) struct LastScale {
+    pub(super) model: ModelId,
+    pub(super) scale: Option<Arc<CosineScale>>,
+    pub(super) looked_at: Instant,
 }
 
 /// What this process knows of the scale.
