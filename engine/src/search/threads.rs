@@ -9,7 +9,8 @@
 //! - **Meaning**: the cosine is the mean with those of the neighbours, which count 0.3 (k = 1) and 0.15 (k = 2).
 //! - **A question answers nothing**: a record that ends with a question mark loses 0.06 of its score.
 //! - **Lengths**: what ends with a question mark and has more than 30 words is no question, but a message that says what its writer
-//!   has or wants, and then asks for help. A text of more than 100 words has a cosine of its own: none is mixed with it.
+//!   has or wants, and then asks for help. A text of more than 100 words has a cosine of its own: none is mixed with it; and of its
+//!   neighbours only a question before it lends it words.
 //!
 //! A neighbour that the search could not return adds nothing, and keeps its place until it is deleted.
 
@@ -180,7 +181,7 @@ impl Thread {
         (words, share.min(1.0), lenders)
     }
 
-    /// What the words of the neighbour at `place` of `turns` count.
+    /// What the words of the neighbour at `place` of `turns` count. A long text borrows from a question before it alone.
     fn lends(&self, place: usize, rules: ThreadRules) -> f64 {
         let distance = place.abs_diff(FAR);
         if distance == 0 {
@@ -188,6 +189,9 @@ impl Thread {
         }
         if rules.answers && self.before.counts(rules) && place + 1 == FAR {
             return ASKED;
+        }
+        if rules.lengths && self.long[FAR] {
+            return 0.0;
         }
         if rules.words { LENT * FADING.powi(distance as i32 - 1) } else { 0.0 }
     }
@@ -326,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_question_is_a_message_and_a_long_turn_has_its_own_cosine() {
+    fn a_long_question_is_a_message_and_a_long_turn_stands_alone() {
         let mut session = Session::new(&[[10.0, 0.0], [0.0, 0.0]]);
         let both = [ThreadRules { lengths: false, ..ThreadRules::ALL }, ThreadRules::ALL];
         session.questions = vec![0];
@@ -337,11 +341,19 @@ mod tests {
         };
         let long = judged([31, 101]);
         assert_eq!(long.each_ref().map(|[question, _]| question.lost), [0.06, 0.0]);
-        assert_eq!(long.each_ref().map(|[_, answer]| answer.share), [0.9 * 0.75, 0.6 * 0.75]);
+        assert_eq!(
+            long.each_ref().map(|[_, answer]| answer.share),
+            [0.9 * 0.75, 0.0],
+            "a long reply borrows from a question alone"
+        );
         let [[_, answer], [question, own]] = long;
         assert!(answer.cosine.unwrap() > 0.35 && own.cosine == Some(0.3));
         assert!((question.cosine.unwrap() - 0.9).abs() < 1e-9, "its neighbour is long");
 
+        let [_, [_, answer]] = judged([30, 101]);
+        assert_eq!(answer.share, 0.9 * 0.75);
+        let [_, [_, answer]] = judged([31, 100]);
+        assert_eq!(answer.share, 0.6 * 0.75);
         let [_, [question, answer]] = judged([30, 100]);
         assert!(question.lost == 0.06 && answer.cosine.unwrap() > 0.35);
         assert_eq!(answer.share, 0.9 * 0.75);
