@@ -59,7 +59,8 @@ struct Label<'a> {
 impl Label<'_> {
     /// The range of the secret in `text`, which follows the sign, if there is one.
     fn secret_of(&self, text: &str) -> Option<Range<usize>> {
-        let is_sentence = self.sign.is_some_and(|sign| sign.contains("is ") || sign.contains("was "));
+        let says_what_it_is = |sign: &str| sign.contains("is ") || sign.contains("was ");
+        let is_sentence = self.sign.is_some_and(says_what_it_is) && !self.is_manager();
         let from_sentence = || match self.sort {
             Sort::Phrase if self.sign.is_some() && !self.is_on_the_next_line() => sentences::phrase(text),
             Sort::Password | Sort::Phrase if is_sentence => sentences::plain_password(text),
@@ -86,12 +87,17 @@ impl Label<'_> {
         if is_bare && !self.fits_without_a_sign(text) || self.is_on_the_next_line() && !self.fits_a_line(value) {
             return false;
         }
+        if !self.is_of_its_sort(text) {
+            return false;
+        }
         if looks::is_placeholder(text) || looks::template(text) || looks::location(text) {
             return false;
         }
         match value.quoted {
-            false if looks::code(text) => false,
-            _ if self.sort == Sort::Drawn => {
+            // A cookie may end in the name of a server: `A81BC.node1`.
+            false if self.sort != Sort::Session && looks::code(text) => false,
+            _ if self.is_manager() => looks::random(text),
+            _ if self.is_drawn() => {
                 !self.is_of_pages() && !self.is_public() && !text.contains(char::is_whitespace) && looks::random(text)
             }
             true => looks::quoted_password(text, self.sort == Sort::Phrase),
@@ -104,7 +110,30 @@ impl Label<'_> {
         match self.sort {
             Sort::Drawn => self.gap.trim().is_empty() && !self.name.ends_with('s') && looks::random_word(text),
             Sort::Password | Sort::Phrase => looks::random(text),
+            Sort::Credential | Sort::Session => false,
         }
+    }
+
+    /// Whether a name that often has a harmless value may have this one: no id, no example, no tag of the
+    /// image `app/auth`.
+    fn is_of_its_sort(&self, text: &str) -> bool {
+        match self.sort {
+            Sort::Credential => !looks::uuid(text) && !looks::encoded_placeholder(text) && !self.before.ends_with('/'),
+            // The ids of some agents' conversations begin with `ses_`.
+            Sort::Session => self.sign == Some("=") && !looks::uuid(text) && !text.starts_with("ses_"),
+            _ => true,
+        }
+    }
+
+    fn is_drawn(&self) -> bool {
+        matches!(self.sort, Sort::Drawn | Sort::Credential | Sort::Session)
+    }
+
+    /// `1Password`, the program.
+    fn is_manager(&self) -> bool {
+        let before = self.before.strip_suffix('1');
+        before.is_some_and(|before| !before.ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+            && self.name.eq_ignore_ascii_case("password")
     }
 
     /// Whether `value`, on the line after a colon, fills the whole line: otherwise it may be the next name.

@@ -23,7 +23,7 @@ pub(super) fn search(what: &'static str, digits: &Regex, text: &str, found: &mut
             let is_free = is_beside_card || first == 0 || groups[first - 1].len() < 4;
             let count = card_at(text, &groups, first).filter(|_| is_free);
             is_beside_card = count.is_some();
-            if let Some(count) = count {
+            if let Some(count) = count.filter(|&count| count > 1 || !is_id(text, &groups[first])) {
                 found(Finding { what, range: groups[first].start..groups[first + count - 1].end });
             }
             first += count.unwrap_or(1);
@@ -39,6 +39,29 @@ fn stands_alone(text: &str, run: Range<usize>) -> bool {
     let is_fraction = before.ends_with('.') || before.strip_suffix(',').is_some_and(|whole| whole.ends_with(is_digit));
     let has_fraction = after.strip_prefix('.').is_some_and(|fraction| fraction.starts_with(is_digit));
     !before.ends_with(is_glued) && !after.starts_with(is_glued) && !is_fraction && !has_fraction
+}
+
+/// Whether a number without gaps is an id: in an address or a path, the name of a file, or after `id`. Near the word
+/// "card" it is none.
+fn is_id(text: &str, number: &Range<usize>) -> bool {
+    const LONGEST_ADDRESS: usize = 256;
+    const NEAR: usize = 32;
+    const CARDS: &[&str] = &["card", "kart", "carte", "tarjeta", "visa", "amex", "maestro"];
+    let last = |count: usize| &text[text.floor_char_boundary(number.start.saturating_sub(count))..number.start];
+    let near = last(NEAR).to_lowercase();
+    if CARDS.iter().any(|card| near.contains(card)) {
+        return false;
+    }
+    let word = last(LONGEST_ADDRESS).rsplit(|c: char| c.is_whitespace() || "\"'`<>()[]".contains(c)).next();
+    let word = word.unwrap_or_default();
+    let is_address = word.contains("://") || word.starts_with("www.") || word.ends_with(['/', '\\']);
+    let after = text[number.end..].strip_prefix('.');
+    let is_file = after.is_some_and(|extension| extension.starts_with(|c: char| c.is_ascii_lowercase()));
+    let name = last(NEAR).trim_end_matches(['"', '\'', '`', ' ', '\t', '=', ':', '\\']);
+    let name = name.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    let is_named =
+        ["id", "ids", "ID", "IDs"].contains(&name) || ["Id", "Ids", "ID", "IDs"].iter().any(|id| name.ends_with(id));
+    is_address || is_file || is_named || word.ends_with('#')
 }
 
 fn groups(text: &str, run: Range<usize>) -> Vec<Range<usize>> {

@@ -12,9 +12,11 @@ macro_rules! command {
     };
 }
 
-/// `curl -u user:password`.
-pub(super) const USER: &str =
-    command!("curl|wget|https?|xh", r#"(?:-u|--user)[ \t=]*["']?[^\s:"']{1,64}:(?<value>[^\s"'`]{3,})"#);
+/// `curl -u user:password`, `http -a user:password`.
+pub(super) const USER: &str = command!(
+    "curl|wget|https?|xh",
+    r#"(?:-[uUa]|--user|--proxy-user|--auth)[ \t=]*["']?[^\s:"']{1,64}:(?<value>[^\s"'`]{3,})"#
+);
 
 /// `mysql -pPASSWORD`: what follows without a space is the password.
 pub(super) const MYSQL: &str = command!(
@@ -27,9 +29,20 @@ pub(super) const SSHPASS: &str = r#"(?-u:\b)sshpass[ \t]+-p[ \t]*["']?([^\s"'`-]
 
 /// Logins whose `-p` takes the password as a separate word.
 pub(super) const LOGIN: &str = command!(
-    r"(?:docker|podman|helm|nerdctl|skopeo|buildah|oras)[ \t][^\r\n|;&]{0,64}?login",
+    r"(?:docker|podman|helm|nerdctl|skopeo|buildah|oras|az|oc|cf|argocd)[ \t][^\r\n|;&]{0,64}?login",
     r#"-p[ \t]*["']?(?<value>[^\s"'`-][^\s"'`]{3,})"#
 );
+
+/// `mongosh -p PASSWORD`.
+pub(super) const MONGO: &str =
+    command!("mongo(?:sh|dump|restore|export|import)?", r#"-p[ \t]+["']?(?<value>[^\s"'`-][^\s"'`]{3,})"#);
+
+/// `sqlcmd -P PASSWORD`.
+pub(super) const SQLCMD: &str = command!("sqlcmd", r#"-P[ \t]*["']?(?<value>[^\s"'`-][^\s"'`]{3,})"#);
+
+/// `ldapsearch -w PASSWORD`.
+pub(super) const LDAP: &str =
+    command!("ldap(?:search|modify|add|delete|whoami|passwd)", r#"-w[ \t]+["']?(?<value>[^\s"'`-][^\s"'`]{3,})"#);
 
 /// `redis-cli -a PASSWORD`.
 pub(super) const REDIS: &str = command!("redis-cli", r#"-a[ \t]*["']?(?<value>[^\s"'`-][^\s"'`]{3,})"#);
@@ -53,8 +66,10 @@ pub(super) fn options(what: &'static str, pattern: &Regex, text: &str, found: &m
     }
 }
 
+/// A word that is no placeholder, no place, and no port: `docker run --name mysql -p3306:3306`.
 fn is_password(word: &str) -> bool {
-    !looks::is_placeholder(word) && !looks::template(word) && !looks::location(word)
+    let is_port = word.contains(':') && word.bytes().all(|byte| byte.is_ascii_digit() || b".:/tcpud".contains(&byte));
+    !is_port && !looks::is_placeholder(word) && !looks::template(word) && !looks::location(word)
 }
 
 /// A line of `.netrc`, or several.

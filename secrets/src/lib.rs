@@ -26,6 +26,8 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::Regex;
 
 mod assignments;
+#[cfg(test)]
+mod attack_tests;
 mod cards;
 mod commands;
 #[cfg(test)]
@@ -179,6 +181,9 @@ const RULES: &[Rule] = &[
     ("password of a command", &["mysql", "mariadb"], commands::MYSQL, commands::options),
     ("password of a command", &["sshpass"], commands::SSHPASS, commands::search),
     ("password of a command", &["login"], commands::LOGIN, commands::options),
+    ("password of a command", &["mongo"], commands::MONGO, commands::options),
+    ("password of a command", &["sqlcmd"], commands::SQLCMD, commands::options),
+    ("password of a command", &["ldap"], commands::LDAP, commands::options),
     ("password of a command", &["redis-cli"], commands::REDIS, commands::options),
     ("password of a command", &["openssl"], commands::OPENSSL, commands::options),
     ("password", &["machine"], commands::NETRC, commands::search),
@@ -197,6 +202,7 @@ const RULES: &[Rule] = &[
         in_header,
     ),
     ("key", labels::WORDS, labels::LABEL, assignments::search),
+    ("password", sentences::PAIR_WORDS, sentences::PAIR, sentences::pair),
     ("PIN", &["pin", "code"], sentences::PIN, sentences::pin),
     ("card number", &[], cards::DIGITS, cards::search),
 ];

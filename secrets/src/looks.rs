@@ -139,6 +139,12 @@ pub(super) fn word_of_letters(value: &str) -> bool {
     plain_word(value) || are_letters && value.as_bytes().windows(2).filter(|pair| is_turn(pair)).count() > 1
 }
 
+/// Whether `value` is a UUID: mostly an id.
+pub(super) fn uuid(value: &str) -> bool {
+    value.split('-').map(str::len).eq([8, 4, 4, 4, 12])
+        && value.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit())
+}
+
 /// Whether `value` is base64 of whole bytes, in both cases.
 pub(super) fn base64(value: &str) -> bool {
     value.len().is_multiple_of(4)
@@ -148,19 +154,30 @@ pub(super) fn base64(value: &str) -> bool {
 
 /// Whether `value` is base64 of a user and a password with a colon between them.
 pub(super) fn encoded_credential(value: &str) -> bool {
-    let Some(text) = BASE64_STANDARD.decode(value).ok().and_then(|bytes| String::from_utf8(bytes).ok()) else {
-        return false;
-    };
-    let is_plain = text.chars().all(|c| !c.is_control());
-    text.split_once(':').is_some_and(|(_, password)| is_plain && !password.is_empty() && !is_placeholder(password))
+    encoded_password(value).is_some_and(|password| !password.is_empty() && !is_placeholder(&password))
+}
+
+/// Whether `value` is base64 of a user and a placeholder, as in the documentation of a header.
+pub(super) fn encoded_placeholder(value: &str) -> bool {
+    encoded_password(value).is_some_and(|password| is_placeholder(&password))
+}
+
+/// What follows the colon in base64 of a text without control characters.
+fn encoded_password(value: &str) -> Option<String> {
+    let text = String::from_utf8(BASE64_STANDARD.decode(value).ok()?).ok()?;
+    let (_, password) = text.split_once(':')?;
+    (!text.contains(char::is_control)).then(|| password.to_owned())
 }
 
 fn is_mixed(part: &str) -> bool {
     part.contains(|c: char| c.is_ascii_digit()) && part.contains(char::is_alphabetic)
 }
 
-/// `Sha256Digest`, `uint256`, `OAuth2`, `v2beta1`, `80characters`: technical words that contain a number.
+/// `Sha256Digest`, `uint256`, `OAuth2`, `v2beta1`, `80characters`: technical words that contain a number, but not
+/// `s3cret`.
 fn is_technical(part: &str) -> bool {
+    /// Letters that follow one letter and a digit in a technical word: `k8s`, `i18n`.
+    const FEW: usize = 2;
     #[rustfmt::skip]
     const WORDS: &[&str] = &[
         "aes", "argon", "base", "bcrypt", "blake", "bytes", "char", "ec", "ecdsa", "ed", "es", "float", "hs", "http", "i", "int",
@@ -172,9 +189,12 @@ fn is_technical(part: &str) -> bool {
     let word = head.trim_end_matches(is_digit);
     let after = &part[head.len()..];
     let is_quantity = !head.is_empty() && word.is_empty() && after.bytes().all(|byte| byte.is_ascii_lowercase());
+    let is_word_with_a_digit =
+        word.len() == 1 && !word.eq_ignore_ascii_case("v") && head.len() == 2 && after.len() > FEW;
     let is_one_word = after.bytes().skip(1).all(|byte| byte.is_ascii_lowercase()) || word.len() > 1;
     head.len() - word.len() <= 4
         && is_one_word
+        && !is_word_with_a_digit
         && (is_quantity || WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)))
 }
 

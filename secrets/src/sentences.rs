@@ -7,6 +7,33 @@ use regex::Regex;
 use super::finding::Finding;
 use super::looks;
 
+/// `user/pass = bob/PASSWORD`, `login and password: bob / PASSWORD`.
+pub(super) const PAIR: &str = concat!(
+    r"(?i-u:\b(?:user(?:[ _-]?name)?|login|e?-?mail|account)[ \t]*(?:[/:&+,|]|and[ \t])[ \t]*(?:pass[a-z]*|pwd?)\b)",
+    r#"["'`)]?[ \t]*(?:[:=]|is[ \t]|are[ \t]|->|=>)[ \t]*["'`(]?"#,
+    r#"([^\s/:|,"'`]{1,64})["'`]?[ \t]*[/:|,][ \t]*["'`]?([^\s"'`,;)]{6,128})"#,
+);
+
+/// Each match of [`PAIR`] contains one of these.
+#[rustfmt::skip]
+pub(super) const PAIR_WORDS: &[&str] = &[
+    "/pass", "/pw", "/ pass", "/ pw", ":pass", ":pw", ": pass", ": pw", "&pass", "& pass", "& pw", "+pass", "+ pass",
+    "+ pw", ",pass", ", pass", ",pw", ", pw", "|pass", "| pass", "| pw", "and pass", "and pw",
+];
+
+/// The second of two values, unless it is a word or the same as the first.
+pub(super) fn pair(what: &'static str, pattern: &Regex, text: &str, found: &mut dyn FnMut(Finding)) {
+    for captures in pattern.captures_iter(text) {
+        let (_, [user, password]) = captures.extract();
+        let is_other = looks::is_placeholder(password) || looks::template(password) || looks::location(password);
+        if password != user && !is_other && (looks::random(password) || looks::chosen(password)) {
+            let start = captures.get(2).map_or(0, |group| group.start());
+            let end = start + password.trim_end_matches(['.', ':', ']', '}']).len();
+            found(Finding { what, range: start..end });
+        }
+    }
+}
+
 /// A name of a PIN, its purpose, a sign and 4 to 8 digits. In small letters it is mostly a pin of a connector, so it
 /// needs an owner.
 pub(super) const PIN: &str = concat!(

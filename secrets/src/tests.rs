@@ -166,7 +166,7 @@ fn every_label_is_known_by_every_separator() {
         "secret", "client secret", "api secret", "secret key", "api secret key", "secret key base", "api key",
         "access key", "aws secret access key", "private key", "auth key", "encryption key", "signing key",
         "master key", "account key", "session key", "service key", "webhook secret", "token", "access token",
-        "refresh token", "auth token", "bearer token",
+        "refresh token", "auth token", "bearer token", "auth", "oauth", "authorization", "credential",
     ];
     #[rustfmt::skip]
     let in_prose = [
