@@ -18,7 +18,7 @@ mod plain;
 pub use folder::PrivateFolder;
 pub use locked::LockedFile;
 pub use new_file::{
-    ABANDONED, Error, NewFile, folder_of, is_temporary, new_work_folder, replace, sweep, sweep_work_folders,
-    sync_folder,
+    ABANDONED, Error, NewFile, folder_of, is_temporary, new_work_folder, replace, sweep, sweep_locked,
+    sweep_work_folders, sync_folder,
 };
 pub use plain::open_plain;

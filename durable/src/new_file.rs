@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! .memorist-<16 random letters and digits>.tmp     and, where SQLite writes it, the same with -journal, -wal or -shm
+//! .memorist-<16 random letters and digits>.locked  one whose writer holds a lock that is taken before each such file
 //! .memorist-<16 random letters and digits>.work    a temporary folder for some work
 //! ```
 //!
@@ -22,6 +23,7 @@ use crate::crash;
 const PREFIX: &str = ".memorist-";
 const RANDOM: usize = 16;
 const SUFFIX: &str = ".tmp";
+const LOCKED_SUFFIX: &str = ".locked";
 const FOLDER_SUFFIX: &str = ".work";
 /// A temporary file that was not written to for this long was left by a killed process.
 pub const ABANDONED: Duration = Duration::from_secs(24 * 3_600);
@@ -75,6 +77,16 @@ impl NewFile {
     /// When it cannot be created, and when `target` is a pipe or a device, as `/dev/stdout` may be. Replacing one is
     /// never wanted, and root could.
     pub fn beside(target: &Path) -> io::Result<Self> {
+        NewFile::named(target, SUFFIX)
+    }
+
+    /// The same for a caller that holds a lock as long as this is there: [`sweep_locked`] removes what a killed one left, at
+    /// once.
+    pub fn beside_locked(target: &Path) -> io::Result<Self> {
+        NewFile::named(target, LOCKED_SUFFIX)
+    }
+
+    fn named(target: &Path, suffix: &str) -> io::Result<Self> {
         if fs::metadata(target).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
             let why = "it is a pipe or a device, not a plain file, and is not replaced";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
@@ -87,7 +99,7 @@ impl NewFile {
         let temporary = Builder::new()
             .prefix(PREFIX)
             .rand_bytes(RANDOM)
-            .suffix(SUFFIX)
+            .suffix(suffix)
             .make_in(folder_of(target), |path| options.open(path))?;
         Ok(NewFile { temporary, target: target.to_owned() })
     }
@@ -148,8 +160,13 @@ pub fn replace(target: &Path, bytes: &[u8]) -> Result<(), Error> {
 
 /// Whether a file of this name was a [`NewFile`], or SQLite's companion of one.
 pub fn is_temporary(name: &OsStr) -> bool {
-    let companion = after_random(name).and_then(|rest| rest.strip_prefix(SUFFIX));
-    companion.is_some_and(|companion| companion.is_empty() || COMPANIONS.contains(&companion))
+    let is_companion = |rest: &str| rest.is_empty() || COMPANIONS.contains(&rest);
+    let rest = after_random(name);
+    is_locked(name) || rest.and_then(|rest| rest.strip_prefix(SUFFIX)).is_some_and(is_companion)
+}
+
+fn is_locked(name: &OsStr) -> bool {
+    after_random(name) == Some(LOCKED_SUFFIX)
 }
 
 /// What follows the random part of a name of ours.
@@ -191,8 +208,18 @@ fn is_own(_: &Metadata) -> bool {
 /// Removes what killed processes left in `folder`: files named as above that were not written to for `idle`. Pass zero
 /// only for folders in which nobody else writes. Failures are ignored: a leftover is only untidy.
 pub fn sweep(folder: &Path, idle: Duration) {
+    sweep_named(folder, idle, is_temporary);
+}
+
+/// Removes those of [`NewFile::beside_locked`] that killed processes left in `folder`. The caller holds the lock. A folder
+/// with files of others, too.
+pub fn sweep_locked(folder: &Path) {
+    sweep_named(folder, Duration::ZERO, is_locked);
+}
+
+fn sweep_named(folder: &Path, idle: Duration, is_ours: impl Fn(&OsStr) -> bool) {
     let Ok(entries) = fs::read_dir(folder) else { return };
-    for entry in entries.flatten().filter(|entry| is_temporary(&entry.file_name())) {
+    for entry in entries.flatten().filter(|entry| is_ours(&entry.file_name())) {
         let is_idle = |written: SystemTime| written.elapsed().is_ok_and(|since| since >= idle);
         let found = entry.metadata();
         if found.is_ok_and(|found| found.is_file() && (idle.is_zero() || found.modified().is_ok_and(is_idle))) {
@@ -311,6 +338,10 @@ mod tests {
         for name in theirs.into_iter().chain([left, &format!("{left}-journal")]) {
             fs::write(folder.path().join(name), "x").unwrap();
         }
+        let locked = ".memorist-0123456789abcdeF.locked";
+        fs::write(folder.path().join(locked), "x").unwrap();
+        sweep_locked(folder.path());
+        assert!(!folder.path().join(locked).exists() && folder.path().join(left).exists());
         let ours_as_folder = ".memorist-folder1234567890.tmp";
         fs::create_dir(folder.path().join(ours_as_folder)).unwrap();
         sweep(folder.path(), Duration::from_secs(3_600));

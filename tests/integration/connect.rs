@@ -56,6 +56,21 @@ impl Home {
         self.command(env!("CARGO_BIN_EXE_memorist").as_ref(), arguments).output().unwrap()
     }
 
+    /// Copies in the making, in all folders.
+    fn temporary(&self) -> Vec<PathBuf> {
+        let (mut found, mut folders) = (Vec::new(), vec![self.path("")]);
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+                if is_temporary(&entry.file_name()) {
+                    found.push(entry.path());
+                } else if entry.path().is_dir() {
+                    folders.push(entry.path());
+                }
+            }
+        }
+        found
+    }
+
     /// The files of the clients. What a killed process left is none of them.
     fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let (mut files, mut folders) = (BTreeMap::new(), vec![self.path("")]);
@@ -215,6 +230,7 @@ fn a_connect_that_is_killed_anywhere_can_be_undone() {
             let undone = home.run(&["disconnect", "--yes"]);
             assert!(undone.status.success(), "{step} {times}: {}", text(&undone.stdout));
             assert!(home.files() == before, "{step} {times} {is_update}");
+            assert_eq!(home.temporary(), Vec::<PathBuf>::new(), "{step} {times} {is_update}");
         }
     }
     assert_eq!(ends, 3, "each step was passed");

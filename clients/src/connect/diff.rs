@@ -1,9 +1,13 @@
 //! A change as people are shown it: our lines and no others, which may be somebody's secrets.
 
+use crate::format::Thin;
 use similar::{Algorithm, ChangeTag, DiffTag, TextDiff, capture_diff_slices};
 
 /// The lines of ours that go and come between two versions of a file. `base` is the file without what is ours.
 pub fn shown(before: &str, base: &str, after: &str) -> String {
+    // Many blank lines that go would take long, and say nothing.
+    let [before, base, after] = [before, base, after].map(Thin::new);
+    let (before, base, after) = (&before.text, &base.text, &after.text);
     let (before, after) = (ours(base, before), ours(base, after));
     let diff = TextDiff::from_lines(&before, &after);
     let changes = diff.iter_all_changes().filter(|change| change.tag() != ChangeTag::Equal);

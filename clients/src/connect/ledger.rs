@@ -3,8 +3,9 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use memorist_durable::{LockedFile, NewFile, PrivateFolder, replace};
+use memorist_durable::{LockedFile, NewFile, PrivateFolder, folder_of, replace, sweep, sweep_locked};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -127,7 +128,16 @@ impl Ledger {
         let private = PrivateFolder::create(folder).map_err(failed)?;
         let lock = File::options().create(true).truncate(false).write(true).open(private.path().join(LOCK));
         let lock = LockedFile::try_lock(lock.map_err(failed)?).map_err(failed)?.ok_or(Error::Busy)?;
-        Ok(Ledger { lock: Some(lock), ..Ledger::read(private.path())? })
+        let ledger = Ledger { lock: Some(lock), ..Ledger::read(private.path())? };
+        ledger.sweep();
+        Ok(ledger)
+    }
+
+    /// Removes the copies that killed processes left: a file is recorded before one is made beside it, and the lock says that
+    /// nobody is making one.
+    fn sweep(&self) {
+        [self.folder.clone(), self.folder.join(BACKUPS)].iter().for_each(|folder| sweep(folder, Duration::ZERO));
+        self.records.iter().for_each(|record| sweep_locked(folder_of(&record.path)));
     }
 
     /// All records.

@@ -60,7 +60,8 @@ impl Target {
         }
         let failed = |error: io::Error| Trouble::write(&error);
         sweep(folder_of(&self.path), ABANDONED);
-        let new = NewFile::beside(&self.path).map_err(failed)?;
+        // Whoever writes here has the ledger open, and so its lock.
+        let new = NewFile::beside_locked(&self.path).map_err(failed)?;
         new.file().write_all(bytes).map_err(failed)?;
         keep_rights(&new, &self.path, executable).map_err(failed)?;
         // This takes long, and what the client saves meanwhile would be lost if it came after the check.

@@ -7,11 +7,13 @@
 //! |---|---|
 //! | `refused.rs` | why a file is not changed |
 //! | `lines.rs` | the line end of a text |
+//! | `blank.rs` | long runs of blank lines |
 //! | `entry.rs` | an entry of a settings file, and what it does to what is read |
 //! | `json.rs` | JSON, JSONC and JSON5 |
 //! | `toml.rs` | TOML |
 //! | `yaml.rs` | YAML |
 
+mod blank;
 mod entry;
 mod json;
 mod lines;
@@ -22,6 +24,7 @@ mod yaml;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub(crate) use blank::Thin;
 pub use entry::{Entry, Presence, Slot};
 pub(crate) use lines::line_end;
 pub use refused::Refused;
@@ -72,7 +75,10 @@ impl Format {
             text,
             entry,
             |text| match self {
-                Format::Json | Format::Json5 => json::insert(text, self.is_loose(), entry),
+                Format::Json | Format::Json5 => {
+                    let thin = Thin::new(text);
+                    json::insert(&thin.text, self.is_loose(), entry).map(|edited| thin.edited(&edited))
+                }
                 Format::Toml => toml::insert(text, entry),
                 Format::Yaml => yaml::insert(text, entry),
             },
@@ -89,7 +95,10 @@ impl Format {
             text,
             entry,
             |text| match self {
-                Format::Json | Format::Json5 => json::remove(text, self.is_loose(), entry),
+                Format::Json | Format::Json5 => {
+                    let thin = Thin::new(text);
+                    json::remove(&thin.text, self.is_loose(), entry).map(|edited| thin.edited(&edited))
+                }
                 Format::Toml => toml::remove(text, entry),
                 Format::Yaml => yaml::remove(text, entry),
             },

@@ -182,3 +182,18 @@ fn an_edit_is_checked() {
         assert_eq!(changed, Err(Refused::Unsafe), "{wrong}");
     }
 }
+
+#[test]
+fn blank_lines_stay_where_nothing_is_changed() {
+    for lines in [1, 8, 9, 10, 500] {
+        let blank = "\n".repeat(lines);
+        for text in [
+            format!("{{{blank}  \"z\": \"ä\",{blank}  \"mcpServers\": {{\n    \"a\": {{}}\n  }}{blank}}}{blank}"),
+            format!(
+                "/* {blank} */ {{{blank}  \"mcpServers\": {{\n    \"ü\": {{}}\n  }}{blank}, \"z\": 1}} // x{blank}"
+            ),
+        ] {
+            assert_reversible(Format::Json, &text, &json_entry());
+        }
+    }
+}

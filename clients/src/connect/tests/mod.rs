@@ -6,7 +6,9 @@
 //! | `commands.rs` | a client whose own command registers the server |
 //! | `others.rs` | what others have written since, and before |
 //! | `refusing.rs` | files that are left as they are |
+//! | `attacked.rs` | what a killed process left, and what took long |
 
+mod attacked;
 #[cfg(unix)]
 mod commands;
 mod others;
