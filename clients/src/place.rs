@@ -1,7 +1,8 @@
 //! Where clients keep their files on this platform.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use memorist_durable::find_program;
 use memorist_sources::machine::Machine;
 
 /// A file or a folder of a client.
@@ -71,25 +72,13 @@ impl Place {
 
 /// The program of this name on the `PATH`, whose relative entries count for nothing.
 pub fn on_path(machine: &Machine, name: &str) -> Option<PathBuf> {
-    let folders = machine.path("PATH", "");
-    let ends: &[&str] = if cfg!(windows) { &[".exe", ".cmd"] } else { &[""] };
-    let folders = std::env::split_paths(&folders).filter(|folder| folder.is_absolute());
-    let mut paths = folders.flat_map(|folder| ends.iter().map(move |end| folder.join(format!("{name}{end}"))));
-    paths.find(|path| is_executable(path))
-}
-
-/// Whether a file can be run.
-pub fn is_executable(path: &Path) -> bool {
-    let Ok(found) = std::fs::metadata(path) else { return false };
-    #[cfg(unix)]
-    let may = std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o111 != 0;
-    #[cfg(not(unix))]
-    let may = true;
-    found.is_file() && may
+    find_program(name, machine.path("PATH", "").as_os_str())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]

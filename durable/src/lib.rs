@@ -1,4 +1,4 @@
-//! Files that are complete after a crash, and that no other user can swap or change.
+//! Files that are complete after a crash, and that no other user can swap or change; and the programs that are started.
 //!
 //! | module | job |
 //! |---|---|
@@ -6,6 +6,7 @@
 //! | `locked` | [`LockedFile`]: locked until it is dropped |
 //! | `plain` | [`open_plain`] opens plain files only: no link, no pipe, no device |
 //! | `folder` | [`PrivateFolder`]: one that only its user can change, held open while it is used |
+//! | `program` | [`command()`]: starts a program that is not one of the working folder. The only code that does |
 //! | [`crash`] | named steps at which a test ends the process |
 
 #[doc(hidden)]
@@ -14,6 +15,7 @@ mod folder;
 mod locked;
 mod new_file;
 mod plain;
+mod program;
 
 pub use folder::PrivateFolder;
 pub use locked::LockedFile;
@@ -22,3 +24,4 @@ pub use new_file::{
     sweep_work_folders, sync_folder,
 };
 pub use plain::open_plain;
+pub use program::{command, find_program, is_executable};

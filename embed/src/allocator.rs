@@ -17,7 +17,6 @@ pub fn restart_with_returning_allocator() {
 mod gnu {
     use std::env;
     use std::os::unix::process::CommandExt;
-    use std::process::Command;
 
     const VARIABLE: &str = "GLIBC_TUNABLES";
     const SETTINGS: &str = "glibc.malloc.mmap_threshold=131072:glibc.malloc.trim_threshold=131072";
@@ -26,7 +25,7 @@ mod gnu {
         let Some(value) = extended(env::var(VARIABLE).ok()) else { return };
         let Ok(program) = env::current_exe() else { return };
         let mut arguments = env::args_os();
-        let mut command = Command::new(program);
+        let Ok(mut command) = memorist_durable::command(program) else { return };
         if let Some(name) = arguments.next() {
             command.arg0(name);
         }

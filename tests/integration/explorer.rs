@@ -545,3 +545,32 @@ fn an_export_has_the_chosen_memories_and_the_links_between_them() {
         assert_eq!((count(&lines, "record"), count(&lines, "link")), (records, links), "{parameters}: {lines:?}");
     }
 }
+
+/// Item 8: an `xdg-open` of the working folder is not run, nor looked up by the one that is.
+#[cfg(target_os = "linux")]
+#[test]
+fn item_8_a_browser_is_not_opened_by_a_program_of_the_working_folder() {
+    use std::os::unix::fs::PermissionsExt;
+    let (folder, here) = (store(), tempfile::tempdir().unwrap());
+    let trap = here.path().join("bin");
+    let real = here.path().join("real");
+    for (folder, script) in [(&trap, "touch trapped"), (&real, "echo \"$PATH\" > opened.part; mv opened.part opened")] {
+        std::fs::create_dir(folder).unwrap();
+        let program = folder.join("xdg-open");
+        std::fs::write(&program, format!("#!/bin/sh\ncd '{}' && {script}\n", here.path().display())).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let mut command = memorist(folder.path(), &["explore", "--json"]);
+    command.current_dir(here.path()).env("DISPLAY", ":0").env_remove("SSH_CONNECTION");
+    command.env("PATH", format!("bin:.:{}::/usr/bin:/bin", real.display()));
+    let mut process = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let opened = here.path().join("opened");
+    let start = std::time::Instant::now();
+    while !opened.exists() && !here.path().join("trapped").exists() && start.elapsed().as_secs() < 20 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let _ = process.kill().and_then(|()| process.wait());
+    assert!(!here.path().join("trapped").exists(), "a program of the working folder was run");
+    let path = std::fs::read_to_string(&opened).expect("the program of an absolute folder is run");
+    assert_eq!(path.trim(), format!("{}:/usr/bin:/bin", real.display()));
+}

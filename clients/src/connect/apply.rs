@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Read;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use super::content::extends;
@@ -147,7 +147,7 @@ fn run(words: &[String]) -> Result<(), Trouble> {
     let (program, arguments) = words.split_first().ok_or_else(|| failed("it is empty".to_owned()))?;
     let mut errors = tempfile::tempfile().map_err(|error| failed(error.to_string()))?;
     let stderr = errors.try_clone().map_err(|error| failed(error.to_string()))?;
-    let mut command = Command::new(program);
+    let mut command = memorist_durable::command(program).map_err(|error| failed(error.to_string()))?;
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
     let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
     let began = Instant::now();

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use memorist_durable::is_executable;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -15,7 +16,7 @@ use super::trust::hooks_are_trusted;
 use crate::Client;
 use crate::clients::profile;
 use crate::format::{Entry, Presence};
-use crate::place::{is_executable, on_path};
+use crate::place::on_path;
 use crate::profile::{Content, Part, Profile, Role};
 
 /// Whether something is written for a client.

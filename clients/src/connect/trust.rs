@@ -3,7 +3,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -31,7 +31,7 @@ pub fn hooks_are_trusted(codex: &Path, hooks: &Path) -> Option<bool> {
 }
 
 fn ask(codex: &Path) -> Option<Value> {
-    let mut command = Command::new(codex);
+    let mut command = memorist_durable::command(codex).ok()?;
     command.arg("app-server").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
     let answer = (|| {

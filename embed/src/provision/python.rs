@@ -6,9 +6,10 @@
 
 use std::env;
 use std::ffi::OsStr;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use memorist_durable::find_program;
 
 use crate::error::{Error, Result};
 
@@ -28,11 +29,13 @@ impl Python {
     /// The first one that has pip. It runs in `folder`, which no other user can write to and which stays empty.
     pub(super) fn with_pip(folder: &Path) -> Result<Self> {
         let mut without_pip = None;
-        for program in NAMES.into_iter().filter_map(find) {
+        let path = env::var_os("PATH").unwrap_or_default();
+        for program in NAMES.into_iter().filter_map(|name| find_program(name, &path)) {
             let python = Python { program, folder: folder.to_owned() };
-            let mut version = python.pip();
-            version.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-            match version.status() {
+            let status = python.pip().and_then(|mut version| {
+                version.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status()
+            });
+            match status {
                 Ok(status) if status.success() => return Ok(python),
                 Ok(_) => without_pip = without_pip.or(Some(python.program)),
                 Err(_) => {}
@@ -48,46 +51,21 @@ impl Python {
     }
 
     /// The command `python -m pip`.
-    pub(super) fn pip(&self) -> Command {
-        let mut command = Command::new(&self.program);
+    pub(super) fn pip(&self) -> std::io::Result<Command> {
+        let mut command = memorist_durable::command(&self.program)?;
         command.current_dir(&self.folder).args(["-m", "pip"]);
         for (name, _) in env::vars_os().filter(|(name, _)| is_python_s(name)) {
             command.env_remove(name);
         }
         // Another Python, which pip would start itself.
         command.env_remove("PIP_PYTHON");
-        if let Ok(path) = env::join_paths(absolute_folders()) {
-            command.env("PATH", path);
-        }
         // Python 3.11 and newer can leave the working folder out altogether.
         command.env("PYTHONSAFEPATH", "1");
-        command
+        Ok(command)
     }
 }
 
 /// Where Python looks for modules, what it runs at its start, and the like.
 fn is_python_s(name: &OsStr) -> bool {
     name.as_encoded_bytes().get(..6).is_some_and(|start| start.eq_ignore_ascii_case(b"PYTHON"))
-}
-
-/// The folders of `PATH`. An empty or relative one would be the working folder, or within it.
-fn absolute_folders() -> Vec<PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path).filter(|folder| folder.is_absolute()).collect()
-}
-
-fn find(name: &str) -> Option<PathBuf> {
-    let file = format!("{name}{}", env::consts::EXE_SUFFIX);
-    absolute_folders().into_iter().map(|folder| folder.join(&file)).find(|program| is_executable(program))
-}
-
-#[cfg(unix)]
-fn is_executable(program: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    fs::metadata(program).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_executable(program: &Path) -> bool {
-    fs::metadata(program).is_ok_and(|found| found.is_file())
 }

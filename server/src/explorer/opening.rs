@@ -3,7 +3,7 @@
 
 use std::env;
 use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use tempfile::NamedTempFile;
 
@@ -36,7 +36,7 @@ fn lead_to(url: &str) -> std::io::Result<NamedTempFile> {
 fn start(program: &[&str], file: NamedTempFile) -> std::io::Result<NamedTempFile> {
     let (name, arguments) = (program[0], &program[1..]);
     let quiet = Stdio::null;
-    let mut command = Command::new(name);
+    let mut command = memorist_durable::command(name)?;
     command.args(arguments).arg(file.path()).stdin(quiet()).stdout(quiet()).stderr(quiet());
     // Ctrl-C ends this program, and not the browser.
     #[cfg(unix)]

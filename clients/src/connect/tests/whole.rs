@@ -66,7 +66,7 @@ fn each_file_says_how_the_server_is_started() {
     assert!(hooks.contains("say done"), "{hooks}");
     let script = home.read("Documents/Cline/Hooks/TaskStart");
     assert!(script.ends_with("exec '/opt/a b/memorist' hook cline start\n"), "{script}");
-    assert!(crate::place::is_executable(&home.path("Documents/Cline/Hooks/TaskStart")));
+    assert!(memorist_durable::is_executable(&home.path("Documents/Cline/Hooks/TaskStart")));
     let plugin = home.read(".config/opencode/plugins/memorist.js");
     assert!(plugin.contains("const HOOK = [\"/opt/a b/memorist\",\"hook\",\"opencode\",\"EVENT\"]"), "{plugin}");
     assert!(home.read(".copilot/copilot-instructions.md").contains("memory_search"));

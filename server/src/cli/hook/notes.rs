@@ -2,11 +2,11 @@
 
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::SystemTime;
 
 use memorist_clients::Client;
-use memorist_durable::PrivateFolder;
+use memorist_durable::{PrivateFolder, command};
 use memorist_engine::paths::StorePaths;
 use memorist_ingest::noted::Noted;
 
@@ -57,7 +57,7 @@ impl Notes {
             return;
         }
         let Ok(program) = std::env::current_exe() else { return };
-        let mut command = Command::new(program);
+        let Ok(mut command) = command(program) else { return };
         command.args(["sync", "--noted", "--quiet"]);
         // What the environment says is said to the other process, too, and may have a password.
         let store = global.store.clone().filter(|_| global.typed.contains(&"store"));
