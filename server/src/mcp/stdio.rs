@@ -1,4 +1,4 @@
-//! The server on stdin and stdout: one client, which ends it by closing stdin.
+//! The server on stdin and stdout: one client, which ends it by closing stdin, or by ending.
 
 use std::io;
 use std::sync::Arc;
@@ -24,11 +24,21 @@ const MESSAGES: usize = 16;
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long shutdown waits for a client that reads no responses.
 const STOP_TIMEOUT: Duration = Duration::from_secs(3);
+/// How often the parent is looked at.
+#[cfg(unix)]
+const PARENT_INTERVAL: Duration = Duration::from_secs(1);
 /// Buffer capacity that is kept for the next line.
 const KEPT_BYTES: usize = 64 << 10;
 
-/// Serves until stdin ends or `stop` does. A client that leaves without a word is not an error.
+/// Serves until stdin ends, `stop` does, or the process that started this one. A client that leaves without a word is not an
+/// error.
 pub async fn serve(handler: Handler, stop: impl Future<Output = ()>) -> Result<(), Failure> {
+    let stop = async {
+        tokio::select! {
+            () = stop => {}
+            () = parent_ended() => tracing::info!("the process that started this one has ended"),
+        }
+    };
     tokio::pin!(stop);
     let changes = handler.changes();
     let ending = changes.clone();
@@ -61,6 +71,22 @@ pub async fn serve(handler: Handler, stop: impl Future<Output = ()>) -> Result<(
         }
     };
     ended.map(drop).map_err(|error| Failure::new(Kind::Internal, error.to_string()))
+}
+
+/// Ends when the process that started this one has: stdin does not if another process has the pipe, too, as one that the
+/// client has started beside this one may. The parent of an orphan is process 1, which ends last.
+#[cfg(unix)]
+async fn parent_ended() {
+    let parent = rustix::process::getppid();
+    while rustix::process::getppid() == parent {
+        tokio::time::sleep(PARENT_INTERVAL).await;
+    }
+}
+
+/// Windows keeps the number of a parent that has ended, and gives it to another process.
+#[cfg(not(unix))]
+async fn parent_ended() {
+    std::future::pending().await
 }
 
 /// Messages as lines. An unreadable line gets a response here; the library would drop it and let the client wait.
