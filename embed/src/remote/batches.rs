@@ -119,7 +119,7 @@ impl Batches<'_> {
         }
         // By now the provider may refuse everything, as it does when an account is closed.
         self.require_sound(Attempts::of(self.purpose))?;
-        Ok(Err(Refusal(without(why, text))))
+        Ok(Err(Refusal(why.to_owned())))
     }
 
     /// The vector of a text; `None` if it is refused.
@@ -188,25 +188,9 @@ fn vector(numbers: Numbers) -> Outcome {
     normalise(numbers).map_err(|_| Refusal("its vector has no direction".to_owned()))
 }
 
-/// A message without what it repeats of the text: it is kept, and a purge of the text must not miss it.
-fn without(why: &str, text: &str) -> String {
-    const SHORTEST: usize = 12;
-    let letters: Vec<char> = why.chars().collect();
-    let repeats = letters.windows(SHORTEST).any(|part| text.contains(&part.iter().collect::<String>()));
-    let status = why.split(": ").next().unwrap_or_default();
-    if repeats { format!("{status}, with a message that repeats the text") } else { why.to_owned() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_reason_does_not_repeat_the_text() {
-        assert_eq!(without("status 400: too long", "my private diary"), "status 400: too long");
-        let said = without("status 400: cannot embed 'my private diary'", "this is my private diary of May");
-        assert_eq!(said, "status 400, with a message that repeats the text");
-    }
 
     #[test]
     fn a_vector_has_length_one_or_a_reason() {

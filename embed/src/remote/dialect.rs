@@ -3,6 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::reason::{is_about_size, unreadable};
 use crate::provider::Fields;
 
 /// How a provider is asked, and how it answers.
@@ -38,20 +39,13 @@ pub(super) trait Dialect: Send + Sync {
     }
 }
 
-/// Whether a message says that texts are too long. llama-server says so with status 500.
-pub(super) fn is_about_size(message: &str) -> bool {
-    const SIGNS: [&str; 5] = ["too large", "too long", "context length", "maximum context", "physical batch size"];
-    let message = message.to_lowercase();
-    SIGNS.iter().any(|sign| message.contains(sign))
-}
-
 /// Numbers of a vector as they came: what is no number is null. Empty where there is no vector.
 pub(super) type Numbers = Vec<Option<f32>>;
 
 /// Reads an answer, also one with NaN and Infinity, which some servers write though JSON has none: they become null.
 pub(super) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
     let parsed = serde_json::from_slice(body).or_else(|_| serde_json::from_slice(&without_nan(body)));
-    parsed.map_err(|error| error.to_string())
+    parsed.map_err(|error| unreadable(&error))
 }
 
 fn without_nan(body: &[u8]) -> Vec<u8> {

@@ -9,6 +9,7 @@
 //! | `dialect.rs` | what differs between protocols; one file for each: `openai.rs`, `gemini.rs`, `ollama.rs`, `cohere.rs` |
 //! | `profile.rs` | the settings, with what is known of the model; its identity |
 //! | `http.rs` | one request and its answer |
+//! | `reason.rs` | why a provider refuses, in our own words |
 //! | `retry.rs` | requests repeated, with growing pauses |
 //! | `breaker.rs` | a provider that fails is left alone for a while |
 //! | `cache.rs` | embeddings that are kept in a file |
@@ -38,6 +39,7 @@ mod ollama;
 mod openai;
 mod profile;
 mod provider;
+mod reason;
 mod retry;
 mod text;
 

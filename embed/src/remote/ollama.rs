@@ -3,7 +3,8 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::dialect::{Dialect, Limits, Numbers, is_about_size, parse};
+use super::dialect::{Dialect, Limits, Numbers, parse};
+use super::reason::is_about_size;
 use crate::provider::Fields;
 
 /// Ollama.

@@ -89,14 +89,6 @@ impl Profile {
     pub fn name(&self) -> String {
         format!("{} at {}", self.settings.name, self.address.base)
     }
-
-    /// A text of the provider without the key and the values of headers, `Bearer KEY` also as `KEY`.
-    pub fn without_secrets(&self, text: &str) -> String {
-        let secrets = self.settings.key.iter().chain(self.settings.headers.values()).map(|secret| secret.expose());
-        let secrets = secrets.flat_map(|secret| [Some(secret), secret.rsplit_once(' ').map(|(_, key)| key)]);
-        let secrets = secrets.flatten().filter(|secret| !secret.is_empty());
-        secrets.fold(text.to_owned(), |text, secret| text.replace(secret, "[secret]"))
-    }
 }
 
 fn forms(settings: &RemoteSettings, known: &Known) -> [Form; 2] {

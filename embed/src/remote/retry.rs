@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::failure::Failure;
 use super::http::{Answer, Http, Stop};
 use super::profile::{Profile, Purpose};
+use super::reason;
 use crate::hashed::next_random;
 
 /// How often a request is sent in all, and the pause before the second; each further one is twice as long.
@@ -29,8 +30,6 @@ impl Attempts {
 
 /// A provider that demands a longer pause is left alone instead.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// Characters of a provider's message that are shown.
-const SHOWN: usize = 200;
 
 /// Sends a request until it is answered well, or until it is clear that it will not be.
 pub(super) fn send(
@@ -76,15 +75,14 @@ pub(super) fn repeat<T>(
     }
 }
 
-/// The body of a good answer.
+/// The body of a good answer. What a bad one says is not shown.
 pub(super) fn judge(profile: &Profile, answer: Answer) -> Result<Vec<u8>, Failure> {
     let Answer { status, retry_after, body } = answer;
     if (200..300).contains(&status) {
         return Ok(body);
     }
     let Said { code, message } = said(&body);
-    let message = on_one_line(&profile.without_secrets(&message));
-    let why = if message.is_empty() { format!("status {status}") } else { format!("status {status}: {message}") };
+    let why = reason::about(&message).map_or(format!("status {status}"), |about| format!("status {status}: {about}"));
     let is_exhausted = code.contains("insufficient_quota") || code.contains("billing") || status == 402;
     Err(match status {
         _ if is_exhausted => Failure::Never(format!("its quota is exhausted ({why})")),
@@ -120,11 +118,6 @@ fn said(body: &[u8]) -> Said {
     Said { code: texts(&["code", "type", "status"]), message }
 }
 
-/// The beginning of `message`. Without secrets already: half of one would not be recognised.
-fn on_one_line(message: &str) -> String {
-    message.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(SHOWN).collect()
-}
-
 /// Waits, unless the caller gives up.
 fn wait(pause: Duration, stop: Stop<'_>) -> Result<(), Failure> {
     const STEP: Duration = Duration::from_millis(50);
@@ -155,7 +148,7 @@ mod tests {
     fn errors_are_read_in_every_shape() {
         for (body, code, message) in [
             (
-                r#"{"error":{"message":"No\n more","type":"insufficient_quota","code":null}}"#,
+                r#"{"error":{"message":"No more","type":"insufficient_quota","code":null}}"#,
                 "insufficient_quota",
                 "No more",
             ),
@@ -167,7 +160,7 @@ mod tests {
             ("[]", "", ""),
         ] {
             let said = said(body.as_bytes());
-            assert_eq!((said.code.as_str(), on_one_line(&said.message).as_str()), (code, message), "{body}");
+            assert_eq!((said.code.as_str(), said.message.as_str()), (code, message), "{body}");
         }
     }
 }

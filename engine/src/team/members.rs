@@ -20,8 +20,9 @@ impl TeamServer {
     /// The role itself is made by whoever looks after the database: `CREATE ROLE name LOGIN`.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if a name is no project's; [`Error::Server`].
+    /// [`Error::Invalid`] if a name is no project's, or no role's of its own; [`Error::Server`].
     pub fn admit(&self, member: &Member) -> Result<()> {
+        check(&member.role)?;
         if member.projects.is_empty() {
             return Err(Error::invalid("project", "name the projects that it belongs to, or * for all"));
         }
@@ -51,5 +52,40 @@ impl TeamServer {
             let rows = client.query_typed(&sql, &[])?;
             rows.iter().map(|row| Ok(Member { role: row.try_get(0)?, projects: row.try_get(1)? })).collect()
         })
+    }
+}
+
+/// Refuses names that are no role's of its own: to PostgreSQL, `public` is everybody, in quotes, too.
+fn check(role: &str) -> Result<()> {
+    let name = role.trim().to_ascii_lowercase();
+    let why = match name.as_str() {
+        "" => "a role has a name".to_owned(),
+        "public" => "public is every role of the server, and would let all of them in; name one role".to_owned(),
+        "none" => "none is a word of PostgreSQL, and no role; name another".to_owned(),
+        _ if name.starts_with("pg_") => {
+            format!("{role} is a role of PostgreSQL itself; make one: CREATE ROLE name LOGIN")
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::invalid("role", why))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::address::ServerAddress;
+
+    /// Item 16: nobody lets everybody in by a name.
+    #[test]
+    fn item_16_a_role_that_is_everybody_is_no_member() {
+        let server = TeamServer::new(ServerAddress::parse("postgres://nobody@127.0.0.1:1/none").unwrap());
+        for role in ["public", "PUBLIC", "Public", " public ", "none", "pg_monitor", "", " "] {
+            let member = Member { role: role.to_owned(), projects: vec!["atlas".to_owned()] };
+            let refused = server.admit(&member).unwrap_err();
+            assert!(matches!(refused, Error::Invalid { field: "role", .. }), "{role}: {refused}");
+        }
+        for role in ["ana", "public_relations", "nonesuch", "pgadmin"] {
+            assert!(check(role).is_ok(), "{role}");
+        }
     }
 }

@@ -162,7 +162,7 @@ fn a_server_that_fails_at_one_text_gives_the_others() {
     let embedder = embedder(&server.settings(Protocol::OpenAi));
     let outcomes = each(&*embedder, &["one", "bad", "two"]);
     assert_eq!((&outcomes[0], &outcomes[2]), (&Ok(expected("one")), &Ok(expected("two"))));
-    assert_eq!(outcomes[1], Err(Refusal("status 500: list index out of range".to_owned())));
+    assert_eq!(outcomes[1], Err(Refusal("status 500".to_owned())), "not in the words of the provider");
     assert!(embedder.is_available());
     let alone = each(&*embedder, &["bad"]);
     assert!(alone[0].is_err(), "nor may one alone be sent for ever");
@@ -225,7 +225,7 @@ fn a_provider_that_refuses_every_text_has_failed() {
     for protocol in ALL {
         let (said, asked) =
             error_of(protocol, || failing(400, json!({ "error": { "message": "dimensions: too many" } })));
-        assert!(said.contains("dimensions: too many"), "{said}");
+        assert!(said.contains("status 400: it is about `dimensions`") && !said.contains("too many"), "{said}");
         assert_eq!(asked, 2, "the texts, and a text that every model accepts");
     }
 }
@@ -242,7 +242,7 @@ fn errors_that_will_not_pass_are_not_repeated() {
             (403, json!({ "message": "no" }), "does not accept the key"),
             // The end of the message is cut, in the middle of the key.
             (403, json!({ "message": format!("{}{KEY}", "no ".repeat(64)) }), "does not accept the key"),
-            (404, json!({ "error": "model \"mine\" not found, try pulling it first" }), "try pulling it"),
+            (404, json!({ "error": "model \"mine\" not found, try pulling it first" }), "pulled first"),
             (
                 429,
                 json!({ "error": { "message": "You exceeded your quota", "type": "insufficient_quota" } }),
@@ -376,7 +376,40 @@ fn what_was_made_before_a_failure_is_kept() {
         assert_eq!(each(&*embedder, &["one", "two", "three"]), [Ok(expected("one"))], "{protocol:?}");
         assert!(!embedder.is_available());
         let error = embedder.embed_query("x").unwrap_err().to_string();
-        assert!(error.contains("revoked") && error.contains("tried again in"), "{error}");
+        assert!(
+            error.contains("status 401") && !error.contains("revoked") && error.contains("tried again in"),
+            "{error}"
+        );
         assert_eq!(server.requests().len(), 2, "it is left alone");
+    }
+}
+
+/// Item 16: a provider that repeats the key, in whatever form and place, is not quoted.
+#[test]
+fn item_16_no_text_of_a_provider_is_in_an_error() {
+    const REPEATED: [&str; 5] =
+        [KEY, "A-KEY-FOR-TESTS", "YS1rZXktZm9yLXRlc3Rz", "612d6b65792d666f722d7465737473", "a%2Dkey%2Dfor%2Dtests"];
+    for protocol in ALL {
+        let repeated = REPEATED.join(" ");
+        let said = |text: &str| json!({ "message": text, "code": text, "type": text, "status": text });
+        let bodies = [
+            json!({ "error": said(&format!("{repeated} is too long, or its dimension")) }).to_string(),
+            json!({ "error": repeated, "detail": repeated }).to_string(),
+            said(&repeated).to_string(),
+            // In the place of vectors.
+            json!({ "data": repeated, "embeddings": repeated }).to_string(),
+            json!({ "data": [{ "embedding": repeated }], "embeddings": [repeated] }).to_string(),
+            format!("{{\"{repeated}\": {repeated}"),
+        ];
+        for status in [200, 302, 400, 401, 402, 404, 418] {
+            for body in &bodies {
+                let answer = ResponseTemplate::new(status).set_body_raw(body.clone(), "application/json");
+                let server = Server::start(move |_, _| answer.clone(), protocol);
+                let settings = RemoteSettings { max_tokens: Some(100), ..server.settings(protocol) };
+                let error = embedder(&settings).embed_each(&["one"], &NoProgress).unwrap_err();
+                let said = format!("{error} {error:?}");
+                assert!(REPEATED.iter().all(|text| !said.contains(text)), "{protocol:?} {status}: {said}");
+            }
+        }
     }
 }

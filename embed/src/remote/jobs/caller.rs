@@ -10,6 +10,7 @@ use crate::remote::failure::Failure;
 use crate::remote::http::{Http, Request, Stop};
 use crate::remote::profile::{Form, Profile, Purpose};
 use crate::remote::provider::another_model;
+use crate::remote::reason::unreadable;
 use crate::remote::retry::{Attempts, judge, repeat};
 
 /// Longest time of a request without a file, and of one with.
@@ -135,7 +136,8 @@ impl Caller<'_> {
 const JSON: &str = "application/json";
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, JobFailure> {
-    serde_json::from_slice(body).map_err(|error| JobFailure::Later(format!("its answer cannot be used: {error}")))
+    let unusable = |error| JobFailure::Later(format!("its answer cannot be used: {}", unreadable(&error)));
+    serde_json::from_slice(body).map_err(unusable)
 }
 
 fn failure(failure: Failure) -> JobFailure {

@@ -8,6 +8,7 @@ use super::caller::{Caller, is_plain};
 use crate::jobs::{JobFailure, JobState};
 use crate::remote::dialect::Numbers;
 use crate::remote::gemini::path;
+use crate::remote::reason::known;
 
 /// Gemini.
 pub(super) struct Gemini;
@@ -56,8 +57,8 @@ fn operation(caller: &Caller<'_>, job: &str) -> Result<Option<Operation>, JobFai
 
 fn made(answer: &Value) -> Option<Made> {
     let id = ["/metadata/key", "/key"].iter().find_map(|place| answer.pointer(place)?.as_str()).map(str::to_owned);
-    // Not its message, which may repeat the text.
-    let why = answer.get("error").map(|error| format!("error {}", error["code"]));
+    // Not its message, which may repeat the text or the key.
+    let why = answer.get("error").map(|error| format!("error {}", error["code"].as_i64().unwrap_or_default()));
     let values = answer.pointer("/response/embedding/values").or_else(|| answer.pointer("/embedding/values"));
     let vector = match (values, why) {
         (Some(values), _) => Numbers::deserialize(values).map_err(|_| "its vector cannot be read".to_owned()),
@@ -103,7 +104,8 @@ impl JobApi for Gemini {
     fn look(&self, caller: &Caller<'_>, job: &str) -> Result<JobState, JobFailure> {
         let Some(operation) = operation(caller, job)? else { return Ok(JobState::Gone) };
         let state = operation.metadata["state"].as_str().unwrap_or_default();
-        let said = state.rsplit("_STATE_").next().unwrap_or_default().to_lowercase();
+        let said =
+            known(state.rsplit("_STATE_").next().unwrap_or_default()).unwrap_or("in another state").to_lowercase();
         let count = |name: &str| {
             let count = &operation.metadata["batchStats"][name];
             count.as_u64().or_else(|| count.as_str()?.parse().ok()).unwrap_or(0)
@@ -111,7 +113,9 @@ impl JobApi for Gemini {
         Ok(match said.as_str() {
             "succeeded" => JobState::Ended { is_complete: true, said },
             "cancelled" | "expired" => JobState::Ended { is_complete: false, said },
-            "failed" => JobState::Failed(operation.error["message"].as_str().unwrap_or(&said).to_owned()),
+            "failed" => JobState::Failed(
+                known(operation.error["status"].as_str().unwrap_or_default()).unwrap_or(&said).to_owned(),
+            ),
             _ => JobState::Running { done: count("successfulRequestCount") + count("failedRequestCount"), said },
         })
     }

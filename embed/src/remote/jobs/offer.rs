@@ -123,7 +123,7 @@ impl BatchJobs for Offer {
                 }
             })
         })?;
-        Ok(why.map(|why| self.provider.profile.without_secrets(&why)))
+        Ok(why)
     }
 
     fn cancel(&self, job: &str, progress: &dyn Progress) -> Result<(), JobFailure> {

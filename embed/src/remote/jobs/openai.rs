@@ -9,6 +9,7 @@ use super::api::{Each, JobApi, Made};
 use super::caller::{Caller, is_plain};
 use crate::jobs::{JobFailure, JobState};
 use crate::remote::dialect::Numbers;
+use crate::remote::reason::known;
 
 /// OpenAI.
 pub(super) struct OpenAi;
@@ -106,9 +107,9 @@ fn list<T: serde::de::DeserializeOwned>(
     }
 }
 
-/// The text in the first of these places.
-fn text(value: &Value, places: &[&str]) -> Option<String> {
-    places.iter().find_map(|place| value.pointer(place)?.as_str()).map(str::to_owned)
+/// The code in the first of these places.
+fn code(value: &Value, places: &[&str]) -> Option<String> {
+    places.iter().find_map(|place| known(value.pointer(place)?.as_str()?)).map(str::to_owned)
 }
 
 fn made(line: &[u8]) -> Option<Made> {
@@ -117,12 +118,12 @@ fn made(line: &[u8]) -> Option<Made> {
         Some(Response { status_code: 200, body }) => {
             vector(&body).ok_or_else(|| "its vector cannot be read".to_owned())
         }
-        // Not its message, which may repeat the text.
+        // Not its message, which may repeat the text or the key.
         Some(Response { status_code, body }) => {
-            let code = text(&body, &["/error/code", "/error/type"]).map_or(String::new(), |code| format!(", {code}"));
+            let code = code(&body, &["/error/code", "/error/type"]).map_or(String::new(), |code| format!(", {code}"));
             Err(format!("status {status_code}{code}"))
         }
-        None => Err(text(&line.error?, &["/code"]).unwrap_or_else(|| "no reason is given".to_owned())),
+        None => Err(code(&line.error?, &["/code"]).unwrap_or_else(|| "no reason is given".to_owned())),
     };
     Some(Made { id: Some(line.custom_id), vector })
 }
@@ -188,11 +189,11 @@ impl JobApi for OpenAi {
     fn look(&self, caller: &Caller<'_>, job: &str) -> Result<JobState, JobFailure> {
         let Some(batch) = batch(caller, job)? else { return Ok(JobState::Gone) };
         let count = |name: &str| batch.request_counts[name].as_u64().unwrap_or(0);
-        let said = batch.status.replace('_', " ");
+        let said = known(&batch.status).unwrap_or("in another state").replace('_', " ");
         Ok(match batch.status.as_str() {
             "completed" => JobState::Ended { is_complete: true, said },
             "expired" | "cancelled" => JobState::Ended { is_complete: false, said },
-            "failed" => JobState::Failed(text(&batch.errors, &["/data/0/message", "/data/0/code"]).unwrap_or(said)),
+            "failed" => JobState::Failed(code(&batch.errors, &["/data/0/code"]).unwrap_or(said)),
             _ => JobState::Running { done: count("completed") + count("failed"), said },
         })
     }
