@@ -158,9 +158,14 @@ impl ModelHost {
     /// Compares the model's files with their hashes, or asks the provider for a vector. Returns its name, or `None` if none
     /// is set up.
     pub fn verify(&self) -> Result<Option<String>> {
+        self.verify_within(Duration::MAX)
+    }
+
+    /// The same, waiting for a provider no longer than this.
+    pub fn verify_within(&self, most: Duration) -> Result<Option<String>> {
         match &self.source {
             Source::Ready(embedder) => Ok(Some(embedder.identity().name.clone())),
-            Source::Loader(loader) => loader.verify().inspect_err(|error| {
+            Source::Loader(loader) => loader.verify_within(most).inspect_err(|error| {
                 if let Error::Replaced(_) = error.root() {
                     // What is in memory is of the model before.
                     *self.state.lock() = State::default();

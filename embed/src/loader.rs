@@ -1,6 +1,7 @@
 //! The interface of what loads a model when it is needed.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::embedder::Embedder;
 use crate::error::Result;
@@ -19,6 +20,11 @@ pub trait Loader: Send + Sync {
     /// Compares its files with their hashes, or asks the provider for a vector. Returns the name of the model, or `None` if it
     /// is not set up.
     fn verify(&self) -> Result<Option<String>>;
+
+    /// The same for a check, which waits for a provider no longer than this.
+    fn verify_within(&self, _most: Duration) -> Result<Option<String>> {
+        self.verify()
+    }
 
     /// Whether it is a provider's that takes batch jobs.
     fn takes_batch_jobs(&self) -> bool {

@@ -2,6 +2,7 @@
 //! agree on the records.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use roaring::RoaringTreemap;
 
@@ -20,6 +21,8 @@ const NAMED: usize = 5;
 const STEP: usize = 5_000;
 /// How often to retry if the log was trimmed between taking the two snapshots.
 const RETRIES: usize = 50;
+/// How long a provider is waited for. A local one may accept a connection and never answer.
+const PROVIDER_WAIT: Duration = Duration::from_secs(5);
 const BEHIND: &str = "it is older than the sync log reaches back";
 /// A stored vector and its copy in the index are equal if their cosine is within this of 1 (f32 rounding).
 const SAME: f32 = 1e-3;
@@ -171,7 +174,7 @@ fn vectors(store: &Store, progress: &dyn Progress) -> Result<Check> {
 
 fn model(store: &Store, _progress: &dyn Progress) -> Result<Check> {
     let is_folder = matches!(store.config().model.source, ModelSource::Folder(_));
-    let (ok, found, remedy) = match store.host.verify().map_err(Error::from) {
+    let (ok, found, remedy) = match store.host.verify_within(PROVIDER_WAIT).map_err(Error::from) {
         Ok(Some(name)) => (true, name, None),
         Ok(None) if store.config().model.source == ModelSource::None => {
             (true, "none, so only words are searched".into(), None)

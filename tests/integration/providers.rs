@@ -1,5 +1,6 @@
 //! Embeddings of a provider that fails, refuses, and comes back.
 
+use std::net::TcpListener;
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -11,6 +12,7 @@ use memorist_engine::types::{Filter, NewRecord, Purge, Query, Viewer};
 use memorist_engine::{Engine, Remedy};
 
 use crate::provider_server::Provider;
+use crate::support::{memorist, text};
 
 fn remote(settings: RemoteSettings) -> ModelSource {
     ModelSource::Remote(Box::new(settings))
@@ -305,4 +307,26 @@ fn a_purge_is_not_undone_by_what_is_on_the_way() {
     changing.flush(&NoProgress).unwrap();
     assert_eq!(changing.index_stats().unwrap().vectors, 1);
     assert_eq!(memorist_engine::embed::cache_stats(&cache).entries, 0);
+}
+
+/// Item 13: `doctor` ends soon beside a provider on this machine that takes each connection and never answers.
+#[test]
+fn item_13_doctor_does_not_wait_for_a_provider_that_never_answers() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap();
+    std::thread::spawn(move || silent.incoming().flatten().collect::<Vec<_>>());
+    for (provider, path) in [("ollama", ""), ("lmstudio", "/v1")] {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = Engine::open(folder.path(), Config::without_model()).unwrap();
+        add(&engine, "the harbour office opens at nine");
+        engine.close();
+        let settings = format!("[embedding]\nprovider = \"{provider}\"\nurl = \"http://{address}{path}\"\n");
+        std::fs::write(folder.path().join("memorist.toml"), settings).unwrap();
+        let started = Instant::now();
+        let output = memorist(folder.path(), &["doctor"]).env("HOME", folder.path()).output().unwrap();
+        let said = [text(&output.stdout), text(&output.stderr)].concat();
+        assert!(started.elapsed() < Duration::from_secs(20), "{provider}: {:?}: {said}", started.elapsed());
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(said.contains("did not answer within 5 s, as long as a check waits"), "{said}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::batches::Outcome;
 use super::jobs::Offer;
@@ -66,9 +66,20 @@ impl Loader for RemoteLoader {
     }
 
     fn verify(&self) -> Result<Option<String>> {
+        self.verify_within(Duration::MAX)
+    }
+
+    fn verify_within(&self, most: Duration) -> Result<Option<String>> {
         self.require_key()?;
         let known = self.provider.dims();
-        let found = self.provider.learn(&|| false)?;
+        let started = Instant::now();
+        let found = self.provider.learn(&|| started.elapsed() >= most).map_err(|error| match error {
+            Error::Cancelled => {
+                let why = format!("it did not answer within {} s, as long as a check waits", most.as_secs_f64());
+                self.provider.breaker.slow(&why, Instant::now())
+            }
+            error => error,
+        })?;
         if let Some(known) = known.filter(|known| *known != found) {
             let name = self.provider.profile.name();
             return Err(Error::Replaced(format!("the embedding provider {name}: {}", another_model(found, known))));

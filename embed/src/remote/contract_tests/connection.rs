@@ -119,3 +119,21 @@ fn nobody_at_the_address_is_a_failure_that_names_it() {
     let error = embedder(&settings).embed_batch(&["x"]).unwrap_err().to_string();
     assert!(error.contains(&url) && error.contains("gives no vectors"), "{error}");
 }
+
+/// Item 13: a check of a provider that takes the connection and never answers says so soon.
+#[test]
+fn item_13_a_check_does_not_wait_for_a_provider_that_never_answers() {
+    let silent = raw(|stream| {
+        std::thread::sleep(Duration::from_secs(60));
+        drop(stream);
+    });
+    for protocol in ALL {
+        let mut settings = settings(protocol, &silent);
+        settings.timeout = None;
+        let host = ModelHost::new(&ModelSource::Remote(Box::new(settings)).into()).unwrap();
+        let started = Instant::now();
+        let error = host.verify_within(Duration::from_millis(500)).unwrap_err().to_string();
+        assert!(started.elapsed() < Duration::from_secs(3), "{protocol:?}: {:?}", started.elapsed());
+        assert!(error.contains("did not answer within 0.5 s, as long as a check waits"), "{error}");
+    }
+}
