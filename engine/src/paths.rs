@@ -33,6 +33,12 @@ impl StorePaths {
         self.root.join("memory.db")
     }
 
+    /// Whether the folder has a store, or what is left of one: one that lost its database is no new one.
+    pub fn is_any_there(&self) -> bool {
+        let mut parts = [self.database(), self.vectors(), self.keywords()].into_iter();
+        parts.any(|part| part.symlink_metadata().is_ok())
+    }
+
     /// Where a repair at `when` keeps the damaged database.
     pub fn damaged(&self, when: &str) -> PathBuf {
         self.root.join(format!("memory.db.damaged-{when}"))

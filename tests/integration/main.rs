@@ -47,6 +47,7 @@
 //! | `space.rs` | deletes free space |
 //! | `forget.rs` | purged data is in no file, and expired records are deleted |
 //! | `processes.rs` | eight processes that write concurrently see all writes at once |
+//! | `no_store.rs` | commands that read make no store |
 //! | `orphans.rs` | a server whose client was killed ends, also where another process has the pipe |
 //! | `lock_holder.rs` | eight processes, of which the one with the writer lock is killed every second |
 //! | `paused.rs` | a process that is stopped while it holds a lock |
@@ -101,6 +102,7 @@ mod lock_holder;
 mod meaning;
 mod model;
 mod moving;
+mod no_store;
 #[cfg(target_os = "linux")]
 mod orphans;
 mod own_vectors;

@@ -5,6 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use memorist_engine::Engine;
+use memorist_engine::config::Config;
 use sha2::{Digest as _, Sha256};
 
 use crate::support::{memorist, text};
@@ -105,6 +107,8 @@ fn a_false_package_beside_the_program_is_not_used() {
     fs::File::create(package.join("model.onnx")).unwrap().set_len(22_928_619).unwrap();
     let settings = prefix.path().join("memorist.toml");
     fs::write(&settings, "download = false\n").unwrap();
+    // A search makes no store.
+    Engine::open(prefix.path().join("store"), Config::without_model()).unwrap().close();
     let output = Command::new(&program)
         .args(["search", "which theme", "--config"])
         .arg(&settings)

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use memorist_engine::Engine;
 use memorist_engine::config::Config;
 use memorist_engine::embed::Plan;
+use memorist_engine::paths::StorePaths;
 use memorist_engine::types::MAX_CONTENT_BYTES;
 use serde::Serialize;
 use serde_json::Value;
@@ -68,6 +69,29 @@ impl App {
     /// The store.
     pub fn engine(&self, maintenance: Maintenance) -> Result<Engine, Failure> {
         Ok(Engine::open(&self.settings.store, self.config(maintenance))?)
+    }
+
+    /// The store of a command that only reads: none is made for it.
+    pub fn existing(&self, maintenance: Maintenance) -> Result<Engine, Failure> {
+        self.require_store()?;
+        self.engine(maintenance)
+    }
+
+    /// Fails if there is no store.
+    pub fn require_store(&self) -> Result<(), Failure> {
+        self.missing_store().map_or(Ok(()), |why| Err(Failure::new(Kind::Store, why)))
+    }
+
+    /// What to say where there is no store.
+    pub fn missing_store(&self) -> Option<String> {
+        let Settings { store, engine, .. } = &self.settings;
+        let is_there = engine.team.is_some() || store.is_file() || StorePaths::new(store).is_any_there();
+        let store = store.display();
+        (!is_there).then(|| {
+            format!(
+                "there is no store in {store}; `memorist add` or `memorist serve` makes one, and --store names another"
+            )
+        })
     }
 
     /// The configuration for opening the store.

@@ -10,7 +10,7 @@ use crate::exit::Outcome;
 /// Runs the command.
 pub fn run(app: &App, args: &Backup) -> Outcome {
     let bars = app.bars()?;
-    let engine = app.engine(Maintenance::Off)?;
+    let engine = app.existing(Maintenance::Off)?;
     let bytes = engine.back_up(&args.file, &bars)?;
     engine.close();
     drop(bars);

@@ -41,7 +41,7 @@ pub fn run(app: &App, args: &Bench) -> Outcome {
 
 fn measure(app: &App, options: &BenchOptions) -> Result<VectorBench, Failure> {
     let bars = app.bars()?;
-    let engine = app.engine(Maintenance::Off)?;
+    let engine = app.existing(Maintenance::Off)?;
     let bench = engine.bench_vectors(options, &bars)?;
     engine.close();
     Ok(bench)

@@ -11,7 +11,7 @@ use crate::wire::{self, DigestParams, Int};
 pub fn run(app: &App, args: Digest) -> Outcome {
     let max_tokens = args.max_tokens.map(Int);
     let params = DigestParams { feature: args.feature, max_tokens, ..DigestParams::default() };
-    let engine = app.engine(Maintenance::Off)?;
+    let engine = app.existing(Maintenance::Off)?;
     let result = ops::digest(&engine, &app.settings().context, params)?;
     engine.close();
     app.output().result(&result, |digest| wire::markdown(digest).trim_end().to_owned())?;

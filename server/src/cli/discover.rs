@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::env;
 use std::io::{self, IsTerminal as _};
 
+use memorist_engine::Engine;
 use memorist_engine::progress::Progress as _;
 use memorist_engine::types::{NewSource, SourceKind};
 use memorist_ingest::sources::discover::discover;
@@ -23,8 +24,10 @@ pub fn run(app: &App, args: &SourceDiscover) -> Outcome {
     let places = discover(&machine, env::current_dir().ok().as_deref(), &mut |_| bars.advance(1));
     bars.finish();
     drop(bars);
-    let engine = app.engine(Maintenance::Off)?;
-    let sources: BTreeSet<String> = engine.sources()?.into_iter().map(|source| source.source.path).collect();
+    // Looking makes no store.
+    let engine = app.missing_store().is_none().then(|| app.engine(Maintenance::Off)).transpose()?;
+    let sources = engine.as_ref().map(Engine::sources).transpose()?.unwrap_or_default();
+    let sources: BTreeSet<String> = sources.into_iter().map(|source| source.source.path).collect();
     let mut result = DiscoverResult { places: Vec::new(), added: None };
     for (at, place) in places.into_iter().enumerate() {
         let is_source = add_sources::existing(&place.path).is_ok_and(|path| sources.contains(&path));
@@ -41,9 +44,9 @@ pub fn run(app: &App, args: &SourceDiscover) -> Outcome {
     if let Some(choice) = &choice {
         let chosen = chosen(choice, &result)?;
         let new = chosen.into_iter().map(|place| new_source(app, place)).collect::<Result<Vec<_>, _>>()?;
+        let engine = engine.map_or_else(|| app.engine(Maintenance::Off), Ok)?;
         result.added = Some(add_sources::add(app, &engine, &new, !args.no_sync, !args.no_embed)?);
     }
-    engine.close();
     app.output().result(&result, |result| match (&result.added, &args.add) {
         (Some(added), _) => add_sources::added(added),
         (None, _) => format!("{}\n{}", text(result), HOW),

@@ -20,6 +20,9 @@ const NAMED: usize = 20;
 
 /// Runs the command. Its exit code says whether the store is sound.
 pub fn run(app: &App, args: &Doctor, global: &Global) -> Outcome {
+    if let Some(why) = app.missing_store() {
+        return without_store(app, &why, global);
+    }
     let bars = app.bars()?;
     let diagnosis = memorist_engine::examine(&app.settings().store, app.config(Maintenance::Off), args.repair, &bars)?;
     drop(bars);
@@ -34,6 +37,20 @@ pub fn run(app: &App, args: &Doctor, global: &Global) -> Outcome {
     app.output()
         .result(&document, |_| [vec![text(&diagnosis)], standing.lines(), vec![clients.text()]].concat().join("\n"))?;
     Ok(if sound { 0 } else { Kind::Store.code() })
+}
+
+/// How the agents stand, where there is no store. Nothing is wrong with that, unless somebody has named one.
+fn without_store(app: &App, why: &str, global: &Global) -> Outcome {
+    let is_sound = !app.settings().store_is_named;
+    let clients = clients::all(global, &app.settings().store);
+    let checks = json!([{ "name": "store", "ok": is_sound, "details": [why] }]);
+    let document = json!({ "ok": is_sound, "checks": checks, "clients": clients.document() });
+    app.output().result(&document, |_| {
+        let verdict = if is_sound { "not there yet" } else { "NOT THERE" };
+        let lines = lines_of("store", verdict.to_owned(), vec![why.to_owned()]);
+        lines.chain([clients.text()]).collect::<Vec<_>>().join("\n")
+    })?;
+    Ok(if is_sound { 0 } else { Kind::Store.code() })
 }
 
 fn document(diagnosis: &Diagnosis) -> Value {

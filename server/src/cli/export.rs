@@ -16,7 +16,7 @@ use crate::{args, atomic_file};
 /// Runs the command. Without --project and --agent it exports every scope.
 pub fn run(app: &App, args: &args::Export) -> Outcome {
     let bars = app.bars()?;
-    let engine = app.engine(Maintenance::Off)?;
+    let engine = app.existing(Maintenance::Off)?;
     let filter = list::filter(&args.filters, &app.settings().context.defaults);
     let total = if filter.is_empty() { Some(engine.stats(&filter)?.total) } else { None };
     bars.start("exporting", total);

@@ -15,7 +15,7 @@ const NAMES: usize = 12;
 
 /// Runs the command.
 pub fn run(app: &App, args: &Get) -> Outcome {
-    let engine = app.engine(Maintenance::Off)?;
+    let engine = app.existing(Maintenance::Off)?;
     let context = &app.settings().context;
     let result = ops::get(&engine, context, &GetParams { id: Int(args.id), ..GetParams::default() })?;
     let ends = match &result.entry {

@@ -14,7 +14,7 @@ use crate::wire::{self, Defaults, Detail, Future, Importance, ListParams, ListRe
 pub fn run(app: &App, args: &List) -> Outcome {
     let limit = usize::try_from(args.limit).ok().filter(|limit| *limit > 0);
     let limit = limit.ok_or_else(|| Failure::input(format!("limit: {} is less than 1", args.limit)))?;
-    let engine = app.engine(Maintenance::Off)?;
+    let engine = app.existing(Maintenance::Off)?;
     let filter = filter(&args.filters, &app.settings().context.defaults);
     filter.validate()?;
     if args.only.is_some() || args.order.is_some() {

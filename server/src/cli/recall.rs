@@ -24,7 +24,7 @@ pub fn run(app: &App, args: Recall) -> Outcome {
         session: args.session,
         ..RecallParams::default()
     };
-    let engine = app.engine(Maintenance::On)?;
+    let engine = app.existing(Maintenance::On)?;
     let result = ops::recall(&engine, &app.settings().context, params)?;
     engine.close();
     if !app.output().json {

@@ -19,7 +19,7 @@ pub fn run(app: &App, args: Search) -> Outcome {
     let (explain, is_first) = (args.explain, args.cursor.is_none());
     let is_usual = args.min_relevance.is_none();
     let params = params(args, app.output().json);
-    let engine = app.engine(Maintenance::On)?;
+    let engine = app.existing(Maintenance::On)?;
     if engine.needs_rebuild()? {
         rebuild(app, &engine)?;
     }

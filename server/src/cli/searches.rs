@@ -19,7 +19,7 @@ pub fn run(app: &App, args: &Searches) -> Outcome {
         nothing: args.nothing,
         ..SearchesQuery::new(app.settings().context.defaults.own_viewer())
     };
-    let engine = app.engine(Maintenance::Off)?;
+    let engine = app.existing(Maintenance::Off)?;
     let searches = engine.searches(&query)?;
     engine.close();
     let next = searches.last().map(|search| search.id).filter(|_| searches.len() == query.limit);

@@ -64,7 +64,7 @@ fn names() -> String {
 }
 
 fn list(app: &App) -> Outcome {
-    let engine = app.engine(Maintenance::Off)?;
+    let engine = app.existing(Maintenance::Off)?;
     let sources = engine.source_stats()?.into_iter().map(Into::into).collect();
     engine.close();
     app.output().result(&SourcesResult { sources }, text)?;

@@ -15,7 +15,7 @@ use crate::wire::{StatsParams, StatsResult};
 
 /// Runs the command.
 pub fn run(app: &App) -> Outcome {
-    let engine = app.engine(Maintenance::Off)?;
+    let engine = app.existing(Maintenance::Off)?;
     let stats = ops::stats(&engine, &app.settings().context, &StatsParams::default())?;
     let indexes = engine.index_stats()?;
     engine.close();

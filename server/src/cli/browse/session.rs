@@ -26,6 +26,7 @@ const LOOK: Duration = Duration::from_millis(200);
 /// Runs the command.
 pub fn run(app: &App, args: &Browse) -> Outcome {
     screen::check(app.output())?;
+    app.require_store()?;
     let filter = list::filter(&args.filters, &app.settings().context.defaults);
     filter.validate()?;
     // Queries typed letter by letter are not logged.

@@ -23,6 +23,7 @@ use crate::{wire, wording};
 /// Runs the command.
 pub fn run(app: &App, file: &Path) -> Outcome {
     let lines = pairs::read(file)?;
+    app.require_store()?;
     let bars = app.bars()?;
     let settings = app.settings();
     // Nothing that is searched for here counts as used.
