@@ -1,11 +1,10 @@
 //! Whether a transcript that is being written has grown enough to be read.
 
-use std::fs::File;
 use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
-use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use memorist_engine::types::FileStamp;
+use memorist_sources::foreign::Foreign;
 
 use crate::settings::SyncSettings;
 
@@ -17,14 +16,14 @@ const COUNTED: u64 = 8 << 20;
 /// Whether a transcript waits: it grew, by fewer bytes and fewer lines than the settings say, and was read less than an
 /// interval ago. A line is a message: in most formats each has one. A file that does not consist of lines waits for bytes
 /// alone.
-pub fn waits(settings: &SyncSettings, path: &Path, known: FileStamp, found: FileStamp, now: SystemTime) -> bool {
+pub fn waits(settings: &SyncSettings, file: Foreign<'_>, known: FileStamp, found: FileStamp, now: SystemTime) -> bool {
     let Some(grown) = found.size.checked_sub(known.size).filter(|grown| *grown > 0) else { return false };
     let (bytes, messages) = (settings.delta_bytes, settings.delta_messages);
-    let counts_lines = messages > 0 && path.extension().is_some_and(|end| end == "jsonl");
+    let counts_lines = messages > 0 && file.path.extension().is_some_and(|end| end == "jsonl");
     if (bytes == 0 && !counts_lines) || (bytes > 0 && grown >= bytes) || is_late(settings, known, now) {
         return false;
     }
-    !counts_lines || lines(path, known.size, grown).is_ok_and(|lines| lines < messages)
+    !counts_lines || lines(file, known.size, grown).is_ok_and(|lines| lines < messages)
 }
 
 fn is_late(settings: &SyncSettings, known: FileStamp, now: SystemTime) -> bool {
@@ -34,11 +33,11 @@ fn is_late(settings: &SyncSettings, known: FileStamp, now: SystemTime) -> bool {
 }
 
 /// The lines that end in what is new.
-fn lines(path: &Path, from: u64, grown: u64) -> io::Result<u64> {
+fn lines(file: Foreign<'_>, from: u64, grown: u64) -> io::Result<u64> {
     if grown > COUNTED {
         return Ok(u64::MAX);
     }
-    let mut file = File::open(path)?;
+    let mut file = file.open(grown)?;
     file.seek(SeekFrom::Start(from))?;
     let mut lines = 0;
     for byte in BufReader::new(file.take(grown)).bytes() {
@@ -49,6 +48,10 @@ fn lines(path: &Path, from: u64, grown: u64) -> io::Result<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use memorist_sources::foreign::{Deadline, Root};
+
     use super::*;
 
     /// F14, Z7.
@@ -62,7 +65,9 @@ mod tests {
         let stamp = |size, modified| FileStamp { size, modified: nanos(modified), identity: (1, 1) };
         let waits = |bytes, messages, path: &Path, read: SystemTime, found: u64| {
             let settings = SyncSettings { delta_bytes: bytes, delta_messages: messages, ..SyncSettings::default() };
-            super::waits(&settings, path, stamp(3, read), stamp(found, now), now)
+            let (root, deadline) = (Root::around(path).unwrap(), Deadline::default());
+            let file = Foreign { root: &root, path, deadline: &deadline };
+            super::waits(&settings, file, stamp(3, read), stamp(found, now), now)
         };
         let all = std::fs::metadata(&path).unwrap().len();
         assert!(!waits(0, 0, &path, now, all), "at every change");

@@ -14,10 +14,11 @@
 //! | 1 | `note` | a note, read into chunks |
 //! | 1 | `session` | a transcript, read into turns |
 //! | 1 | [`moving`] | the stores of other memory systems, brought in |
-//! | 2 | [`sync`] | all files of all sources that have changed |
+//! | 2 | `reading` | files of one source, read and saved together |
 //! | 2 | [`daily_log`] | a file a day, with a line for each memory saved |
-//! | 3 | [`remove`] | a source, removed with what was read of it |
-//! | 3 | [`watch`] | the same whenever a file changes |
+//! | 3 | [`sync`] | all files of all sources that have changed |
+//! | 4 | [`remove`] | a source, removed with what was read of it |
+//! | 4 | [`watch`] | the same whenever a file changes |
 
 pub mod daily_log;
 mod delta;
@@ -29,6 +30,7 @@ mod note;
 pub mod noted;
 mod origins;
 pub mod project;
+mod reading;
 pub mod remove;
 mod session;
 pub mod settings;

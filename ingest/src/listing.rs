@@ -68,7 +68,8 @@ pub fn sessions(source: &NewSource, format: &dyn Format, go_on: &dyn Fn() -> io:
     let root = Path::new(&source.path);
     let mut listing = Listing::default();
     if fs::metadata(root)?.is_dir() {
-        below(root, format, 0, &mut listing, go_on)?;
+        let real_root = fs::canonicalize(root)?;
+        below(root, &real_root, format, 0, &mut listing, go_on)?;
     } else {
         listing.files.insert(root.to_owned(), stamp::of(root)?);
         listing.folders.extend(folder_of_file(source, &listing));
@@ -82,9 +83,10 @@ fn folder_of_file(source: &NewSource, listing: &Listing) -> Option<PathBuf> {
     listing.folders.is_empty().then(|| root.parent().map(Path::to_owned)).flatten()
 }
 
-/// Adds what is below a folder. Links to folders are not followed, those to files are.
+/// Adds what is below a folder. Links to folders are not followed, those to files inside the source are.
 fn below(
     folder: &Path,
+    real_root: &Path,
     format: &dyn Format,
     depth: usize,
     listing: &mut Listing,
@@ -105,15 +107,24 @@ fn below(
         let path = entry.path();
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => {
-                if below(&path, format, depth + 1, listing, go_on).is_err() {
+                if below(&path, real_root, format, depth + 1, listing, go_on).is_err() {
                     go_on()?;
                     listing.skipped.count("unreadable");
                 }
             }
-            Ok(_) if format.is_transcript(&path) => match stamp::of(&path) {
-                Ok(stamp) => drop(listing.files.insert(path, stamp)),
-                Err(_) => listing.skipped.count("unreadable"),
-            },
+            Ok(kind) if format.is_transcript(&path) => {
+                if kind.is_symlink() && !fs::canonicalize(&path).is_ok_and(|real| real.starts_with(real_root)) {
+                    listing.skipped.count("link out of the folder");
+                    continue;
+                }
+                match stamp::of(&path) {
+                    Ok(stamp) => drop(listing.files.insert(path, stamp)),
+                    Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                        listing.skipped.count("no regular file");
+                    }
+                    Err(_) => listing.skipped.count("unreadable"),
+                }
+            }
             Ok(_) => {}
             Err(_) => listing.skipped.count("unreadable"),
         }

@@ -1,7 +1,6 @@
 //! A note, read into chunks.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs;
 use std::io;
 use std::path::Path;
 use std::time::SystemTime;
@@ -10,6 +9,7 @@ use memorist_engine::types::{
     FileContent, FileReading, FileStamp, Kind, MAX_LABEL_BYTES, NewRecord, Place, Scope, SourceFile,
 };
 use memorist_sources::chunks::{self, Limits};
+use memorist_sources::foreign::Foreign;
 use memorist_sources::notes::kind_of;
 use memorist_sources::tokens::TokenCount;
 use serde::{Deserialize, Serialize};
@@ -21,6 +21,8 @@ use crate::{origins, stamp};
 pub const SOURCE: &str = "file-index";
 /// Bytes of the headings that a chunk has as its context.
 const CONTEXT: usize = 300;
+/// Bytes of the tags of a note, which each of its chunks has.
+const TAGS: usize = 2 << 10;
 
 /// How notes are read.
 pub struct NoteReader<'a> {
@@ -30,6 +32,8 @@ pub struct NoteReader<'a> {
     pub tokens: &'a dyn TokenCount,
     /// Whether files are read as if they were new.
     pub force: bool,
+    /// A larger file is a problem, in bytes.
+    pub max_bytes: u64,
 }
 
 /// What is kept of the chunks of a note, so that they are cut at the same places again.
@@ -54,13 +58,14 @@ impl NoteReader<'_> {
     /// Reads a note.
     pub fn read(
         &self,
-        path: &Path,
+        file: Foreign<'_>,
         thread: String,
         found: FileStamp,
         known: Option<&SourceFile>,
         scope: &Scope,
     ) -> FileReading {
         let read_at = SystemTime::now();
+        let path = file.path;
         let name = path.to_string_lossy().into_owned();
         let blank = FileReading {
             file: known.map(|known| known.id),
@@ -73,7 +78,7 @@ impl NoteReader<'_> {
             skipped: BTreeMap::new(),
             content: FileContent::Unchanged,
         };
-        match fs::read(path) {
+        match file.open(self.max_bytes).and_then(|mut file| file.read_all()) {
             Ok(bytes) => self.chunks(path, &bytes, known, scope, blank),
             Err(error) => FileReading { problem: Some(why(&error)), ..blank },
         }
@@ -110,6 +115,11 @@ impl NoteReader<'_> {
         tags.extend(note.tags);
         tags.retain(|tag| !tag.trim().is_empty() && tag.len() <= MAX_LABEL_BYTES && !tag.contains('\0'));
         tags.truncate(memorist_engine::types::MAX_TAGS);
+        let mut bytes = 0;
+        tags.retain(|tag| {
+            bytes += tag.len();
+            bytes <= TAGS
+        });
         let title = note.title.unwrap_or(file_name);
         let mut origins = origins::Chunks::of(&blank.thread);
         let mut cuts = HashSet::new();

@@ -10,8 +10,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process;
-use std::time::SystemTime;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 
+use memorist_durable::LockedFile;
 use memorist_engine::Engine;
 use memorist_engine::paths::StorePaths;
 use memorist_engine::types::{SourceId, SourceKind};
@@ -20,6 +22,10 @@ use memorist_engine::types::{SourceId, SourceKind};
 const MOST_BYTES: u64 = 64 << 10;
 /// What the name of a file that somebody has taken begins with.
 const TAKEN: &str = "transcripts-";
+/// What is locked while somebody reads what they name.
+const LOCK: &str = "reading.lock";
+/// How often to look whether another one has finished.
+const RETRY: Duration = Duration::from_millis(25);
 
 /// The file of a store.
 #[derive(Debug, Clone)]
@@ -65,6 +71,25 @@ impl Noted {
     /// Those of the file system.
     pub fn is_any(&self) -> io::Result<bool> {
         Ok(self.file.try_exists()? || !self.taken()?.is_empty())
+    }
+
+    /// The right to read what they name: one process has it at a time, so that no more wait than were started within
+    /// `wait`. `None` if another one still has it then, which looks for new notes when it has finished.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn alone(&self, wait: Duration) -> io::Result<Option<LockedFile>> {
+        let begun = Instant::now();
+        loop {
+            let file = private(OpenOptions::new().append(true).create(true), &self.folder.join(LOCK))?;
+            if let Some(alone) = LockedFile::try_lock(file)? {
+                return Ok(Some(alone));
+            }
+            if begun.elapsed() >= wait {
+                return Ok(None);
+            }
+            thread::sleep(RETRY);
+        }
     }
 
     /// Takes the notes, and those that somebody took and did not finish.
@@ -179,6 +204,18 @@ mod tests {
 
     fn paths<const N: usize>(numbers: [usize; N]) -> BTreeSet<PathBuf> {
         numbers.into_iter().map(path).collect()
+    }
+
+    #[test]
+    fn one_process_reads_and_the_next_waits_for_a_while_only() {
+        let (_folder, noted) = store();
+        let alone = noted.alone(Duration::ZERO).unwrap().expect("nobody reads");
+        let begun = Instant::now();
+        assert!(noted.alone(Duration::from_millis(100)).unwrap().is_none());
+        assert!(begun.elapsed() >= Duration::from_millis(100));
+        drop(alone);
+        assert!(noted.alone(Duration::ZERO).unwrap().is_some());
+        assert!(!noted.is_any().unwrap(), "its lock is no note");
     }
 
     #[test]

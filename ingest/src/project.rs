@@ -5,6 +5,10 @@ use std::{env, fs};
 
 use directories::BaseDirs;
 use memorist_engine::types::Scope;
+use memorist_sources::foreign;
+
+/// A larger `.git` is no file of git, in bytes: it has one path.
+const MAX_GIT_FILE: u64 = 64 << 10;
 
 /// The project of this process's working folder.
 pub fn of_working_folder() -> Option<String> {
@@ -43,7 +47,7 @@ pub fn of_session(folder: &Path, home: Option<&Path>) -> Option<String> {
 /// The main tree of the repository whose linked work tree this is (`git worktree add`): its `.git` is a file that names
 /// `REPOSITORY/worktrees/NAME`. For a repository without a main tree, the folder that names it.
 fn main_tree(tree: &Path) -> Option<PathBuf> {
-    let file = fs::read_to_string(tree.join(".git")).ok()?;
+    let file = String::from_utf8(foreign::lone(&tree.join(".git"), MAX_GIT_FILE).ok()?).ok()?;
     let own = tree.join(file.strip_prefix("gitdir:")?.trim());
     let all = own.parent().filter(|all| all.ends_with("worktrees"))?;
     // It may be relative, and contain `..`.

@@ -9,6 +9,7 @@ use memorist_engine::types::{
     SourceFile, Span,
 };
 use memorist_sources::chunks::{self, Limits};
+use memorist_sources::foreign::Foreign;
 use memorist_sources::formats::records::{UNREADABLE, is_uuid};
 use memorist_sources::formats::{Cursor, Format, Role, Turn};
 use memorist_sources::notes::NoteKind;
@@ -33,9 +34,17 @@ pub struct SessionReader<'a> {
 }
 
 impl SessionReader<'_> {
-    /// Reads what is new in a transcript.
-    pub fn read(&self, path: &Path, found: FileStamp, known: Option<&SourceFile>) -> FileReading {
+    /// Reads what is new in a transcript, or the next part of it if that `goes_on` with what is known, and whether it has
+    /// more.
+    pub fn read(
+        &self,
+        file: Foreign<'_>,
+        found: FileStamp,
+        known: Option<&SourceFile>,
+        goes_on: bool,
+    ) -> (FileReading, bool) {
         let read_at = SystemTime::now();
+        let path = file.path;
         let name = path.to_string_lossy().into_owned();
         let blank = FileReading {
             file: known.map(|known| known.id),
@@ -48,10 +57,10 @@ impl SessionReader<'_> {
             skipped: BTreeMap::new(),
             content: FileContent::Unchanged,
         };
-        let since = blank.cursor.clone().filter(|_| !self.force).map(Cursor);
-        let batch = match self.format.read(path, since.as_ref()) {
+        let since = blank.cursor.clone().filter(|_| !self.force || goes_on).map(Cursor);
+        let batch = match self.format.read_file(file, since.as_ref()) {
             Ok(batch) => batch,
-            Err(error) => return FileReading { problem: Some(error.to_string()), ..blank },
+            Err(error) => return (FileReading { problem: Some(error.to_string()), ..blank }, false),
         };
         let mut projects = HashMap::new();
         let turns: Vec<NewRecord> =
@@ -64,7 +73,10 @@ impl SessionReader<'_> {
         } else {
             FileContent::Turns { turns, whole }
         };
-        FileReading { cursor: Some(batch.cursor.0), skipped: batch.skipped.0, content, ..blank }
+        // Where it ends early, it is not known as it is.
+        let stamp = if batch.more { stamp::unsettled(found) } else { blank.stamp };
+        let cursor = Some(batch.cursor.0);
+        (FileReading { cursor, stamp, skipped: batch.skipped.0, content, ..blank }, batch.more)
     }
 
     /// The records of a turn: one, or several of a long one.

@@ -15,7 +15,11 @@ const GRAIN: Duration = Duration::from_millis(50);
 /// # Errors
 /// Those of the file system.
 pub fn of(path: &Path) -> io::Result<FileStamp> {
-    let mut stamp = of_metadata(&fs::metadata(path)?);
+    let found = fs::metadata(path)?;
+    if !found.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+    }
+    let mut stamp = of_metadata(&found);
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     if let Ok(log) = fs::metadata(log) {
@@ -55,5 +59,10 @@ fn identity(_: &Metadata) -> (u64, u64) {
 pub fn settled(stamp: FileStamp, read_at: SystemTime) -> FileStamp {
     let read_at = read_at.duration_since(UNIX_EPOCH).unwrap_or_default().saturating_sub(GRAIN).as_nanos();
     let is_settled = u128::try_from(stamp.modified).is_ok_and(|modified| modified < read_at);
-    if is_settled { stamp } else { FileStamp { modified: -1, ..stamp } }
+    if is_settled { stamp } else { unsettled(stamp) }
+}
+
+/// A stamp that no file has.
+pub fn unsettled(stamp: FileStamp) -> FileStamp {
+    FileStamp { modified: -1, ..stamp }
 }

@@ -14,22 +14,19 @@ use memorist_engine::types::{
     FileChanges, FileReading, FileStamp, NewSource, Scope, Source, SourceFile, SourceId, SourceKind,
 };
 use memorist_engine::{Engine, Error, Result};
+use memorist_sources::foreign::{Deadline, Foreign, Root};
 use memorist_sources::formats::{self, Format};
 use memorist_sources::tokens::{Estimate, TokenCount};
-use rayon::prelude::*;
 
 use crate::delta;
 use crate::listing::{self, Listing};
 use crate::lock::{SyncGuard, SyncLock};
 use crate::note::{NoteReader, why};
+use crate::reading::{BATCH_FILES, SourceReader, Task};
 use crate::session::SessionReader;
 use crate::settings::SyncSettings;
 use crate::{origins, project, stamp};
 
-/// Files are read together up to this many bytes, and saved in one transaction.
-const BATCH_BYTES: u64 = 8 << 20;
-/// And up to this many.
-const BATCH_FILES: usize = 128;
 /// Why the files of an empty folder are not gone.
 const NOT_MOUNTED: &str = "it is empty, and its files were on another disk, which may not be mounted; what was read of them \
      stays until there are files again, or the source is removed";
@@ -245,30 +242,25 @@ struct OneSource<'a> {
     force: bool,
 }
 
-/// A file to be read.
-struct Task<'a> {
-    path: PathBuf,
-    stamp: FileStamp,
-    known: Option<&'a SourceFile>,
-}
-
 impl OneSource<'_> {
     /// `None` if the source is gone by now.
     fn sync(&self, source: Source, taken: &mut BTreeSet<PathBuf>) -> Result<Option<SourceReport>> {
         let known = self.engine.source_files(source.id)?;
         let mut report = SourceReport::of(source);
         let format = report.source.source.format.as_deref().and_then(formats::by_name);
-        let mut listing = match self.list(&report.source.source, format) {
-            Ok(listing) => listing,
-            Err(_) if self.progress.cancelled() => return Err(Error::Cancelled),
-            Err(error) => {
-                // A disk that is not mounted has lost nothing: what was read of it stays.
-                let path = report.source.source.path.clone();
-                report.problem(path, format!("{}; what was read of it stays", why(&error)));
-                taken.extend(known.into_iter().map(|file| PathBuf::from(file.path)));
-                return Ok(Some(report));
-            }
-        };
+        let found = self.list(&report.source.source, format);
+        let (mut listing, root) =
+            match found.and_then(|found| Ok((found, Root::open(Path::new(&report.source.source.path))?))) {
+                Ok(found) => found,
+                Err(_) if self.progress.cancelled() => return Err(Error::Cancelled),
+                Err(error) => {
+                    // A disk that is not mounted has lost nothing: what was read of it stays.
+                    let path = report.source.source.path.clone();
+                    report.problem(path, format!("{}; what was read of it stays", why(&error)));
+                    taken.extend(known.into_iter().map(|file| PathBuf::from(file.path)));
+                    return Ok(Some(report));
+                }
+            };
         let missing = unmounted(&known, &listing);
         let all = listing.files.len();
         listing.files.retain(|path, _| taken.insert(path.clone()));
@@ -283,9 +275,8 @@ impl OneSource<'_> {
             report.problem(path, NOT_MOUNTED.to_owned());
             listing.skipped.0.insert("on a disk that is not mounted".to_owned(), missing.len() as u64);
         }
-        let tasks = self.tasks(&known, &listing, &gone, format);
-        let scope = self.scope(&report.source.source);
-        if !self.read_all(&mut report, &tasks, &known, &scope, format)? {
+        let tasks = self.tasks(&root, &known, &listing, &gone, format);
+        if !self.read_all(&mut report, &root, &tasks, &known, format)? {
             return Ok(None);
         }
         let moved: BTreeSet<i64> = tasks.iter().filter_map(|task| task.known).map(|file| file.id).collect();
@@ -309,10 +300,11 @@ impl OneSource<'_> {
         listing: &Listing,
     ) -> Result<Option<SourceReport>> {
         let format = report.source.source.format.as_deref().and_then(formats::by_name);
-        let tasks = self.tasks(known, listing, &[], format);
-        let scope = self.scope(&report.source.source);
+        // What is wrong with the folder is said when all of it is looked at.
+        let Ok(root) = Root::open(Path::new(&report.source.source.path)) else { return Ok(None) };
+        let tasks = self.tasks(&root, known, listing, &[], format);
         report.files = known.len() as u64;
-        Ok(self.read_all(&mut report, &tasks, known, &scope, format)?.then_some(report))
+        Ok(self.read_all(&mut report, &root, &tasks, known, format)?.then_some(report))
     }
 
     fn list(&self, source: &NewSource, format: Option<&'static dyn Format>) -> io::Result<Listing> {
@@ -338,6 +330,7 @@ impl OneSource<'_> {
     /// The files that have to be read.
     fn tasks<'k>(
         &self,
+        root: &Root,
         known: &'k [SourceFile],
         listing: &Listing,
         gone: &[&'k SourceFile],
@@ -360,7 +353,7 @@ impl OneSource<'_> {
                     && !self.force
                     && (format.is_some() || notes.is_current(known))
             });
-            if is_unchanged || known.is_some_and(|known| self.waits(known, path, stamp, format)) {
+            if is_unchanged || known.is_some_and(|known| self.waits(known, root, path, stamp, format)) {
                 continue;
             }
             let known = known.or_else(|| renamed.remove(&stamp.identity));
@@ -370,35 +363,46 @@ impl OneSource<'_> {
     }
 
     /// Whether a transcript has grown too little to be read.
-    fn waits(&self, known: &SourceFile, path: &Path, stamp: FileStamp, format: Option<&'static dyn Format>) -> bool {
+    fn waits(
+        &self,
+        known: &SourceFile,
+        root: &Root,
+        path: &Path,
+        stamp: FileStamp,
+        format: Option<&'static dyn Format>,
+    ) -> bool {
+        let deadline = Deadline::default();
+        let file = Foreign { root, path, deadline: &deadline };
         format.is_some()
             && !self.force
-            && delta::waits(&self.syncer.settings, path, known.stamp, stamp, SystemTime::now())
+            && delta::waits(&self.syncer.settings, file, known.stamp, stamp, SystemTime::now())
     }
 
     fn notes(&self) -> NoteReader<'_> {
-        NoteReader { limits: self.syncer.settings.limits(), tokens: self.syncer.tokens(), force: self.force }
+        let settings = &self.syncer.settings;
+        let (limits, max_bytes) = (settings.limits(), settings.max_file_bytes);
+        NoteReader { limits, tokens: self.syncer.tokens(), force: self.force, max_bytes }
     }
 
     /// Reads files together and saves them together. False if the source is gone.
     fn read_all(
         &self,
         report: &mut SourceReport,
+        root: &Root,
         tasks: &[Task<'_>],
         known: &[SourceFile],
-        scope: &Scope,
         format: Option<&'static dyn Format>,
     ) -> Result<bool> {
         if tasks.is_empty() {
             return Ok(true);
         }
-        let notes = self.notes();
+        let (notes, scope) = (self.notes(), self.scope(&report.source.source));
         let sessions = format.map(|format| SessionReader {
             format,
             limits: self.syncer.settings.limits(),
             tokens: self.syncer.tokens(),
             force: self.force,
-            scope,
+            scope: &scope,
             home: self.syncer.home.as_deref(),
         });
         let has_new_notes = sessions.is_none() && tasks.iter().any(|task| task.known.is_none());
@@ -407,31 +411,24 @@ impl OneSource<'_> {
         let threads = threads(tasks, known, &left);
         let what = format!("reading {}", report.source.source.path);
         self.progress.start(&what, Some(tasks.len() as u64));
-        let outcome = batches(tasks).try_for_each(|batch| {
-            if self.progress.cancelled() {
-                return Err(Error::Cancelled);
-            }
-            let readings: Vec<FileReading> = batch
-                .par_iter()
-                .map(|task| match &sessions {
-                    Some(sessions) => sessions.read(&task.path, task.stamp, task.known),
-                    None => notes.read(&task.path, threads[&task.path].clone(), task.stamp, task.known, scope),
-                })
-                .collect();
-            for (task, reading) in batch.iter().zip(&readings) {
-                report.count(task, reading);
-            }
-            let Some(changes) = self.engine.save_readings(report.source.id, readings)? else {
-                return Err(Error::NotFound(report.source.id.get().into()));
-            };
-            changes.into_iter().for_each(|changes| report.changes.add(changes));
-            self.progress.advance(batch.len() as u64);
-            Ok(())
-        });
+        let reader = SourceReader {
+            engine: self.engine,
+            source: report.source.id,
+            root,
+            scope: &scope,
+            notes: &notes,
+            sessions,
+            threads,
+            progress: self.progress,
+        };
+        let outcome = reader.read_all(tasks, &mut |task, reading, is_first| report.count(task, reading, is_first));
         self.progress.finish();
         match outcome {
             Err(Error::NotFound(_)) => Ok(false),
-            outcome => outcome.map(|()| true),
+            outcome => outcome.map(|changes| {
+                report.changes.add(changes);
+                true
+            }),
         }
     }
 }
@@ -460,13 +457,15 @@ impl SourceReport {
         }
     }
 
-    fn count(&mut self, task: &Task<'_>, reading: &FileReading) {
+    fn count(&mut self, task: &Task<'_>, reading: &FileReading, is_first: bool) {
         if let Some(why) = &reading.problem {
             self.problem(reading.path.clone(), why.clone());
             return;
         }
-        self.read += 1;
-        self.bytes += task.stamp.size;
+        if is_first {
+            self.read += 1;
+            self.bytes += task.stamp.size;
+        }
         for (reason, count) in &reading.skipped {
             *self.skipped.entry(reason.clone()).or_default() += count;
         }
@@ -537,21 +536,4 @@ fn threads(tasks: &[Task<'_>], known: &[SourceFile], left: &BTreeMap<String, Str
         (task.path.clone(), thread)
     };
     tasks.iter().map(thread).collect()
-}
-
-/// Tasks that are done together.
-fn batches<'a, 'k>(tasks: &'a [Task<'k>]) -> impl Iterator<Item = &'a [Task<'k>]> {
-    let mut rest = tasks;
-    std::iter::from_fn(move || {
-        let mut bytes = 0;
-        let fits = |task: &&Task<'_>| {
-            let is_first = bytes == 0;
-            bytes += task.stamp.size.max(1);
-            is_first || bytes <= BATCH_BYTES
-        };
-        let count = rest.iter().take(BATCH_FILES).take_while(fits).count();
-        let (batch, later) = rest.split_at(count);
-        rest = later;
-        (!batch.is_empty()).then_some(batch)
-    })
 }

@@ -2,6 +2,7 @@
 //!
 //! | module | job |
 //! |---|---|
+//! | [`foreign`] | the only code that opens a file which somebody else can write |
 //! | [`machine`] | the home folder and the environment, which say where agents keep their files |
 //! | [`formats`] | transcripts: one parser an agent, each gives [`formats::Turn`]s |
 //! | [`moving`] | the stores of other memory systems |
@@ -13,7 +14,9 @@
 //! | [`fuzzing`] | what the fuzz targets call |
 
 pub mod chunks;
+mod database;
 pub mod discover;
+pub mod foreign;
 pub mod formats;
 #[doc(hidden)]
 pub mod fuzzing;

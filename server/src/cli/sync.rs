@@ -26,6 +26,8 @@ use crate::wording::Worded as _;
 const LOOK: Duration = Duration::from_millis(100);
 /// A hint after an interrupted run.
 const RESTART: &str = "what was read stays; run it again to continue";
+/// How long a reading of what hooks have named waits for another one, before it leaves the rest to that.
+const WAIT: Duration = Duration::from_secs(10);
 /// Reasons that a line names.
 const NAMED: usize = 4;
 
@@ -43,21 +45,35 @@ pub fn run(app: &App, args: &SyncFiles) -> Outcome {
     if engine.sources()?.is_empty() {
         app.output().note(NONE);
     }
-    let noted = args.noted.then(|| Noted::of(&app.settings().store).take()).transpose().map_err(noted_failure)?;
-    let sources = match &noted {
-        Some(noted) => noted.sources(&engine)?.into_iter().map(Some).collect(),
-        None => vec![source],
-    };
-    let options: Vec<_> = sources.into_iter().map(|source| SyncOptions { source, force: args.force }).collect();
     let bars = app.bars()?;
-    let result = read(app, &engine, &options, !args.no_embed, &bars)?;
+    let result = if args.noted {
+        read_noted(app, &engine, args, &bars)?
+    } else {
+        read(app, &engine, &[SyncOptions { source, force: args.force }], !args.no_embed, &bars)?
+    };
     engine.close();
-    if let Some(noted) = noted {
-        noted.forget().map_err(noted_failure)?;
-    }
     drop(bars);
     app.output().result(&result, text)?;
     Ok(0)
+}
+
+/// Reads the sources that hooks have named, until none is left: who starts meanwhile leaves its own to this process.
+fn read_noted(app: &App, engine: &Engine, args: &SyncFiles, bars: &Bars) -> Result<SyncResult, Failure> {
+    let noted = Noted::of(&app.settings().store);
+    let mut all = SyncResult::default();
+    while noted.is_any().map_err(noted_failure)? {
+        let Some(alone) = noted.alone(WAIT).map_err(noted_failure)? else { break };
+        let taken = noted.take().map_err(noted_failure)?;
+        let sources = taken.sources(engine)?.into_iter();
+        let options: Vec<_> = sources.map(|id| SyncOptions { source: Some(id), force: args.force }).collect();
+        let result = read(app, engine, &options, !args.no_embed, bars)?;
+        all.sources.extend(result.sources);
+        all.embedded += result.embedded;
+        all.warnings.extend(result.warnings);
+        taken.forget().map_err(noted_failure)?;
+        drop(alone);
+    }
+    Ok(all)
 }
 
 fn noted_failure(error: std::io::Error) -> Failure {

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use directories::BaseDirs;
+use memorist_durable::open_plain;
 use memorist_engine::Error;
 use memorist_engine::config::ModelSource;
 use memorist_engine::progress::Progress;
@@ -99,7 +100,7 @@ impl Library {
     /// # Errors
     /// If the file cannot be read, those of the store, and if it is stopped: what was read stays.
     pub fn import(&self, file: &Path, progress: &dyn Progress) -> Result<Value, Problem> {
-        let opened = fs::File::open(file).map_err(|error| Failure::file(file, &error))?;
+        let opened = open_plain(file).map_err(|error| Failure::file(file, &error))?;
         let mut result = ImportResult::default();
         let importing = Importing {
             engine: &self.engine,

@@ -5,6 +5,9 @@ use std::io::{self, BufRead};
 /// Longest line: a memory with dozens of versions of the longest content.
 pub const MAX_LINE_BYTES: usize = 64 << 20;
 
+/// The most values of a line. In memory, each takes up to a hundred times the bytes of a short one.
+const MAX_VALUES: usize = 1 << 20;
+
 /// One line of input.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Line {
@@ -67,6 +70,9 @@ impl<R: BufRead> Lines<R> {
     }
 
     fn decode(&self, line: Vec<u8>) -> Result<String, String> {
+        if line.iter().filter(|byte| b",[{".contains(byte)).count() > MAX_VALUES {
+            return Err(format!("has more than {MAX_VALUES} values"));
+        }
         let mut text = String::from_utf8(line)
             .map_err(|error| format!("is not UTF-8 (at byte {})", error.utf8_error().valid_up_to() + 1))?;
         text.truncate(text.trim_end().len());

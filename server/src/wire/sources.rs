@@ -88,7 +88,7 @@ impl From<SourceStats> for SourceState {
 }
 
 /// The result of `sync`.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SyncResult {
     pub sources: Vec<SyncedSource>,

@@ -33,12 +33,15 @@ use piece::Pieces;
 /// Another version cuts other chunks.
 pub const VERSION: u32 = 1;
 
+/// The bytes of the headings that a chunk has.
+const MAX_HEADINGS: usize = 1 << 10;
+
 /// A part of a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunk {
     /// As it stands in the note, without empty lines around it.
     pub text: String,
-    /// The headings above its first own line, the highest first.
+    /// The headings above its first own line, the highest first, as far as they fit in 1 kB.
     pub headings: Vec<String>,
     /// Its first and last line, counted from 1, with what it repeats.
     pub lines: (u64, u64),
@@ -77,6 +80,12 @@ pub fn chunk(text: &str, kind: NoteKind, limits: &Limits, tokens: &dyn TokenCoun
         }
         let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { break };
         let above = path.iter().filter(|(level, _)| first.level().is_none_or(|own| *level < own));
+        let mut room_of_headings = MAX_HEADINGS;
+        let mut fits = |text: &str| {
+            let left = room_of_headings.checked_sub(text.len());
+            room_of_headings = left.unwrap_or_default();
+            left.is_some()
+        };
         let cost: usize = pieces.iter().map(|piece| piece.cost).sum();
         let room = limits.overlap.min(limits.tokens.saturating_sub(cost));
         let start =
@@ -88,7 +97,7 @@ pub fn chunk(text: &str, kind: NoteKind, limits: &Limits, tokens: &dyn TokenCoun
         let last_line = first_line + newlines(body);
         chunks.push(Chunk {
             text: body.to_owned(),
-            headings: above.map(|(_, text)| (*text).to_owned()).collect(),
+            headings: above.map(|(_, text)| (*text).to_owned()).take_while(|text| fits(text)).collect(),
             lines: (first_line, last_line),
             start: first.key,
         });

@@ -86,7 +86,7 @@ impl<'a> Pieces<'a> {
         }
         let parts: &mut dyn Iterator<Item = &str> = match cut {
             Cut::Lines => &mut part.split_inclusive('\n'),
-            Cut::Sentences => &mut part.split_sentence_bounds(),
+            Cut::Sentences => &mut words::without_long_gaps(part).flat_map(str::split_sentence_bounds),
             Cut::Words => return self.add_words(start, part),
         };
         let next = match cut {

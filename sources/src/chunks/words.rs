@@ -9,6 +9,8 @@ use unicode_segmentation::UnicodeSegmentation;
 const LONGEST_WORD: usize = 128;
 /// A part has at least this many bytes, if its tokens fit.
 const LEAST: usize = 32;
+/// So many characters between two letters are a gap, at which a text is cut.
+const GAP: usize = 256;
 /// One word out of so many ends a part.
 const ONE_OUT_OF: u32 = 8;
 
@@ -34,6 +36,18 @@ pub fn cut(text: &str, limit: usize, cost: &dyn Fn(&str) -> usize) -> Vec<(usize
         parts.push((start, at, sum));
     }
     parts
+}
+
+/// The text in parts, cut within long gaps between letters. After a dot, each character of a gap is a place where a sentence
+/// may begin, and all that follow are looked at to know.
+pub fn without_long_gaps(text: &str) -> impl Iterator<Item = &str> {
+    let mut gap = 0;
+    text.split_inclusive(move |char: char| {
+        gap = if char.is_alphanumeric() { 0 } else { gap + 1 };
+        let is_long = gap == GAP;
+        gap %= GAP;
+        is_long
+    })
 }
 
 /// Words with the spaces behind them. One of more than `longest` characters is cut, if it can be, between letters and
@@ -77,4 +91,19 @@ impl Kind {
 fn ends_a_part(word: &str) -> bool {
     let mixed = word.bytes().fold(0u32, |mixed, byte| (mixed ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     (mixed >> 8).is_multiple_of(ONE_OUT_OF)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_within_long_gaps_only() {
+        let parts = |text: &str| without_long_gaps(text).map(str::len).collect::<Vec<_>>();
+        assert_eq!(parts("One. Two, 3.5 - 4? \u{e9}"), [21]);
+        let gap = " ".repeat(GAP - 1);
+        assert_eq!(parts(&format!("a{gap}b{gap}c")), [2 * GAP + 1]);
+        assert_eq!(parts(&format!("a.{gap}b")), [GAP + 1, 1]);
+        assert_eq!(parts(&format!("a.{}b", " ".repeat(2 * GAP))), [GAP + 1, GAP, 2]);
+    }
 }

@@ -7,6 +7,8 @@ use std::time::UNIX_EPOCH;
 
 use ignore::{DirEntry, WalkBuilder};
 
+use crate::walk::filter;
+
 /// So many files and folders are looked at in a place.
 pub(super) const MAX_ENTRIES: usize = if cfg!(test) { 500 } else { 200_000 };
 /// So many projects, workspaces or vaults are looked at in a folder.
@@ -56,8 +58,9 @@ pub(super) fn every_file(folder: &Path) -> WalkBuilder {
 /// The files below a folder that neither are hidden nor ignored by git. Links are not followed.
 pub(super) fn own_files(folder: &Path) -> WalkBuilder {
     let mut walk = every_file(folder);
-    walk.hidden(true).git_ignore(true).git_exclude(true).require_git(false);
-    walk.filter_entry(|entry| entry.depth() == 0 || entry.file_name() != FOREIGN);
+    let is_own = filter(folder, &[".gitignore", ".git/info/exclude"]);
+    walk.hidden(true);
+    walk.filter_entry(move |entry| entry.depth() == 0 || entry.file_name() != FOREIGN && is_own(entry));
     walk
 }
 

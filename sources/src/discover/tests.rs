@@ -8,6 +8,7 @@ use tempfile::TempDir;
 
 use super::survey::MAX_ENTRIES;
 use super::{Place, What, discover_in};
+use crate::foreign::Foreign;
 use crate::formats::{Batch, Cursor, Format, ReadError};
 use crate::machine::Machine;
 
@@ -30,7 +31,7 @@ impl Format for Logs {
         path.extension().is_some_and(|end| end == "log")
     }
 
-    fn read(&self, _: &Path, _: Option<&Cursor>) -> Result<Batch, ReadError> {
+    fn read_file(&self, _: Foreign<'_>, _: Option<&Cursor>) -> Result<Batch, ReadError> {
         Err(ReadError::Unknown("not read here".into()))
     }
 }

@@ -1,14 +1,13 @@
 //! Obsidian vaults.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
 use super::found::Found;
 use super::survey::folders;
+use crate::foreign;
 use crate::machine::Machine;
 
 const ABOUT: &str = "an Obsidian vault";
@@ -57,9 +56,7 @@ fn lists(machine: &Machine) -> [PathBuf; 5] {
 }
 
 fn listed(list: &Path) -> Vec<PathBuf> {
-    let mut text = String::new();
-    let read = File::open(list).and_then(|file| file.take(MAX_LIST).read_to_string(&mut text));
-    let list = read.ok().and_then(|_| serde_json::from_str::<List>(&text).ok());
+    let list = foreign::lone(list, MAX_LIST).ok().and_then(|list| serde_json::from_slice::<List>(&list).ok());
     let paths = list.into_iter().flat_map(|list| list.vaults.into_values()).map(|vault| vault.path);
     paths.filter(|path| path.is_absolute()).collect()
 }

@@ -12,6 +12,7 @@ use super::field::{Field, parse};
 use super::jsonl::Lines;
 use super::records::{Content, UNREADABLE, count_unknown, for_each_line, join, texts, why_skipped};
 use super::{Batch, Cursor, Format, ReadError, Role, Turn};
+use crate::foreign::Foreign;
 use crate::machine::Machine;
 
 /// Reads transcripts of Claude Code.
@@ -37,13 +38,13 @@ impl Format for ClaudeCode {
             && (is_agent || !within("subagents"))
     }
 
-    fn read(&self, path: &Path, since: Option<&Cursor>) -> Result<Batch, ReadError> {
-        let file = Transcript::at(path);
+    fn read_file(&self, file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadError> {
+        let transcript = Transcript::at(file.path);
         let mut batch = Batch::default();
-        for_each_line(&mut Lines::<()>::open(path, since)?, &mut batch, |(), batch, line, bytes| {
+        for_each_line(&mut Lines::<()>::open(file, since)?, &mut batch, |(), batch, line, bytes| {
             let mut mended = Vec::new();
             match parse(bytes, &mut mended) {
-                Some(record) => file.take(&record, batch, line),
+                Some(record) => transcript.take(&record, batch, line),
                 None => batch.skipped.count(UNREADABLE),
             }
         })?;

@@ -13,6 +13,7 @@ use super::field::{Field, parse};
 use super::jsonl::Lines;
 use super::records::{Content, UNREADABLE, count_unknown, for_each_line, hash, is_uuid, join, read_compressed, texts};
 use super::{Batch, Cursor, Format, ReadError, Role, Turn};
+use crate::foreign::Foreign;
 use crate::machine::Machine;
 
 /// Reads transcripts of Codex CLI.
@@ -53,12 +54,13 @@ impl Format for Codex {
         name.starts_with("rollout-") && (name.ends_with(".jsonl") || name.ends_with(".jsonl.zst"))
     }
 
-    fn read(&self, path: &Path, since: Option<&Cursor>) -> Result<Batch, ReadError> {
+    fn read_file(&self, file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadError> {
+        let path = file.path;
         let mut batch = Batch::default();
         if path.extension().is_some_and(|extension| extension == "zst") {
-            read_compressed(path, since, &mut batch, |lines, batch| read_lines(path, lines, batch))?;
+            read_compressed(file, since, &mut batch, |lines, batch| read_lines(path, lines, batch))?;
         } else {
-            read_lines(path, &mut Lines::open(path, since)?, &mut batch)?;
+            read_lines(path, &mut Lines::open(file, since)?, &mut batch)?;
         }
         Ok(batch)
     }

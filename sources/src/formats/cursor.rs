@@ -11,6 +11,7 @@ use super::field::{Field, parse};
 use super::jsonl::Lines;
 use super::records::{Content, UNREADABLE, count_unknown, for_each_line, join, texts, why_skipped};
 use super::{Batch, Format, ReadError, Role, Turn};
+use crate::foreign::Foreign;
 use crate::machine::Machine;
 
 mod ide;
@@ -55,12 +56,12 @@ impl Format for CursorAgent {
         (is_lines && is_below("agent-transcripts")) || path.ends_with(Path::new("globalStorage").join(DATABASE))
     }
 
-    fn read(&self, path: &Path, since: Option<&super::Cursor>) -> Result<Batch, ReadError> {
+    fn read_file(&self, file: Foreign<'_>, since: Option<&super::Cursor>) -> Result<Batch, ReadError> {
         let mut batch = Batch::default();
-        if path.extension().is_some_and(|extension| extension == "vscdb") {
-            ide::read(path, since, &mut batch)?;
+        if file.path.extension().is_some_and(|extension| extension == "vscdb") {
+            ide::read(file, since, &mut batch)?;
         } else {
-            read_lines(path, since, &mut batch)?;
+            read_lines(file, since, &mut batch)?;
         }
         Ok(batch)
     }
@@ -82,11 +83,12 @@ struct Message<'a> {
     content: Content<'a>,
 }
 
-fn read_lines(path: &Path, since: Option<&super::Cursor>, batch: &mut Batch) -> Result<(), ReadError> {
+fn read_lines(file: Foreign<'_>, since: Option<&super::Cursor>, batch: &mut Batch) -> Result<(), ReadError> {
+    let path = file.path;
     let id = path.file_stem().unwrap_or_default().to_string_lossy();
     let parent = path.parent().filter(|folder| folder.ends_with("subagents")).and_then(Path::parent);
     let session = parent.and_then(Path::file_name).map_or(id.clone(), |name| name.to_string_lossy());
-    for_each_line(&mut Lines::<()>::open(path, since)?, batch, |(), batch, line, bytes| {
+    for_each_line(&mut Lines::<()>::open(file, since)?, batch, |(), batch, line, bytes| {
         let mut mended = Vec::new();
         let Some(record) = parse::<Record>(bytes, &mut mended) else {
             return batch.skipped.count(UNREADABLE);

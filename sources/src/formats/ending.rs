@@ -1,11 +1,10 @@
 //! The end of a transcript, for what was just said in its session.
 
 use std::ffi::OsStr;
-use std::fs;
-use std::io;
 use std::path::Path;
 
 use super::{Format, ReadError, Turn, jsonl};
+use crate::foreign::{Deadline, Foreign, Root};
 
 /// The turns within about the last `most` bytes of a transcript. Of what they say of themselves, only the text and who said it
 /// are certain. None of one that is compressed, nor of a longer one that can only be read as a whole.
@@ -13,20 +12,20 @@ use super::{Format, ReadError, Turn, jsonl};
 /// # Errors
 /// Those of [`Format::read`], and of what is no file.
 pub fn last_turns(format: &dyn Format, path: &Path, most: u64) -> Result<Vec<Turn>, ReadError> {
-    let file = fs::metadata(path)?;
-    if !file.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file").into());
-    }
+    let (root, deadline) = (Root::around(path)?, Deadline::default());
+    let file = Foreign { root: &root, path, deadline: &deadline };
+    let length = file.open(0)?.metadata()?.len();
     let since = match path.extension().and_then(OsStr::to_str) {
-        Some("json" | "jsonl") if file.len() <= most => None,
-        Some("jsonl") if !format.takes_back() => Some(jsonl::near_end(path, most)?),
+        Some("json" | "jsonl") if length <= most => None,
+        Some("jsonl") if !format.takes_back() => Some(jsonl::near_end(file, most)?),
         _ => return Ok(Vec::new()),
     };
-    Ok(format.read(path, since.as_ref())?.turns)
+    Ok(format.read_file(file, since.as_ref())?.turns)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::path::PathBuf;
 
     use super::*;

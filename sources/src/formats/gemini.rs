@@ -4,7 +4,6 @@
 //! may set all of them, and `$rewindTo` removes a message and those after it. Older versions wrote one JSON object, `.json`.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -14,10 +13,19 @@ use super::field::{Field, parse};
 use super::jsonl::Lines;
 use super::records::{Content, UNREADABLE, count_unknown, for_each_line, join, stamp, texts, why_skipped};
 use super::{Batch, Cursor, Format, ReadError, Role, Turn};
+use crate::foreign::{self, Foreign};
 use crate::machine::Machine;
 
 /// Reads transcripts of Gemini CLI.
 pub struct Gemini;
+
+/// The largest log and the largest object that are read, in bytes: they are read as a whole.
+const MAX_LOG: u64 = 64 << 20;
+const MAX_OBJECT: u64 = 32 << 20;
+/// The most messages that are kept of a log.
+const MAX_MESSAGES: usize = 200_000;
+/// The largest list of projects that is read, in bytes.
+const MAX_PROJECTS: u64 = 4 << 20;
 
 /// Beginnings of texts that stand as the user's and were not said to the model.
 const NOT_SAID: [&str; 4] = ["/", "?", "<session_context>", "<hook_context>"];
@@ -44,38 +52,39 @@ impl Format for Gemini {
         true
     }
 
-    fn read(&self, path: &Path, since: Option<&Cursor>) -> Result<Batch, ReadError> {
-        if path.extension().is_some_and(|extension| extension == "json") {
-            return read_object(path, since);
+    fn read_file(&self, file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadError> {
+        if file.path.extension().is_some_and(|extension| extension == "json") {
+            return read_object(file, since);
         }
         if since.is_some() {
-            let mut lines = Lines::<()>::open(path, since)?;
+            let mut lines = Lines::<()>::open(file, since)?;
             if !lines.from_start() && lines.next_line()?.is_none() {
                 return Ok(Batch { cursor: lines.cursor(), ..Batch::default() });
             }
         }
         let (mut batch, mut log) = (Batch::default(), Log::default());
-        for_each_line(&mut Lines::<()>::open(path, None)?, &mut batch, |(), batch, line, bytes| {
+        for_each_line(&mut Lines::<()>::open_whole(file, MAX_LOG)?, &mut batch, |(), batch, line, bytes| {
             let mut mended = Vec::new();
             match parse(bytes, &mut mended) {
                 Some(record) => log.take(record, batch, line),
                 None => batch.skipped.count(UNREADABLE),
             }
         })?;
-        log.finish(path, &mut batch);
+        log.finish(file.path, &mut batch);
         Ok(batch)
     }
 }
 
 /// Reads a file of an older version. While it is being written it cannot be read, and is read again.
-fn read_object(path: &Path, since: Option<&Cursor>) -> Result<Batch, ReadError> {
-    let cursor = stamp(path)?;
+fn read_object(file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadError> {
+    let mut opened = file.open(MAX_OBJECT)?;
+    let cursor = stamp(&opened)?;
     let mut batch = Batch::default();
     if since == Some(&cursor) {
         batch.cursor = cursor;
         return Ok(batch);
     }
-    let (bytes, mut mended) = (fs::read(path)?, Vec::new());
+    let (bytes, mut mended) = (opened.read_all()?, Vec::new());
     let Some(record) = parse::<Record>(&bytes, &mut mended) else {
         batch.skipped.count(UNREADABLE);
         return Ok(batch);
@@ -88,7 +97,7 @@ fn read_object(path: &Path, since: Option<&Cursor>) -> Result<Batch, ReadError> 
     }
     batch.whole = true;
     batch.cursor = cursor;
-    log.finish(path, &mut batch);
+    log.finish(file.path, &mut batch);
     Ok(batch)
 }
 
@@ -122,6 +131,8 @@ struct Log {
     messages: Vec<(String, Message)>,
     /// Where each id stands in `messages`.
     places: HashMap<String, usize>,
+    /// Messages beyond the limit.
+    lost: u64,
 }
 
 /// A message as it was written last.
@@ -204,6 +215,7 @@ impl Log {
     fn put(&mut self, id: String, message: Message) {
         match self.places.get(&id).and_then(|&place| self.messages.get_mut(place)) {
             Some((_, old)) => *old = message,
+            None if self.places.len() >= MAX_MESSAGES => self.lost += 1,
             None => {
                 self.places.insert(id.clone(), self.messages.len());
                 self.messages.push((id, message));
@@ -220,6 +232,7 @@ impl Log {
     }
 
     fn finish(self, path: &Path, batch: &mut Batch) {
+        (0..self.lost).for_each(|_| batch.skipped.count("too many messages"));
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let own = self.session.unwrap_or_else(|| stem.into_owned());
         // A subagent's file stands in a folder that is named like the session that started it.
@@ -254,10 +267,11 @@ fn root(path: &Path) -> Option<String> {
         projects: BTreeMap<String, String>,
     }
     let project = path.ancestors().skip(1).find(|folder| folder.ends_with("chats"))?.parent()?;
-    if let Some(root) = fs::read_to_string(project.join(".project_root")).ok().and_then(|root| clean(&root)) {
+    let root = foreign::lone(&project.join(".project_root"), MAX_PROJECTS).ok();
+    if let Some(root) = root.and_then(|root| clean(str::from_utf8(&root).ok()?)) {
         return Some(root);
     }
-    let projects = fs::read(project.parent()?.parent()?.join("projects.json")).ok()?;
+    let projects = foreign::lone(&project.parent()?.parent()?.join("projects.json"), MAX_PROJECTS).ok()?;
     let Projects { projects } = serde_json::from_slice(&projects).ok()?;
     projects.into_iter().find(|(_, id)| project.ends_with(id)).map(|(root, _)| root)
 }
@@ -268,6 +282,8 @@ fn parent_is_chats(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::super::corpus;
     use super::*;
 

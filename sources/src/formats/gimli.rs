@@ -11,6 +11,7 @@ use super::field::{Field, parse};
 use super::jsonl::Lines;
 use super::records::{Content, UNREADABLE, count_unknown, for_each_line, is_uuid, join, texts, why_skipped};
 use super::{Batch, Cursor, Format, ReadError, Role, Turn};
+use crate::foreign::Foreign;
 use crate::machine::Machine;
 
 /// Reads transcripts of plain `message` lines.
@@ -33,10 +34,10 @@ impl Format for Gimli {
         true
     }
 
-    fn read(&self, path: &Path, since: Option<&Cursor>) -> Result<Batch, ReadError> {
-        let session = path.file_stem().unwrap_or_default().to_string_lossy();
+    fn read_file(&self, file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadError> {
+        let session = file.path.file_stem().unwrap_or_default().to_string_lossy();
         let mut batch = Batch::default();
-        for_each_line(&mut Lines::<()>::open(path, since)?, &mut batch, |(), batch, line, bytes| {
+        for_each_line(&mut Lines::<()>::open(file, since)?, &mut batch, |(), batch, line, bytes| {
             let mut mended = Vec::new();
             match parse(bytes, &mut mended) {
                 Some(record) => take(&record, &session, batch, line),

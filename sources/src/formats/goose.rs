@@ -14,6 +14,7 @@ use super::jsonl::Lines;
 use super::records::{Content, UNREADABLE, for_each_line, hash, join, texts, why_skipped};
 use super::sqlite::{Database, bytes, cursor, limited, line, number, place, text, time};
 use super::{Batch, Cursor, Format, ReadError, Role, Turn};
+use crate::foreign::Foreign;
 use crate::machine::Machine;
 
 /// Reads transcripts of Goose.
@@ -45,12 +46,12 @@ impl Format for Goose {
         folder == "sessions" && (name == "sessions.db" || name.ends_with(".jsonl"))
     }
 
-    fn read(&self, path: &Path, since: Option<&Cursor>) -> Result<Batch, ReadError> {
+    fn read_file(&self, file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadError> {
         let mut batch = Batch::default();
-        if path.extension().is_some_and(|extension| extension == "db") {
-            read_database(path, since, &mut batch)?;
+        if file.path.extension().is_some_and(|extension| extension == "db") {
+            read_database(file, since, &mut batch)?;
         } else {
-            read_lines(path, since, &mut batch)?;
+            read_lines(file, since, &mut batch)?;
         }
         Ok(batch)
     }
@@ -64,8 +65,8 @@ struct Place {
     row: i64,
 }
 
-fn read_database(path: &Path, since: Option<&Cursor>, batch: &mut Batch) -> Result<(), ReadError> {
-    let database = Database::open(path)?;
+fn read_database(file: Foreign<'_>, since: Option<&Cursor>, batch: &mut Batch) -> Result<(), ReadError> {
+    let database = Database::open(file)?;
     let columns = database.require("messages", &["id", "session_id", "role", "content_json", "created_timestamp"])?;
     let of_session = database.require("sessions", &["id", "working_dir"])?;
     let mut place: Place = place(since);
@@ -135,9 +136,9 @@ struct Record<'a> {
     working_dir: Field<'a>,
 }
 
-fn read_lines(path: &Path, since: Option<&Cursor>, batch: &mut Batch) -> Result<(), ReadError> {
-    let session = path.file_stem().unwrap_or_default().to_string_lossy();
-    for_each_line(&mut Lines::<State>::open(path, since)?, batch, |state, batch, line, bytes| {
+fn read_lines(file: Foreign<'_>, since: Option<&Cursor>, batch: &mut Batch) -> Result<(), ReadError> {
+    let session = file.path.file_stem().unwrap_or_default().to_string_lossy();
+    for_each_line(&mut Lines::<State>::open(file, since)?, batch, |state, batch, line, bytes| {
         let mut mended = Vec::new();
         let Some(record) = parse::<Record>(bytes, &mut mended) else {
             return batch.skipped.count(UNREADABLE);

@@ -3,20 +3,23 @@
 //! What was read of a file is skipped the next time, if its beginning is still the same. The last line may be torn: it
 //! waits until its end is written.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
-use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::Cursor;
+use crate::foreign::{Foreign, ForeignFile};
 
 /// Bytes at the beginning by which a file is recognised.
 const HEAD: u64 = 4 << 10;
 /// The longest line that is read. A longer one is passed over: it holds what a tool printed.
 const MAX_LINE: usize = 64 << 20;
+/// A line of which so much is there has no end.
+const ENDLESS_LINE: u64 = 8 * MAX_LINE as u64;
+/// Bytes of a file that are read at once.
+const PART: u64 = 64 << 20;
 
 /// The lines of a file beyond those that were read before.
 pub struct Lines<S> {
@@ -24,6 +27,10 @@ pub struct Lines<S> {
     place: Place<S>,
     from_start: bool,
     line: Vec<u8>,
+    /// Bytes that were read.
+    read: u64,
+    /// Whether a later reading continues where this one ends.
+    goes_on: bool,
 }
 
 /// How far a file was read, and what its format has to remember.
@@ -53,8 +60,8 @@ impl<S: Serialize + DeserializeOwned + Default> Lines<S> {
     ///
     /// # Errors
     /// Those of the file system.
-    pub fn open(path: &Path, since: Option<&Cursor>) -> io::Result<Self> {
-        let mut file = File::open(path)?;
+    pub fn open(file: Foreign<'_>, since: Option<&Cursor>) -> io::Result<Self> {
+        let mut file = file.open(u64::MAX)?;
         let known = since.and_then(|cursor| serde_json::from_str::<Place<S>>(&cursor.0).ok());
         let (place, from_start) = match known {
             Some(place) if continues(&mut file, &place)? => (place, false),
@@ -65,13 +72,28 @@ impl<S: Serialize + DeserializeOwned + Default> Lines<S> {
         let head = if place.head.0 < length { (length, hash(&mut file, length)?) } else { place.head };
         file.seek(SeekFrom::Start(place.offset))?;
         let reader = Box::new(BufReader::with_capacity(256 << 10, file));
-        Ok(Lines { reader, place: Place { head, ..place }, from_start, line: Vec::new() })
+        let place = Place { head, ..place };
+        Ok(Lines { reader, place, from_start, line: Vec::new(), read: 0, goes_on: true })
+    }
+
+    /// Opens a file that has to be read as a whole, and has at most so many bytes.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn open_whole(file: Foreign<'_>, limit: u64) -> io::Result<Self> {
+        let mut file = file.open(limit.saturating_add(HEAD))?;
+        let length = file.metadata()?.len().min(HEAD);
+        let head = (length, hash(&mut file, length)?);
+        file.seek(SeekFrom::Start(0))?;
+        let lines = Lines::of_reader(file);
+        Ok(Lines { place: Place { head, ..lines.place }, ..lines })
     }
 
     /// The lines of what `reader` gives, from its beginning, such as of a file that is compressed.
     pub fn of_reader(reader: impl Read + 'static) -> Self {
         let place = Place { offset: 0, line: 0, head: (0, String::new()), state: S::default() };
-        Lines { reader: Box::new(BufReader::new(reader)), place, from_start: true, line: Vec::new() }
+        let reader = Box::new(BufReader::with_capacity(256 << 10, reader));
+        Lines { reader, place, from_start: true, line: Vec::new(), read: 0, goes_on: false }
     }
 
     /// Whether the lines are read from the beginning of the file.
@@ -82,6 +104,16 @@ impl<S: Serialize + DeserializeOwned + Default> Lines<S> {
     /// What the format remembers of the lines before; the default at the beginning of a file.
     pub fn state(&mut self) -> &mut S {
         &mut self.place.state
+    }
+
+    /// Whether a later reading continues where this one ends.
+    pub fn goes_on(&self) -> bool {
+        self.goes_on
+    }
+
+    /// Whether so much was read that a later reading should continue.
+    pub fn is_part_full(&self) -> bool {
+        self.read >= PART
     }
 
     /// The next whole line; `None` at the end, and before a line whose end is not written yet.
@@ -107,6 +139,10 @@ impl<S: Serialize + DeserializeOwned + Default> Lines<S> {
             let read = part.len() + usize::from(end.is_some());
             self.reader.consume(read);
             length += read as u64;
+            self.read += read as u64;
+            if length > ENDLESS_LINE {
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it has a line that does not end"));
+            }
             if end.is_some() {
                 self.place.offset += length;
                 self.place.line += 1;
@@ -127,8 +163,8 @@ impl<S: Serialize + DeserializeOwned + Default> Lines<S> {
 ///
 /// # Errors
 /// Those of the file system.
-pub fn near_end(path: &Path, most: u64) -> io::Result<Cursor> {
-    let mut file = File::open(path)?;
+pub fn near_end(file: Foreign<'_>, most: u64) -> io::Result<Cursor> {
+    let mut file = file.open(u64::MAX)?;
     let length = file.metadata()?.len();
     let head = hash(&mut file, length.min(HEAD))?;
     let mut offset = length.saturating_sub(most);
@@ -143,12 +179,12 @@ pub fn near_end(path: &Path, most: u64) -> io::Result<Cursor> {
 }
 
 /// Whether the file still begins with what was read of it.
-fn continues<S>(file: &mut File, place: &Place<S>) -> io::Result<bool> {
+fn continues<S>(file: &mut ForeignFile, place: &Place<S>) -> io::Result<bool> {
     Ok(file.metadata()?.len() >= place.offset && hash(file, place.head.0)? == place.head.1)
 }
 
 /// The hash of the first bytes, in hex.
-fn hash(file: &mut File, length: u64) -> io::Result<String> {
+fn hash(file: &mut ForeignFile, length: u64) -> io::Result<String> {
     let mut head = Vec::new();
     file.seek(SeekFrom::Start(0))?;
     file.take(length).read_to_end(&mut head)?;
@@ -159,8 +195,18 @@ fn hash(file: &mut File, length: u64) -> io::Result<String> {
 mod tests {
     use std::fs::{self, OpenOptions};
     use std::io::Write;
+    use std::path::Path;
 
     use super::*;
+    use crate::foreign::{Deadline, Root};
+
+    fn foreign<T>(path: &Path, read: impl FnOnce(Foreign<'_>) -> T) -> T {
+        read(Foreign { root: &Root::around(path).unwrap(), path, deadline: &Deadline::default() })
+    }
+
+    fn open<S: Serialize + DeserializeOwned + Default>(path: &Path, since: Option<&Cursor>) -> Lines<S> {
+        foreign(path, |file| Lines::open(file, since)).unwrap()
+    }
 
     fn append(path: &Path, text: &str) {
         OpenOptions::new().create(true).append(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
@@ -168,7 +214,7 @@ mod tests {
 
     /// The lines since a cursor, with their numbers, and the next cursor.
     fn read(path: &Path, since: Option<&Cursor>) -> (Vec<String>, bool, Cursor) {
-        let mut lines = Lines::<u64>::open(path, since).unwrap();
+        let mut lines: Lines<u64> = open(path, since);
         let mut all = Vec::new();
         while let Some(line) = lines.next_line().unwrap() {
             all.push(format!("{} {}", line.number, String::from_utf8_lossy(line.bytes.unwrap())));
@@ -187,7 +233,7 @@ mod tests {
         append(&path, "ee\n");
         let (lines, from_start, cursor) = read(&path, Some(&cursor));
         assert_eq!((lines, from_start), (vec!["3 three".to_owned()], false));
-        assert_eq!(*Lines::<u64>::open(&path, Some(&cursor)).unwrap().state(), 3);
+        assert_eq!(*open::<u64>(&path, Some(&cursor)).state(), 3);
         assert!(read(&path, Some(&cursor)).0.is_empty());
     }
 
@@ -197,7 +243,7 @@ mod tests {
         let path = folder.path().join("a.jsonl");
         append(&path, "one\ntwo\nthree\n");
         let end = |most| {
-            let (lines, from_start, _) = read(&path, Some(&near_end(&path, most).unwrap()));
+            let (lines, from_start, _) = read(&path, Some(&foreign(&path, |file| near_end(file, most)).unwrap()));
             assert!(!from_start);
             lines.into_iter().map(|line| line.split_once(' ').unwrap().1.to_owned()).collect::<Vec<_>>()
         };
@@ -228,7 +274,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.jsonl");
         append(&path, &format!("{}\nb\n", "a".repeat(MAX_LINE + 1)));
-        let mut lines = Lines::<()>::open(&path, None).unwrap();
+        let mut lines: Lines<()> = open(&path, None);
         assert_eq!(lines.next_line().unwrap(), Some(Line { number: 1, bytes: None }));
         assert_eq!(lines.next_line().unwrap(), Some(Line { number: 2, bytes: Some(b"b") }));
         assert_eq!(lines.next_line().unwrap(), None);

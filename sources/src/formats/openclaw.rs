@@ -9,6 +9,7 @@ use self::event::{Session, take};
 use super::jsonl::Lines;
 use super::records::{for_each_line, read_compressed};
 use super::{Batch, Cursor, Format, ReadError};
+use crate::foreign::Foreign;
 use crate::machine::Machine;
 
 mod database;
@@ -43,12 +44,13 @@ impl Format for OpenClaw {
         (folder == "agent" && name == DATABASE) || (folder == "sessions" && is_session && !is_snapshot)
     }
 
-    fn read(&self, path: &Path, since: Option<&Cursor>) -> Result<Batch, ReadError> {
+    fn read_file(&self, file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadError> {
+        let path = file.path;
         let mut batch = Batch::default();
         match path.extension().and_then(|extension| extension.to_str()) {
-            Some("sqlite") => database::read(path, since, &mut batch)?,
-            Some("zst") => read_compressed(path, since, &mut batch, |lines, batch| read_lines(path, lines, batch))?,
-            _ => read_lines(path, &mut Lines::open(path, since)?, &mut batch)?,
+            Some("sqlite") => database::read(file, since, &mut batch)?,
+            Some("zst") => read_compressed(file, since, &mut batch, |lines, batch| read_lines(path, lines, batch))?,
+            _ => read_lines(path, &mut Lines::open(file, since)?, &mut batch)?,
         }
         Ok(batch)
     }

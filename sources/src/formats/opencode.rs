@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use self::reader::Reader;
 use super::sqlite::{Database, Watermark, cursor, place};
 use super::{Batch, Cursor, Format, ReadError};
+use crate::foreign::Foreign;
 use crate::machine::Machine;
 
 mod reader;
@@ -37,8 +38,8 @@ impl Format for OpenCode {
         name.ends_with(".db") && (is_named || !path.iter().any(|part| part == "opencode"))
     }
 
-    fn read(&self, path: &Path, since: Option<&Cursor>) -> Result<Batch, ReadError> {
-        let database = Database::open(path)?;
+    fn read_file(&self, file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadError> {
+        let database = Database::open(file)?;
         let read: Watermark = place(since);
         let mut reader = Reader { from: read.from(), read, batch: Batch::default() };
         let is_v2 = !database.columns("session_message")?.is_empty();

@@ -1,11 +1,9 @@
 //! What the parsers of JSON records share: the loop over lines, the texts of a message, and what was skipped.
 
-use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
-use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use ruzstd::decoding::StreamingDecoder;
+use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -14,14 +12,25 @@ use super::clean::clean;
 use super::field::Field;
 use super::jsonl::{Line, Lines};
 use super::{Batch, Cursor, Skipped};
+use crate::foreign::{Foreign, ForeignFile, Limited};
 
 /// How many unknown types are named. A file of another program may have one in each line.
 const MAX_UNKNOWN: usize = 8;
 /// The reason for a record that is no JSON object.
 pub const UNREADABLE: &str = "unreadable";
+/// The reason for the rest of a file that has more than is read of one which cannot be read in parts.
+const TOO_LONG: &str = "rest of a file that is too long";
+/// Bytes of turns that are read at once.
+const PART: usize = 32 << 20;
+/// Bytes of a turn beside its text.
+const TURN: usize = 512;
+/// The most that is read of a compressed file when it is unpacked, and of the file itself, in bytes.
+const UNPACKED: u64 = 256 << 20;
+/// What a decoder has to remember at most, in bytes. Programs use 8 MiB.
+const WINDOW: u64 = 32 << 20;
 
 /// Passes each line that is not blank to `take`, with what the format remembers and the number of the line, and sets
-/// where the batch ends.
+/// where the batch ends. It ends early where the batch is full; of a file that cannot be read in parts, the rest is lost.
 ///
 /// # Errors
 /// Those of the file system. What was read before is in the batch.
@@ -31,7 +40,19 @@ pub fn for_each_line<S: Serialize + DeserializeOwned + Default>(
     mut take: impl FnMut(&mut S, &mut Batch, u64, &[u8]),
 ) -> io::Result<()> {
     let mut state = std::mem::take(lines.state());
+    let (mut bytes, mut counted) = (0, batch.turns.len());
     let result = loop {
+        let new = batch.turns.get(counted..).unwrap_or_default();
+        bytes += new.iter().map(|turn| turn.text.len() + TURN).sum::<usize>();
+        counted = batch.turns.len();
+        if lines.goes_on() && (bytes >= PART || lines.is_part_full()) {
+            batch.more = true;
+            break Ok(());
+        }
+        if bytes >= 2 * PART {
+            batch.skipped.count(TOO_LONG);
+            break Ok(());
+        }
         match lines.next_line() {
             Ok(Some(Line { bytes: None, .. })) => batch.skipped.count("line too long"),
             Ok(Some(Line { bytes: Some(bytes), .. })) if bytes.trim_ascii().is_empty() => (),
@@ -41,7 +62,7 @@ pub fn for_each_line<S: Serialize + DeserializeOwned + Default>(
         }
     };
     *lines.state() = state;
-    batch.whole = lines.from_start();
+    batch.whole = lines.from_start() && !batch.more;
     batch.cursor = lines.cursor();
     result
 }
@@ -50,8 +71,8 @@ pub fn for_each_line<S: Serialize + DeserializeOwned + Default>(
 ///
 /// # Errors
 /// Those of the file system.
-pub fn stamp(path: &Path) -> io::Result<Cursor> {
-    let file = fs::metadata(path)?;
+pub fn stamp(file: &ForeignFile) -> io::Result<Cursor> {
+    let file = file.metadata()?;
     let modified = file.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     Ok(Cursor(format!("[{},{}]", file.len(), modified.unwrap_or_default().as_nanos())))
 }
@@ -62,27 +83,36 @@ pub fn stamp(path: &Path) -> io::Result<Cursor> {
 /// # Errors
 /// Those of the file system.
 pub fn read_compressed<S: Serialize + DeserializeOwned + Default>(
-    path: &Path,
+    file: Foreign<'_>,
     since: Option<&Cursor>,
     batch: &mut Batch,
     read_lines: impl FnOnce(&mut Lines<S>, &mut Batch) -> io::Result<()>,
 ) -> io::Result<()> {
-    let cursor = stamp(path)?;
-    let file = BufReader::new(File::open(path)?);
+    let opened = file.open(UNPACKED)?;
+    let cursor = stamp(&opened)?;
     if since == Some(&cursor) {
         batch.cursor = cursor;
         return Ok(());
     }
-    let read = StreamingDecoder::new(file).ok().and_then(|decoder| {
+    let read = unpacked(BufReader::new(opened)).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData));
+    let read = read.and_then(|decoder| {
         // Its last line may lack its end, but it is not torn.
-        read_lines(&mut Lines::of_reader(decoder.chain(&b"\n"[..])), batch).ok()
+        let whole = decoder.chain(&b"\n"[..]);
+        read_lines(&mut Lines::of_reader(Limited::new(whole, UNPACKED, file.deadline)), batch)
     });
-    batch.whole = read.is_some();
-    batch.cursor = if read.is_some() { cursor } else { Cursor::default() };
-    if read.is_none() {
-        batch.skipped.count(UNREADABLE);
+    file.deadline.check()?;
+    let is_too_long = read.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::FileTooLarge);
+    batch.whole = read.is_ok() && !batch.skipped.0.contains_key(TOO_LONG);
+    batch.cursor = if read.is_ok() || is_too_long { cursor } else { Cursor::default() };
+    if let Err(_broken) = read {
+        batch.skipped.count(if is_too_long { TOO_LONG } else { UNREADABLE });
     }
     Ok(())
+}
+
+/// What a compressed text says. The one who reads it has to set a limit: it may have a thousand times as many bytes.
+pub fn unpacked<R: Read>(packed: R) -> Option<StreamingDecoder<R, FrameDecoder>> {
+    StreamingDecoder::new_with_max_window_size(packed, WINDOW).ok()
 }
 
 /// A hash of texts that stays the same, since cursors and identifiers hold it.
@@ -203,5 +233,59 @@ mod tests {
         ] {
             assert_eq!((said(json), why_skipped(&content(json))), (None, reason), "{json}");
         }
+    }
+
+    /// A frame of Zstandard: a text, and then so many blocks of 128 KiB of one letter, each in 4 bytes.
+    fn packed(text: &str, blocks: u32) -> Vec<u8> {
+        let mut frame = vec![0x28, 0xB5, 0x2F, 0xFD, 0, 0x58];
+        frame.extend(&(u32::try_from(text.len()).unwrap() << 3).to_le_bytes()[..3]);
+        frame.extend(text.as_bytes());
+        for number in 1..=blocks {
+            frame.extend(&((128 << 10) << 3 | 1 << 1 | u32::from(number == blocks)).to_le_bytes()[..3]);
+            frame.push(b'x');
+        }
+        frame
+    }
+
+    #[test]
+    fn a_file_that_unpacks_to_too_much_is_read_in_part() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rollout-a.jsonl.zst");
+        let turn =
+            "{\"type\":\"response_item\",\"payload\":{\"type\":\"message\",\"role\":\"user\",\"content\":\"hi\"}}\n";
+        let codex = crate::formats::by_name("codex").unwrap();
+        std::fs::write(&path, packed(turn, 8)).unwrap();
+        let batch = codex.read(&path, None).unwrap();
+        assert_eq!((batch.turns.len(), batch.whole), (1, true));
+        std::fs::write(&path, packed(turn, 1 + (UNPACKED >> 17) as u32)).unwrap();
+        let batch = codex.read(&path, None).unwrap();
+        assert_eq!((batch.turns.len(), batch.whole, batch.skipped.0[TOO_LONG]), (1, false, 1));
+        let again = codex.read(&path, Some(&batch.cursor)).unwrap();
+        assert_eq!((again.turns.len(), again.skipped.0.len()), (0, 0), "it is not read again");
+        // A window of 2 GiB.
+        let mut large = packed(turn, 8);
+        large[5] = 0xA8;
+        std::fs::write(&path, large).unwrap();
+        assert_eq!(codex.read(&path, None).unwrap().skipped.0[UNREADABLE], 1);
+    }
+
+    #[test]
+    fn many_turns_are_read_in_parts() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rollout-a.jsonl");
+        let turn = |number| {
+            format!(
+                "{{\"type\":\"response_item\",\"payload\":{{\"type\":\"message\",\"role\":\"user\",\"content\":\"{number}\"}}}}\n"
+            )
+        };
+        let count = 3 * PART / (2 * TURN);
+        std::fs::write(&path, (0..count).map(turn).collect::<String>()).unwrap();
+        let codex = crate::formats::by_name("codex").unwrap();
+        let first = codex.read(&path, None).unwrap();
+        assert!(first.more && !first.whole && first.turns.len() <= PART / TURN, "{} turns", first.turns.len());
+        let second = codex.read(&path, Some(&first.cursor)).unwrap();
+        assert!(!second.more);
+        let texts: Vec<_> = first.turns.iter().chain(&second.turns).map(|turn| turn.text.clone()).collect();
+        assert_eq!(texts, (0..count).map(|number| number.to_string()).collect::<Vec<_>>());
     }
 }

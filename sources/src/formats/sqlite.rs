@@ -3,22 +3,29 @@
 //! They are opened for reading alone, and never created. SQLite itself may leave the `-wal` and `-shm` files beside a
 //! database in WAL mode; whoever opens it next needs them.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::Path;
+use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use jiff::Timestamp;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OpenFlags, Params, Row};
+use rusqlite::{Connection, ErrorCode, Params, Row};
 use serde::{Deserialize, Serialize};
 
 use super::{Cursor, ReadError};
+use crate::database::{checked_path, connect, is_table};
+use crate::foreign::{Deadline, Foreign};
 
 /// How long a lock of the agent is waited for.
 const BUSY: Duration = Duration::from_secs(2);
 /// The longest value that is read, in bytes. A longer one holds what a tool printed.
 pub const MAX_VALUE: i64 = 16 << 20;
+/// Bytes that are read of any database, and those for each byte of a larger one. A row counts as so many beside its values. A
+/// broken database can have the same page in many places, and rows without an end.
+const ROWS: u64 = 64 << 20;
+const ROWS_A_BYTE: u64 = 16;
+const ROW: u64 = 256;
 
 /// The value of a column, in SQL; an empty text instead of one that is too long.
 pub fn limited(column: &str) -> String {
@@ -28,6 +35,9 @@ pub fn limited(column: &str) -> String {
 /// A database of an agent.
 pub struct Database {
     connection: Connection,
+    deadline: Deadline,
+    /// Bytes that may still be read.
+    left: Cell<u64>,
 }
 
 impl Database {
@@ -35,28 +45,31 @@ impl Database {
     ///
     /// # Errors
     /// Those of the file system and of SQLite: it is locked, or no database.
-    pub fn open(path: &Path) -> Result<Self, ReadError> {
-        // SQLite says no more of a missing file than that it cannot open it, and waits for the writer of a pipe.
-        if !fs::metadata(path)?.is_file() {
-            return Err(ReadError::Unknown("it is no file".into()));
-        }
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags)?;
+    pub fn open(file: Foreign<'_>) -> Result<Self, ReadError> {
+        let path = checked_path(file).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidInput => ReadError::Unknown(error.to_string()),
+            _ => error.into(),
+        })?;
+        let size = file.open(0)?.metadata()?.len();
+        let connection = connect(&path, "", file.deadline)?;
         connection.busy_timeout(BUSY)?;
-        connection.pragma_update(None, "trusted_schema", false)?;
         let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
         // Elsewhere a transaction would keep the agent from writing until the last query.
         if mode == "wal" {
             connection.execute_batch("BEGIN")?;
         }
-        Ok(Database { connection })
+        let left = Cell::new(size.saturating_mul(ROWS_A_BYTE).saturating_add(ROWS));
+        Ok(Database { connection, deadline: file.deadline.clone(), left })
     }
 
-    /// The columns of a table; none if there is no such table.
+    /// The columns of a table; none if there is no such table, or if it is a view or a virtual table.
     ///
     /// # Errors
     /// Those of SQLite.
     pub fn columns(&self, table: &str) -> Result<BTreeSet<String>, ReadError> {
+        if !is_table(&self.connection, table).map_err(|error| self.failed(error))? {
+            return Ok(BTreeSet::new());
+        }
         let mut statement = self.connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
         let names = statement.query_map([table], |row| row.get(0))?;
         Ok(names.collect::<Result<_, _>>()?)
@@ -88,11 +101,36 @@ impl Database {
         mut take: impl FnMut(&Row<'_>) -> Result<(), ReadError>,
     ) -> Result<(), ReadError> {
         let mut statement = self.connection.prepare_cached(query)?;
+        let columns = statement.column_count();
         let mut rows = statement.query(params)?;
-        while let Some(row) = rows.next()? {
+        while let Some(row) = rows.next().map_err(|error| self.failed(error))? {
+            self.count(ROW)?;
+            for column in 0..columns {
+                if let ValueRef::Text(value) | ValueRef::Blob(value) = row.get_ref(column)? {
+                    self.count(value.len() as u64)?;
+                }
+            }
             take(row)?;
         }
         Ok(())
+    }
+
+    /// Counts bytes that were read, or made of what was read.
+    ///
+    /// # Errors
+    /// If they are more than a database of its size should have.
+    pub fn count(&self, bytes: u64) -> Result<(), ReadError> {
+        let too_many = || ReadError::Unknown("its rows have more than a database of its size can have".into());
+        self.left.set(self.left.get().checked_sub(bytes).ok_or_else(too_many)?);
+        Ok(())
+    }
+
+    fn failed(&self, error: rusqlite::Error) -> ReadError {
+        let is_stopped = error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted);
+        match self.deadline.check() {
+            Err(over) if is_stopped => over.into(),
+            _ => error.into(),
+        }
     }
 
     /// The numbers in the first column of a query.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::foreign::{Deadline, Foreign, Root};
 use crate::machine::Machine;
 
 /// Reads the transcripts of one agent.
@@ -28,11 +29,20 @@ pub trait Format: Send + Sync {
         false
     }
 
-    /// Reads what a file has beyond `since`, or all of it.
+    /// Reads what a file has beyond `since`, or all of it, or a part of it if there is [more](Batch::more).
     ///
     /// # Errors
     /// [`ReadError`], if nothing of it can be read. A record that cannot be is counted in [`Batch::skipped`].
-    fn read(&self, path: &Path, since: Option<&Cursor>) -> Result<Batch, ReadError>;
+    fn read_file(&self, file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadError>;
+
+    /// The same for a file that belongs to no source. No link leads out of the folder that it is in.
+    ///
+    /// # Errors
+    /// As [`Format::read_file`].
+    fn read(&self, path: &Path, since: Option<&Cursor>) -> Result<Batch, ReadError> {
+        let (root, deadline) = (Root::around(path)?, Deadline::default());
+        self.read_file(Foreign { root: &root, path, deadline: &deadline }, since)
+    }
 }
 
 /// How far a file was read: JSON, its shape is the format's.
@@ -49,6 +59,8 @@ pub struct Batch {
     pub whole: bool,
     /// Where the next call continues.
     pub cursor: Cursor,
+    /// Whether the file has more than was read at once.
+    pub more: bool,
     /// How many records were passed over, by reason.
     pub skipped: Skipped,
 }

@@ -2,19 +2,25 @@
 //! links to other notes.
 
 use std::collections::HashMap;
-use std::fs;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 use ignore::WalkBuilder;
 use serde_json::Value;
 
 use super::System;
 use super::error::StoreError;
+use super::files::StoreFiles;
 use super::mend::{is_plain, link_kind};
 use super::note::{Note, Observation, Relation, parse};
 use super::out::{Out, Outcome};
 use super::types::{Link, Memory, Report};
+use crate::notes::has_too_many_marks;
+use crate::walk::filter;
+
+/// A larger note is not read, in bytes.
+const MAX_NOTE: u64 = 16 << 20;
 
 /// The fields of front matter that are read, or are of no use elsewhere.
 const FIELDS: [&str; 6] = ["title", "type", "permalink", "tags", "created", "modified"];
@@ -25,10 +31,8 @@ const VAGUE: [&str; 4] = ["relates_to", "related_to", "links_to", "link"];
 ///
 /// # Errors
 /// If there are none.
-pub fn read<E>(path: &Path, out: &mut Out<'_, E>) -> Outcome<E> {
-    if !path.exists() {
-        return Err(StoreError::unexpected(System::BasicMemory, path, "does not exist").into());
-    }
+pub fn read<E>(store: &StoreFiles, out: &mut Out<'_, E>) -> Outcome<E> {
+    let path = store.path();
     let files = notes(path);
     if files.is_empty() {
         return Err(StoreError::unexpected(System::BasicMemory, path, "has no Markdown notes").into());
@@ -36,14 +40,21 @@ pub fn read<E>(path: &Path, out: &mut Out<'_, E>) -> Outcome<E> {
     let mut names = Names::default();
     let mut relations = Vec::new();
     for file in files {
-        let Ok(bytes) = fs::read(&file) else {
+        let opened = store.file(&file, MAX_NOTE).ok();
+        let changed = opened.as_ref().and_then(|opened| changed(&opened.metadata().ok()?));
+        let Some(bytes) = opened.and_then(|mut opened| opened.read_all().ok()) else {
             out.report.count("notes that cannot be read");
             continue;
         };
         let inside = file.strip_prefix(path).ok().filter(|inside| !inside.as_os_str().is_empty());
         let inside = inside.or(file.file_name().map(Path::new)).unwrap_or(&file);
-        let note = parse(&String::from_utf8_lossy(&bytes).replace('\0', ""));
-        let memory = memory(&note, &file, inside, &mut out.report);
+        let text = String::from_utf8_lossy(&bytes).replace('\0', "");
+        if has_too_many_marks(&text) {
+            out.report.count("notes with too many marks of Markdown");
+            continue;
+        }
+        let note = parse(&text);
+        let memory = memory(&note, &file, inside, changed, &mut out.report);
         names.add(&memory, &note, inside);
         relations.extend(note.relations.into_iter().map(|relation| (memory.key.clone(), relation)));
         let observations: Vec<_> =
@@ -56,8 +67,11 @@ pub fn read<E>(path: &Path, out: &mut Out<'_, E>) -> Outcome<E> {
 
 /// The Markdown files at a path, by name.
 fn notes(path: &Path) -> Vec<PathBuf> {
-    let walk = WalkBuilder::new(path).parents(false).require_git(false).sort_by_file_name(|a, b| a.cmp(b)).build();
-    walk.flatten()
+    let mut walk = WalkBuilder::new(path);
+    walk.standard_filters(false).hidden(true).git_global(true).require_git(false).sort_by_file_name(|a, b| a.cmp(b));
+    walk.filter_entry(filter(path, &[".ignore", ".gitignore", ".git/info/exclude"]));
+    walk.build()
+        .flatten()
         .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()))
         .map(ignore::DirEntry::into_path)
         .filter(|path| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md")))
@@ -96,7 +110,7 @@ fn slashed(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "/")
 }
 
-fn memory(note: &Note, file: &Path, inside: &Path, report: &mut Report) -> Memory {
+fn memory(note: &Note, file: &Path, inside: &Path, changed: Option<i64>, report: &mut Report) -> Memory {
     let field = |name: &str| note.fields.get(name).unwrap_or(&Value::Null);
     let unknown = note.fields.iter().filter(|(name, value)| !FIELDS.contains(&name.as_str()) && !value.is_null());
     report.count_many("fields of front matter that memorist does not know", unknown.count() as u64);
@@ -123,7 +137,6 @@ fn memory(note: &Note, file: &Path, inside: &Path, report: &mut Report) -> Memor
         text => format!("{title}\n\n{text}"),
     };
     let content = report.content(&text.into());
-    let changed = changed(file);
     Memory {
         kind,
         tags,
@@ -136,8 +149,8 @@ fn memory(note: &Note, file: &Path, inside: &Path, report: &mut Report) -> Memor
     }
 }
 
-fn changed(file: &Path) -> Option<i64> {
-    let at: SystemTime = fs::metadata(file).and_then(|metadata| metadata.modified()).ok()?;
+fn changed(file: &Metadata) -> Option<i64> {
+    let at = file.modified().ok()?;
     super::times::millis(&u64::try_from(at.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()?.into())
 }
 

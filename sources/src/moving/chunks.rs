@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::MoveError;
 use super::database::{Database, EMBEDDINGS};
 use super::error::StoreError;
+use super::files::StoreFiles;
 use super::out::{Out, Outcome};
 use super::places::{databases, entries};
 use super::table::Row;
 use super::types::{Memory, Place, Report};
-use super::{MoveError, System};
 
 /// The tables, newest name first.
 const CHUNKS: [&str; 2] = ["memory_index_chunks", "chunks"];
@@ -28,32 +29,33 @@ const AGENT_FILE: &str = "openclaw-agent.sqlite";
 ///
 /// # Errors
 /// If there is none.
-pub fn read<E>(system: System, path: &Path, out: &mut Out<'_, E>) -> Outcome<E> {
-    let files = files(system, path)?;
-    if files.is_empty() {
-        return Err(StoreError::unexpected(system, path, "has none").into());
+pub fn read<E>(files: &StoreFiles, out: &mut Out<'_, E>) -> Outcome<E> {
+    let found = databases_of(files)?;
+    if found.is_empty() {
+        return Err(StoreError::unexpected(files.system(), files.path(), "has none").into());
     }
-    files.iter().try_for_each(|file| index(system, file, out))
+    found.iter().try_for_each(|file| index(files, file, out))
 }
 
 /// The indexes in a folder: of agents, or in the folders where the systems keep them.
-fn files(system: System, path: &Path) -> Result<Vec<PathBuf>, StoreError> {
+fn databases_of(files: &StoreFiles) -> Result<Vec<PathBuf>, StoreError> {
+    let path = files.path();
     if !path.is_dir() {
         return Ok(vec![path.into()]);
     }
-    let mut files = Vec::new();
+    let mut found = Vec::new();
     for folder in [path.to_owned(), path.join("agents")] {
         if folder.is_dir() {
             let agents = entries(&folder)?.into_iter().map(|agent| agent.join("agent").join(AGENT_FILE));
-            files.extend(agents.filter(|file| file.is_file()));
+            found.extend(agents.filter(|file| files.is_file(file)));
         }
     }
     for folder in [path.to_owned(), path.join("memory"), path.join("state/memory")] {
         if folder.is_dir() {
-            files.extend(databases(system, &folder, &CHUNKS)?);
+            found.extend(databases(files, &folder, &CHUNKS)?);
         }
     }
-    Ok(files)
+    Ok(found)
 }
 
 /// The agent whose index a file is.
@@ -65,12 +67,12 @@ fn agent(file: &Path) -> Option<&str> {
     name.to_str()
 }
 
-fn index<E>(system: System, file: &Path, out: &mut Out<'_, E>) -> Outcome<E> {
-    let database = Database::open(system, file)?;
+fn index<E>(files: &StoreFiles, file: &Path, out: &mut Out<'_, E>) -> Outcome<E> {
+    let database = Database::open(files, file)?;
     let Some(name) = first_table(&database, &CHUNKS)? else {
-        return Err(StoreError::unexpected(system, file, "has no table chunks").into());
+        return Err(StoreError::unexpected(files.system(), file, "has no table chunks").into());
     };
-    let chunks = database.needed_table(system, name)?;
+    let chunks = database.needed_table(files.system(), name)?;
     out.report.count_many(EMBEDDINGS, if chunks.has("embedding") { chunks.count()? } else { 0 });
     // They are most of a row.
     let chunks = chunks.without("embedding");

@@ -2,12 +2,12 @@
 //! that was watched, so they are threads.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 
 use serde_json::Value;
 
 use super::body::titled;
 use super::database::Database;
+use super::files::StoreFiles;
 use super::mend::{is_plain, list};
 use super::out::{Out, Outcome};
 use super::places;
@@ -52,9 +52,9 @@ struct Session {
 ///
 /// # Errors
 /// If it is none.
-pub fn read<E>(path: &Path, out: &mut Out<'_, E>) -> Outcome<E> {
-    let file = places::database(System::ClaudeMem, path, &["claude-mem.db"], &[SESSIONS])?;
-    let database = Database::open(System::ClaudeMem, &file)?;
+pub fn read<E>(files: &StoreFiles, out: &mut Out<'_, E>) -> Outcome<E> {
+    let file = places::database(files, &["claude-mem.db"], &[SESSIONS])?;
+    let database = Database::open(files, &file)?;
     let observations = database.needed_table(System::ClaudeMem, OBSERVATIONS)?;
     let sessions = sessions(&database, out)?;
     observations.each(&["created_at_epoch", "id"], |row| {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::System;
 use super::error::StoreError;
+use super::files::StoreFiles;
 use super::reader::{Reader, quoted};
 use super::table::Table;
 use super::types::Report;
@@ -17,12 +18,12 @@ pub struct Database {
 }
 
 impl Database {
-    /// Opens the database of `system` at `path` to read it.
+    /// Opens a database of a store to read it.
     ///
     /// # Errors
     /// If there is none, or it cannot be read.
-    pub fn open(system: System, path: &Path) -> Result<Self, StoreError> {
-        Reader::open(system, path).map(|reader| Database { reader })
+    pub fn open(files: &StoreFiles, path: &Path) -> Result<Self, StoreError> {
+        Reader::open(files, path).map(|reader| Database { reader })
     }
 
     /// The connection.
@@ -53,7 +54,7 @@ impl Database {
     /// Those of the database.
     pub fn count_unknown_tables(&self, known: &[&str], report: &mut Report) -> Result<(), StoreError> {
         let sql = "SELECT t.name FROM sqlite_schema t WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
-                   AND t.sql NOT LIKE 'CREATE VIRTUAL%' AND NOT EXISTS (SELECT 1 FROM sqlite_schema v \
+                   AND t.rootpage > 0 AND t.sql LIKE 'CREATE TABLE %' AND NOT EXISTS (SELECT 1 FROM sqlite_schema v \
                    WHERE v.sql LIKE 'CREATE VIRTUAL%' AND substr(t.name, 1, length(v.name) + 1) = v.name || '_')";
         let names = self.reader.connection().prepare(sql).and_then(|mut statement| {
             statement.query_map([], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()

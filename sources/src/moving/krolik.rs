@@ -1,10 +1,9 @@
 //! Krolik: `memories`, `memory_links`.
 
-use std::path::Path;
-
 use super::System;
 use super::body::titled;
 use super::database::Database;
+use super::files::StoreFiles;
 use super::out::{Out, Outcome};
 use super::places;
 use super::table::Row;
@@ -34,9 +33,9 @@ const COLUMNS: [&str; 13] = [
 ///
 /// # Errors
 /// If it is none.
-pub fn read<E>(path: &Path, out: &mut Out<'_, E>) -> Outcome<E> {
-    let file = places::database(System::Krolik, path, &[], &[MEMORIES])?;
-    let database = Database::open(System::Krolik, &file)?;
+pub fn read<E>(files: &StoreFiles, out: &mut Out<'_, E>) -> Outcome<E> {
+    let file = places::database(files, &[], &[MEMORIES])?;
+    let database = Database::open(files, &file)?;
     let memories = database.needed_table(System::Krolik, MEMORIES)?;
     if !memories.has("title") {
         let why = "its table memories has no titles, so it is of another program";

@@ -3,13 +3,13 @@
 //! stores and in graphs comes by such an export alone.
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
 use super::database::{Database, EMBEDDINGS};
 use super::error::StoreError;
+use super::files::StoreFiles;
 use super::mem0_history::{self, History};
 use super::mend::{is_blank, list};
 use super::out::{Out, Outcome};
@@ -24,6 +24,8 @@ const QDRANT_FILE: &str = "storage.sqlite";
 /// Collections of mem0 that have no memories.
 const TELEMETRY: &str = "mem0migrations";
 const ENTITIES: &str = "entities";
+/// The largest point that is read, in bytes. Its values take a hundred times as many.
+const MAX_POINT: usize = 1 << 20;
 /// Fields of a memory that memorist has fields for, or makes again.
 const KNOWN: [&str; 16] = [
     "id",
@@ -56,15 +58,16 @@ struct Files {
 ///
 /// # Errors
 /// If there is none.
-pub fn read<E>(path: &Path, out: &mut Out<'_, E>) -> Outcome<E> {
-    let files = files(path)?;
+pub fn read<E>(store: &StoreFiles, out: &mut Out<'_, E>) -> Outcome<E> {
+    let path = store.path();
+    let files = files(store)?;
     let mut histories = match &files.history {
-        Some(file) => mem0_history::read(file, &mut out.report)?,
+        Some(file) => mem0_history::read(store, file, &mut out.report)?,
         None => Default::default(),
     };
     let mut items = Vec::new();
     for file in &files.exports {
-        match export(file, &mut out.report)? {
+        match export(store, file, &mut out.report)? {
             Some(found) => items.extend(found),
             // A folder has other files too.
             None if path.is_dir() => {}
@@ -72,7 +75,7 @@ pub fn read<E>(path: &Path, out: &mut Out<'_, E>) -> Outcome<E> {
         }
     }
     for file in &files.collections {
-        items.extend(collection(file, &mut out.report)?);
+        items.extend(collection(store, file, &mut out.report)?);
     }
     if items.is_empty() && files.history.is_none() && files.collections.is_empty() {
         return Err(StoreError::unexpected(System::Mem0, path, "has none").into());
@@ -113,26 +116,24 @@ fn of_history(id: &str, history: History) -> Memory {
 }
 
 /// The files of the store at a path: one of them, or a folder with some.
-fn files(path: &Path) -> Result<Files, StoreError> {
+fn files(store: &StoreFiles) -> Result<Files, StoreError> {
+    let path = store.path();
     let mut files = Files::default();
     if path.is_dir() {
-        for file in entries(path)?.into_iter().filter(|file| file.is_file()) {
-            sort_file(file, &mut files)?;
+        for file in entries(path)?.into_iter().filter(|file| store.is_file(file)) {
+            sort_file(store, file, &mut files)?;
         }
         for folder in ["collection", "qdrant/collection"].map(|folder| path.join(folder)) {
             if folder.is_dir() {
                 let collections = entries(&folder)?.into_iter().filter(|folder| !is_aside(folder));
-                let databases = collections.map(|folder| folder.join(QDRANT_FILE)).filter(|file| file.is_file());
+                let databases = collections.map(|folder| folder.join(QDRANT_FILE)).filter(|file| store.is_file(file));
                 files.collections.extend(databases);
             }
         }
         return Ok(files);
     }
-    if !path.exists() {
-        return Err(StoreError::unexpected(System::Mem0, path, "does not exist"));
-    }
-    if is_database(path) {
-        sort_file(path.into(), &mut files)?;
+    if is_database(store, path) {
+        sort_file(store, path.into(), &mut files)?;
         if files.history.is_none() && files.collections.is_empty() {
             return Err(StoreError::unexpected(System::Mem0, path, "has neither a table history nor a table points"));
         }
@@ -142,12 +143,12 @@ fn files(path: &Path) -> Result<Files, StoreError> {
     Ok(files)
 }
 
-fn sort_file(file: PathBuf, files: &mut Files) -> Result<(), StoreError> {
+fn sort_file(store: &StoreFiles, file: PathBuf, files: &mut Files) -> Result<(), StoreError> {
     let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     if matches!(extension, "json" | "jsonl") {
         files.exports.push(file);
-    } else if is_database(&file) {
-        let database = Database::open(System::Mem0, &file)?;
+    } else if is_database(store, &file) {
+        let database = Database::open(store, &file)?;
         if database.table("history")?.is_some_and(|table| table.has("memory_id")) {
             files.history.get_or_insert(file);
         } else if database.table(POINTS)?.is_some() {
@@ -164,8 +165,12 @@ fn is_aside(folder: &Path) -> bool {
 }
 
 /// The memories of an export: a list, a list under one of a few names, or lines; `None` if it is something else.
-fn export<E>(file: &Path, report: &mut Report) -> Result<Option<Vec<Map<String, Value>>>, MoveError<E>> {
-    let bytes = fs::read(file).map_err(StoreError::io(file))?;
+fn export<E>(
+    store: &StoreFiles,
+    file: &Path,
+    report: &mut Report,
+) -> Result<Option<Vec<Map<String, Value>>>, MoveError<E>> {
+    let bytes = store.json(file)?;
     let text = String::from_utf8_lossy(&bytes);
     let items = match serde_json::from_str(&text) {
         Ok(Value::Array(items)) => items,
@@ -195,13 +200,22 @@ fn as_memory(item: Value) -> Option<Map<String, Value>> {
 
 /// The memories of a collection of a local Qdrant: the payloads of its points. A point that was saved again has a newer
 /// row.
-fn collection<E>(file: &Path, report: &mut Report) -> Result<Vec<Map<String, Value>>, MoveError<E>> {
-    let database = Database::open(System::Mem0, file)?;
+fn collection<E>(
+    store: &StoreFiles,
+    file: &Path,
+    report: &mut Report,
+) -> Result<Vec<Map<String, Value>>, MoveError<E>> {
+    let database = Database::open(store, file)?;
+    if database.table(POINTS)?.is_none() {
+        return Ok(Vec::new());
+    }
     let failed = |error| MoveError::Store(database.reader().failed(error));
     let mut statement = database
         .reader()
         .connection()
-        .prepare("SELECT CAST(point AS BLOB) FROM points ORDER BY rowid DESC")
+        .prepare(&format!(
+            "SELECT CASE WHEN octet_length(point) <= {MAX_POINT} THEN CAST(point AS BLOB) END FROM points ORDER BY rowid DESC"
+        ))
         .map_err(failed)?;
     let mut rows = statement.query([]).map_err(failed)?;
     let mut seen = HashSet::new();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::database::Database;
+use super::files::StoreFiles;
 use super::mend::is_blank;
 use super::types::{Earlier, Report};
 use super::{MoveError, StoreError, System};
@@ -31,8 +32,12 @@ pub struct History {
 ///
 /// # Errors
 /// If the database has none.
-pub fn read<E>(path: &Path, report: &mut Report) -> Result<BTreeMap<String, History>, MoveError<E>> {
-    let database = Database::open(System::Mem0, path)?;
+pub fn read<E>(
+    files: &StoreFiles,
+    path: &Path,
+    report: &mut Report,
+) -> Result<BTreeMap<String, History>, MoveError<E>> {
+    let database = Database::open(files, path)?;
     let table = database.needed_table(System::Mem0, TABLE)?;
     if !table.has("memory_id") {
         let why = "its table history has no memory_id, so it is of another program";

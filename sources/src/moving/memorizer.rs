@@ -1,12 +1,11 @@
 //! Memorizer: facts, conversations, and profiles with their history.
 
-use std::path::Path;
-
 use serde_json::Value;
 
 use super::System;
 use super::body::{Fields, fits, json, says_anything};
 use super::database::Database;
+use super::files::StoreFiles;
 use super::out::{Out, Outcome};
 use super::people::{self, of_row};
 use super::places;
@@ -29,9 +28,9 @@ const PROFILE: [&str; 4] = ["agent_id", "profile_data", "created_at", "updated_a
 ///
 /// # Errors
 /// If it is none.
-pub fn read<E>(path: &Path, out: &mut Out<'_, E>) -> Outcome<E> {
-    let file = places::database(System::Memorizer, path, &["memory.db", "data/memory.db"], &[FACTS])?;
-    let database = Database::open(System::Memorizer, &file)?;
+pub fn read<E>(files: &StoreFiles, out: &mut Out<'_, E>) -> Outcome<E> {
+    let file = places::database(files, &["memory.db", "data/memory.db"], &[FACTS])?;
+    let database = Database::open(files, &file)?;
     let facts = database.needed_table(System::Memorizer, FACTS)?;
     if !facts.has("fact") {
         let why = "its table facts has no column fact, so it is of another program";

@@ -17,6 +17,7 @@
 //! | `mem0.rs`, `mem0_history.rs`, `pickle.rs` | mem0: exports and vector stores; their history; Python's pickles |
 //! | `claude_mem.rs` | claude-mem |
 //! | `reader.rs`, `table.rs`, `database.rs` | connections to SQLite databases; rows of their tables; their tables |
+//! | `files.rs` | the files of a store, below the path that was named |
 //! | `places.rs` | the file of a store in a folder |
 //! | `mend.rs`, `times.rs`, `body.rs` | values within the bounds of memorist; times; bodies |
 //! | `out.rs` | where the readers pass what they read |
@@ -28,6 +29,7 @@ mod chunks;
 mod claude_mem;
 mod database;
 mod error;
+mod files;
 mod krolik;
 mod mem0;
 mod mem0_history;
@@ -52,9 +54,10 @@ pub use error::{MoveError, StoreError};
 pub use system::System;
 pub use types::{Access, Earlier, Item, Link, Memory, Place, Report};
 
+use files::StoreFiles;
 use out::Out;
 
-/// Reads the store of `system` at `path`, a file or the folder that it is in. Passes all memories to `visit`, then all
+/// Reads the store of `system` at `path`, a file or the folder that it is in; no link leads out of that folder. Passes all memories to `visit`, then all
 /// links between them.
 ///
 /// # Errors
@@ -66,15 +69,16 @@ pub fn read<E>(
     visit: &mut dyn FnMut(Item) -> Result<(), E>,
 ) -> Result<Report, MoveError<E>> {
     let mut out = Out::new(visit);
+    let files = &StoreFiles::open(system, path)?;
     match system {
-        System::Mudpuppy => mudpuppy::read(path, &mut out),
-        System::Memorizer => memorizer::read(path, &mut out),
-        System::Krolik => krolik::read(path, &mut out),
-        System::Gimli | System::Openclaw => chunks::read(system, path, &mut out),
-        System::BasicMemory => basic_memory::read(path, &mut out),
-        System::ServerMemory => server_memory::read(path, &mut out),
-        System::Mem0 => mem0::read(path, &mut out),
-        System::ClaudeMem => claude_mem::read(path, &mut out),
+        System::Mudpuppy => mudpuppy::read(files, &mut out),
+        System::Memorizer => memorizer::read(files, &mut out),
+        System::Krolik => krolik::read(files, &mut out),
+        System::Gimli | System::Openclaw => chunks::read(files, &mut out),
+        System::BasicMemory => basic_memory::read(files, &mut out),
+        System::ServerMemory => server_memory::read(files, &mut out),
+        System::Mem0 => mem0::read(files, &mut out),
+        System::ClaudeMem => claude_mem::read(files, &mut out),
     }?;
     Ok(out.report)
 }

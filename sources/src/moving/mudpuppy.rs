@@ -1,9 +1,8 @@
 //! Mudpuppy: `memory_entries`, `memory_access_log`.
 
-use std::path::Path;
-
 use super::System;
 use super::database::Database;
+use super::files::StoreFiles;
 use super::out::{Out, Outcome};
 use super::places;
 use super::table::{Row, Table};
@@ -34,9 +33,9 @@ const COLUMNS: [&str; 14] = [
 ///
 /// # Errors
 /// If it is none.
-pub fn read<E>(path: &Path, out: &mut Out<'_, E>) -> Outcome<E> {
-    let file = places::database(System::Mudpuppy, path, &["memory.db", "data/memory.db"], &[ENTRIES])?;
-    let database = Database::open(System::Mudpuppy, &file)?;
+pub fn read<E>(files: &StoreFiles, out: &mut Out<'_, E>) -> Outcome<E> {
+    let file = places::database(files, &["memory.db", "data/memory.db"], &[ENTRIES])?;
+    let database = Database::open(files, &file)?;
     let entries = database.needed_table(System::Mudpuppy, ENTRIES)?;
     let log = database.table(LOG)?;
     entries.each(&["id"], |row| {

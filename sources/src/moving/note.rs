@@ -74,7 +74,10 @@ pub fn parse(file: &str) -> Note {
     }
     rest.push_str(body.get(done..).unwrap_or_default());
     for (at, target) in links(body, &outline.code) {
-        let kind = typed.iter().find(|(item, _)| item.contains(&at)).map(|(_, kind)| kind.clone());
+        // Items are in order, and none is within another.
+        let after = typed.partition_point(|(item, _)| item.start <= at);
+        let typed = typed.get(..after).and_then(<[_]>::last).filter(|(item, _)| item.contains(&at));
+        let kind = typed.map(|(_, kind)| kind.clone());
         note.relations.push(Relation { kind, target });
     }
     let lines = rest.lines().filter(|line| note.observations.is_empty() || line.trim().to_lowercase() != SECTION);
@@ -265,16 +268,23 @@ fn category(text: &str) -> Option<(&str, &str)> {
 fn links(body: &str, code: &[Range<usize>]) -> Vec<(usize, String)> {
     let mut links = Vec::new();
     let mut from = 0;
+    // Each is looked for once, however many links begin before it.
+    let (mut close, mut line_end) = (0, 0);
+    let next = |known: usize, from: usize, what: &str| {
+        let found = || body.get(from..).and_then(|rest| rest.find(what)).map_or(usize::MAX, |found| from + found);
+        if known >= from && known > 0 { known } else { found() }
+    };
     while let Some(start) = body.get(from..).and_then(|rest| rest.find("[[")).map(|found| from + found) {
         from = start + 2;
         let before = body.get(..start).unwrap_or_default();
         let is_escaped = before.len() - before.trim_end_matches('\\').len();
-        let Some(end) = body.get(from..).and_then(|rest| rest.find("]]")).map(|found| from + found) else { break };
-        let target = body.get(from..end).unwrap_or_default();
-        if is_escaped % 2 == 1 || target.contains('\n') || code.iter().any(|code| code.contains(&start)) {
+        (close, line_end) = (next(close, from, "]]"), next(line_end, from, "\n"));
+        let Some(target) = body.get(from..close) else { break };
+        let in_code = code.get(..code.partition_point(|code| code.start <= start)).and_then(<[_]>::last);
+        if is_escaped % 2 == 1 || line_end < close || in_code.is_some_and(|code| code.contains(&start)) {
             continue;
         }
-        from = end + 2;
+        from = close + 2;
         let name = target.split(['|', '#']).next().unwrap_or_default().trim();
         if !name.is_empty() {
             links.push((start, name.to_owned()));
@@ -323,6 +333,13 @@ mod tests {
         );
         let seen: Vec<_> = note.relations.iter().map(|one| (one.kind.as_deref(), &*one.target)).collect();
         assert_eq!(seen, [(None, "A"), (None, "B"), (Some("implements"), "C"), (Some("is part of"), "D"), (None, "E")]);
+    }
+
+    #[test]
+    fn links_are_found_behind_others_that_do_not_end() {
+        let note = parse("- is [[A]]\n  - has [[B]]\n\n[[no\n[[C]] \\[[no]] `[[no]]` [[D]]\n- of [[E]]\n");
+        let seen: Vec<_> = note.relations.iter().map(|one| (one.kind.as_deref(), &*one.target)).collect();
+        assert_eq!(seen, [(Some("is"), "A"), (Some("has"), "B"), (None, "C"), (None, "D"), (Some("of"), "E")]);
     }
 
     proptest::proptest! {

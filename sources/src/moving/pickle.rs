@@ -3,8 +3,11 @@
 
 use serde_json::{Map, Number, Value};
 
-/// Most values that are made of a pickle: one value can stand in many places.
-const MAX_VALUES: usize = 1 << 20;
+/// Most values that are made of a byte of a pickle, and of a short one: one value can stand in many places.
+const VALUES_A_BYTE: usize = 2;
+const LEAST_VALUES: usize = 64;
+/// So many bytes of a text count as a value.
+const TEXT: usize = 16;
 /// Deepest nesting.
 const MAX_DEPTH: usize = 64;
 
@@ -24,7 +27,7 @@ pub fn parse(bytes: &[u8]) -> Option<Value> {
     let mut machine = Machine { bytes, made: Vec::new(), stack: Vec::new(), marks: Vec::new(), memo: Vec::new() };
     while machine.step()? {}
     let top = machine.stack.pop()?;
-    let mut left = MAX_VALUES;
+    let mut left = LEAST_VALUES + bytes.len() * VALUES_A_BYTE;
     machine.value(top, MAX_DEPTH, &mut left)
 }
 
@@ -229,7 +232,10 @@ impl<'a> Machine<'a> {
         *left = left.checked_sub(1)?;
         let depth = depth.checked_sub(1)?;
         Some(match self.made.get(place)? {
-            Made::Leaf(value) => value.clone(),
+            Made::Leaf(value) => {
+                *left = left.checked_sub(value.as_str().map_or(0, str::len) / TEXT)?;
+                value.clone()
+            }
             Made::List(items) => {
                 Value::Array(items.iter().map(|item| self.value(*item, depth, left)).collect::<Option<_>>()?)
             }
@@ -301,5 +307,19 @@ mod tests {
         assert_eq!(parse(b"\x80\x04]\x94h\x00a."), None);
         let doubling: Vec<u8> = b"K\x01".iter().chain(b"2\x86".repeat(40).iter()).chain(b".").copied().collect();
         assert_eq!(parse(&doubling), None);
+    }
+
+    #[test]
+    fn a_text_that_stands_in_many_places_has_a_limit() {
+        let pickle = |places: usize| {
+            let mut bytes = b"]\x94X\x00\x00\x01\x00".to_vec();
+            bytes.extend([b'x'; 1 << 16]);
+            bytes.extend(b"\x94a");
+            (0..places).for_each(|_| bytes.extend(b"h\x01a"));
+            bytes.push(b'.');
+            parse(&bytes)
+        };
+        assert_eq!(pickle(3).and_then(|list| list.as_array().map(Vec::len)), Some(4));
+        assert_eq!(pickle(10_000), None, "600 MB");
     }
 }

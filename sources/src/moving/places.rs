@@ -3,24 +3,25 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::System;
 use super::database::Database;
 use super::error::StoreError;
+use super::files::StoreFiles;
 use super::reader::is_database;
 
-/// The database of `system` at `path`: that file, or the one in that folder that has a table of these names. Its usual
+/// The database of a store: that file, or the one in that folder that has a table of these names. Its usual
 /// places are tried first.
 ///
 /// # Errors
 /// If there is none, or more than one.
-pub fn database(system: System, path: &Path, usual: &[&str], tables: &[&'static str]) -> Result<PathBuf, StoreError> {
+pub fn database(files: &StoreFiles, usual: &[&str], tables: &[&'static str]) -> Result<PathBuf, StoreError> {
+    let (system, path) = (files.system(), files.path());
     if !path.is_dir() {
         return Ok(path.into());
     }
-    if let Some(found) = usual.iter().map(|name| path.join(name)).find(|file| file.is_file()) {
+    if let Some(found) = usual.iter().map(|name| path.join(name)).find(|file| files.is_file(file)) {
         return Ok(found);
     }
-    let mut found = databases(system, path, tables)?;
+    let mut found = databases(files, path, tables)?;
     match (found.pop(), found.is_empty()) {
         (Some(one), true) => Ok(one),
         (Some(_), false) => Err(StoreError::unexpected(system, path, "has more than one; name the file")),
@@ -32,10 +33,10 @@ pub fn database(system: System, path: &Path, usual: &[&str], tables: &[&'static 
 ///
 /// # Errors
 /// Those of the file system and of the databases.
-pub fn databases(system: System, folder: &Path, tables: &[&'static str]) -> Result<Vec<PathBuf>, StoreError> {
+pub fn databases(files: &StoreFiles, folder: &Path, tables: &[&'static str]) -> Result<Vec<PathBuf>, StoreError> {
     let mut found = Vec::new();
     for file in entries(folder)? {
-        if is_database(&file) && has_table(&Database::open(system, &file)?, tables)? {
+        if is_database(files, &file) && has_table(&Database::open(files, &file)?, tables)? {
             found.push(file);
         }
     }

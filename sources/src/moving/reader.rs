@@ -1,14 +1,15 @@
 //! A connection to an SQLite database of another program, which may be running.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
+use rusqlite::{Connection, ErrorCode};
 
-use super::System;
 use super::error::StoreError;
+use super::files::StoreFiles;
+use crate::database;
+use crate::foreign::Deadline;
 
 /// How long to wait for a program that writes.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -22,24 +23,25 @@ pub struct Reader {
 }
 
 /// Whether the file at `path` is an SQLite database.
-pub fn is_database(path: &Path) -> bool {
+pub fn is_database(files: &StoreFiles, path: &Path) -> bool {
     let mut start = [0; MAGIC.len()];
-    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *MAGIC
+    files.at(path).open(MAGIC.len() as u64).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *MAGIC
 }
 
 impl Reader {
-    /// Opens the database of `system` at `path` to read it.
+    /// Opens a database of a store to read it.
     ///
     /// # Errors
     /// If there is none, or it cannot be read.
-    pub fn open(system: System, path: &Path) -> Result<Self, StoreError> {
-        if !is_database(path) {
-            let why = if path.exists() { "is no SQLite database" } else { "does not exist" };
-            return Err(StoreError::unexpected(system, path, why));
+    pub fn open(files: &StoreFiles, path: &Path) -> Result<Self, StoreError> {
+        let file = files.at(path);
+        let real = database::checked_path(file).map_err(StoreError::io(path))?;
+        if !is_database(files, path) {
+            return Err(StoreError::unexpected(files.system(), path, "is no SQLite database"));
         }
-        let opened = match connect(path, "") {
+        let opened = match connect(&real, "", file.deadline) {
             // Beside the database nothing can be written, as on a backup: then nobody writes to it either.
-            Err(error) if is_refused(&error) && !has_log(path) => connect(path, "?immutable=1"),
+            Err(error) if is_refused(&error) && !has_log(path) => connect(&real, "?immutable=1", file.deadline),
             opened => opened,
         };
         let connection = opened.map_err(|error| StoreError::Database { path: path.into(), error })?;
@@ -61,14 +63,12 @@ impl Reader {
         StoreError::Database { path: self.path.clone(), error }
     }
 
-    /// Whether it has a table of this name.
+    /// Whether it has a plain table of this name.
     ///
     /// # Errors
     /// Those of the database.
     pub fn has_table(&self, name: &str) -> Result<bool, StoreError> {
-        let sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1";
-        let found = self.connection.query_row(sql, [name], |_| Ok(())).optional();
-        found.map(|found| found.is_some()).map_err(|error| self.failed(error))
+        database::is_table(&self.connection, name).map_err(|error| self.failed(error))
     }
 
     /// The number that `sql` selects.
@@ -82,35 +82,13 @@ impl Reader {
 }
 
 /// Opens a database with the parameters of SQLite's URIs.
-fn connect(path: &Path, parameters: &str) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = if parameters.is_empty() {
-        Connection::open_with_flags(path, flags)?
-    } else {
-        Connection::open_with_flags(uri(path) + parameters, flags | OpenFlags::SQLITE_OPEN_URI)?
-    };
+fn connect(path: &Path, parameters: &str, deadline: &Deadline) -> rusqlite::Result<Connection> {
+    let connection = database::connect(path, parameters, deadline)?;
     connection.busy_timeout(TIMEOUT)?;
-    // The schema is of others: none of its views and triggers may call a function.
-    connection.pragma_update(None, "trusted_schema", false)?;
     // One snapshot for all that is read.
     connection.execute_batch("BEGIN")?;
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(connection)
-}
-
-/// A path as a URI.
-fn uri(path: &Path) -> String {
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.into());
-    let mut uri = String::from("file://");
-    for byte in path.to_string_lossy().bytes() {
-        match byte {
-            b'\\' if cfg!(windows) => uri.push('/'),
-            b'/' | b'.' | b'-' | b'_' | b':' => uri.push(char::from(byte)),
-            byte if byte.is_ascii_alphanumeric() => uri.push(char::from(byte)),
-            byte => uri.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    if cfg!(windows) { uri.replacen("file://", "file:///", 1) } else { uri }
 }
 
 fn is_refused(error: &rusqlite::Error) -> bool {

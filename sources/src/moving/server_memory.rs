@@ -2,13 +2,12 @@
 //! imported as it is: each observation a fact that names its entity, each relation a sentence.
 
 use std::collections::HashMap;
-use std::fs;
-use std::path::Path;
 
 use serde_json::{Map, Value};
 
 use super::System;
 use super::error::StoreError;
+use super::files::StoreFiles;
 use super::mend::is_blank;
 use super::out::{Out, Outcome};
 use super::types::{Link, Memory, Report};
@@ -22,14 +21,14 @@ const FEW: usize = 8;
 ///
 /// # Errors
 /// If it has neither entities nor relations, and is not empty.
-pub fn read<E>(path: &Path, out: &mut Out<'_, E>) -> Outcome<E> {
+pub fn read<E>(files: &StoreFiles, out: &mut Out<'_, E>) -> Outcome<E> {
+    let path = files.path();
     let usual = ["memory.jsonl", "memory.json"].map(|name| path.join(name));
-    let file = usual.into_iter().find(|file| file.is_file()).unwrap_or_else(|| path.into());
-    if file.is_dir() || !file.exists() {
-        let why = if file.exists() { "has none" } else { "does not exist" };
-        return Err(StoreError::unexpected(System::ServerMemory, path, why).into());
+    let file = usual.into_iter().find(|file| files.is_file(file)).unwrap_or_else(|| path.into());
+    if file.is_dir() {
+        return Err(StoreError::unexpected(System::ServerMemory, path, "has none").into());
     }
-    let bytes = fs::read(&file).map_err(StoreError::io(&file))?;
+    let bytes = files.json(&file)?;
     let text = String::from_utf8_lossy(&bytes);
     let lines = lines(&text, &mut out.report);
     if lines.is_empty() && !text.trim().is_empty() {

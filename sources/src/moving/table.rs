@@ -9,6 +9,9 @@ use super::out::Outcome;
 use super::reader::{Reader, quoted};
 use super::types::Report;
 
+/// The longest value that is read, in bytes: a memory has less.
+const MAX_VALUE: usize = 16 << 20;
+
 /// A table and the columns that it has.
 pub struct Table<'d> {
     reader: &'d Reader,
@@ -80,7 +83,7 @@ impl<'d> Table<'d> {
         visit: &mut impl FnMut(&Row<'_>) -> Outcome<E>,
     ) -> Outcome<E> {
         let failed = |error| MoveError::Store(self.reader.failed(error));
-        let columns: Vec<_> = self.columns.iter().map(|column| quoted(column)).collect();
+        let columns: Vec<_> = self.columns.iter().map(|column| limited(&quoted(column))).collect();
         let sql = format!("SELECT {} FROM {} {rest}", columns.join(", "), quoted(self.name));
         let mut statement = self.reader.connection().prepare_cached(&sql).map_err(failed)?;
         let mut rows: Rows<'_> = statement.query(values).map_err(failed)?;
@@ -128,6 +131,11 @@ impl<'d> Table<'d> {
         }
         Ok(())
     }
+}
+
+/// The value of a column, in SQL; null instead of one that is too long.
+fn limited(column: &str) -> String {
+    format!("CASE WHEN octet_length({column}) > {MAX_VALUE} THEN NULL ELSE {column} END")
 }
 
 impl Row<'_> {

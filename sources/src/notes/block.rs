@@ -1,5 +1,8 @@
 //! What a reader finds in a note.
 
+/// The bytes of a heading, a title or a tag that are kept: every chunk of a note has them, and one may be the whole file.
+pub const SHORT: usize = 512;
+
 /// The blocks of a note, in its order.
 #[derive(Debug, Default)]
 pub struct Outline {
@@ -56,6 +59,11 @@ impl Outline {
             _ => self.blocks.push(Block { start, kind }),
         }
     }
+}
+
+/// The beginning of a heading, a title or a tag.
+pub fn shortened(text: &str) -> String {
+    text.get(..text.floor_char_boundary(SHORT)).unwrap_or_default().to_owned()
 }
 
 /// The lines of a text with their places; each has its line break.

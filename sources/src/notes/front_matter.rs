@@ -1,6 +1,9 @@
 //! Title and tags of YAML and TOML before a note.
 
-use super::block::lines;
+use super::block::{lines, shortened};
+
+/// Tags that are read: no memory has more.
+const MAX_TAGS: usize = 1_000;
 
 /// What stands before a note.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -39,24 +42,24 @@ fn title_and_tags(lines: &[&str]) -> (Option<String>, Vec<String>) {
     while let Some(line) = rest.next() {
         let Some((key, value)) = line.split_once([':', '=']) else { continue };
         match key.trim_end() {
-            "title" => title = Some(unquote(value)).filter(|title| !title.is_empty()),
+            "title" => title = Some(shortened(&unquote(value))).filter(|title| !title.is_empty()),
             "tags" => {
                 let mut value = value.trim().to_owned();
                 // A list over several lines: of dashes, or in brackets.
                 let in_brackets = value.starts_with('[');
+                // Only the last line is looked at: the list may have half a million.
+                let mut is_open = in_brackets && !value.contains(']');
                 while let Some(line) =
-                    rest.next_if(
-                        |line| {
-                            if in_brackets { !value.contains(']') } else { line.trim_start().starts_with("- ") }
-                        },
-                    )
+                    rest.next_if(|line| if in_brackets { is_open } else { line.trim_start().starts_with("- ") })
                 {
                     value += if in_brackets { " " } else { "," };
                     value += if in_brackets { line } else { line.trim_start().trim_start_matches('-') };
+                    is_open &= !line.contains(']');
                 }
                 let list = value.trim_start_matches('[').split(']').next().unwrap_or_default().split(',');
-                tags.extend(list.map(|tag| unquote(tag).trim_start_matches('#').to_owned()));
-                tags.retain(|tag| !tag.is_empty());
+                let list = list.map(|tag| unquote(tag).trim_start_matches('#').to_owned());
+                let left = MAX_TAGS.saturating_sub(tags.len());
+                tags.extend(list.filter(|tag| !tag.is_empty()).take(left));
             }
             _ => {}
         }

@@ -2,7 +2,7 @@
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
-use super::block::{BlockKind, Outline};
+use super::block::{BlockKind, Outline, SHORT, shortened};
 use super::front_matter;
 
 /// Finds the blocks. Each item of a list is one, and what is nested in it.
@@ -46,7 +46,9 @@ impl<'a> Reader<'a> {
             }
             Event::End(TagEnd::Heading(_)) => self.end_heading(),
             Event::Text(text) | Event::Code(text) => {
-                if let Some((_, heading)) = &mut self.heading {
+                if let Some((_, heading)) = &mut self.heading
+                    && heading.trim_start().len() < SHORT
+                {
                     heading.push_str(&text);
                 }
             }
@@ -89,7 +91,7 @@ impl<'a> Reader<'a> {
 
     fn end_heading(&mut self) {
         let Some((level, text)) = self.heading.take() else { return };
-        let text = text.trim().to_owned();
+        let text = shortened(text.trim());
         if level == 1 && self.outline.title.is_none() && !text.is_empty() {
             self.outline.title = Some(text.clone());
         }

@@ -37,9 +37,18 @@ pub fn kind_of(path: &Path) -> NoteKind {
     }
 }
 
+/// Marks of Markdown that are parsed. Each may take a hundred bytes of memory.
+const MAX_MARKS: usize = 2 << 20;
+
+/// Whether a text has so many marks that it is not read as Markdown: it is a file that has this name by chance.
+pub(crate) fn has_too_many_marks(text: &str) -> bool {
+    text.bytes().filter(|byte| byte.is_ascii_punctuation() || *byte == b'\n').take(MAX_MARKS + 1).count() > MAX_MARKS
+}
+
 /// Finds the blocks of a note.
 pub(crate) fn read(text: &str, kind: NoteKind) -> Outline {
     match kind {
+        NoteKind::Markdown if has_too_many_marks(text) => plain::read(text),
         NoteKind::Markdown => markdown::read(text),
         NoteKind::Text => plain::read(text),
         NoteKind::Org => org::read(text),

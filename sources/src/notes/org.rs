@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::block::{BlockKind, Outline, lines};
+use super::block::{BlockKind, Outline, lines, shortened};
 
 /// Finds the blocks. Keywords before the first text are no text.
 pub fn read(text: &str) -> Outline {
@@ -26,7 +26,7 @@ pub fn read(text: &str) -> Outline {
         if trimmed.is_empty() {
             after_blank = true;
         } else if let Some((level, heading)) = heading(line) {
-            outline.begin(at, BlockKind::Heading { level, text: heading.to_owned() });
+            outline.begin(at, BlockKind::Heading { level, text: shortened(heading) });
             after_blank = true;
         } else if let Some(name) = named(trimmed, "#+begin_").filter(|name| ends.get(name).is_some_and(|end| *end > at))
         {
@@ -34,7 +34,7 @@ pub fn read(text: &str) -> Outline {
             end = Some(name);
         } else if let Some((key, value)) = keyword(trimmed).filter(|_| outline.blocks.is_empty()) {
             match key.to_ascii_lowercase().as_str() {
-                "title" if !value.is_empty() => outline.title = Some(value.to_owned()),
+                "title" if !value.is_empty() => outline.title = Some(shortened(value)),
                 "filetags" => {
                     let tags = value.split([':', ' ']).filter(|tag| !tag.is_empty());
                     outline.tags.extend(tags.map(str::to_owned));

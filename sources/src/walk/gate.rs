@@ -1,11 +1,14 @@
 //! Which folders are entered, and which links are followed.
 
 use std::collections::HashSet;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ignore::DirEntry;
 
+use super::ignores::Ignores;
+use super::matcher::IGNORE_FILE;
 use super::rules::Rules;
 use crate::formats::Skipped;
 
@@ -16,8 +19,8 @@ pub struct Gate {
     state: Mutex<State>,
 }
 
-#[derive(Default)]
 struct State {
+    ignores: Ignores,
     /// Links to folders that are followed.
     links: HashSet<PathBuf>,
     /// The real folders that they lead to: each is entered once through a link.
@@ -27,19 +30,28 @@ struct State {
 
 impl Gate {
     /// A walk below a folder, given also by its real path.
-    pub fn new(rules: Arc<Rules>, real_root: PathBuf) -> Self {
-        Gate { rules, real_root, state: Mutex::default() }
+    ///
+    /// # Errors
+    /// If the folder cannot be opened.
+    pub fn new(rules: Arc<Rules>, root: &Path, real_root: PathBuf) -> io::Result<Self> {
+        let ignores = Ignores::new(root, &[IGNORE_FILE, ".gitignore"])?;
+        let state = State { ignores, links: HashSet::new(), linked: HashSet::new(), skipped: Skipped::default() };
+        Ok(Gate { rules, real_root, state: Mutex::new(state) })
     }
 
     /// What was not followed, by reason; it is counted once.
     pub fn take_skipped(&self) -> Skipped {
-        std::mem::take(&mut self.state().skipped)
+        let mut state = self.state();
+        let mut skipped = std::mem::take(&mut state.skipped);
+        skipped.add(state.ignores.take_skipped());
+        skipped
     }
 
     /// Whether an entry is looked at.
     pub fn passes(&self, entry: &DirEntry) -> bool {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-        if is_folder && !self.rules.may_enter(entry.path()) {
+        if is_folder && !self.rules.may_enter(entry.path()) || self.state().ignores.is_ignored(entry.path(), is_folder)
+        {
             return false;
         }
         if !entry.path_is_symlink() {

@@ -4,9 +4,11 @@
 //! |---|---|
 //! | `rules` | which files are notes, and which folders may have some |
 //! | `gate` | which folders are entered, and which links are followed |
+//! | `ignores` | ignore files, read with limits |
 //! | `matcher` | whether a change of a file matters |
 
 mod gate;
+mod ignores;
 mod matcher;
 mod rules;
 #[cfg(test)]
@@ -24,6 +26,7 @@ use ignore::WalkBuilder;
 
 use crate::formats::Skipped;
 use gate::Gate;
+pub use ignores::filter;
 pub use matcher::{IGNORE_FILE, Matcher};
 use rules::Rules;
 
@@ -61,7 +64,7 @@ pub struct Found {
 
 /// Visits the notes in the order of their paths, until `visit` breaks. What is skipped is counted by reason.
 ///
-/// Respects `.gitignore` and `.memoristignore` from the root downwards. Follows a link only if it leads to a place inside
+/// Respects `.gitignore` and `.memoristignore` from the root downwards: regular files of at most 1 MiB and 10,000 rules. Follows a link only if it leads to a place inside
 /// the root. Each real file is visited once, by its real path if that is not ignored.
 ///
 /// # Errors
@@ -87,13 +90,10 @@ pub fn walk_folders(
     let root = std::path::absolute(&options.root)?;
     let real_root = root.canonicalize()?;
     let rules = Arc::new(Rules::new(&root, &options.globs)?);
-    let gate = Arc::new(Gate::new(rules.clone(), real_root));
+    let gate = Arc::new(Gate::new(rules.clone(), &root, real_root)?);
     let filter = gate.clone();
     let walk = WalkBuilder::new(&root)
         .standard_filters(false)
-        .git_ignore(true)
-        .require_git(false)
-        .add_custom_ignore_filename(IGNORE_FILE)
         .follow_links(true)
         .sort_by_file_name(|a, b| a.cmp(b))
         .filter_entry(move |entry| filter.passes(entry))

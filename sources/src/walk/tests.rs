@@ -183,3 +183,44 @@ fn a_folder_that_cannot_be_read_is_counted() {
     assert_eq!(paths.len(), if readable { 2 } else { 1 });
     assert_eq!(skipped.0.get("unreadable").copied().unwrap_or(0), u64::from(!readable));
 }
+
+#[cfg(unix)]
+#[test]
+fn ignore_files_are_regular_files_inside_the_root_with_limits() {
+    use std::os::unix::fs::symlink;
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("rules"), "a.md\n").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    write(
+        root,
+        &["a.md", "pipe/a.md", "zero/a.md", "large/a.md", "many/a.md", "many/b.md", "linked/a.md", "linked/b.md"],
+    );
+    symlink(outside.path().join("rules"), root.join(".memoristignore")).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(root.join("pipe/.gitignore")).status().unwrap().success());
+    symlink("/dev/zero", root.join("zero/.gitignore")).unwrap();
+    fs::write(root.join("large/.gitignore"), format!("a.md\n{}", "#".repeat(1 << 20))).unwrap();
+    let rules = |count: usize| (0..count).map(|number| format!("x{number}?\n")).collect::<String>();
+    fs::write(root.join("many/.gitignore"), format!("a.md\n{}b.md\n", rules(10_100))).unwrap();
+    fs::write(root.join("rules"), format!("# text\n\nb.md\n{}\n", "x".repeat(5_000))).unwrap();
+    symlink("../rules", root.join("linked/.gitignore")).unwrap();
+    let (paths, skipped) = walked(root, &[], 1 << 20);
+    assert_eq!(paths, ["a.md", "large/a.md", "linked/a.md", "many/b.md", "pipe/a.md", "zero/a.md"]);
+    let not_read = |name: &str| (format!("{name}, which is no file of at most 1 MiB in the folder"), 1);
+    let (memoristignore, gitignore) = (not_read(".memoristignore"), not_read(".gitignore"));
+    let left_out = ("rule of a .gitignore that has too many or too long ones".to_owned(), 102 + 1);
+    assert_eq!(skipped.0, [memoristignore, (gitignore.0, 3), left_out].into());
+}
+
+#[test]
+fn a_rule_nearer_to_the_file_counts_and_ours_before_those_of_git() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    write(root, &["a.md", "b/a.md", "b/c/a.md", "b/c/d/a.md", "e/a.md", "e/f/a.md", "g.md"]);
+    fs::write(root.join(".gitignore"), "a.md\n/g.md\n").unwrap();
+    fs::write(root.join("b/.gitignore"), "!a.md\n").unwrap();
+    fs::write(root.join("b/c/.gitignore"), "\u{feff}a.md\r\n").unwrap();
+    fs::write(root.join("e/.memoristignore"), "!a.md\n").unwrap();
+    fs::write(root.join("e/f/.gitignore"), "a.md\n").unwrap();
+    assert_eq!(notes(root, &[]), ["b/a.md", "e/a.md", "e/f/a.md"]);
+}

@@ -1,24 +1,18 @@
 //! The text of a file of notes, if it is still the file that was read: no link, and below the folder of its source.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::path::Path;
 
 use memorist_engine::types::{Source, SourceKind};
+use memorist_ingest::sources::foreign::{Deadline, Root};
 use memorist_secrets::{Finding, scan};
 
 /// The text, without what should stay secret. `None` if the file is gone, is another, or is longer than `most` bytes.
 pub fn text(path: &Path, sources: &[Source], most: u64) -> Option<String> {
-    if !sources.iter().any(|source| is_of(path, source)) {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    let file = File::open(path).ok()?;
-    // Of what was opened: the name may lead to something else by now.
-    let is_readable = file.metadata().is_ok_and(|found| found.is_file() && found.len() <= most);
-    if !is_readable || file.take(most.saturating_add(1)).read_to_end(&mut bytes).ok()? as u64 > most {
-        return None;
-    }
+    let source = sources.iter().find(|source| is_of(path, source))?;
+    // The name may lead to something else by now, but not out of the folder.
+    let root = Root::open(Path::new(&source.source.path)).ok()?;
+    let bytes = root.bytes(path, most, &Deadline::default()).ok()?;
     Some(redacted(&String::from_utf8_lossy(&bytes)))
 }
 

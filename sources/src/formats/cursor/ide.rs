@@ -3,7 +3,6 @@
 //! A value that changes is usually a new row. A chat is read again if its row, one of its messages or its time is new.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +11,7 @@ use super::super::field::{Field, parse};
 use super::super::records::{UNREADABLE, hash};
 use super::super::sqlite::{Database, Watermark, bytes, cursor, limited, line, number, place, text, time};
 use super::super::{Batch, Cursor, ReadError, Role, Turn};
+use crate::foreign::Foreign;
 
 /// How far a database was read.
 #[derive(Default, Serialize, Deserialize)]
@@ -22,8 +22,8 @@ struct Place {
 }
 
 /// Reads the chats that changed.
-pub fn read(path: &Path, since: Option<&Cursor>, batch: &mut Batch) -> Result<(), ReadError> {
-    let database = Database::open(path)?;
+pub fn read(file: Foreign<'_>, since: Option<&Cursor>, batch: &mut Batch) -> Result<(), ReadError> {
+    let database = Database::open(file)?;
     database.require("cursorDiskKV", &["key", "value"])?;
     let mut place: Place = place(since);
     let last = database.numbers("SELECT max(rowid) FROM cursorDiskKV", [])?.pop().unwrap_or_default();

@@ -4,16 +4,15 @@
 //! numbers.
 
 use std::io::Read;
-use std::path::Path;
 
 use rusqlite::Row;
-use ruzstd::decoding::StreamingDecoder;
 use serde::{Deserialize, Serialize};
 
-use super::super::records::{UNREADABLE, hash};
+use super::super::records::{UNREADABLE, hash, unpacked};
 use super::super::sqlite::{Database, MAX_VALUE, Watermark, bytes, cursor, limited, line, number, place, text, time};
 use super::super::{Batch, Cursor, ReadError};
 use super::event::{Session, take};
+use crate::foreign::Foreign;
 
 /// How far it was read.
 #[derive(Default, Serialize, Deserialize)]
@@ -26,8 +25,8 @@ struct Place {
 }
 
 /// Reads the events since the last time, and those of sessions that were rewritten.
-pub fn read(path: &Path, since: Option<&Cursor>, batch: &mut Batch) -> Result<(), ReadError> {
-    let database = Database::open(path)?;
+pub fn read(file: Foreign<'_>, since: Option<&Cursor>, batch: &mut Batch) -> Result<(), ReadError> {
+    let database = Database::open(file)?;
     let columns = database.require("transcript_events", &["session_id", "seq", "event_json", "created_at"])?;
     let mut place: Place = place(since);
     if row_hash(&database, place.row)? != Some(place.hash) {
@@ -119,7 +118,7 @@ impl Reader {
                     of_rows = id;
                 }
                 let written = number(event, 2)?.and_then(time);
-                match content(event)? {
+                match content(event, &self.database)? {
                     Some(content) => take(&content, &mut session, batch, line(row), written),
                     None => batch.skipped.count(UNREADABLE),
                 }
@@ -135,7 +134,7 @@ impl Reader {
         let first = "SELECT rowid FROM transcript_events WHERE session_id = ?1 ORDER BY seq LIMIT 1";
         for row in self.database.numbers(first, [id])? {
             self.database.each(query, [row], |event| {
-                if let Some(content) = content(event)? {
+                if let Some(content) = content(event, &self.database)? {
                     take(&content, &mut session, &mut Batch::default(), 0, None);
                 }
                 Ok(())
@@ -152,14 +151,13 @@ impl Reader {
 }
 
 /// The JSON of an event.
-fn content(event: &Row<'_>) -> Result<Option<Vec<u8>>, ReadError> {
+fn content(event: &Row<'_>, database: &Database) -> Result<Option<Vec<u8>>, ReadError> {
     if let Some(json) = bytes(event, 3)? {
         return Ok(Some(json.to_vec()));
     }
     let Some(packed) = bytes(event, 4)? else { return Ok(None) };
     let mut json = Vec::new();
-    let read = StreamingDecoder::new(packed)
-        .ok()
-        .and_then(|decoder| decoder.take(MAX_VALUE as u64).read_to_end(&mut json).ok());
+    let read = unpacked(packed).and_then(|decoder| decoder.take(MAX_VALUE as u64).read_to_end(&mut json).ok());
+    database.count(json.len() as u64)?;
     Ok(read.map(|_| json))
 }

@@ -1,10 +1,12 @@
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread::sleep;
 
 use tempfile::TempDir;
 
 use super::*;
+use crate::foreign::Root;
 
 const AGENT: &str = "MEMORIST_TEST_AGENT_DATABASE";
 
@@ -17,8 +19,13 @@ fn new(mode: &str) -> (TempDir, PathBuf, Connection) {
     (folder, path, agent)
 }
 
+fn open(path: &Path) -> Result<Database, ReadError> {
+    let (root, deadline) = (Root::around(path)?, Deadline::default());
+    Database::open(Foreign { root: &root, path, deadline: &deadline })
+}
+
 fn numbers(path: &Path) -> Result<Vec<i64>, ReadError> {
-    Database::open(path)?.numbers("SELECT a FROM t ORDER BY a", [])
+    open(path)?.numbers("SELECT a FROM t ORDER BY a", [])
 }
 
 fn files(folder: &TempDir) -> Vec<String> {
@@ -40,7 +47,7 @@ fn a_database_that_is_missing_is_not_created() {
 fn a_database_is_only_read() {
     for mode in ["wal", "delete"] {
         let (_folder, path, agent) = new(mode);
-        let database = Database::open(&path).unwrap();
+        let database = open(&path).unwrap();
         for change in ["INSERT INTO t VALUES (2, 'y')", "CREATE TABLE u (a)", "PRAGMA user_version = 7"] {
             assert!(database.each(change, [], |_| Ok(())).is_err(), "{mode}: {change}");
         }
@@ -94,7 +101,7 @@ fn a_locked_or_damaged_database_is_an_error() {
 #[test]
 fn in_wal_mode_all_queries_see_one_state_and_no_one_waits() {
     let (_folder, path, agent) = new("wal");
-    let database = Database::open(&path).unwrap();
+    let database = open(&path).unwrap();
     let count = || database.numbers("SELECT count(*) FROM t", []).unwrap();
     assert_eq!(count(), [1]);
     agent.execute("INSERT INTO t VALUES (2, 'y')", []).unwrap();
@@ -150,7 +157,7 @@ fn values_of_another_kind_are_none() {
             "DELETE FROM t; INSERT INTO t VALUES (1, 'x'), (2, ''), (3, 7), (4, X'FF'), (5, CAST(X'FF' AS TEXT)), (6, NULL), (7, 0.5)",
         )
         .unwrap();
-    let database = Database::open(&path).unwrap();
+    let database = open(&path).unwrap();
     let mut found = Vec::new();
     database
         .each("SELECT b FROM t ORDER BY a", [], |row| {
@@ -198,4 +205,65 @@ fn a_watermark_knows_what_was_read() {
     same.prune();
     assert!(same.seen.len() <= MAX_SEEN);
     assert!(place::<Watermark>(Some(&Cursor("no JSON".into()))).seen.is_empty());
+}
+
+#[test]
+fn views_and_virtual_tables_are_no_tables() {
+    let (_folder, path, agent) = new("delete");
+    agent
+        .execute_batch(
+            "CREATE VIEW endless AS WITH RECURSIVE c(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM c) SELECT a FROM c;
+            CREATE VIRTUAL TABLE words USING fts5(a);
+            CREATE TABLE \"Quoted\" (a);
+            CREATE TABLE copied AS SELECT 1 AS a",
+        )
+        .unwrap();
+    let found = |name: &str| open(&path).unwrap().columns(name).unwrap().len();
+    for (name, columns) in [("t", 2), ("T", 2), ("endless", 0), ("words", 0), ("Quoted", 1), ("copied", 1), ("none", 0)]
+    {
+        assert_eq!(found(name), columns, "{name}");
+    }
+    // What the schema says of itself is not what SQLite goes by. Some of it makes SQLite refuse the database.
+    for forged in
+        ["type = 'table'", "type = 'table', rootpage = 2", "sql = replace(sql, 'CREATE VIEW', 'create/**/VIEW')"]
+    {
+        let change = format!("PRAGMA writable_schema = ON; UPDATE sqlite_schema SET {forged} WHERE name = 'endless'");
+        Connection::open(&path).unwrap().execute_batch(&change).unwrap();
+        let found = open(&path).and_then(|database| database.require("endless", &["a"]));
+        assert!(found.is_err(), "{forged}: {found:?}");
+    }
+}
+
+#[test]
+fn a_query_without_an_end_ends_at_the_deadline() {
+    let (_folder, path, _agent) = new("delete");
+    let endless = "WITH RECURSIVE c(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM c) SELECT count(*) FROM c";
+    let deadline = Deadline::after(Duration::from_millis(200), &Default::default());
+    let root = Root::around(&path).unwrap();
+    let database = Database::open(Foreign { root: &root, path: &path, deadline: &deadline }).unwrap();
+    let ended = database.numbers(endless, []);
+    assert!(matches!(&ended, Err(ReadError::Io(error)) if error.kind() == io::ErrorKind::TimedOut), "{ended:?}");
+    // And one of rows, which are counted.
+    let rows = endless.replace("count(*)", "a");
+    let ended = open(&path).unwrap().numbers(&rows, []);
+    assert!(matches!(ended, Err(ReadError::Unknown(why)) if why.starts_with("its rows have more")));
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_and_links_beside_a_database_are_refused() {
+    let (folder, path, agent) = new("delete");
+    drop(agent);
+    for end in ["-wal", "-journal", "-shm"] {
+        let mut beside = path.clone().into_os_string();
+        beside.push(end);
+        assert!(Command::new("mkfifo").arg(&beside).status().unwrap().success());
+        assert!(matches!(numbers(&path), Err(ReadError::Unknown(why)) if why.contains(end)), "{end}");
+        fs::remove_file(&beside).unwrap();
+    }
+    let outside = tempfile::tempdir().unwrap();
+    let link = outside.path().join("link.db");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    assert!(matches!(numbers(&link), Err(ReadError::Io(_))));
+    assert_eq!(numbers(&path).unwrap(), [1], "{folder:?}");
 }

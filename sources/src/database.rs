@@ -1,0 +1,88 @@
+//! Databases of other programs. What is in them may be made to harm whoever reads it, and so may their schema.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
+
+use crate::foreign::{Deadline, Foreign};
+
+/// The longest value or row that SQLite makes, in bytes.
+const LONGEST: i32 = 64 << 20;
+/// After so many of its steps SQLite asks whether to go on.
+const STEPS: i32 = 10_000;
+/// The files that SQLite opens beside a database by itself.
+const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// Connects to a database to read it until the deadline. `parameters` are those of SQLite's URIs.
+///
+/// The caller has checked its path, and SQLite follows no link. Its schema may neither call functions with effects nor change
+/// the database behind SQLite's back, and no value in it is too long.
+///
+/// # Errors
+/// Those of SQLite.
+pub fn connect(path: &Path, parameters: &str, deadline: &Deadline) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let mut connection = if parameters.is_empty() {
+        Connection::open_with_flags(path, flags)?
+    } else {
+        Connection::open_with_flags(uri(path) + parameters, flags | OpenFlags::SQLITE_OPEN_URI)?
+    };
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+    let deadline = deadline.clone();
+    connection.progress_handler(STEPS, Some(move || deadline.is_over()))?;
+    Ok(connection)
+}
+
+/// The path of a database without links, once it is known to be a regular file below its root, as are those beside it.
+///
+/// # Errors
+/// If one of them is no regular file; those of the file system.
+pub fn checked_path(file: Foreign<'_>) -> io::Result<PathBuf> {
+    let path = file.checked_path()?;
+    for end in BESIDE {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(end);
+        // SQLite itself refuses folders and links, but it waits for the other end of a pipe.
+        let cannot_wait = |kind: fs::FileType| kind.is_file() || kind.is_dir() || kind.is_symlink();
+        if fs::symlink_metadata(&beside).is_ok_and(|found| !cannot_wait(found.file_type())) {
+            let why = format!("the file with {end} at its end, beside it, is no regular file");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
+    }
+    Ok(path)
+}
+
+/// Whether there is a plain table of this name. A view can be endless, and a virtual table can be code.
+///
+/// The kind that the schema names is not what SQLite goes by: that is the statement, and its root page.
+///
+/// # Errors
+/// Those of SQLite.
+pub fn is_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
+    let sql = "SELECT min(type = 'table' AND rootpage > 0 AND substr(sql, 1, 13) = 'CREATE TABLE ')
+        FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE";
+    let found = connection.query_row(sql, [name], |row| row.get::<_, Option<bool>>(0)).optional()?;
+    Ok(found.flatten() == Some(true))
+}
+
+/// A path as a URI.
+fn uri(path: &Path) -> String {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.into());
+    let mut uri = String::from("file://");
+    for byte in path.to_string_lossy().bytes() {
+        match byte {
+            b'\\' if cfg!(windows) => uri.push('/'),
+            b'/' | b'.' | b'-' | b'_' | b':' => uri.push(char::from(byte)),
+            byte if byte.is_ascii_alphanumeric() => uri.push(char::from(byte)),
+            byte => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    if cfg!(windows) { uri.replacen("file://", "file:///", 1) } else { uri }
+}

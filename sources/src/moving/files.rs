@@ -1,0 +1,86 @@
+//! The files of a store: below the path that was named, and nowhere else.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::System;
+use super::error::StoreError;
+use crate::foreign::{Deadline, Foreign, ForeignFile, Root};
+
+/// How long the reading of a store may take, with all that is saved meanwhile.
+const TIMEOUT: Duration = Duration::from_secs(3_600);
+/// The largest text that is read as a whole, in bytes.
+const MAX_TEXT: u64 = 64 << 20;
+/// The most values of a JSON text. Each takes a hundred times the bytes of a short one.
+const MAX_VALUES: usize = 1 << 20;
+
+/// The path of a store, opened.
+pub struct StoreFiles {
+    system: System,
+    path: PathBuf,
+    root: Root,
+    deadline: Deadline,
+}
+
+impl StoreFiles {
+    /// Opens a file or a folder that somebody has named.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn open(system: System, path: &Path) -> Result<Self, StoreError> {
+        let root = Root::open(path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => StoreError::unexpected(system, path, "does not exist"),
+            _ => StoreError::io(path)(error),
+        })?;
+        Ok(StoreFiles { system, path: path.to_owned(), root, deadline: Deadline::after(TIMEOUT, &Arc::default()) })
+    }
+
+    /// The system that is expected.
+    pub fn system(&self) -> System {
+        self.system
+    }
+
+    /// The path that was named.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// One of its files.
+    pub fn at<'a>(&'a self, file: &'a Path) -> Foreign<'a> {
+        Foreign { root: &self.root, path: file, deadline: &self.deadline }
+    }
+
+    /// Whether there is a regular file at this path.
+    pub fn is_file(&self, file: &Path) -> bool {
+        self.at(file).open(0).is_ok()
+    }
+
+    /// Opens one of its files.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn file(&self, file: &Path, limit: u64) -> Result<ForeignFile, StoreError> {
+        self.at(file).open(limit).map_err(StoreError::io(file))
+    }
+
+    /// The bytes of a text.
+    ///
+    /// # Errors
+    /// If it is too long; those of the file system.
+    pub fn text(&self, file: &Path) -> Result<Vec<u8>, StoreError> {
+        self.file(file, MAX_TEXT)?.read_all().map_err(StoreError::io(file))
+    }
+
+    /// The bytes of a text of JSON values.
+    ///
+    /// # Errors
+    /// If it is too long, or has too many values; those of the file system.
+    pub fn json(&self, file: &Path) -> Result<Vec<u8>, StoreError> {
+        let bytes = self.text(file)?;
+        if bytes.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{' | b'\n')).count() > MAX_VALUES {
+            return Err(StoreError::unexpected(self.system, file, format!("has more than {MAX_VALUES} values")));
+        }
+        Ok(bytes)
+    }
+}
