@@ -38,6 +38,7 @@
 //! | `terminal.rs` | no command prints terminal control characters |
 //! | `code.rs` | no code of the working folder runs, and no library except the pinned one |
 //! | `files.rs` | files that users name: others beside them stay, and only plain files are read |
+//! | `hostile.rs` | files that are made to harm an import, with little memory and a deadline |
 //! | `bench.rs`, `bench_quality.rs` | `memorist bench`, as a user runs it; the same with `--quality` |
 //! | `crash.rs` | a writer killed at any moment and at every step of publishing |
 //! | `disk/` | a disk that loses what was not synced, or fails a write |
@@ -92,6 +93,7 @@ mod fuzz_corpus;
 mod history;
 #[cfg(target_os = "linux")]
 mod hooks;
+mod hostile;
 mod job_provider;
 mod jobs;
 mod languages;

@@ -1,0 +1,165 @@
+//! What reads foreign files, and which shapes it may meet.
+
+use std::convert::Infallible;
+use std::fs;
+use std::path::Path;
+
+use memorist_engine::Engine;
+use memorist_engine::config::Config;
+use memorist_engine::progress::NoProgress;
+use memorist_engine::types::{NewSource, Scope, SourceKind};
+use memorist_ingest::project;
+use memorist_ingest::settings::SyncSettings;
+use memorist_ingest::sources::discover::discover;
+use memorist_ingest::sources::formats;
+use memorist_ingest::sources::machine::Machine;
+use memorist_ingest::sources::moving::{self, System};
+use memorist_ingest::sync::{SyncOptions, Syncer};
+
+use super::{Shape, databases, special, texts};
+
+/// What a parser expects.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Kind {
+    Lines,
+    Json,
+    Packed,
+    Note,
+    Patterns,
+    Database,
+    Small,
+}
+
+/// Something that reads a foreign file.
+#[derive(Clone, Copy)]
+pub struct Parser {
+    pub name: &'static str,
+    /// The path of that file, in the folder that is read.
+    pub file: &'static str,
+    kind: Kind,
+    /// Reads the folder, or the file.
+    pub read: fn(&Path, &Path),
+}
+
+const fn parser(name: &'static str, file: &'static str, kind: Kind, read: fn(&Path, &Path)) -> Parser {
+    Parser { name, file, kind, read }
+}
+
+/// Every one.
+#[rustfmt::skip] // one a line
+pub const ALL: [Parser; 37] = [
+    parser("claude-code", "0f8fad5b-d9cb-469f-a165-70867728950e.jsonl", Kind::Lines, |_, file| transcript("claude-code", file)),
+    parser("codex", "rollout-a.jsonl", Kind::Lines, |_, file| transcript("codex", file)),
+    parser("codex, packed", "rollout-a.jsonl.zst", Kind::Packed, |_, file| transcript("codex", file)),
+    parser("gemini", "chats/session-a.jsonl", Kind::Lines, |_, file| transcript("gemini", file)),
+    parser("gemini, an object", "chats/session-a.json", Kind::Json, |_, file| transcript("gemini", file)),
+    parser("gemini, the project", ".project_root", Kind::Small, gemini_of_project),
+    parser("gemini, all projects", "projects.json", Kind::Small, gemini_of_projects),
+    parser("openclaw", "sessions/a.jsonl", Kind::Lines, |_, file| transcript("openclaw", file)),
+    parser("openclaw, packed", "sessions/a.jsonl.reset.1.zst", Kind::Packed, |_, file| transcript("openclaw", file)),
+    parser("openclaw, a database", "openclaw-agent.sqlite", Kind::Database, |_, file| transcript("openclaw", file)),
+    parser("opencode", "opencode.db", Kind::Database, |_, file| transcript("opencode", file)),
+    parser("goose", "sessions/a.jsonl", Kind::Lines, |_, file| transcript("goose", file)),
+    parser("goose, a database", "sessions/sessions.db", Kind::Database, |_, file| transcript("goose", file)),
+    parser("cursor", "agent-transcripts/a.jsonl", Kind::Lines, |_, file| transcript("cursor", file)),
+    parser("cursor, a database", "globalStorage/state.vscdb", Kind::Database, |_, file| transcript("cursor", file)),
+    parser("gimli", "sessions/a.jsonl", Kind::Lines, |_, file| transcript("gimli", file)),
+    parser("sync of codex", "rollout-a.jsonl", Kind::Lines, |folder, _| sync(folder, Some("codex"))),
+    parser("sync of codex, packed", "rollout-a.jsonl.zst", Kind::Packed, |folder, _| sync(folder, Some("codex"))),
+    parser("sync of opencode", "opencode.db", Kind::Database, |folder, _| sync(folder, Some("opencode"))),
+    parser("Markdown", "a.md", Kind::Note, |folder, _| sync(folder, None)),
+    parser("text", "a.txt", Kind::Note, |folder, _| sync(folder, None)),
+    parser("org", "a.org", Kind::Note, |folder, _| sync(folder, None)),
+    parser(".gitignore", ".gitignore", Kind::Patterns, |folder, _| sync(folder, None)),
+    parser(".memoristignore", ".memoristignore", Kind::Patterns, |folder, _| sync(folder, None)),
+    parser(".gitignore of a project", "p/.gitignore", Kind::Patterns, discover_in_project),
+    parser(".gitignore of basic-memory", ".gitignore", Kind::Patterns, |folder, _| moved("basic-memory", folder)),
+    parser(".git", ".git", Kind::Small, |folder, _| drop(project::of_session(folder, None))),
+    parser("vaults", ".config/obsidian/obsidian.json", Kind::Small, |folder, _| discover_in(folder, None)),
+    parser("mudpuppy", "memory.db", Kind::Database, |folder, _| moved("mudpuppy", folder)),
+    parser("memorizer", "memory.db", Kind::Database, |_, file| moved("memorizer", file)),
+    parser("krolik", "memory.db", Kind::Database, |_, file| moved("krolik", file)),
+    parser("openclaw, an index", "memory/main.sqlite", Kind::Database, |folder, _| moved("openclaw", folder)),
+    parser("claude-mem", "claude-mem.db", Kind::Database, |folder, _| moved("claude-mem", folder)),
+    parser("mem0, a collection", "collection/a/storage.sqlite", Kind::Database, |folder, _| moved("mem0", folder)),
+    parser("mem0, an export", "export.json", Kind::Json, |folder, _| moved("mem0", folder)),
+    parser("server-memory", "memory.jsonl", Kind::Json, |folder, _| moved("server-memory", folder)),
+    parser("basic-memory", "a.md", Kind::Note, |folder, _| moved("basic-memory", folder)),
+];
+
+impl Parser {
+    /// What it may meet: nothing that is there has to be a regular file of the kind that its name says.
+    pub fn shapes(&self) -> Vec<Shape> {
+        let own: &[&[Shape]] = match self.kind {
+            Kind::Lines => &[&texts::ANY, &texts::LINES],
+            Kind::Json => &[&texts::ANY, &texts::LINES, &texts::JSON],
+            Kind::Packed => &[&special::PACKED],
+            Kind::Note => &[&texts::ANY, &texts::NOTES],
+            Kind::Patterns => &[&texts::ANY, &texts::PATTERNS],
+            Kind::Database => &[&databases::ALL],
+            Kind::Small => &[&texts::ANY],
+        };
+        own.iter().flat_map(|shapes| shapes.iter()).chain(&special::FILES).copied().collect()
+    }
+}
+
+fn transcript(format: &str, file: &Path) {
+    let format = formats::by_name(format).unwrap();
+    let mut cursor = None;
+    while let Ok(batch) = format.read(file, cursor.as_ref())
+        && batch.more
+    {
+        cursor = Some(batch.cursor);
+    }
+    let _any = formats::last_turns(format, file, 64 << 10);
+}
+
+fn gemini_of_project(folder: &Path, _: &Path) {
+    gemini(folder);
+}
+
+fn gemini_of_projects(folder: &Path, _: &Path) {
+    let project = folder.join("tmp/p");
+    fs::create_dir_all(&project).unwrap();
+    gemini(&project);
+}
+
+fn gemini(project: &Path) {
+    let chat = project.join("chats/session-a.jsonl");
+    fs::create_dir_all(chat.parent().unwrap()).unwrap();
+    fs::write(&chat, "{\"id\":\"1\",\"type\":\"user\",\"content\":\"x\"}\n").unwrap();
+    assert_eq!(formats::by_name("gemini").unwrap().read(&chat, None).unwrap().turns.len(), 1);
+}
+
+/// Reads a folder into a store, as the commands do.
+fn sync(folder: &Path, format: Option<&str>) {
+    let store = tempfile::tempdir_in(folder.parent().unwrap()).unwrap();
+    let engine = Engine::open(store.path(), Config::without_model()).unwrap();
+    let (kind, format) = match format {
+        Some(format) => (SourceKind::Sessions, Some(format.to_owned())),
+        None => (SourceKind::Notes, None),
+    };
+    let path = folder.to_str().unwrap().to_owned();
+    let source = NewSource { kind, path, format, globs: Vec::new(), scope: Scope::default() };
+    engine.add_source(&source).unwrap();
+    let syncer = Syncer::new(store.path(), SyncSettings::default(), Config::without_model().model);
+    // The second looks at what the first left.
+    for _ in 0..2 {
+        syncer.sync(&engine, &SyncOptions::default(), &NoProgress).unwrap();
+    }
+}
+
+fn moved(system: &str, path: &Path) {
+    let system: System = system.parse().unwrap();
+    let _any = moving::read::<Infallible>(system, path, &mut |_| Ok(()));
+}
+
+fn discover_in_project(folder: &Path, _: &Path) {
+    fs::create_dir_all(folder.join("p/.git")).unwrap();
+    fs::write(folder.join("p/AGENTS.md"), "text").unwrap();
+    discover_in(folder, Some(&folder.join("p")));
+}
+
+fn discover_in(home: &Path, working_folder: Option<&Path>) {
+    discover(&Machine::new(home, []), working_folder, &mut |_| {});
+}

@@ -1,0 +1,153 @@
+//! Texts, lines, JSON, notes and patterns.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use super::Shape;
+
+const MIB: usize = 1 << 20;
+
+/// What every parser may meet.
+pub const ANY: [Shape; 9] = [
+    ("nothing", |file| fs::write(file, "").unwrap()),
+    ("2 GiB of zeros", |file| File::create(file).unwrap().set_len(2 << 30).unwrap()),
+    ("zeros and text", |file| repeat(file, "\0text\0", MIB)),
+    ("line without an end", |file| repeat(file, "words ", 70 * MIB)),
+    ("line breaks", |file| repeat(file, "\n", 16 * MIB)),
+    ("no UTF-8", |file| fs::write(file, b"\xff\xc3\n".repeat(MIB / 2)).unwrap()),
+    ("marks on one letter", |file| repeat(file, "\u{301}", 4 * MIB)),
+    ("brackets", |file| repeat(file, "[", 4 * MIB)),
+    ("objects in objects", |file| repeat(file, "{\"a\":", 4 * MIB)),
+];
+
+pub const LINES: [Shape; 7] = [
+    ("halves of characters", |file| {
+        repeat(file, "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"\\ud83d\"}}\n", 4 * MIB);
+    }),
+    ("half of a character in a long line", |file| {
+        surround(file, "{\"role\":\"user\",\"content\":\"\\ud83d", "\\n", 32 * MIB, "\"}\n");
+    }),
+    ("short turns", |file| {
+        lines(file, 8 * MIB, |number| {
+            format!(
+                "{{\"type\":\"user\",\"id\":\"{number}\",\"uuid\":\"{number}\",\"role\":\"user\",\
+                 \"message\":{{\"role\":\"user\",\"content\":\"x\"}},\"content\":\"x\"}}"
+            )
+        });
+    }),
+    ("short turns of codex", |file| {
+        lines(file, 8 * MIB, |_| {
+            "{\"type\":\"response_item\",\"payload\":{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"text\":\"x\"}]}}".into()
+        });
+    }),
+    ("lines of other types", |file| lines(file, 8 * MIB, |number| format!("{{\"type\":\"{number}\"}}"))),
+    ("content of many objects", |file| {
+        surround(file, "{\"type\":\"user\",\"role\":\"user\",\"content\":[{}", ",{}", 16 * MIB, "]}\n");
+    }),
+    ("a text of 48 MiB", |file| {
+        let begin = "{\"type\":\"user\",\"id\":\"1\",\"role\":\"user\",\"content\":\"";
+        surround(file, begin, "word ", 48 * MIB, "\"}\n");
+    }),
+];
+
+pub const JSON: [Shape; 4] = [
+    ("list of numbers", |file| surround(file, "[1", ",1", 48 * MIB, "]")),
+    ("list of objects", |file| surround(file, "[{\"a\":1}", ",{\"a\":1}", 48 * MIB, "]")),
+    ("messages", |file| {
+        surround(file, "{\"messages\":[{}", ",{\"type\":\"user\",\"content\":\"x\"}", 24 * MIB, "]}");
+    }),
+    ("results", |file| surround(file, "{\"results\":[{}", ",{\"id\":1,\"memory\":\"x\"}", 24 * MIB, "]}")),
+];
+
+pub const NOTES: [Shape; 26] = [
+    ("heading of 4 MiB", |file| surround(file, &heading(), "text of a paragraph\n\n", MIB, "")),
+    ("headings of 4 MiB", |file| repeat(file, &format!("{}\ntext\n\n", "#".repeat(3)), 4 * MIB)),
+    ("title of 4 MiB", |file| {
+        let front = format!("---\ntitle: {}\n---\n", "t".repeat(4 * MIB));
+        surround(file, &front, "text of a paragraph\n\n", MIB, "");
+    }),
+    ("tags in 400,000 lines", |file| {
+        surround(file, "---\ntags: [\n", "a,\n", 1_200_000, "]\n---\ntext\n");
+    }),
+    ("tags in a million lines without an end", |file| {
+        surround(file, "---\ntags: [\n", "a tag of many letters\n", 22_000_000, "---\ntext\n");
+    }),
+    ("tags in 400,000 items", |file| surround(file, "---\ntags:\n", "- a\n", 1_600_000, "---\ntext\n")),
+    ("400,000 times tags", |file| surround(file, "---\n", "tags: a\n", 3_200_000, "---\ntext\n")),
+    ("64 long tags", |file| {
+        let tags: String = (0..64).map(|number| format!("- {number}{}\n", "t".repeat(1_000))).collect();
+        surround(file, &format!("---\ntags:\n{tags}---\n"), "text of a paragraph\n\n", 4 * MIB, "");
+    }),
+    ("front matter without an end", |file| surround(file, "---\n", "a: b\n", 2 * MIB, "")),
+    ("quotes in quotes", |file| repeat(file, "> ", MIB)),
+    ("lists in lists", |file| repeat(file, "- ", MIB)),
+    ("list that goes deeper", |file| {
+        let line = |number: usize| format!("{}- a\n", " ".repeat(2 * number));
+        fs::write(file, (0..1_500).map(line).collect::<String>()).unwrap();
+    }),
+    ("links without an end", |file| repeat(file, "[a](", 2 * MIB)),
+    ("links of a wiki", |file| surround(file, "", "\\[[\n", 2 * MIB, "]]")),
+    ("links in items", |file| repeat(file, "- is [[a]]\n", 2 * MIB)),
+    ("items with a category", |file| repeat(file, "- [b] c #d (e)\n", MIB)),
+    ("stars", |file| repeat(file, "*a **", 2 * MIB)),
+    ("stars in a row", |file| repeat(file, "*", 2 * MIB)),
+    ("backticks", |file| {
+        let ticks = |number: usize| format!("{} ", "`".repeat(number));
+        fs::write(file, (1..1_500).map(ticks).collect::<String>()).unwrap();
+    }),
+    ("comments", |file| repeat(file, "<!-- <![CDATA[ <? ", 2 * MIB)),
+    ("a table", |file| repeat(file, "|a", 2 * MIB)),
+    ("definitions", |file| lines(file, 2 * MIB, |number| format!("[{number}]: a"))),
+    ("a dot and spaces", |file| surround(file, "a.", " ", 2 * MIB, "b")),
+    ("dots and digits", |file| repeat(file, ".1", 2 * MIB)),
+    ("blocks of org", |file| lines(file, 2 * MIB, |number| format!("#+begin_{number}"))),
+    ("headings of org", |file| lines(file, 2 * MIB, |number| format!("{} h", "*".repeat(1 + number % 300)))),
+];
+
+pub const PATTERNS: [Shape; 4] = [
+    ("60,000 rules", |file| lines(file, 900_000, |number| format!("*a{number}?"))),
+    ("10,000 rules that are hard", |file| {
+        lines(file, 1_000_000, |number| format!("**/{}[a-z]?{number}/**", "*x*".repeat(20)))
+    }),
+    ("a rule of 1 MB", |file| repeat(file, "*?[a-z]", 1_000_000)),
+    ("rules with braces", |file| lines(file, 900_000, |_| "{a,{b,{c,{d,e}}}}*".repeat(20))),
+];
+
+fn heading() -> String {
+    format!("# {}\n\n", "h".repeat(4 * MIB))
+}
+
+fn repeat(file: &Path, part: &str, bytes: usize) {
+    surround(file, "", part, bytes, "");
+}
+
+/// Writes a beginning, a part again and again up to so many bytes, and an end. Beside a note that may be ignored.
+fn surround(file: &Path, begin: &str, part: &str, bytes: usize, end: &str) {
+    let mut out = BufWriter::new(File::create(file).unwrap());
+    out.write_all(begin.as_bytes()).unwrap();
+    for _ in 0..bytes / part.len() {
+        out.write_all(part.as_bytes()).unwrap();
+    }
+    out.write_all(end.as_bytes()).unwrap();
+    out.flush().unwrap();
+    if file.extension().is_none() {
+        fs::write(file.with_file_name("note.md"), "text").unwrap();
+    }
+}
+
+/// Writes numbered lines up to so many bytes.
+fn lines(file: &Path, bytes: usize, line: impl Fn(usize) -> String) {
+    let mut out = BufWriter::new(File::create(file).unwrap());
+    let (mut written, mut number) = (0, 0);
+    while written < bytes {
+        let line = line(number);
+        out.write_all(line.as_bytes()).unwrap();
+        out.write_all(b"\n").unwrap();
+        (written, number) = (written + line.len() + 1, number + 1);
+    }
+    out.flush().unwrap();
+    if file.extension().is_none() {
+        fs::write(file.with_file_name("note.md"), "text").unwrap();
+    }
+}
