@@ -23,9 +23,11 @@ pub fn command(program: impl AsRef<OsStr>) -> Result<Command> {
         })?,
     };
     let mut command = Command::new(found);
-    if let Some(Ok(path)) = path.map(|path| env::join_paths(absolute_folders(&path))) {
-        command.env("PATH", path);
-    }
+    match path.map(|path| env::join_paths(absolute_folders(&path)).unwrap_or_default()) {
+        Some(path) if !path.is_empty() => command.env("PATH", path),
+        // An empty one is the working folder.
+        _ => command.env_remove("PATH"),
+    };
     Ok(command)
 }
 

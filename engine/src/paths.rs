@@ -1,5 +1,6 @@
 //! The names of everything in a store's folder. No other file knows one.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The files that SQLite keeps beside a database: the write-ahead log, its index, and the rollback journal.
@@ -36,7 +37,11 @@ impl StorePaths {
     /// Whether the folder has a store, or what is left of one: one that lost its database is no new one.
     pub fn is_any_there(&self) -> bool {
         let mut parts = [self.database(), self.vectors(), self.keywords()].into_iter();
-        parts.any(|part| part.symlink_metadata().is_ok())
+        parts.any(|part| match part.symlink_metadata() {
+            Ok(_) => true,
+            // What cannot be looked at may be there.
+            Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+        })
     }
 
     /// Where a repair at `when` keeps the damaged database.

@@ -46,10 +46,12 @@ fn stands_alone(text: &str, run: Range<usize>) -> bool {
 fn is_id(text: &str, number: &Range<usize>) -> bool {
     const LONGEST_ADDRESS: usize = 256;
     const NEAR: usize = 32;
-    const CARDS: &[&str] = &["card", "kart", "carte", "tarjeta", "visa", "amex", "maestro"];
+    const CARDS: &[&str] = &["card", "kart", "carte", "tarjeta", "visa", "amex", "maestro", "credit", "debit"];
+    const SHORT: &[&str] = &["cc", "pan"];
     let last = |count: usize| &text[text.floor_char_boundary(number.start.saturating_sub(count))..number.start];
     let near = last(NEAR).to_lowercase();
-    if CARDS.iter().any(|card| near.contains(card)) {
+    let is_short = |word: &str| SHORT.contains(&word);
+    if CARDS.iter().any(|card| near.contains(card)) || near.split(|c: char| !c.is_alphanumeric()).any(is_short) {
         return false;
     }
     let word = last(LONGEST_ADDRESS).rsplit(|c: char| c.is_whitespace() || "\"'`<>()[]".contains(c)).next();
@@ -59,8 +61,10 @@ fn is_id(text: &str, number: &Range<usize>) -> bool {
     let is_file = after.is_some_and(|extension| extension.starts_with(|c: char| c.is_ascii_lowercase()));
     let name = last(NEAR).trim_end_matches(['"', '\'', '`', ' ', '\t', '=', ':', '\\']);
     let name = name.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-    let is_named =
-        ["id", "ids", "ID", "IDs"].contains(&name) || ["Id", "Ids", "ID", "IDs"].iter().any(|id| name.ends_with(id));
+    // `orderId`, not `PAID`.
+    let is_suffix =
+        |id: &str| name.strip_suffix(id).is_some_and(|rest| !rest.ends_with(|c: char| c.is_ascii_uppercase()));
+    let is_named = ["id", "ids"].contains(&name) || ["Id", "Ids", "ID", "IDs"].into_iter().any(is_suffix);
     is_address || is_file || is_named || word.ends_with('#')
 }
 

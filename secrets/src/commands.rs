@@ -66,6 +66,18 @@ pub(super) fn options(what: &'static str, pattern: &Regex, text: &str, found: &m
     }
 }
 
+/// The same, of options that a word of a sentence or a port may follow as well: "mongosh -u app -p asks for it".
+pub(super) fn likely_options(what: &'static str, pattern: &Regex, text: &str, found: &mut dyn FnMut(Finding)) {
+    const PORT: usize = 5;
+    options(what, pattern, text, &mut |finding| {
+        let word = &text[finding.range.clone()];
+        let is_port = word.len() <= PORT && word.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_port && (looks::chosen(word) || looks::random(word)) {
+            found(finding);
+        }
+    });
+}
+
 /// A word that is no placeholder, no place, and no port: `docker run --name mysql -p3306:3306`.
 fn is_password(word: &str) -> bool {
     let is_port = word.contains(':') && word.bytes().all(|byte| byte.is_ascii_digit() || b".:/tcpud".contains(&byte));

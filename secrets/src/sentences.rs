@@ -9,7 +9,7 @@ use super::looks;
 
 /// `user/pass = bob/PASSWORD`, `login and password: bob / PASSWORD`.
 pub(super) const PAIR: &str = concat!(
-    r"(?i-u:\b(?:user(?:[ _-]?name)?|login|e?-?mail|account)[ \t]*(?:[/:&+,|]|and[ \t])[ \t]*(?:pass[a-z]*|pwd?)\b)",
+    r"(?i-u:\b(?:user(?:[ _-]?name)?|login|e?-?mail|account)[ \t]*(?:[/:&+,|]|and[ \t])[ \t]*(?:pass(?:words?|wd|wort|code|phrase)?|pwd?)\b)",
     r#"["'`)]?[ \t]*(?:[:=]|is[ \t]|are[ \t]|->|=>)[ \t]*["'`(]?"#,
     r#"([^\s/:|,"'`]{1,64})["'`]?[ \t]*[/:|,][ \t]*["'`]?([^\s"'`,;)]{6,128})"#,
 );

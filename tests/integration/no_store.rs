@@ -1,11 +1,11 @@
-//! Item 10: a command that only reads makes no store. It says that there is none, and how one comes to be.
+//! Item 10: a command that needs a store makes none. It says that there is none, and how one comes to be.
 
 use std::fs;
 use std::process::Command;
 
 use crate::support::{document, memorist, text};
 
-/// Commands that read, with what they need.
+/// Commands that read or change what is there, with what they need.
 const READING: &[&[&str]] = &[
     &["stats"],
     &["search", "anything"],
@@ -24,7 +24,10 @@ const READING: &[&[&str]] = &[
     &["bench"],
     &["doctor"],
     &["doctor", "--repair"],
-    &["explore", "--no-open"],
+    &["explore", "--no-open", "--read-only"],
+    &["delete", "1"],
+    &["undo", "1"],
+    &["rebuild"],
 ];
 
 #[test]

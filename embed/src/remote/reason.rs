@@ -8,12 +8,12 @@ const SIGNS: &[(&[&str], &str)] = &[
         "a text is too long for it",
     ),
     (&["dimension"], "it is about `dimensions`"),
-    (&["try pulling", "not found"], "the model is not there; it may have to be pulled first"),
+    (&["try pulling"], "the model is not there; it may have to be pulled first"),
     (&["rate limit", "too many requests", "slow down"], "too many requests"),
     (&["overloaded", "capacity"], "it is overloaded"),
     (&["out of memory"], "it is out of memory"),
-    (&["loading"], "its model is being loaded"),
-    (&["model"], "it is about the model"),
+    (&["loading model", "model is loading"], "its model is being loaded"),
+    (&["model"], "the message is about the model"),
 ];
 
 /// Words that the codes and states of providers are made of.
@@ -67,7 +67,9 @@ mod tests {
             about("model \"x\" not found, try pulling it first").map(|about| about.contains("pulled")),
             Some(true)
         );
-        assert_eq!(about("my diary"), None);
+        for text in ["my diary", "Not Found", "User not found.", "error while uploading"] {
+            assert_eq!(about(text), None, "{text}");
+        }
         for code in ["batch_expired", "too_long", "in_progress", "RESOURCE_EXHAUSTED"] {
             assert_eq!(known(code), Some(code));
         }

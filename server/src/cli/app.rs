@@ -71,7 +71,7 @@ impl App {
         Ok(Engine::open(&self.settings.store, self.config(maintenance))?)
     }
 
-    /// The store of a command that only reads: none is made for it.
+    /// The store of a command that reads or changes what is there: none is made for it.
     pub fn existing(&self, maintenance: Maintenance) -> Result<Engine, Failure> {
         self.require_store()?;
         self.engine(maintenance)

@@ -16,7 +16,7 @@ const RESTART: &str = "what was embedded is kept, and batch jobs go on: run the 
 /// Runs the command.
 pub fn run(app: &App, args: &Backfill) -> Outcome {
     let bars = app.bars()?;
-    let engine = app.engine(Maintenance::Off)?;
+    let engine = app.existing(Maintenance::Off)?;
     engine.prepare_model(&mut |plan| app.announce(plan), &bars)?;
     if args.cancel {
         let texts = engine.cancel_batch_jobs(&bars)?;

@@ -13,7 +13,7 @@ use crate::wire::{DeleteParams, Int};
 
 /// Runs the command. Reports for each id whether it existed.
 pub fn run(app: &App, args: &Delete) -> Outcome {
-    let engine = app.engine(Maintenance::Off)?;
+    let engine = app.existing(Maintenance::Off)?;
     let mut results = Vec::new();
     for &id in &args.ids {
         let params = DeleteParams { id: Int(id), ..DeleteParams::default() };

@@ -7,7 +7,10 @@ use crate::explorer::{self, Options};
 
 /// Runs the command.
 pub fn run(app: &App, args: &Explore) -> Outcome {
-    app.require_store()?;
+    // The page can save the first memory, unless it only reads.
+    if args.read_only {
+        app.require_store()?;
+    }
     let options = Options { port: args.port, open: !args.no_open, read_only: args.read_only };
     explorer::run(app.settings().clone(), options)
 }

@@ -11,7 +11,7 @@ use crate::wire::{Int, LinkParams, Patch};
 
 /// Runs the command.
 pub fn run(app: &App, args: &Link) -> Outcome {
-    let engine = app.engine(Maintenance::Off)?;
+    let engine = app.existing(Maintenance::Off)?;
     let result = ops::link(&engine, &app.settings().context, &params(args))?;
     engine.close();
     app.output().result(&result, |result| {

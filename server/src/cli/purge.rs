@@ -19,7 +19,7 @@ const NAMED: usize = 10;
 pub fn run(app: &App, args: Purge) -> Outcome {
     let ids: BTreeSet<_> = args.ids.into_iter().collect();
     let text = args.text.map(text_or_stdin).transpose()?;
-    let engine = app.engine(Maintenance::On)?;
+    let engine = app.existing(Maintenance::On)?;
     let context = &app.settings().context;
     if !args.yes {
         let question = match &text {

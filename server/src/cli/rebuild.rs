@@ -9,7 +9,7 @@ use crate::exit::Outcome;
 /// Runs the command.
 pub fn run(app: &App) -> Outcome {
     let bars = app.bars()?;
-    let engine = app.engine(Maintenance::Off)?;
+    let engine = app.existing(Maintenance::Off)?;
     let report = engine.rebuild(&bars)?;
     engine.close();
     drop(bars);

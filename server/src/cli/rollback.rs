@@ -15,7 +15,7 @@ pub fn run(app: &App, args: Rollback) -> Outcome {
     let (id, version) = (args.id, args.version);
     let params =
         RollbackParams { id: Int(id), version: Int(version), reason: args.reason, ..RollbackParams::default() };
-    let engine = app.engine(Maintenance::Off)?;
+    let engine = app.existing(Maintenance::Off)?;
     let result = ops::roll_back(&engine, &app.settings().context, &params)?;
     let code = app.answer(&result, result.error.as_deref(), |result| {
         let newest = result.version.unwrap_or_default();

@@ -13,7 +13,7 @@ use crate::wire::{Int, UndoResult};
 
 /// Runs the command.
 pub fn run(app: &App, args: &Undo) -> Outcome {
-    let engine = app.engine(Maintenance::Off)?;
+    let engine = app.existing(Maintenance::Off)?;
     let params = UndoParams { id: Int(args.id), ..UndoParams::default() };
     let result = ops::undo(&engine, &app.settings().context, &params)?;
     app.output().result(&result, text)?;

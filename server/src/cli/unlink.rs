@@ -8,7 +8,7 @@ use crate::ops;
 
 /// Runs the command.
 pub fn run(app: &App, args: &Link) -> Outcome {
-    let engine = app.engine(Maintenance::Off)?;
+    let engine = app.existing(Maintenance::Off)?;
     let result = ops::unlink(&engine, &app.settings().context, &link::params(args))?;
     engine.close();
     app.output().result(&result, |result| {

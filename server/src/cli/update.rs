@@ -13,7 +13,7 @@ use crate::wire::{Int, Patch, UpdateParams, UpdateResult};
 /// Runs the command.
 pub fn run(app: &App, args: Update) -> Outcome {
     let params = params(args)?;
-    let engine = app.engine(Maintenance::Off)?;
+    let engine = app.existing(Maintenance::Off)?;
     let result = ops::update(&engine, &app.settings().context, params)?;
     let code = app.answer(&result, result.error.as_deref(), text)?;
     deadline::settle(engine, result.embedding.unwrap_or(EmbeddingState::Ready));
