@@ -12,6 +12,7 @@ use crate::foreign::{Deadline, Foreign, Root};
 /// # Errors
 /// Those of [`Format::read`], and of what is no file.
 pub fn last_turns(format: &dyn Format, path: &Path, most: u64) -> Result<Vec<Turn>, ReadError> {
+    let path = &std::path::absolute(path)?;
     let (root, deadline) = (Root::around(path)?, Deadline::default());
     let file = Foreign { root: &root, path, deadline: &deadline };
     let length = file.open(0)?.metadata()?.len();
@@ -69,6 +70,16 @@ mod tests {
             }
             assert!(cut > 0, "{name}: no transcript was cut");
         }
+    }
+
+    #[test]
+    fn a_path_may_begin_in_the_working_folder() {
+        let format = formats::by_name("claude-code").unwrap();
+        let mut files = Vec::new();
+        transcripts(format, &corpus("claude_code"), &mut files);
+        let file = files[0].strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap();
+        assert_eq!(format.read(file, None).unwrap(), format.read(&files[0], None).unwrap());
+        assert_eq!(last_turns(format, file, 1 << 20).unwrap(), last_turns(format, &files[0], 1 << 20).unwrap());
     }
 
     #[test]

@@ -40,6 +40,7 @@ pub trait Format: Send + Sync {
     /// # Errors
     /// As [`Format::read_file`].
     fn read(&self, path: &Path, since: Option<&Cursor>) -> Result<Batch, ReadError> {
+        let path = &std::path::absolute(path)?;
         let (root, deadline) = (Root::around(path)?, Deadline::default());
         self.read_file(Foreign { root: &root, path, deadline: &deadline }, since)
     }

@@ -1,6 +1,6 @@
 //! The files of a store: below the path that was named, and nowhere else.
 
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,11 +29,13 @@ impl StoreFiles {
     /// # Errors
     /// If there is none.
     pub fn open(system: System, path: &Path) -> Result<Self, StoreError> {
-        let root = Root::open(path).map_err(|error| match error.kind() {
+        // All files that are found below it are named by it, and so is the root.
+        let absolute = path::absolute(path).map_err(StoreError::io(path))?;
+        let root = Root::open(&absolute).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => StoreError::unexpected(system, path, "does not exist"),
             _ => StoreError::io(path)(error),
         })?;
-        Ok(StoreFiles { system, path: path.to_owned(), root, deadline: Deadline::after(TIMEOUT, &Arc::default()) })
+        Ok(StoreFiles { system, path: absolute, root, deadline: Deadline::after(TIMEOUT, &Arc::default()) })
     }
 
     /// The system that is expected.

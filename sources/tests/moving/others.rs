@@ -242,6 +242,17 @@ fn server_memory() {
     assert_eq!(read(System::ServerMemory, folder.path()), found, "it is found in its folder");
 }
 
+/// The tests run in the folder of their crate.
+#[test]
+fn a_path_may_begin_in_the_working_folder() {
+    for (system, file) in [(System::Mem0, "mem0_export.json"), (System::ServerMemory, "server-memory.jsonl")] {
+        for folder in ["tests/corpus/moving", "../sources/tests/corpus/moving", "./tests/../tests/corpus/moving"] {
+            assert!(!read(system, &Path::new(folder).join(file)).memories.is_empty(), "{folder}/{file}");
+        }
+    }
+    assert!(!read(System::BasicMemory, Path::new("tests/corpus/moving/basic-memory/")).memories.is_empty());
+}
+
 #[test]
 fn server_memory_as_a_whole_graph() {
     let folder = folder();
