@@ -11,6 +11,7 @@
 //! | [`chunks`] | blocks packed into chunks of a number of tokens |
 //! | [`tokens`] | how tokens are counted |
 //! | [`discover`] | what is on this machine |
+//! | [`json`] | how many values a JSON text has |
 //! | [`fuzzing`] | what the fuzz targets call |
 
 pub mod chunks;
@@ -21,6 +22,7 @@ pub mod formats;
 #[doc(hidden)]
 pub mod fuzzing;
 mod hash;
+pub mod json;
 pub mod machine;
 pub mod moving;
 pub mod notes;

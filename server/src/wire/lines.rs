@@ -2,6 +2,8 @@
 
 use std::io::{self, BufRead};
 
+use memorist_ingest::sources::json::has_more_values;
+
 /// Longest line: a memory with dozens of versions of the longest content.
 pub const MAX_LINE_BYTES: usize = 64 << 20;
 
@@ -70,7 +72,7 @@ impl<R: BufRead> Lines<R> {
     }
 
     fn decode(&self, line: Vec<u8>) -> Result<String, String> {
-        if line.iter().filter(|byte| b",[{".contains(byte)).count() > MAX_VALUES {
+        if has_more_values(&line, MAX_VALUES) {
             return Err(format!("has more than {MAX_VALUES} values"));
         }
         let mut text = String::from_utf8(line)
@@ -98,6 +100,15 @@ mod tests {
         assert_eq!(texts, ["one", "", "three, without an end"]);
         assert_eq!(lines.iter().map(|line| line.number).collect::<Vec<_>>(), [1, 2, 3]);
         assert_eq!(lines.iter().map(|line| line.bytes).sum::<u64>(), 3 + 5 + 1 + 21);
+    }
+
+    #[test]
+    fn values_are_limited_and_commas_in_texts_are_none() {
+        let text = "1,".repeat(1 << 19);
+        let memory = format!("{{\"content\":\"{text}\",\"versions\":[\"{text}\",\"{text}\"]}}");
+        let lines = read(format!("{memory}\n[{text}{text}1]\n").as_bytes());
+        assert_eq!(lines[0].text.as_ref(), Ok(&memory));
+        assert_eq!(lines[1].text, Err("has more than 1048576 values".into()));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::System;
 use super::error::StoreError;
 use crate::foreign::{Deadline, Foreign, ForeignFile, Root};
+use crate::json::has_more_values;
 
 /// How long the reading of a store may take, with all that is saved meanwhile.
 const TIMEOUT: Duration = Duration::from_secs(3_600);
@@ -74,13 +75,13 @@ impl StoreFiles {
         self.file(file, MAX_TEXT)?.read_all().map_err(StoreError::io(file))
     }
 
-    /// The bytes of a text of JSON values.
+    /// The bytes of a JSON text, or of lines with one each.
     ///
     /// # Errors
     /// If it is too long, or has too many values; those of the file system.
     pub fn json(&self, file: &Path) -> Result<Vec<u8>, StoreError> {
         let bytes = self.text(file)?;
-        if bytes.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{' | b'\n')).count() > MAX_VALUES {
+        if has_more_values(&bytes, MAX_VALUES) {
             return Err(StoreError::unexpected(self.system, file, format!("has more than {MAX_VALUES} values")));
         }
         Ok(bytes)

@@ -242,6 +242,16 @@ fn server_memory() {
     assert_eq!(read(System::ServerMemory, folder.path()), found, "it is found in its folder");
 }
 
+#[test]
+fn commas_in_texts_are_no_values() {
+    let folder = folder();
+    let text = "1,".repeat(1 << 19);
+    let path = folder.path().join("memory.jsonl");
+    let entity = |name| format!("{{\"type\":\"entity\",\"name\":\"{name}\",\"observations\":[\"{text}\"]}}\n");
+    fs::write(&path, ["a", "b", "c"].map(entity).concat()).unwrap();
+    assert_eq!(read(System::ServerMemory, &path).memories.len(), 3);
+}
+
 /// The tests run in the folder of their crate.
 #[test]
 fn a_path_may_begin_in_the_working_folder() {
