@@ -31,6 +31,8 @@ pub struct Lines<S> {
     read: u64,
     /// Whether a later reading continues where this one ends.
     goes_on: bool,
+    /// Whether the last line is so long that it has no end.
+    is_endless: bool,
 }
 
 /// How far a file was read, and what its format has to remember.
@@ -73,7 +75,7 @@ impl<S: Serialize + DeserializeOwned + Default> Lines<S> {
         file.seek(SeekFrom::Start(place.offset))?;
         let reader = Box::new(BufReader::with_capacity(256 << 10, file));
         let place = Place { head, ..place };
-        Ok(Lines { reader, place, from_start, line: Vec::new(), read: 0, goes_on: true })
+        Ok(Lines { reader, place, from_start, line: Vec::new(), read: 0, goes_on: true, is_endless: false })
     }
 
     /// Opens a file that has to be read as a whole, and has at most so many bytes.
@@ -93,7 +95,7 @@ impl<S: Serialize + DeserializeOwned + Default> Lines<S> {
     pub fn of_reader(reader: impl Read + 'static) -> Self {
         let place = Place { offset: 0, line: 0, head: (0, String::new()), state: S::default() };
         let reader = Box::new(BufReader::with_capacity(256 << 10, reader));
-        Lines { reader, place, from_start: true, line: Vec::new(), read: 0, goes_on: false }
+        Lines { reader, place, from_start: true, line: Vec::new(), read: 0, goes_on: false, is_endless: false }
     }
 
     /// Whether the lines are read from the beginning of the file.
@@ -116,7 +118,12 @@ impl<S: Serialize + DeserializeOwned + Default> Lines<S> {
         self.read >= PART
     }
 
-    /// The next whole line; `None` at the end, and before a line whose end is not written yet.
+    /// Whether it ends before a line that is too long to have an end. What comes after that is not read.
+    pub fn is_endless(&self) -> bool {
+        self.is_endless
+    }
+
+    /// The next whole line; `None` at the end, and before a line whose end is not written yet or never will be.
     ///
     /// # Errors
     /// Those of the file system.
@@ -128,7 +135,7 @@ impl<S: Serialize + DeserializeOwned + Default> Lines<S> {
             if available.is_empty() {
                 return Ok(None);
             }
-            let end = available.iter().position(|&byte| byte == b'\n');
+            let end = memchr::memchr(b'\n', available);
             let part = &available[..end.unwrap_or(available.len())];
             too_long |= self.line.len() + part.len() > MAX_LINE;
             if too_long {
@@ -141,7 +148,8 @@ impl<S: Serialize + DeserializeOwned + Default> Lines<S> {
             length += read as u64;
             self.read += read as u64;
             if length > ENDLESS_LINE {
-                return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it has a line that does not end"));
+                self.is_endless = true;
+                return Ok(None);
             }
             if end.is_some() {
                 self.place.offset += length;
@@ -278,5 +286,20 @@ mod tests {
         assert_eq!(lines.next_line().unwrap(), Some(Line { number: 1, bytes: None }));
         assert_eq!(lines.next_line().unwrap(), Some(Line { number: 2, bytes: Some(b"b") }));
         assert_eq!(lines.next_line().unwrap(), None);
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_left_and_those_before_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rollout-a.jsonl");
+        let turn =
+            "{\"type\":\"response_item\",\"payload\":{\"type\":\"message\",\"role\":\"user\",\"content\":\"hi\"}}\n";
+        append(&path, turn);
+        OpenOptions::new().write(true).open(&path).unwrap().set_len(ENDLESS_LINE + 4096).unwrap();
+        let codex = crate::formats::by_name("codex").unwrap();
+        let batch = codex.read(&path, None).unwrap();
+        assert_eq!((batch.turns.len(), batch.more, batch.skipped.0["line without an end"]), (1, false, 1));
+        let again = codex.read(&path, Some(&batch.cursor)).unwrap();
+        assert_eq!((again.turns.len(), again.cursor), (0, batch.cursor), "it waits for the end of that line");
     }
 }

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use super::clean::clean;
 use super::field::Field;
 use super::jsonl::{Line, Lines};
-use super::{Batch, Cursor, Skipped};
+use super::{Batch, Cursor, Skipped, Turn};
 use crate::foreign::{Foreign, ForeignFile, Limited};
 
 /// How many unknown types are named. A file of another program may have one in each line.
@@ -22,8 +22,6 @@ pub const UNREADABLE: &str = "unreadable";
 const TOO_LONG: &str = "rest of a file that is too long";
 /// Bytes of turns that are read at once.
 const PART: usize = 32 << 20;
-/// Bytes of a turn beside its text.
-const TURN: usize = 512;
 /// The most that is read of a compressed file when it is unpacked, and of the file itself, in bytes.
 const UNPACKED: u64 = 256 << 20;
 /// What a decoder has to remember at most, in bytes. Programs use 8 MiB.
@@ -43,7 +41,7 @@ pub fn for_each_line<S: Serialize + DeserializeOwned + Default>(
     let (mut bytes, mut counted) = (0, batch.turns.len());
     let result = loop {
         let new = batch.turns.get(counted..).unwrap_or_default();
-        bytes += new.iter().map(|turn| turn.text.len() + TURN).sum::<usize>();
+        bytes += new.iter().map(Turn::size).sum::<usize>();
         counted = batch.turns.len();
         if lines.goes_on() && (bytes >= PART || lines.is_part_full()) {
             batch.more = true;
@@ -57,12 +55,17 @@ pub fn for_each_line<S: Serialize + DeserializeOwned + Default>(
             Ok(Some(Line { bytes: None, .. })) => batch.skipped.count("line too long"),
             Ok(Some(Line { bytes: Some(bytes), .. })) if bytes.trim_ascii().is_empty() => (),
             Ok(Some(Line { number, bytes: Some(bytes) })) => take(&mut state, batch, number, bytes),
-            Ok(None) => break Ok(()),
+            Ok(None) => {
+                if lines.is_endless() {
+                    batch.skipped.count("line without an end");
+                }
+                break Ok(());
+            }
             Err(error) => break Err(error),
         }
     };
     *lines.state() = state;
-    batch.whole = lines.from_start() && !batch.more;
+    batch.whole = lines.from_start() && !batch.more && !lines.is_endless();
     batch.cursor = lines.cursor();
     result
 }
@@ -278,11 +281,12 @@ mod tests {
                 "{{\"type\":\"response_item\",\"payload\":{{\"type\":\"message\",\"role\":\"user\",\"content\":\"{number}\"}}}}\n"
             )
         };
-        let count = 3 * PART / (2 * TURN);
+        let turn_size = 512;
+        let count = 3 * PART / (2 * turn_size);
         std::fs::write(&path, (0..count).map(turn).collect::<String>()).unwrap();
         let codex = crate::formats::by_name("codex").unwrap();
         let first = codex.read(&path, None).unwrap();
-        assert!(first.more && !first.whole && first.turns.len() <= PART / TURN, "{} turns", first.turns.len());
+        assert!(first.more && !first.whole && first.turns.len() <= PART / turn_size, "{} turns", first.turns.len());
         let second = codex.read(&path, Some(&first.cursor)).unwrap();
         assert!(!second.more);
         let texts: Vec<_> = first.turns.iter().chain(&second.turns).map(|turn| turn.text.clone()).collect();

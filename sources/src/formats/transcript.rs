@@ -51,6 +51,9 @@ pub trait Format: Send + Sync {
 #[serde(transparent)]
 pub struct Cursor(pub String);
 
+/// Bytes of a turn beside its texts.
+const TURN: usize = 512;
+
 /// What a file has to say.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Batch {
@@ -107,6 +110,15 @@ pub struct Turn {
     pub subagent: Option<String>,
     /// Its first and last line in the file, counted from 1. In a database, the number of its row.
     pub lines: (u64, u64),
+}
+
+impl Turn {
+    /// About the bytes that it takes.
+    pub fn size(&self) -> usize {
+        let labels = [&self.cwd, &self.branch, &self.model, &self.subagent];
+        let labels: usize = labels.into_iter().flatten().map(String::len).sum();
+        TURN + self.text.len() + self.id.len() + self.session.len() + labels
+    }
 }
 
 /// Who said something.
