@@ -59,6 +59,17 @@ pub fn checked_path(file: Foreign<'_>) -> io::Result<PathBuf> {
     Ok(path)
 }
 
+/// The bytes of a database and of its log, which may have rows that it does not have yet.
+///
+/// # Errors
+/// Those of the file system.
+pub fn size(path: &Path) -> io::Result<u64> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let log = fs::symlink_metadata(log).map_or(0, |log| log.len());
+    Ok(fs::symlink_metadata(path)?.len().saturating_add(log))
+}
+
 /// Whether there is a plain table of this name. A view can be endless, and a virtual table can be code.
 ///
 /// The kind that the schema names is not what SQLite goes by: that is the statement, and its root page.

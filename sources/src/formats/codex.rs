@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::clean::clean;
-use super::field::{Field, parse};
+use super::field::{Field, label, parse};
 use super::jsonl::Lines;
 use super::records::{Content, UNREADABLE, count_unknown, for_each_line, hash, is_uuid, join, read_compressed, texts};
 use super::{Batch, Cursor, Format, ReadError, Role, Turn};
@@ -78,7 +78,7 @@ fn read_lines(path: &Path, lines: &mut Lines<State>, batch: &mut Batch) -> std::
         if state.session.is_empty() {
             let meta = record.payload.object().filter(|_| record.kind.text() == Some("session_meta"));
             let id = of_name.or_else(|| meta?.id.text()).unwrap_or(stem);
-            id.clone_into(&mut state.session);
+            state.session = label(id);
         }
         take(&record, state, batch, line);
     })
@@ -205,11 +205,12 @@ fn take(record: &Record<'_>, state: &mut State, batch: &mut Batch, line: u64) {
 }
 
 fn session(meta: &Payload<'_>, at: Option<i64>, state: &mut State) {
-    if state.meta.is_some() && state.meta.as_deref() != meta.id.text() {
+    let id = meta.id.owned();
+    if state.meta.is_some() && state.meta != id {
         state.copy.get_or_insert(Copying { since: at, has_turns: false });
         return;
     }
-    state.meta = meta.id.owned();
+    state.meta = id;
     let subagent = meta.source.object().map(|source| &source.subagent);
     let spawn = subagent.and_then(|subagent| subagent.object()?.thread_spawn.object());
     let parent = meta.parent_thread_id.owned().or_else(|| spawn?.parent_thread_id.owned());

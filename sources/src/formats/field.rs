@@ -13,7 +13,10 @@ use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 /// Elements of a list that are read. A line of brackets would otherwise take many times its size.
-const MAX_LIST: usize = 100_000;
+pub const MAX_LIST: usize = 100_000;
+
+/// The longest label that is kept, in bytes, such as a folder, a model or an identifier. One label may be that of many turns.
+const MAX_LABEL: usize = 4 << 10;
 
 /// A value of whatever kind. An object is read as a `T`, of a list the texts and objects are kept.
 #[derive(Debug, Default)]
@@ -42,9 +45,9 @@ impl<T> Field<'_, T> {
         }
     }
 
-    /// The text as its own.
+    /// The text as a label of its own. What somebody said is taken from [`Field::text`].
     pub fn owned(&self) -> Option<String> {
-        self.text().map(str::to_owned)
+        self.text().map(label)
     }
 
     /// The object, if it is one.
@@ -138,6 +141,11 @@ impl<'de: 'a, 'a, T: Deserialize<'de>> Visitor<'de> for AnyKind<'a, T> {
         while list.next_element::<IgnoredAny>()?.is_some() {}
         Ok(Field::List(kept))
     }
+}
+
+/// A label, up to the length that is kept.
+pub fn label(text: &str) -> String {
+    text[..text.floor_char_boundary(MAX_LABEL)].to_owned()
 }
 
 /// Reads a line. If serde refuses it for a broken character, that is replaced: programs cut texts between the halves of
@@ -241,6 +249,14 @@ mod tests {
         for bad in ["\"yesterday\"", "\"\"", "null", "{}", "1.5"] {
             assert_eq!(time(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn a_label_is_kept_up_to_a_length() {
+        let of = |text: &str| Field::<IgnoredAny>::Text(Cow::Borrowed(text)).owned().unwrap();
+        assert_eq!(of("a folder"), "a folder");
+        assert_eq!(of(&"ä".repeat(MAX_LABEL)).len(), MAX_LABEL);
+        assert_eq!(of(&format!("a{}", "ä".repeat(MAX_LABEL))).len(), MAX_LABEL - 1);
     }
 
     #[test]

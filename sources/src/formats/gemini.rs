@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::clean::clean;
-use super::field::{Field, parse};
+use super::field::{Field, MAX_LIST, label, parse};
 use super::jsonl::Lines;
 use super::records::{Content, UNREADABLE, count_unknown, for_each_line, join, stamp, texts, why_skipped};
 use super::{Batch, Cursor, Format, ReadError, Role, Turn};
@@ -24,6 +24,10 @@ const MAX_LOG: u64 = 64 << 20;
 const MAX_OBJECT: u64 = 32 << 20;
 /// The most messages that are kept of a log.
 const MAX_MESSAGES: usize = 200_000;
+/// The longest identifier of a session, and the most bytes that all turns together have of their folder: the turns are
+/// made at once.
+const MAX_ID: usize = 128;
+const MAX_FOLDERS: usize = 32 << 20;
 /// The largest list of projects that is read, in bytes.
 const MAX_PROJECTS: u64 = 4 << 20;
 
@@ -91,6 +95,7 @@ fn read_object(file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadE
     };
     let mut log = Log::default();
     log.session(&record);
+    log.is_cut = record.messages.elements().len() >= MAX_LIST;
     for (message, number) in record.messages.elements().iter().filter_map(Field::object).zip(1..) {
         let id = message.id.owned().unwrap_or_else(|| format!("#{number}"));
         log.put(id, Message::of(message, number));
@@ -133,6 +138,8 @@ struct Log {
     places: HashMap<String, usize>,
     /// Messages beyond the limit.
     lost: u64,
+    /// Whether there was a list of as many messages as are read of one.
+    is_cut: bool,
 }
 
 /// A message as it was written last.
@@ -182,8 +189,8 @@ fn user(record: &Record<'_>) -> Result<String, &'static str> {
 
 impl Log {
     fn take(&mut self, record: Record<'_>, batch: &mut Batch, line: u64) {
-        if let Some(id) = record.rewind_to.text() {
-            return self.rewind(id);
+        if let Some(id) = record.rewind_to.owned() {
+            return self.rewind(&id);
         }
         if let Some(id) = record.id.owned() {
             return self.put(id, Message::of(&record, line));
@@ -195,6 +202,7 @@ impl Log {
         }
         let messages = record.set.object().map_or(&record.messages, |set| &set.messages);
         if let Field::List(messages) = &**messages {
+            self.is_cut |= messages.len() >= MAX_LIST;
             if record.set.object().is_some() {
                 self.rewind("");
             }
@@ -208,7 +216,8 @@ impl Log {
     }
 
     fn session(&mut self, record: &Record<'_>) {
-        self.session = record.session_id.owned().or(self.session.take());
+        let session = record.session_id.owned().filter(|id| id.len() <= MAX_ID);
+        self.session = session.or(self.session.take());
         self.directory = record.directories.elements().first().and_then(Field::owned).or(self.directory.take());
     }
 
@@ -233,12 +242,14 @@ impl Log {
 
     fn finish(self, path: &Path, batch: &mut Batch) {
         (0..self.lost).for_each(|_| batch.skipped.count("too many messages"));
+        // Those that are missing may have been read before, and are not gone.
+        batch.whole &= self.lost == 0 && !self.is_cut;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let own = self.session.unwrap_or_else(|| stem.into_owned());
         // A subagent's file stands in a folder that is named like the session that started it.
         let parent = path.parent().filter(|folder| parent_is_chats(folder)).and_then(Path::file_name);
         let session = parent.map_or_else(|| own.clone(), |parent| parent.to_string_lossy().into_owned());
-        let cwd = root(path).or(self.directory);
+        let cwd = root(path).or(self.directory).filter(|cwd| cwd.len() * self.messages.len() <= MAX_FOLDERS);
         for (id, message) in self.messages {
             match message.said {
                 Ok((role, text)) => batch.turns.push(Turn {
@@ -269,11 +280,11 @@ fn root(path: &Path) -> Option<String> {
     let project = path.ancestors().skip(1).find(|folder| folder.ends_with("chats"))?.parent()?;
     let root = foreign::lone(&project.join(".project_root"), MAX_PROJECTS).ok();
     if let Some(root) = root.and_then(|root| clean(str::from_utf8(&root).ok()?)) {
-        return Some(root);
+        return Some(label(&root));
     }
     let projects = foreign::lone(&project.parent()?.parent()?.join("projects.json"), MAX_PROJECTS).ok()?;
     let Projects { projects } = serde_json::from_slice(&projects).ok()?;
-    projects.into_iter().find(|(_, id)| project.ends_with(id)).map(|(root, _)| root)
+    projects.into_iter().find(|(_, id)| project.ends_with(id)).map(|(root, _)| label(&root))
 }
 
 fn parent_is_chats(path: &Path) -> bool {
@@ -344,6 +355,24 @@ mod tests {
         let cursor = Gemini.read(&path, None).unwrap().cursor;
         fs::write(&path, "").unwrap();
         assert!(Gemini.read(&path, Some(&cursor)).unwrap().whole);
+    }
+
+    #[test]
+    fn messages_beyond_the_limit_are_not_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let message = |number| format!("{{\"id\":\"{number}\",\"type\":\"user\",\"content\":\"x\"}}");
+        let of = |count| (0..count).map(message).collect::<Vec<_>>();
+        for (count, whole) in [(MAX_MESSAGES, true), (MAX_MESSAGES + 1, false)] {
+            let path = folder.path().join("a.jsonl");
+            fs::write(&path, of(count).join("\n") + "\n").unwrap();
+            let batch = Gemini.read(&path, None).unwrap();
+            assert_eq!((batch.turns.len(), batch.whole), (MAX_MESSAGES, whole), "lines");
+        }
+        // Of a list, fewer elements are read.
+        let path = folder.path().join("a.json");
+        fs::write(&path, format!("{{\"messages\":[{}]}}", of(100_001).join(","))).unwrap();
+        let batch = Gemini.read(&path, None).unwrap();
+        assert_eq!((batch.turns.len(), batch.whole), (100_000, false), "an object");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::field::{Field, parse};
 use super::jsonl::Lines;
 use super::records::{Content, UNREADABLE, for_each_line, hash, join, texts, why_skipped};
-use super::sqlite::{Database, bytes, cursor, limited, line, number, place, text, time};
+use super::sqlite::{Database, bytes, cursor, label, limited, line, number, place, text, time};
 use super::{Batch, Cursor, Format, ReadError, Role, Turn};
 use crate::foreign::Foreign;
 use crate::machine::Machine;
@@ -102,7 +102,7 @@ fn or_null(columns: &BTreeSet<String>, name: &'static str) -> &'static str {
 fn of_row(row: &Row<'_>) -> Result<Result<Turn, &'static str>, ReadError> {
     let (mut mended, mut of_metadata) = (Vec::new(), Vec::new());
     let content = bytes(row, 3)?.and_then(|content| parse::<Content>(content, &mut mended));
-    let (Some(session), Some(content)) = (text(row, 1)?, content) else {
+    let (Some(session), Some(content)) = (label(row, 1)?, content) else {
         return Ok(Err(UNREADABLE));
     };
     let kind = text(row, 7)?;
@@ -113,7 +113,7 @@ fn of_row(row: &Row<'_>) -> Result<Result<Turn, &'static str>, ReadError> {
         bytes(row, 5)?.and_then(|metadata| parse::<Metadata>(metadata, &mut of_metadata)).unwrap_or_default();
     let line = line(number(row, 0)?.unwrap_or_default());
     let turn = turn(&session, text(row, 2)?.as_deref(), number(row, 4)?, &content, &metadata, line);
-    let cwd = text(row, 6)?;
+    let cwd = label(row, 6)?;
     let subagent = (kind.as_deref() == Some("sub_agent")).then_some(session);
     Ok(turn.map(|turn| Turn { cwd, subagent, ..turn }))
 }

@@ -14,7 +14,7 @@ use rusqlite::{Connection, ErrorCode, Params, Row};
 use serde::{Deserialize, Serialize};
 
 use super::{Cursor, ReadError};
-use crate::database::{checked_path, connect, is_table};
+use crate::database::{checked_path, connect, is_table, size};
 use crate::foreign::{Deadline, Foreign};
 
 /// How long a lock of the agent is waited for.
@@ -50,7 +50,7 @@ impl Database {
             io::ErrorKind::InvalidInput => ReadError::Unknown(error.to_string()),
             _ => error.into(),
         })?;
-        let size = file.open(0)?.metadata()?.len();
+        let size = size(&path)?;
         let connection = connect(&path, "", file.deadline)?;
         connection.busy_timeout(BUSY)?;
         let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
@@ -156,6 +156,14 @@ pub fn text(row: &Row<'_>, column: usize) -> Result<Option<String>, ReadError> {
         ValueRef::Text(text) if !text.is_empty() => str::from_utf8(text).ok().map(str::to_owned),
         _ => None,
     })
+}
+
+/// A text that many rows may have alike, up to the length of a label.
+///
+/// # Errors
+/// The row has no such column.
+pub fn label(row: &Row<'_>, column: usize) -> Result<Option<String>, ReadError> {
+    Ok(text(row, column)?.map(|text| super::field::label(&text)))
 }
 
 /// A whole number.

@@ -8,6 +8,7 @@ use std::io::Read;
 use rusqlite::Row;
 use serde::{Deserialize, Serialize};
 
+use super::super::field::label;
 use super::super::records::{UNREADABLE, hash, unpacked};
 use super::super::sqlite::{Database, MAX_VALUE, Watermark, bytes, cursor, limited, line, number, place, text, time};
 use super::super::{Batch, Cursor, ReadError};
@@ -118,6 +119,8 @@ impl Reader {
                     of_rows = id;
                 }
                 let written = number(event, 2)?.and_then(time);
+                // Its turn has them again.
+                self.database.count((session.id.len() + session.cwd.as_ref().map_or(0, String::len)) as u64)?;
                 match content(event, &self.database)? {
                     Some(content) => take(&content, &mut session, batch, line(row), written),
                     None => batch.skipped.count(UNREADABLE),
@@ -130,7 +133,7 @@ impl Reader {
 
     /// What its key and its first event say of a session.
     fn session(&self, id: &str, query: &str) -> Result<Session, ReadError> {
-        let mut session = Session { id: id.to_owned(), ..Session::default() };
+        let mut session = Session { id: label(id), ..Session::default() };
         let first = "SELECT rowid FROM transcript_events WHERE session_id = ?1 ORDER BY seq LIMIT 1";
         for row in self.database.numbers(first, [id])? {
             self.database.each(query, [row], |event| {

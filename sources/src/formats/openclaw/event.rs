@@ -60,8 +60,8 @@ pub fn take(bytes: &[u8], session: &mut Session, batch: &mut Batch, line: u64, w
     let message = event.message.object();
     let taken = match event.kind.text() {
         Some("session") => {
-            if let Some(id) = event.id.text() {
-                id.clone_into(&mut session.id);
+            if let Some(id) = event.id.owned() {
+                session.id = id;
             }
             session.cwd = event.cwd.owned();
             return;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::super::clean::clean;
 use super::super::field::{Field, parse};
 use super::super::records::{UNREADABLE, count_unknown, join};
-use super::super::sqlite::{Database, bytes, limited, line, number, text, time};
+use super::super::sqlite::{Database, bytes, label, limited, line, number, text, time};
 use super::super::{ReadError, Role, Skipped, Turn};
 use super::reader::Reader;
 
@@ -72,7 +72,7 @@ struct Part<'a> {
 
 fn add(database: &Database, row: &Row<'_>, parts: &str, line: u64, reader: &mut Reader) -> Result<(), ReadError> {
     let mut skipped = Skipped::default();
-    let (Some(id), Some(session)) = (text(row, 0)?, text(row, 1)?) else {
+    let (Some(id), Some(session)) = (label(row, 0)?, label(row, 1)?) else {
         reader.batch.skipped.count(UNREADABLE);
         return Ok(());
     };
@@ -107,7 +107,7 @@ fn add(database: &Database, row: &Row<'_>, parts: &str, line: u64, reader: &mut 
                 role: if is_summary { Role::Summary } else { role },
                 text: said,
                 at: at.and_then(time).or(number(row, 2)?.and_then(time)),
-                cwd: text(row, 5)?,
+                cwd: label(row, 5)?,
                 branch: None,
                 model: message.model.owned().filter(|_| role == Role::Assistant),
                 subagent: text(row, 6)?.map(|_| session),

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::super::clean::clean;
 use super::super::field::{Field, parse};
 use super::super::records::{UNREADABLE, count_unknown, join};
-use super::super::sqlite::{Database, bytes, limited, line, number, text, time};
+use super::super::sqlite::{Database, bytes, label, limited, line, number, text, time};
 use super::super::{ReadError, Role, Skipped, Turn};
 use super::reader::Reader;
 
@@ -76,7 +76,7 @@ struct Time<'a> {
 
 fn add(row: &Row<'_>, line: u64, reader: &mut Reader) -> Result<(), ReadError> {
     let mut skipped = Skipped::default();
-    let (Some(id), Some(session)) = (text(row, 0)?, text(row, 1)?) else {
+    let (Some(id), Some(session)) = (label(row, 0)?, label(row, 1)?) else {
         reader.batch.skipped.count(UNREADABLE);
         return Ok(());
     };
@@ -96,7 +96,7 @@ fn add(row: &Row<'_>, line: u64, reader: &mut Reader) -> Result<(), ReadError> {
                 role,
                 text: said,
                 at: at.and_then(time).or(number(row, 2)?.and_then(time)),
-                cwd: text(row, 5)?,
+                cwd: label(row, 5)?,
                 branch: None,
                 model: message.model.object().and_then(|model| model.id.owned()).filter(|_| role == Role::Assistant),
                 subagent: text(row, 6)?.map(|_| session),
