@@ -4,6 +4,8 @@ use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::de::IgnoredAny;
+
 use super::System;
 use super::error::StoreError;
 use crate::foreign::{Deadline, Foreign, ForeignFile, Root};
@@ -75,15 +77,40 @@ impl StoreFiles {
         self.file(file, MAX_TEXT)?.read_all().map_err(StoreError::io(file))
     }
 
-    /// The bytes of a JSON text, or of lines with one each.
+    /// The bytes of a JSON text, or of lines with one each that are kept together.
     ///
     /// # Errors
     /// If it is too long, or has too many values; those of the file system.
     pub fn json(&self, file: &Path) -> Result<Vec<u8>, StoreError> {
+        self.json_of(file, |bytes| has_more_values(bytes, MAX_VALUES))
+    }
+
+    /// The same of a text whose lines are read one at a time, if each is a value. Something may be kept of each line.
+    ///
+    /// # Errors
+    /// If it is too long, or has too many values, or lines; those of the file system.
+    pub fn json_lines(&self, file: &Path) -> Result<Vec<u8>, StoreError> {
+        self.json_of(file, |bytes| {
+            let mut lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+            match lines.clone().next() {
+                Some(first) if is_value(first) => {
+                    lines.clone().count() > MAX_VALUES || lines.any(|line| has_more_values(line, MAX_VALUES))
+                }
+                _ => has_more_values(bytes, MAX_VALUES),
+            }
+        })
+    }
+
+    fn json_of(&self, file: &Path, has_too_many: impl Fn(&[u8]) -> bool) -> Result<Vec<u8>, StoreError> {
         let bytes = self.text(file)?;
-        if has_more_values(&bytes, MAX_VALUES) {
+        if has_too_many(&bytes) {
             return Err(StoreError::unexpected(self.system, file, format!("has more than {MAX_VALUES} values")));
         }
         Ok(bytes)
     }
+}
+
+/// Whether a text is a whole JSON value.
+fn is_value(json: &[u8]) -> bool {
+    serde_json::from_slice::<IgnoredAny>(json).is_ok()
 }

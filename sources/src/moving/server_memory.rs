@@ -28,17 +28,17 @@ pub fn read<E>(files: &StoreFiles, out: &mut Out<'_, E>) -> Outcome<E> {
     if file.is_dir() {
         return Err(StoreError::unexpected(System::ServerMemory, path, "has none").into());
     }
-    let bytes = files.json(&file)?;
+    let bytes = files.json_lines(&file)?;
     let text = String::from_utf8_lossy(&bytes);
-    let lines = lines(&text, &mut out.report);
-    if lines.is_empty() && !text.trim().is_empty() {
+    let graph = Graph::of(&text);
+    if !graph.has_any(&mut out.report) && !text.trim().is_empty() {
         let why = "has neither an entity nor a relation";
         return Err(StoreError::unexpected(System::ServerMemory, &file, why).into());
     }
     let mut names: HashMap<String, Vec<String>> = HashMap::new();
-    for entity in lines.iter().filter(|line| line.get("type") == Some(&"entity".into())) {
+    for entity in graph.each("entity") {
         let name = out.report.text(entity.get("name").unwrap_or(&Value::Null));
-        for memory in entity_memories(&name, entity, &mut out.report) {
+        for memory in entity_memories(&name, &entity, &mut out.report) {
             let key = memory.key.clone();
             if out.has(&key) {
                 continue;
@@ -47,9 +47,8 @@ pub fn read<E>(files: &StoreFiles, out: &mut Out<'_, E>) -> Outcome<E> {
             names.entry(name.clone()).or_default().push(key);
         }
     }
-    let relations: Vec<_> = lines.iter().filter(|line| line.get("type") == Some(&"relation".into())).collect();
     let mut links = Vec::new();
-    for relation in relations {
+    for relation in graph.each("relation") {
         let [from, to, kind] =
             ["from", "to", "relationType"].map(|field| out.report.text(relation.get(field).unwrap_or(&Value::Null)));
         if [&from, &to, &kind].iter().any(|part| part.trim().is_empty()) {
@@ -74,32 +73,57 @@ pub fn read<E>(files: &StoreFiles, out: &mut Out<'_, E>) -> Outcome<E> {
     links.into_iter().try_for_each(|(from, to)| out.link(Link { from, to, kind: "related", created_at: None }))
 }
 
-/// The entities and relations of the file. Also of one that is a whole graph, as the tool `read_graph` gives it.
-fn lines(text: &str, report: &mut Report) -> Vec<Map<String, Value>> {
-    if let Ok(Value::Object(mut graph)) = serde_json::from_str(text)
-        && graph.contains_key("entities")
-    {
-        let mut part = |name: &str, kind: &str| match graph.get_mut(name).map(Value::take) {
-            Some(Value::Array(items)) => items.into_iter().filter_map(|item| typed(item, kind)).collect(),
-            _ => Vec::new(),
-        };
-        return [part("entities", "entity"), part("relations", "relation")].concat();
-    }
-    let mut lines = Vec::new();
-    for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        match serde_json::from_str(line) {
-            Ok(Value::Object(line)) if is_known(&line) => lines.push(line),
-            Ok(_) => report.count("lines that are neither an entity nor a relation"),
-            Err(_) => report.count("lines that are no JSON"),
-        }
-    }
-    lines
+/// The entities and relations of the file.
+enum Graph<'t> {
+    /// As the tool `read_graph` gives them.
+    Whole(Map<String, Value>),
+    /// A line each. They take much more memory than their text, so they are read one at a time, and again for each use.
+    Lines(&'t str),
 }
 
-fn typed(item: Value, kind: &str) -> Option<Map<String, Value>> {
-    let Value::Object(mut line) = item else { return None };
-    line.insert("type".into(), kind.into());
-    Some(line)
+impl<'t> Graph<'t> {
+    fn of(text: &'t str) -> Self {
+        match serde_json::from_str(text) {
+            Ok(Value::Object(graph)) if graph.contains_key("entities") => Graph::Whole(graph),
+            _ => Graph::Lines(text),
+        }
+    }
+
+    /// Whether it has anything. Lines that have nothing are counted.
+    fn has_any(&self, report: &mut Report) -> bool {
+        let Graph::Lines(text) = self else {
+            return self.each("entity").chain(self.each("relation")).next().is_some();
+        };
+        let mut has_any = false;
+        for line in lines(text) {
+            match line {
+                Ok(Value::Object(line)) if is_known(&line) => has_any = true,
+                Ok(_) => report.count("lines that are neither an entity nor a relation"),
+                Err(_) => report.count("lines that are no JSON"),
+            }
+        }
+        has_any
+    }
+
+    /// Those of a type.
+    fn each<'g>(&'g self, kind: &'static str) -> Box<dyn Iterator<Item = Map<String, Value>> + 'g> {
+        let object = |item| if let Value::Object(object) = item { Some(object) } else { None };
+        match self {
+            Graph::Whole(graph) => {
+                let part = if kind == "entity" { "entities" } else { "relations" };
+                let items = graph.get(part).and_then(Value::as_array).into_iter().flatten();
+                Box::new(items.cloned().filter_map(object))
+            }
+            Graph::Lines(text) => {
+                let is_kind = move |line: &Map<String, Value>| line.get("type").and_then(Value::as_str) == Some(kind);
+                Box::new(lines(text).filter_map(move |line| line.ok().and_then(object)).filter(is_kind))
+            }
+        }
+    }
+}
+
+fn lines(text: &str) -> impl Iterator<Item = serde_json::Result<Value>> {
+    text.lines().filter(|line| !line.trim().is_empty()).map(serde_json::from_str)
 }
 
 fn is_known(line: &Map<String, Value>) -> bool {

@@ -7,7 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use memorist_sources::moving::{Earlier, Link, Memory, System};
 use serde_json::json;
 
-use super::{Found, MINUTE, START, counts, folder, make, read, some, tags};
+use super::{Found, MINUTE, START, counts, folder, make, read, read_once, refused, some, tags};
 
 #[test]
 fn claude_mem() {
@@ -250,6 +250,18 @@ fn commas_in_texts_are_no_values() {
     let entity = |name| format!("{{\"type\":\"entity\",\"name\":\"{name}\",\"observations\":[\"{text}\"]}}\n");
     fs::write(&path, ["a", "b", "c"].map(entity).concat()).unwrap();
     assert_eq!(read(System::ServerMemory, &path).memories.len(), 3);
+}
+
+#[test]
+fn values_of_lines_are_limited_for_each_line() {
+    let folder = folder();
+    let path = folder.path().join("memory.jsonl");
+    let line = "{\"type\":\"entity\",\"name\":\"a\",\"observations\":[\"b\",\"c\",\"d\"]}\n";
+    fs::write(&path, line.repeat((1 << 20) / 6 + 1)).unwrap();
+    assert_eq!(read_once(System::ServerMemory, &path).memories.len(), 3);
+    let numbers = "1,".repeat((1 << 20) + 1);
+    fs::write(&path, format!("{line}{{\"type\":\"entity\",\"name\":\"a\",\"observations\":[{numbers}1]}}")).unwrap();
+    assert!(refused(System::ServerMemory, &path).contains("has more than 1048576 values"));
 }
 
 /// The tests run in the folder of their crate.
