@@ -164,7 +164,22 @@ fn batches<'a, 'k>(tasks: &'a [Task<'k>]) -> impl Iterator<Item = &'a [Task<'k>]
     })
 }
 
-/// The bytes that a file may have. How many a compressed one has is not known.
+/// The bytes that a file may have. How many a compressed one has, and what the turns of a database take, is not known.
 fn weight(task: &Task<'_>) -> u64 {
-    if task.path.extension().is_some_and(|end| end == "zst") { BATCH_BYTES } else { task.stamp.size.max(1) }
+    let is_unknown = |end| ["zst", "db", "sqlite", "vscdb"].iter().any(|unknown| end == *unknown);
+    if task.path.extension().is_some_and(is_unknown) { BATCH_BYTES } else { task.stamp.size.max(1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compressed_files_and_databases_are_read_one_at_a_time() {
+        let task =
+            |name: &str| Task { path: name.into(), stamp: FileStamp { size: 10, ..FileStamp::default() }, known: None };
+        let tasks = ["a.md", "b.jsonl", "c.db", "d.sqlite", "e.vscdb", "f.jsonl.zst", "g.md"].map(task);
+        let together: Vec<_> = batches(&tasks).map(<[_]>::len).collect();
+        assert_eq!(together, [2, 1, 1, 1, 1, 1]);
+    }
 }

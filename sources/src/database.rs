@@ -14,6 +14,11 @@ use crate::foreign::{Deadline, Foreign};
 const LONGEST: i32 = 64 << 20;
 /// After so many of its steps SQLite asks whether to go on.
 const STEPS: i32 = 10_000;
+/// The most steps that reading a database takes, and those for each byte of it. A healthy one takes some hundred for a row, which
+/// has some dozen bytes, and it may have no index. SQLite makes about 100 million of them in a second: for a small database that
+/// is half a minute.
+const MOST_STEPS: u64 = 3_000_000_000;
+const STEPS_A_BYTE: u64 = 1_000;
 /// The files that SQLite opens beside a database by itself.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
@@ -36,7 +41,13 @@ pub fn connect(path: &Path, parameters: &str, deadline: &Deadline) -> rusqlite::
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST)?;
     connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
     let deadline = deadline.clone();
-    connection.progress_handler(STEPS, Some(move || deadline.is_over()))?;
+    let size = size(path).unwrap_or_default();
+    let mut left = size.saturating_mul(STEPS_A_BYTE).saturating_add(MOST_STEPS) / u64::from(STEPS.unsigned_abs());
+    let is_over = move || {
+        left = left.saturating_sub(1);
+        left == 0 || deadline.is_over()
+    };
+    connection.progress_handler(STEPS, Some(is_over))?;
     Ok(connection)
 }
 
@@ -52,7 +63,7 @@ pub fn checked_path(file: Foreign<'_>) -> io::Result<PathBuf> {
         // SQLite itself refuses folders and links, but it waits for the other end of a pipe.
         let cannot_wait = |kind: fs::FileType| kind.is_file() || kind.is_dir() || kind.is_symlink();
         if fs::symlink_metadata(&beside).is_ok_and(|found| !cannot_wait(found.file_type())) {
-            let why = format!("the file with {end} at its end, beside it, is no regular file");
+            let why = format!("the file with {end} at its end, beside it, is not a regular file");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }
     }
@@ -69,6 +80,9 @@ pub fn size(path: &Path) -> io::Result<u64> {
     let log = fs::symlink_metadata(log).map_or(0, |log| log.len());
     Ok(fs::symlink_metadata(path)?.len().saturating_add(log))
 }
+
+/// Why SQLite has ended a query that was not over by its deadline.
+pub const TOO_MANY_STEPS: &str = "reading it takes more steps than a database of its size can need";
 
 /// Whether there is a plain table of this name. A view can be endless, and a virtual table can be code.
 ///

@@ -14,7 +14,7 @@ use rusqlite::{Connection, ErrorCode, Params, Row};
 use serde::{Deserialize, Serialize};
 
 use super::{Cursor, ReadError};
-use crate::database::{checked_path, connect, is_table, size};
+use crate::database::{TOO_MANY_STEPS, checked_path, connect, is_table, size};
 use crate::foreign::{Deadline, Foreign};
 
 /// How long a lock of the agent is waited for.
@@ -129,6 +129,7 @@ impl Database {
         let is_stopped = error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted);
         match self.deadline.check() {
             Err(over) if is_stopped => over.into(),
+            Ok(()) if is_stopped => ReadError::Unknown(TOO_MANY_STEPS.into()),
             _ => error.into(),
         }
     }

@@ -249,6 +249,27 @@ fn a_query_without_an_end_ends_at_the_deadline() {
     assert!(matches!(ended, Err(ReadError::Unknown(why)) if why.starts_with("its rows have more")));
 }
 
+#[test]
+fn rows_that_are_only_in_the_log_may_be_read() {
+    let (_folder, path, agent) = new("wal");
+    agent.pragma_update(None, "wal_autocheckpoint", 0).unwrap();
+    agent.execute("INSERT INTO t VALUES (2, CAST(zeroblob(6000000) AS TEXT))", []).unwrap();
+    let often = "SELECT t.a, t.b FROM t, (WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 14) SELECT n FROM c)";
+    assert_eq!(open(&path).unwrap().numbers(often, []).unwrap().len(), 28);
+    // The whole log is in the database now, and counted once.
+    agent.pragma_update(None, "journal_mode", "delete").unwrap();
+    assert!(open(&path).unwrap().numbers(&often.replace("14", "40"), []).is_err());
+}
+
+/// Where steps are cheap, this ends long before the deadline.
+#[test]
+fn a_query_without_an_end_ends_after_so_many_steps() {
+    let (_folder, path, _agent) = new("delete");
+    let endless = "WITH RECURSIVE c(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM c) SELECT count(*) FROM c";
+    let ended = open(&path).unwrap().numbers(endless, []);
+    assert!(matches!(ended, Err(ReadError::Unknown(why)) if why == TOO_MANY_STEPS));
+}
+
 #[cfg(unix)]
 #[test]
 fn pipes_and_links_beside_a_database_are_refused() {
