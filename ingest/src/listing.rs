@@ -114,13 +114,13 @@ fn below(
             }
             Ok(kind) if format.is_transcript(&path) => {
                 if kind.is_symlink() && !fs::canonicalize(&path).is_ok_and(|real| real.starts_with(real_root)) {
-                    listing.skipped.count("link out of the folder");
+                    listing.skipped.count("the link points outside the source folder");
                     continue;
                 }
                 match stamp::of(&path) {
                     Ok(stamp) => drop(listing.files.insert(path, stamp)),
                     Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-                        listing.skipped.count("no regular file");
+                        listing.skipped.count("not a regular file");
                     }
                     Err(_) => listing.skipped.count("unreadable"),
                 }

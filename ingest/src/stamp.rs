@@ -17,7 +17,7 @@ const GRAIN: Duration = Duration::from_millis(50);
 pub fn of(path: &Path) -> io::Result<FileStamp> {
     let found = fs::metadata(path)?;
     if !found.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
     let mut stamp = of_metadata(&found);
     let mut log = path.as_os_str().to_owned();

@@ -137,11 +137,11 @@ impl Root {
 }
 
 fn outside() -> io::Error {
-    io::Error::new(io::ErrorKind::PermissionDenied, "it leads out of its folder")
+    io::Error::new(io::ErrorKind::PermissionDenied, "the link points outside the source folder")
 }
 
 fn no_file() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")
+    io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")
 }
 
 /// A regular file of somebody else.

@@ -66,7 +66,7 @@ impl Gate {
             return false;
         };
         if !real.starts_with(&self.real_root) {
-            state.skipped.count("link out of the folder");
+            state.skipped.count("the link points outside the source folder");
             return false;
         }
         if !is_folder {

@@ -98,7 +98,7 @@ impl Ignores {
         for line in lines.filter(|line| !line.starts_with('#')) {
             let own = line.bytes().filter(|byte| b"*?[{,".contains(byte)).count();
             if rules >= MAX_RULES || wildcards + own > MAX_WILDCARDS || line.len() > MAX_RULE {
-                self.skipped.count(format!("rule of a {name} that has too many or too long ones"));
+                self.skipped.count("ignore rules left out (too many, or longer than 4,096 bytes)");
                 continue;
             }
             (rules, wildcards, folder.wildcards) = (rules + 1, wildcards + own, folder.wildcards + own);
