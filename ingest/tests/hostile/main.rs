@@ -1,5 +1,5 @@
-//! Files that are made to harm whoever reads them: every parser on every shape, each in a process of its own, with little
-//! memory and a deadline. What it reads does not matter; that it ends does.
+//! Files that are made to harm whoever reads them: every parser on the shapes that it may meet, in a process of its own, with
+//! little memory and a deadline for each. What it reads does not matter; that it ends does.
 //!
 //! | file | job |
 //! |---|---|
@@ -15,111 +15,140 @@ mod parsers;
 mod special;
 mod texts;
 
-use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
-use std::sync::Mutex;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use parsers::Parser;
 
-/// The case of a child process, and its folder.
-const CASE: &str = "MEMORIST_HOSTILE_CASE";
-const FOLDER: &str = "MEMORIST_HOSTILE_FOLDER";
+/// The parser of a child process, to which the folders of its cases are written.
+const PARSER: &str = "MEMORIST_HOSTILE_PARSER";
+/// What it writes after each.
+const DONE: &str = "the parser is done";
 /// Only cases whose names have this in them are run.
 const ONLY: &str = "MEMORIST_HOSTILE_ONLY";
 /// What a process may allocate, in KiB.
 const MEMORY: u64 = 512 << 10;
-/// How long a process may take. Tests are built without optimisation, and share the machine.
+/// How long a case may take. Tests are built without optimisation, and share the machine.
 const DEADLINE: Duration = Duration::from_secs(120);
 const WORKERS: usize = 2;
 
 /// A file of some shape, written to a path.
 pub type Shape = (&'static str, fn(&Path));
 
-fn cases() -> Vec<(String, Parser, Shape)> {
-    let each = |parser: Parser| {
-        let name = move |shape: &Shape| format!("{}: {}", parser.name, shape.0);
-        parser.shapes().into_iter().map(move |shape| (name(&shape), parser, shape))
-    };
-    parsers::ALL.into_iter().flat_map(each).collect()
+/// The cases of a parser that were not left out.
+fn cases(parser: &Parser) -> Vec<Shape> {
+    let only = std::env::var(ONLY).unwrap_or_default();
+    let is_wanted = |shape: &Shape| format!("{}: {}", parser.name, shape.0).contains(&only);
+    parser.shapes().into_iter().filter(is_wanted).collect()
 }
 
 #[test]
 fn every_parser_survives_every_shape() {
-    let only = std::env::var(ONLY).unwrap_or_default();
-    let cases = cases();
-    let left = Mutex::new(cases.iter().filter(|(name, ..)| name.contains(&only)));
+    let left = Mutex::new(parsers::ALL.iter());
     let failed = Mutex::new(Vec::new());
+    let count = AtomicUsize::new(0);
     thread::scope(|scope| {
         for _ in 0..WORKERS {
             scope.spawn(|| {
                 loop {
                     let next = left.lock().unwrap().next();
-                    let Some((name, ..)) = next else { return };
-                    let begun = Instant::now();
-                    let ended = run(name);
-                    eprintln!("{:6.1} s  {name}", begun.elapsed().as_secs_f64());
-                    match ended {
-                        Some(status) if status.success() => {}
-                        Some(status) => failed.lock().unwrap().push(format!("{name}: {status}")),
-                        None => failed.lock().unwrap().push(format!("{name}: not done after {DEADLINE:?}")),
+                    let Some(parser) = next else { return };
+                    let mut cases = &*cases(parser);
+                    count.fetch_add(cases.len(), Ordering::Relaxed);
+                    while !cases.is_empty() {
+                        let (done, died) = run(parser, cases);
+                        cases = &cases[done..];
+                        // One that comes after others is tried again by itself: they may have left something in memory.
+                        if let Some(why) = died.filter(|_| done == 0) {
+                            failed.lock().unwrap().push(format!("{}: {}: {why}", parser.name, cases[0].0));
+                            cases = &cases[1..];
+                        }
                     }
                 }
             });
         }
     });
     let failed = failed.into_inner().unwrap();
-    assert!(failed.is_empty(), "{} of {}: {failed:#?}", failed.len(), cases.len());
+    assert!(failed.is_empty(), "{} of {}: {failed:#?}", failed.len(), count.into_inner());
+}
+
+/// Runs cases of a parser in one process. How many it survived, and why it died. Their files are written here, where memory
+/// has no limit.
+fn run(parser: &Parser, cases: &[Shape]) -> (usize, Option<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = child("one_parser", parser.name);
+    let mut tasks = child.stdin.take().unwrap();
+    let (sender, lines) = mpsc::channel();
+    let output = BufReader::new(child.stdout.take().unwrap());
+    thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+    for (number, (shape, write)) in cases.iter().enumerate() {
+        let folder = folder.path().join(number.to_string());
+        let file = folder.join(parser.file);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        write(&file);
+        let begun = Instant::now();
+        // If it is dead by now, that is seen below.
+        let _sent = writeln!(tasks, "{}", folder.display());
+        let mut left = || lines.recv_timeout(DEADLINE.saturating_sub(begun.elapsed()));
+        let ended =
+            std::iter::repeat_with(&mut left).find(|line| line.as_ref().map_or(true, |line| line == DONE)).unwrap();
+        eprintln!("{:6.1} s  {}: {shape}", begun.elapsed().as_secs_f64(), parser.name);
+        fs::remove_dir_all(&folder).unwrap();
+        let why = match ended {
+            Ok(_) => continue,
+            Err(mpsc::RecvTimeoutError::Timeout) => format!("not done after {DEADLINE:?}"),
+            Err(mpsc::RecvTimeoutError::Disconnected) => "its process died".to_owned(),
+        };
+        let _may_be_dead = child.kill();
+        return (number, Some(format!("{why}, {}", child.wait().unwrap())));
+    }
+    drop(tasks);
+    let status = child.wait().unwrap();
+    assert!(status.success(), "{}: {status}", parser.name);
+    (cases.len(), None)
+}
+
+/// A process with little memory that runs a test of this file.
+fn child(test: &str, parser: &str) -> Child {
+    Command::new("sh")
+        .args(["-c", "ulimit -d \"$0\" && exec \"$@\"", &MEMORY.to_string()])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "--nocapture", test])
+        .env(PARSER, parser)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
 }
 
 #[test]
 fn a_process_that_takes_more_memory_is_seen() {
-    assert!(run("greedy").is_some_and(|status| !status.success()));
-    assert!(run("modest").is_some_and(|status| status.success()));
-}
-
-/// Runs a case in a process of its own; `None` if it had to be ended.
-fn run(case: &str) -> Option<ExitStatus> {
-    let folder = tempfile::tempdir().unwrap();
-    let mut child = Command::new("sh")
-        .args(["-c", "ulimit -d \"$0\" && exec \"$@\"", &MEMORY.to_string()])
-        .arg(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "one_case"])
-        .env(CASE, case)
-        .env(FOLDER, folder.path())
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let begun = Instant::now();
-    loop {
-        match child.try_wait().unwrap() {
-            Some(status) => return Some(status),
-            None if begun.elapsed() > DEADLINE => {
-                child.kill().unwrap();
-                child.wait().unwrap();
-                return None;
-            }
-            None => thread::sleep(Duration::from_millis(10)),
-        }
-    }
+    let is_alive = |name| child("one_parser", name).wait_with_output().unwrap().status.success();
+    assert!(!is_alive("greedy"));
+    assert!(is_alive("modest"));
 }
 
 #[test]
 #[ignore = "the others run it in processes of their own"]
-fn one_case() {
-    let case = std::env::var(CASE).unwrap();
-    let folder = std::env::var_os(FOLDER).unwrap();
-    let bytes = match case.as_str() {
+fn one_parser() {
+    let name = std::env::var(PARSER).unwrap();
+    let bytes = match name.as_str() {
         "greedy" => vec![1_u8; 600 << 20],
         "modest" => vec![1_u8; 300 << 20],
-        case => {
-            let (_, parser, (_, write)) = cases().into_iter().find(|(name, ..)| name == case).unwrap();
-            let file = Path::new(&folder).join(parser.file);
-            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-            write(&file);
-            (parser.read)(Path::new(&folder), &file);
+        name => {
+            let parser = parsers::ALL.iter().find(|parser| parser.name == name).unwrap();
+            for folder in std::io::stdin().lines() {
+                let folder = PathBuf::from(folder.unwrap());
+                (parser.read)(&folder, &folder.join(parser.file));
+                let mut out = std::io::stdout().lock();
+                writeln!(out, "\n{DONE}").and_then(|()| out.flush()).unwrap();
+            }
             Vec::new()
         }
     };

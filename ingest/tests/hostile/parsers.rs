@@ -1,7 +1,9 @@
 //! What reads foreign files, and which shapes it may meet.
 
+use std::collections::HashSet;
 use std::convert::Infallible;
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use memorist_engine::Engine;
@@ -10,10 +12,15 @@ use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{NewSource, Scope, SourceKind};
 use memorist_ingest::project;
 use memorist_ingest::settings::SyncSettings;
+use memorist_ingest::sources::chunks::chunk;
 use memorist_ingest::sources::discover::discover;
-use memorist_ingest::sources::formats;
+use memorist_ingest::sources::foreign::lone;
+use memorist_ingest::sources::formats::{self, Skipped};
 use memorist_ingest::sources::machine::Machine;
 use memorist_ingest::sources::moving::{self, System};
+use memorist_ingest::sources::notes::kind_of;
+use memorist_ingest::sources::tokens::Estimate;
+use memorist_ingest::sources::walk::{Options, walk};
 use memorist_ingest::sync::{SyncOptions, Syncer};
 
 use super::{Shape, databases, special, texts};
@@ -25,6 +32,9 @@ pub enum Kind {
     Json,
     Packed,
     Note,
+    /// Some, for what is done with what was read.
+    Synced,
+    SyncedLines,
     Patterns,
     Database,
     Small,
@@ -45,9 +55,12 @@ const fn parser(name: &'static str, file: &'static str, kind: Kind, read: fn(&Pa
     Parser { name, file, kind, read }
 }
 
+/// Those that meet files of gigabytes: a reader of lines, of a whole file, of a store, and of notes.
+const LARGE: [&str; 4] = ["codex", "gemini, an object", "mem0, an export", "Markdown"];
+
 /// Every one.
 #[rustfmt::skip] // one a line
-pub const ALL: [Parser; 37] = [
+pub const ALL: [Parser; 38] = [
     parser("claude-code", "0f8fad5b-d9cb-469f-a165-70867728950e.jsonl", Kind::Lines, |_, file| transcript("claude-code", file)),
     parser("codex", "rollout-a.jsonl", Kind::Lines, |_, file| transcript("codex", file)),
     parser("codex, packed", "rollout-a.jsonl.zst", Kind::Packed, |_, file| transcript("codex", file)),
@@ -64,14 +77,15 @@ pub const ALL: [Parser; 37] = [
     parser("cursor", "agent-transcripts/a.jsonl", Kind::Lines, |_, file| transcript("cursor", file)),
     parser("cursor, a database", "globalStorage/state.vscdb", Kind::Database, |_, file| transcript("cursor", file)),
     parser("gimli", "sessions/a.jsonl", Kind::Lines, |_, file| transcript("gimli", file)),
-    parser("sync of codex", "rollout-a.jsonl", Kind::Lines, |folder, _| sync(folder, Some("codex"))),
+    parser("sync of codex", "rollout-a.jsonl", Kind::SyncedLines, |folder, _| sync(folder, Some("codex"))),
     parser("sync of codex, packed", "rollout-a.jsonl.zst", Kind::Packed, |folder, _| sync(folder, Some("codex"))),
     parser("sync of opencode", "opencode.db", Kind::Database, |folder, _| sync(folder, Some("opencode"))),
-    parser("Markdown", "a.md", Kind::Note, |folder, _| sync(folder, None)),
-    parser("text", "a.txt", Kind::Note, |folder, _| sync(folder, None)),
-    parser("org", "a.org", Kind::Note, |folder, _| sync(folder, None)),
-    parser(".gitignore", ".gitignore", Kind::Patterns, |folder, _| sync(folder, None)),
-    parser(".memoristignore", ".memoristignore", Kind::Patterns, |folder, _| sync(folder, None)),
+    parser("sync of notes", "a.md", Kind::Synced, |folder, _| sync(folder, None)),
+    parser("Markdown", "a.md", Kind::Note, |_, file| note(file)),
+    parser("text", "a.txt", Kind::Note, |_, file| note(file)),
+    parser("org", "a.org", Kind::Note, |_, file| note(file)),
+    parser(".gitignore", ".gitignore", Kind::Patterns, |folder, _| walked(folder)),
+    parser(".memoristignore", ".memoristignore", Kind::Patterns, |folder, _| walked(folder)),
     parser(".gitignore of a project", "p/.gitignore", Kind::Patterns, discover_in_project),
     parser(".gitignore of basic-memory", ".gitignore", Kind::Patterns, |folder, _| moved("basic-memory", folder)),
     parser(".git", ".git", Kind::Small, |folder, _| drop(project::of_session(folder, None))),
@@ -95,11 +109,26 @@ impl Parser {
             Kind::Json => &[&texts::ANY, &texts::LINES, &texts::JSON],
             Kind::Packed => &[&special::PACKED],
             Kind::Note => &[&texts::ANY, &texts::NOTES],
+            Kind::Synced => &[&texts::SYNCED],
+            Kind::SyncedLines => &[&texts::SYNCED_LINES],
             Kind::Patterns => &[&texts::ANY, &texts::PATTERNS],
             Kind::Database => &[&databases::ALL],
             Kind::Small => &[&texts::ANY],
         };
-        own.iter().flat_map(|shapes| shapes.iter()).chain(&special::FILES).copied().collect()
+        let own = own.iter().flat_map(|shapes| shapes.iter()).filter(|shape| self.has_own_limit(shape.0));
+        own.chain(&special::FILES).copied().collect()
+    }
+}
+
+impl Parser {
+    /// Whether it meets a shape that takes long: what cuts off files of gigabytes, many parsers share.
+    fn has_own_limit(&self, shape: &str) -> bool {
+        match shape {
+            "2 GiB of zeros" | "line without an end" => LARGE.contains(&self.name),
+            "a million entities" => self.name == "server-memory",
+            "16 GiB of line breaks" => self.name == "codex, packed",
+            _ => true,
+        }
     }
 }
 
@@ -129,6 +158,19 @@ fn gemini(project: &Path) {
     fs::create_dir_all(chat.parent().unwrap()).unwrap();
     fs::write(&chat, "{\"id\":\"1\",\"type\":\"user\",\"content\":\"x\"}\n").unwrap();
     assert_eq!(formats::by_name("gemini").unwrap().read(&chat, None).unwrap().turns.len(), 1);
+}
+
+/// Cuts a note into chunks.
+fn note(file: &Path) {
+    let Ok(bytes) = lone(file, SyncSettings::default().max_file_bytes) else { return };
+    let text = String::from_utf8_lossy(&bytes);
+    let limits = SyncSettings::default().limits();
+    chunk(&text, kind_of(file), &limits, &Estimate, &HashSet::new());
+}
+
+/// Lists the notes below a folder.
+fn walked(folder: &Path) {
+    walk(&Options::new(folder), &mut Skipped::default(), &mut |_| ControlFlow::Continue(())).unwrap();
 }
 
 /// Reads a folder into a store, as the commands do.

@@ -21,7 +21,37 @@ pub const ANY: [Shape; 9] = [
     ("objects in objects", |file| repeat(file, "{\"a\":", 4 * MIB)),
 ];
 
-pub const LINES: [Shape; 7] = [
+/// Notes that are saved: with many chunks, long labels, many tags.
+pub const SYNCED: [Shape; 6] = [
+    ("heading of 4 MiB", |file| surround(file, &heading(), "text of a paragraph\n\n", MIB / 16, "")),
+    ("64 long tags", |file| surround(file, &long_tags(), "text of a paragraph\n\n", MIB / 4, "")),
+    ("items with a category", |file| repeat(file, "- [b] c #d (e)\n", MIB / 4)),
+    ("headings", |file| repeat(file, "### a\ntext\n\n", MIB / 4)),
+    ("marks on one letter", |file| repeat(file, "\u{301}", MIB)),
+    ("no UTF-8", |file| fs::write(file, b"\xff\xc3\n".repeat(MIB / 8)).unwrap()),
+];
+
+/// Transcripts that are saved.
+pub const SYNCED_LINES: [Shape; 5] = [
+    ("nothing", |file| fs::write(file, "").unwrap()),
+    ("header with a folder of 1 MB, then short turns", |file| headed(file, 9 * MIB)),
+    ("short turns of codex", |file| lines(file, MIB, |_| OF_CODEX.into())),
+    ("half of a character in a long line", |file| {
+        surround(file, "{\"role\":\"user\",\"content\":\"\\ud83d", "\\n", 32 * MIB, "\"}\n");
+    }),
+    ("a text of 8 MiB", |file| {
+        let begin =
+            "{\"type\":\"response_item\",\"payload\":{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"text\":\"";
+        surround(file, begin, "word ", 8 * MIB, "\"}]}}\n");
+    }),
+];
+
+/// A short turn of codex.
+const OF_CODEX: &str =
+    "{\"type\":\"response_item\",\"payload\":{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"text\":\"x\"}]}}";
+
+pub const LINES: [Shape; 8] = [
+    ("header with a folder of 1 MB, then short turns", |file| headed(file, 12 * MIB)),
     ("halves of characters", |file| {
         repeat(file, "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"\\ud83d\"}}\n", 4 * MIB);
     }),
@@ -37,9 +67,7 @@ pub const LINES: [Shape; 7] = [
         });
     }),
     ("short turns of codex", |file| {
-        lines(file, 8 * MIB, |_| {
-            "{\"type\":\"response_item\",\"payload\":{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"text\":\"x\"}]}}".into()
-        });
+        lines(file, 8 * MIB, |_| OF_CODEX.into());
     }),
     ("lines of other types", |file| lines(file, 8 * MIB, |number| format!("{{\"type\":\"{number}\"}}"))),
     ("content of many objects", |file| {
@@ -51,7 +79,10 @@ pub const LINES: [Shape; 7] = [
     }),
 ];
 
-pub const JSON: [Shape; 4] = [
+pub const JSON: [Shape; 5] = [
+    ("a million entities", |file| {
+        lines(file, 32 * MIB, |number| format!("{{\"type\":\"entity\",\"name\":\"{number}\"}}"));
+    }),
     ("list of numbers", |file| surround(file, "[1", ",1", 48 * MIB, "]")),
     ("list of objects", |file| surround(file, "[{\"a\":1}", ",{\"a\":1}", 48 * MIB, "]")),
     ("messages", |file| {
@@ -76,8 +107,7 @@ pub const NOTES: [Shape; 26] = [
     ("tags in 400,000 items", |file| surround(file, "---\ntags:\n", "- a\n", 1_600_000, "---\ntext\n")),
     ("400,000 times tags", |file| surround(file, "---\n", "tags: a\n", 3_200_000, "---\ntext\n")),
     ("64 long tags", |file| {
-        let tags: String = (0..64).map(|number| format!("- {number}{}\n", "t".repeat(1_000))).collect();
-        surround(file, &format!("---\ntags:\n{tags}---\n"), "text of a paragraph\n\n", 4 * MIB, "");
+        surround(file, &long_tags(), "text of a paragraph\n\n", 4 * MIB, "");
     }),
     ("front matter without an end", |file| surround(file, "---\n", "a: b\n", 2 * MIB, "")),
     ("quotes in quotes", |file| repeat(file, "> ", MIB)),
@@ -116,6 +146,28 @@ pub const PATTERNS: [Shape; 4] = [
 
 fn heading() -> String {
     format!("# {}\n\n", "h".repeat(4 * MIB))
+}
+
+/// Turns whose session has a long name, in a long folder.
+fn headed(file: &Path, bytes: usize) {
+    let long = "f".repeat(1_000_000);
+    lines(file, bytes, |number| match number {
+        0 => format!("{{\"type\":\"session\",\"id\":\"{long}\",\"cwd\":\"{long}\",\"working_dir\":\"{long}\"}}"),
+        1 => format!("{{\"sessionId\":\"{long}\",\"directories\":[\"{long}\"]}}"),
+        2 => format!("{{\"type\":\"session_meta\",\"payload\":{{\"id\":\"{long}\",\"parent_thread_id\":\"{long}\"}}}}"),
+        3 => format!("{{\"type\":\"turn_context\",\"payload\":{{\"cwd\":\"{long}\",\"model\":\"{long}\"}}}}"),
+        number if number % 2 == 0 => OF_CODEX.into(),
+        number => format!(
+            "{{\"type\":\"{}\",\"id\":\"{number}\",\"role\":\"user\",\"content\":\"x\",\
+                 \"message\":{{\"role\":\"user\",\"content\":\"x\"}}}}",
+            if number % 4 == 1 { "message" } else { "user" }
+        ),
+    });
+}
+
+fn long_tags() -> String {
+    let tags: String = (0..64).map(|number| format!("- {number}{}\n", "t".repeat(1_000))).collect();
+    format!("---\ntags:\n{tags}---\n")
 }
 
 fn repeat(file: &Path, part: &str, bytes: usize) {
