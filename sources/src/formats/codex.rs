@@ -392,6 +392,22 @@ mod tests {
     }
 
     #[test]
+    fn a_long_folder_is_not_copied_into_each_turn() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rollout-a.jsonl");
+        let long = "f".repeat(1 << 20);
+        let meta = format!(
+            "{{\"type\":\"session_meta\",\"payload\":{{\"id\":\"{long}\",\"parent_thread_id\":\"{long}\",\"cwd\":\"{long}\"}}}}\n"
+        );
+        let turn =
+            "{\"type\":\"response_item\",\"payload\":{\"type\":\"message\",\"role\":\"user\",\"content\":\"hi\"}}\n";
+        std::fs::write(&path, meta + &turn.repeat(3)).unwrap();
+        let turns = Codex.read(&path, None).unwrap().turns;
+        assert_eq!(turns.len(), 3);
+        assert!(turns.iter().all(|turn| turn.size() < 32 << 10), "{:?}", turns.iter().map(Turn::size).max());
+    }
+
+    #[test]
     fn the_last_line_of_a_compressed_file_may_lack_its_end() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rollout-a.jsonl.zst");

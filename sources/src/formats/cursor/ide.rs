@@ -193,7 +193,7 @@ impl Reader<'_> {
                 let mut mended = Vec::new();
                 let number = line(number(row, 0)?.unwrap_or_default());
                 match bytes(row, 1)?.and_then(|value| parse::<Bubble>(value, &mut mended)) {
-                    Some(found) => self.add(chat, bubble, &found, number, &mut cwd),
+                    Some(found) => self.add(chat, bubble, &found, number, &mut cwd)?,
                     None => self.skip(bubble, chat, UNREADABLE),
                 }
                 Ok(())
@@ -205,22 +205,34 @@ impl Reader<'_> {
         let inline = chat.conversation.elements().iter().filter_map(Field::object).filter(|_| !has_headers);
         for (number, bubble) in (1..).zip(inline) {
             let id = bubble.bubble_id.owned().unwrap_or_else(|| format!("#{number}"));
-            self.add(chat, &id, bubble, number, &mut cwd);
+            self.add(chat, &id, bubble, number, &mut cwd)?;
         }
         Ok(())
     }
 
-    fn add(&mut self, chat: &Chat<'_>, id: &str, bubble: &Bubble<'_>, line: u64, cwd: &mut Option<String>) {
+    fn add(
+        &mut self,
+        chat: &Chat<'_>,
+        id: &str,
+        bubble: &Bubble<'_>,
+        line: u64,
+        cwd: &mut Option<String>,
+    ) -> Result<(), ReadError> {
         if let Some(folder) = bubble.workspace_project_dir.owned() {
             *cwd = Some(folder);
         }
         let (role, text) = match bubble.said() {
             Ok(said) => said,
-            Err(reason) => return self.skip(id, chat, reason),
+            Err(reason) => {
+                self.skip(id, chat, reason);
+                return Ok(());
+            }
         };
         if !self.is_new(id, chat, &text) {
-            return;
+            return Ok(());
         }
+        // Each turn has them again.
+        self.database.count((self.id.len() + cwd.as_ref().map_or(0, String::len)) as u64)?;
         self.batch.turns.push(Turn {
             id: format!("{}:{id}", self.id),
             session: self.id.to_owned(),
@@ -241,6 +253,7 @@ impl Reader<'_> {
                 .map(|_| self.id.to_owned()),
             lines: (line, line),
         });
+        Ok(())
     }
 
     fn skip(&mut self, id: &str, chat: &Chat<'_>, reason: &'static str) {
