@@ -178,9 +178,13 @@ fn repeat(file: &Path, part: &str, bytes: usize) {
 fn surround(file: &Path, begin: &str, part: &str, bytes: usize, end: &str) {
     let mut out = BufWriter::new(File::create(file).unwrap());
     out.write_all(begin.as_bytes()).unwrap();
-    for _ in 0..bytes / part.len() {
-        out.write_all(part.as_bytes()).unwrap();
+    // Many at once, as tests are built without optimisation.
+    let (times, many) = (bytes / part.len(), 1 + (64 << 10) / part.len());
+    let parts = part.repeat(many);
+    for _ in 0..times / many {
+        out.write_all(parts.as_bytes()).unwrap();
     }
+    out.write_all(part.repeat(times % many).as_bytes()).unwrap();
     out.write_all(end.as_bytes()).unwrap();
     out.flush().unwrap();
     if file.extension().is_none() {
