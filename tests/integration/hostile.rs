@@ -18,8 +18,11 @@ const MEMORY: u64 = 512 << 10;
 const DEADLINE: Duration = Duration::from_secs(120);
 const MIB: usize = 1 << 20;
 
+/// A name, and what writes a file of this shape.
+type Shape = (&'static str, fn(&Path));
+
 #[rustfmt::skip] // one a line
-const SHAPES: [(&str, fn(&Path)); 12] = [
+const SHAPES: [Shape; 12] = [
     ("nothing", |file| fs::write(file, "").unwrap()),
     ("2 GiB of zeros", |file| File::create(file).unwrap().set_len(2 << 30).unwrap()),
     ("a line without an end", |file| repeat(file, "", "words ", 70 * MIB, "")),
