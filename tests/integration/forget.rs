@@ -42,18 +42,26 @@ fn files_with(folder: &Path, text: &str) -> Vec<PathBuf> {
     String::from_utf8_lossy(&grep.stdout).lines().map(PathBuf::from).collect()
 }
 
-/// The words of the keyword index, as tantivy has them, deleted ones too.
-fn indexed_terms(folder: &Path) -> Vec<String> {
-    let copy = tempfile::tempdir().expect("a folder");
-    for file in fs::read_dir(folder.join("keywords")).expect("an index") {
-        let file = file.expect("a file").path();
-        let bytes = fs::read(&file).expect("reads");
+/// A copy of a keyword index that tantivy can open.
+fn copied(index: &Path) -> std::io::Result<tempfile::TempDir> {
+    let copy = tempfile::tempdir()?;
+    for file in fs::read_dir(index)? {
+        let file = file?.path();
+        let bytes = fs::read(&file)?;
         let name = file.file_name().expect("a name");
         // The last line is our seal, which tantivy does not know.
         let end = bytes.trim_ascii_end().iter().rposition(|byte| *byte == b'\n').unwrap_or(0);
         let bytes = if name == "meta.json" { &bytes[..end] } else { &bytes[..] };
-        fs::write(copy.path().join(name), bytes).expect("writes");
+        fs::write(copy.path().join(name), bytes)?;
     }
+    Ok(copy)
+}
+
+/// The words of the keyword index, as tantivy has them, deleted ones too.
+fn indexed_terms(folder: &Path) -> Vec<String> {
+    // A process that has the store open may replace files meanwhile: then they are copied again.
+    let copies = std::iter::repeat_with(|| copied(&folder.join("keywords")));
+    let copy = copies.take(100).find_map(Result::ok).expect("an index that stays for a moment");
     let index = tantivy::Index::open_in_dir(copy.path()).expect("opens");
     let mut terms = Vec::new();
     for segment in index.searchable_segments().expect("segments") {
