@@ -36,8 +36,7 @@ impl StorePaths {
 
     /// Whether the folder has a store, or what is left of one: one that lost its database is no new one.
     pub fn is_any_there(&self) -> bool {
-        let mut parts = [self.database(), self.vectors(), self.keywords()].into_iter();
-        parts.any(|part| match part.symlink_metadata() {
+        self.index_folders().into_iter().chain([self.database()]).any(|part| match part.symlink_metadata() {
             Ok(_) => true,
             // What cannot be looked at may be there.
             Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),

@@ -1,4 +1,4 @@
-//! Databases of other programs. What is in them may be made to harm whoever reads it, and so may their schema.
+//! Databases of other programs. Their rows and their schema may be hostile.
 
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ use crate::foreign::{Deadline, Foreign};
 
 /// The longest value or row that SQLite makes, in bytes.
 const LONGEST: i32 = 64 << 20;
-/// After so many of its steps SQLite asks whether to go on.
+/// SQLite calls the progress handler after this many steps.
 const STEPS: i32 = 10_000;
 /// The most steps that reading a database takes, and those for each byte of it. A healthy one takes some hundred for a row, which
 /// has some dozen bytes, and it may have no index. SQLite makes about 100 million of them in a second: for a small database that
@@ -20,7 +20,8 @@ const STEPS: i32 = 10_000;
 const MOST_STEPS: u64 = if cfg!(test) { 300_000_000 } else { 3_000_000_000 };
 const STEPS_A_BYTE: u64 = 1_000;
 /// The files that SQLite opens beside a database by itself.
-const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+const BESIDE: [&str; 3] = [LOG, "-shm", "-journal"];
+const LOG: &str = "-wal";
 
 /// Connects to a database to read it until the deadline. `parameters` are those of SQLite's URIs.
 ///
@@ -58,8 +59,7 @@ pub fn connect(path: &Path, parameters: &str, deadline: &Deadline) -> rusqlite::
 pub fn checked_path(file: Foreign<'_>) -> io::Result<PathBuf> {
     let path = file.checked_path()?;
     for end in BESIDE {
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(end);
+        let beside = beside(&path, end);
         // SQLite itself refuses folders and links, but it waits for the other end of a pipe.
         let cannot_wait = |kind: fs::FileType| kind.is_file() || kind.is_dir() || kind.is_symlink();
         if fs::symlink_metadata(&beside).is_ok_and(|found| !cannot_wait(found.file_type())) {
@@ -75,10 +75,19 @@ pub fn checked_path(file: Foreign<'_>) -> io::Result<PathBuf> {
 /// # Errors
 /// Those of the file system.
 pub fn size(path: &Path) -> io::Result<u64> {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    let log = fs::symlink_metadata(log).map_or(0, |log| log.len());
+    let log = fs::symlink_metadata(log_of(path)).map_or(0, |log| log.len());
     Ok(fs::symlink_metadata(path)?.len().saturating_add(log))
+}
+
+/// The write-ahead log of a database.
+pub fn log_of(path: &Path) -> PathBuf {
+    beside(path, LOG)
+}
+
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
 }
 
 /// Why SQLite has ended a query that was not over by its deadline.

@@ -27,7 +27,7 @@ pub struct Deadline {
 
 impl Default for Deadline {
     fn default() -> Self {
-        Deadline::after(TIMEOUT, &Arc::default())
+        Deadline::of_file(&Arc::default())
     }
 }
 

@@ -1,6 +1,9 @@
 //! JSON texts, before they are read: values take far more memory than their text.
 
-/// Whether a JSON text has more values than so many. In memory, each takes up to a hundred times the bytes of a short one.
+/// The most values of a JSON text that is read. In memory, each takes up to a hundred times the bytes of a short one.
+pub const MAX_VALUES: usize = 1 << 20;
+
+/// Whether a JSON text has more values than `most`.
 ///
 /// What separates values is counted, and not within a text: that takes no more than it has.
 pub fn has_more_values(json: &[u8], most: usize) -> bool {

@@ -1,4 +1,4 @@
-//! What reads foreign files, and which shapes it may meet.
+//! The parsers of foreign files, and the shapes that each may meet.
 
 use std::collections::HashSet;
 use std::convert::Infallible;
@@ -118,9 +118,7 @@ impl Parser {
         let own = own.iter().flat_map(|shapes| shapes.iter()).filter(|shape| self.has_own_limit(shape.0));
         own.chain(&special::FILES).copied().collect()
     }
-}
 
-impl Parser {
     /// Whether it meets a shape that takes long: what cuts off files of gigabytes, many parsers share.
     fn has_own_limit(&self, shape: &str) -> bool {
         match shape {

@@ -2,13 +2,10 @@
 
 use std::io::{self, BufRead};
 
-use memorist_ingest::sources::json::has_more_values;
+use memorist_ingest::sources::json::{MAX_VALUES, has_more_values};
 
 /// Longest line: a memory with dozens of versions of the longest content.
 pub const MAX_LINE_BYTES: usize = 64 << 20;
-
-/// The most values of a line. In memory, each takes up to a hundred times the bytes of a short one.
-const MAX_VALUES: usize = 1 << 20;
 
 /// One line of input.
 #[derive(Debug, PartialEq, Eq)]

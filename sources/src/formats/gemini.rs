@@ -12,7 +12,7 @@ use super::clean::clean;
 use super::field::{Field, MAX_LIST, label, parse};
 use super::jsonl::Lines;
 use super::records::{Content, UNREADABLE, count_unknown, for_each_line, join, stamp, texts, why_skipped};
-use super::{Batch, Cursor, Format, ReadError, Role, Turn};
+use super::{Batch, Cursor, Format, ReadError, Role, Skipped, Turn};
 use crate::foreign::{self, Foreign};
 use crate::machine::Machine;
 
@@ -241,7 +241,9 @@ impl Log {
     }
 
     fn finish(self, path: &Path, batch: &mut Batch) {
-        (0..self.lost).for_each(|_| batch.skipped.count("too many messages"));
+        if self.lost > 0 {
+            batch.skipped.add(Skipped([("too many messages".to_owned(), self.lost)].into()));
+        }
         // Those that are missing may have been read before, and are not gone.
         batch.whole &= self.lost == 0 && !self.is_cut;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();

@@ -9,14 +9,12 @@ use serde::de::IgnoredAny;
 use super::System;
 use super::error::StoreError;
 use crate::foreign::{Deadline, Foreign, ForeignFile, Root};
-use crate::json::has_more_values;
+use crate::json::{MAX_VALUES, has_more_values};
 
 /// How long the reading of a store may take, with all that is saved meanwhile.
 const TIMEOUT: Duration = Duration::from_secs(3_600);
 /// The largest text that is read as a whole, in bytes.
 const MAX_TEXT: u64 = 64 << 20;
-/// The most values of a JSON text. Each takes a hundred times the bytes of a short one.
-const MAX_VALUES: usize = 1 << 20;
 
 /// The path of a store, opened.
 pub struct StoreFiles {

@@ -97,9 +97,7 @@ fn is_refused(error: &rusqlite::Error) -> bool {
 
 /// Whether a write-ahead log has what the database does not have yet.
 fn has_log(path: &Path) -> bool {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
+    std::fs::metadata(database::log_of(path)).is_ok_and(|log| log.len() > 0)
 }
 
 /// A name within SQL.

@@ -51,9 +51,9 @@ impl Ignores {
         while self.folders.last().is_some_and(|last| !parent.starts_with(&last.path)) {
             self.folders.pop();
         }
-        let read = self.folders.last().map_or(self.at.as_path(), |last| &last.path).components().count();
-        let read = if self.folders.is_empty() { read } else { read + 1 };
-        let entered: Vec<&Path> = parent.ancestors().take_while(|above| above.components().count() >= read).collect();
+        let last = self.folders.last().map(|last| &*last.path);
+        let is_new = |above: &&Path| last != Some(*above) && above.starts_with(&self.at);
+        let entered: Vec<&Path> = parent.ancestors().take_while(is_new).collect();
         for folder in entered.into_iter().rev() {
             let mut entered = Folder { path: folder.to_owned(), rules: Vec::new(), wildcards: 0 };
             for name in self.names {
