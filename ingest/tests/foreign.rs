@@ -1,4 +1,4 @@
-//! Sources whose files somebody changes while they are read, or has made to stop whoever reads them.
+//! Sources whose files change while a sync reads them, or would block it.
 
 #![cfg(unix)]
 

@@ -1,4 +1,4 @@
-//! What an attack on the guard saved, and what it changed without need. The texts are assembled from pieces, so that no
+//! Secrets that the guard missed, and harmless texts that it changed. The texts are assembled from pieces, so that no
 //! scanner of sources finds them here.
 
 use super::*;

@@ -60,7 +60,7 @@ impl Target {
         }
         let failed = |error: io::Error| Trouble::write(&error);
         sweep(folder_of(&self.path), ABANDONED);
-        // Whoever writes here has the ledger open, and so its lock.
+        // A process that writes settings holds the lock of the ledger.
         let new = NewFile::beside_locked(&self.path).map_err(failed)?;
         new.file().write_all(bytes).map_err(failed)?;
         keep_rights(&new, &self.path, executable).map_err(failed)?;

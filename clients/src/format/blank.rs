@@ -49,7 +49,7 @@ impl<'a> Thin<'a> {
     }
 }
 
-/// What is taken out of each run, each from the start of a line to the start of another.
+/// The part of each run that is taken out, from the start of a line to the start of another.
 fn runs(text: &str) -> Vec<std::ops::Range<usize>> {
     let mut runs = Vec::new();
     let mut starts = Vec::new();

@@ -44,7 +44,7 @@ pub(super) fn known(code: &str) -> Option<&str> {
     (!code.is_empty() && code.split(['_', '-', ' ']).all(is_known)).then_some(code)
 }
 
-/// What is wrong with an answer that is to be JSON. The library's own words show a part of it.
+/// Why an answer is not the JSON that is expected. The message of the library would show a part of it.
 pub(super) fn unreadable(error: &serde_json::Error) -> String {
     let what = match error.classify() {
         serde_json::error::Category::Data => "it is JSON of another shape",

@@ -93,7 +93,8 @@ pub struct ThreadRules {
     pub answers: bool,
     /// A question ranks lower.
     pub questions: bool,
-    /// A long question is a message that says something, and a long turn is judged by its own cosine.
+    /// A long question is a message that says something, and a long turn is judged by its own cosine, and by the words of
+    /// no neighbour but a question before it.
     pub lengths: bool,
 }
 

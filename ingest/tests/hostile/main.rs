@@ -1,11 +1,11 @@
-//! Files that are made to harm whoever reads them: every parser on the shapes that it may meet, in a process of its own, with
-//! little memory and a deadline for each. What it reads does not matter; that it ends does.
+//! Hostile files: every parser reads each shape of file that it may meet, in a process of its own, with little memory and a
+//! deadline. It has to end; what it reads is not checked.
 //!
 //! | file | job |
 //! |---|---|
-//! | `parsers.rs` | what reads foreign files, and which shapes it may meet |
+//! | `parsers.rs` | the parsers of foreign files, and the shapes that each may meet |
 //! | `texts.rs` | texts, lines, JSON, notes, patterns |
-//! | `special.rs` | what is no regular file, packed files |
+//! | `special.rs` | pipes, devices, links, and packed files |
 //! | `databases.rs` | databases of agents |
 
 #![cfg(unix)]

@@ -1,4 +1,4 @@
-//! What is no regular file, and packed files.
+//! Pipes, devices, links, and packed files.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};

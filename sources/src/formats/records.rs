@@ -24,7 +24,7 @@ const TOO_LONG: &str = "rest of a file that is too long";
 const PART: usize = 32 << 20;
 /// The most that is read of a compressed file when it is unpacked, and of the file itself, in bytes.
 const UNPACKED: u64 = 256 << 20;
-/// What a decoder has to remember at most, in bytes. Programs use 8 MiB.
+/// The largest window of a decoder, in bytes. Programs use 8 MiB.
 const WINDOW: u64 = 32 << 20;
 
 /// Passes each line that is not blank to `take`, with what the format remembers and the number of the line, and sets
@@ -113,7 +113,7 @@ pub fn read_compressed<S: Serialize + DeserializeOwned + Default>(
     Ok(())
 }
 
-/// What a compressed text says. The one who reads it has to set a limit: it may have a thousand times as many bytes.
+/// Unpacks a text. The caller limits how much of it is read: it may have a thousand times as many bytes.
 pub fn unpacked<R: Read>(packed: R) -> Option<StreamingDecoder<R, FrameDecoder>> {
     StreamingDecoder::new_with_max_window_size(packed, WINDOW).ok()
 }

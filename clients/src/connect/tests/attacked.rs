@@ -1,4 +1,4 @@
-//! What an attack on `connect` found: copies that a killed one left, and blank lines that took long.
+//! Copies of settings that a killed `connect` leaves, and many blank lines.
 
 use std::time::{Duration, Instant};
 

@@ -6,7 +6,7 @@
 //! | `commands.rs` | a client whose own command registers the server |
 //! | `others.rs` | what others have written since, and before |
 //! | `refusing.rs` | files that are left as they are |
-//! | `attacked.rs` | what a killed process left, and what took long |
+//! | `attacked.rs` | copies that a killed process leaves, and many blank lines |
 
 mod attacked;
 #[cfg(unix)]

@@ -396,7 +396,7 @@ fn item_16_no_text_of_a_provider_is_in_an_error() {
             json!({ "error": said(&format!("{repeated} is too long, or its dimension")) }).to_string(),
             json!({ "error": repeated, "detail": repeated }).to_string(),
             said(&repeated).to_string(),
-            // In the place of vectors.
+            // A text where vectors are expected.
             json!({ "data": repeated, "embeddings": repeated }).to_string(),
             json!({ "data": [{ "embedding": repeated }], "embeddings": [repeated] }).to_string(),
             format!("{{\"{repeated}\": {repeated}"),
