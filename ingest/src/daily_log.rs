@@ -1,8 +1,10 @@
 //! The daily log: a file a day, with a line for each memory saved.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -15,6 +17,10 @@ use crate::note::SOURCE;
 const CONTENT: usize = 200;
 /// Characters of its source.
 const LABEL: usize = 60;
+/// How long a line waits for another program that has locked the file.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
+/// How often it tries meanwhile.
+const LOCK_RETRY: Duration = Duration::from_millis(10);
 
 /// Writes the files `YYYY-MM-DD.md` of a folder, by the days of a time zone.
 #[derive(Debug)]
@@ -23,12 +29,14 @@ pub struct DailyLog {
     zone: TimeZone,
     /// The last day whose file was there.
     last: Mutex<Option<Date>>,
+    /// Whether the last line waited in vain: the next does not wait.
+    is_locked: AtomicBool,
 }
 
 impl DailyLog {
     /// That of a folder, which need not exist.
     pub fn new(folder: impl Into<PathBuf>, zone: TimeZone) -> Self {
-        DailyLog { folder: folder.into(), zone, last: Mutex::default() }
+        DailyLog { folder: folder.into(), zone, last: Mutex::default(), is_locked: AtomicBool::default() }
     }
 
     /// The file of a day, or of today.
@@ -54,7 +62,7 @@ impl DailyLog {
     /// Adds a line. What was read from files has none: the file itself may be one of these.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// If another program keeps the file locked, or it is no regular file; those of the file system.
     pub fn append(&self, content: &str, kind: &str, source: &str, at: Timestamp) -> io::Result<()> {
         if source == SOURCE {
             return Ok(());
@@ -63,14 +71,18 @@ impl DailyLog {
         let (source, content) = (one_line(source, LABEL), one_line(content, CONTENT));
         let line = format!("- **{}** [{kind}] ({source}) {content}\n", at.strftime("%H:%M:%S"));
         let path = self.ensure(Some(at.date()))?;
-        match write(&path, &line) {
+        let timeout = if self.is_locked.load(Ordering::Relaxed) { Duration::ZERO } else { LOCK_TIMEOUT };
+        let written = match write(&path, &line, timeout) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 // It was deleted since.
                 *self.last.lock() = None;
-                write(&self.ensure(Some(at.date()))?, &line)
+                write(&self.ensure(Some(at.date()))?, &line, timeout)
             }
             written => written,
-        }
+        };
+        let is_locked = written.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
+        self.is_locked.store(is_locked, Ordering::Relaxed);
+        written
     }
 
     fn local(&self, at: Timestamp) -> Zoned {
@@ -115,15 +127,35 @@ fn create_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Appends a line under a lock and in one write, so that lines of several processes do not mix.
-fn write(path: &Path, line: &str) -> io::Result<()> {
+fn write(path: &Path, line: &str, timeout: Duration) -> io::Result<()> {
     let mut file = OpenOptions::new().read(true).append(true).open(path)?;
-    // While another process writes, the file may seem to end within a line. Without locks, that costs an empty line.
-    if let Err(error) = file.lock() {
-        tracing::debug!("{} is not locked: {error}", path.display());
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other(format!("{} is not a regular file", path.display())));
     }
+    lock(&file, path, timeout)?;
     // People edit it, too.
     let line = if ends_a_line(&mut file)? { line.to_owned() } else { format!("\n{line}") };
     file.write_all(line.as_bytes())
+}
+
+/// Locks the file. Without locks, where there are none: a file that another process writes may seem to end within a line,
+/// which costs an empty line.
+fn lock(file: &File, path: &Path, timeout: Duration) -> io::Result<()> {
+    let end = Instant::now() + timeout;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) if Instant::now() < end => std::thread::sleep(LOCK_RETRY),
+            Err(TryLockError::WouldBlock) => {
+                let why = format!("another program has locked {}", path.display());
+                return Err(io::Error::new(io::ErrorKind::WouldBlock, why));
+            }
+            Err(TryLockError::Error(error)) => {
+                tracing::debug!("{} is not locked: {error}", path.display());
+                return Ok(());
+            }
+        }
+    }
 }
 
 fn ends_a_line(file: &mut File) -> io::Result<bool> {
@@ -190,6 +222,33 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         log(folder.path()).append("x", "fact", "file-index", at("2026-02-03T01:02:03Z")).unwrap();
         assert!(!folder.path().join("memory").exists());
+    }
+
+    /// 39.5: a line does not wait for ever, and those after it not at all.
+    #[test]
+    fn a_locked_file_costs_a_moment_and_a_special_one_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = log(folder.path());
+        let append = || log.append("x", "fact", "manual", at("2026-02-03T01:02:03Z"));
+        append().unwrap();
+        let path = folder.path().join("memory/2026-02-03.md");
+        let other = File::open(&path).unwrap();
+        other.lock().unwrap();
+        let begin = Instant::now();
+        assert!(append().unwrap_err().to_string().starts_with("another program has locked "));
+        assert!(begin.elapsed() >= LOCK_TIMEOUT);
+        assert!(log.is_locked.load(Ordering::Relaxed), "the next does not wait");
+        assert!(append().is_err());
+        other.unlock().unwrap();
+        append().unwrap();
+        assert!(!log.is_locked.load(Ordering::Relaxed));
+        assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 4);
+        #[cfg(unix)]
+        {
+            fs::remove_file(&path).unwrap();
+            assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+            assert!(append().unwrap_err().to_string().ends_with(" is not a regular file"));
+        }
     }
 
     const LINES: usize = 2_000;
