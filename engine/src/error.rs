@@ -8,6 +8,14 @@ use crate::types::RecordId;
 /// The result of an engine call.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// Separates what a rule refuses, before it has changed anything, from what fails a transaction.
+pub(crate) fn refused<T>(outcome: Result<T>) -> Result<Result<T>> {
+    match outcome {
+        Err(refused @ (Error::Invalid { .. } | Error::NotFound(_) | Error::Duplicate(_))) => Ok(Err(refused)),
+        outcome => outcome.map(Ok),
+    }
+}
+
 /// An error of the engine. Its text says what is wrong, [`Error::remedy`] what this engine can do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

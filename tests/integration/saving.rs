@@ -1,11 +1,18 @@
 //! What a save reports and refuses: similar memories, and secrets.
 
+use std::io::Write as _;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
 use memorist_engine::Engine;
+use memorist_engine::paths::StorePaths;
 use memorist_engine::sensitive::Sensitive;
 use memorist_engine::types::{Kind, NewRecord, RecordId, RecordUpdate, Viewer};
+use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
 
-use crate::support::{Setup, Store, hashed};
+use crate::support::{Setup, Store, hashed, memorist};
 
 fn redacting() -> Setup {
     let mut setup = hashed();
@@ -144,4 +151,36 @@ fn what_resembles_a_memory_is_named_and_never_merged() {
     let seen = engine.similar(dark, &Viewer::in_project("borealis"), 5).unwrap();
     assert!(seen.iter().all(|one| one.record.id != theirs));
     assert!(engine.similar(theirs, &Viewer::in_project("borealis"), 5).is_err());
+}
+
+/// 39.15: a server is killed as soon as anything of a list is in the store.
+#[test]
+fn a_list_is_saved_whole_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(hashed().open(folder.path()).unwrap());
+    let database = StorePaths::new(folder.path()).database();
+    let database = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let saved = || database.query_row("SELECT count(*) FROM records", [], |row| row.get::<_, i64>(0)).unwrap();
+    for round in 0..3 {
+        let mut command = memorist(folder.path(), &["serve"]);
+        let mut server = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let items: Vec<_> = (0..100).map(|at| json!({ "content": format!("harbour {round} {at}") })).collect();
+        let call = json!({ "name": "memory_add", "arguments": { "items": items } });
+        let client = json!({ "name": "test", "version": "1" });
+        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+        let requests = [
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello }),
+            json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+            json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call }),
+        ];
+        let mut input = server.stdin.take().unwrap();
+        requests.iter().for_each(|request| writeln!(input, "{request}").unwrap());
+        while saved() == round * 100 {
+            assert!(server.try_wait().unwrap().is_none(), "the server ended");
+            thread::sleep(Duration::from_millis(1));
+        }
+        server.kill().unwrap();
+        server.wait().unwrap();
+        assert_eq!(saved(), (round + 1) * 100);
+    }
 }

@@ -1,32 +1,66 @@
 //! Saving, fetching, changing and deleting records.
 
+use std::borrow::Cow;
+
 use super::Engine;
 use crate::error::{Error, Result};
 use crate::keywords::significant_words;
-use crate::records::{Access, AccessKind, Changed, Commits};
+use crate::records::{Access, AccessKind, Changed, Commits, Saving, Vectors};
 use crate::sensitive::logged_query;
 use crate::sync::Message;
 use crate::text;
 use crate::types::bounds::check_limit;
 use crate::types::{
-    AddOutcome, EmbeddingState, Expect, Filter, Gone, Link, ListQuery, NewRecord, Record, RecordId, RecordUpdate,
-    Stats, UpdateOutcome, Version, Viewer,
+    AddOutcome, EmbeddingState, Expect, Filter, Gone, Link, ListQuery, NewRecord, Record, RecordId, RecordUpdate, Save,
+    Saved, Stats, UpdateOutcome, Version, Viewer,
 };
 
 impl Engine {
-    /// Saves a record. Returns when it is on disk; its embedding follows (at once if the model is in memory). A text
+    /// Saves a record. Returns when it is on disk, with its embedding if the model is in memory; otherwise that follows. A text
     /// that the scope already has is not saved again: the outcome names its record.
     ///
     /// # Errors
     /// [`Error::Invalid`] names the field that is out of bounds.
     pub fn add(&self, new: &NewRecord) -> Result<AddOutcome> {
-        let new = &*self.config.sensitive.new_record(new)?;
-        let mut outcome = self.store.records.add(new, self.store.now())?;
-        if outcome.embedding == EmbeddingState::Pending {
-            outcome.embedding = self.embed_now(outcome.id, new.context.as_deref(), &new.content);
-        }
+        let viewer = Viewer::of(&new.scope);
+        let save = Save { record: new.clone(), links: Vec::new(), update: None, viewer };
+        let saved = self.save(&[save])?.pop();
+        saved.unwrap_or_else(|| Err(Error::invalid("content", "nothing was given"))).map(|saved| saved.added)
+    }
+
+    /// Saves records with their links in one transaction: all are on disk when it returns, or none. One outcome per record,
+    /// in order; a record that is refused does not stop the others. They are embedded as in [`Engine::add`].
+    pub fn save(&self, saves: &[Save]) -> Result<Vec<Result<Saved>>> {
+        let sensitive = self.config.sensitive;
+        let allow = |save: &Save| {
+            let record = sensitive.new_record(&save.record)?.into_owned();
+            let update = save.update.as_ref().map(|update| sensitive.update(update)).transpose()?;
+            Ok(Save { record, update: update.map(Cow::into_owned), ..save.clone() })
+        };
+        let outcomes = save_allowed(saves, allow, |allowed| {
+            let vectors = self.vectors_of(&allowed);
+            self.store.records.save(&allowed, vectors.as_ref(), self.store.now())
+        })?;
         self.worker.send(Message::Written);
-        Ok(outcome)
+        Ok(outcomes.into_iter().map(|outcome| self.saved(outcome?)).collect())
+    }
+
+    /// The vectors of the texts, as far as they are quickly made. The others wait for the worker, as further passages do.
+    fn vectors_of(&self, saves: &[Save]) -> Option<Vectors> {
+        let text = |Save { record: NewRecord { context, content, .. }, .. }: &Save| {
+            let context = context.as_deref();
+            (text::embedding_hash(context, content), text::embedding_text(context, content))
+        };
+        self.store.quick_vectors(saves.iter().map(text).collect()).unwrap_or_else(|error| {
+            tracing::debug!("not embedded at once: {error}");
+            None
+        })
+    }
+
+    fn saved(&self, Saving { added, links, updated }: Saving) -> Result<Saved> {
+        let updated =
+            updated.map(|changed| changed.and_then(|changed| self.changed(Some(changed.before), changed.after)));
+        Ok(Saved { added, links, updated })
     }
 
     /// Saves many in one transaction. One outcome per record, in order; a refused record does not stop the others. They
@@ -221,7 +255,7 @@ impl Engine {
     /// the worker, as the further passages do.
     fn embed_now(&self, id: RecordId, context: Option<&str>, content: &str) -> EmbeddingState {
         let hash = text::embedding_hash(context, content);
-        let embedded = match self.store.embed_now(hash, &text::embedding_text(context, content)) {
+        let embedded = match self.store.embed_now(hash, text::embedding_text(context, content)) {
             Ok(true) => self.store.records.embedding_state(id),
             Ok(false) => Ok(EmbeddingState::Pending),
             Err(error) => Err(error),

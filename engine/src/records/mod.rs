@@ -3,7 +3,7 @@
 //! [`Records`] is a store, [`Snapshot`] one unchanging state of it. Every change to what a search can find appends to the
 //! sync log in the same transaction, so a record and its log entry are there together or not at all.
 //!
-//! The way of a write: [`Records::add`] in `writing.rs`, the rule in `rules/add.rs`, which runs in a transaction of
+//! The way of a write: [`Records::save`] in `writing.rs`, the rule in `rules/save.rs`, which runs in a transaction of
 //! `transaction.rs`, which SQLite commits in `sqlite/transaction.rs`: there a saved text becomes durable. A file imports
 //! only rows above its own:
 //!
@@ -52,6 +52,7 @@ pub use rules::access::{Access, MAX_ACCESS_ROWS};
 pub use rules::import::Aliases;
 pub use rules::next_model::MAX_UNEMBEDDED_AT_SWITCH;
 pub use rules::purge::Removed;
+pub use rules::save::{Saving, Vectors};
 pub use rules::searches::MAX_SEARCHES;
 pub use rules::undo::Undoing;
 pub use rules::update::Changed;

@@ -10,6 +10,7 @@ use super::purge::patterns::PurgeText;
 use super::rules::access::{self, Access};
 use super::rules::import::{self, Aliases};
 use super::rules::purge::{self, Removed};
+use super::rules::save::{self, Saving, Vectors};
 use super::rules::undo::{self, Undoing};
 use super::rules::update::Changed;
 use super::rules::{
@@ -22,7 +23,8 @@ use crate::progress::Progress;
 use crate::text::Hash;
 use crate::types::{
     AddOutcome, BatchJob, Expect, FileChanges, FileReading, Imported, JobEnd, Link, Merge, Millis, Model, ModelId,
-    NewRecord, NewSource, Portable, PortableLink, Purge, Record, RecordId, RecordUpdate, SearchTrace, SourceId, Viewer,
+    NewRecord, NewSource, Portable, PortableLink, Purge, Record, RecordId, RecordUpdate, Save, SearchTrace, SourceId,
+    Viewer,
 };
 
 /// Saving, changing, deleting.
@@ -31,6 +33,12 @@ impl Records {
     /// not saved again: the outcome names that record, and its `updated_at` becomes `now`.
     pub fn add(&self, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
         add::add(self, new, now)
+    }
+
+    /// Saves many records with their links and `vectors` in one transaction. The outcomes are in the order of `saves`; one
+    /// that is refused does not stop the others, a failure of the database stops them all.
+    pub fn save(&self, saves: &[Save], vectors: Option<&Vectors>, now: Millis) -> Result<Vec<Result<Saving>>> {
+        save::save(self, saves, vectors, now)
     }
 
     /// Saves many records in one transaction. The outcomes are in the order of `news`; an invalid one does not stop the

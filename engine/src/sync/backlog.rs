@@ -10,7 +10,7 @@ use super::scale::TEXTS_WORTH_A_SCALE;
 use super::store::{Store, as_stored};
 use crate::error::{Error, Result};
 use crate::progress::{NoProgress, Progress, cancel_point};
-use crate::records::{Model, ModelId, Pending};
+use crate::records::{Model, ModelId, Pending, Vectors};
 use crate::text::Hash;
 use crate::types::Filter;
 
@@ -232,23 +232,32 @@ impl Store {
         }
     }
 
-    /// Embeds one text at once and stores it, if that costs no more than the embedding itself: the model is in memory
-    /// and the store is bound to it. Returns whether it did.
-    pub fn embed_now(&self, hash: Hash, text: &str) -> Result<bool> {
-        if self.vectors.is_unusable() && !self.is_unbuilt(&self.paths.vectors())? {
-            return Ok(false);
-        }
-        let Some(embedder) = self.host_in_use()?.try_embedder().filter(|embedder| embedder.is_quick()) else {
-            return Ok(false);
-        };
-        if is_unread(&*embedder, text) {
-            return Ok(false);
-        }
-        let model = self.bind(&*embedder)?;
-        let vectors = embedder.embed_batch(&[text])?;
-        let made: Vec<_> = vectors.into_iter().map(|vector| (hash, vector)).collect();
+    /// Embeds one text at once and stores it, if that is quick. Returns whether it did.
+    pub fn embed_now(&self, hash: Hash, text: String) -> Result<bool> {
+        let Some((model, vectors)) = self.quick_vectors(vec![(hash, text)])? else { return Ok(false) };
+        let made: Vec<_> = vectors.into_iter().collect();
         self.records.store_embeddings(model, &made)?;
         Ok(!made.is_empty())
+    }
+
+    /// The vectors of texts that have none yet, if that costs no more than the embedding itself: the model is in memory and
+    /// the store is bound to it.
+    pub fn quick_vectors(&self, mut texts: Vec<(Hash, String)>) -> Result<Option<Vectors>> {
+        if self.vectors.is_unusable() && !self.is_unbuilt(&self.paths.vectors())? {
+            return Ok(None);
+        }
+        let Some(embedder) = self.host_in_use()?.try_embedder().filter(|embedder| embedder.is_quick()) else {
+            return Ok(None);
+        };
+        texts.retain(|(_, text)| !is_unread(&*embedder, text));
+        let model = self.bind(&*embedder)?;
+        let without = self.records.without_vector(model, texts.iter().map(|(hash, _)| *hash))?;
+        texts.retain(|(hash, _)| without.contains(hash));
+        if texts.is_empty() {
+            return Ok(None);
+        }
+        let vectors = embedder.embed_batch(&texts.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>())?;
+        Ok(Some((model, texts.into_iter().map(|(hash, _)| hash).zip(vectors).collect())))
     }
 }
 

@@ -16,6 +16,7 @@
 //! | `cleanup.rs` | what there is to clean up |
 //! | `digest.rs` | a summary of a project's memories |
 //! | `record.rs` | a record: new, changed, and stored |
+//! | `save.rs` | a memory that is saved together with its links |
 //! | `place.rs` | where a record was read |
 //! | `source.rs` | files that are read, and what was read of them |
 //! | `job.rs` | texts that a provider embeds in its own time |
@@ -56,6 +57,7 @@ mod query;
 mod recall;
 mod record;
 mod reply;
+mod save;
 mod scope;
 mod searches;
 mod source;
@@ -99,6 +101,7 @@ pub use reply::{
     DOUBTFUL, Explain, Hit, MatchSource, NearMiss, Parts, Placed, RELEVANCE_VERSION, SearchReply, Similar, Threshold,
     Tier, WEAK,
 };
+pub use save::{Save, Saved};
 pub use scope::{Reach, Scope, Viewer};
 pub use searches::{FoundBy, PastSearch, SearchCounts, SearchTrace, SearchesQuery};
 pub use source::{

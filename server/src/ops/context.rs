@@ -36,10 +36,10 @@ impl Context {
         Ok(Query { tool: self.tool, ..wire::query(params, &self.defaults, self.weights)? })
     }
 
-    /// Writes a memory that was saved to the daily log, unless it was there already. It is saved, whatever becomes of its
-    /// line.
-    pub fn log_saved(&self, engine: &Engine, saved: &AddOutcome) {
-        let Some(log) = self.daily_log.as_ref().filter(|_| saved.created) else { return };
+    /// Writes a memory that was saved to the daily log, unless it was there already. Says why it has no line there: it is
+    /// saved all the same.
+    pub fn log_saved(&self, engine: &Engine, saved: &AddOutcome) -> Option<String> {
+        let log = self.daily_log.as_ref().filter(|_| saved.created)?;
         // As it is stored: what should stay secret is taken out of that.
         let written = match engine.peek(saved.id, &Viewer::OWNER) {
             Ok(Some(record)) => {
@@ -50,9 +50,9 @@ impl Context {
             Ok(None) => Ok(()),
             Err(error) => Err(error.to_string()),
         };
-        if let Err(why) = written {
-            tracing::warn!("memory {} is not in the daily log: {why}", saved.id);
-        }
+        let why = written.err()?;
+        tracing::warn!("memory {} is not in the daily log: {why}", saved.id);
+        Some(format!("it is saved, but has no line in the daily log: {why}"))
     }
 }
 

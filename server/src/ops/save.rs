@@ -1,6 +1,8 @@
 //! Saving: what a text that is there already, or resembles others, becomes.
 
-use memorist_engine::types::{Link, LinkKind, Millis, NewRecord, RecordId, RecordUpdate, Similar, Viewer};
+use memorist_engine::types::{
+    AddOutcome, LinkKind, Millis, NewRecord, RecordId, RecordUpdate, Save, Saved, Similar, UpdateOutcome, Viewer,
+};
 use memorist_engine::{Engine, Error, Result};
 
 use super::Context;
@@ -15,17 +17,40 @@ const LONG_CHARS: usize = 2_000;
 /// `memory_add`: saves, links, and names memories that resemble the new one. A text that is there already takes over the
 /// fields that are given.
 pub fn add(engine: &Engine, context: &Context, params: AddParams) -> Result<AddResult> {
+    let mut results = add_all(engine, context, vec![to_save(engine, context, params)?])?;
+    results.pop().unwrap_or_else(|| Err(Error::invalid("content", "nothing was given")))
+}
+
+/// The same for several, in one transaction. One that is refused does not stop the others.
+pub fn add_all(engine: &Engine, context: &Context, saves: Vec<Save>) -> Result<Vec<Result<AddResult>>> {
+    let saved = engine.save(&saves)?;
+    let each = saves.iter().zip(saved);
+    Ok(each.map(|(save, saved)| Ok(added(engine, context, save, saved?))).collect())
+}
+
+/// What is saved for these parameters.
+///
+/// # Errors
+/// [`Error::NotFound`] names a memory to link to that is not there.
+pub fn to_save(engine: &Engine, context: &Context, params: AddParams) -> Result<Save> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let links = links(engine, &params, &viewer)?;
     let given = fields_given(&params);
     let record = wire::new_record(params, &context.defaults)?;
-    let mut result = save_record(engine, context, &record, &viewer)?;
-    let id = RecordId::from(result.id);
+    check_expiry(record.expires_at)?;
+    Ok(Save { update: given.update(&record), record, links, viewer })
+}
+
+/// The answer to a save that was done.
+fn added(engine: &Engine, context: &Context, Save { record, links, viewer, .. }: &Save, saved: Saved) -> AddResult {
+    let id = saved.added.id;
+    let mut result = result_of(engine, context, &saved.added, viewer);
     if result.created {
-        let (warnings, suggestions) = named(id, engine.affected(id, &viewer, SUGGESTED));
-        let is_new = |one: &Suggestion| links.iter().all(|(_, other)| other.get() != one.id);
-        result.warnings = if suggestions.iter().all(is_new) { warnings } else { Vec::new() };
-        result.suggestions = suggestions.into_iter().filter(is_new).collect();
+        let (warnings, suggestions) = named(id, engine.affected(id, viewer, SUGGESTED));
+        // Of several that are saved at once, a later one names an earlier one, as if they came one by one.
+        let is_news = |one: &Suggestion| one.id < result.id && links.iter().all(|(_, other)| other.get() != one.id);
+        result.warnings = if suggestions.iter().all(is_news) { warnings } else { Vec::new() };
+        result.suggestions = suggestions.into_iter().filter(is_news).collect();
         if record.content.chars().nth(LONG_CHARS).is_some() {
             result.notes.push(format!(
                 "it has {} characters: words are found anywhere in it, its meaning by its beginning; single statements \
@@ -33,15 +58,16 @@ pub fn add(engine: &Engine, context: &Context, params: AddParams) -> Result<AddR
                 record.content.chars().count()
             ));
         }
-    } else if let Some(update) = given.update(&record) {
-        // The memory is saved, and its links are made whatever becomes of its fields.
-        result.notes.extend(
-            merge(engine, id, &update, &viewer)
-                .unwrap_or_else(|error| Some(format!("its other fields were not taken over: {}", error.worded()))),
-        );
     }
-    for (kind, other) in links {
-        match engine.link(Link { from: id, to: other, kind }, &viewer) {
+    match saved.updated {
+        Some(Ok(outcome)) => result.notes.extend(taken_over(&outcome)),
+        Some(Err(error)) => {
+            result.notes.push(format!("its other fields were not taken over: {}", error.worded()));
+        }
+        None => {}
+    }
+    for (&(kind, other), linked) in links.iter().zip(saved.links) {
+        match linked {
             Ok(_) => result.linked.push((kind, other)),
             Err(error) => result.notes.push(format!("not linked ({kind} {other}): {}", error.worded())),
         }
@@ -51,29 +77,27 @@ pub fn add(engine: &Engine, context: &Context, params: AddParams) -> Result<AddR
         Err(error) => tracing::debug!("the languages of the memories are unknown: {error}"),
     }
     result.warnings = result.notes.iter().cloned().chain(result.warnings).collect();
-    Ok(result)
+    result
 }
 
 /// Saves a memory as it is, without a search for similar ones.
 pub fn save(engine: &Engine, context: &Context, params: AddParams) -> Result<AddResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let record = wire::new_record(params, &context.defaults)?;
-    save_record(engine, context, &record, &viewer)
+    check_expiry(record.expires_at)?;
+    let outcome = engine.add(&record)?;
+    Ok(result_of(engine, context, &outcome, &viewer))
 }
 
-/// Saves, and says what that did to others.
-fn save_record(engine: &Engine, context: &Context, record: &NewRecord, viewer: &Viewer) -> Result<AddResult> {
-    record.validate()?;
-    check_expiry(record.expires_at)?;
-    let outcome = engine.add(record)?;
-    context.log_saved(engine, &outcome);
-    let mut notes = Vec::new();
+/// What saving a record did, to others as well. Writes its line of the daily log.
+fn result_of(engine: &Engine, context: &Context, outcome: &AddOutcome, viewer: &Viewer) -> AddResult {
+    let mut notes: Vec<String> = context.log_saved(engine, outcome).into_iter().collect();
     let seen = outcome.supersedes_again.iter().filter(|id| matches!(engine.peek(**id, viewer), Ok(Some(_))));
     let again: Vec<String> = seen.map(ToString::to_string).collect();
     if !again.is_empty() {
         notes.push(format!("it was superseded and is current again; it supersedes {} now", again.join(", ")));
     }
-    Ok(AddResult {
+    AddResult {
         id: outcome.id.get(),
         created: outcome.created,
         duplicate: !outcome.created,
@@ -82,7 +106,7 @@ fn save_record(engine: &Engine, context: &Context, record: &NewRecord, viewer: &
         suggestions: Vec::new(),
         notes,
         linked: Vec::new(),
-    })
+    }
 }
 
 /// Memories that resemble a new one: warnings about duplicates, and suggestions for links. Empty if the search for them
@@ -190,11 +214,9 @@ impl Given {
     }
 }
 
-/// Gives a memory whose text was saved again the fields of the call. Says which, if any differ.
-fn merge(engine: &Engine, id: RecordId, update: &RecordUpdate, viewer: &Viewer) -> Result<Option<String>> {
-    let outcome = engine.update(id, update, viewer)?;
-    let Some(before) = outcome.before else { return Ok(None) };
-    let now = outcome.record;
+/// Which fields a memory took over whose text was saved again, if any differ.
+fn taken_over(outcome: &UpdateOutcome) -> Option<String> {
+    let (before, now) = (outcome.before.as_ref()?, &outcome.record);
     let changed = [
         ("type", before.kind != now.kind),
         ("source", before.source != now.source),
@@ -207,7 +229,7 @@ fn merge(engine: &Engine, id: RecordId, update: &RecordUpdate, viewer: &Viewer) 
         ("status, due date or other fields", before.body != now.body),
     ];
     let changed: Vec<&str> = changed.iter().filter(|(_, differs)| *differs).map(|(name, _)| *name).collect();
-    Ok((!changed.is_empty()).then(|| format!("taken over: {} (version {} now)", changed.join(", "), now.version)))
+    (!changed.is_empty()).then(|| format!("taken over: {} (version {} now)", changed.join(", "), now.version))
 }
 
 #[cfg(test)]
@@ -247,7 +269,10 @@ mod tests {
         assert!(!text.contains(secret));
         std::fs::remove_dir_all(folder.path().join("log")).unwrap();
         std::fs::write(folder.path().join("log"), "in the way").unwrap();
-        assert!(save("saved all the same").created);
+        let saved = save("saved all the same");
+        assert!(saved.created);
+        // 39.5.
+        assert!(saved.warnings[0].starts_with("it is saved, but has no line in the daily log: "), "{saved:?}");
     }
 
     /// The text is there, and its links are made, whatever becomes of the other fields: and that is said.

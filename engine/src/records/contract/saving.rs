@@ -1,9 +1,13 @@
 //! Saving, changing and deleting: twins, versions, what is logged, what goes with a record.
 
+use serde_json::json;
+
 use super::*;
 use crate::records::rules::access::{Access, record_access};
+use crate::records::rules::save;
+use crate::records::rules::undo::{self, Undoing};
 use crate::text;
-use crate::types::{AccessKind, Expect, Kind, LinkKind, Origin, Place, Reach, Span};
+use crate::types::{AccessKind, Expect, Kind, LinkKind, Origin, Place, Reach, Save, Span};
 
 /// R1.
 fn a_record_comes_back_as_it_was_given(store: &impl Subject) {
@@ -217,6 +221,61 @@ fn an_invalid_record_of_a_batch_does_not_stop_the_others(store: &impl Subject) {
     assert_eq!(store.record(2, NOW).unwrap().content, "two");
 }
 
+/// 39.15, 41.1.
+fn what_belongs_to_a_save_is_there_with_it(store: &impl Subject) {
+    let model = store.adopt(2);
+    let known = store.add(&NewRecord { tags: vec!["a".into()], ..new("known") }, NOW).id;
+    store.update(known, &RecordUpdate { importance: Some(7), ..Default::default() }, NOW).unwrap();
+    let of = |record, links: &[(LinkKind, i64)]| Save {
+        record,
+        links: links.iter().map(|(kind, id)| (*kind, (*id).into())).collect(),
+        update: Some(RecordUpdate { add_tags: vec!["b".into()], ..RecordUpdate::default() }),
+        viewer: Viewer::OWNER,
+    };
+    let nobody = json!({ "name": "x", "primary_contact_id": 99 });
+    let nobody = NewRecord { kind: Kind::Project, body: Some(nobody), ..new("nobody's") };
+    let saves = [
+        of(new("first"), &[(LinkKind::Supersedes, 1), (LinkKind::Related, 99)]),
+        of(new(""), &[]),
+        of(nobody, &[]),
+        of(new("known"), &[(LinkKind::Related, 1), (LinkKind::Related, 2)]),
+        of(new("first"), &[]),
+    ];
+    let vectors = ["first", "known"].map(|text| (text::embedding_hash(None, text), vec![1.0, 0.0]));
+    let vectors = (model, vectors.into_iter().collect());
+    let outcomes = save::save(store.authority(), &saves, Some(&vectors), NOW + 1).unwrap();
+    let ids: Vec<_> = outcomes.iter().map(|one| one.as_ref().ok().map(|one| one.added.id.get())).collect();
+    assert_eq!(ids, [Some(2), None, None, Some(1), Some(2)], "{outcomes:?}");
+    let linked = |at: usize| outcomes[at].as_ref().unwrap().links.iter().map(|link| link.is_ok()).collect::<Vec<_>>();
+    assert_eq!((linked(0), linked(3)), (vec![true, false], vec![false, true]), "not with itself, nor with nothing");
+    assert!(outcomes[0].as_ref().unwrap().updated.is_none() && outcomes[4].as_ref().unwrap().updated.is_some());
+    assert_eq!((store.count("links"), store.count("records"), store.count("embeddings")), (2, 2, 2));
+    assert_eq!(store.embedding_state(2), EmbeddingState::Ready);
+    assert_eq!(store.record(1, NOW + 1).unwrap().tags, ["a", "b"]);
+    // The link was made last.
+    let undone = undo::undo(store.authority(), 1.into(), None, &Viewer::OWNER, NOW + 2).unwrap();
+    assert!(matches!(undone, Undoing::Link(link) if link.to == 2.into()), "{undone:?}");
+    store.assert_sound();
+}
+
+/// Vectors of another model, or of the wrong size, are left out.
+fn a_vector_that_does_not_fit_is_not_stored(store: &impl Subject) {
+    let model = store.adopt(2);
+    let save = |text: &str, model: ModelId, vector: Vec<f32>| {
+        let record = new(text);
+        let vectors = (model, [(text::embedding_hash(None, text), vector)].into_iter().collect());
+        let save = Save { record, links: Vec::new(), update: None, viewer: Viewer::OWNER };
+        let saved = save::save(store.authority(), &[save], Some(&vectors), NOW).unwrap().remove(0).unwrap();
+        saved.added.embedding
+    };
+    assert_eq!(save("one", model, vec![1.0]), EmbeddingState::Pending);
+    assert_eq!(save("two", model, vec![f32::NAN, 1.0]), EmbeddingState::Pending);
+    assert_eq!(save("three", (model.get() + 1).into(), vec![1.0, 0.0]), EmbeddingState::Pending);
+    assert_eq!(save("four", model, vec![1.0, 0.0]), EmbeddingState::Ready);
+    assert_eq!((store.count("records"), store.count("embeddings")), (4, 1));
+    store.assert_sound();
+}
+
 fn an_earlier_version_comes_back_as_a_new_one(store: &impl Subject) {
     let id = store.add(&NewRecord { expires_at: Some(NOW + 5), ..new("first") }, NOW).id;
     let update = RecordUpdate { expires_at: Some(None), ..content("second") };
@@ -362,6 +421,8 @@ on_every_database![
     an_embedding_that_another_record_uses_stays,
     an_expired_twin_gives_its_text_up,
     an_invalid_record_of_a_batch_does_not_stop_the_others,
+    what_belongs_to_a_save_is_there_with_it,
+    a_vector_that_does_not_fit_is_not_stored,
     an_earlier_version_comes_back_as_a_new_one,
     only_who_may_change_a_record_changes_it,
 ];

@@ -10,9 +10,9 @@ use crate::progress::NoProgress;
 use crate::records::meta;
 use crate::records::rules::access::{Access, count_accesses, record_access};
 use crate::records::rules::import::{Aliases, import};
-use crate::records::rules::{embeddings, expiry, links, next_model, purge, recalled};
+use crate::records::rules::{embeddings, expiry, links, next_model, purge, recalled, save};
 use crate::records::transaction::Each;
-use crate::types::{AccessKind, LinkKind, Portable};
+use crate::types::{AccessKind, LinkKind, Portable, Save};
 
 /// Fails at one of the statements of each transaction.
 struct FailsAt<'a, A> {
@@ -94,7 +94,7 @@ fn prepare<S: Subject>(store: &S) {
 }
 
 /// Everything that writes, one after the other: its result, for comparison. Each is a single transaction.
-const OPERATIONS: usize = 18;
+const OPERATIONS: usize = 19;
 
 fn operate(authority: &impl Authority, at: usize) -> Result<String> {
     let owner = &Viewer::OWNER;
@@ -132,6 +132,14 @@ fn operate(authority: &impl Authority, at: usize) -> Result<String> {
             expiry::remove_expired(authority, later, 9)?
         ),
         17 => format!("{:?}", recalled::note(authority, "session", &[(2.into(), 1), (3.into(), 1)], later)?),
+        18 => {
+            // A new text with a vector and links, and a text that is there and changes.
+            let update = Some(RecordUpdate { importance: Some(9), ..RecordUpdate::default() });
+            let links = vec![(LinkKind::Related, 2.into()), (LinkKind::Related, 77.into())];
+            let save = |record| Save { record, links: links.clone(), update: update.clone(), viewer: Viewer::OWNER };
+            let vectors = (2.into(), [(hash("whole"), vec![1.0; 2])].into_iter().collect());
+            format!("{:?}", save::save(authority, &[save(new("whole")), save(new("dos"))], Some(&vectors), later)?)
+        }
         _ => unreachable!("there are {OPERATIONS}"),
     })
 }

@@ -68,12 +68,13 @@ fn insert_with(tx: &dyn Tx, new: &NewRecord, (model, vector): (ModelId, &[f32]),
     Ok(outcome)
 }
 
-fn add_each<New>(
+/// Adds each valid record in one transaction.
+pub(super) fn add_each<New, Added>(
     authority: &impl Authority,
     news: &[New],
     record: impl Fn(&New) -> &NewRecord,
-    add: impl Fn(&dyn Tx, &New) -> Result<Result<AddOutcome>>,
-) -> Result<Vec<Result<AddOutcome>>> {
+    add: impl Fn(&dyn Tx, &New) -> Result<Result<Added>>,
+) -> Result<Vec<Result<Added>>> {
     let valid: Vec<Result<()>> = news.iter().map(|new| record(new).validate()).collect();
     let added = authority.write(|tx| {
         let valid = news.iter().zip(&valid).filter(|(_, valid)| valid.is_ok());
@@ -157,10 +158,11 @@ fn state(embedding_id: Option<i64>) -> EmbeddingState {
     if embedding_id.is_some() { EmbeddingState::Ready } else { EmbeddingState::Pending }
 }
 
-fn insert(tx: &dyn Tx, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
-    let scope = scope_id(tx, &new.scope)?;
+/// Inserts a record, unless a live one of its scope has its text.
+pub(super) fn insert(tx: &dyn Tx, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
     let body = new.checked_body()?;
     check_body(tx, body.as_ref(), &new.scope, None, &[], now)?;
+    let scope = scope_id(tx, &new.scope)?;
     let content_hash = rows::hash_of_content(&new.content);
     let known = new.place.as_ref().map_or(Ok(None), |place| origins::record_of(tx, place.origin))?;
     if let Some(id) = known {

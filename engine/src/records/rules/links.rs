@@ -1,7 +1,7 @@
 //! Links between records. They go with either of their ends.
 
 use super::versions::Turned;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refused};
 use crate::records::lookup::{is_live, scope_of};
 use crate::records::rows::{link_code, to_link};
 use crate::records::transaction::{Authority, SelectExt, Tx};
@@ -19,13 +19,7 @@ pub(crate) fn link_batch(
     viewer: &Viewer,
     now: Millis,
 ) -> Result<Vec<Result<bool>>> {
-    authority.write(|tx| {
-        let outcomes = links.iter().map(|link| match insert(tx, *link, viewer, now, now) {
-            Err(refused @ (Error::Invalid { .. } | Error::NotFound(_))) => Ok(Err(refused)),
-            outcome => outcome.map(Ok),
-        });
-        outcomes.collect()
-    })
+    authority.write(|tx| links.iter().map(|link| refused(insert(tx, *link, viewer, now, now))).collect())
 }
 
 /// Removes a link between two records that `viewer` sees. Returns whether there was one.

@@ -4,6 +4,7 @@
 //! | file | rules |
 //! |---|---|
 //! | `add.rs` | a record is saved, and a text once in its scope; removed with all that belongs to it |
+//! | `save.rs` | records are saved with their links and their vectors |
 //! | `update.rs` | a record is changed, and its version before kept; an earlier version comes back |
 //! | `references.rs` | what a body refers to; one profile a scope |
 //! | `trash.rs` | a record is deleted, and restored |
@@ -45,6 +46,7 @@ pub(super) mod purge;
 pub(super) mod recalled;
 pub(super) mod references;
 pub(super) mod refused;
+pub(super) mod save;
 mod scopes;
 pub(super) mod searches;
 mod threads;

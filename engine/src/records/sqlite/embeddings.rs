@@ -1,5 +1,6 @@
 //! The store's model, the texts that wait for it or for the next one, and the vectors.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use rusqlite::{OptionalExtension, Row};
@@ -11,6 +12,7 @@ use crate::passages::{Passage, PassageKey};
 use crate::records::models::{self, NextModel, Pending, Refused};
 use crate::records::transaction::{Authority, SelectExt};
 use crate::records::{meta, rows};
+use crate::text::Hash;
 use crate::types::{EmbeddingState, Millis, Model, ModelId, RecordId, embedding_of, of_length_one};
 
 /// The entry of `meta` that is there once another model was suggested to the user.
@@ -41,6 +43,19 @@ impl Database {
              AND NOT EXISTS (SELECT 1 FROM passages WHERE record_id = ?1 AND embedding_id IS NULL)";
         let is_ready = self.reader()?.exists(sql, &[id.into()])?;
         Ok(if is_ready { EmbeddingState::Ready } else { EmbeddingState::Pending })
+    }
+
+    /// Those of the texts that this model has made no vector of.
+    pub fn without_vector(&self, model: ModelId, texts: impl IntoIterator<Item = Hash>) -> Result<HashSet<Hash>> {
+        let reader = self.reader()?;
+        let sql = "SELECT 1 FROM embeddings WHERE model_id = ?1 AND hash = ?2";
+        let mut without = HashSet::new();
+        for hash in texts {
+            if !reader.exists(sql, &[model.into(), (&hash).into()])? {
+                without.insert(hash);
+            }
+        }
+        Ok(without)
     }
 
     /// The first live records that wait for their embedding, at most `limit`. Of several with one text only the first is

@@ -89,10 +89,12 @@ fn save(engine: &Engine, context: &Context, params: Save) -> Result<Saved> {
     let viewer = params.project.viewer(&context.defaults)?;
     let record = params.into_record(&context.defaults)?;
     let outcome = engine.add(&record)?;
-    context.log_saved(engine, &outcome);
+    let unlogged = context.log_saved(engine, &outcome);
     let AddOutcome { id, created, .. } = outcome;
     let saved = engine.peek(id, &Viewer::of(&record.scope))?.ok_or(Error::NotFound(id))?;
-    let (warnings, suggestions) = if created { ops::resembling(engine, id, &viewer) } else { (Vec::new(), Vec::new()) };
+    let (mut warnings, suggestions) =
+        if created { ops::resembling(engine, id, &viewer) } else { (Vec::new(), Vec::new()) };
+    warnings.extend(unlogged);
     Ok(Saved { memory: saved.into(), created, warnings, suggestions })
 }
 

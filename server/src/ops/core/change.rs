@@ -1,24 +1,30 @@
 //! Saving, changing, deleting, linking, undoing.
 
+use std::collections::BTreeSet;
+
 use memorist_engine::types::{LinkKind, RecordId, UpdateOutcome, Viewer};
 use memorist_engine::{Engine, Error, Result, Undone};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::answers::{absent, delete_one, nearest, updated};
 use super::many;
 use crate::ops;
 use crate::ops::Context;
 use crate::wire::core::{DeleteParams, Line, SaveParams, UndoMany, UndoParams, UpdateParams, beginning, one_line};
-use crate::wire::{self, AddParams, Int, LinkParams};
+use crate::wire::{self, AddParams, AddResult, Int, LinkParams};
 use crate::wording::Worded as _;
 
 /// Most memories that are saved at once.
 const MAX_ITEMS: usize = 100;
 
-/// `memory_add`: one memory, or several with an answer for each.
+/// `memory_add`: one memory, or several in one transaction, with an answer for each.
 pub fn add(engine: &Engine, context: &Context, params: SaveParams) -> Result<String> {
     let (items, shared) = match params {
-        SaveParams::One(one) => return save(engine, context, *one, true),
+        SaveParams::One(one) => {
+            let parts = AnswerParts::of(engine, context, &one)?;
+            let result = ops::add(engine, context, *one)?;
+            return parts.answer(engine, &result, true);
+        }
         SaveParams::Several(items, shared) => (items, shared),
     };
     if items.is_empty() || items.len() > MAX_ITEMS {
@@ -27,20 +33,24 @@ pub fn add(engine: &Engine, context: &Context, params: SaveParams) -> Result<Str
     for item in items.iter().filter_map(Value::as_object) {
         context.defaults.check_arguments(item)?;
     }
-    let lines = (1..).zip(items).map(|(number, item)| {
-        let item = match item {
-            Value::String(content) => Ok([("content".to_owned(), content.into())].into_iter().collect()),
-            Value::Object(item) => Ok(item),
-            _ => Err("must be an object with content".to_owned()),
-        };
-        let item = item.and_then(|item| {
-            let mut whole = shared.clone();
-            whole.extend(item);
-            wire::lenient::<AddParams>(&mut whole)?;
-            wire::parse::<AddParams>(whole)
-        });
-        let saved = item.and_then(|item| save(engine, context, item, false).map_err(|error| error.worded()));
-        match saved {
+    let (mut saves, mut noted) = (Vec::new(), BTreeSet::new());
+    let mut take = |params: AddParams| {
+        let mut parts = AnswerParts::of(engine, context, &params)?;
+        // The first memory of a new project alone.
+        parts.new_project = parts.new_project.filter(|note| noted.insert(note.clone()));
+        saves.push(ops::to_save(engine, context, params)?);
+        Ok(parts)
+    };
+    let items = items.into_iter().map(|item| {
+        let params = item_params(item, &shared)?;
+        take(params).map_err(|error: Error| error.worded())
+    });
+    let items: Vec<Result<AnswerParts, String>> = items.collect();
+    let mut results = ops::add_all(engine, context, saves)?.into_iter();
+    let mut answer =
+        |parts: AnswerParts| parts.answer(engine, &results.next().expect("one for each that is saved")?, false);
+    let lines = (1..).zip(items).map(|(number, parts)| {
+        match parts.and_then(|parts| answer(parts).map_err(|error| error.worded())) {
             Ok(text) => format!("{number}. {text}"),
             Err(why) => format!("{number}. not saved: {why}"),
         }
@@ -48,39 +58,67 @@ pub fn add(engine: &Engine, context: &Context, params: SaveParams) -> Result<Str
     Ok(lines.collect::<Vec<_>>().join("\n"))
 }
 
-/// Saves a memory, and says what that did: with all that it may replace, if it is `alone`.
-fn save(engine: &Engine, context: &Context, params: AddParams, alone: bool) -> Result<String> {
-    let scope = context.defaults.scope(params.project.clone(), params.agent.clone())?;
-    let dated =
-        params.valid_from.is_some() || params.valid_to.is_some() || params.due.is_some() || params.expires_at.is_some();
-    let is_new_project = match &scope.project {
-        Some(name) if !context.defaults.is_only() => new_project(engine, name)?,
-        _ => None,
-    };
-    let result = ops::add(engine, context, params)?;
-    let what = if dated { described(engine, result.id.into())? } else { String::new() };
-    let of = scope.project.as_deref().map_or_else(String::new, |name| format!(" in project {}", one_line(name)));
-    let linked = result.linked.iter().map(|(kind, other)| format!(", {} #{other}", wire::link_phrase(*kind, false)));
-    let linked: String = linked.collect();
-    let mut text = match result.created {
-        true => format!("Saved as #{}{of}{what}{linked}.", result.id),
-        false => format!("#{} has this text already{what}{linked}.", result.id),
-    };
-    for note in result.notes.iter().chain(&is_new_project) {
-        text.push_str(&format!("\n  {note}"));
+/// The parameters of one of several, with those of all.
+fn item_params(item: Value, shared: &Map<String, Value>) -> Result<AddParams, String> {
+    let mut whole = shared.clone();
+    match item {
+        Value::String(content) => drop(whole.insert("content".to_owned(), content.into())),
+        Value::Object(item) => whole.extend(item),
+        _ => return Err("must be an object with content".to_owned()),
     }
-    for like in result.suggestions.iter().take(if alone { usize::MAX } else { 1 }) {
-        let how = match (like.link_type, like.is_change) {
-            (_, true) => "may replace or contradict",
-            (LinkKind::Supersedes, _) => "much like",
-            _ => "near",
+    wire::lenient::<AddParams>(&mut whole)?;
+    wire::parse(whole)
+}
+
+/// What the answer to a save repeats of its parameters.
+struct AnswerParts {
+    project: Option<String>,
+    is_dated: bool,
+    /// A note about a project that is new.
+    new_project: Option<String>,
+}
+
+impl AnswerParts {
+    fn of(engine: &Engine, context: &Context, params: &AddParams) -> Result<Self> {
+        let project = context.defaults.scope(params.project.clone(), params.agent.clone())?.project;
+        let new_project = match &project {
+            Some(name) if !context.defaults.is_only() => new_project(engine, name)?,
+            _ => None,
         };
-        text.push_str(&format!("\n  {how} #{}: {}", like.id, beginning(&like.content)));
+        let is_dated = params.valid_from.is_some()
+            || params.valid_to.is_some()
+            || params.due.is_some()
+            || params.expires_at.is_some();
+        Ok(AnswerParts { project, is_dated, new_project })
     }
-    if alone && result.suggestions.iter().any(|like| like.link_type == LinkKind::Supersedes) {
-        text.push_str("\n  If it does, say so: memory_link from this one, supersedes or contradicts.");
+
+    /// Says what saving did: with all that the memory may replace, if it is `alone`.
+    fn answer(&self, engine: &Engine, result: &AddResult, alone: bool) -> Result<String> {
+        let what = if self.is_dated { described(engine, result.id.into())? } else { String::new() };
+        let of = self.project.as_deref().map_or_else(String::new, |name| format!(" in project {}", one_line(name)));
+        let linked =
+            result.linked.iter().map(|(kind, other)| format!(", {} #{other}", wire::link_phrase(*kind, false)));
+        let linked: String = linked.collect();
+        let mut text = match result.created {
+            true => format!("Saved as #{}{of}{what}{linked}.", result.id),
+            false => format!("#{} has this text already{what}{linked}.", result.id),
+        };
+        for note in result.notes.iter().chain(&self.new_project) {
+            text.push_str(&format!("\n  {note}"));
+        }
+        for like in result.suggestions.iter().take(if alone { usize::MAX } else { 1 }) {
+            let how = match (like.link_type, like.is_change) {
+                (_, true) => "may replace or contradict",
+                (LinkKind::Supersedes, _) => "much like",
+                _ => "near",
+            };
+            text.push_str(&format!("\n  {how} #{}: {}", like.id, beginning(&like.content)));
+        }
+        if alone && result.suggestions.iter().any(|like| like.link_type == LinkKind::Supersedes) {
+            text.push_str("\n  If it does, say so: memory_link from this one, supersedes or contradicts.");
+        }
+        Ok(text)
     }
-    Ok(text)
 }
 
 /// What was understood of the dates of a memory.
@@ -210,4 +248,49 @@ fn undo_one(engine: &Engine, context: &Context, params: &UndoParams) -> Result<S
 
 fn found_again(id: RecordId) -> String {
     format!("; if nothing else supersedes #{id}, searches find it again")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use memorist_engine::config::Config;
+    use memorist_engine::embed::HashEmbedder;
+    use serde_json::json;
+
+    use super::*;
+
+    /// 39.15: each has its answer, whatever becomes of the others.
+    #[test]
+    fn each_of_a_list_is_answered() {
+        let folder = tempfile::tempdir().unwrap();
+        let embedder = Arc::new(HashEmbedder::new(64));
+        let engine = Engine::open_with_embedder(folder.path(), Config::without_model(), embedder).unwrap();
+        let save = |params: Value| add(&engine, &Context::default(), serde_json::from_value(params).unwrap());
+        assert_eq!(save(json!({ "content": "the mast is oak" })).unwrap(), "Saved as #1.");
+        let items = json!([
+            "the hull is larch",
+            { "content": "the keel is iron", "supersedes": [1] },
+            { "content": "" },
+            { "content": "gone", "related": [99] },
+            7,
+            { "content": "the mast is oak", "tags": ["wood"] },
+            { "content": "the hull is larch", "project": "ship" },
+            { "content": "the hull is larch", "importance": 99 },
+        ]);
+        let answer = save(json!({ "items": items, "project": "boat" })).unwrap();
+        let lines: Vec<_> = answer.lines().filter(|line| !line.starts_with("  near ")).collect();
+        let expected = [
+            "1. Saved as #2 in project boat.",
+            "2. Saved as #3 in project boat, supersedes #1.",
+            "3. not saved: content: is empty; give the text to remember",
+            "4. not saved: Memory entry not found: 99",
+            "5. not saved: must be an object with content",
+            "6. Saved as #4 in project boat.",
+            "7. Saved as #5 in project ship.",
+            "8. not saved: importance: 99 is outside 1 to 10",
+        ];
+        assert_eq!(lines, expected);
+        assert!(save(json!({ "items": [] })).unwrap_err().to_string().contains("1 to 100"));
+    }
 }
