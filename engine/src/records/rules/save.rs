@@ -61,7 +61,8 @@ fn insert(tx: &dyn Tx, save: &Save, vectors: Option<&Vectors>, now: Millis) -> R
         Err(Error::ModelMismatch { .. } | Error::Embedding(_)) => {}
         Err(error) => return Err(error),
     }
-    let added = add::insert(tx, &save.record, now);
+    // After any other error there is nothing left to do in the transaction.
+    let added = refused(add::insert(tx, &save.record, now))?;
     if !added.as_ref().is_ok_and(|added| added.created) {
         embeddings::remove_unused(tx, &hash)?;
     }
