@@ -356,7 +356,7 @@ pub enum Command {
     Connect(Connect),
     /// Undo what `connect` has written, and nothing else
     Disconnect(Disconnect),
-    /// The server of a team store, for those who look after it: init, migrate, status, compare, image, member, token
+    /// The server of a team store, for those who look after it: init, migrate, status, compare, image, member, token, vacuum
     Server(Server),
     /// Serve agents over MCP: on stdin and stdout, or over HTTP
     Serve(Serve),

@@ -5,7 +5,7 @@
 //!
 //! # What a second implementation supplies
 //!
-//! A server store (PostgreSQL is the one in mind) keeps a copy of its records in `memory.db` on each machine, from which
+//! A team store (`postgres/`) keeps a copy of its records in `memory.db` on each machine, from which
 //! everything is read as today. It replaces the [`Authority`] that writes, and nothing else. It supplies:
 //!
 //! - **The tables** of `sqlite/schema.rs` that rules name: `records`, `versions`, `trash` and its two others, `scopes`,
