@@ -406,6 +406,27 @@ fn a_body_with_a_byte_order_mark_is_read() {
     assert_eq!(client.answer().unwrap().0, 200);
 }
 
+/// 40.9: a probe has neither a token nor the name of the server, and learns nothing else.
+#[test]
+fn a_probe_learns_whether_the_server_answers() {
+    let server = Server::start(&[]);
+    let probe = |method: &str, path: &str| {
+        let mut connection = server.connect();
+        connection.send(format!("{method} {path} HTTP/1.1\r\nHost: 10.1.2.3:8765\r\n\r\n")).unwrap();
+        connection.answer().unwrap()
+    };
+    assert_eq!(probe("GET", "/healthz"), (200, "running\n".into()));
+    assert_eq!(probe("GET", "/readyz"), (200, "ready\n".into()));
+    assert_eq!(["/metrics", "/mcp", "/healthz/x"].map(|path| probe("GET", path).0), [403; 3]);
+    assert_eq!(probe("POST", "/readyz").0, 403);
+    fs::rename(server.folder.as_ref().unwrap().path(), server.folder.as_ref().unwrap().path().with_extension("away"))
+        .unwrap();
+    assert_eq!(probe("GET", "/readyz"), (503, "not ready\n".into()));
+    assert_eq!(probe("GET", "/healthz").0, 200);
+    fs::rename(server.folder.as_ref().unwrap().path().with_extension("away"), server.folder.as_ref().unwrap().path())
+        .unwrap();
+}
+
 /// Starts a server on pipes whose responses nobody reads, and waits until they fill its stdout.
 fn unread() -> (TempDir, Child, ChildStdin) {
     let folder = tempfile::tempdir().unwrap();

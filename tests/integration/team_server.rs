@@ -75,6 +75,11 @@ fn a_team_store_is_made_looked_at_and_given_tokens() {
     let mut other = user.command(&["server", "token", "add", "--json"]);
     let other = document(&other.env("MEMORIST_PROJECT", "of this machine").output().unwrap());
     assert!(other["project"].is_null(), "what the settings say about this machine binds no token");
+    // 40.9.
+    assert!(other["expiresAt"].is_string(), "a token ends, unless that is refused: {other}");
+    let endless = document(&user.run(&["server", "token", "add", "--no-expiry", "--json"]));
+    assert!(endless["expiresAt"].is_null(), "{endless}");
+    assert!(user.run(&["server", "token", "revoke", &endless["id"].to_string()]).status.success());
     let listed = user.run(&["server", "token", "list", "--json"]);
     assert!(!text(&listed.stdout).contains(token["token"].as_str().unwrap()), "shown once");
     let listed = document(&listed);
@@ -220,6 +225,9 @@ fn a_token_of_the_team_store_keeps_its_client_to_what_it_is_bound_to_until_it_is
     assert!(status == 200 && line("memorist_pulls_total") && line("memorist_copy_age_seconds"), "{figures}");
     assert!(figures.contains("\nmemorist_memories 2\n") && figures.contains("\nmemorist_server_away 0\n"), "{figures}");
     assert_eq!([&atlas, &reader].map(|token| agents.send("GET", "/metrics", token, "").0), [403, 200]);
+    // 40.9.
+    assert_eq!(agents.send("GET", "/healthz", "", ""), (200, "running\n".into()));
+    assert_eq!(agents.send("GET", "/readyz", "", ""), (200, "ready\n".into()));
     let unknown = "0".repeat(64);
     assert_eq!(agents.call(&unknown, "memory_search", json!({ "query": "sails" })), Err("401".into()));
     assert!(user.run(&["server", "token", "revoke", &of_atlas]).status.success());

@@ -91,9 +91,12 @@ pub enum TokenCommand {
 /// `server token add`.
 #[derive(Debug, Args)]
 pub struct TokenAdd {
-    /// For how many days it is valid [default: until it is revoked]
-    #[arg(long, value_name = "NUMBER")]
-    pub days: Option<u32>,
+    /// For how many days it is valid
+    #[arg(long, value_name = "NUMBER", default_value_t = 90, conflicts_with = "no_expiry")]
+    pub days: u32,
+    /// It is valid until it is revoked
+    #[arg(long)]
+    pub no_expiry: bool,
     /// Its client may not change anything
     #[arg(long)]
     pub read_only: bool,

@@ -188,7 +188,7 @@ fn add_token(app: &App, server: &TeamServer, args: &TokenAdd, global: &Global) -
         token: &secret,
         label: args.label.clone(),
         rights: TokenRights { scope, rights },
-        days: args.days,
+        days: (!args.no_expiry).then_some(args.days),
     })?;
     let mut document = token_document(&token);
     document["token"] = json!(secret);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memorist_engine::text::content_hash;
-use memorist_engine::types::{Rights, Scope, TokenRights};
+use memorist_engine::types::{Rights, Scope, TokenRights, Viewer};
 
 use super::handler::Handler;
 use super::metrics::Metrics;
@@ -69,6 +69,23 @@ impl Clients {
         let metrics = self.metrics.clone();
         let text = self.dispatcher.call(Access::Read, move |engine| metrics.text(engine)).await;
         text.map_err(|error: Unavailable| error.message().to_owned())?.map_err(|error| error.to_string())
+    }
+
+    /// Says that the store can be read, and what a node of a team cannot do meanwhile.
+    ///
+    /// # Errors
+    /// Says why the store cannot be read.
+    pub async fn readiness(&self) -> Result<&'static str, String> {
+        let error = self.dispatcher.call(Access::Read, |engine| {
+            // A node that has no copy yet fails, and one whose server is away does not.
+            engine.peek(0.into(), &Viewer::OWNER)?;
+            Ok::<_, memorist_engine::Error>(engine.node().and_then(|node| node.error))
+        });
+        let error = error.await.map_err(|error: Unavailable| error.message().to_owned())?;
+        Ok(match error.map_err(|error| error.to_string())? {
+            Some(_) => "ready to search; saving waits for the server of the team store",
+            None => "ready",
+        })
     }
 
     /// What a token of the team store permits; `None` if it is none.

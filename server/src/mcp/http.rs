@@ -1,4 +1,5 @@
-//! The server over streamable HTTP, at `/mcp`: many clients, one store; and its figures, at `/metrics`. A client of the older
+//! The server over streamable HTTP, at `/mcp`: many clients, one store; its figures, at `/metrics`; and whether it runs and
+//! can answer, at `/healthz` and `/readyz`, for whoever asks. A client of the older
 //! era that initializes gets a session, by which it can be sent notices; every other request needs none, and its response
 //! is one JSON document.
 
@@ -15,6 +16,7 @@ use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::timeout;
 
 use super::clients::Clients;
 use super::guard::Policy;
@@ -30,6 +32,14 @@ use crate::output::Output;
 const PATH: &str = "/mcp";
 /// Where an operator reads figures.
 const METRICS: &str = "/metrics";
+/// Whether the server runs.
+const HEALTH: &str = "/healthz";
+/// Whether it can answer from its store.
+const READY: &str = "/readyz";
+/// Within which a server that is ready says so.
+const READY_TIMEOUT: Duration = Duration::from_secs(2);
+/// The type of a text for whoever reads it.
+const TEXT: &str = "text/plain; charset=utf-8";
 /// How long shutdown waits for clients that do not hang up.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -124,14 +134,16 @@ impl Gate {
         let (head, body) = request.into_parts();
         match self.take(&head, body, &slot).await {
             Err(refusal) => self.refuse(&refusal),
-            Ok(Taken { service: None, .. }) => match self.services.clients().figures().await {
+            Ok(Taken { wanted: Wanted::Figures, .. }) => match self.services.clients().figures().await {
                 Ok(text) => plain(StatusCode::OK, text.into(), metrics::CONTENT_TYPE),
                 Err(why) => {
                     tracing::warn!("there are no figures: {why}");
                     refused(&Refusal::busy())
                 }
             },
-            Ok(Taken { body, service: Some(service), room }) => {
+            Ok(Taken { wanted: Wanted::Health, .. }) => plain(StatusCode::OK, "running\n".into(), TEXT),
+            Ok(Taken { wanted: Wanted::Readiness, .. }) => self.readiness().await,
+            Ok(Taken { body, wanted: Wanted::Service(service), room }) => {
                 let repaired = match message::repair(&body) {
                     Cow::Owned(repaired) => Some(Bytes::from(repaired)),
                     Cow::Borrowed(_) => None,
@@ -164,6 +176,18 @@ impl Gate {
         }
     }
 
+    /// Says whether the store can be read, within a moment: whoever asks tries again soon.
+    async fn readiness(&self) -> Answer {
+        let ready = timeout(READY_TIMEOUT, self.services.clients().readiness()).await;
+        match ready.unwrap_or_else(|_| Err("the store does not answer".to_owned())) {
+            Ok(state) => plain(StatusCode::OK, format!("{state}\n").into(), TEXT),
+            Err(why) => {
+                tracing::debug!("not ready: {why}");
+                plain(StatusCode::SERVICE_UNAVAILABLE, "not ready\n".into(), TEXT)
+            }
+        }
+    }
+
     fn refuse(&self, refusal: &Refusal) -> Answer {
         self.services.clients().metrics.failed(reason(refusal.status));
         refused(refusal)
@@ -171,7 +195,7 @@ impl Gate {
 
     /// Reads the body of an acceptable request.
     async fn take(&self, head: &Parts, body: Incoming, slot: &Slot) -> Result<Taken, Refusal> {
-        let (service, length) = match self.admit(head, &body, slot).await {
+        let (wanted, length) = match self.admit(head, &body, slot).await {
             Ok(admitted) => admitted,
             Err(refusal) => {
                 self.bodies.drop_unread(head, body);
@@ -179,11 +203,21 @@ impl Gate {
             }
         };
         let Body { bytes, room } = self.bodies.read(body, length).await?;
-        Ok(Taken { body: bytes, service, room })
+        Ok(Taken { body: bytes, wanted, room })
     }
 
-    /// Who answers (`None`: the figures), and the upper bound of the body's length, if the request is acceptable.
-    async fn admit(&self, head: &Parts, body: &Incoming, slot: &Slot) -> Result<(Option<Service>, usize), Refusal> {
+    /// What is wanted, and the upper bound of the body's length, if the request is acceptable.
+    async fn admit(&self, head: &Parts, body: &Incoming, slot: &Slot) -> Result<(Wanted, usize), Refusal> {
+        let path = head.uri.path().trim_end_matches('/');
+        // Probes send neither a token nor the name of the server, and learn nothing of its store.
+        let probe = match path {
+            HEALTH => Some(Wanted::Health),
+            READY => Some(Wanted::Readiness),
+            _ => None,
+        };
+        if let Some(probe) = probe.filter(|_| matches!(head.method, Method::GET | Method::HEAD)) {
+            return if slot.admit() { Ok((probe, 0)) } else { Err(Refusal::busy()) };
+        }
         let allowed = self.policy.refuses(head).map_or(Ok(()), Err);
         let service = match allowed {
             Ok(()) => self.services.of(&head.headers).await,
@@ -194,12 +228,12 @@ impl Gate {
         if !slot.admit() {
             return Err(Refusal::busy());
         }
-        match head.uri.path().trim_end_matches('/') {
+        match path {
             PATH => {}
             METRICS if head.method != Method::GET => {
                 return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "GET the figures"));
             }
-            METRICS if sees_all => return Ok((None, 0)),
+            METRICS if sees_all => return Ok((Wanted::Figures, 0)),
             METRICS => {
                 return Err(Refusal::new(
                     StatusCode::FORBIDDEN,
@@ -208,16 +242,27 @@ impl Gate {
             }
             _ => return Err(Refusal::new(StatusCode::NOT_FOUND, "MCP is served at /mcp")),
         }
-        Ok((Some(service), self.bodies.length(body)?))
+        Ok((Wanted::Service(service), self.bodies.length(body)?))
     }
 }
 
-/// The body of a request, who answers it, and its share of the budget.
+/// The body of a request, what it wants, and its share of the budget.
 struct Taken {
     body: Bytes,
-    /// `None` where the figures are wanted.
-    service: Option<Service>,
+    wanted: Wanted,
     room: Option<OwnedSemaphorePermit>,
+}
+
+/// What a request wants.
+enum Wanted {
+    /// MCP, of this service.
+    Service(Service),
+    /// The figures.
+    Figures,
+    /// Whether the server runs.
+    Health,
+    /// Whether it can answer.
+    Readiness,
 }
 
 /// Its name where failures are counted.
@@ -232,7 +277,7 @@ fn reason(status: StatusCode) -> &'static str {
 
 /// Says why a request is refused, and closes the connection.
 fn refused(refusal: &Refusal) -> Answer {
-    refusal.answer(Bytes::from(format!("{}\n", refusal.why)), "text/plain; charset=utf-8")
+    refusal.answer(Bytes::from(format!("{}\n", refusal.why)), TEXT)
 }
 
 fn not_understood(unreadable: Unreadable) -> Answer {

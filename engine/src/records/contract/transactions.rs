@@ -22,23 +22,25 @@ struct FailsAt<'a, A> {
 
 impl<A: Authority> Authority for FailsAt<'_, A> {
     fn write<T>(&self, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
-        self.authority.write(|tx| work(&FailingTx { tx, left: Cell::new(self.statement) }))
+        self.authority.write(|tx| work(&FailingTx { tx, left: Cell::new(Some(self.statement)) }))
     }
 
     fn write_unsynced_within<T>(&self, timeout: Duration, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
-        self.authority.write_unsynced_within(timeout, |tx| work(&FailingTx { tx, left: Cell::new(self.statement) }))
+        self.authority.write_unsynced_within(timeout, |tx| work(&FailingTx { tx, left: Cell::new(Some(self.statement)) }))
     }
 }
 
+/// After a statement that failed, every other fails with an error that hides why, as PostgreSQL's do.
 struct FailingTx<'a> {
     tx: &'a dyn Tx,
-    left: Cell<usize>,
+    left: Cell<Option<usize>>,
 }
 
 impl FailingTx<'_> {
     fn step(&self) -> Result<()> {
-        self.left.set(self.left.get().checked_sub(1).ok_or(Error::Cancelled)?);
-        Ok(())
+        let left = self.left.get().ok_or_else(|| Error::unreadable("the transaction has failed already"))?;
+        self.left.set(left.checked_sub(1));
+        if left == 0 { Err(Error::Cancelled) } else { Ok(()) }
     }
 }
 
