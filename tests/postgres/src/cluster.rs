@@ -248,6 +248,23 @@ impl Cluster {
         self.port
     }
 
+    /// The folder that it is in: its data are in `data`.
+    pub(crate) fn folder(&self) -> &Path {
+        self.keeper.folder()
+    }
+
+    /// Replaces the rules of who may connect. Returns what is wrong with them.
+    ///
+    /// # Panics
+    /// If they cannot be written.
+    pub fn set_rules(&self, rules: &str) -> Vec<String> {
+        self.keeper.write("data/pg_hba.conf", rules).expect("a file");
+        let wrong = "SELECT error FROM pg_hba_file_rules WHERE error IS NOT NULL";
+        let wrong = self.client("postgres").query(wrong, &[]).expect("rules").iter().map(|row| row.get(0)).collect();
+        self.execute("SELECT pg_reload_conf()");
+        wrong
+    }
+
     /// What the server has logged.
     pub fn log(&self) -> String {
         self.keeper.log()

@@ -8,6 +8,9 @@ use crate::cluster::{Cluster, OWNER, PASSWORD, SUPERUSER, free_port, reason};
 use crate::keeper::Keeper;
 use crate::programs;
 
+/// What the documents advise.
+const EXAMPLE: &str = include_str!("../../../deploy/pgbouncer.ini");
+
 /// pgbouncer in transaction mode: two transactions of a client may run on two connections to the server.
 pub struct Pooler {
     keeper: Keeper,
@@ -52,29 +55,23 @@ impl Pooler {
         }
     }
 
+    /// The example of `deploy/`, with what is another in tests.
     fn settings(&self, cluster: &Cluster) -> String {
-        let folder = self.keeper.folder().display();
-        format!(
-            "[databases]\n\
-             {} = host=127.0.0.1 port={}\n\
-             [pgbouncer]\n\
-             pool_mode = transaction\n\
-             default_pool_size = 20\n\
-             max_client_conn = 500\n\
-             listen_addr = 127.0.0.1\n\
-             listen_port = {}\n\
-             unix_socket_dir =\n\
-             auth_type = scram-sha-256\n\
-             auth_file = {folder}/users.txt\n\
-             admin_users = {SUPERUSER}\n\
-             server_login_retry = 0.1\n\
-             query_wait_timeout = 10\n\
-             log_connections = 0\n\
-             log_disconnections = 0\n",
-            self.database,
-            cluster.port(),
-            self.port,
-        )
+        let database = format!("{} = host=127.0.0.1 port={}", self.database, cluster.port());
+        let listen_port = format!("listen_port = {}", self.port);
+        let auth_file = format!("auth_file = {}/users.txt", self.keeper.folder().display());
+        let mut settings = EXAMPLE.to_owned();
+        for (example, ours) in [
+            ("team = host=127.0.0.1 port=5432 dbname=team", database.as_str()),
+            ("listen_port = 6432", &listen_port),
+            ("auth_file = /etc/pgbouncer/users.txt", &auth_file),
+            ("server_login_retry = 1", "server_login_retry = 0.1"),
+        ] {
+            assert!(settings.contains(example), "deploy/pgbouncer.ini lacks {example:?}");
+            settings = settings.replace(example, ours);
+        }
+        settings
+            + &format!("unix_socket_dir =\nadmin_users = {SUPERUSER}\nlog_connections = 0\nlog_disconnections = 0\n")
     }
 
     /// Passes what comes from now on to another server, such as a promoted standby. Clients stay connected.

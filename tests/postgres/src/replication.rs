@@ -1,5 +1,8 @@
 //! Standbys: copied from a primary, following it, promoted.
 
+use std::env;
+use std::path::{Path, PathBuf};
+
 use crate::cluster::{Cluster, PASSWORD, SUPERUSER, append, program};
 use crate::keeper::Keeper;
 use crate::{processes, programs};
@@ -24,6 +27,37 @@ impl Cluster {
             Cluster::serve(keeper)
         };
         create().unwrap_or_else(|why: String| panic!("the standby {name}: {why}"))
+    }
+
+    /// Makes this server the primary of `deploy/compose.yaml`, with an archive, and returns the standby of it.
+    ///
+    /// # Panics
+    /// If a script of `deploy/` fails, or the standby does not start.
+    pub fn deploy(&self) -> (Cluster, PathBuf) {
+        let deploy = || {
+            let archive = self.folder().join("archive");
+            programs::run(programs::command("mkdir", self.folder()).arg(&archive))?;
+            self.run_script(include_str!("../../../deploy/primary.sh"), self.folder(), &archive)?;
+            self.restart();
+            let keeper = Keeper::start()?;
+            self.run_script(include_str!("../../../deploy/standby.sh"), keeper.folder(), &archive)?;
+            append(&keeper.folder().join("data/postgresql.auto.conf"), "archive_mode = off\n")?;
+            Ok((Cluster::serve(keeper)?, archive))
+        };
+        deploy().unwrap_or_else(|why: String| panic!("the example of deploy/: {why}"))
+    }
+
+    /// Runs a script as the image of PostgreSQL does. The server of a standby only says its version.
+    fn run_script(&self, script: &str, folder: &Path, archive: &Path) -> Result<(), String> {
+        let port = self.port().to_string();
+        let programs = program("psql").parent().map(Path::to_owned).unwrap_or_default();
+        let path = env::join_paths([programs, "/usr/bin".into(), "/bin".into()]).map_err(|error| error.to_string())?;
+        let mut bash = programs::command("bash", folder);
+        bash.args(["-c", script, "script", "--version"]).env("PATH", path);
+        bash.envs([("PGHOST", "127.0.0.1"), ("PGPORT", &port), ("PGPASSWORD", PASSWORD)]);
+        bash.envs([("POSTGRES_USER", SUPERUSER), ("POSTGRES_DB", "postgres"), ("REPLICATION_PASSWORD", "of standbys")]);
+        bash.envs([("PRIMARY", "127.0.0.1"), ("PRIMARY_PORT", &port)]).env("ARCHIVE", archive);
+        programs::run(bash.env("PGDATA", folder.join("data")))
     }
 
     /// Waits until this standby shows everything that is committed on its primary now.

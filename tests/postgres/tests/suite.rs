@@ -234,3 +234,31 @@ fn a_server_ends_with_its_process_and_leaves_nothing() {
         assert!(!is_listening() && !has_memory());
     }
 }
+
+/// 40.9.
+#[test]
+fn the_examples_of_deploy_run() {
+    let options = Options { tls: true, ..Options::default() };
+    let Some(primary) = postgres_testing::start("the_examples_of_deploy_run", options) else { return };
+    let (standby, archive) = primary.deploy();
+    let mut client = primary.client("postgres");
+    let state = "SELECT count(*) FROM pg_stat_replication WHERE application_name = 'standby' AND sync_state = 'quorum'";
+    wait_until(|| client.query_one(state, &[]).expect("a state").get::<_, i64>(0) == 1);
+    let slot = "SELECT count(*) FROM pg_replication_slots WHERE slot_name = 'standby' AND active";
+    assert_eq!(client.query_one(slot, &[]).expect("slots").get::<_, i64>(0), 1);
+    client.batch_execute("CREATE TABLE kept (text text); SELECT pg_switch_wal()").expect("a table");
+    standby.catch_up_with(&primary);
+    wait_until(|| fs::read_dir(&archive).expect("the archive").count() > 0);
+    assert_eq!(primary.set_rules(include_str!("../../../deploy/pg_hba.conf")), Vec::<String>::new());
+    primary.execute("CREATE DATABASE team OWNER memorist");
+    connect(&primary.address("team")).batch_execute("SELECT 1").expect("on the server itself, with a password");
+    assert!(!primary.set_rules("host all all 0.0.0.0/0 nonsense").is_empty());
+}
+
+fn wait_until(done: impl FnMut() -> bool) {
+    let (start, mut done) = (Instant::now(), done);
+    while !done() {
+        assert!(start.elapsed() < Duration::from_secs(60), "it takes too long");
+        thread::sleep(Duration::from_millis(50));
+    }
+}

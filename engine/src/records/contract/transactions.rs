@@ -26,7 +26,8 @@ impl<A: Authority> Authority for FailsAt<'_, A> {
     }
 
     fn write_unsynced_within<T>(&self, timeout: Duration, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
-        self.authority.write_unsynced_within(timeout, |tx| work(&FailingTx { tx, left: Cell::new(Some(self.statement)) }))
+        self.authority
+            .write_unsynced_within(timeout, |tx| work(&FailingTx { tx, left: Cell::new(Some(self.statement)) }))
     }
 }
 
