@@ -10,7 +10,7 @@ use crate::error::Result;
 #[cfg(feature = "postgres")]
 use crate::progress::{Progress, cancel_point};
 #[cfg(feature = "postgres")]
-use crate::records::{Compared, NodeState};
+use crate::records::{Compared, NodeState, in_one_call};
 use crate::text::token_hash;
 use crate::types::TokenRights;
 
@@ -19,6 +19,14 @@ impl Engine {
     #[cfg(feature = "postgres")]
     pub fn node(&self) -> Option<NodeState> {
         self.store.records.node()
+    }
+
+    /// Runs a call of a client: all that it reads on this thread is read with one question to the server of a team.
+    pub fn in_one_call<T>(&self, call: impl FnOnce(&Engine) -> T) -> T {
+        #[cfg(feature = "postgres")]
+        return in_one_call(|| call(self));
+        #[cfg(not(feature = "postgres"))]
+        call(self)
     }
 
     /// Compares the copy of this node with the server, and makes it the same.

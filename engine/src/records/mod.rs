@@ -42,6 +42,8 @@ pub(crate) mod transaction;
 mod writing;
 
 #[cfg(feature = "postgres")]
+pub(crate) use follow::in_one_call;
+#[cfg(feature = "postgres")]
 pub use follow::{Compared, NodeState};
 pub use jobs::MAX_JOB_FAILURES;
 pub use log::{Change, LogEntry};

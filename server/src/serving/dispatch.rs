@@ -161,7 +161,7 @@ impl Dispatcher {
         let progress = self.progress.clone();
         let running = tokio::task::spawn_blocking(move || {
             let began = Instant::now();
-            let result = call(&engine);
+            let result = engine.in_one_call(call);
             if writes.is_some() && began.elapsed() < PROMPT {
                 progress.send_replace(());
             }

@@ -9,6 +9,7 @@
 //! | 0 | `tables.rs` | the tables that are copied |
 //! | 0 | `cursor.rs` | how far a node has followed |
 //! | 0 | `health.rs` | how a node is doing |
+//! | 0 | `once.rs` | a call asks once |
 //! | 1 | `question.rs` | what it asks the server |
 //! | 1 | `marks.rs` | purges of other nodes |
 //! | 2 | `apply.rs` | rows of the server are written here |
@@ -27,6 +28,7 @@ mod follower;
 mod health;
 mod lost;
 mod marks;
+mod once;
 mod pull;
 mod purging;
 mod question;
@@ -39,5 +41,6 @@ mod upkeep;
 pub use compare::Compared;
 pub(crate) use follower::Follower;
 pub use health::NodeState;
+pub(crate) use once::in_one_call;
 pub(crate) use pull::Why;
 pub(crate) use upkeep::note as note_accesses;

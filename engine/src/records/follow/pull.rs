@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::apply::{Purges, apply};
 use super::cursor::Cursor;
 use super::follower::{APPLY_TIMEOUT, Follower};
+use super::once;
 use super::question::{self, News};
 use crate::config::Reads;
 use crate::error::{Error, Result};
@@ -64,6 +65,7 @@ impl Follower {
             };
         };
         if self.done.load(Ordering::Acquire) > came {
+            once::note_answer();
             return Ok(());
         }
         let own = self.begun.fetch_add(1, Ordering::AcqRel) + 1;
@@ -71,6 +73,7 @@ impl Follower {
         let outcome = self.pull_once(known, database, why, progress);
         if outcome.is_ok() {
             self.done.store(own, Ordering::Release);
+            once::note_answer();
         }
         let outcome = self.note(started, started.elapsed(), outcome);
         drop(turn);

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::cursor::Cursor;
 use super::follower::Follower;
+use super::once;
 use super::pull::{TIMEOUT, Why};
 use super::question::News;
 use crate::error::Result;
@@ -30,6 +31,9 @@ impl Follower {
     }
 
     fn refresh_knowing(&self, known: Option<(Cursor, News)>, database: &Database) -> Result<()> {
+        if once::has_asked() {
+            return Ok(());
+        }
         match self.pull_knowing(known, database, Why::Read, &NoProgress) {
             Err(error) if !self.has_copy(database)? => Err(error),
             // Else it was logged, and `state` says so.
@@ -42,6 +46,9 @@ impl Follower {
     /// # Errors
     /// As [`Follower::refresh`], and those of `read`.
     pub(crate) fn read<T>(&self, database: &Database, mut read: impl FnMut() -> Result<T>) -> Result<T> {
+        if once::has_asked() {
+            return read();
+        }
         let known = match self.read_early(database, &mut read)? {
             Early::Current(early) => return early,
             Early::News(known) => Some(*known),
@@ -75,6 +82,7 @@ impl Follower {
         // A server that is away is not asked again for this, and the answer says so.
         let Some((news, early)) = news.ok().zip(early) else { return Ok(Early::Unknown) };
         self.note_state(&news.state);
+        once::note_answer();
         Ok(Early::Current(early))
     }
 

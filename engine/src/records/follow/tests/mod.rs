@@ -391,3 +391,31 @@ fn a_folder_that_is_old_of_another_store_or_empty_becomes_what_the_server_has() 
     assert_eq!(export(&moved), first.export());
     assert!(moved.snapshot().unwrap().tail(0.into(), usize::MAX).unwrap().len() > 1);
 }
+
+/// 40.5.
+#[test]
+fn a_call_asks_once_and_reads_what_was_saved_before_it() {
+    let Some(database) = team("a_call_asks_once_and_reads_what_was_saved_before_it") else { return };
+    let [one, other] = [(); 2].map(|()| Node::of(&database.address()));
+    let pulls = || one.node().unwrap().pulls;
+    let read = || one.read(|| Ok(one.copy().get(1.into(), &Viewer::OWNER, NOW)?.is_some())).unwrap();
+    let get = |id: i64| one.get(id.into(), &Viewer::OWNER, NOW).unwrap().is_some();
+    let total = || one.snapshot().unwrap().stats(&Filter::default(), NOW).unwrap().total;
+    for (at, text) in (1..).zip(["one", "two", "three"]) {
+        other.add(&new(text), NOW).unwrap();
+        let before = pulls();
+        crate::records::in_one_call(|| {
+            assert!(read() && get(at));
+            // It is not asked for what comes meanwhile, and one's own is there.
+            one.add(&new(&format!("{text} of its own")), NOW).unwrap();
+            assert_eq!(total(), 2 * at as u64);
+        });
+        assert!(pulls() - before <= 3, "one question, one to read again, and one for what was written");
+        let before = pulls();
+        crate::records::in_one_call(|| assert!(read() && get(at) && total() > 0));
+        assert_eq!(pulls() - before, 1);
+        let before = pulls();
+        assert!(read() && get(at) && total() > 0);
+        assert_eq!(pulls() - before, 3, "outside of a call each asks");
+    }
+}
