@@ -76,7 +76,7 @@ impl StorePaths {
     /// Whether a file or folder of this name in the store's folder is part of the store.
     pub fn is_part(&self, path: &Path) -> bool {
         let database = self.database();
-        let locks = [self.writer_lock(), self.embedding_lock(), self.jobs_lock()];
+        let locks = [self.writer_lock(), self.embedding_lock(), self.jobs_lock(), self.follow_lock()];
         let files = companions(&database)
             .into_iter()
             .chain([database, self.http_token(), self.hooks(), self.map(), self.scale()])
@@ -128,6 +128,11 @@ impl StorePaths {
     /// Locked by the one process that asks a provider about batch jobs. Never deleted.
     pub fn jobs_lock(&self) -> PathBuf {
         self.root.join("jobs.lock")
+    }
+
+    /// Locked by the one process of a node that follows the server of a team. Never deleted.
+    pub fn follow_lock(&self) -> PathBuf {
+        self.root.join("follow.lock")
     }
 
     /// Locked by the one process that embeds with a provider. Never deleted; the kernel frees it when its holder ends.

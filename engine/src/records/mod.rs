@@ -42,9 +42,9 @@ pub(crate) mod transaction;
 mod writing;
 
 #[cfg(feature = "postgres")]
-pub(crate) use follow::in_one_call;
-#[cfg(feature = "postgres")]
 pub use follow::{Compared, NodeState};
+#[cfg(feature = "postgres")]
+pub(crate) use follow::{FOLLOW_AGAIN, in_one_call};
 pub use jobs::MAX_JOB_FAILURES;
 pub use log::{Change, LogEntry};
 pub use models::{NextModel, Pending, Refused};

@@ -91,6 +91,15 @@ impl Records {
         self.follower.as_ref().map_or(Ok(()), |follower| follower.pull(&self.database, Why::Tick, progress))
     }
 
+    /// Brings the copy up to date in the background, unless another process of this node does. Returns whether this one does.
+    ///
+    /// # Errors
+    /// As [`Records::follow`].
+    #[cfg(feature = "postgres")]
+    pub fn follow_for_all(&self, progress: &dyn Progress) -> Result<bool> {
+        self.follower.as_ref().map_or(Ok(false), |follower| follower.follow_for_all(&self.database, progress))
+    }
+
     /// Compares the copy with the server, and makes it the same.
     ///
     /// # Errors

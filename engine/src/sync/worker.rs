@@ -12,6 +12,8 @@ use super::store::Store;
 use crate::clock::now;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
+#[cfg(feature = "postgres")]
+use crate::records::FOLLOW_AGAIN;
 use crate::records::{Access, AccessKind, PurgePatterns};
 use crate::types::RecordId;
 
@@ -94,9 +96,10 @@ fn run<'scope>(
         }
         #[cfg(feature = "postgres")]
         if Instant::now() >= following.again_at {
-            // It has logged itself.
-            following.note(store.records.follow(stopping).is_ok());
-            if following.failures == 0 && Instant::now() >= keep_up_at {
+            // A failure has logged itself.
+            let followed = store.records.follow_for_all(stopping);
+            following.note(followed.is_ok());
+            if followed.is_ok_and(|is_own| is_own) && Instant::now() >= keep_up_at {
                 keep_up_at = Instant::now() + KEEP_UP_AGAIN;
                 failures.note(store.records.keep_up());
             }
@@ -112,7 +115,7 @@ fn run<'scope>(
     }
 }
 
-/// When a node follows its server again: at each tick, and later where that fails.
+/// When a node follows its server again: every [`FOLLOW_AGAIN`], and later where that fails.
 #[cfg(feature = "postgres")]
 struct Following {
     again_at: Instant,
@@ -128,9 +131,12 @@ impl Following {
     /// Nodes that failed at the same moment do not all come back at the same moment.
     fn note(&mut self, has_followed: bool) {
         self.failures = if has_followed { 0 } else { self.failures.saturating_add(1) };
-        let pause = TICK * 2_u32.pow(self.failures.min(5)) - TICK;
         let spread = f64::from(u32::from(std::process::id() as u8)) / 255.0;
-        self.again_at = Instant::now() + pause.mul_f64(0.5 + 0.5 * spread);
+        let pause = match self.failures {
+            0 => FOLLOW_AGAIN,
+            failures => (FOLLOW_AGAIN * 2_u32.pow(failures.min(4) - 1)).mul_f64(0.5 + 0.5 * spread),
+        };
+        self.again_at = Instant::now() + pause;
     }
 }
 

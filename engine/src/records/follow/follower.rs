@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use memorist_durable::LockedFile;
 use parking_lot::Mutex;
 use ulid::Ulid;
 
@@ -38,6 +39,9 @@ pub(crate) struct Follower {
     pub(super) folder: PathBuf,
     /// What the node is called.
     pub(super) name: String,
+    /// Held by the process of this node that follows in the background.
+    pub(super) lock: Mutex<Option<LockedFile>>,
+    pub(super) lock_path: PathBuf,
     /// One pull at a time.
     pub(super) turn: Mutex<()>,
     /// One reads while it asks.
@@ -70,6 +74,8 @@ impl Follower {
             reads: team.reads,
             folder: paths.root().to_owned(),
             name: team.node_name.clone(),
+            lock: Mutex::default(),
+            lock_path: paths.follow_lock(),
             turn: Mutex::default(),
             reading: Mutex::default(),
             begun: AtomicU64::default(),

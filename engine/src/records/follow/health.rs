@@ -68,6 +68,12 @@ impl Health {
         }
     }
 
+    /// Notes that another process of this node followed the server so long ago.
+    pub(super) fn note_other(&mut self, ago: Duration) {
+        self.last = self.last.max(Instant::now().checked_sub(ago));
+        self.error = None;
+    }
+
     /// How old the copy may be.
     pub(super) fn age(&self) -> Option<Duration> {
         self.last.map(|last| last.elapsed())

@@ -1,7 +1,7 @@
 //! A node follows the server of a team: its `memory.db` is a copy of the records there.
 //!
 //! The server has the records, and writes what has changed to a table (`postgres/schema.rs`). A node asks for what is new with
-//! each search, after each write of its own, and twice a second: [`Follower::pull`]. Where that does not do, it compares
+//! each call that reads, after each write of its own, and every two seconds: [`Follower::pull`]. Where that does not do, it compares
 //! itself with the server: [`Follower::compare_now`]. A file imports only rows above its own:
 //!
 //! | row | file | job |
@@ -19,6 +19,7 @@
 //! | 3 | `purging.rs` | purges of this node |
 //! | 4 | `compare.rs` | everything is compared |
 //! | 5 | `pull.rs` | what is new comes over |
+//! | 6 | `turns.rs` | one process of a node follows for all |
 //! | 6 | `read.rs` | the copy is read while the server is asked |
 
 mod apply;
@@ -36,6 +37,7 @@ mod read;
 pub(crate) mod tables;
 #[cfg(test)]
 mod tests;
+mod turns;
 mod upkeep;
 
 pub use compare::Compared;
@@ -43,4 +45,5 @@ pub(crate) use follower::Follower;
 pub use health::NodeState;
 pub(crate) use once::in_one_call;
 pub(crate) use pull::Why;
+pub(crate) use turns::FOLLOW_AGAIN;
 pub(crate) use upkeep::note as note_accesses;

@@ -3,7 +3,7 @@
 use std::future::{Future, poll_fn};
 use std::ops::{Deref, DerefMut};
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tokio::runtime::Runtime;
@@ -14,8 +14,9 @@ use super::errors::{is_disconnected, silent};
 use crate::address::{CONNECT_TIMEOUT, ServerAddress};
 use crate::error::{Error, Result};
 
-/// Connections that are kept while they are idle.
-const IDLE: usize = 8;
+/// A connection is kept so long for the next use, one of each process longer.
+const IDLE: Duration = Duration::from_secs(5);
+const LAST_IDLE: Duration = Duration::from_secs(60);
 /// A statement that gets no answer for longer is given up, and its connection with it.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -138,7 +139,8 @@ impl Drop for Client {
 /// Connections to one server, for any number of threads.
 pub(crate) struct Pool {
     address: ServerAddress,
-    idle: Mutex<Vec<Client>>,
+    /// Each since when it is idle, the last one used last.
+    idle: Mutex<Vec<(Client, Instant)>>,
 }
 
 impl Pool {
@@ -154,13 +156,27 @@ impl Pool {
     pub(crate) fn lend(&self) -> Result<Lent<'_>> {
         let idle = {
             let mut idle = self.idle.lock();
-            idle.retain(|client| !client.is_closed());
-            idle.pop()
+            idle.retain(|(client, _)| !client.is_closed());
+            idle.pop().map(|(client, _)| client)
         };
         let was_idle = idle.is_some();
         let mut client = idle.map_or_else(|| Client::connect(&self.address), Ok)?;
         client.time_out_after(TIMEOUT);
         Ok(Lent { client: Some(client), pool: self, was_idle, is_clean: false })
+    }
+
+    /// Closes what was idle for long: a server has few connections for many nodes.
+    pub(crate) fn close_idle(&self) {
+        let mut idle = self.idle.lock();
+        let last = idle.pop().filter(|(_, since)| since.elapsed() < LAST_IDLE);
+        idle.retain(|(_, since)| since.elapsed() < IDLE);
+        idle.extend(last);
+    }
+
+    /// How many connections are idle.
+    #[cfg(test)]
+    pub(crate) fn idle(&self) -> usize {
+        self.idle.lock().len()
     }
 
     /// Closes what is idle: the server is another one by now, or was restarted.
@@ -202,9 +218,6 @@ impl DerefMut for Lent<'_> {
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
         let Some(client) = self.client.take().filter(|client| self.is_clean && !client.is_closed()) else { return };
-        let mut idle = self.pool.idle.lock();
-        if idle.len() < IDLE {
-            idle.push(client);
-        }
+        self.pool.idle.lock().push((client, Instant::now()));
     }
 }

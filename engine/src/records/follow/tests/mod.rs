@@ -406,7 +406,7 @@ fn a_call_asks_once_and_reads_what_was_saved_before_it() {
         let before = pulls();
         crate::records::in_one_call(|| {
             assert!(read() && get(at));
-            // It is not asked for what comes meanwhile, and one's own is there.
+            // It is not brought what comes meanwhile, and one's own is there.
             one.add(&new(&format!("{text} of its own")), NOW).unwrap();
             assert_eq!(total(), 2 * at as u64);
         });
@@ -418,4 +418,45 @@ fn a_call_asks_once_and_reads_what_was_saved_before_it() {
         assert!(read() && get(at) && total() > 0);
         assert_eq!(pulls() - before, 3, "outside of a call each asks");
     }
+}
+
+/// 40.5, 40.6.
+#[test]
+fn one_process_of_a_node_follows_for_all_of_them() {
+    let Some(database) = team("one_process_of_a_node_follows_for_all_of_them") else { return };
+    let first = Node::of(&database.address());
+    let open =
+        || Records::open_node(&StorePaths::new(first.folder.path()), &settings(&database.address(), &[])).unwrap();
+    let second = open();
+    let (pulls, node) =
+        (|records: &Records| records.node().unwrap().pulls, |records: &Records| records.node().unwrap());
+    assert!(first.follow_for_all(&NoProgress).unwrap());
+    let other = Node::of(&database.address());
+    other.add(&new("one"), NOW).unwrap();
+    assert!(!second.follow_for_all(&NoProgress).unwrap());
+    assert_eq!(pulls(&second), 0);
+    assert!(node(&second).age.is_some(), "it is as new as the other one");
+    assert!(first.follow_for_all(&NoProgress).unwrap());
+    assert!(second.copy().get(1.into(), &Viewer::OWNER, NOW).unwrap().is_some(), "they share the copy");
+    // One that does not follow any more, such as a paused one, is not relied on.
+    let lock = std::fs::File::options().write(true).open(StorePaths::new(first.folder.path()).follow_lock()).unwrap();
+    lock.set_modified(std::time::SystemTime::now() - Duration::from_secs(60)).unwrap();
+    assert!(!second.follow_for_all(&NoProgress).unwrap());
+    assert_eq!(pulls(&second), 1);
+    drop(first.records);
+    assert!(second.follow_for_all(&NoProgress).unwrap(), "the next one takes over");
+}
+
+/// 40.6.
+#[test]
+fn connections_that_are_idle_are_closed() {
+    let Some(database) = team("connections_that_are_idle_are_closed") else { return };
+    let pool = Pool::new(ServerAddress::parse(&database.address()).unwrap());
+    let lent: Vec<_> = (0..4).map(|_| pool.lend().unwrap()).collect();
+    lent.into_iter().for_each(crate::records::postgres::connection::Lent::give_back);
+    pool.close_idle();
+    assert_eq!(pool.idle(), 4, "they may be needed again");
+    thread::sleep(Duration::from_secs(6));
+    pool.close_idle();
+    assert_eq!(pool.idle(), 1);
 }
