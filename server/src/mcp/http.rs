@@ -242,7 +242,7 @@ impl Gate {
             }
             _ => return Err(Refusal::new(StatusCode::NOT_FOUND, "MCP is served at /mcp")),
         }
-        Ok((Wanted::Service(service), self.bodies.length(body)?))
+        Ok((Wanted::Service(Box::new(service)), self.bodies.length(body)?))
     }
 }
 
@@ -256,7 +256,7 @@ struct Taken {
 /// What a request wants.
 enum Wanted {
     /// MCP, of this service.
-    Service(Service),
+    Service(Box<Service>),
     /// The figures.
     Figures,
     /// Whether the server runs.
