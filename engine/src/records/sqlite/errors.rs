@@ -32,10 +32,12 @@ pub(super) fn open_error(path: &Path, error: rusqlite::Error) -> Error {
     let Some(code) = code(&error) else { return error.into() };
     let store = |why: &str| Error::Store { path: path.to_owned(), why: why.to_owned() };
     match code {
-        ffi::SQLITE_NOTADB => database_error(
-            path,
-            "it is not an SQLite database; move the file away to start with an empty store, or put a backup in its place",
-        ),
+        ffi::SQLITE_NOTADB => Error::Database {
+            path: path.to_owned(),
+            why: "its beginning is damaged, or it is not an SQLite database; move the file away to start with an empty store"
+                .into(),
+            remedy: Some(Remedy::Repair),
+        },
         ffi::SQLITE_CORRUPT => damaged(path, &error.to_string()),
         ffi::SQLITE_CANTOPEN | ffi::SQLITE_PERM | ffi::SQLITE_READONLY => {
             store("the file or its folder cannot be written; mend its permissions, or choose another folder")
@@ -49,6 +51,11 @@ pub(super) fn open_error(path: &Path, error: rusqlite::Error) -> Error {
 /// Whether others keep the database locked.
 pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     code(error) == Some(ffi::SQLITE_BUSY)
+}
+
+/// Whether SQLite does not recognize the file: it is no database, or its header is damaged.
+pub(super) fn is_no_database(error: &rusqlite::Error) -> bool {
+    code(error) == Some(ffi::SQLITE_NOTADB)
 }
 
 /// SQLite's primary result code.

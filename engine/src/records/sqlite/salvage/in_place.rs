@@ -9,26 +9,33 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use super::doubts::Doubts;
+use super::headless::{Headless, lock_error};
 use super::report::{Kept, Salvage};
 use super::transfer::transfer;
 use crate::error::{Error, Result};
+use crate::files::remove_file_if_present;
 use crate::paths::{StorePaths, companions};
 use crate::progress::Progress;
 use crate::records::sqlite::backup::{beside, copy_pages, remove_indexes, replace};
 use crate::records::sqlite::connection::{connect, enable_incremental_vacuum};
-use crate::records::sqlite::errors::{damaged as damaged_error, explain, is_busy, open_error};
+use crate::records::sqlite::errors::{damaged as damaged_error, database_error, explain, is_no_database, open_error};
 use crate::records::sqlite::{integrity, migrate};
 
 /// Others have so long to finish what they are doing.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// Of a file that SQLite does not recognize.
+const NOTHING_OF_OURS: &str = "it is not an SQLite database, and nothing of memorist's can be read of it; move the file away to \
+     start with an empty store, or put a backup in its place";
+
 /// What a salvage would save. Changes nothing; others may use the store meanwhile.
 ///
 /// # Errors
-/// [`Error::Database`] when the file is no database of ours, or not even its header can be read.
+/// [`Error::Database`] when the file is no database of ours; [`Error::Store`] while anybody else has one open of which not
+/// even the header can be read.
 pub fn survey(paths: &StorePaths, progress: &dyn Progress) -> Result<Salvage> {
-    let damaged = open(&paths.database())?;
-    Saved::from(&damaged, paths, &database_time(&damaged)?, progress).map(|saved| saved.salvage)
+    let damaged = Damaged::open(&paths.database())?;
+    Saved::from(&damaged, paths, &damaged.time()?, progress).map(|saved| saved.salvage)
 }
 
 /// Saves what can be read into a new database, which replaces the damaged one; that is kept beside it. The indexes go:
@@ -39,18 +46,12 @@ pub fn survey(paths: &StorePaths, progress: &dyn Progress) -> Result<Salvage> {
 /// would be lost. Nothing is changed then.
 pub fn salvage(paths: &StorePaths, progress: &dyn Progress) -> Result<Salvage> {
     let database = paths.database();
-    let damaged = open(&database)?;
-    lock_out_others(&damaged).map_err(|error| {
-        if is_busy(&error) {
-            let why = "other processes use this store; end them first".into();
-            return Error::Store { path: paths.root().to_owned(), why };
-        }
-        open_error(&database, error)
-    })?;
-    let now = database_time(&damaged)?;
+    let damaged = Damaged::open(&database)?;
+    damaged.lock_out_others(&database)?;
+    let now = damaged.time()?;
     let saved = Saved::from(&damaged, paths, &now, progress)?;
     let mut kept = Kept { damaged: paths.damaged(&now), doubtful: None };
-    keep(&damaged, &database, &kept.damaged)?;
+    damaged.keep(&database, &kept.damaged)?;
     if saved.doubts > 0 {
         let place = paths.doubtful(&now);
         replace(saved.doubtful, &place)?;
@@ -60,9 +61,16 @@ pub fn salvage(paths: &StorePaths, progress: &dyn Progress) -> Result<Salvage> {
     remove_indexes(paths)?;
     crash::point("damaged database kept");
     // The lock must hold until the old file cannot be found by its name; where an open file has to stay, almost.
+    let is_headless = matches!(damaged, Damaged::Headless(_));
     let mut lock = Some(damaged);
     if cfg!(not(unix)) {
         lock = None;
+    }
+    if is_headless {
+        // Its write-ahead log is there still.
+        for companion in companions(&database) {
+            remove_file_if_present(&companion)?;
+        }
     }
     replace(saved.database, &database)?;
     crash::point("salvaged database in place");
@@ -70,57 +78,92 @@ pub fn salvage(paths: &StorePaths, progress: &dyn Progress) -> Result<Salvage> {
     Ok(Salvage { kept: Some(kept), ..saved.salvage })
 }
 
-/// The time of a repair, as it stands in the names of what is kept.
-pub(super) fn database_time(conn: &Connection) -> Result<String> {
-    Ok(conn.query_row("SELECT strftime('%Y%m%dT%H%M%fZ', 'now')", [], |row| row.get(0))?)
+/// A damaged database.
+pub(super) enum Damaged {
+    /// SQLite can read its pages.
+    Readable(Connection),
+    /// It cannot.
+    Headless(Headless),
 }
 
-/// Opens a database that need not make sense beyond its header.
-pub(super) fn open(path: &Path) -> Result<Connection> {
-    let refuse = |error| open_error(path, error);
-    let conn = connect(path, WRITE_TIMEOUT).map_err(refuse)?;
-    // Nothing but pages is read of it, so the schema does no harm. Defensive mode would forbid what comes now.
-    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).map_err(refuse)?;
-    // This makes SQLite accept a file that is too short or has a schema that makes no sense.
-    conn.pragma_update(None, "writable_schema", true).map_err(refuse)?;
-    if migrate::check_owner(&conn, path)? == 0 {
-        return Err(damaged_error(path, "it is empty"));
+impl Damaged {
+    /// Opens a database that need not make sense.
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let refuse = |error| open_error(path, error);
+        let conn = connect(path, WRITE_TIMEOUT).map_err(refuse)?;
+        // Nothing but pages is read of it, so the schema does no harm. Defensive mode would forbid what comes now.
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).map_err(refuse)?;
+        // This makes SQLite accept a file that is too short or has a schema that makes no sense.
+        conn.pragma_update(None, "writable_schema", true).map_err(refuse)?;
+        match conn.pragma_query_value(None, "user_version", |_| Ok(())) {
+            Err(error) if is_no_database(&error) => Headless::open(path, conn).map(Damaged::Headless),
+            _ if migrate::check_owner(&conn, path)? == 0 => Err(damaged_error(path, "it is empty")),
+            _ => Ok(Damaged::Readable(conn)),
+        }
     }
-    Ok(conn)
-}
 
-/// Takes SQLite's lock on the whole file, which is free only when nobody else has it open, and keeps it.
-fn lock_out_others(conn: &Connection) -> rusqlite::Result<()> {
-    // A write-ahead log that is shared already would stay shared.
-    conn.pragma_update_and_check(None, "locking_mode", "EXCLUSIVE", |_| Ok(()))?;
-    conn.execute_batch("BEGIN EXCLUSIVE; COMMIT")
-}
+    fn conn(&self) -> &Connection {
+        match self {
+            Damaged::Readable(conn) => conn,
+            Damaged::Headless(headless) => &headless.lock,
+        }
+    }
 
-/// Gives the database a second name, under which it stays, and frees its first name of its write-ahead log, which would
-/// be played into another database in its place.
-fn keep(conn: &Connection, database: &Path, kept: &Path) -> Result<()> {
-    let [wal, ..] = companions(database);
-    let [kept_wal, ..] = companions(kept);
-    let failed = |path: &Path, error| Error::io(path, error);
-    fs::hard_link(database, kept).map_err(|error| {
-        let why = format!(
-            "the damaged database cannot be kept as {} ({error}); copy the folder to another disk, and repair it there",
-            kept.display()
-        );
-        Error::Store { path: database.to_owned(), why }
-    })?;
-    // What SQLite cannot read any more at the end of the log goes when the log goes.
-    if wal.metadata().is_ok_and(|wal| wal.len() > 0) {
-        let copied = fs::copy(&wal, &kept_wal).and_then(|_| File::options().write(true).open(&kept_wal)?.sync_all());
-        copied.map_err(|error| failed(&kept_wal, error))?;
+    /// The time of a repair, as it stands in the names of what is kept.
+    pub(super) fn time(&self) -> Result<String> {
+        Ok(self.conn().query_row("SELECT strftime('%Y%m%dT%H%M%fZ', 'now')", [], |row| row.get(0))?)
     }
-    sync_folder(folder_of(database)).map_err(|error| failed(database, error))?;
-    // Each leaves no file behind that a later process could lose to this one.
-    for mode in ["DELETE", "MEMORY"] {
-        conn.pragma_update_and_check(None, "journal_mode", mode, |_| Ok(()))
-            .map_err(|error| open_error(database, error))?;
+
+    /// Takes SQLite's lock on the whole file, which is free only when nobody else has it open, and keeps it.
+    fn lock_out_others(&self, path: &Path) -> Result<()> {
+        let Damaged::Readable(conn) = self else { return Ok(()) };
+        // A write-ahead log that is shared already would stay shared.
+        let locked = conn.pragma_update_and_check(None, "locking_mode", "EXCLUSIVE", |_| Ok(()));
+        locked.and_then(|()| conn.execute_batch("BEGIN EXCLUSIVE; COMMIT")).map_err(|error| lock_error(path, error))
     }
-    Ok(())
+
+    /// Copies all pages: those of a database in use are partly in its write-ahead log.
+    fn copy(&self, path: &Path, to: &NewFile, progress: &dyn Progress) -> Result<()> {
+        let damaged = match self {
+            Damaged::Readable(conn) => conn,
+            Damaged::Headless(headless) => return headless.copy(to),
+        };
+        let mut copy = Connection::open(to.path())?;
+        copy.pragma_update(None, "synchronous", "OFF")?;
+        damaged.execute_batch("BEGIN; PRAGMA schema_version")?;
+        let copied = copy_pages(damaged, &mut copy, progress);
+        damaged.execute_batch("COMMIT")?;
+        copied.map_err(|error| explain(path, error))
+    }
+
+    /// Gives the database a second name, under which it stays, and frees its first name of its write-ahead log, which would
+    /// be played into another database in its place.
+    fn keep(&self, database: &Path, kept: &Path) -> Result<()> {
+        let [wal, ..] = companions(database);
+        let [kept_wal, ..] = companions(kept);
+        let failed = |path: &Path, error| Error::io(path, error);
+        fs::hard_link(database, kept).map_err(|error| {
+            let why = format!(
+                "the damaged database cannot be kept as {} ({error}); copy the folder to another disk, and repair it there",
+                kept.display()
+            );
+            Error::Store { path: database.to_owned(), why }
+        })?;
+        // What SQLite cannot read any more at the end of the log goes when the log goes.
+        if wal.metadata().is_ok_and(|wal| wal.len() > 0) {
+            let copied =
+                fs::copy(&wal, &kept_wal).and_then(|_| File::options().write(true).open(&kept_wal)?.sync_all());
+            copied.map_err(|error| failed(&kept_wal, error))?;
+        }
+        sync_folder(folder_of(database)).map_err(|error| failed(database, error))?;
+        let Damaged::Readable(conn) = self else { return Ok(()) };
+        // Each leaves no file behind that a later process could lose to this one.
+        for mode in ["DELETE", "MEMORY"] {
+            conn.pragma_update_and_check(None, "journal_mode", mode, |_| Ok(()))
+                .map_err(|error| open_error(database, error))?;
+        }
+        Ok(())
+    }
 }
 
 /// What was saved, in files that go when they are not put in their place.
@@ -133,21 +176,16 @@ pub(super) struct Saved {
 
 impl Saved {
     /// Of a repair at `when`.
-    pub(super) fn from(damaged: &Connection, paths: &StorePaths, when: &str, progress: &dyn Progress) -> Result<Self> {
+    pub(super) fn from(damaged: &Damaged, paths: &StorePaths, when: &str, progress: &dyn Progress) -> Result<Self> {
         let database = paths.database();
-        // A copy, because the pages of a database in use are partly in its write-ahead log.
         let source = beside(&database)?;
-        {
-            let mut copy = Connection::open(source.path())?;
-            copy.pragma_update(None, "synchronous", "OFF")?;
-            damaged.execute_batch("BEGIN; PRAGMA schema_version")?;
-            let copied = copy_pages(damaged, &mut copy, progress);
-            damaged.execute_batch("COMMIT")?;
-            copied.map_err(|error| explain(&database, error))?;
-        }
+        damaged.copy(&database, &source, progress)?;
         let (new, doubtful) = (beside(&database)?, beside(&paths.doubtful(when))?);
         let mut doubts = Doubts::into_file(doubtful.path())?;
         let salvage = fill(source.path(), new.path(), &mut doubts, progress)?;
+        if matches!(damaged, Damaged::Headless(_)) && salvage.total() + salvage.deleted == 0 {
+            return Err(database_error(&database, NOTHING_OF_OURS));
+        }
         let lines = doubts.lines;
         doubts.finish().map_err(|error| Error::io(doubtful.path(), error))?;
         Ok(Saved { database: new, doubtful, doubts: lines, salvage })

@@ -17,11 +17,13 @@
 //! | `transfer.rs` | row by row into the new database |
 //! | `finish.rs` | what the new database needs once the rows are in it |
 //! | `doubts.rs` | the file for people |
+//! | `headless.rs` | a database of which SQLite cannot read the header |
 //! | `in_place.rs` | replaces the damaged database, which is kept |
 
 mod doubts;
 mod evidence;
 mod finish;
+mod headless;
 mod in_place;
 mod pages;
 mod report;

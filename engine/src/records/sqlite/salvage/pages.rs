@@ -11,16 +11,15 @@ use std::path::Path;
 use rusqlite::types::Value;
 
 /// The header of the file; the first page begins after it.
-const FILE_HEADER: usize = 100;
+pub(super) const FILE_HEADER: usize = 100;
 /// No row is longer: a content has 1 MiB, a context 64 KiB.
 const LONGEST_ROW: usize = 16 << 20;
 
 /// All pages of a file that nobody writes. Page numbers begin at 1.
 pub(super) struct Pages {
     file: File,
+    /// Bytes of a page. Ours has none that are reserved for extensions: what the header says of them is damage.
     size: usize,
-    /// Bytes of a page that SQLite uses; the rest is reserved for extensions.
-    usable: usize,
     count: u32,
     free: HashSet<u32>,
     free_is_whole: bool,
@@ -69,12 +68,11 @@ impl Pages {
             Some(1) => 1 << 16,
             size => usize::from(size.unwrap_or(0)),
         };
-        let usable = size.saturating_sub(header[20].into());
-        if usable < 480 {
+        if size < 512 {
             return Err(io::Error::new(io::ErrorKind::InvalidData, format!("its pages have {size} bytes")));
         }
         let count = u32::try_from(file.metadata()?.len() / size as u64).unwrap_or(u32::MAX);
-        let mut pages = Pages { file, size, usable, count, free: HashSet::new(), free_is_whole: false };
+        let mut pages = Pages { file, size, count, free: HashSet::new(), free_is_whole: false };
         pages.free_is_whole = pages.follow_free_list(&header).is_some();
         Ok(pages)
     }
@@ -100,7 +98,7 @@ impl Pages {
             let page = self.page(trunk)?;
             let listed = u32_at(&page, 4)? as usize;
             let is_new = self.free.insert(trunk);
-            let leaves = page.get(8..8 + listed.checked_mul(4).filter(|bytes| *bytes <= self.usable - 8)?)?;
+            let leaves = page.get(8..8 + listed.checked_mul(4).filter(|bytes| *bytes <= self.size - 8)?)?;
             let before = self.free.len();
             self.free.extend(leaves.chunks_exact(4).filter_map(|leaf| u32_at(leaf, 0)));
             if !is_new || self.free.len() - before != listed {
@@ -143,10 +141,10 @@ impl Pages {
     /// The rows of a page that holds rows; `None` for one that makes no sense.
     pub(super) fn rows<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = Option<Row>> + 'a {
         node.cells.iter().map(|cell| {
-            let mut rest = node.bytes.get(*cell..self.usable)?;
+            let mut rest = node.bytes.get(*cell..self.size)?;
             let length = varint(&mut rest)?;
             let id = varint(&mut rest)?;
-            self.row(id, length, rest, self.usable - 35)
+            self.row(id, length, rest, self.size - 35)
         })
     }
 
@@ -154,9 +152,9 @@ impl Pages {
     pub(super) fn keys<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = Option<Row>> + 'a {
         node.cells.iter().map(|cell| {
             let way = if node.holds == Holds::KeysAndWay { 4 } else { 0 };
-            let mut rest = node.bytes.get(*cell + way..self.usable)?;
+            let mut rest = node.bytes.get(*cell + way..self.size)?;
             let length = varint(&mut rest)?;
-            self.row(0, length, rest, (self.usable - 12) * 64 / 255 - 23)
+            self.row(0, length, rest, (self.size - 12) * 64 / 255 - 23)
         })
     }
 
@@ -166,14 +164,14 @@ impl Pages {
         if length <= most {
             return decode(id, rest.get(..length)?, length);
         }
-        let least = (self.usable - 12) * 32 / 255 - 23;
-        let preferred = least + (length - least) % (self.usable - 4);
+        let least = (self.size - 12) * 32 / 255 - 23;
+        let preferred = least + (length - least) % (self.size - 4);
         let here = if preferred <= most { preferred } else { least };
         let mut bytes = rest.get(..here)?.to_vec();
         let mut next = u32_at(rest, here)?;
         while bytes.len() < length {
             let Some(page) = self.page(next) else { break };
-            let taken = (length - bytes.len()).min(self.usable - 4);
+            let taken = (length - bytes.len()).min(self.size - 4);
             bytes.extend_from_slice(&page[4..4 + taken]);
             next = u32_at(&page, 0)?;
         }

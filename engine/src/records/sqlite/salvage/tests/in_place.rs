@@ -6,13 +6,13 @@ use std::fs;
 use rusqlite::Connection;
 
 use super::super::super::testing::{NOW, Store, new};
-use super::super::{Salvage, salvage, survey};
-use super::testing::{Damaged, PAGE, sound, with_pages};
+use super::super::{Salvage, in_place, salvage, survey};
+use super::testing::{Damaged, sound, with_pages};
 use crate::error::Error;
 use crate::paths::{StorePaths, companions};
 use crate::progress::NoProgress;
 use crate::records::Records;
-use crate::types::{NewRecord, NewSource, Origin, Place, Scope, SourceKind, Viewer};
+use crate::types::{NewRecord, NewSource, Origin, Place, RecordUpdate, Scope, SourceKind, Viewer};
 
 #[test]
 fn what_only_the_write_ahead_log_has_is_saved_too() {
@@ -33,6 +33,52 @@ fn what_only_the_write_ahead_log_has_is_saved_too() {
     assert_eq!(fs::read(&companions(&kept)[0]).unwrap(), log_bytes, "the log is kept beside");
     assert!(!companions(&paths.database())[0].exists(), "and not played into the new database");
     assert_eq!(Records::open(&paths).unwrap().snapshot().unwrap().live_count(NOW).unwrap(), 2);
+}
+
+/// 39.9: the beginning of the file overwritten, while the write-ahead log has what the file lacks.
+#[test]
+fn a_database_without_its_header_is_saved_with_its_log_and_kept_as_it_was() {
+    let store = Store::new();
+    let id = store.add(&new("one"), NOW).unwrap().id;
+    store.add(&new("two"), NOW).unwrap();
+    store.sql("PRAGMA wal_checkpoint(TRUNCATE)");
+    let update = RecordUpdate { importance: Some(9), ..RecordUpdate::default() };
+    store.update(id, &update, &Viewer::OWNER, NOW).unwrap();
+    let mut damaged = fs::read(store.paths().database()).unwrap();
+    damaged[..600].fill(0x55);
+    let left = Damaged::new(&damaged);
+    let (paths, log) = (left.paths(), fs::read(&companions(&store.paths().database())[0]).unwrap());
+    let its_log = &companions(&paths.database())[0];
+    fs::write(its_log, &log).unwrap();
+    let opened = in_place::Damaged::open(&paths.database()).unwrap();
+    assert!(matches!(opened, in_place::Damaged::Headless(_)), "the log has no first page");
+    drop(opened);
+    assert_eq!(survey(&paths, &NoProgress).unwrap().records, 2);
+    assert_eq!((&fs::read(paths.database()).unwrap(), &fs::read(its_log).unwrap()), (&damaged, &log), "as it was");
+    let kept = salvage(&paths, &NoProgress).unwrap().kept.unwrap().damaged;
+    assert_eq!((fs::read(&kept).unwrap(), fs::read(&companions(&kept)[0]).unwrap()), (damaged, log), "kept");
+    assert!(!its_log.exists(), "it is not played into the new database");
+    assert_eq!(fs::read_dir(left.folder.path()).unwrap().count(), 3, "nothing else is left");
+    let saved = Records::open(&paths).unwrap();
+    assert_eq!(saved.get(id, &Viewer::OWNER, NOW).unwrap().unwrap().importance, 9);
+    assert_eq!(saved.store_id(), store.store_id());
+}
+
+/// 39.9: who has it open still knows the header, and goes on writing.
+#[test]
+fn a_database_that_lost_its_header_in_use_is_not_repaired() {
+    let store = Store::new();
+    store.add(&new("text"), NOW).unwrap();
+    store.sql("PRAGMA wal_checkpoint(TRUNCATE)");
+    let mut bytes = fs::read(store.paths().database()).unwrap();
+    bytes[..600].fill(0);
+    fs::write(store.paths().database(), bytes).unwrap();
+    for result in [survey(&store.paths(), &NoProgress), salvage(&store.paths(), &NoProgress)] {
+        let error = result.unwrap_err();
+        assert!(error.to_string().contains("other processes use this store; end them first"), "{error}");
+    }
+    let folder = store.close();
+    assert_eq!(salvage(&StorePaths::new(folder.path()), &NoProgress).unwrap().records, 1);
 }
 
 #[test]
@@ -98,16 +144,15 @@ fn who_opens_the_store_meanwhile_writes_into_the_new_database() {
 
 #[test]
 fn what_is_no_database_of_ours_is_refused() {
-    let mut headless = sound().bytes.clone();
-    headless[..PAGE].fill(0);
     let other = {
         let folder = tempfile::tempdir().unwrap();
         Connection::open(folder.path().join("db")).unwrap().execute_batch("CREATE TABLE theirs (x)").unwrap();
         fs::read(folder.path().join("db")).unwrap()
     };
+    let headless = [&[0; 600], &other[600..]].concat();
     for (bytes, why) in [
         (b"no database at all, but long enough for a header".repeat(30), "not an SQLite database"),
-        (headless, "not an SQLite database"),
+        (headless, "nothing of memorist's can be read of it"),
         (other, "database of another program"),
     ] {
         let store = Damaged::new(&bytes);

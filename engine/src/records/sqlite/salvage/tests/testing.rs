@@ -249,7 +249,8 @@ impl Damaged {
 
     /// What is saved of it, with what holds for every damage checked.
     pub(super) fn saved(&self, case: &str) -> (Salvage, Contents) {
-        let damaged = in_place::open(&self.paths().database()).unwrap();
+        let damaged =
+            in_place::Damaged::open(&self.paths().database()).unwrap_or_else(|error| panic!("{case}: {error}"));
         let saved =
             Saved::from(&damaged, &self.paths(), "now", &NoProgress).unwrap_or_else(|error| panic!("{case}: {error}"));
         let conn = Connection::open(saved.database.path()).unwrap();
