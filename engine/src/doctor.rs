@@ -64,10 +64,8 @@ impl Diagnosis {
 
     /// For a database that cannot even be opened.
     pub(crate) fn of_unusable_database(why: &Error) -> Self {
-        Diagnosis {
-            checks: vec![verdict(DATABASE, vec![why.to_string()], String::new(), Remedy::Repair)],
-            salvage: None,
-        }
+        let remedy = why.remedy().unwrap_or(Remedy::Repair);
+        Diagnosis { checks: vec![verdict(DATABASE, vec![why.to_string()], String::new(), remedy)], salvage: None }
     }
 }
 

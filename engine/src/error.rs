@@ -191,6 +191,8 @@ pub enum Remedy {
     Repair,
     /// Put a copy of the file as `memory.db` into an empty folder, and repair that.
     RepairCopy,
+    /// Restore a backup: [`restore`](crate::restore). Without one, begin an empty store in another folder.
+    Restore,
     /// Configure the store's model, or change the store to the configured one: [`Engine::reembed`](crate::Engine::reembed).
     Reembed,
     /// Change the store to a model of more languages:

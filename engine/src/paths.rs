@@ -36,7 +36,8 @@ impl StorePaths {
 
     /// Whether the folder has a store, or what is left of one: one that lost its database is no new one.
     pub fn is_any_there(&self) -> bool {
-        self.index_folders().into_iter().chain([self.database()]).any(|part| match part.symlink_metadata() {
+        let [log, ..] = companions(&self.database());
+        self.index_folders().into_iter().chain([self.database(), log]).any(|part| match part.symlink_metadata() {
             Ok(_) => true,
             // What cannot be looked at may be there.
             Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),

@@ -150,6 +150,9 @@ pub fn command(remedy: Remedy) -> &'static str {
             "copy it as memory.db into an empty folder, and `memorist doctor --repair --store FOLDER` saves what can be \
              read of it"
         }
+        Remedy::Restore => {
+            "put memory.db back, or a backup with `memorist restore FILE`; to begin an empty store, move its folder away"
+        }
         Remedy::Reembed => {
             "name the store's model in the setting `model`, or change the store to this one with `memorist reembed`"
         }

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use memorist_engine::Error;
 use memorist_engine::doctor::Diagnosis;
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{ListQuery, Mode, Query, RecordId, RecordUpdate, Viewer};
+use memorist_engine::{Error, Remedy};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tempfile::TempDir;
@@ -104,6 +104,25 @@ fn what_is_saved_is_found_and_what_is_not_is_named() {
         assert!(saved.kept.unwrap().damaged.exists(), "{what}");
         let sound = examine(folder.path(), true).unwrap();
         assert_eq!((sound.is_sound(), sound.salvage), (true, None), "{what}: nothing is left to do");
+    }
+}
+
+/// 39.9: the first 600 bytes, which have the header of the file and the root of its schema.
+#[test]
+fn a_store_whose_beginning_is_overwritten_is_saved_whole() {
+    for byte in [0, 0xA5] {
+        let folder = store();
+        let mut bytes = fs::read(database(folder.path())).unwrap();
+        bytes[..600].fill(byte);
+        fs::write(database(folder.path()), &bytes).unwrap();
+        let refused = hashed().open(folder.path()).err().expect("refused");
+        assert_eq!(refused.remedy(), Some(Remedy::Repair), "{refused}");
+        assert_eq!(examine(folder.path(), false).unwrap().salvage.unwrap().records, MEMORIES.unsigned_abs());
+        assert_eq!(fs::read(database(folder.path())).unwrap(), bytes, "to look changes nothing");
+        let done = examine(folder.path(), true).unwrap();
+        assert!(done.is_sound(), "{done:#?}");
+        assert_eq!(fs::read(done.salvage.unwrap().kept.unwrap().damaged).unwrap(), bytes, "kept as it was");
+        assert_eq!(assert_found(folder.path(), "saved").len() as i64, MEMORIES);
     }
 }
 

@@ -48,6 +48,7 @@
 //! | `space.rs` | deletes free space |
 //! | `forget.rs` | purged data is in no file, and expired records are deleted |
 //! | `processes.rs` | eight processes that write concurrently see all writes at once |
+//! | `lost_database.rs` | a store that lost its memory.db is no new one |
 //! | `no_store.rs` | commands that read make no store |
 //! | `orphans.rs` | a server whose client was killed ends, also where another process has the pipe |
 //! | `lock_holder.rs` | eight processes, of which the one with the writer lock is killed every second |
@@ -101,6 +102,7 @@ mod large;
 mod links;
 #[cfg(target_os = "linux")]
 mod lock_holder;
+mod lost_database;
 mod meaning;
 mod model;
 mod moving;

@@ -5,22 +5,23 @@ use std::path::{Path, PathBuf};
 use super::Engine;
 use crate::config::Config;
 use crate::doctor::{self, Diagnosis};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::paths::StorePaths;
 use crate::progress::Progress;
 use crate::records;
 
 /// What [`Engine::doctor`] does, also for a store whose database is so damaged that [`Engine::open`] refuses it.
 /// Reports what can be salvaged; with `repair`, salvages it into a new database, which replaces the damaged one. The
-/// damaged one is kept beside it.
+/// damaged one is kept beside it. Of a database that is lost there is nothing to salvage: the diagnosis says that.
 ///
 /// # Errors
-/// Those of [`Engine::open`] if the database is not ours, or not even its header can be read; [`Error::Store`] if a
-/// repair finds the store open in another process.
+/// Those of [`Engine::open`] if the database is not ours; [`Error::Store`] if a repair finds the store open in another
+/// process.
 pub fn examine(root: impl Into<PathBuf>, config: Config, repair: bool, progress: &dyn Progress) -> Result<Diagnosis> {
     let paths = StorePaths::new(root);
     let mut damage = match Engine::open(paths.root(), config.clone()) {
         Ok(engine) => engine.doctor(repair, progress)?,
+        Err(error) if error.remedy() == Some(Remedy::Restore) => return Ok(Diagnosis::of_unusable_database(&error)),
         Err(error @ (Error::Database { .. } | Error::DatabaseFailed(_))) => Diagnosis::of_unusable_database(&error),
         Err(error) => return Err(error),
     };

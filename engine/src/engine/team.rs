@@ -95,6 +95,10 @@ mod tests {
 
     fn node(team: &Database<'_>, images: Option<&Path>) -> Node {
         let folder = tempfile::tempdir().unwrap();
+        Node { engine: open(folder.path(), team, images), folder }
+    }
+
+    fn open(folder: &Path, team: &Database<'_>, images: Option<&Path>) -> Engine {
         let mut config = Config::without_model();
         config.team = Some(TeamSettings {
             address: ServerAddress::parse(&team.address()).unwrap(),
@@ -105,8 +109,7 @@ mod tests {
             lost: ExportFormat { header: String::new, line: |memory| memory.ulid },
             lost_folder: None,
         });
-        let root = folder.path().join("node");
-        Node { engine: Engine::open_with_embedder(root, config, Arc::new(HashEmbedder::new(64))).unwrap(), folder }
+        Engine::open_with_embedder(folder.join("node"), config, Arc::new(HashEmbedder::new(64))).unwrap()
     }
 
     fn found(engine: &Engine, query: &str) -> Vec<String> {
@@ -136,6 +139,20 @@ mod tests {
             assert!(diagnosis.is_sound(), "{diagnosis:?}");
         }
         assert_eq!(found(&first.engine, "harbour 7"), found(&second.engine, "harbour 7"));
+    }
+
+    /// 39.9: a store that lost its database is refused. A node is a cache, and gets it from the server.
+    #[test]
+    fn a_node_that_lost_its_database_fills_itself_again() {
+        let Some(team) = team("a_node_that_lost_its_database") else { return };
+        let Node { engine, folder } = node(&team, None);
+        add(&engine, "The ferry leaves at noon");
+        engine.embed_pending(&NoProgress).unwrap();
+        engine.flush(&NoProgress).unwrap();
+        engine.close();
+        std::fs::remove_file(folder.path().join("node/memory.db")).unwrap();
+        assert!(folder.path().join("node/keywords").exists());
+        assert_eq!(found(&open(folder.path(), &team, None), "ferry"), ["The ferry leaves at noon"]);
     }
 
     #[test]

@@ -13,6 +13,7 @@ use super::meta;
 #[cfg(feature = "postgres")]
 use super::postgres::{connection::Pool, errors::explained, migrate};
 use super::purge::mark::PurgeMark;
+use super::sqlite::folder;
 use super::sqlite::snapshot::Snapshot;
 use super::sqlite::store::Database;
 use super::transaction::{Authority, Tx};
@@ -49,8 +50,10 @@ impl Records {
     ///
     /// # Errors
     /// [`Store`](crate::Error::Store) when the folder cannot be used, [`Database`](crate::Error::Database) when
-    /// `memory.db` is not SQLite, not ours, damaged or of a newer version.
+    /// `memory.db` is not SQLite, not ours, damaged, lost or of a newer version.
     pub fn open(paths: &StorePaths) -> Result<Self> {
+        // A node of a team gets from the server what it has lost.
+        folder::refuse_lost(paths)?;
         let database = Database::open(paths)?;
         Ok(Records {
             database,

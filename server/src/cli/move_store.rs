@@ -22,7 +22,7 @@ use crate::wire::{Defaults, ImportResult};
 pub fn run(app: &App, args: &Move) -> Outcome {
     let bars = app.bars()?;
     let (from, to) = (app.settings().at(&args.from)?, app.settings().at(&args.to)?);
-    if from.engine.team.is_none() && !StorePaths::new(&from.store).database().is_file() {
+    if from.engine.team.is_none() && !StorePaths::new(&from.store).is_any_there() {
         let why = format!("there is no store in {}", args.from.display());
         return Err(Failure::new(Kind::Store, why));
     }

@@ -87,7 +87,8 @@ fn copy_back(from: &Path, paths: &StorePaths, progress: &dyn Progress) -> Result
         let why = "it has a store already; choose another folder, or move this one away".into();
         Error::Store { path: paths.root().to_owned(), why }
     };
-    if database.exists() {
+    let is_lost = || folder::sign_of_lost(paths).is_some();
+    if database.exists() && !is_lost() {
         return Err(has_one_already());
     }
     let refuse = |error| open_error(from, error);
@@ -109,14 +110,18 @@ fn copy_back(from: &Path, paths: &StorePaths, progress: &dyn Progress) -> Result
         return Err(damaged(from, &verdict));
     }
     folder::prepare_root(paths)?;
-    // What is there belongs to no database, and must not pass for an index of this one.
-    remove_indexes(paths)?;
     let new = beside(&database)?;
     copy(&source, new.path(), progress).map_err(|error| explain(&database, error))?;
     prepare_copy(new.path(), from)?;
+    if is_lost() {
+        // It may be an empty file. That goes before what shows that it is lost.
+        remove_file_if_present(&database)?;
+    }
     if database.exists() {
         return Err(has_one_already()); // another process has made a store meanwhile
     }
+    // What is there belongs to no database, and must not pass for an index of this one.
+    remove_indexes(paths)?;
     // A write-ahead log that another database left here would be played into this one.
     for companion in companions(&database) {
         remove_file_if_present(&companion)?;
@@ -342,6 +347,25 @@ mod tests {
             assert_eq!(error.remedy(), Some(Remedy::RepairCopy), "{damage}: {error}");
             assert_eq!(fs::read_dir(paths.root()).unwrap().count(), 0, "{damage}");
         }
+    }
+
+    /// 39.9: what shows that a database is lost stays until another is there.
+    #[test]
+    fn a_restore_that_fails_leaves_a_lost_store_as_it_is() {
+        let store = filled();
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("backup");
+        store.back_up(&file, &NoProgress).unwrap();
+        Connection::open(&file).unwrap().execute_batch("UPDATE records SET kind = 99 WHERE id = 1").unwrap();
+        let paths = StorePaths::new(folder.path().join("again"));
+        fs::create_dir_all(paths.vectors()).unwrap();
+        let sign = paths.vectors().join("segment-00000000000000a7");
+        for file in [&sign, &paths.database()] {
+            fs::write(file, "").unwrap();
+        }
+        assert!(restore(&file, &paths, &NoProgress).is_err());
+        assert!(sign.exists() && paths.database().exists());
+        assert_eq!(Records::open(&paths).err().and_then(|error| error.remedy()), Some(Remedy::Restore));
     }
 
     #[test]

@@ -34,7 +34,8 @@ pub(super) fn open_error(path: &Path, error: rusqlite::Error) -> Error {
     match code {
         ffi::SQLITE_NOTADB => Error::Database {
             path: path.to_owned(),
-            why: "its beginning is damaged, or it is not an SQLite database; move the file away to start with an empty store"
+            why: "its beginning is damaged, or it is not an SQLite database; move the file away, and the indexes, to start \
+                  with an empty store"
                 .into(),
             remedy: Some(Remedy::Repair),
         },

@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use memorist_durable::{is_temporary, sync_folder};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::files::{private_file, private_folders};
-use crate::paths::StorePaths;
+use crate::paths::{StorePaths, companions};
 
 /// Makes sure that the folder exists. What is there already is left as it is, but for an empty folder, which becomes
 /// private like a new one.
@@ -46,9 +46,55 @@ pub(super) fn prepare(paths: &StorePaths) -> Result<()> {
     }
 }
 
+/// Refuses a store whose database is lost: missing or empty, beside what only a store with memories has.
+///
+/// # Errors
+/// [`Error::Database`] names the file that shows it.
+pub fn refuse_lost(paths: &StorePaths) -> Result<()> {
+    match sign_of_lost(paths) {
+        None => Ok(()),
+        Some(sign) => {
+            let why = format!(
+                "it is missing or empty, but {} shows that this store has had memories; their texts are in no index",
+                sign.display()
+            );
+            Err(Error::Database { path: paths.database(), why, remedy: Some(Remedy::Restore) })
+        }
+    }
+}
+
+/// A file that shows that the database is lost. A new database has its first page on the disk before SQLite makes a
+/// write-ahead log, and before there is anything to index.
+pub(super) fn sign_of_lost(paths: &StorePaths) -> Option<PathBuf> {
+    let is_empty = || match fs::metadata(paths.database()) {
+        Ok(found) => found.is_file() && found.len() == 0,
+        Err(error) => error.kind() == ErrorKind::NotFound,
+    };
+    if !is_empty() {
+        return None;
+    }
+    let [log, ..] = companions(&paths.database());
+    let is_written = |log: &PathBuf| fs::metadata(log).is_ok_and(|found| found.len() > 0);
+    let sign = paths.index_folders().iter().find_map(|folder| segment_in(folder)).or(Some(log).filter(is_written));
+    // Another process may have made the store while we looked.
+    sign.filter(|_| is_empty())
+}
+
+/// A file of an index that has been given something to find.
+fn segment_in(folder: &Path) -> Option<PathBuf> {
+    let mut entries = fs::read_dir(folder).ok()?.filter_map(std::result::Result::ok);
+    entries.find(|entry| entry.file_name().to_str().is_some_and(is_of_segment)).map(|entry| entry.path())
+}
+
+/// Whether a name is that of a segment of one of the indexes.
+fn is_of_segment(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default();
+    name.starts_with("segment-") || stem.len() == 32 && stem.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 /// An index that is of no use is deleted. Where there is no store yet, what bears the name of one may be somebody else's.
 fn refuse_foreign_indexes(paths: &StorePaths) -> Result<()> {
-    if paths.database().exists() {
+    if fs::metadata(paths.database()).is_ok_and(|found| found.len() > 0) {
         return Ok(());
     }
     match paths.index_folders().into_iter().find(|folder| folder.exists() && !is_index(folder)) {
@@ -63,10 +109,8 @@ fn refuse_foreign_indexes(paths: &StorePaths) -> Result<()> {
 /// Whether a folder holds nothing but what an index does.
 fn is_index(folder: &Path) -> bool {
     let is_part = |name: &str| {
-        let stem = name.split('.').next().unwrap_or_default();
-        let is_of_segment = stem.len() == 32 && stem.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let begins = ["manifest", "segment-", "meta.json", ".managed.json", ".tantivy-"];
-        is_of_segment || begins.iter().any(|begin| name.starts_with(begin)) || is_temporary(name.as_ref())
+        let begins = ["manifest", "meta.json", ".managed.json", ".tantivy-"];
+        is_of_segment(name) || begins.iter().any(|begin| name.starts_with(begin)) || is_temporary(name.as_ref())
     };
     let Ok(mut entries) = fs::read_dir(folder) else { return false };
     entries.all(|entry| {
@@ -159,6 +203,47 @@ mod tests {
         Records::open(&StorePaths::new(folder.path())).unwrap();
         assert_eq!(mode(folder.path()), 0o755);
         assert_eq!(mode(&folder.path().join("memory.db")), 0o600);
+    }
+
+    /// 39.9: each sign that there were memories, beside a database that is missing and one of 0 bytes.
+    #[test]
+    fn a_store_that_lost_its_database_is_refused_and_left_as_it_is() {
+        let segment = "0123456789abcdef0123456789abcdef.term";
+        let signs = ["keywords", "keywords.old", "keywords.rebuild"].map(|folder| format!("{folder}/{segment}"));
+        let others = ["vectors/segment-00000000000000a7", "memory.db-wal"].map(str::to_owned);
+        for sign in signs.into_iter().chain(others) {
+            for is_empty in [false, true] {
+                let folder = tempfile::tempdir().unwrap();
+                let (paths, sign) = (StorePaths::new(folder.path()), folder.path().join(&sign));
+                fs::create_dir_all(sign.parent().unwrap()).unwrap();
+                fs::write(&sign, "something").unwrap();
+                if is_empty {
+                    fs::write(paths.database(), "").unwrap();
+                }
+                let error = Records::open(&paths).err().expect("refused");
+                assert_eq!(error.remedy(), Some(Remedy::Restore), "{error}");
+                assert!(error.to_string().contains(sign.to_str().unwrap()), "{error}");
+                assert_eq!(fs::metadata(paths.database()).ok().map(|found| found.len()), is_empty.then_some(0));
+                assert!(sign.exists());
+            }
+        }
+    }
+
+    /// 39.9: as a process leaves them that was killed while it made the store, or had nothing to index yet.
+    #[test]
+    fn the_beginnings_of_a_store_become_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = StorePaths::new(folder.path());
+        for index in paths.index_folders() {
+            fs::create_dir(&index).unwrap();
+        }
+        fs::write(paths.keywords().join("meta.json"), "{}").unwrap();
+        fs::write(paths.keywords().join(".managed.json"), "[]").unwrap();
+        fs::write(paths.vectors().join("manifest"), "of an index without a vector").unwrap();
+        for file in companions(&paths.database()).into_iter().chain([paths.database(), paths.writer_lock()]) {
+            fs::write(file, "").unwrap();
+        }
+        Records::open(&paths).unwrap().add(&new("text"), NOW).unwrap();
     }
 
     #[test]

@@ -25,8 +25,8 @@ use crate::records::sqlite::{integrity, migrate};
 const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Of a file that SQLite does not recognize.
-const NOTHING_OF_OURS: &str = "it is not an SQLite database, and nothing of memorist's can be read of it; move the file away to \
-     start with an empty store, or put a backup in its place";
+const NOTHING_OF_OURS: &str = "it is not an SQLite database, and nothing of memorist's can be read of it; move the file \
+     away, and the indexes, to start with an empty store, or put a backup in its place";
 
 /// What a salvage would save. Changes nothing; others may use the store meanwhile.
 ///
