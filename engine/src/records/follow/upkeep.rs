@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use tokio_postgres::SimpleQueryMessage;
+
 use super::follower::Follower;
 use super::marks::KNOWN;
 use crate::error::Result;
@@ -9,6 +11,7 @@ use crate::records::meta;
 use crate::records::postgres::errors::{explained, is_denied};
 use crate::records::postgres::quoted;
 use crate::records::postgres::schema::SCHEMA;
+use crate::records::postgres::transaction::LOCALLY;
 use crate::records::rows::MOST_ACCESSES;
 use crate::records::sqlite::store::Database;
 use crate::records::transaction::{Authority, SelectExt, Tx};
@@ -46,7 +49,7 @@ impl Follower {
         let purged_to = meta::text(&*database.reader()?, KNOWN)?.filter(|_| clean);
         let purged_to = purged_to.map_or("NULL".to_owned(), |mark| quoted::text(&mark));
         let here = format!(
-            "INSERT INTO {SCHEMA}.nodes (node, name, version, purged_to) VALUES ({node}, {name}, {version}, {purged_to})
+            "{LOCALLY} INSERT INTO {SCHEMA}.nodes (node, name, version, purged_to) VALUES ({node}, {name}, {version}, {purged_to})
                  ON CONFLICT (node) DO UPDATE SET name = excluded.name, version = excluded.version, seen_at = now(),
                      purged_to = excluded.purged_to"
         );
@@ -54,7 +57,7 @@ impl Follower {
         let is_time = self.trimmed.lock().is_none_or(|last| last.elapsed() >= TRIM_AGAIN);
         if is_time && self.claims("upkeep")? {
             *self.trimmed.lock() = Some(Instant::now());
-            match client.batch_execute(&TRIM.replace("{SCHEMA}", SCHEMA)) {
+            match client.batch_execute(&(LOCALLY.to_owned() + &TRIM.replace("{SCHEMA}", SCHEMA))) {
                 // A role that is a member of some projects alone trims nothing: it does not see what it would trim.
                 Err(error) if is_denied(&error) => {}
                 trimmed => explained(address, trimmed)?,
@@ -69,15 +72,17 @@ impl Follower {
         let address = self.server.pool().address();
         let mut client = explained(address, self.server.pool().lend())?;
         let sql = format!(
-            "INSERT INTO {SCHEMA}.leases AS l (name, node, until)
+            "{LOCALLY} INSERT INTO {SCHEMA}.leases AS l (name, node, until)
                  VALUES ('{what}', '{}', clock_timestamp() + interval '{LEASE_SECONDS} seconds')
              ON CONFLICT (name) DO UPDATE SET node = excluded.node, until = excluded.until
-                 WHERE l.node = excluded.node OR l.until < clock_timestamp()",
+                 WHERE l.node = excluded.node OR l.until < clock_timestamp()
+             RETURNING 'claimed'",
             self.server.node()
         );
-        let claimed = explained(address, client.execute_typed(&sql, &[]))?;
+        let answer = explained(address, client.simple_query(&sql))?;
         client.give_back();
-        Ok(claimed == 1)
+        let is_claimed = |message: &SimpleQueryMessage| matches!(message, SimpleQueryMessage::Row(row) if row.get(0) == Some("claimed"));
+        Ok(answer.iter().any(is_claimed))
     }
 
     /// Sends what was counted here. If the connection is lost in between, the counts of this minute may be lost.
@@ -92,8 +97,8 @@ impl Follower {
             if unsent.is_empty() {
                 return Ok(());
             }
-            // Synced: what a node has copied must be on the server after a crash.
-            if let Err(error) = self.server.write(|tx| count(tx, &unsent)) {
+            // On its disk: what a node has copied must be on the server after a crash.
+            if let Err(error) = self.server.write_locally(|tx| count(tx, &unsent)) {
                 database.write_unsynced(|tx| note(tx, &unsent))?;
                 return Err(error);
             }

@@ -27,6 +27,8 @@ use crate::text;
 
 /// A write gives up after waiting this long for other writes.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(15);
+/// A COMMIT without an answer for so long mostly waits for a standby.
+const COMMIT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How often what is unique may be met before it is no race.
 const MOST_DOUBLED: u32 = 4;
 /// Transactions that a process has open at once. More would fail each other, and each needs a connection.
@@ -35,9 +37,15 @@ const WRITES_AT_ONCE: usize = 6;
 const PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(64);
 
-/// How a transaction commits, whatever the defaults of the role are.
+/// How a transaction commits that a failover must not lose, whatever the defaults of the role are.
 const COMMITS: &str = "CASE WHEN current_setting('synchronous_commit') IN ('off', 'local') THEN 'on' \
      ELSE current_setting('synchronous_commit') END";
+
+/// How one commits that waits for no standby.
+const COMMITS_LOCALLY: &str = "'local'";
+
+/// Before statements that wait for no standby, in the same message.
+pub(crate) const LOCALLY: &str = "SELECT set_config('synchronous_commit', 'local', true);";
 
 /// The server of a team store.
 pub(crate) struct Server {
@@ -62,8 +70,7 @@ impl Server {
     }
 
     /// `BEGIN`, with the settings of this transaction alone: a pooler may give the next one another session.
-    fn begin(&self, synced: bool, timeout: Duration) -> String {
-        let commits = if synced { COMMITS } else { "'off'" };
+    fn begin(&self, commits: &str, timeout: Duration) -> String {
         let millis = timeout.as_millis().max(1);
         format!(
             "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE; SET LOCAL search_path = {SCHEMA}, pg_catalog; \
@@ -73,11 +80,16 @@ impl Server {
         )
     }
 
-    fn transact<T>(&self, synced: bool, timeout: Duration, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+    /// Writes what is on the disk of the server when this returns, and need not be on that of a standby.
+    pub(crate) fn write_locally<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+        explained(self.pool.address(), self.transact(COMMITS_LOCALLY, WRITE_TIMEOUT, work))
+    }
+
+    fn transact<T>(&self, commits: &str, timeout: Duration, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
         let began = Instant::now();
         let (mut pause, mut doubled) = (PAUSE, 0);
         loop {
-            match self.attempt(synced, timeout, &mut work)? {
+            match self.attempt(commits, timeout, &mut work)? {
                 Attempt::Done(done) => return Ok(done),
                 Attempt::Lost(error) if began.elapsed() >= timeout => return Err(error),
                 Attempt::Lost(error) if is_doubled(&error) && doubled == MOST_DOUBLED => {
@@ -97,7 +109,7 @@ impl Server {
 
     fn attempt<T>(
         &self,
-        synced: bool,
+        commits: &str,
         timeout: Duration,
         work: &mut impl FnMut(&dyn Tx) -> Result<T>,
     ) -> Result<Attempt<T>> {
@@ -105,7 +117,7 @@ impl Server {
             let why = "this node has been writing for too long; try again".into();
             return Err(Error::Server { address: self.pool.address().to_string(), why });
         };
-        let mut client = self.begun(&self.begin(synced, timeout))?;
+        let mut client = self.begun(&self.begin(commits, timeout))?;
         let tx = Transaction { client: RefCell::new(&mut client) };
         let done = match work(&tx) {
             Ok(done) => done,
@@ -119,6 +131,7 @@ impl Server {
         };
         let token = text::to_hex(&Ulid::generate().to_bytes());
         let commit = format!("INSERT INTO {SCHEMA}.writes (token) VALUES ('\\x{token}'); COMMIT");
+        client.time_out_after(COMMIT_TIMEOUT);
         match client.batch_execute(&commit) {
             Ok(()) => {
                 client.give_back();
@@ -132,6 +145,9 @@ impl Server {
             }
             Err(error) if is_disconnected(&error) || client.is_closed() => {
                 drop(client);
+                if let Some(why) = self.missing_standby() {
+                    return Err(Error::Server { address: self.pool.address().to_string(), why });
+                }
                 match self.has_committed(&token, timeout)? {
                     true => Ok(Attempt::Done(done)),
                     false => Ok(Attempt::Lost(error)),
@@ -155,6 +171,23 @@ impl Server {
                 }
             }
         }
+    }
+
+    /// Says which standby a COMMIT of this role waits for, if one does.
+    fn missing_standby(&self) -> Option<String> {
+        let sql = "SELECT current_setting('synchronous_standby_names') FROM pg_stat_activity
+             WHERE usename = session_user AND datname = current_database() AND wait_event = 'SyncRep' LIMIT 1";
+        let mut client = self.pool.lend().ok()?;
+        let answer = client.simple_query(sql).ok()?;
+        client.give_back();
+        let names = answer.iter().find_map(|message| match message {
+            SimpleQueryMessage::Row(row) => row.get(0),
+            _ => None,
+        })?;
+        Some(format!(
+            "it waits for its synchronous standby ({names}), which does not answer: whether this was saved will show in a \
+             search when the standby is back; bring it back, or take it out of synchronous_standby_names"
+        ))
     }
 
     /// Whether the transaction with this token has committed. If not, it never will. Asked again, the answer is the same.
@@ -230,11 +263,11 @@ enum Attempt<T> {
 
 impl Authority for Server {
     fn write<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
-        explained(self.pool.address(), self.transact(true, WRITE_TIMEOUT, work))
+        explained(self.pool.address(), self.transact(COMMITS, WRITE_TIMEOUT, work))
     }
 
     fn write_unsynced_within<T>(&self, timeout: Duration, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
-        explained(self.pool.address(), self.transact(false, timeout, work))
+        explained(self.pool.address(), self.transact("'off'", timeout, work))
     }
 }
 

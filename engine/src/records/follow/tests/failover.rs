@@ -9,8 +9,8 @@ use postgres_testing::{Cluster, Database as TeamDatabase, Options, Pooler};
 
 use super::{Node, make, seconds, use_store};
 use crate::progress::NoProgress;
-use crate::records::Records;
 use crate::records::sqlite::testing::{NOW, new};
+use crate::records::{Access, AccessKind, Records};
 use crate::types::{NewRecord, RecordId, RecordUpdate, Viewer};
 
 fn add(records: &Records, text: &str) -> RecordId {
@@ -238,4 +238,32 @@ fn transaction_numbers_that_a_crash_gives_again() {
         }
     }
     panic!("no number was given again: this tests nothing");
+}
+
+/// 40.7.
+#[test]
+fn a_missing_synchronous_standby_is_named_and_holds_up_saves_alone() {
+    let test = "a_missing_synchronous_standby_is_named_and_holds_up_saves_alone";
+    let Some(primary) = postgres_testing::start(test, Options::default()) else { return };
+    let team = primary.database_from("team", make);
+    let node = Node::of(&team.address());
+    let first = add(&node, "before");
+    node.get(first, &Viewer::OWNER, NOW).unwrap().unwrap();
+    primary.set("synchronous_standby_names", "absent");
+    let said = node.add(&new("meanwhile"), NOW).unwrap_err().to_string();
+    assert!(said.contains("waits for its synchronous standby (absent)"), "{said}");
+    let used = Access { id: first, kind: AccessKind::Get, score: None, query: None, counts: true };
+    node.record_access(&[used], NOW).unwrap();
+    node.follow().unwrap();
+    node.keep_up().unwrap();
+    assert!(node.claims("embedding").unwrap());
+    assert!(node.get(first, &Viewer::OWNER, NOW).unwrap().is_some());
+    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    let waiting: i64 = primary.client("postgres").query_one(waiting, &[]).unwrap().get(0);
+    assert_eq!(waiting, 1, "the save");
+    primary.set("synchronous_standby_names", "");
+    node.follow().unwrap();
+    let all = node.export();
+    assert!(all.iter().any(|line| line.contains("meanwhile")), "{all:?}");
+    assert!(all.iter().any(|line| line.contains("access_count: 1")), "{all:?}");
 }
