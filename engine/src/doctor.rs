@@ -111,7 +111,20 @@ fn database(store: &Store, _progress: &dyn Progress) -> Result<Check> {
         problems => problems?,
     };
     let count = if problems.is_empty() { store.records.snapshot()?.live_count(store.now())? } else { 0 };
-    Ok(verdict(DATABASE, problems, format!("{count} records"), Remedy::Repair))
+    let mut check = verdict(DATABASE, problems, format!("{count} records"), Remedy::Repair);
+    if check.ok {
+        check.details.extend(not_taken_over(store)?);
+    }
+    Ok(check)
+}
+
+/// What a node of a team has from the server and does not use. It is no damage.
+fn not_taken_over(store: &Store) -> Result<Vec<String>> {
+    let mut lines = store.records.set_aside_here()?;
+    let more = lines.len().saturating_sub(NAMED);
+    lines.truncate(NAMED);
+    lines.extend((more > 0).then(|| format!("... and {more} more")));
+    Ok(lines)
 }
 
 fn keywords(store: &Store, _progress: &dyn Progress) -> Result<Check> {

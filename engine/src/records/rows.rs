@@ -116,10 +116,14 @@ pub(super) fn to_version(row: &dyn Row) -> Result<Version> {
 
 /// Reads `from_id`, `kind` and `to_id`.
 pub(super) fn to_link(row: &dyn Row) -> Result<Link> {
-    let code: i64 = row.get(1)?;
+    Ok(Link { from: row.get(0)?, kind: to_link_kind(row, 1)?, to: row.get(2)? })
+}
+
+/// The kind of link with the code in this column.
+pub(super) fn to_link_kind(row: &dyn Row, column: usize) -> Result<LinkKind> {
+    let code: i64 = row.get(column)?;
     let kind = usize::try_from(code).ok().and_then(|code| LinkKind::ALL.get(code)).copied();
-    let kind = kind.ok_or_else(|| Error::unreadable(format!("{code} is no kind of link that this version knows")))?;
-    Ok(Link { from: row.get(0)?, kind, to: row.get(2)? })
+    kind.ok_or_else(|| Error::unreadable(format!("{code} is no kind of link that this version knows")))
 }
 
 /// The number that stands for a kind of link: its place in [`LinkKind::ALL`].

@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 #[cfg(feature = "postgres")]
-use super::follow::{Compared, Follower, NodeState, Why, note_accesses};
+use super::follow::{Compared, Follower, NodeState, Why, note_accesses, set_aside};
 #[cfg(feature = "postgres")]
 use super::meta;
 #[cfg(feature = "postgres")]
@@ -183,6 +183,15 @@ impl Records {
             follower.end_purge(mark)?;
         }
         self.database.end_purge(mark)
+    }
+
+    /// What came from the server of a team and cannot be applied here, one line each with the reason.
+    pub fn set_aside_here(&self) -> Result<Vec<String>> {
+        #[cfg(feature = "postgres")]
+        if self.follower.is_some() {
+            return set_aside(&*self.database.reader()?);
+        }
+        Ok(Vec::new())
     }
 
     /// Notes accesses that the server of a team has to count.

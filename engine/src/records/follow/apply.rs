@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value as Json};
 
+use super::check::{self, Aside, Values};
 use super::marks;
 use super::question::{Rows, Unit};
 use super::tables::{META, RECORDS, TABLES, Table};
@@ -13,8 +14,18 @@ use crate::records::transaction::{SelectExt, Tx, Value};
 use crate::text;
 
 /// What a node knows by itself: the server has no say in it.
-const LOCAL_META: [&str; 9] =
-    ["trimmed_to", "superseding", "purging", "purged", "purged_to", "wide_to", "lineage", "followed", "node"];
+const LOCAL_META: [&str; 10] = [
+    "trimmed_to",
+    "superseding",
+    "purging",
+    "purged",
+    "purged_to",
+    "wide_to",
+    "lineage",
+    "followed",
+    "node",
+    check::KEY,
+];
 /// Numbers, which the server keeps as texts.
 const NUMBERS: [&str; 5] = ["model", "next_model", "cutter", "uncut", "batch_failures"];
 
@@ -45,12 +56,13 @@ pub(super) fn apply(tx: &dyn Tx, units: &BTreeMap<Unit, Rows>, purges: Purges) -
             remove_others(tx, table, id, rows)?;
         }
     }
-    let mut displaced = 0;
+    let (mut displaced, mut aside) = (0, Aside::read(tx)?);
     for table in &TABLES {
         for (id, rows) in of(table) {
-            displaced += write(tx, table, id, rows)?;
+            displaced += write(tx, table, id, rows, &mut aside)?;
         }
     }
+    aside.store(tx)?;
     if let Some((_, rows)) = of(Table::numbered(META).expect("it is one of them")).next() {
         let entry = |key: &str| {
             let row = rows.iter().find(|(row, _)| row.get("key").and_then(Json::as_str) == Some(key));
@@ -130,26 +142,21 @@ fn remove_others(tx: &dyn Tx, table: &Table, id: i64, rows: &Rows) -> Result<()>
 
 /// Writes the rows of a unit, and notes what was written. A row whose parent is not here is left out: a node that follows some
 /// projects lacks it, or it comes with a later change.
-fn write(tx: &dyn Tx, table: &Table, id: i64, rows: &Rows) -> Result<usize> {
+fn write(tx: &dyn Tx, table: &Table, id: i64, rows: &Rows, aside: &mut Aside) -> Result<usize> {
     let sql = upsert(table);
     let (mut written, mut stamps, mut displaced) = (0, 0_i64, 0);
+    aside.forget(table.name, id);
     for (row, stamp) in rows {
         if Key::of_row(table, row)?.is_local(table) {
             continue;
         }
-        let bytes = table.blobs.iter().map(|column| blob(row, column)).collect::<Result<Vec<_>>>()?;
-        let mut values = Vec::with_capacity(table.columns.len());
-        for column in table.columns {
-            let at = table.blobs.iter().position(|blob| blob == column);
-            values.push(match at {
-                Some(at) => bytes[at].as_ref().into(),
-                None => plain(table, row, column)?,
-            });
-        }
-        displaced += displace(tx, table, &values)?;
-        if tx.execute(&sql, &values)? > 0 {
-            written += 1;
-            stamps = stamps.wrapping_add(*stamp);
+        match write_row(tx, table, &sql, row, &mut displaced)? {
+            Ok(true) => {
+                written += 1;
+                stamps = stamps.wrapping_add(*stamp);
+            }
+            Ok(false) => {}
+            Err(wrong) => aside.put(table.name, id, wrong)?,
         }
     }
     let number = table.number.into();
@@ -168,6 +175,30 @@ fn write(tx: &dyn Tx, table: &Table, id: i64, rows: &Rows) -> Result<usize> {
         tx.execute(sql, &[id.into()])?;
     }
     Ok(displaced)
+}
+
+/// Writes a row. Returns whether it was, or what is wrong with it; counts those that made room.
+fn write_row(
+    tx: &dyn Tx,
+    table: &Table,
+    sql: &str,
+    row: &Map<String, Json>,
+    displaced: &mut usize,
+) -> Result<Result<bool>> {
+    let bytes = table.blobs.iter().map(|column| blob(row, column)).collect::<Result<Vec<_>>>()?;
+    let mut values = Vec::with_capacity(table.columns.len());
+    for column in table.columns {
+        let at = table.blobs.iter().position(|blob| blob == column);
+        values.push(match at {
+            Some(at) => bytes[at].as_ref().into(),
+            None => plain(table, row, column)?,
+        });
+    }
+    if let Err(wrong) = check::check(tx, table, &Values(&values)) {
+        return Ok(Err(wrong));
+    }
+    *displaced += displace(tx, table, &values)?;
+    check::refused(tx.execute(sql, &values).map(|changed| changed > 0))
 }
 
 fn upsert(table: &Table) -> String {

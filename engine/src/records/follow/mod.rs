@@ -12,6 +12,7 @@
 //! | 0 | `once.rs` | a call asks once |
 //! | 1 | `question.rs` | what it asks the server |
 //! | 1 | `marks.rs` | purges of other nodes |
+//! | 1 | `check.rs` | what cannot be applied is set aside |
 //! | 2 | `apply.rs` | rows of the server are written here |
 //! | 2 | `follower.rs` | [`Follower`] |
 //! | 3 | `lost.rs` | what a promoted standby has lost is kept |
@@ -23,6 +24,7 @@
 //! | 6 | `read.rs` | the copy is read while the server is asked |
 
 mod apply;
+mod check;
 mod compare;
 mod cursor;
 mod follower;
@@ -40,6 +42,7 @@ mod tests;
 mod turns;
 mod upkeep;
 
+pub(crate) use check::set_aside;
 pub use compare::Compared;
 pub(crate) use follower::Follower;
 pub use health::NodeState;

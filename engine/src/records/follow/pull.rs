@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::apply::{Purges, apply};
+use super::check::Aside;
 use super::cursor::Cursor;
 use super::follower::{APPLY_TIMEOUT, Follower};
 use super::once;
@@ -11,9 +12,12 @@ use super::question::{self, News};
 use crate::config::Reads;
 use crate::error::{Error, Result};
 use crate::progress::{NoProgress, Progress};
+use crate::records::log::Change;
 use crate::records::postgres::errors::{explain, was_dropped};
+use crate::records::rules::log::append;
 use crate::records::sqlite::store::Database;
-use crate::records::transaction::{Authority, Tx};
+use crate::records::transaction::{Authority, SelectExt, Tx};
+use crate::types::RecordId;
 
 /// The server is given up for a search, or for what was written, after so long.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(2);
@@ -180,11 +184,27 @@ fn take(database: &Database, from: &Cursor, news: &News, purges: Purges) -> Resu
             return Ok(false);
         }
         apply(tx, &news.units, purges)?;
-        for (op, record, payload) in &news.log {
-            let sql = "INSERT INTO sync_log (op, record_id, payload) VALUES (?1, ?2, ?3)";
-            tx.execute(sql, &[(*op).into(), (*record).into(), payload.into()])?;
-        }
+        log(tx, &news.log)?;
         next.store(tx)?;
         Ok(true)
     })
+}
+
+/// Appends entries to the log of this node. Instead of one that nobody could read it says that the record has changed.
+fn log(tx: &dyn Tx, entries: &[(i64, i64, Vec<u8>)]) -> Result<()> {
+    let mut aside = Aside::read(tx)?;
+    for (op, record, payload) in entries {
+        let id = RecordId::from(*record);
+        if let Some(change) = Change::decode(*op, payload) {
+            append(tx, id, &change)?;
+            continue;
+        }
+        let why = format!("its operation is {op}, and it has {} bytes", payload.len());
+        aside.put("sync_log of record", *record, Error::unreadable(why))?;
+        let sql = "SELECT version FROM records WHERE id = ?1";
+        if let Some(version) = tx.first(sql, &[id.into()], |row| row.get(0))? {
+            append(tx, id, &Change::Put { version, new_text: true })?;
+        }
+    }
+    aside.store(tx)
 }

@@ -59,6 +59,14 @@ pub(super) fn is_no_database(error: &rusqlite::Error) -> bool {
     code(error) == Some(ffi::SQLITE_NOTADB)
 }
 
+/// Whether a row was refused that breaks a rule of its table: nothing of it was written.
+#[cfg(feature = "postgres")]
+pub(in crate::records) fn breaks_a_rule(error: &Error) -> bool {
+    let Error::DatabaseFailed(error) = error else { return false };
+    let refusals = [ffi::SQLITE_CONSTRAINT, ffi::SQLITE_MISMATCH, ffi::SQLITE_TOOBIG];
+    error.downcast_ref().and_then(code).is_some_and(|code| refusals.contains(&code))
+}
+
 /// SQLite's primary result code.
 fn code(error: &rusqlite::Error) -> Option<i32> {
     error.sqlite_error().map(|error| error.extended_code & 0xFF)

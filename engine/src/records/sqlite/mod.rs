@@ -57,7 +57,7 @@ pub(super) mod commits;
 mod connection;
 mod digest;
 mod embeddings;
-mod errors;
+pub(super) mod errors;
 mod export;
 mod files;
 mod filter;

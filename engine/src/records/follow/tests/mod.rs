@@ -3,6 +3,7 @@
 mod failover;
 mod proxy;
 mod restored;
+mod set_aside;
 mod tenants;
 mod upkeep;
 mod writing;
