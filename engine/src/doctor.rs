@@ -121,6 +121,15 @@ fn database(store: &Store, _progress: &dyn Progress) -> Result<Check> {
 /// What a node of a team has from the server and does not use. It is no damage.
 fn not_taken_over(store: &Store) -> Result<Vec<String>> {
     let mut lines = store.records.set_aside_here()?;
+    for source in store.records.copy().snapshot()?.sources()? {
+        if !store.records.is_own_source(&source.source) {
+            let path = source.source.path;
+            lines.push(format!(
+                "the source {path} was not added on this node, and is not read; `memorist source add` adds it, `memorist source \
+                 remove` then removes it"
+            ));
+        }
+    }
     let more = lines.len().saturating_sub(NAMED);
     lines.truncate(NAMED);
     lines.extend((more > 0).then(|| format!("... and {more} more")));

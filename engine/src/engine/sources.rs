@@ -43,9 +43,11 @@ impl Engine {
         Ok(removed)
     }
 
-    /// All sources, in the order in which they were added.
+    /// All sources, in the order in which they were added: on a node of a team those that were added on this node.
     pub fn sources(&self) -> Result<Vec<Source>> {
-        self.store.records.snapshot()?.sources()
+        let mut sources = self.store.records.snapshot()?.sources()?;
+        sources.retain(|source| self.store.records.is_own_source(&source.source));
+        Ok(sources)
     }
 
     /// All sources with what was read of them.

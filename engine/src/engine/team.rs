@@ -230,6 +230,26 @@ mod tests {
         assert_eq!(found(&second.engine, "all else")[0], "all else");
     }
 
+    /// Issue 40, item 1: its files would be read into a project of somebody else.
+    #[test]
+    fn a_source_that_somebody_wrote_for_this_node_is_named_and_not_read() {
+        let Some(team) = team("a_source_that_somebody_wrote_for_this_node") else { return };
+        let one = node(&team, None);
+        add(&one.engine, "The harbour office");
+        team.execute(&format!(
+            "INSERT INTO memorist.node_sources (node, kind, path, project, added_at) VALUES ('{}', 0, '/etc', 'atlas', 1);
+             UPDATE memorist.records SET tags = 'no list'",
+            one.engine.node().unwrap().node
+        ));
+        assert_eq!(one.engine.sources().unwrap(), []);
+        assert_eq!(one.engine.source_stats().unwrap().len(), 1, "it is there");
+        assert_eq!(found(&one.engine, "harbour office").len(), 1, "and nothing else fails");
+        let diagnosis = one.engine.doctor(false, &NoProgress).unwrap();
+        let said = diagnosis.checks[0].details.join("\n");
+        assert!(diagnosis.is_sound() && said.contains("the source /etc was not added on this node"), "{diagnosis:?}");
+        assert!(said.contains("records 1 of the team store cannot be applied here"), "{said}");
+    }
+
     fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
         let mut files = Vec::new();
         for entry in std::fs::read_dir(folder).unwrap().flatten() {

@@ -25,7 +25,7 @@ use crate::error::Result;
 use crate::paths::StorePaths;
 #[cfg(feature = "postgres")]
 use crate::progress::Progress;
-use crate::types::{Millis, Record, RecordId, Viewer};
+use crate::types::{Millis, NewSource, Record, RecordId, Viewer};
 
 /// The records of one store. Any number of threads may use it, and any number of processes may open the same store.
 ///
@@ -183,6 +183,35 @@ impl Records {
             follower.end_purge(mark)?;
         }
         self.database.end_purge(mark)
+    }
+
+    /// Whether the files of this source may be read: it was added on this node. Whoever writes to the server may write a source for
+    /// any node.
+    pub fn is_own_source(&self, source: &NewSource) -> bool {
+        #[cfg(feature = "postgres")]
+        if let Some(follower) = &self.follower {
+            return follower.is_own_source(source);
+        }
+        let _ = source;
+        true
+    }
+
+    pub(super) fn note_source(&self, source: &NewSource) -> Result<()> {
+        #[cfg(feature = "postgres")]
+        if let Some(follower) = &self.follower {
+            return follower.note_source(source);
+        }
+        let _ = source;
+        Ok(())
+    }
+
+    pub(super) fn forget_source(&self, source: &NewSource) -> Result<()> {
+        #[cfg(feature = "postgres")]
+        if let Some(follower) = &self.follower {
+            return follower.forget_source(source);
+        }
+        let _ = source;
+        Ok(())
     }
 
     /// What came from the server of a team and cannot be applied here, one line each with the reason.

@@ -188,13 +188,17 @@ impl Records {
     /// # Errors
     /// [`Invalid`](crate::Error::Invalid) names the bound that is violated.
     pub fn add_source(&self, new: &NewSource, now: Millis) -> Result<(SourceId, bool)> {
+        self.note_source(new)?;
         files::add_source(self, new, now)
     }
 
     /// Removes a source. What was read of it stays. Returns the paths of its files that no other source has, if there was one.
     /// If `with_copies`, the other transcripts of its format are read again: they may repeat turns of it.
     pub fn remove_source(&self, id: SourceId, with_copies: bool) -> Result<Option<Vec<String>>> {
-        files::remove_source(self, id, with_copies)
+        let known = self.copy().snapshot()?.sources()?.into_iter().find(|source| source.id == id);
+        let removed = files::remove_source(self, id, with_copies)?;
+        known.map_or(Ok(()), |known| self.forget_source(&known.source))?;
+        Ok(removed)
     }
 
     /// Saves what was read of files of a source, in one transaction. The outcomes are in their order. `None` if there is no

@@ -15,6 +15,7 @@
 //! | 1 | `check.rs` | what cannot be applied is set aside |
 //! | 2 | `apply.rs` | rows of the server are written here |
 //! | 2 | `follower.rs` | [`Follower`] |
+//! | 3 | `own_sources.rs` | the sources that were added on this node |
 //! | 3 | `lost.rs` | what a promoted standby has lost is kept |
 //! | 3 | `upkeep.rs` | what is done once a minute, and what one node does for all |
 //! | 3 | `purging.rs` | purges of this node |
@@ -32,6 +33,7 @@ mod health;
 mod lost;
 mod marks;
 mod once;
+mod own_sources;
 mod pull;
 mod purging;
 mod question;

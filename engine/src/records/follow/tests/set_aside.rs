@@ -2,6 +2,7 @@
 //! tables writes it, as a newer memorist might, or somebody who broke into the server.
 
 use super::*;
+use crate::types::{NewSource, SourceKind};
 
 /// 40.1: after one such entry every search failed.
 #[test]
@@ -76,4 +77,38 @@ fn a_row_that_cannot_be_applied_is_set_aside_until_it_can() {
     }
     let fresh = Node::of(&team.address());
     assert_eq!(fresh.export(), node.export());
+}
+
+/// 40.1: a source that somebody has written for this node, with all rights on the server.
+#[test]
+fn a_source_that_was_not_added_here_is_not_one_of_this_node() {
+    let Some(team) = team("a_source_that_was_not_added_here") else { return };
+    let source = |path: &str| NewSource {
+        kind: SourceKind::Notes,
+        path: path.into(),
+        format: None,
+        globs: Vec::new(),
+        scope: Scope::default(),
+    };
+    let node = Node::of(&team.address());
+    let (own, _) = node.add_source(&source("/home/ana/notes"), NOW).unwrap();
+    team.execute(&format!(
+        "INSERT INTO memorist.node_sources (node, kind, path, added_at) VALUES ('{}', 0, '/etc', 1)",
+        node.node().unwrap().node
+    ));
+    node.follow().unwrap();
+    let reads = || {
+        let all = node.snapshot().unwrap().sources().unwrap();
+        all.into_iter().map(|one| (one.source.path.clone(), node.is_own_source(&one.source))).collect::<Vec<_>>()
+    };
+    assert_eq!(reads(), [("/home/ana/notes".into(), true), ("/etc".into(), false)]);
+    // The same path, read for somebody else.
+    team.execute("UPDATE memorist.node_sources SET project = 'hermes' WHERE path = '/home/ana/notes'");
+    node.follow().unwrap();
+    assert!(reads().iter().all(|(_, is_own)| !is_own), "{:?}", reads());
+    // Added again it is as it was.
+    assert_eq!(node.add_source(&source("/home/ana/notes"), NOW).unwrap(), (own, false));
+    assert!(reads().contains(&("/home/ana/notes".into(), true)));
+    node.remove_source(own, false).unwrap();
+    assert!(!node.is_own_source(&source("/home/ana/notes")));
 }
