@@ -32,6 +32,9 @@ pub(super) const UNCUT: &str = "uncut";
 /// The entry of `meta` with the texts that a model refused: by hash, with the model and the reason.
 pub(super) const REFUSED: &str = "refused";
 
+/// The same of a node whose role may not write that entry.
+pub(super) const REFUSED_HERE: &str = "refused_here";
+
 /// A text that the store's model refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
@@ -180,9 +183,12 @@ fn lacking(
 
 /// The texts that this model refused, and why.
 fn refused_by(db: &dyn Select, model: ModelId) -> Result<Vec<(Hash, String)>> {
-    let Some(json) = meta::text(db, REFUSED)? else { return Ok(Vec::new()) };
-    // Damage to it must not keep the others from being embedded.
-    let all: Map<String, Json> = serde_json::from_str(&json).unwrap_or_default();
+    let mut all = Map::new();
+    for key in [REFUSED, REFUSED_HERE] {
+        // Damage to it must not keep the others from being embedded.
+        let some = meta::text(db, key)?.and_then(|json| serde_json::from_str::<Map<String, Json>>(&json).ok());
+        all.extend(some.unwrap_or_default());
+    }
     let own = all.iter().filter(|(_, refusal)| refusal["model"] == model.get());
     let why = |refusal: &Json| refusal["why"].as_str().unwrap_or_default().to_owned();
     Ok(own.filter_map(|(hash, refusal)| Some((text::from_hex(hash)?, why(refusal)))).collect())

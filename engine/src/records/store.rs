@@ -185,6 +185,20 @@ impl Records {
         self.database.end_purge(mark)
     }
 
+    /// Whether this is a node of a role that is a member of some projects: the owner of the tables does for all what is of all.
+    pub fn is_member(&self) -> Result<bool> {
+        #[cfg(feature = "postgres")]
+        if self.follower.is_some() {
+            return Follower::is_member(&self.database);
+        }
+        Ok(false)
+    }
+
+    /// Whether there are texts that are not cut into passages as this version does, and that this process may cut.
+    pub fn has_uncut(&self) -> Result<bool> {
+        Ok(self.database.has_uncut()? && !self.is_member()?)
+    }
+
     /// Whether the files of this source may be read: it was added on this node. Whoever writes to the server may write a source for
     /// any node.
     pub fn is_own_source(&self, source: &NewSource) -> bool {

@@ -18,6 +18,8 @@ use super::rules::{
     update,
 };
 use super::store::Records;
+#[cfg(feature = "postgres")]
+use super::{meta, models::REFUSED_HERE, transaction::Authority};
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::text::Hash;
@@ -291,11 +293,19 @@ impl Records {
 
     /// Sets texts aside that a model refused, each with the reason: they wait no longer for that model.
     pub fn set_aside(&self, model: ModelId, refused: &[(Hash, String)]) -> Result<()> {
+        #[cfg(feature = "postgres")]
+        if self.is_member()? {
+            return refused::set_aside_in(&**self, REFUSED_HERE, model, refused);
+        }
         refused::set_aside(self, model, refused)
     }
 
     /// Every text that was refused waits again.
     pub fn retry_refused(&self) -> Result<()> {
+        #[cfg(feature = "postgres")]
+        if self.is_member()? {
+            return self.copy().write(|tx| meta::remove(tx, REFUSED_HERE));
+        }
         refused::retry(self)
     }
 

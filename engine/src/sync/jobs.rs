@@ -202,7 +202,7 @@ impl Store {
     pub fn wants_jobs(&self, embedder: &dyn Embedder, most: u64) -> Result<bool> {
         let Some(terms) = embedder.batch_jobs().map(BatchJobs::terms) else { return Ok(false) };
         let least = terms.min_texts.max(1) as u64;
-        if !terms.enabled || most < least || !embedder.is_available() {
+        if !terms.enabled || most < least || !embedder.is_available() || self.records.is_member()? {
             return Ok(false);
         }
         let waiting = self.pending_count()?.saturating_sub(self.in_jobs()?);

@@ -3,8 +3,11 @@
 use super::TeamServer;
 use crate::error::{Error, Result};
 use crate::records::postgres::schema::SCHEMA;
-use crate::records::postgres::tenants;
+use crate::records::postgres::{migrate, tenants};
 use crate::types::{Reach, Scope};
+
+/// Tables of this format know what a member may do.
+const RIGHTS_FORMAT: i64 = 2;
 
 /// A role, and the projects that it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +32,13 @@ impl TeamServer {
         for project in member.projects.iter().filter(|project| *project != Reach::EVERY) {
             Scope { project: Some(project.clone()), agent: None }.validate()?;
         }
-        self.with_client(|client| client.batch_execute(&tenants::admit(&member.role, &member.projects)))
+        self.with_client(|client| {
+            if migrate::found(client)?.is_some_and(|found| found.format < RIGHTS_FORMAT) {
+                let why = "the tables of the team store are of an older memorist; run `memorist server migrate` first";
+                return Err(Error::Held(why.into()));
+            }
+            client.batch_execute(&tenants::admit(&member.role, &member.projects))
+        })
     }
 
     /// Ends that. What the role has written stays.

@@ -179,10 +179,11 @@ fn the_trash_is_emptied_by_time_and_by_a_purge(store: &impl Subject) {
 on_every_database![
     what_was_deleted_comes_back_whole,
     what_was_deleted_comes_back_only_where_there_is_room_and_to_whom_it_belongs,
-    what_was_deleted_comes_back_without_a_ulid_that_others_have,
     the_trash_is_emptied_by_time_and_by_a_purge,
     what_has_expired_goes_with_all_that_belongs_to_it_and_nothing_else_does,
     records_are_purged_by_id_where_they_are_seen,
     a_text_is_purged_from_records_versions_and_queries,
     a_purge_takes_over_what_another_has_left,
+    ; of the owner:
+    what_was_deleted_comes_back_without_a_ulid_that_others_have,
 ];

@@ -152,5 +152,6 @@ on_every_database![
     the_vector_of_a_text_that_is_gone_is_dropped,
     an_expired_record_does_not_wait,
     going_back_to_an_earlier_text_finds_its_vector,
+    ; of the owner:
     a_refused_text_waits_no_longer_until_the_model_changes,
 ];

@@ -43,7 +43,10 @@ use std::ops::ControlFlow;
 use super::log::Change;
 use super::models::{self, Pending};
 #[cfg(feature = "postgres")]
-use super::postgres::{testing::TeamStore, transaction::Server};
+use super::postgres::{
+    testing::{TeamMember, TeamStore},
+    transaction::Server,
+};
 use super::rules::{add, embeddings as embedding_rules, links as link_rules, trash, update};
 use super::sqlite::testing::{NOW, Store, model, new};
 use super::transaction::{Authority, Select, SelectExt, Tx, Value};
@@ -266,33 +269,55 @@ impl Subject for TeamStore {
     }
 }
 
-/// Runs tests of this contract over every database.
+/// The rules do for a member what they do for the owner of the tables.
+#[cfg(feature = "postgres")]
+impl Subject for TeamMember {
+    type Authority = Server;
+
+    fn empty(test: &str) -> Option<Self> {
+        TeamMember::new(test)
+    }
+
+    fn authority(&self) -> &Server {
+        &self.server
+    }
+
+    fn assert_sound(&self) {
+        self.owner.assert_sound();
+    }
+
+    fn keeping_numbers<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.owner.keeping_numbers(work)
+    }
+
+    /// Also of what a member does not see.
+    fn contents(&self) -> Vec<String> {
+        self.owner.contents()
+    }
+}
+
+/// Runs tests of this contract over every database. Those `of the owner` do what is not for members: they change the model, set
+/// texts aside, keep searches, or look at what members do not see.
 macro_rules! on_every_database {
-    ($($test:ident),* $(,)?) => {
-        mod on_sqlite {
-            use super::super::{Store, Subject};
-
+    (in $module:ident, $store:ident: $($test:ident)*) => {
+        mod $module {
             $(
                 #[test]
                 fn $test() {
-                    super::$test(&<Store as Subject>::empty(stringify!($test)).expect("SQLite is everywhere"));
-                }
-            )*
-        }
-
-        #[cfg(feature = "postgres")]
-        mod on_postgres {
-            use super::super::{Subject, TeamStore};
-
-            $(
-                #[test]
-                fn $test() {
-                    if let Some(store) = <TeamStore as Subject>::empty(stringify!($test)) {
+                    use super::super::{$store, Subject};
+                    if let Some(store) = <$store as Subject>::empty(stringify!($test)) {
                         super::$test(&store);
                     }
                 }
             )*
         }
+    };
+    ($($test:ident),* $(,)? $(; of the owner: $($own:ident),* $(,)?)?) => {
+        on_every_database!(in on_sqlite, Store: $($test)* $($($own)*)?);
+        #[cfg(feature = "postgres")]
+        on_every_database!(in on_postgres, TeamStore: $($test)* $($($own)*)?);
+        #[cfg(feature = "postgres")]
+        on_every_database!(in as_a_member, TeamMember: $($test)*);
     };
 }
 use on_every_database;

@@ -180,6 +180,8 @@ fn a_store_without_a_model_has_nothing_to_change(store: &impl Subject) {
 }
 
 on_every_database![
+    a_store_without_a_model_has_nothing_to_change,
+    ; of the owner:
     the_old_model_serves_until_the_change,
     what_is_written_during_the_change_is_embedded_by_both,
     too_many_missing_texts_forbid_the_change,
@@ -187,5 +189,4 @@ on_every_database![
     an_unfinished_change_goes_on_or_is_dropped,
     a_change_that_another_process_has_made_is_done,
     a_wrong_vector_of_the_next_model_is_refused_with_its_whole_batch,
-    a_store_without_a_model_has_nothing_to_change,
 ];

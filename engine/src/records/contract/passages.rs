@@ -168,6 +168,7 @@ on_every_database![
     the_passages_of_a_text_wait_after_the_beginnings_of_all,
     equal_passages_are_embedded_once_and_an_edit_embeds_those_around_it,
     nothing_is_left_of_passages_whose_record_is_gone_or_short,
+    ; of the owner:
     a_passage_that_is_refused_keeps_no_other_back,
     another_model_embeds_the_passages_too,
     the_texts_of_before_are_cut_in_steps_and_nothing_is_embedded_again,

@@ -40,4 +40,8 @@ fn old_notes_go_and_the_oldest_of_too_many(store: &impl Subject) {
     assert_eq!(store.number(&format!("SELECT count(*) FROM recalled WHERE recalled_at = {}", NOW + 50 * DAY)), 1);
 }
 
-on_every_database![a_session_has_a_record_once_with_the_newest_version, old_notes_go_and_the_oldest_of_too_many,];
+on_every_database![
+    ; of the owner:
+    a_session_has_a_record_once_with_the_newest_version,
+    old_notes_go_and_the_oldest_of_too_many,
+];

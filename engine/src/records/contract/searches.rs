@@ -91,6 +91,7 @@ fn searches_are_purged_and_counted(store: &impl Subject) {
 }
 
 on_every_database![
+    ; of the owner:
     a_search_is_kept_with_what_it_found_and_changes_no_record,
     only_the_newest_searches_are_kept,
     a_search_that_found_what_is_gone_is_not_kept,

@@ -245,9 +245,10 @@ fn values_come_back_as_they_were_given(store: &impl Subject) {
 }
 
 on_every_database![
+    values_come_back_as_they_were_given,
+    ; of the owner:
     what_fails_leaves_nothing,
     work_that_runs_again_does_what_running_once_does,
     numbers_rise_and_are_never_used_twice,
     a_transaction_sees_what_it_has_written_and_nobody_else_does,
-    values_come_back_as_they_were_given,
 ];

@@ -9,12 +9,13 @@ use super::marks;
 use super::question::{Rows, Unit};
 use super::tables::{META, RECORDS, TABLES, Table};
 use crate::error::{Error, Result};
-use crate::records::rules::searches;
+use crate::records::models::REFUSED_HERE;
+use crate::records::rules::{refused, searches};
 use crate::records::transaction::{SelectExt, Tx, Value};
 use crate::text;
 
 /// What a node knows by itself: the server has no say in it.
-const LOCAL_META: [&str; 10] = [
+const LOCAL_META: [&str; 11] = [
     "trimmed_to",
     "superseding",
     "purging",
@@ -25,6 +26,7 @@ const LOCAL_META: [&str; 10] = [
     "followed",
     "node",
     check::KEY,
+    REFUSED_HERE,
 ];
 /// Numbers, which the server keeps as texts.
 const NUMBERS: [&str; 5] = ["model", "next_model", "cutter", "uncut", "batch_failures"];
@@ -72,11 +74,16 @@ pub(super) fn apply(tx: &dyn Tx, units: &BTreeMap<Unit, Rows>, purges: Purges) -
     }
     // A purge takes the searches along that found a record; what was deleted is in the trash.
     let records = Table::numbered(RECORDS).expect("it is one of them");
+    let mut some_gone = false;
     for (id, _) in of(records).filter(|(_, rows)| rows.is_empty()) {
+        some_gone = true;
         forget_uses(tx, id)?;
         if !tx.exists("SELECT 1 FROM trash WHERE id = ?1", &[id.into()])? {
             searches::forget(tx, id.into())?;
         }
+    }
+    if some_gone {
+        refused::forget_gone(tx, REFUSED_HERE)?;
     }
     Ok(displaced)
 }

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use tokio_postgres::SimpleQueryMessage;
 
+use super::cursor::Cursor;
 use super::follower::Follower;
 use super::marks::KNOWN;
 use crate::error::Result;
@@ -65,6 +66,11 @@ impl Follower {
         }
         client.give_back();
         Ok(())
+    }
+
+    /// Whether the role of this node is a member of some projects, as far as the last pull has shown.
+    pub(crate) fn is_member(database: &Database) -> Result<bool> {
+        Ok(Cursor::stored(&*database.reader()?)?.is_some_and(|cursor| !cursor.sees.is_empty()))
     }
 
     /// Whether this node is the one that does `what` for all: until it stops asking.

@@ -116,6 +116,9 @@ pub(crate) fn explain(address: &ServerAddress, error: Error) -> Error {
         _ if is_read_only(&error) => {
             "it is a standby, which takes no writes; give the address of the primary".to_owned()
         }
+        Some(code) if *code == SqlState::INSUFFICIENT_PRIVILEGE => {
+            format!("this role may not do that, the owner of the tables may ({error})")
+        }
         Some(code) if code.code().starts_with("28") => {
             "it refuses the user or the password; set PGPASSWORD, or a line in the file that PGPASSFILE names"
                 .to_owned()

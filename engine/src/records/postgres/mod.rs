@@ -6,7 +6,7 @@
 //! | file | job |
 //! |---|---|
 //! | `errors.rs` | its errors as those of the engine |
-//! | `tenants.rs` | row-level security: what a role may see |
+//! | `tenants.rs`, `rights.sql` | row-level security: what a role may see and do |
 //! | `quoted.rs` | texts and names as SQL has them |
 //! | `schema.rs` | the tables, and how they came to be |
 //! | `migrate.rs` | makes them, and brings them up to date |

@@ -11,11 +11,11 @@
 //! | `server` | a value of the database itself: `format` (of these tables), `min_reader` (the oldest format that a node may know), `trimmed_below` (a transaction: changes of earlier ones are gone) |
 //! | `changes` | a change that nodes must follow: rows of a table with the same id were written or removed |
 //! | `node_sources` | a source of one node: another has other files. `sources` is what this node sees of them |
-//! | `nodes` | a node, and when it was seen |
+//! | `nodes` | a node, when it was seen, and the role that it belongs to |
 //! | `writes` | a transaction that has committed: or was given up: whoever lost the connection in its COMMIT looks it up; kept for a day |
 //! | `removed` | the ULID of a record that was deleted: a node that finds it missing knows that it was not lost; kept for a year |
 //! | `leases` | what one node does for all, until when: it embeds a text, it deletes what has expired |
-//! | `members` | a project that a role of the database belongs to, which is not the owner of the tables (`tenants.rs`) |
+//! | `members` | a project that a role of the database belongs to, which is not the owner of the tables (`tenants.rs`, `rights.sql`) |
 //! | `tokens` | the hash of a token that HTTP clients send, what it is bound to, and what it may do |
 //!
 //! Every table that nodes follow (`TABLES` in `follow/tables.rs`) has a column `stamp`: random, and new with every change. After a
@@ -39,7 +39,7 @@ pub(crate) const SCHEMA: &str = "memorist";
 pub(crate) const FORMAT: i64 = MIGRATIONS.len() as i64;
 
 /// Each brings a database one format further. Append only.
-pub(crate) const MIGRATIONS: [fn() -> String; 1] = [first];
+pub(crate) const MIGRATIONS: [fn() -> String; 2] = [first, tenants::rights];
 
 /// 40 random bits: sums of a million of them are still a `bigint`.
 const STAMP: &str = r"

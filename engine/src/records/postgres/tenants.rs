@@ -1,7 +1,8 @@
 //! Row-level security: the second wall between the projects of a team, inside of the database. It bounds what a node can hold whose
 //! role is not the owner of the tables, whatever that node asks.
 //!
-//! `members` says which projects a role belongs to; what is global belongs to all. The owner of the tables sees everything.
+//! `members` says which projects a role belongs to; what is global belongs to all. The owner of the tables sees everything. What
+//! is here bounded reading alone; `rights.sql`, the second migration, replaces the policies and bounds what a member writes, too.
 
 use super::quoted;
 
@@ -93,25 +94,19 @@ pub(super) fn policies() -> String {
     sql
 }
 
+/// What members may do, with triggers that keep what is shared. The policies above bounded what they see.
+pub(super) fn rights() -> String {
+    include_str!("rights.sql").into()
+}
+
 /// Lets a role of the database use the team store, as a member of these projects; `*` is all.
 pub(crate) fn admit(role: &str, projects: &[String]) -> String {
-    let name = quoted::name(role);
-    let rows = projects
-        .iter()
-        .map(|project| format!("({}, {})", quoted::text(role), quoted::text(project)))
-        .collect::<Vec<_>>()
-        .join(", ");
+    let role = quoted::text(role);
+    let rows: Vec<String> = projects.iter().map(|project| format!("({role}, {})", quoted::text(project))).collect();
     format!(
-        "BEGIN; GRANT USAGE ON SCHEMA memorist TO {name}; \
-         GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA memorist TO {name}; \
-         REVOKE INSERT, UPDATE, DELETE ON memorist.members, memorist.tokens, memorist.server, memorist.changes, \
-             memorist.removed, memorist.node_sources, memorist.node_files FROM {name}; \
-         REVOKE UPDATE, DELETE ON memorist.sync_log, memorist.writes FROM {name}; \
-         REVOKE SELECT ON memorist.members FROM {name}; \
-         GRANT USAGE ON ALL SEQUENCES IN SCHEMA memorist TO {name}; \
-         DELETE FROM memorist.members WHERE role = {role}; \
-         INSERT INTO memorist.members (role, project) VALUES {rows}; COMMIT",
-        role = quoted::text(role)
+        "BEGIN; DELETE FROM memorist.members WHERE role = {role}; \
+         INSERT INTO memorist.members (role, project) VALUES {}; SELECT memorist.grant_member({role}); COMMIT",
+        rows.join(", ")
     )
 }
 
@@ -121,7 +116,7 @@ pub(crate) fn expel(role: &str) -> String {
     format!(
         "BEGIN; DELETE FROM memorist.members WHERE role = {}; \
          REVOKE ALL ON ALL TABLES IN SCHEMA memorist FROM {name}; REVOKE ALL ON ALL SEQUENCES IN SCHEMA memorist FROM {name}; \
-         REVOKE USAGE ON SCHEMA memorist FROM {name}; COMMIT",
+         REVOKE ALL ON ALL FUNCTIONS IN SCHEMA memorist FROM {name}; REVOKE USAGE ON SCHEMA memorist FROM {name}; COMMIT",
         quoted::text(role)
     )
 }

@@ -6,13 +6,14 @@ use postgres_testing::Database;
 
 use super::connection::Pool;
 use super::migrate::migrate;
+use super::tenants::admit;
 use super::transaction::Server;
 use crate::address::ServerAddress;
 
 /// An empty team store, on a server that all tests of this process share.
 pub(crate) struct TeamStore {
     pub(crate) server: Server,
-    _database: Database<'static>,
+    database: Database<'static>,
 }
 
 impl TeamStore {
@@ -26,7 +27,30 @@ impl TeamStore {
             migrate(&mut pool(address).lend().unwrap()).unwrap();
         });
         let server = Server::new(pool(&database.address()), "01JAAAAAAAAAAAAAAAAAAAAAAA".into());
-        Some(TeamStore { server, _database: database })
+        Some(TeamStore { server, database })
+    }
+}
+
+/// The same, as a role uses it that is a member of every project.
+pub(crate) struct TeamMember {
+    pub(crate) server: Server,
+    pub(crate) owner: TeamStore,
+}
+
+impl TeamMember {
+    pub(crate) fn new(test: &str) -> Option<Self> {
+        let owner = TeamStore::new(test)?;
+        let database = &owner.database;
+        let (name, address) = (database.name(), database.address());
+        database.execute(&format!(
+            "CREATE ROLE of_{name} LOGIN PASSWORD 'changeme'; GRANT CONNECT ON DATABASE {name} TO of_{name}"
+        ));
+        let admitted = admit(&format!("of_{name}"), &["*".into()]);
+        owner.server.pool().lend().unwrap().batch_execute(&admitted).unwrap();
+        let host = address.split_once('@').unwrap().1;
+        let server =
+            Server::new(pool(&format!("postgres://of_{name}:changeme@{host}")), "01JAAAAAAAAAAAAAAAAAAAAAAB".into());
+        Some(TeamMember { server, owner })
     }
 }
 

@@ -12,18 +12,28 @@ use crate::types::ModelId;
 
 /// Sets texts aside, with why this model refused them. One that is gone leaves nothing.
 pub(crate) fn set_aside(authority: &impl Authority, model: ModelId, refused: &[(Hash, String)]) -> Result<()> {
+    set_aside_in(authority, REFUSED, model, refused)
+}
+
+/// The same, in this entry of `meta`.
+pub(crate) fn set_aside_in(
+    authority: &impl Authority,
+    entry: &str,
+    model: ModelId,
+    refused: &[(Hash, String)],
+) -> Result<()> {
     if refused.is_empty() {
         return Ok(());
     }
     authority.write(|tx| {
-        let mut all = read(tx)?;
+        let mut all = read(tx, entry)?;
         for (hash, why) in refused {
             // It may have been purged while it was on the way.
             if is_wanted(tx, hash)? {
                 all.insert(to_hex(hash), json!({ "model": model.get(), "why": why }));
             }
         }
-        write(tx, &all)
+        write(tx, entry, &all)
     })
 }
 
@@ -32,13 +42,26 @@ pub(crate) fn retry(authority: &impl Authority) -> Result<()> {
     authority.write(|tx| meta::remove(tx, REFUSED))
 }
 
+/// Drops what texts of this entry were refused for that are gone.
+#[cfg(feature = "postgres")]
+pub(in crate::records) fn forget_gone(tx: &dyn Tx, entry: &str) -> Result<()> {
+    let all = read(tx, entry)?;
+    let mut kept = Map::new();
+    for (hash, refusal) in &all {
+        if crate::text::from_hex(hash).map_or(Ok(false), |hash| is_wanted(tx, &hash))? {
+            kept.insert(hash.clone(), refusal.clone());
+        }
+    }
+    if kept.len() < all.len() { write(tx, entry, &kept) } else { Ok(()) }
+}
+
 /// Drops what this text was refused for, once no record, no passage and no version has it any more.
 pub(super) fn forget(tx: &dyn Tx, hash: &Hash) -> Result<()> {
-    let mut all = read(tx)?;
+    let mut all = read(tx, REFUSED)?;
     if all.remove(&to_hex(hash)).is_none() || is_wanted(tx, hash)? {
         return Ok(());
     }
-    write(tx, &all)
+    write(tx, REFUSED, &all)
 }
 
 /// Whether a record, a passage or a version has the text with this hash.
@@ -51,20 +74,20 @@ fn is_wanted(tx: &dyn Tx, hash: &Hash) -> Result<bool> {
 
 /// Keeps only what this model refused.
 pub(super) fn keep_only(tx: &dyn Tx, model: ModelId) -> Result<()> {
-    let mut all = read(tx)?;
+    let mut all = read(tx, REFUSED)?;
     let before = all.len();
     all.retain(|_, refusal| refusal["model"] == model.get());
-    if all.len() < before { write(tx, &all) } else { Ok(()) }
+    if all.len() < before { write(tx, REFUSED, &all) } else { Ok(()) }
 }
 
-fn read(tx: &dyn Tx) -> Result<Map<String, Json>> {
-    let text = meta::text(tx, REFUSED)?;
+fn read(tx: &dyn Tx, entry: &str) -> Result<Map<String, Json>> {
+    let text = meta::text(tx, entry)?;
     Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
 }
 
-fn write(tx: &dyn Tx, all: &Map<String, Json>) -> Result<()> {
+fn write(tx: &dyn Tx, entry: &str, all: &Map<String, Json>) -> Result<()> {
     match all.is_empty() {
-        true => meta::remove(tx, REFUSED),
-        false => meta::put(tx, REFUSED, (&Json::Object(all.clone()).to_string()).into()),
+        true => meta::remove(tx, entry),
+        false => meta::put(tx, entry, (&Json::Object(all.clone()).to_string()).into()),
     }
 }

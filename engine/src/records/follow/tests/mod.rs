@@ -1,8 +1,11 @@
 //! Nodes of one server: each is what the server has.
 
+mod attacks;
 mod failover;
+mod members;
 mod proxy;
 mod restored;
+mod rights;
 mod set_aside;
 mod tenants;
 mod upkeep;

@@ -1,7 +1,9 @@
 //! Row-level security: a role sees its projects, whatever it asks.
 
+use super::members::{Roles, of};
 use super::*;
 use crate::team::{Member, TeamServer};
+use crate::types::{NewSource, SourceKind};
 
 #[test]
 fn a_role_sees_its_projects_and_what_is_global_whatever_it_asks() {
@@ -74,4 +76,50 @@ fn a_role_sees_its_projects_and_what_is_global_whatever_it_asks() {
     client = Pool::new(ServerAddress::parse(&format!("postgres://{role}:changeme@{host}")).unwrap());
     assert!(client.lend().unwrap().batch_execute("SELECT 1 FROM memorist.records").is_err());
     assert!(tenant.add(&of("atlas", "after"), NOW).is_err());
+}
+
+/// What a member's role writes for its own node, it reads.
+#[test]
+fn a_member_adds_sources_to_its_own_node() {
+    let Some(roles) = Roles::new("a_member_adds_sources_to_its_own_node") else { return };
+    let scope = Scope { agent: None, project: Some("atlas".into()) };
+    let kind = SourceKind::Notes;
+    let source = NewSource { kind, path: "/home/bo".into(), format: None, globs: Vec::new(), scope: scope.clone() };
+    let (id, is_new) = roles.member.add_source(&source, NOW).unwrap();
+    assert!(is_new && roles.member.is_own_source(&source));
+    assert_eq!(roles.member.snapshot().unwrap().sources().unwrap()[0].source, source);
+    roles.member.finish_sync(id, &Default::default(), NOW).unwrap();
+    assert!(roles.member.compare(&NoProgress).unwrap().differed <= 1);
+    assert!(roles.member.remove_source(id, false).unwrap().is_some());
+}
+
+/// A member refuses and embeds for itself; what is of all it leaves to the owner.
+#[test]
+fn a_member_embeds_its_own_and_sets_aside_here_what_its_model_refuses() {
+    let Some(roles) = Roles::new("a_member_embeds_its_own") else { return };
+    let (member, owner) = (&roles.member, &roles.owner);
+    let texts = ["one", "two"].map(|text| member.add(&of("atlas", text), NOW).unwrap().id);
+    owner.add(&of("hermes", "one"), NOW).unwrap();
+    let own = member.model(&model(2)).unwrap();
+    let pending = member.pending(own, 9, NOW).unwrap();
+    assert_eq!(pending.len(), 2);
+    assert_eq!(member.store_embeddings(own, &[(pending[0].hash, vec![0.0, 1.0])]).unwrap(), 1);
+    member.set_aside(own, &[(pending[1].hash, "too odd".into())]).unwrap();
+    member.follow().unwrap();
+    assert_eq!(member.pending(own, 9, NOW).unwrap(), []);
+    assert_eq!(member.refused(NOW).unwrap().len(), 1);
+    assert!(owner.refused(NOW).unwrap().is_empty());
+    // The other project's text is the same, and has the vector already: the owner's node notices when it embeds it.
+    let pending = owner.pending(own, 9, NOW).unwrap();
+    let vectors: Vec<_> = pending.iter().map(|text| (text.hash, vec![0.0, 1.0])).collect();
+    owner.store_embeddings(own, &vectors).unwrap();
+    assert_eq!(owner.pending(own, 9, NOW).unwrap(), []);
+    // What is gone leaves nothing here.
+    member.delete(texts[1], &Viewer::OWNER, NOW).unwrap();
+    member.follow().unwrap();
+    assert_eq!(member.refused(NOW).unwrap(), []);
+    member.retry_refused().unwrap();
+    assert!(member.is_member().unwrap() && !owner.is_member().unwrap());
+    member.assert_sound();
+    owner.assert_sound();
 }
