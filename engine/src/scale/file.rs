@@ -91,9 +91,10 @@ mod tests {
     use memorist_embed::{Embedder, HashEmbedder};
 
     use super::*;
+    use crate::progress::NoProgress;
 
     fn measured() -> CosineScale {
-        CosineScale::measure(&HashEmbedder::new(32), "a model".to_owned()).unwrap()
+        CosineScale::measure(&HashEmbedder::new(32), "a model".to_owned(), &NoProgress).unwrap()
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::model::{CosineScale, Trait, place};
 use super::query::Known;
 use super::statements::{Group, Statements, cosine, groups};
 use crate::error::{Error, Result};
+use crate::progress::{Progress, cancel_point};
 use crate::types::embedding::{is_one, length};
 
 /// A language is known if questions and the statements that they are about stand out by this part of what they do in the best one.
@@ -20,15 +21,19 @@ impl CosineScale {
     /// Measures a model. Takes as long as it takes to embed 350 short texts.
     ///
     /// # Errors
-    /// Those of the model.
-    pub fn measure(embedder: &dyn Embedder, model: String) -> Result<Self> {
+    /// Those of the model, and [`Error::Cancelled`].
+    pub fn measure(embedder: &dyn Embedder, model: String, progress: &dyn Progress) -> Result<Self> {
         let groups = groups();
         let texts: Vec<&str> = groups.iter().flat_map(|group| group.statements.iter().copied()).collect();
         let vectors = checked(embedder.embed_batch(&texts)?, texts.len())?;
         let statements = Statements::new(vectors.first().map_or(0, Vec::len), vectors.concat());
         let mut asked = Vec::with_capacity(groups.len());
         for Group { questions, .. } in &groups {
-            let vectors: Result<Vec<_>> = questions.iter().map(|text| Ok(embedder.embed_query(text)?)).collect();
+            let embed = |text: &&str| {
+                cancel_point(progress)?;
+                Ok(embedder.embed_query(text)?)
+            };
+            let vectors: Result<Vec<_>> = questions.iter().map(embed).collect();
             asked.push(checked(vectors?, questions.len())?);
         }
         let measured: Vec<Option<QuestionStats>> =

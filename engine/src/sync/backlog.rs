@@ -30,6 +30,10 @@ impl Store {
     /// # Errors
     /// [`Error::Embedding`] without a model, [`Error::ModelMismatch`] if the store's vectors are another model's.
     pub fn embedder(&self) -> Result<(Arc<dyn Embedder>, ModelId)> {
+        self.embedder_for(&NoProgress)
+    }
+
+    fn embedder_for(&self, progress: &dyn Progress) -> Result<(Arc<dyn Embedder>, ModelId)> {
         let host = self.host_in_use()?;
         if !host.is_available() {
             return Err(host.why_unavailable().into());
@@ -39,7 +43,7 @@ impl Store {
         let embedder = host.embedder()?;
         let model = self.bind(&*embedder)?;
         if embedder.is_quick() {
-            self.measure(&*embedder, &as_stored(embedder.identity()));
+            self.measure(&*embedder, &as_stored(embedder.identity()), progress);
         }
         Ok((embedder, model))
     }
@@ -169,7 +173,8 @@ impl Store {
         if waiting == 0 {
             return Ok(0);
         }
-        let (embedder, model) = self.embedder()?;
+        let (embedder, model) = self.embedder_for(progress)?;
+        cancel_point(progress)?;
         if self.vectors.is_unusable() {
             self.as_writer_if_free(proof, |proof| self.repair_indexes(proof, progress))?;
         }
@@ -203,7 +208,7 @@ impl Store {
             }
             self.records.set_aside(model, &made.refused)?;
             if made.vectors.len() >= TEXTS_WORTH_A_SCALE {
-                self.measure(embedder, &as_stored(embedder.identity()));
+                self.measure(embedder, &as_stored(embedder.identity()), progress);
             }
             left -= made.texts() as u64;
             embedded += made.vectors.len() as u64;

@@ -77,7 +77,7 @@ impl Store {
             texts += self.embed_with_provider(&embedding, u64::MAX, progress)?;
         }
         if changed && embedder.is_quick() {
-            self.measure(&*embedder, &model);
+            self.measure(&*embedder, &model, progress);
         }
         self.records.shorten_wal()?;
         Ok(Reembedded { before, changed, texts })

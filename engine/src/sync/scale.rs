@@ -7,6 +7,7 @@ use memorist_embed::Embedder;
 
 use super::store::{KnownScale, LastScale, Store, identity};
 use crate::error::{Error, Result};
+use crate::progress::Progress;
 use crate::records::{Model, ModelId};
 use crate::scale::{CosineScale, QueryScale};
 
@@ -16,6 +17,9 @@ pub(super) const TEXTS_WORTH_A_SCALE: usize = 64;
 
 /// How long no scale is looked for where there was none: another process may measure it meanwhile.
 const UNTIL_NEXT_LOOK: Duration = Duration::from_secs(1);
+
+/// How long a search waits for another thread that measures: the embedder of a program may take minutes.
+const MEASURE_WAIT: Duration = Duration::from_secs(2);
 
 impl Store {
     /// How the cosines of a query with this vector of the store's model are read. Cosines as they are, until the model has been
@@ -49,25 +53,28 @@ impl Store {
     /// The store's model and its scale, if it was measured.
     pub(super) fn scale(&self) -> Result<Option<(ModelId, Arc<CosineScale>)>> {
         let Some((id, model)) = self.model()? else { return Ok(None) };
-        Ok(match self.known_scale(&mut self.scale.lock(), &identity(&model)) {
+        let Some(mut known) = self.scale.try_lock_for(MEASURE_WAIT) else { return Ok(None) };
+        Ok(match self.known_scale(&mut known, &identity(&model)) {
             Some(KnownScale::Scale(scale)) => Some((id, scale)),
             Some(KnownScale::Failed(_)) | None => None,
         })
     }
 
-    /// Measures the model behind `embedder`, unless that was done. A failure is logged: the search goes on without.
-    pub(super) fn measure(&self, embedder: &dyn Embedder, model: &Model) {
+    /// Measures the model behind `embedder`, unless that was done, or another thread does. A failure is logged: the search goes
+    /// on without.
+    pub(super) fn measure(&self, embedder: &dyn Embedder, model: &Model, progress: &dyn Progress) {
         let identity = identity(model);
-        let mut known = self.scale.lock();
+        let Some(mut known) = self.scale.try_lock_for(MEASURE_WAIT) else { return };
         if !embedder.is_measurable() || self.known_scale(&mut known, &identity).is_some() {
             return;
         }
-        let measured = CosineScale::measure(embedder, identity.clone()).map(Arc::new);
+        let measured = CosineScale::measure(embedder, identity.clone(), progress).map(Arc::new);
         *known = Some(match measured {
             Ok(scale) => {
                 self.keep_scale(&scale);
                 KnownScale::Scale(scale)
             }
+            Err(Error::Cancelled) => return,
             Err(error) => {
                 tracing::warn!("the scale of {} could not be measured: {error}", model.name);
                 KnownScale::Failed(identity)
