@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from .errors import InvalidInput
+from .errors import InvalidInput, ModelError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,23 +51,26 @@ def embedder(embed: Any, dimensions: int | None) -> tuple[Any, int]:
     """The function of a program, with what it returns checked, and the number of its dimensions."""
     import numpy as np
 
-    def called(texts: list[str]) -> NDArray[np.float32]:
-        made = np.asarray(embed(texts))
+    def checked(given: Any, count: int) -> NDArray[np.float32]:
+        made = np.asarray(given)
         if made.dtype != np.float32:
             try:
                 made = made.astype(np.float32)
             except (TypeError, ValueError) as error:
                 raise InvalidInput(f"what the function embed returns: {error}") from None
-        if made.ndim != 2 or made.shape[0] != len(texts):
+        if made.ndim != 2 or made.shape[0] != count:
             raise InvalidInput(
-                f"the function embed returned an array of shape {made.shape} for {len(texts)} texts; "
+                f"the function embed returned an array of shape {made.shape} for {count} texts; "
                 "it must return a row for each"
             )
-        if known and made.shape[1] != known[0]:
-            raise InvalidInput(f"the function embed returned {made.shape[1]} dimensions, not {known[0]}")
+        if dimensions and made.shape[1] != dimensions:
+            raise InvalidInput(f"the function embed returned {made.shape[1]} dimensions, not {dimensions}")
         return cast("NDArray[np.float32]", np.ascontiguousarray(made))
 
-    known = [dimensions] if dimensions else []
-    if not known:
-        known.append(int(called(["How many dimensions has this?"]).shape[1]))
-    return called, known[0]
+    if not dimensions:
+        try:
+            made = embed(["How many dimensions has this?"])
+        except Exception as error:
+            raise ModelError(f"the function embed raised {type(error).__name__}: {error}") from error
+        dimensions = int(checked(made, 1).shape[1])
+    return lambda texts: checked(embed(texts), len(texts)), dimensions

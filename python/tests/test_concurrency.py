@@ -300,6 +300,17 @@ def test_an_error_of_a_function_that_embeds_is_the_cause(tmp_path: Path) -> None
         assert any("KeyError" in warning for warning in store.search("x").warnings)
 
 
+def test_an_error_of_a_function_that_embeds_is_the_cause_when_a_store_is_opened(tmp_path: Path) -> None:
+    """39.17: it came as it was, which no `except memorist.Error` catches."""
+
+    def broken(texts: list[str]) -> NDArray[np.float32]:
+        raise KeyError("no such word")
+
+    with pytest.raises(memorist.ModelError, match="the function embed raised KeyError: 'no such word'") as raised:
+        Store(tmp_path / "store", embed=broken)
+    assert isinstance(raised.value.__cause__, KeyError)
+
+
 def test_a_vector_without_a_direction_from_a_function_is_refused(tmp_path: Path) -> None:
     def zeros(texts: list[str]) -> NDArray[np.float32]:
         return np.zeros((len(texts), 8), dtype=np.float32)
