@@ -71,7 +71,7 @@ class Conflict(Error):
 
 
 class Locked(Error):
-    """Others hold a lock for longer than anybody waits."""
+    """Others hold a lock for longer than anybody waits, or the function that embeds uses the store that calls it."""
 
 
 class Corrupt(Error):

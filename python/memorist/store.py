@@ -63,6 +63,7 @@ def _close_all() -> None:
     # Threads of the engine that call an embedding function need the interpreter.
     for store in list(_open):
         store.close()
+    _memorist.join_left()
 
 
 class Store:
@@ -78,8 +79,8 @@ class Store:
 
     :param path: the folder; made where it is absent. Without one the store that the command line uses.
     :param embed: what embeds. By default what the settings say: the local model, which is fetched on first use. A
-        function of a list of texts to an array with a row for each. ``None``: nothing; the program gives vectors, or
-        searches by words alone.
+        function of a list of texts to an array with a row for each, which uses no method of this store: each raises
+        :class:`Locked`. ``None``: nothing; the program gives vectors, or searches by words alone.
     :param model: the name of what embeds, if that is the program: change it whenever its vectors change. Vectors of
         two models are never compared.
     :param dimensions: of the function's vectors; without it, the function is called once to find out.
@@ -130,8 +131,11 @@ class Store:
         return self._engine.closed
 
     def close(self) -> None:
-        """Closes the store, once the calls of other threads are over. A second time does nothing."""
-        self._engine.close()
+        """Closes the store, once the calls of other threads are over. A second time does nothing.
+
+        :raises Locked: if the function that embeds closes the store that calls it.
+        """
+        self._engine.close(True)
 
     def __enter__(self) -> Store:
         return self
@@ -139,7 +143,8 @@ class Store:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self.close()
+        # Whoever has interrupted does not wait for a function that embeds.
+        self._engine.close(kind is None or not issubclass(kind, KeyboardInterrupt))
 
     def __repr__(self) -> str:
         return f"<Store {self.path!r}{', closed' if self.closed else ''}>"

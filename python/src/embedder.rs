@@ -1,16 +1,21 @@
 //! A Python function that embeds.
 
-use std::cell::Cell;
+use std::cell::RefCell;
+use std::ptr;
 
 use memorist_engine::embed::{self, Embedder, ModelIdentity};
 use memorist_server::library::own_model;
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
 use crate::arrays;
 
 thread_local! {
-    /// What a function that embeds has raised in this thread: the engine knows its text alone.
-    static RAISED: Cell<Option<PyErr>> = const { Cell::new(None) };
+    /// The calls of the store that this thread is in, each with what a function that embeds has raised in it: the engine knows
+    /// its text alone. Threads of the engine are in none.
+    static CALLS: RefCell<Vec<Option<PyErr>>> = const { RefCell::new(Vec::new()) };
+    /// The functions that this thread is in.
+    static RUNNING: RefCell<Vec<*const PythonEmbedder>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A Python function of a list of texts to an array with a row for each.
@@ -25,9 +30,20 @@ impl PythonEmbedder {
         PythonEmbedder { identity: own_model(name, dims), embed }
     }
 
+    /// Whether this thread is in the function.
+    pub fn is_running_here(&self) -> bool {
+        RUNNING.with_borrow(|running| running.iter().any(|other| ptr::eq(*other, self)))
+    }
+
     fn call(&self, texts: &[&str]) -> PyResult<embed::Result<Vec<Vec<f32>>>> {
         Python::attach(|py| {
-            let made = self.embed.bind(py).call1((texts.to_vec(),))?;
+            if let Some(ends) = ending(py) {
+                return Err(ends);
+            }
+            RUNNING.with_borrow_mut(|running| running.push(self));
+            let made = self.embed.bind(py).call1((texts.to_vec(),));
+            RUNNING.with_borrow_mut(Vec::pop);
+            let made = made?;
             let made = arrays::matrix("what the function embed returns", &made)?;
             let numbers = made.as_slice()?;
             Ok(arrays::rows(numbers, self.identity.dims).enumerate().map(of_length_one).collect())
@@ -37,8 +53,18 @@ impl PythonEmbedder {
 
 /// What `work` gives, and the last exception that the function raised in this thread meanwhile.
 pub fn watched<T>(work: impl FnOnce() -> T) -> (T, Option<PyErr>) {
-    RAISED.take();
-    (work(), RAISED.take())
+    CALLS.with_borrow_mut(|calls| calls.push(None));
+    let done = work();
+    (done, CALLS.with_borrow_mut(Vec::pop).flatten())
+}
+
+/// What ends the call that this thread is in: an exception that is no error, as `KeyboardInterrupt`. The function is not called
+/// again in it.
+fn ending(py: Python<'_>) -> Option<PyErr> {
+    CALLS.with_borrow(|calls| {
+        let raised = calls.last()?.as_ref()?;
+        (!raised.is_instance_of::<PyException>(py)).then(|| raised.clone_ref(py))
+    })
 }
 
 fn of_length_one((row, vector): (usize, &[f32])) -> embed::Result<Vec<f32>> {
@@ -66,7 +92,7 @@ impl Embedder for PythonEmbedder {
     fn embed_batch(&self, texts: &[&str]) -> embed::Result<Vec<Vec<f32>>> {
         let made = self.call(texts).unwrap_or_else(|raised| {
             let why = format!("the function embed raised {raised}");
-            RAISED.set(Some(raised));
+            CALLS.with_borrow_mut(|calls| calls.last_mut().map(|last| last.replace(raised)));
             Err(embed::Error::Failed(why))
         })?;
         match made.len() == texts.len() {

@@ -245,13 +245,15 @@ impl Index {
     }
 
     /// Merges segments until no merge makes searches faster.
-    fn optimize(&self, py: Python<'_>) -> PyResult<()> {
-        self.snapshot(py)?;
-        let Role::Writes { writer, current } = &self.role else {
+    fn optimize(slf: Py<Self>, py: Python<'_>) -> PyResult<()> {
+        slf.get().snapshot(py)?;
+        let Role::Writes { .. } = slf.get().role else {
             return Err(invalid(py, "the index was opened to be read only; open it without read_only"));
         };
-        let done = interruptible(py, |stop| {
-            let _one = self.merging.lock();
+        let done = interruptible(py, move |stop| {
+            let index = slf.get();
+            let Role::Writes { writer, current } = &index.role else { return Ok(()) };
+            let _one = index.merging.lock();
             let progress = |_| if stop.cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
             loop {
                 let merge = match writer.lock().as_mut() {
@@ -371,7 +373,7 @@ impl Index {
     /// What is wrong with the files, reading every byte.
     fn verify(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let snapshot = self.snapshot(py)?;
-        let problems = interruptible(py, |_| snapshot.verify())?;
+        let problems = interruptible(py, move |_| snapshot.verify())?;
         Ok(problems.iter().map(ToString::to_string).collect())
     }
 

@@ -32,6 +32,12 @@ mod _memorist {
     #[pymodule_export]
     use crate::store::Engine;
 
+    /// Waits for work that was left to end by itself.
+    #[pyfunction]
+    fn join_left(py: Python<'_>) -> PyResult<()> {
+        crate::interrupt::join_left(py)
+    }
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use serde_json::{Map, Value};
 
 use crate::embedder::{self, PythonEmbedder};
-use crate::interrupt::{Stop, interruptible};
+use crate::interrupt::{Stop, in_background, interruptible};
 use crate::{arrays, errors};
 
 /// How often to look whether the calls of other threads are over.
@@ -23,6 +23,8 @@ const LOOK: Duration = Duration::from_millis(2);
 pub struct Engine {
     library: RwLock<Option<Arc<Library>>>,
     folder: PathBuf,
+    /// The function of the program, if that embeds.
+    embedder: Option<Arc<PythonEmbedder>>,
     /// The process that opened it: its threads and locks are not in a fork of it.
     process: u32,
 }
@@ -33,8 +35,19 @@ impl Engine {
             let why = "the store was opened before this process was forked; open it again here";
             return Err(errors::exception(py, "Closed", why));
         }
+        self.not_in_its_function(py)?;
         let library = self.library.read().clone();
         library.ok_or_else(|| errors::exception(py, "Closed", "the store is closed; open it again"))
+    }
+
+    /// Refuses calls of the function that embeds: the one that has called it may have a lock that they would wait for, and
+    /// closing would wait for that one.
+    fn not_in_its_function(&self, py: Python<'_>) -> PyResult<()> {
+        if self.embedder.as_ref().is_some_and(|embedder| embedder.is_running_here()) {
+            let why = "the function embed cannot use the store that calls it; use the store before, or afterwards";
+            return Err(errors::exception(py, "Locked", why));
+        }
+        Ok(())
     }
 
     /// What `work` does with the store, without the interpreter.
@@ -54,10 +67,10 @@ impl Engine {
     }
 
     /// The same for work that takes a while.
-    fn interruptible<T: Send>(
+    fn interruptible<T: Send + 'static>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&Library, &Stop) -> Result<T, Problem> + Send,
+        work: impl FnOnce(&Library, &Stop) -> Result<T, Problem> + Send + 'static,
     ) -> PyResult<T> {
         let library = self.library(py)?;
         let done = interruptible(py, move |stop| {
@@ -108,10 +121,10 @@ impl Engine {
         model: Option<String>,
         dimensions: usize,
     ) -> PyResult<Self> {
-        let embeds = match embed {
-            Some(embed) => {
-                Embeds::With(Arc::new(PythonEmbedder::new(embed, model.as_deref().unwrap_or_default(), dimensions)))
-            }
+        let name = model.as_deref().unwrap_or_default();
+        let embedder = embed.map(|embed| Arc::new(PythonEmbedder::new(embed, name, dimensions)));
+        let embeds = match embedder.clone() {
+            Some(embedder) => Embeds::With(embedder),
             None if embeds => Embeds::AsConfigured,
             None => Embeds::Nothing,
         };
@@ -119,7 +132,7 @@ impl Engine {
         let opened = py.detach(|| Library::open(options, model));
         let library = opened.map_err(|problem| errors::of_problem(py, problem))?;
         let folder = library.folder().to_owned();
-        Ok(Engine { library: RwLock::new(Some(Arc::new(library))), folder, process: std::process::id() })
+        Ok(Engine { library: RwLock::new(Some(Arc::new(library))), folder, embedder, process: std::process::id() })
     }
 
     /// The folder of the store.
@@ -191,8 +204,10 @@ impl Engine {
 
     /// Reads the files that have changed.
     fn sync(&self, py: Python<'_>, paths: Vec<PathBuf>, force: bool) -> PyResult<String> {
-        let paths: Vec<_> = paths.iter().map(PathBuf::as_path).collect();
-        self.interruptible(py, |library, stop| Ok(library.sync(&paths, force, stop)?.to_string()))
+        self.interruptible(py, move |library, stop| {
+            let paths: Vec<_> = paths.iter().map(PathBuf::as_path).collect();
+            Ok(library.sync(&paths, force, stop)?.to_string())
+        })
     }
 
     /// Embeds and indexes what is new.
@@ -202,31 +217,33 @@ impl Engine {
 
     /// Writes all that is seen into a file.
     fn export(&self, py: Python<'_>, file: PathBuf, embeddings: bool) -> PyResult<String> {
-        self.interruptible(py, |library, stop| Ok(library.export(&file, embeddings, stop)?.to_string()))
+        self.interruptible(py, move |library, stop| Ok(library.export(&file, embeddings, stop)?.to_string()))
     }
 
     /// Merges the memories of such a file.
     fn import_(&self, py: Python<'_>, file: PathBuf) -> PyResult<String> {
-        self.interruptible(py, |library, stop| Ok(library.import(&file, stop)?.to_string()))
+        self.interruptible(py, move |library, stop| Ok(library.import(&file, stop)?.to_string()))
     }
 
-    /// Closes the store, once the calls of other threads are over.
-    fn close(&self, py: Python<'_>) -> PyResult<()> {
+    /// Closes the store, once the calls of other threads are over; without `wait`, in the background.
+    fn close(&self, py: Python<'_>, wait: bool) -> PyResult<()> {
         if self.process != std::process::id() {
             return Ok(());
         }
+        self.not_in_its_function(py)?;
         let mut library = self.library.write().take();
-        while let Some(open) = library.take() {
-            library = py.detach(|| match Arc::try_unwrap(open) {
-                Ok(open) => {
-                    drop(open);
-                    None
-                }
+        while let Some(open) = library {
+            if !wait {
+                py.detach(|| in_background(|| drop(open)));
+                return Ok(());
+            }
+            match Arc::try_unwrap(open) {
+                Ok(open) => return interruptible(py, |_| drop(open)),
                 Err(busy) => {
-                    std::thread::sleep(LOOK);
-                    Some(busy)
+                    py.detach(|| std::thread::sleep(LOOK));
+                    library = Some(busy);
                 }
-            });
+            }
             if let Err(raised) = py.check_signals() {
                 *self.library.write() = library;
                 return Err(raised);
@@ -238,14 +255,14 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        let library = self.library.write().take();
+        let Some(library) = self.library.write().take() else { return };
         if self.process != std::process::id() {
             // Its threads are not in this process: nothing can end them.
             std::mem::forget(library);
             return;
         }
-        // The thread that is waited for may call the function that embeds.
-        Python::attach(|py| py.detach(|| drop(library)));
+        // The thread that is waited for may call the function that embeds, and this one may be in it.
+        Python::attach(|py| py.detach(|| in_background(|| drop(library))));
     }
 }
 

@@ -272,6 +272,141 @@ def test_ctrl_c_while_closing_leaves_the_store_open(tmp_path: Path) -> None:
     assert (ended.returncode, out, err) == (0, "interrupted False\nTrue\n", "")
 
 
+def output(code: str, folder: Path, timeout: float = 60) -> str:
+    """What another Python has printed, which must end by itself."""
+    child = run(code, folder)
+    try:
+        out, err = child.communicate(timeout=timeout)
+    finally:
+        child.kill()
+    assert (child.returncode, err) == (0, ""), (child.returncode, out, err)
+    return out
+
+
+@pytest.mark.parametrize("by", ["store.flush()", "store.search('x')", "store.add('y')", "others()"])
+@pytest.mark.parametrize("used", ["store.close()", "store.flush()", "store.add('z')", "store.search('z')", "store.sync()"])
+def test_a_function_that_embeds_cannot_use_the_store_that_calls_it(tmp_path: Path, used: str, by: str) -> None:
+    """39.17: most of them waited for ever."""
+    code = f"""
+        import sys, time, numpy, memorist
+        raised = []
+        def embed(texts):
+            try:
+                {used}
+            except memorist.Locked as error:
+                raised.append(error)
+            return numpy.ones((len(texts), 8), dtype=numpy.float32)
+        def others():
+            while not raised:
+                time.sleep(0.01)
+        store = memorist.Store(sys.argv[1], embed=embed, model="ones", dimensions=8)
+        store.add_many(["x"])
+        {by}
+        others()
+        store.close()
+        print(raised[0])
+    """
+    said = output(code, tmp_path / "store", 20)
+    assert said == "the function embed cannot use the store that calls it; use the store before, or afterwards\n"
+
+
+def test_a_function_that_embeds_uses_another_store(tmp_path: Path) -> None:
+    with Store(tmp_path / "other", embed=None) as other, Store(tmp_path / "store", embed=None) as plain:
+        other.add("boats", vector=[1.0, 0.0])
+
+        def cached(texts: list[str]) -> list[list[float]]:
+            assert plain.path and other.search("boats", mode="keyword")
+            return [[1.0, 0.0] for _ in texts]
+
+        with Store(tmp_path / "store", embed=cached, model="cached", dimensions=2) as store:
+            store.add("ships")
+            store.flush()
+            assert store.stats().pending_embeddings == 0
+
+
+def test_a_function_that_embeds_may_let_go_of_its_store(tmp_path: Path) -> None:
+    """39.17: the store's thread waited for itself."""
+    code = """
+        import sys, threading, numpy, memorist
+        gone = threading.Event()
+        def embed(texts):
+            global store
+            store = None
+            gone.set()
+            return numpy.ones((len(texts), 8), dtype=numpy.float32)
+        store = memorist.Store(sys.argv[1], embed=embed, model="ones", dimensions=8)
+        store.add_many(["x"])
+        gone.wait()
+        print("end")
+    """
+    assert output(code, tmp_path / "store", 20) == "end\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+@pytest.mark.parametrize("what", ["store.flush()", "store.close()", "store.sync()", "store.search('q')", "del store"])
+def test_ctrl_c_does_not_wait_for_a_function_that_embeds(tmp_path: Path, what: str) -> None:
+    """39.17: each waited until the function returned."""
+    code = f"""
+        import os, signal, sys, threading, time, numpy, memorist
+        called, returns = threading.Event(), threading.Event()
+        def embed(texts):
+            called.set()
+            returns.wait(20)
+            return numpy.ones((len(texts), 4), dtype=numpy.float32)
+        def interrupt():
+            global began
+            called.wait()
+            time.sleep(0.5)
+            began = time.monotonic()
+            os.kill(os.getpid(), signal.SIGINT)
+        store = memorist.Store(sys.argv[1], embed=embed, dimensions=4, model="slow")
+        path = store.path
+        store.add_many(["x"])
+        if {what!r} in ("store.close()", "del store"):
+            called.wait()
+        threading.Thread(target=interrupt).start()
+        try:
+            {what}
+            for _ in range(100):
+                time.sleep(0.1)
+        except KeyboardInterrupt:
+            print("interrupted", time.monotonic() - began < 5)
+        returns.set()
+        if {what!r} != "del store":
+            store.close()
+        with memorist.Store(path, embed=None) as store:
+            print(store.stats().total_entries)
+    """
+    assert output(code, tmp_path / "store") == "interrupted True\n1\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+def test_ctrl_c_leaves_a_with_statement_at_once_and_the_program_waits_for_its_threads(tmp_path: Path) -> None:
+    """39.17: the first of two waited for the function, the other one was lost."""
+    code = """
+        import os, signal, sys, threading, time, numpy, memorist
+        called = threading.Event()
+        def embed(texts):
+            called.set()
+            time.sleep(3)
+            print("embedded", flush=True)
+            return numpy.ones((len(texts), 4), dtype=numpy.float32)
+        def interrupt():
+            global began
+            called.wait()
+            began = time.monotonic()
+            os.kill(os.getpid(), signal.SIGINT)
+        threading.Thread(target=interrupt).start()
+        try:
+            with memorist.Store(sys.argv[1], embed=embed, dimensions=4, model="slow") as store:
+                store.add_many(["x"])
+                store.flush()
+        except KeyboardInterrupt:
+            print("interrupted", time.monotonic() - began < 2.5, store.closed, flush=True)
+    """
+    assert output(code, tmp_path / "store").startswith("interrupted True True\nembedded\n")
+
+
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
 def test_an_exception_that_is_no_error_goes_through_a_function_that_embeds(
     tmp_path: Path, kind: type[BaseException]
@@ -296,6 +431,9 @@ def test_an_error_of_a_function_that_embeds_is_the_cause(tmp_path: Path) -> None
         store.add("x")
         with pytest.raises(memorist.ModelError, match="KeyError") as raised:
             store.embed(["x"])
+        assert isinstance(raised.value.__cause__, KeyError)
+        with pytest.raises(memorist.ModelError, match="KeyError") as raised:
+            store.flush()
         assert isinstance(raised.value.__cause__, KeyError)
         assert any("KeyError" in warning for warning in store.search("x").warnings)
 
