@@ -3,7 +3,7 @@
 // it, and its exit code or signal is this one's.
 'use strict';
 
-const { spawn } = require('node:child_process');
+const { spawn, execFileSync } = require('node:child_process');
 
 const known = Object.keys(require('./package.json').optionalDependencies);
 const platform = `${process.platform}-${process.arch}`;
@@ -37,6 +37,39 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     // Ctrl-C on a terminal has reached the program already, and a second one would end it at once.
     if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
   });
+}
+// A server on stdin and stdout ends with the process that started it, which is this one: so this one ends with its client. npx
+// starts this one by npm and a shell, which outlive their own.
+function parentOf(pid) {
+  const [, parent, name] = execFileSync('ps', ['-o', 'ppid=,comm=', '-p', pid], { encoding: 'utf8' }).match(/(\d+)\s+(.*)/);
+  return { pid: Number(parent), name };
+}
+
+function client() {
+  if (process.env.npm_lifecycle_event !== 'npx') return process.ppid;
+  const above = parentOf(process.ppid);
+  return /(^|[/-])(sh|bash|dash|zsh)$/.test(above.name.trim()) ? parentOf(above.pid).pid : above.pid;
+}
+
+function endWith(pid) {
+  const parent = process.ppid;
+  setInterval(() => {
+    try {
+      if (process.ppid === parent) process.kill(pid, 0);
+      else process.exit();
+    } catch (error) {
+      if (error.code !== 'EPERM') process.exit();
+    }
+  }, 1000).unref();
+}
+
+const args = process.argv.slice(2);
+if (process.platform !== 'win32' && args.includes('serve') && !args.some((arg) => arg.startsWith('--http'))) {
+  try {
+    endWith(client());
+  } catch {
+    // Without `ps` it ends when stdin does.
+  }
 }
 child.on('exit', (code, signal) => {
   if (signal === null) process.exit(code);

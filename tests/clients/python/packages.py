@@ -3,6 +3,7 @@ with an MCP client, and finding by meaning with the model of its packages. `.ci/
 
 import argparse
 import asyncio
+import contextlib
 import fcntl
 import os
 import shutil
@@ -128,12 +129,51 @@ def by_npx(machine):
         pass
     server.send_signal(signal.SIGTERM)
     ends(checks, "a signal reaches the program", server, 5.0)
+    ends_with_its_client(checks, machine, folder, "node", "node_modules/memorist/memorist.js", "serve")
+    ends_with_its_client(checks, machine, folder, "npx", "--offline", "memorist", "serve")
     broken = Path(tempfile.mkdtemp(dir=machine.scratch)) / "memorist"
     shutil.copytree(folder / "node_modules/memorist", broken)
     said = machine.run("node", broken / "memorist.js", "--version")
     checks.that("without the package of the platform it says so",
                 said.returncode == 1 and "is not installed" in said.stderr and said.stderr.count("\n") == 1, said)
     return checks.failed
+
+
+def ends_with_its_client(checks, machine, folder, *command):
+    """39.12: a client is killed whose pipe another process has, too: this one. What it started ends."""
+    start = 'exec 3<&0; "$@" <&3 >/dev/null 2>&1 & wait'
+    client = subprocess.Popen(["sh", "-c", start, "sh", *command], cwd=folder, env=os.environ | machine.home(),
+                              stdin=subprocess.PIPE, start_new_session=True)
+    wait_until(lambda: "memorist" in running(client.pid), 20.0)
+    time.sleep(3.0)
+    checks.that(f"{command[0]}: it serves as long as its client lives", "memorist" in running(client.pid), running(client.pid))
+    client.kill()
+    client.wait()
+    ended = wait_until(lambda: not running(client.pid), 10.0)
+    checks.that(f"{command[0]}: it ends with its client", ended, running(client.pid))
+    if not ended:
+        os.killpg(client.pid, signal.SIGKILL)
+    client.stdin.close()
+
+
+def running(group):
+    """The names of the programs of a process group."""
+    names = []
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            before, after = file.read_text().rsplit(")", 1)
+            state, _, of_group = after.split()[:3]
+            if int(of_group) == group and state != "Z":
+                names.append(before.split("(", 1)[1])
+    return names
+
+
+def wait_until(is_so, seconds):
+    """Whether it is so before the time is over."""
+    end = time.monotonic() + seconds
+    while not (so := is_so()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return so
 
 
 def debian(machine):
