@@ -73,6 +73,7 @@ use settings::Settings;
 /// Runs the command of this process. `version` is what `--version` says.
 pub fn run(version: &'static str) -> ExitCode {
     let started = Instant::now();
+    mcp::note_parent();
     let cli = match Cli::read(std::env::args_os(), version) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() && cli::hook::is_meant() => {

@@ -60,6 +60,33 @@ fn item_12_a_server_ends_with_its_client_though_another_process_has_the_pipe() {
     assert!(has_ended, "it lives on, {LONGEST:?} after its client");
 }
 
+/// Item 12: a server that has only begun to start saw its new parent as the one that had started it.
+#[test]
+fn item_12_a_server_ends_whose_client_is_killed_while_it_starts() {
+    let started = |_| {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        let mut server = Command::new("sh");
+        server.args(["-c", "exec \"$@\" 2>log", "sh"]).current_dir(folder.path());
+        let program = memorist(folder.path(), &["serve", "--verbose"]);
+        server.arg(program.get_program()).args(program.get_args());
+        server.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let (mut client, pipe, server) = client_of(&server);
+        let start = Instant::now();
+        while !fs::read_to_string(&log).is_ok_and(|log| log.contains("serving")) {
+            assert!(start.elapsed() < LONGEST, "it does not start");
+        }
+        client.kill().unwrap();
+        client.wait().unwrap();
+        (folder, pipe, server)
+    };
+    let servers: Vec<_> = (0..8).map(started).collect();
+    let live: Vec<u32> =
+        servers.iter().map(|(_, _, server)| *server).filter(|server| !ends_within(*server, LONGEST)).collect();
+    live.iter().for_each(|server| end(*server));
+    assert!(live.is_empty(), "{} of {} live on", live.len(), servers.len());
+}
+
 /// Item 12: one that was left in the background on purpose goes on.
 #[test]
 fn item_12_a_server_over_http_goes_on_without_the_process_that_started_it() {

@@ -62,6 +62,7 @@ use crate::exit::{Failure, Kind, Outcome};
 use crate::serving::{Access, Changes, Dispatcher, INTERVAL, stop_signal};
 use crate::settings::Settings;
 use clients::Clients;
+pub use stdio::note_parent;
 use watching::Watching;
 
 /// Serves until the client goes away or a signal stops it.

@@ -2,6 +2,8 @@
 
 use std::io;
 use std::sync::Arc;
+#[cfg(unix)]
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -9,6 +11,8 @@ use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, ServerJso
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::Transport;
 use rmcp::{RoleServer, ServiceExt};
+#[cfg(unix)]
+use rustix::process::{Pid, getppid};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::{Mutex, mpsc};
 use tokio::task::AbortHandle;
@@ -73,12 +77,22 @@ pub async fn serve(handler: Handler, stop: impl Future<Output = ()>) -> Result<(
     ended.map(drop).map_err(|error| Failure::new(Kind::Internal, error.to_string()))
 }
 
+/// The process that started this one.
+#[cfg(unix)]
+static PARENT: OnceLock<Option<Pid>> = OnceLock::new();
+
+/// Notes the process that started this one. Call it first: one that has ended by then is not known any more.
+pub fn note_parent() {
+    #[cfg(unix)]
+    PARENT.get_or_init(getppid);
+}
+
 /// Ends when the process that started this one has: stdin does not if another process has the pipe, too, as one that the
 /// client has started beside this one may. The parent of an orphan is process 1, which ends last.
 #[cfg(unix)]
 async fn parent_ended() {
-    let parent = rustix::process::getppid();
-    while rustix::process::getppid() == parent {
+    let parent = *PARENT.get_or_init(getppid);
+    while getppid() == parent {
         tokio::time::sleep(PARENT_INTERVAL).await;
     }
 }
