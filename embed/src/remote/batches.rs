@@ -26,6 +26,7 @@ pub(super) struct Batches<'a> {
     /// Tokens of a text that the model reads.
     pub max_tokens: usize,
     pub purpose: Purpose,
+    pub attempts: Attempts,
     pub stop: Stop<'a>,
     /// Whether any text was accepted, so that a refusal is probably about its text.
     pub is_sound: Cell<bool>,
@@ -63,20 +64,20 @@ impl Batches<'_> {
     }
 
     fn ask(&self, texts: &[&str], made: &mut Vec<Outcome>) -> Result<(), Failure> {
-        let why = match self.request(texts, Attempts::of(self.purpose)) {
+        let why = match self.request(texts, self.attempts) {
             Ok(vectors) => {
                 let outcomes: Vec<Outcome> = vectors.into_iter().map(|numbers| self.outcome(numbers)).collect();
                 if outcomes.iter().any(Result::is_ok) {
                     self.is_sound.set(true);
                 } else {
-                    self.require_sound(Attempts::of(self.purpose))?;
+                    self.require_sound(self.attempts)?;
                 }
                 made.extend(outcomes);
                 return Ok(());
             }
             Err(Failure::Refused(why)) => {
                 if texts.len() > 1 && !self.is_sound.get() {
-                    self.require_sound(Attempts::of(self.purpose))?;
+                    self.require_sound(self.attempts)?;
                 }
                 why
             }
@@ -118,13 +119,13 @@ impl Batches<'_> {
             rest = shorter;
         }
         // By now the provider may refuse everything, as it does when an account is closed.
-        self.require_sound(Attempts::of(self.purpose))?;
+        self.require_sound(self.attempts)?;
         Ok(Err(Refusal(why.to_owned())))
     }
 
     /// The vector of a text; `None` if it is refused.
     fn accepted(&self, text: &str) -> Result<Option<Vec<f32>>, Failure> {
-        match self.request(&[text], Attempts::of(self.purpose)) {
+        match self.request(&[text], self.attempts) {
             Ok(mut vectors) => Ok(vectors.pop().and_then(|numbers| self.outcome(numbers).ok())),
             Err(Failure::Refused(_) | Failure::ServerError(..)) => Ok(None),
             Err(other) => Err(other),

@@ -72,8 +72,9 @@ impl Loader for RemoteLoader {
     fn verify_within(&self, most: Duration) -> Result<Option<String>> {
         self.require_key()?;
         let known = self.provider.dims();
-        let started = Instant::now();
-        let found = self.provider.learn(&|| started.elapsed() >= most).map_err(|error| match error {
+        let until = Instant::now().checked_add(most);
+        let gives_up = || until.is_some_and(|until| Instant::now() >= until);
+        let found = self.provider.learn(until, &gives_up).map_err(|error| match error {
             Error::Cancelled => {
                 let why = format!("it did not answer within {} s, as long as a check waits", most.as_secs_f64());
                 self.provider.breaker.slow(&why, Instant::now())
@@ -98,7 +99,7 @@ impl Loader for RemoteLoader {
     fn load(&self, _announce: &mut dyn FnMut(&Plan), progress: &dyn Progress) -> Result<Arc<dyn Embedder>> {
         self.require_key()?;
         if self.provider.dims().is_none() {
-            self.provider.learn(&|| progress.cancelled())?;
+            self.provider.learn(None, &|| progress.cancelled())?;
         }
         self.embedder()
     }
@@ -107,7 +108,7 @@ impl Loader for RemoteLoader {
         self.require_key()?;
         if self.provider.dims().is_none() {
             self.provider.breaker.check(Instant::now())?;
-            in_time(&self.provider, |provider| provider.learn(&|| false))?;
+            in_time(&self.provider, |provider| provider.learn(None, &|| false))?;
         }
         self.embedder()
     }

@@ -35,6 +35,7 @@ pub(super) struct Provider {
 /// How vectors are requested.
 struct Call<'a> {
     purpose: Purpose,
+    attempts: Attempts,
     /// Numbers per vector, if they are known.
     dims: Option<usize>,
     /// The state of the cache before the texts were read. Without it nothing is kept.
@@ -67,10 +68,12 @@ impl Provider {
         })
     }
 
-    /// Asks the provider itself for one vector, whatever is kept, to learn how many numbers it has.
-    pub fn learn(&self, stop: Stop<'_>) -> Result<usize> {
+    /// Asks the provider itself for one vector, whatever is kept, to learn how many numbers it has. What it answers to a caller
+    /// that gives up at `until` is not asked again if that would be later.
+    pub fn learn(&self, until: Option<Instant>, stop: Stop<'_>) -> Result<usize> {
         let mut made = [None];
-        let call = Call { purpose: Purpose::Document, dims: None, since: None, stop };
+        let purpose = Purpose::Document;
+        let call = Call { purpose, attempts: Attempts::of(purpose).until(until), dims: None, since: None, stop };
         self.make(&[PROBE], &[0], &call, &mut made)?;
         let [made] = made;
         let found = made.ok_or_else(no_vector)?.map_err(refused)?.len();
@@ -129,7 +132,7 @@ impl Provider {
         let failed = match missing.is_empty() {
             true => None,
             false => {
-                let call = Call { purpose, dims: Some(dims), since, stop };
+                let call = Call { purpose, attempts: Attempts::of(purpose), dims: Some(dims), since, stop };
                 let asked = self.breaker.check(Instant::now());
                 asked.and_then(|()| self.make(texts, &missing, &call, &mut outcomes)).err()
             }
@@ -146,15 +149,16 @@ impl Provider {
 
     /// Makes the first missing vectors, as many as fit into a request. What was made before a failure is kept.
     fn make(&self, texts: &[&str], missing: &[usize], call: &Call<'_>, outcomes: &mut [Option<Outcome>]) -> Result<()> {
-        let Call { purpose, dims, since, stop } = *call;
+        let Call { purpose, attempts, dims, since, stop } = *call;
         let one_by_one = self.profile.dialect.limits().one_by_one && purpose == Purpose::Document;
         let _turn = one_by_one.then(|| self.turn.lock());
         let batches = Batches {
             http: &self.http,
             profile: &self.profile,
             dims,
-            max_tokens: self.max_tokens(purpose, stop).map_err(|failure| self.failed(failure))?,
+            max_tokens: self.max_tokens(attempts, stop).map_err(|failure| self.failed(failure))?,
             purpose,
+            attempts,
             stop,
             is_sound: Cell::new(false),
         };
@@ -210,7 +214,7 @@ impl Provider {
     }
 
     /// Tokens of a text that the model reads: as set, as it says, or as is known of it.
-    fn max_tokens(&self, purpose: Purpose, stop: Stop<'_>) -> Result<usize, Failure> {
+    fn max_tokens(&self, attempts: Attempts, stop: Stop<'_>) -> Result<usize, Failure> {
         if let Some(known) = self.max_tokens.get() {
             return Ok(*known);
         }
@@ -218,7 +222,7 @@ impl Provider {
         let said = match dialect.window_request(&settings.model).filter(|_| settings.max_tokens.is_none()) {
             None => None,
             Some((operation, body)) => {
-                match retry::send(&self.http, &self.profile, operation, &body, 0, Attempts::of(purpose), stop) {
+                match retry::send(&self.http, &self.profile, operation, &body, 0, attempts, stop) {
                     Ok(answer) => dialect.window(&answer),
                     // Servers that are only compatible may not have this question.
                     Err(Failure::Never(_) | Failure::Refused(_)) => None,

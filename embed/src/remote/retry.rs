@@ -10,21 +10,34 @@ use super::profile::{Profile, Purpose};
 use super::reason;
 use crate::hashed::next_random;
 
-/// How often a request is sent in all, and the pause before the second; each further one is twice as long.
+/// How often a request is sent.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Attempts(u32, Duration);
+pub(super) struct Attempts {
+    /// In all.
+    most: u32,
+    /// The pause before the second; each further one is twice as long.
+    first_pause: Duration,
+    /// No pause is longer than until then.
+    until: Option<Instant>,
+}
 
 impl Attempts {
     /// It is not repeated.
-    pub const ONE: Self = Attempts(1, Duration::ZERO);
+    pub const ONE: Self = Attempts { most: 1, first_pause: Duration::ZERO, until: None };
 
     /// As often as suits the purpose.
     pub fn of(purpose: Purpose) -> Self {
-        match purpose {
-            Purpose::Document => Attempts(3, Duration::from_millis(500)),
+        let (most, pause) = match purpose {
+            Purpose::Document => (3, 500),
             // Somebody waits.
-            Purpose::Query => Attempts(2, Duration::from_millis(100)),
-        }
+            Purpose::Query => (2, 100),
+        };
+        Attempts { most, first_pause: Duration::from_millis(pause), until: None }
+    }
+
+    /// The same for somebody who gives up then.
+    pub fn until(self, until: Option<Instant>) -> Self {
+        Attempts { until, ..self }
     }
 }
 
@@ -49,7 +62,7 @@ pub(super) fn send(
 /// Asks until there is an answer, or until it is clear that there will be none.
 pub(super) fn repeat<T>(
     profile: &Profile,
-    Attempts(attempts, first_pause): Attempts,
+    Attempts { most, first_pause, until }: Attempts,
     stop: Stop<'_>,
     ask: impl Fn() -> Result<T, Failure>,
 ) -> Result<T, Failure> {
@@ -63,15 +76,16 @@ pub(super) fn repeat<T>(
             return Err(failure);
         };
         let pause = demanded.unwrap_or(first_pause * 2u32.pow(attempt - 1));
-        if pause > LONGEST_PAUSE {
+        let asked_again = Instant::now() + pause + jitter(pause);
+        if pause > LONGEST_PAUSE || until.is_some_and(|until| asked_again >= until) {
             return Err(Failure::Later(why.clone(), *demanded));
         }
-        if attempt == attempts {
+        if attempt == most {
             return Err(failure);
         }
         tracing::debug!("the embedding provider {} is asked again in {pause:?}: {why}", profile.name());
         attempt += 1;
-        wait(pause + jitter(pause), stop)?;
+        wait(asked_again, stop)?;
     }
 }
 
@@ -83,6 +97,10 @@ pub(super) fn judge(profile: &Profile, answer: Answer) -> Result<Vec<u8>, Failur
     }
     let Said { code, message } = said(&body);
     let why = reason::about(&message).map_or(format!("status {status}"), |about| format!("status {status}: {about}"));
+    let later = || match retry_after {
+        Some(pause) => format!("{why}; it asks to wait {} s", pause.as_secs_f64().ceil()),
+        None => why.clone(),
+    };
     let is_exhausted = code.contains("insufficient_quota") || code.contains("billing") || status == 402;
     Err(match status {
         _ if is_exhausted => Failure::Never(format!("its quota is exhausted ({why})")),
@@ -91,8 +109,8 @@ pub(super) fn judge(profile: &Profile, answer: Answer) -> Result<Vec<u8>, Failur
         404 | 405 => Failure::Never(format!("it does not know this model or address ({why})")),
         400 | 413 | 422 => Failure::Refused(why),
         _ if profile.dialect.is_about_texts(status, &message) => Failure::Refused(why),
-        408 | 409 | 425 | 429 => Failure::Later(why, retry_after),
-        500.. => Failure::ServerError(why, retry_after),
+        408 | 409 | 425 | 429 => Failure::Later(later(), retry_after),
+        500.. => Failure::ServerError(later(), retry_after),
         _ => Failure::Never(why),
     })
 }
@@ -119,9 +137,8 @@ fn said(body: &[u8]) -> Said {
 }
 
 /// Waits, unless the caller gives up.
-fn wait(pause: Duration, stop: Stop<'_>) -> Result<(), Failure> {
+fn wait(until: Instant, stop: Stop<'_>) -> Result<(), Failure> {
     const STEP: Duration = Duration::from_millis(50);
-    let until = Instant::now() + pause;
     loop {
         if stop() {
             return Err(Failure::Cancelled);

@@ -120,6 +120,21 @@ fn nobody_at_the_address_is_a_failure_that_names_it() {
     assert!(error.contains(&url) && error.contains("gives no vectors"), "{error}");
 }
 
+/// Item 13: what it answers is said, also if it asks for a longer pause than a check has, and at whatever request.
+#[test]
+fn item_13_a_check_says_what_a_provider_answers_that_asks_to_wait() {
+    for seconds in ["2", "20"] {
+        let busy = move |_, _: &Request| ResponseTemplate::new(503).insert_header("retry-after", seconds);
+        for protocol in ALL {
+            let server = Server::start(busy, protocol);
+            let host = ModelHost::new(&ModelSource::Remote(Box::new(server.settings(protocol))).into()).unwrap();
+            let error = host.verify_within(Duration::from_secs(1)).unwrap_err().to_string();
+            let said = format!("gives no vectors: status 503; it asks to wait {seconds} s");
+            assert!(error.contains(&said), "{protocol:?}: {error}");
+        }
+    }
+}
+
 /// Item 13: a check of a provider that takes the connection and never answers says so soon.
 #[test]
 fn item_13_a_check_does_not_wait_for_a_provider_that_never_answers() {
