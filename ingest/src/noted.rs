@@ -10,8 +10,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process;
-use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::SystemTime;
 
 use memorist_durable::LockedFile;
 use memorist_engine::Engine;
@@ -24,8 +23,6 @@ const MOST_BYTES: u64 = 64 << 10;
 const TAKEN: &str = "transcripts-";
 /// What is locked while somebody reads what they name.
 const LOCK: &str = "reading.lock";
-/// How often to look whether another one has finished.
-const RETRY: Duration = Duration::from_millis(25);
 
 /// The file of a store.
 #[derive(Debug, Clone)]
@@ -73,23 +70,13 @@ impl Noted {
         Ok(self.file.try_exists()? || !self.taken()?.is_empty())
     }
 
-    /// The right to read what they name: one process has it at a time, so that no more wait than were started within
-    /// `wait`. `None` if another one still has it then, which looks for new notes when it has finished.
+    /// The right to read what they name: one process has it at a time. `None` if another one has it, which looks for new notes
+    /// when it has given the right back.
     ///
     /// # Errors
     /// Those of the file system.
-    pub fn alone(&self, wait: Duration) -> io::Result<Option<LockedFile>> {
-        let begun = Instant::now();
-        loop {
-            let file = private(OpenOptions::new().append(true).create(true), &self.folder.join(LOCK))?;
-            if let Some(alone) = LockedFile::try_lock(file)? {
-                return Ok(Some(alone));
-            }
-            if begun.elapsed() >= wait {
-                return Ok(None);
-            }
-            thread::sleep(RETRY);
-        }
+    pub fn alone(&self) -> io::Result<Option<LockedFile>> {
+        LockedFile::try_lock(private(OpenOptions::new().append(true).create(true), &self.folder.join(LOCK))?)
     }
 
     /// Takes the notes, and those that somebody took and did not finish.
@@ -207,14 +194,12 @@ mod tests {
     }
 
     #[test]
-    fn one_process_reads_and_the_next_waits_for_a_while_only() {
+    fn one_process_reads_and_the_next_leaves_its_notes_to_it() {
         let (_folder, noted) = store();
-        let alone = noted.alone(Duration::ZERO).unwrap().expect("nobody reads");
-        let begun = Instant::now();
-        assert!(noted.alone(Duration::from_millis(100)).unwrap().is_none());
-        assert!(begun.elapsed() >= Duration::from_millis(100));
+        let alone = noted.alone().unwrap().expect("nobody reads");
+        assert!(noted.alone().unwrap().is_none());
         drop(alone);
-        assert!(noted.alone(Duration::ZERO).unwrap().is_some());
+        assert!(noted.alone().unwrap().is_some());
         assert!(!noted.is_any().unwrap(), "its lock is no note");
     }
 

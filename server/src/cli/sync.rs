@@ -26,8 +26,8 @@ use crate::wording::Worded as _;
 const LOOK: Duration = Duration::from_millis(100);
 /// A hint after an interrupted run.
 const RESTART: &str = "what was read stays; run it again to continue";
-/// How long a reading of what hooks have named waits for another one, before it leaves the rest to that.
-const WAIT: Duration = Duration::from_secs(10);
+/// What to say where what hooks have named is read already.
+const ANOTHER: &str = "another process reads what hooks have named";
 /// Reasons that a line names.
 const NAMED: usize = 4;
 
@@ -40,6 +40,11 @@ pub fn run(app: &App, args: &SyncFiles) -> Outcome {
     if args.watch {
         return watch(app, !args.no_embed);
     }
+    let noted = Noted::of(&app.settings().store);
+    if args.noted && noted.is_any().map_err(noted_failure)? && noted.alone().map_err(noted_failure)?.is_none() {
+        app.output().result(&SyncResult::default(), |_| ANOTHER.to_owned())?;
+        return Ok(0);
+    }
     let engine = app.engine(Maintenance::Off)?;
     let source = args.source.as_deref().map(|source| find(&engine, source)).transpose()?;
     if engine.sources()?.is_empty() {
@@ -47,7 +52,7 @@ pub fn run(app: &App, args: &SyncFiles) -> Outcome {
     }
     let bars = app.bars()?;
     let result = if args.noted {
-        read_noted(app, &engine, args, &bars)?
+        read_noted(app, &engine, &noted, args, &bars)?
     } else {
         read(app, &engine, &[SyncOptions { source, force: args.force }], !args.no_embed, &bars)?
     };
@@ -58,11 +63,10 @@ pub fn run(app: &App, args: &SyncFiles) -> Outcome {
 }
 
 /// Reads the sources that hooks have named, until none is left: who starts meanwhile leaves its own to this process.
-fn read_noted(app: &App, engine: &Engine, args: &SyncFiles, bars: &Bars) -> Result<SyncResult, Failure> {
-    let noted = Noted::of(&app.settings().store);
+fn read_noted(app: &App, engine: &Engine, noted: &Noted, args: &SyncFiles, bars: &Bars) -> Result<SyncResult, Failure> {
     let mut all = SyncResult::default();
     while noted.is_any().map_err(noted_failure)? {
-        let Some(alone) = noted.alone(WAIT).map_err(noted_failure)? else { break };
+        let Some(alone) = noted.alone().map_err(noted_failure)? else { break };
         let taken = noted.take().map_err(noted_failure)?;
         let sources = taken.sources(engine)?.into_iter();
         let options: Vec<_> = sources.map(|id| SyncOptions { source: Some(id), force: args.force }).collect();

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use memorist_ingest::noted::Noted;
 use serde_json::json;
 
 use super::server::Server;
@@ -143,6 +144,23 @@ fn what_nobody_has_added_is_not_read() {
     start(&world);
     thread::sleep(Duration::from_millis(500));
     assert_eq!((noted(&world), find(&world, "giraffe")), (1, 0));
+}
+
+/// What another process reads is left to that, at once: it waited for 10 s, with the store open.
+#[test]
+fn a_reading_beside_another_one_ends_at_once_and_takes_nothing() {
+    let world = World::new();
+    let first = session(&world, "projects", "one", "The giraffe likes the quiet harbour");
+    world.command(&["source", "add", first.parent().unwrap().to_str().unwrap(), "--no-sync"]).output().unwrap();
+    end(&world, "stop", &first);
+    let another = Noted::of(&world.store()).alone().unwrap().expect("nobody reads");
+    let began = Instant::now();
+    let output = world.command(&["sync", "--noted"]).output().unwrap();
+    assert!(output.status.success() && began.elapsed() < Duration::from_secs(5), "{:?} {output:?}", began.elapsed());
+    assert_eq!(noted(&world), 1);
+    drop(another);
+    assert!(world.command(&["sync", "--noted"]).output().unwrap().status.success());
+    assert_eq!((noted(&world), find(&world, "giraffe")), (0, 1));
 }
 
 /// Only `--noted` looks at notes: a sync without it neither takes them, nor fails over them.
