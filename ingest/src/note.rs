@@ -100,7 +100,7 @@ impl NoteReader<'_> {
             return FileReading { hash: Some(hash), ..blank };
         }
         if bytes.contains(&0) {
-            let skipped = BTreeMap::from([("no text".to_owned(), 1)]);
+            let skipped = BTreeMap::from([("no text", 1)]);
             let content = FileContent::Chunks(Vec::new());
             return FileReading { hash: Some(hash), cursor: self.cursor(HashSet::new()), skipped, content, ..blank };
         }

@@ -273,7 +273,7 @@ impl OneSource<'_> {
         if !missing.is_empty() {
             let path = report.source.source.path.clone();
             report.problem(path, NOT_MOUNTED.to_owned());
-            listing.skipped.0.insert("on a disk that is not mounted".to_owned(), missing.len() as u64);
+            listing.skipped.0.insert("on a disk that is not mounted", missing.len() as u64);
         }
         let tasks = self.tasks(&root, &known, &listing, &gone, format);
         if !self.read_all(&mut report, &root, &tasks, &known, format)? {
@@ -287,7 +287,7 @@ impl OneSource<'_> {
         }
         self.engine.finish_sync(report.source.id, &listing.skipped.0)?;
         for (reason, count) in listing.skipped.0 {
-            *report.skipped.entry(reason).or_default() += count;
+            *report.skipped.entry(reason.to_owned()).or_default() += count;
         }
         Ok(Some(report))
     }
@@ -467,7 +467,7 @@ impl SourceReport {
             self.bytes += task.stamp.size;
         }
         for (reason, count) in &reading.skipped {
-            *self.skipped.entry(reason.clone()).or_default() += count;
+            *self.skipped.entry((*reason).to_owned()).or_default() += count;
         }
     }
 }

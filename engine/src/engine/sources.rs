@@ -105,7 +105,7 @@ impl Engine {
     }
 
     /// Notes that all files of a source were looked at, and how many were passed over, by reason.
-    pub fn finish_sync(&self, source: SourceId, skipped: &BTreeMap<String, u64>) -> Result<()> {
+    pub fn finish_sync(&self, source: SourceId, skipped: &BTreeMap<&'static str, u64>) -> Result<()> {
         self.store.records.finish_sync(source, skipped, self.store.now())
     }
 

@@ -220,7 +220,7 @@ impl Records {
     }
 
     /// Notes that all files of a source were looked at, and how many were passed over, by reason.
-    pub fn finish_sync(&self, id: SourceId, skipped: &BTreeMap<String, u64>, now: Millis) -> Result<()> {
+    pub fn finish_sync(&self, id: SourceId, skipped: &BTreeMap<&'static str, u64>, now: Millis) -> Result<()> {
         files::finish_sync(self, id, skipped, now)
     }
 

@@ -177,8 +177,8 @@ pub struct FileReading {
     pub cursor: Option<String>,
     /// Why it could not be read. What was read of it before stays.
     pub problem: Option<String>,
-    /// What was passed over within it, by reason.
-    pub skipped: BTreeMap<String, u64>,
+    /// What was passed over within it, by reason: a text of ours, never one of the file.
+    pub skipped: BTreeMap<&'static str, u64>,
     /// Its records.
     pub content: FileContent,
 }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::clean::is_of_program;
 use super::field::{Field, parse};
 use super::jsonl::Lines;
-use super::records::{Content, UNREADABLE, count_unknown, for_each_line, join, texts, why_skipped};
+use super::records::{Content, UNKNOWN, UNREADABLE, for_each_line, join, texts, why_skipped};
 use super::{Batch, Cursor, Format, ReadError, Role, Turn};
 use crate::foreign::Foreign;
 use crate::machine::Machine;
@@ -130,7 +130,7 @@ impl Transcript {
             Some("last-prompt") => Err("last-prompt"),
             Some("pr-link") => Err("pr-link"),
             Some(kind) if kind.starts_with("file-history-") => Err("file-history"),
-            kind => return count_unknown(&mut batch.skipped, kind),
+            _ => return batch.skipped.count(UNKNOWN),
         };
         match taken {
             Ok((role, text)) => batch.turns.push(self.turn(record, role, text, line)),

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::clean::clean;
 use super::field::{Field, label, parse};
 use super::jsonl::Lines;
-use super::records::{Content, UNREADABLE, count_unknown, for_each_line, hash, is_uuid, join, read_compressed, texts};
+use super::records::{Content, UNKNOWN, UNREADABLE, for_each_line, hash, is_uuid, join, read_compressed, texts};
 use super::{Batch, Cursor, Format, ReadError, Role, Turn};
 use crate::foreign::Foreign;
 use crate::machine::Machine;
@@ -174,7 +174,7 @@ struct Spawn<'a> {
 
 fn take(record: &Record<'_>, state: &mut State, batch: &mut Batch, line: u64) {
     let Some(payload) = record.payload.object() else {
-        return count_unknown(&mut batch.skipped, record.kind.text());
+        return batch.skipped.count(UNKNOWN);
     };
     if record.kind.text() == Some("session_meta") {
         return session(payload, record.timestamp.time(), state);
@@ -192,11 +192,11 @@ fn take(record: &Record<'_>, state: &mut State, batch: &mut Batch, line: u64) {
         (Some("response_item"), Some(kind)) if kind.ends_with("_output") => Err("tool output"),
         (Some("response_item"), Some(kind)) if kind.ends_with("_call") => Err("tool call"),
         (Some("response_item"), Some("ghost_snapshot")) => Err("snapshot"),
-        (Some("response_item"), kind) => return count_unknown(&mut batch.skipped, kind),
+        (Some("response_item"), _) => return batch.skipped.count(UNKNOWN),
         (Some("event_msg"), Some("agent_message")) => event(payload, state),
         (Some("event_msg"), Some("user_message")) => Err("said twice"),
         (Some("event_msg"), _) => Err("event"),
-        (kind, _) => return count_unknown(&mut batch.skipped, kind),
+        _ => return batch.skipped.count(UNKNOWN),
     };
     match taken {
         Ok((role, text)) => batch.turns.push(state.turn(role, text, record.timestamp.time(), line)),

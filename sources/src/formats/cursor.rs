@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::clean::{clean, without};
 use super::field::{Field, parse};
 use super::jsonl::Lines;
-use super::records::{Content, UNREADABLE, count_unknown, for_each_line, join, texts, why_skipped};
+use super::records::{Content, UNKNOWN, UNREADABLE, for_each_line, join, texts, why_skipped};
 use super::{Batch, Format, ReadError, Role, Turn};
 use crate::foreign::Foreign;
 use crate::machine::Machine;
@@ -100,7 +100,7 @@ fn read_lines(file: Foreign<'_>, since: Option<&super::Cursor>, batch: &mut Batc
             Some("system") => return batch.skipped.count("system text"),
             Some(_) => return batch.skipped.count("unknown role"),
             None if record.kind.text() == Some("turn_ended") => return batch.skipped.count("setting"),
-            None => return count_unknown(&mut batch.skipped, record.kind.text()),
+            None => return batch.skipped.count(UNKNOWN),
         };
         match said(role, &record) {
             Ok(text) => batch.turns.push(Turn {

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::clean::clean;
 use super::field::{Field, MAX_LIST, label, parse};
 use super::jsonl::Lines;
-use super::records::{Content, UNREADABLE, count_unknown, for_each_line, join, stamp, texts, why_skipped};
+use super::records::{Content, UNKNOWN, UNREADABLE, for_each_line, join, stamp, texts, why_skipped};
 use super::{Batch, Cursor, Format, ReadError, Role, Skipped, Turn};
 use crate::foreign::{self, Foreign};
 use crate::machine::Machine;
@@ -145,28 +145,24 @@ struct Log {
 /// A message as it was written last.
 struct Message {
     /// Its role and text, or why it is not taken.
-    said: Result<(Role, String), Unsaid>,
+    /// Who said what, or why nothing is taken.
+    said: Result<(Role, String), &'static str>,
     at: Option<i64>,
     model: Option<String>,
     line: u64,
 }
 
-enum Unsaid {
-    Because(&'static str),
-    Unknown(Option<String>),
-}
-
 impl Message {
     fn of(record: &Record<'_>, line: u64) -> Self {
         let said = match record.kind.text() {
-            Some("user") => user(record).map(|text| (Role::User, text)).map_err(Unsaid::Because),
+            Some("user") => user(record).map(|text| (Role::User, text)),
             // Files of the first versions say `model`.
             Some("gemini" | "model") => {
                 let text = join(texts(&record.content)).map(|text| (Role::Assistant, text));
-                text.ok_or_else(|| Unsaid::Because(why_skipped(&record.content)))
+                text.ok_or_else(|| why_skipped(&record.content))
             }
-            Some("info" | "error" | "warning") => Err(Unsaid::Because("notice")),
-            _ => Err(Unsaid::Unknown(record.kind.owned())),
+            Some("info" | "error" | "warning") => Err("notice"),
+            _ => Err(UNKNOWN),
         };
         Message { said, at: record.timestamp.time(), model: record.model.owned(), line }
     }
@@ -198,7 +194,7 @@ impl Log {
         match record.set.object() {
             Some(set) => self.session(set),
             None if record.session_id.text().is_some() => self.session(&record),
-            None => return count_unknown(&mut batch.skipped, record.kind.text()),
+            None => return batch.skipped.count(UNKNOWN),
         }
         let messages = record.set.object().map_or(&record.messages, |set| &set.messages);
         if let Field::List(messages) = &**messages {
@@ -242,7 +238,7 @@ impl Log {
 
     fn finish(self, path: &Path, batch: &mut Batch) {
         if self.lost > 0 {
-            batch.skipped.add(Skipped([("too many messages".to_owned(), self.lost)].into()));
+            batch.skipped.add(Skipped([("too many messages", self.lost)].into()));
         }
         // Those that are missing may have been read before, and are not gone.
         batch.whole &= self.lost == 0 && !self.is_cut;
@@ -266,8 +262,7 @@ impl Log {
                     subagent: parent.is_some().then(|| own.clone()),
                     lines: (message.line, message.line),
                 }),
-                Err(Unsaid::Because(reason)) => batch.skipped.count(reason),
-                Err(Unsaid::Unknown(kind)) => count_unknown(&mut batch.skipped, kind.as_deref()),
+                Err(reason) => batch.skipped.count(reason),
             }
         }
     }

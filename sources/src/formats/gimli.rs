@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::field::{Field, parse};
 use super::jsonl::Lines;
-use super::records::{Content, UNREADABLE, count_unknown, for_each_line, is_uuid, join, texts, why_skipped};
+use super::records::{Content, UNKNOWN, UNREADABLE, for_each_line, is_uuid, join, texts, why_skipped};
 use super::{Batch, Cursor, Format, ReadError, Role, Turn};
 use crate::foreign::Foreign;
 use crate::machine::Machine;
@@ -75,7 +75,7 @@ struct Message<'a> {
 
 fn take(record: &Record<'_>, session: &str, batch: &mut Batch, line: u64) {
     if !matches!(record.kind.text(), None | Some("message")) {
-        return count_unknown(&mut batch.skipped, record.kind.text());
+        return batch.skipped.count(UNKNOWN);
     }
     let inner = record.message.object();
     let content = inner.map_or(&record.content, |message| &message.content);
@@ -84,7 +84,7 @@ fn take(record: &Record<'_>, session: &str, batch: &mut Batch, line: u64) {
         Some("assistant") => Role::Assistant,
         Some("system" | "developer") => return batch.skipped.count("system text"),
         Some("tool" | "toolResult" | "function") => return batch.skipped.count("tool output"),
-        role => return count_unknown(&mut batch.skipped, role),
+        _ => return batch.skipped.count(UNKNOWN),
     };
     let Some(text) = join(texts(content)) else {
         return batch.skipped.count(why_skipped(content));

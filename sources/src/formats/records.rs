@@ -11,13 +11,13 @@ use sha2::{Digest, Sha256};
 use super::clean::clean;
 use super::field::Field;
 use super::jsonl::{Line, Lines};
-use super::{Batch, Cursor, Skipped, Turn};
+use super::{Batch, Cursor, Turn};
 use crate::foreign::{Foreign, ForeignFile, Limited};
 
-/// How many unknown types are named. A file of another program may have one in each line.
-const MAX_UNKNOWN: usize = 8;
 /// The reason for a record that is no JSON object.
 pub const UNREADABLE: &str = "unreadable";
+/// The reason for a record of a type that the parser does not know. The type itself is a text of the file, and is not kept.
+pub const UNKNOWN: &str = "unknown type";
 /// The reason for the rest of a file that has more than is read of one which cannot be read in parts.
 const TOO_LONG: &str = "rest of a file that is too long";
 /// Bytes of turns that are read at once.
@@ -128,16 +128,6 @@ pub fn hash(texts: &[&str]) -> u64 {
     digest.finalize().iter().take(8).fold(0, |hash, &byte| hash << 8 | u64::from(byte))
 }
 
-/// Counts a record of a type that the parser does not know.
-pub fn count_unknown(skipped: &mut Skipped, kind: Option<&str>) {
-    const REASON: &str = "unknown type";
-    let name = kind.unwrap_or_default().chars().take(40).map(|char| if char.is_ascii_graphic() { char } else { '?' });
-    let reason = format!("{REASON} {}", name.collect::<String>());
-    let named = skipped.0.keys().filter(|reason| reason.starts_with(REASON)).count();
-    let is_named = kind.is_some() && (named < MAX_UNKNOWN || skipped.0.contains_key(&reason));
-    skipped.count(if is_named { reason } else { REASON.to_owned() });
-}
-
 /// Whether an identifier is a UUID, which is like no other in the world.
 pub fn is_uuid(text: &str) -> bool {
     let is_dash = |at| matches!(at, 8 | 13 | 18 | 23);
@@ -198,20 +188,6 @@ pub fn why_skipped(content: &Content<'_>) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn few_unknown_types_are_named() {
-        let mut skipped = Skipped::default();
-        for number in 0..20 {
-            count_unknown(&mut skipped, Some(&format!("t{number}\n{}", "x".repeat(100))));
-            count_unknown(&mut skipped, Some("first\u{1F600}"));
-        }
-        count_unknown(&mut skipped, None);
-        assert_eq!(skipped.0.len(), MAX_UNKNOWN + 1);
-        assert_eq!(skipped.0["unknown type first?"], 20);
-        assert_eq!(skipped.0["unknown type"], 14);
-        assert!(skipped.0.keys().all(|reason| reason.len() < 60 && !reason.contains('\n')), "{skipped:?}");
-    }
 
     #[test]
     fn texts_are_cleaned_and_the_rest_has_a_reason() {

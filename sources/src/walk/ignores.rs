@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::{DirEntry, Match};
 
+use super::matcher::IGNORE_FILE;
 use crate::foreign::{Deadline, Root};
 use crate::formats::Skipped;
 
@@ -84,7 +85,7 @@ impl Ignores {
             Ok(bytes) => bytes,
             Err(error) => {
                 if !matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) {
-                    self.skipped.count(format!("{name}, which is no file of at most 1 MiB in the folder"));
+                    self.skipped.count(not_read(name));
                 }
                 return Gitignore::empty();
             }
@@ -106,9 +107,18 @@ impl Ignores {
             let _wrong = builder.add_line(None, line);
         }
         builder.build().unwrap_or_else(|_| {
-            self.skipped.count(format!("{name} with rules that are too complex"));
+            self.skipped.count("ignore rules that are too complex");
             Gitignore::empty()
         })
+    }
+}
+
+/// Why the ignore file of this name is not read.
+fn not_read(name: &str) -> &'static str {
+    match name {
+        IGNORE_FILE => ".memoristignore, which is no file of at most 1 MiB in the folder",
+        ".gitignore" => ".gitignore, which is no file of at most 1 MiB in the folder",
+        _ => "an ignore file, which is no file of at most 1 MiB in the folder",
     }
 }
 

@@ -90,7 +90,7 @@ pub(crate) fn remove_source(
 pub(crate) fn finish_sync(
     authority: &impl Authority,
     id: SourceId,
-    skipped: &BTreeMap<String, u64>,
+    skipped: &BTreeMap<&'static str, u64>,
     now: Millis,
 ) -> Result<()> {
     let skipped = counts_json(skipped);
@@ -165,7 +165,7 @@ pub(crate) fn kind_code(kind: SourceKind) -> i64 {
     }
 }
 
-fn counts_json(counts: &BTreeMap<String, u64>) -> Option<String> {
+fn counts_json(counts: &BTreeMap<&'static str, u64>) -> Option<String> {
     (!counts.is_empty()).then(|| serde_json::json!(counts).to_string())
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::clean::clean;
 use super::super::field::{Field, parse};
-use super::super::records::{Content, UNREADABLE, count_unknown, hash, is_uuid, join, texts, why_skipped};
+use super::super::records::{Content, UNKNOWN, UNREADABLE, hash, is_uuid, join, texts, why_skipped};
 use super::super::sqlite::time;
 use super::super::{Batch, Role, Turn};
 use super::wrappers::unwrap;
@@ -73,7 +73,7 @@ pub fn take(bytes: &[u8], session: &mut Session, batch: &mut Batch, line: u64, w
         Some("model_change" | "thinking_level_change" | "session_info" | "custom" | "custom_message" | "label") => {
             Err("setting")
         }
-        kind => return count_unknown(&mut batch.skipped, kind),
+        _ => return batch.skipped.count(UNKNOWN),
     };
     let (role, text) = match taken {
         Ok(taken) => taken,

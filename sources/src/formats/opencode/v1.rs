@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::super::clean::clean;
 use super::super::field::{Field, parse};
-use super::super::records::{UNREADABLE, count_unknown, join};
+use super::super::records::{UNKNOWN, UNREADABLE, join};
 use super::super::sqlite::{Database, bytes, label, limited, line, number, text, time};
 use super::super::{ReadError, Role, Skipped, Turn};
 use super::reader::Reader;
@@ -92,8 +92,8 @@ fn add(database: &Database, row: &Row<'_>, parts: &str, line: u64, reader: &mut 
             skipped.count(UNREADABLE);
             None
         }
-        Some(role) => {
-            count_unknown(&mut skipped, role);
+        Some(_) => {
+            skipped.count(UNKNOWN);
             None
         }
     };
@@ -136,10 +136,7 @@ fn said(data: &[u8], skipped: &mut Skipped) -> Option<String> {
         Some("step-start" | "step-finish" | "snapshot" | "patch" | "agent" | "retry" | "compaction" | "subtask") => {
             Err("setting")
         }
-        kind => {
-            count_unknown(skipped, kind);
-            return None;
-        }
+        _ => Err(UNKNOWN),
     };
     taken.map_err(|reason| skipped.count(reason)).ok()
 }

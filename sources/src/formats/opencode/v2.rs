@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::super::clean::clean;
 use super::super::field::{Field, parse};
-use super::super::records::{UNREADABLE, count_unknown, join};
+use super::super::records::{UNKNOWN, UNREADABLE, join};
 use super::super::sqlite::{Database, bytes, label, limited, line, number, text, time};
 use super::super::{ReadError, Role, Skipped, Turn};
 use super::reader::Reader;
@@ -122,10 +122,7 @@ fn said(kind: Option<&str>, message: &Message<'_>, skipped: &mut Skipped) -> Opt
         Some("synthetic" | "system") => Err("system text"),
         Some("shell") => Err("tool output"),
         Some("agent-switched" | "model-switched" | "location-switched" | "idle") => Err("setting"),
-        kind => {
-            count_unknown(skipped, kind);
-            return None;
-        }
+        _ => Err(UNKNOWN),
     };
     taken.map_err(|reason| skipped.count(reason)).ok()
 }
@@ -137,10 +134,7 @@ fn prose(block: &Block<'_>, skipped: &mut Skipped) -> Option<String> {
         Some("text") => block.text.text().and_then(clean).ok_or("no text"),
         Some("tool") => Err("tool output"),
         Some("reasoning") => Err("thinking"),
-        kind => {
-            count_unknown(skipped, kind);
-            return None;
-        }
+        _ => Err(UNKNOWN),
     };
     taken.map_err(|reason| skipped.count(reason)).ok()
 }
