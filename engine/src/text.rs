@@ -39,6 +39,17 @@ pub fn embedding_hash(context: Option<&str>, content: &str) -> Hash {
     nfc_hash(&embedding_text(context, content))
 }
 
+/// The beginning of a text in one line, with one space for all white space and control characters between words.
+pub fn one_line(text: &str, chars: usize) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    let mut line = String::new();
+    for word in words.take(chars) {
+        line.extend((!line.is_empty()).then_some(' '));
+        line.push_str(word);
+    }
+    line.chars().take(chars).collect()
+}
+
 /// SHA-256 of a token that clients send, which is all that is stored of it.
 pub fn token_hash(token: &str) -> Hash {
     Sha256::digest(token).into()

@@ -9,12 +9,14 @@ use std::time::{Duration, Instant};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
+use memorist_engine::text::one_line;
+use memorist_engine::types::Purged;
 use parking_lot::Mutex;
 
 use crate::note::SOURCE;
 
 /// Characters of a memory that its line has.
-const CONTENT: usize = 200;
+const CONTENT: usize = Purged::BEGINNING;
 /// Characters of its source.
 const LABEL: usize = 60;
 /// How long a line waits for another program that has locked the file.
@@ -88,19 +90,6 @@ impl DailyLog {
     fn local(&self, at: Timestamp) -> Zoned {
         at.to_zoned(self.zone.clone())
     }
-}
-
-/// The beginning of a text, without line breaks and other controls.
-fn one_line(text: &str, chars: usize) -> String {
-    let mut line = String::new();
-    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
-    for word in words {
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    line.chars().take(chars).collect()
 }
 
 /// Creates a file with its header, unless it is there. It appears with the header: another process appends to it at once.

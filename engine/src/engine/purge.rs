@@ -7,7 +7,7 @@ use crossbeam_channel::{RecvTimeoutError, bounded};
 use super::Engine;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, cancel_point};
-use crate::records::Removed;
+use crate::records::{PurgeText, Removed};
 use crate::sync::Message;
 use crate::types::{Purge, Purged, Viewer};
 
@@ -46,6 +46,9 @@ impl Engine {
         let removed = self.remove(purge, viewer, progress);
         progress.finish();
         let removed = removed?;
+        if let Purge::Text(text) = purge {
+            self.store.forget_noted(&PurgeText::new(text))?;
+        }
         let complete = self.config.index_writer && {
             let cancelled = || cancel_point(progress).map(|()| false);
             match self.store.lock.acquire_unless(progress, cancelled) {
@@ -61,8 +64,8 @@ impl Engine {
                 Err(error) => return Err(error),
             }
         };
-        let (records, versions, queries) = (removed.records, removed.versions, removed.queries);
-        Ok(Purged { records, versions, queries, complete, unowned_files })
+        let Removed { records, versions, queries, stays, beginnings, .. } = removed;
+        Ok(Purged { records, versions, queries, complete, unowned_files, stays, beginnings })
     }
 
     /// Removes it from the tables.

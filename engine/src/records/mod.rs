@@ -49,7 +49,7 @@ pub use jobs::MAX_JOB_FAILURES;
 pub use log::{Change, LogEntry};
 pub use models::{NextModel, Pending, Refused};
 pub use purge::mark::PurgeMark;
-pub use purge::patterns::PurgePatterns;
+pub use purge::patterns::{PurgePatterns, PurgeText};
 pub use rules::access::{Access, MAX_ACCESS_ROWS};
 pub use rules::import::Aliases;
 pub use rules::next_model::MAX_UNEMBEDDED_AT_SWITCH;

@@ -2,10 +2,11 @@
 //! good. Each runs a rule on the database.
 
 use std::borrow::Borrow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use roaring::RoaringTreemap;
 
+use super::purge::columns::{self, Care};
 use super::purge::patterns::PurgeText;
 use super::rules::access::{self, Access};
 use super::rules::import::{self, Aliases};
@@ -25,8 +26,8 @@ use crate::progress::Progress;
 use crate::text::Hash;
 use crate::types::{
     AddOutcome, BatchJob, Expect, FileChanges, FileReading, Imported, JobEnd, Link, Merge, Millis, Model, ModelId,
-    NewRecord, NewSource, Portable, PortableLink, Purge, Record, RecordId, RecordUpdate, Save, SearchTrace, SourceId,
-    Viewer,
+    NewRecord, NewSource, Portable, PortableLink, Purge, Purged, Record, RecordId, RecordUpdate, Save, SearchTrace,
+    SourceId, Stays, Viewer,
 };
 
 /// Saving, changing, deleting.
@@ -429,9 +430,49 @@ impl Records {
             Purge::Text(text) => {
                 let text = PurgeText::new(text);
                 let candidates = self.records_with(&text, progress)?;
-                purge::purge_text(self, &text, &candidates, viewer, progress)
+                let mut removed = purge::purge_text(self, &text, &candidates, viewer, progress)?;
+                self.purge_beside(&text, viewer, &mut removed, progress)?;
+                Ok(removed)
             }
         })
+    }
+
+    /// Removes a text from what is kept beside memories. What belongs to nobody is left to a viewer that sees everything.
+    fn purge_beside(
+        &self,
+        text: &PurgeText,
+        viewer: &Viewer,
+        removed: &mut Removed,
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        let rows = |of, removed: &mut Removed| self.rows_with(of, text, &mut removed.patterns, progress);
+        for (table, column, _) in columns::cared_for(|care| care == Care::Emptied) {
+            let rows = rows((table, column), removed)?;
+            purge::empty_column(self, (table, column), &rows, removed, progress)?;
+        }
+        if *viewer != Viewer::OWNER {
+            return Ok(());
+        }
+        let there = self.values_with(("files", "path"), "gone_at IS NULL", text)?;
+        let files = rows(("files", "path"), removed)? | rows(("files", "thread"), removed)?;
+        purge::forget_files(self, &files, removed, progress)?;
+        let scopes = rows(("scopes", "agent"), removed)? | rows(("scopes", "project"), removed)?;
+        purge::forget_scopes(self, &scopes, removed, progress)?;
+        removed.stays = self.stays(text, there)?;
+        Ok(())
+    }
+
+    /// What has the text and stays, and the paths of files that are `there` and will be seen again.
+    fn stays(&self, text: &PurgeText, there: BTreeSet<String>) -> Result<Vec<Stays>> {
+        let mut stays = Vec::new();
+        for (table, column, care) in columns::cared_for(|care| matches!(care, Care::Named(_))) {
+            let Care::Named(what) = care else { continue };
+            let found = self.values_with((table, column), "true", text)?;
+            stays.extend(found.into_iter().map(|text| Stays { what, text }));
+        }
+        stays.extend(there.into_iter().map(|text| Stays { what: "the path of a file of a source", text }));
+        stays.truncate(Purged::MOST_STAYS);
+        Ok(stays)
     }
 
     /// Removes the queries that have a purged text from the access log, of records that `viewer` may change (the log

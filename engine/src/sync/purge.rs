@@ -1,6 +1,6 @@
 //! Deletes expired records, and finishes a purge: no file of the store contains the data afterwards.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{fs, io};
 
@@ -11,7 +11,7 @@ use super::store::Store;
 use crate::config::Backend;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, cancel_point};
-use crate::records::{PurgeMark, PurgePatterns};
+use crate::records::{PurgeMark, PurgePatterns, PurgeText};
 use crate::types::Millis;
 
 /// Expired records deleted in one transaction.
@@ -79,12 +79,34 @@ impl Store {
         Ok(true)
     }
 
-    /// Files in the store's folder that are not part of the store, in order.
+    /// Removes each line that has a text from what hooks have left: paths of transcripts, as JSON.
+    pub fn forget_noted(&self, text: &PurgeText) -> Result<()> {
+        let folder = self.paths.hooks();
+        let files = match fs::read_dir(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            files => files.and_then(|files| files.map(|file| Ok(file?.path())).collect::<io::Result<Vec<_>>>()),
+        };
+        for file in files.map_err(|error| Error::io(&folder, error))? {
+            // A socket has no lines, and a link is of nobody's hook.
+            let Ok(lines) = memorist_durable::open_plain(&file).and_then(io::read_to_string) else { continue };
+            let has_text = |line: &&str| {
+                text.is_in(line) || serde_json::from_str::<String>(line).is_ok_and(|line| text.is_in(&line))
+            };
+            let kept: String = lines.lines().filter(|line| !has_text(line)).flat_map(|line| [line, "\n"]).collect();
+            if kept.len() < lines.len() {
+                memorist_durable::replace(&file, kept.as_bytes()).map_err(|error| Error::io(&file, error.into()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Files in the store's folder that are not part of the store, in order. An empty one, such as a lock, has nothing.
     pub fn unowned_files(&self) -> Result<Vec<PathBuf>> {
         let root = self.paths.root();
         let list = || fs::read_dir(root)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>();
         let mut found = list().map_err(|error| Error::io(root, error))?;
-        found.retain(|path| !self.paths.is_part(path));
+        let is_empty = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_file() && found.len() == 0);
+        found.retain(|path| !self.paths.is_part(path) && !is_empty(path));
         found.sort();
         Ok(found)
     }

@@ -91,7 +91,7 @@ pub use model::{Model, ModelId};
 pub use named::ByName;
 pub use period::Period;
 pub use place::{Origin, Place};
-pub use purge::{Purge, Purged};
+pub use purge::{Purge, Purged, Stays};
 pub use query::{ListOnly, ListOrder, ListQuery, Mode, Query, Scale, ThreadRules, Weights};
 pub use recall::{Recall, RecallRequest, Recalled};
 pub use record::{

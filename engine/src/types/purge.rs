@@ -1,5 +1,6 @@
 //! Permanent removal.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::bounds::{MAX_CONTENT_BYTES, MAX_LIMIT};
@@ -15,9 +16,10 @@ pub enum Purge {
     /// Everything that contains this text, exactly: upper and lower case differ, and a part of a word is enough. NFC
     /// and NFD forms of an accented character are equal, in the requested text and in the stored one.
     ///
-    /// It searches content, context, source, tags, body and provenance of every record, live or expired, and of every
-    /// version, the reasons of changes, and queries and filters of searches. A record is removed as a whole; if only earlier versions
-    /// contain the text, these versions are removed. The names of agents and projects are not searched.
+    /// It searches content, context, source, tags, body, session and provenance of every record, live or expired, and of every
+    /// version, the reasons of changes, searches, and what is kept of the files of sources. A record is removed as a whole; if only
+    /// earlier versions contain the text, these versions are removed. A memory is not removed because its agent or project has
+    /// such a name, and a source is not removed because of its path: [`Purged::stays`] names these.
     Text(String),
 }
 
@@ -54,6 +56,28 @@ pub struct Purged {
     /// (mostly a long reader): every open store continues in the background until it is done.
     pub complete: bool,
     /// Files and folders in the store's folder that are not part of the store and were not touched: damaged databases
-    /// that a repair kept, backups, exports. They may still contain the text.
+    /// that a repair kept, backups, exports. They may still contain the text. Empty files are left out.
     pub unowned_files: Vec<PathBuf>,
+    /// Where the text is in the store still, because something needs it there: names of agents and projects that have memories,
+    /// and paths of sources and of files that are there. At most [`Purged::MOST_STAYS`]; none, unless the viewer sees everything.
+    pub stays: Vec<Stays>,
+    /// How the contents that were removed begin, in one line of at most [`Purged::BEGINNING`] characters: copies of them in a log
+    /// are known by that.
+    pub beginnings: BTreeSet<String>,
+}
+
+impl Purged {
+    /// Characters of a beginning.
+    pub const BEGINNING: usize = 200;
+    /// The most places that are named.
+    pub const MOST_STAYS: usize = 100;
+}
+
+/// Where a purged text stays.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stays {
+    /// What it is in: `the path of a source`.
+    pub what: &'static str,
+    /// All of that.
+    pub text: String,
 }

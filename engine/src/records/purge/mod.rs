@@ -3,11 +3,13 @@
 //!
 //! | file | job |
 //! |---|---|
+//! | `columns.rs` | every column that can hold a text, and what becomes of it |
 //! | `patterns.rs` | the texts of a purge, and whether they occur in a text or in the bytes of a file |
 //! | `quoted.rs` | whether a query has the text of a purged record |
 //! | `row.rs` | the texts of a record or a version |
 //! | `mark.rs` | the mark of a purge that is not finished |
 
+pub(super) mod columns;
 pub(super) mod mark;
 pub(super) mod patterns;
 pub(super) mod quoted;

@@ -10,19 +10,20 @@ use unicode_normalization::{UnicodeNormalization, is_nfc};
 use crate::body::{Field, Shape};
 
 /// A text as it may be stored: in any normalisation, plain or within JSON.
-pub(in crate::records) struct PurgeText {
+pub struct PurgeText {
     forms: BTreeSet<String>,
     composed: String,
 }
 
 impl PurgeText {
-    pub(in crate::records) fn new(text: &str) -> Self {
+    /// A text in all its forms.
+    pub fn new(text: &str) -> Self {
         let composed: String = text.nfc().collect();
         PurgeText { forms: BTreeSet::from([text.to_owned(), composed.clone(), text.nfd().collect()]), composed }
     }
 
     /// Whether it occurs in a text.
-    pub(in crate::records) fn is_in(&self, text: &str) -> bool {
+    pub fn is_in(&self, text: &str) -> bool {
         // A text that is stored half composed, half decomposed, has none of the forms.
         self.is_in_as_it_is(text) || (!is_nfc(text) && text.nfc().collect::<String>().contains(&self.composed))
     }

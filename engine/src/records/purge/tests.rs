@@ -1,11 +1,12 @@
 //! A purge as a whole: what it finds, and what it removes from the tables.
 
+use super::columns::{Care, cared_for};
 use super::mark::PurgeMark;
 use crate::progress::{NoProgress, Progress};
 use crate::records::rules::purge::STEP;
 use crate::records::sqlite::testing::{NOW, Store, model, new};
 use crate::records::{Access, AccessKind, Removed};
-use crate::types::{Kind, NewRecord, Purge, RecordId, RecordUpdate, Scope, SearchTrace, Viewer};
+use crate::types::{Kind, NewRecord, NewSource, Purge, RecordId, RecordUpdate, Scope, SearchTrace, SourceKind, Viewer};
 use parking_lot::Mutex;
 
 const SECRET: &str = "kestrel \"vault\"";
@@ -274,4 +275,83 @@ fn what_is_removed_while_others_clean_up_keeps_its_mark() {
     let removed = store.purge(&Purge::Ids(ids), &Viewer::OWNER, &cleaner).unwrap();
     assert_eq!(cleaner.seen.lock().len(), 3, "a step at a time");
     assert_eq!(store.unfinished_purge().unwrap(), Some(removed.mark));
+}
+
+/// A store with a row in each table that has a text.
+fn with_rows() -> Store {
+    let store = Store::new();
+    let scope = Scope { agent: Some("ann".into()), project: Some("atlas".into()) };
+    let new = |text: &str| NewRecord { scope: scope.clone(), tags: vec!["tag".into()], ..new(text) };
+    let [id, gone] = ["one", "other"].map(|text| store.add(&new(text), NOW).unwrap().id);
+    [id, gone].into_iter().for_each(|id| update(&store, id, content(&format!("{id} again"))));
+    assert!(store.delete(gone, &Viewer::OWNER, NOW).unwrap());
+    let access = Access { id, kind: AccessKind::Search, score: None, query: Some("query"), counts: false };
+    store.record_access(&[access], NOW).unwrap();
+    store.record_searches(&[(searched("query", "a", &Viewer::in_project("atlas")), vec![])]).unwrap();
+    store.model(&model(1)).unwrap();
+    let path = "/notes".to_owned();
+    let source = NewSource { kind: SourceKind::Notes, path, format: None, globs: vec!["*.md".into()], scope };
+    store.add_source(&source, NOW).unwrap();
+    store.sql(
+        "INSERT INTO files (source_id, path, thread, size, modified, device, inode, read_at)
+             VALUES (1, '/notes/a.md', '/notes/a.md', 1, 1, 1, 1, 1);
+         INSERT INTO tokens (sha256, label, rights, created_at) VALUES (zeroblob(32), 'label', 'read', 1)",
+    );
+    store
+}
+
+/// 39.6: wherever a text is, it is removed or named. `columns.rs` has all columns.
+#[test]
+fn a_text_goes_from_every_column_or_is_named() {
+    for (table, column, care) in cared_for(|care| care != Care::Ours) {
+        // Those are made of others.
+        if matches!(column, "vector" | "tag") {
+            continue;
+        }
+        let (store, at) = (with_rows(), format!("{table}.{column}"));
+        let json = matches!(column, "tags" | "body" | "provenance" | "cursor" | "skipped" | "filters" | "globs");
+        let value = if json { r#"json_object('tags', json_array('a kestrel'))"# } else { "'a kestrel'" };
+        let condition = if column == "tags" { "json_array('a kestrel')" } else { value };
+        let rows = if table == "scopes" { "WHERE id <> 1" } else { "" };
+        store.sql(&format!("UPDATE {table} SET {column} = {condition} {rows}"));
+        let found = format!("SELECT count(*) FROM {table} WHERE {column} LIKE '%kestrel%'");
+        assert_eq!(store.number(&found), 1, "{at}");
+        let removed = purge_as(&store, &text("kestrel"), &Viewer::OWNER);
+        let stays: Vec<_> = removed.stays.iter().map(|stays| stays.what).collect();
+        match care {
+            Care::Named(what) => assert_eq!((stays, store.number(&found)), (vec![what], 1), "{at}"),
+            _ => assert_eq!(store.number(&found), 0, "{at}"),
+        }
+        if !matches!(care, Care::Named(_)) && at != "files.path" {
+            assert_eq!(removed.stays, [], "{at}");
+        }
+    }
+}
+
+/// 39.6: a name that nobody has any more goes.
+#[test]
+fn the_names_of_a_scope_go_with_its_last_memory() {
+    let store = with_rows();
+    let names = |removed: Removed| removed.stays.into_iter().map(|stays| stays.what).collect::<Vec<_>>();
+    let named = ["the name of an agent", "the agent of a source"];
+    assert_eq!(names(purge_as(&store, &text("ann"), &Viewer::OWNER)), named);
+    store.sql("DELETE FROM sources");
+    assert_eq!(purge_as(&store, &text("ann"), &Viewer::in_project("atlas")).stays, [], "of those who see all");
+    assert_eq!(purge(&store, Purge::Ids(vec![1.into(), 2.into()])), (2, 0, 0));
+    assert_eq!(names(purge_as(&store, &text("ann"), &Viewer::OWNER)), [""; 0]);
+    assert_eq!(store.number("SELECT count(*) FROM scopes"), 1);
+    assert_sound(&store);
+}
+
+/// 39.6: what the line of a log may have of them.
+#[test]
+fn the_beginnings_of_all_that_was_removed_are_told() {
+    let store = Store::new();
+    let beginnings = |removed: Removed| removed.beginnings.into_iter().collect::<Vec<_>>();
+    let id = store.add(&new(&format!("first\n{}", "x".repeat(300))), NOW).unwrap().id;
+    update(&store, id, content("a kestrel"));
+    update(&store, id, content("third"));
+    assert_eq!(beginnings(purge_as(&store, &text("kestrel"), &Viewer::OWNER)), ["a kestrel"]);
+    let first = format!("first {}", "x".repeat(194));
+    assert_eq!(beginnings(purge_as(&store, &Purge::Ids(vec![id]), &Viewer::OWNER)), [first, "third".into()]);
 }

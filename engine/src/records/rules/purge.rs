@@ -17,8 +17,8 @@ use crate::records::purge::patterns::{PurgePatterns, PurgeText};
 use crate::records::purge::row::{RowTexts, text_columns};
 use crate::records::transaction::{Authority, Select, SelectExt, Tx};
 use crate::sensitive::MAX_LOGGED_BYTES;
-use crate::text::Hash;
-use crate::types::{RecordId, Viewer};
+use crate::text::{Hash, one_line};
+use crate::types::{Purged, RecordId, Stays, Viewer};
 
 /// Records, or entries of a log, in one transaction: so few that other writers hardly wait.
 pub(crate) const STEP: usize = 100;
@@ -32,6 +32,10 @@ pub struct Removed {
     pub versions: u64,
     /// Entries of the access log of records that stay, and searches.
     pub queries: u64,
+    /// The beginnings of their contents ([`Purged::beginnings`](crate::types::Purged::beginnings)).
+    pub beginnings: BTreeSet<String>,
+    /// What has the text and stays.
+    pub stays: Vec<Stays>,
     /// Texts of the records, as far as a logged query may have them as a whole.
     pub texts: BTreeSet<String>,
     /// What the files may hold of it still, and of what another purge has left in them.
@@ -42,7 +46,8 @@ pub struct Removed {
 
 impl Removed {
     fn nothing(patterns: PurgePatterns) -> Self {
-        Removed { records: 0, versions: 0, queries: 0, texts: BTreeSet::new(), patterns, mark: PurgeMark::unwritten() }
+        let (beginnings, texts, mark) = (BTreeSet::new(), BTreeSet::new(), PurgeMark::unwritten());
+        Removed { records: 0, versions: 0, queries: 0, beginnings, stays: Vec::new(), texts, patterns, mark }
     }
 }
 
@@ -52,6 +57,7 @@ struct Step {
     records: u64,
     versions: u64,
     queries: u64,
+    beginnings: BTreeSet<String>,
 }
 
 /// Removes these records, of those that `viewer` sees.
@@ -69,11 +75,13 @@ pub(crate) fn purge_ids(
             for &id in ids {
                 if may_change(tx, id, viewer)? {
                     add_texts(tx, id, patterns, &mut texts)?;
+                    add_beginnings(tx, id, &mut step)?;
                     origins::forget(tx, id)?;
                     searches::forget(tx, id)?;
                     step.records += u64::from(remove(tx, id)?);
                 } else if may_change_in_trash(tx, id, viewer)? {
                     add_texts(tx, id, patterns, &mut texts)?;
+                    add_beginnings(tx, id, &mut step)?;
                     searches::forget(tx, id)?;
                     step.records += u64::from(trash::forget(tx, id)?);
                 }
@@ -126,7 +134,9 @@ pub(crate) fn purge_queries(
     removed: &mut Removed,
     progress: &dyn Progress,
 ) -> Result<()> {
-    purge_entries(authority, "DELETE FROM access_log WHERE id = ?1", entries, removed, progress)
+    let sql = "DELETE FROM access_log WHERE id = ?1";
+    let count = |entries| Step { queries: entries, ..Step::default() };
+    purge_rows(authority, sql, entries, count, removed, progress)
 }
 
 /// Removes these searches.
@@ -136,24 +146,59 @@ pub(crate) fn purge_searches(
     removed: &mut Removed,
     progress: &dyn Progress,
 ) -> Result<()> {
-    purge_entries(authority, "DELETE FROM searches WHERE id = ?1", entries, removed, progress)
+    let sql = "DELETE FROM searches WHERE id = ?1";
+    let count = |entries| Step { queries: entries, ..Step::default() };
+    purge_rows(authority, sql, entries, count, removed, progress)
 }
 
-fn purge_entries(
+/// Empties a column of these rows.
+pub(crate) fn empty_column(
     authority: &impl Authority,
-    sql: &str,
-    entries: &RoaringTreemap,
+    (table, column): (&str, &str),
+    rows: &RoaringTreemap,
     removed: &mut Removed,
     progress: &dyn Progress,
 ) -> Result<()> {
-    for entries in steps(entries, u64::cast_signed) {
+    let sql = format!("UPDATE {table} SET {column} = NULL WHERE id = ?1");
+    purge_rows(authority, &sql, rows, |_| Step::default(), removed, progress)
+}
+
+/// Forgets these files of sources: what is there still is read as if it were new, and what was purged of it stays away.
+pub(crate) fn forget_files(
+    authority: &impl Authority,
+    files: &RoaringTreemap,
+    removed: &mut Removed,
+    progress: &dyn Progress,
+) -> Result<()> {
+    purge_rows(authority, "DELETE FROM files WHERE id = ?1", files, |_| Step::default(), removed, progress)
+}
+
+/// Forgets those of these scopes that no memory has.
+pub(crate) fn forget_scopes(
+    authority: &impl Authority,
+    scopes: &RoaringTreemap,
+    removed: &mut Removed,
+    progress: &dyn Progress,
+) -> Result<()> {
+    let sql = "DELETE FROM scopes WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM records WHERE scope_id = ?1)
+         AND NOT EXISTS (SELECT 1 FROM trash WHERE scope_id = ?1)";
+    purge_rows(authority, sql, scopes, |_| Step::default(), removed, progress)
+}
+
+/// Runs a statement for each of these rows, by their ids.
+fn purge_rows(
+    authority: &impl Authority,
+    sql: &str,
+    rows: &RoaringTreemap,
+    count: fn(u64) -> Step,
+    removed: &mut Removed,
+    progress: &dyn Progress,
+) -> Result<()> {
+    for rows in steps(rows, u64::cast_signed) {
         step(authority, removed, |tx, _| {
-            let mut step = Step::default();
-            for &id in &entries {
-                // It is gone where its record was removed meanwhile.
-                step.queries += tx.execute(sql, &[id.into()])? as u64;
-            }
-            Ok(step)
+            // One is gone where its record was removed meanwhile.
+            let changed = rows.iter().map(|&id| tx.execute(sql, &[id.into()])).sum::<Result<usize>>()?;
+            Ok(count(changed as u64))
         })?;
         cancel_point(progress)?;
     }
@@ -180,6 +225,7 @@ fn step(
     removed.records += done.records;
     removed.versions += done.versions;
     removed.queries += done.queries;
+    removed.beginnings.extend(done.beginnings);
     crash::point("some purged");
     Ok(())
 }
@@ -202,11 +248,12 @@ fn remove_text(
     match has_text {
         None => {}
         Some(true) => {
+            add_beginnings(tx, id, step)?;
             origins::forget(tx, id)?;
             searches::forget(tx, id)?;
             step.records += u64::from(remove(tx, id)?);
         }
-        Some(false) => step.versions += remove_versions(tx, id, text, patterns)?,
+        Some(false) => remove_versions(tx, id, text, patterns, step)?,
     }
     Ok(())
 }
@@ -234,14 +281,21 @@ fn remove_from_trash(
         Ok(ControlFlow::Continue(()))
     })?;
     if has_text {
+        add_beginnings(tx, id, step)?;
         searches::forget(tx, id)?;
         step.records += u64::from(trash::forget(tx, id)?);
     }
     Ok(())
 }
 
-/// Removes the versions of a record that have the text. Returns how many.
-fn remove_versions(tx: &dyn Tx, id: RecordId, text: &PurgeText, patterns: &mut PurgePatterns) -> Result<u64> {
+/// Removes the versions of a record that have the text.
+fn remove_versions(
+    tx: &dyn Tx,
+    id: RecordId,
+    text: &PurgeText,
+    patterns: &mut PurgePatterns,
+    step: &mut Step,
+) -> Result<()> {
     let sql = concat!(
         "SELECT ",
         text_columns!(versions),
@@ -252,6 +306,7 @@ fn remove_versions(tx: &dyn Tx, id: RecordId, text: &PurgeText, patterns: &mut P
         let texts = RowTexts::of(row)?;
         if texts.have(text) || text.is_in(row.get(8)?) {
             texts.add_other_forms(text, patterns);
+            step.beginnings.extend(texts.content.map(beginning));
             having.push((row.get(9)?, row.get(10)?));
         }
         Ok(ControlFlow::Continue(()))
@@ -264,7 +319,22 @@ fn remove_versions(tx: &dyn Tx, id: RecordId, text: &PurgeText, patterns: &mut P
     if !having.is_empty() {
         versions::mark_incomplete(tx, id)?;
     }
-    Ok(having.len() as u64)
+    step.versions += having.len() as u64;
+    Ok(())
+}
+
+/// Adds how the contents of a record that goes begin, now and in its versions.
+fn add_beginnings(db: &dyn Select, id: RecordId, step: &mut Step) -> Result<()> {
+    let sql = "SELECT content FROM records WHERE id = ?1 UNION ALL SELECT content FROM versions WHERE record_id = ?1
+         UNION ALL SELECT content FROM trash WHERE id = ?1
+         UNION ALL SELECT content FROM trash_versions WHERE record_id = ?1";
+    let all = db.all(sql, &[id.into()], |row| Ok(beginning(row.get(0)?)))?;
+    step.beginnings.extend(all);
+    Ok(())
+}
+
+fn beginning(content: &str) -> String {
+    one_line(content, Purged::BEGINNING)
 }
 
 /// Adds what only this record and its versions are likely to have. Labels are left out: other records share them, so they

@@ -1,5 +1,6 @@
 //! Which rows have a text that is to be purged: every record, version, logged query and search is looked through.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -9,7 +10,7 @@ use super::searches::searcher;
 use super::store::Database;
 use crate::error::Result;
 use crate::progress::{Progress, cancel_point};
-use crate::records::purge::patterns::PurgeText;
+use crate::records::purge::patterns::{PurgePatterns, PurgeText};
 use crate::records::purge::quoted::Quoted;
 use crate::records::purge::row::{RowTexts, text_columns};
 use crate::records::transaction::{Row, Select};
@@ -56,8 +57,12 @@ impl Database {
         viewer: &Viewer,
         progress: &dyn Progress,
     ) -> Result<RoaringTreemap> {
-        self.searches_where(viewer, progress, |query, filters| {
-            text.is_in(query) || filters.is_some_and(|filters| text.is_in_member(filters, "tags"))
+        self.searches_where(viewer, progress, |search| {
+            let names = [search.get::<Option<&str>>(1)?, search.get(2)?];
+            let filters: Option<&str> = search.get(4)?;
+            Ok(text.is_in(search.get(3)?)
+                || names.into_iter().flatten().any(|name| text.is_in(name))
+                || filters.is_some_and(|filters| text.is_in_member(filters, "tags")))
         })
     }
 
@@ -69,18 +74,62 @@ impl Database {
         progress: &dyn Progress,
     ) -> Result<RoaringTreemap> {
         let quoted = Quoted::new(texts)?;
-        self.searches_where(viewer, progress, |query, _| quoted.is_in(query))
+        self.searches_where(viewer, progress, |search| Ok(quoted.is_in(search.get(3)?)))
     }
 
     fn searches_where(
         &self,
         viewer: &Viewer,
         progress: &dyn Progress,
-        holds: impl Fn(&str, Option<&str>) -> bool,
+        holds: impl Fn(&dyn Row) -> Result<bool>,
     ) -> Result<RoaringTreemap> {
         let sql = "SELECT id, agent, project, query, filters FROM searches";
-        let in_search = |row: &dyn Row| Ok(viewer.made(&searcher(row)?) && holds(row.get(3)?, row.get(4)?));
+        let in_search = |row: &dyn Row| Ok(viewer.made(&searcher(row)?) && holds(row)?);
         ids_where(&*self.reader()?, sql, 0, in_search, progress)
+    }
+
+    /// The rows of a table that have the text in a column, which may be JSON, by their ids. What has it in another form than
+    /// those of the text is added to `patterns`.
+    pub(in crate::records) fn rows_with(
+        &self,
+        (table, column): (&str, &str),
+        text: &PurgeText,
+        patterns: &mut PurgePatterns,
+        progress: &dyn Progress,
+    ) -> Result<RoaringTreemap> {
+        let sql = format!("SELECT id, {column} FROM {table} WHERE {column} IS NOT NULL");
+        let mut other_forms = Vec::new();
+        let found = RefCell::new(&mut other_forms);
+        let in_row = |row: &dyn Row| {
+            let value: &str = row.get(1)?;
+            let is_in = text.is_in(value) || text.is_in_json(value, &[]);
+            if is_in && !text.is_in_as_it_is(value) {
+                found.borrow_mut().push(value.to_owned());
+            }
+            Ok(is_in)
+        };
+        let ids = ids_where(&*self.reader()?, &sql, 0, in_row, progress)?;
+        other_forms.iter().for_each(|value| patterns.add(value));
+        Ok(ids)
+    }
+
+    /// The values of a column that have the text.
+    pub(in crate::records) fn values_with(
+        &self,
+        (table, column): (&str, &str),
+        condition: &str,
+        text: &PurgeText,
+    ) -> Result<BTreeSet<String>> {
+        let sql = format!("SELECT {column} FROM {table} WHERE {column} IS NOT NULL AND {condition}");
+        let mut values = BTreeSet::new();
+        self.reader()?.select(&sql, &[], &mut |row| {
+            let value: &str = row.get(0)?;
+            if text.is_in(value) || text.is_in_json(value, &[]) {
+                values.insert(value.to_owned());
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(values)
     }
 }
 

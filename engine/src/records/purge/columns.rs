@@ -1,0 +1,169 @@
+//! Every column that can hold a text, and what a purge of a text does about it. A test compares this with the schema: whoever adds a
+//! column says here what becomes of it.
+
+/// What becomes of a column that has a purged text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::records) enum Care {
+    /// Its row is removed: a memory, a version, a search, what is known of a file.
+    Removed,
+    /// It becomes null: it is made again, or was only shown.
+    Emptied,
+    /// It stays, because memories or the owner's settings need it, and the answer names it as this.
+    Named(&'static str),
+    /// No text of anybody: words, counts, ids and hashes of ours.
+    Ours,
+}
+
+use Care::{Emptied, Named, Ours, Removed};
+
+/// Columns of type `TEXT`, `BLOB` or `ANY`, by table.
+pub(in crate::records) const COLUMNS: &[(&str, &[(&str, Care)])] = &[
+    ("access_log", &[("access_type", Ours), ("query_text", Removed)]),
+    ("embeddings", &[("hash", Ours), ("vector", Removed)]),
+    (
+        "files",
+        &[
+            ("path", Removed),
+            ("thread", Removed),
+            ("hash", Ours),
+            ("cursor", Emptied),
+            ("problem", Emptied),
+            // Reasons are ours. What was read before that has types of lines.
+            ("skipped", Emptied),
+        ],
+    ),
+    ("forgotten", &[("origin", Ours)]),
+    ("meta", &[("key", Ours), ("value", Ours)]),
+    ("models", &[("name", Named("the name of a model")), ("weights_sha256", Ours), ("pooling", Ours)]),
+    ("passages", &[("hash", Ours)]),
+    ("recalled", &[("session", Ours)]),
+    // Made of `records.tags` by triggers.
+    ("record_tags", &[("tag", Removed)]),
+    (
+        "records",
+        &[
+            ("ulid", Ours),
+            ("content_hash", Ours),
+            ("embedding_hash", Ours),
+            ("source", Removed),
+            ("tags", Removed),
+            ("provenance", Removed),
+            ("body", Removed),
+            ("context", Removed),
+            ("content", Removed),
+            ("session", Removed),
+            ("origin", Ours),
+        ],
+    ),
+    // Of a scope that no memory has, the row is removed.
+    ("scopes", &[("agent", Named("the name of an agent")), ("project", Named("the name of a project"))]),
+    (
+        "searches",
+        &[
+            ("agent", Removed),
+            ("project", Removed),
+            ("tool", Ours),
+            ("query", Removed),
+            ("mode", Ours),
+            ("filters", Removed),
+        ],
+    ),
+    (
+        "sources",
+        &[
+            ("path", Named("the path of a source")),
+            ("format", Ours),
+            ("globs", Named("a glob of a source")),
+            ("agent", Named("the agent of a source")),
+            ("project", Named("the project of a source")),
+            ("skipped", Emptied),
+        ],
+    ),
+    // Ids of records.
+    ("sync_log", &[("payload", Ours)]),
+    (
+        "tokens",
+        &[
+            ("sha256", Ours),
+            ("label", Named("the label of a token")),
+            ("agent", Named("the agent of a token")),
+            ("project", Named("the project of a token")),
+            ("rights", Ours),
+        ],
+    ),
+    (
+        "trash",
+        &[
+            ("ulid", Ours),
+            ("content_hash", Ours),
+            ("embedding_hash", Ours),
+            ("source", Removed),
+            ("tags", Removed),
+            ("provenance", Removed),
+            ("body", Removed),
+            ("context", Removed),
+            ("content", Removed),
+            ("session", Removed),
+            ("origin", Ours),
+        ],
+    ),
+    (
+        "trash_versions",
+        &[
+            ("reason", Removed),
+            ("content_hash", Ours),
+            ("embedding_hash", Ours),
+            ("source", Removed),
+            ("tags", Removed),
+            ("provenance", Removed),
+            ("body", Removed),
+            ("context", Removed),
+            ("content", Removed),
+        ],
+    ),
+    ("version_causes", &[("links", Ours)]),
+    (
+        "versions",
+        &[
+            ("reason", Removed),
+            ("content_hash", Ours),
+            ("embedding_hash", Ours),
+            ("source", Removed),
+            ("tags", Removed),
+            ("provenance", Removed),
+            ("body", Removed),
+            ("context", Removed),
+            ("content", Removed),
+        ],
+    ),
+];
+
+/// The columns, with their tables, that a purge cares for like this.
+pub(in crate::records) fn cared_for(
+    is: impl Fn(Care) -> bool,
+) -> impl Iterator<Item = (&'static str, &'static str, Care)> {
+    let all = COLUMNS.iter().flat_map(|(table, columns)| columns.iter().map(|(column, care)| (*table, *column, *care)));
+    all.filter(move |(_, _, care)| is(*care))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::records::sqlite::testing::Store;
+
+    /// 39.6: no column is forgotten.
+    #[test]
+    fn every_column_that_can_hold_a_text_is_named() {
+        let store = Store::new();
+        let conn = rusqlite::Connection::open(store.paths().database()).unwrap();
+        let sql = "SELECT t.name || '.' || c.name FROM pragma_table_list t, pragma_table_info(t.name) c
+             WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite_%' AND c.type NOT IN ('INTEGER', 'REAL')";
+        let mut columns = conn.prepare(sql).unwrap();
+        let columns = columns.query_map([], |row| row.get(0)).unwrap();
+        let columns: BTreeSet<String> = columns.collect::<rusqlite::Result<_>>().unwrap();
+        let named = cared_for(|_| true).map(|(table, column, _)| format!("{table}.{column}")).collect();
+        assert_eq!(columns, named);
+    }
+}
