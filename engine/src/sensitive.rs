@@ -17,7 +17,9 @@ use serde_json::{Map, Value};
 use self::text::{in_text, redacted};
 use crate::body::Body;
 use crate::error::{Error, Result};
-use crate::types::{Accessed, Earlier, NewRecord, Place, Portable, RecordUpdate, Replaced, Scope};
+use crate::types::{
+    Accessed, Earlier, FileReading, NewRecord, NewSource, Place, Portable, RecordUpdate, Replaced, Scope,
+};
 
 /// What to do about sensitive data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,7 +89,7 @@ impl Sensitive {
         let earlier: Vec<_> = portable.earlier.iter().map(|earlier| self.earlier(earlier)).collect::<Result<_>>()?;
         let is_borrowed = |earlier: &Cow<'_, Earlier>| matches!(earlier, Cow::Borrowed(_));
         let same_text = matches!(text, Cow::Borrowed(_));
-        let accesses = self.accesses(&portable.accesses);
+        let accesses = accesses(&portable.accesses);
         if same_text && earlier.iter().all(is_borrowed) && matches!(accesses, Cow::Borrowed(_)) {
             return Ok(Cow::Borrowed(portable));
         }
@@ -100,16 +102,6 @@ impl Sensitive {
             accesses: accesses.into_owned(),
             ..*portable
         }))
-    }
-
-    /// The accesses as they may be kept. A query is never a reason to refuse its memory.
-    fn accesses(self, accesses: &[Accessed]) -> Cow<'_, [Accessed]> {
-        let queries = || accesses.iter().filter_map(|access| access.query.as_deref());
-        if self == Sensitive::Refuse || queries().all(|query| logged_query(query) == query) {
-            return Cow::Borrowed(accesses);
-        }
-        let kept = |access: &Accessed| Accessed { query: access.query.as_deref().map(logged_query), ..access.clone() };
-        Cow::Owned(accesses.iter().map(kept).collect())
     }
 
     fn earlier<'a>(self, earlier: &'a Earlier) -> Result<Cow<'a, Earlier>> {
@@ -183,6 +175,16 @@ impl Sensitive {
     }
 }
 
+/// The accesses as they may be kept. A query is never a reason to refuse its memory.
+fn accesses(accesses: &[Accessed]) -> Cow<'_, [Accessed]> {
+    let queries = || accesses.iter().filter_map(|access| access.query.as_deref());
+    if queries().all(|query| logged_query(query) == query) {
+        return Cow::Borrowed(accesses);
+    }
+    let kept = |access: &Accessed| Accessed { query: access.query.as_deref().map(logged_query), ..access.clone() };
+    Cow::Owned(accesses.iter().map(kept).collect())
+}
+
 /// Refuses the text of a body if it contains a secret that no single field shows, as a title and its description may.
 /// It cannot be redacted, as it is unknown which field should lose what.
 ///
@@ -193,11 +195,44 @@ pub(crate) fn check_text_of_body(text: &str) -> Result<()> {
 }
 
 /// Refuses a project or agent whose name contains a secret. It cannot be redacted: it identifies the owner of a memory.
-fn check_scope(scope: &Scope) -> Result<()> {
+pub(crate) fn check_scope(scope: &Scope) -> Result<()> {
     let names = [("agent", scope.agent.as_deref()), ("project", scope.project.as_deref())];
+    check_names(names)
+}
+
+/// Refuses names that contain a secret and cannot be redacted, because something is found by them.
+pub(crate) fn check_names<'a>(names: impl IntoIterator<Item = (&'static str, Option<&'a str>)>) -> Result<()> {
     first(names, None).map_or(Ok(()), |Found { field, what }| {
         Err(Error::invalid(field, format!("holds what should stay secret ({what}); give it another name")))
     })
+}
+
+/// Refuses a source whose path, globs or scope contain a secret: its files are found by them.
+pub(crate) fn check_source(source: &NewSource) -> Result<()> {
+    check_scope(&source.scope)?;
+    let globs = source.globs.iter().map(|glob| ("glob", Some(glob.as_str())));
+    check_names([("path", Some(source.path.as_str()))].into_iter().chain(globs))
+}
+
+/// What was read of a file, as it may be kept. Its records are left to [`Sensitive::new_record`].
+///
+/// # Errors
+/// [`Error::Invalid`] if its path contains a secret: whoever reads files passes over such a one ([`is_secret`]).
+pub(crate) fn reading(reading: FileReading) -> Result<FileReading> {
+    check_names([&reading.path, &reading.thread].map(|path| ("path", Some(path.as_str()))))?;
+    let problem = reading.problem.as_deref().map(redacted);
+    let cursor = reading.cursor.map(json::redacted_cursor);
+    Ok(FileReading { problem, cursor, ..reading })
+}
+
+/// Whether a text contains what should stay secret.
+pub fn is_secret(text: &str) -> bool {
+    in_text(text).is_some()
+}
+
+/// A text without what should stay secret.
+pub(crate) fn without_secrets(text: &str) -> String {
+    redacted(text)
 }
 
 /// Something is to be redacted.

@@ -1,5 +1,7 @@
 //! The daily log: a file a day, with a line for each memory saved.
 
+mod purge;
+
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -14,6 +16,8 @@ use memorist_engine::types::Purged;
 use parking_lot::Mutex;
 
 use crate::note::SOURCE;
+
+pub use purge::LogPurge;
 
 /// Characters of a memory that its line has.
 const CONTENT: usize = Purged::BEGINNING;

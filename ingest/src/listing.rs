@@ -6,6 +6,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use memorist_engine::sensitive::is_secret;
 use memorist_engine::types::{FileStamp, NewSource};
 use memorist_sources::formats::{Format, Skipped};
 use memorist_sources::walk;
@@ -25,6 +26,15 @@ pub struct Listing {
     pub folders: BTreeSet<PathBuf>,
     /// Reasons, and how often.
     pub skipped: Skipped,
+}
+
+impl Listing {
+    /// Leaves files out whose path holds what should stay secret: a path cannot be redacted, for the file is found by it.
+    pub fn leave_out_secrets(&mut self) {
+        let all = self.files.len();
+        self.files.retain(|path, _| !is_secret(&path.to_string_lossy()));
+        (self.files.len()..all).for_each(|_| self.skipped.count("a path that should stay secret"));
+    }
 }
 
 /// The notes of a source.

@@ -15,7 +15,9 @@ use std::time::SystemTime;
 use memorist_durable::LockedFile;
 use memorist_engine::Engine;
 use memorist_engine::paths::StorePaths;
-use memorist_engine::types::{SourceId, SourceKind};
+use memorist_engine::records::Records;
+use memorist_engine::sensitive::is_secret;
+use memorist_engine::types::{Source, SourceId, SourceKind};
 
 /// The file has at most so many bytes: some hundred paths. Nothing is lost beyond: the next `memorist sync` looks at all.
 const MOST_BYTES: u64 = 64 << 10;
@@ -27,6 +29,7 @@ const LOCK: &str = "reading.lock";
 /// The file of a store.
 #[derive(Debug, Clone)]
 pub struct Noted {
+    store: PathBuf,
     folder: PathBuf,
     file: PathBuf,
 }
@@ -42,7 +45,20 @@ impl Noted {
     /// That of the store in this folder.
     pub fn of(store: &Path) -> Self {
         let folder = StorePaths::new(store).hooks();
-        Noted { file: folder.join("transcripts"), folder }
+        Noted { store: store.to_owned(), file: folder.join("transcripts"), folder }
+    }
+
+    /// Whether a source of the store has this transcript. Nothing is kept of the path of another one, nor of one that holds what
+    /// should stay secret, which no source reads.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn is_wanted(&self, transcript: &Path) -> memorist_engine::Result<bool> {
+        if transcript.to_str().is_none_or(is_secret) {
+            return Ok(false);
+        }
+        let sources = Records::open(&StorePaths::new(&self.store))?.snapshot()?.sources()?;
+        Ok(sources.iter().any(|source| has(source, transcript)))
     }
 
     /// Notes a transcript, once. The folder must be there.
@@ -121,16 +137,7 @@ impl Taken {
     pub fn sources(&self, engine: &Engine) -> memorist_engine::Result<Vec<SourceId>> {
         let transcripts = self.paths();
         let mut sources = engine.sources()?;
-        sources.retain(|source| source.source.kind == SourceKind::Sessions);
-        let is_in = |root: &str| {
-            let root = Path::new(root);
-            transcripts.iter().any(|transcript| {
-                // A source is listed without links.
-                let folder = transcript.parent().and_then(|folder| fs::canonicalize(folder).ok());
-                transcript.starts_with(root) || folder.is_some_and(|folder| folder.starts_with(root))
-            })
-        };
-        sources.retain(|source| is_in(&source.source.path));
+        sources.retain(|source| transcripts.iter().any(|transcript| has(source, transcript)));
         Ok(sources.into_iter().map(|source| source.id).collect())
     }
 
@@ -147,6 +154,15 @@ impl Taken {
         }
         Ok(())
     }
+}
+
+/// Whether a source has this transcript.
+fn has(source: &Source, transcript: &Path) -> bool {
+    let root = Path::new(&source.source.path);
+    // A source is listed without links.
+    let folder = || transcript.parent().and_then(|folder| fs::canonicalize(folder).ok());
+    source.source.kind == SourceKind::Sessions
+        && (transcript.starts_with(root) || folder().is_some_and(|folder| folder.starts_with(root)))
 }
 
 /// The text of such a file; `None` if there is none.

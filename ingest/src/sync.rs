@@ -10,6 +10,7 @@ use std::time::SystemTime;
 use directories::BaseDirs;
 use memorist_engine::embed::{ModelSettings, Tokenizer, local_tokenizer};
 use memorist_engine::progress::Progress;
+use memorist_engine::sensitive::is_secret;
 use memorist_engine::types::{
     FileChanges, FileReading, FileStamp, NewSource, Scope, Source, SourceFile, SourceId, SourceKind,
 };
@@ -151,7 +152,8 @@ impl Syncer {
             let file = path.to_str().map_or(Ok(None), |path| engine.source_file(source.id, path))?;
             let Some(file) = file.filter(|file| file.gone_at.is_none()) else { return Ok(None) };
             let is_file = fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
-            let fits = |stamp: &FileStamp| stamp.size <= self.settings.max_file_bytes;
+            let fits =
+                |stamp: &FileStamp| stamp.size <= self.settings.max_file_bytes && !is_secret(&path.to_string_lossy());
             let Some(stamp) = stamp::of(path).ok().filter(|_| is_file).filter(fits) else { return Ok(None) };
             listing.files.insert(path.clone(), stamp);
             known.push(file);
@@ -261,6 +263,7 @@ impl OneSource<'_> {
                     return Ok(Some(report));
                 }
             };
+        listing.leave_out_secrets();
         let missing = unmounted(&known, &listing);
         let all = listing.files.len();
         listing.files.retain(|path, _| taken.insert(path.clone()));

@@ -4,10 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::Engine;
 use crate::error::Result;
-use crate::sensitive::logged_query;
+use crate::sensitive::{logged_query, without_secrets};
 use crate::types::bounds::check_limit;
 use crate::types::{
-    FoundBy, Millis, PastSearch, Query, RecordId, SearchCounts, SearchReply, SearchTrace, SearchesQuery, Viewer,
+    FoundBy, Millis, PastSearch, Query, Reach, RecordId, SearchCounts, SearchReply, SearchTrace, SearchesQuery, Viewer,
 };
 
 impl Engine {
@@ -49,7 +49,7 @@ impl Engine {
 pub(super) fn trace(query: &Query, reply: &SearchReply, at: Millis) -> SearchTrace {
     SearchTrace {
         at,
-        viewer: query.filter.viewer.clone(),
+        viewer: without_secrets_of(&query.filter.viewer),
         tool: query.tool.into(),
         query: logged_query(&query.text),
         mode: query.mode,
@@ -60,6 +60,16 @@ pub(super) fn trace(query: &Query, reply: &SearchReply, at: Millis) -> SearchTra
         best_cosine: reply.hits.iter().filter_map(|hit| hit.vector_score).max_by(f64::total_cmp),
         micros: reply.explain.total_us,
     }
+}
+
+/// Who searched. A name that contains a secret is of no project and no agent.
+fn without_secrets_of(viewer: &Viewer) -> Viewer {
+    let reach = |reach: &Reach| match reach {
+        Reach::Own(name) => Reach::Own(without_secrets(name)),
+        Reach::Only(name) => Reach::Only(without_secrets(name)),
+        other => other.clone(),
+    };
+    Viewer { agent: reach(&viewer.agent), project: reach(&viewer.project) }
 }
 
 /// What may have kept results away, where it differs from the default. The viewer is kept apart.

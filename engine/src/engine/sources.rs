@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Engine;
 use crate::error::{Error, Result};
 use crate::records::Snapshot;
-use crate::sensitive::Sensitive;
+use crate::sensitive::{self, Sensitive};
 use crate::sync::Message;
 use crate::types::{
     FileChanges, FileContent, FileReading, NewRecord, NewSource, Record, Source, SourceFile, SourceId, SourceKind,
@@ -19,8 +19,9 @@ impl Engine {
     /// whether it is new. Nothing of it is read yet.
     ///
     /// # Errors
-    /// [`Error::Invalid`] names the bound that is violated.
+    /// [`Error::Invalid`] names the bound that is violated, or what should stay secret.
     pub fn add_source(&self, new: &NewSource) -> Result<(SourceId, bool)> {
+        sensitive::check_source(new)?;
         self.store.records.add_source(new, self.store.now())
     }
 
@@ -73,10 +74,14 @@ impl Engine {
     /// Saves what was read of files of a source, in one transaction: a search finds each of them as it was before, or as it is
     /// now. What should stay secret is redacted, whatever the settings say. The outcomes are in the order of the readings;
     /// `None` if there is no such source any more.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if a path holds what should stay secret: it cannot be redacted.
     pub fn save_readings(&self, source: SourceId, readings: Vec<FileReading>) -> Result<Option<Vec<FileChanges>>> {
         let mut allowed = Vec::with_capacity(readings.len());
         let mut refused = Vec::with_capacity(readings.len());
-        for mut reading in readings {
+        for reading in readings {
+            let mut reading = sensitive::reading(reading)?;
             let mut reasons = BTreeMap::new();
             if let FileContent::Chunks(records) | FileContent::Turns { turns: records, .. } = &mut reading.content {
                 *records = std::mem::take(records)

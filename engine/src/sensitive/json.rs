@@ -55,6 +55,26 @@ fn redacted_under(name: Name<'_>, value: Value) -> Value {
     }
 }
 
+/// The cursor of a reader with each finding in its texts replaced. It is JSON, whose shape stays; what is none has no text.
+pub(super) fn redacted_cursor(cursor: String) -> String {
+    let Ok(mut value) = serde_json::from_str(&cursor) else { return cursor };
+    if redact_texts(&mut value) { value.to_string() } else { cursor }
+}
+
+/// Whether there was something to redact.
+fn redact_texts(value: &mut Value) -> bool {
+    match value {
+        Value::String(text) => {
+            let before = std::mem::take(text);
+            *text = redacted_text(&before);
+            *text != before
+        }
+        Value::Array(items) => items.iter_mut().fold(false, |any, item| redact_texts(item) | any),
+        Value::Object(fields) => fields.values_mut().fold(false, |any, value| redact_texts(value) | any),
+        Value::Number(_) | Value::Null | Value::Bool(_) => false,
+    }
+}
+
 /// The names above a value.
 #[derive(Debug, Clone, Copy, Default)]
 struct Name<'a> {

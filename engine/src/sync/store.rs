@@ -20,6 +20,7 @@ use crate::map::Keeper;
 use crate::paths::StorePaths;
 use crate::records::{Model, ModelId, Records};
 use crate::scale::CosineScale;
+use crate::sensitive::without_secrets;
 use crate::types::{Millis, Seq};
 use crate::vectors::exact::ExactIndex;
 use crate::vectors::hnsw::HnswIndex;
@@ -89,7 +90,8 @@ fn open_node(paths: &StorePaths, team: &TeamSettings) -> Result<Records> {
 /// The identity of a model as stored in the records.
 pub(super) fn as_stored(identity: &ModelIdentity) -> Model {
     Model {
-        name: identity.name.clone(),
+        // Models are told apart by what follows.
+        name: without_secrets(&identity.name),
         weights_sha256: identity.weights_sha256.clone(),
         pooling: identity.pooling.clone(),
         dims: identity.dims,

@@ -3,6 +3,7 @@
 use super::server::TeamServer;
 use crate::error::{Error, Result};
 use crate::records::transaction::{Authority, Row, SelectExt, Value};
+use crate::sensitive::{check_names, check_scope};
 use crate::text::token_hash;
 use crate::types::{DAY, Millis, Rights, Scope, TokenRights};
 
@@ -51,6 +52,8 @@ impl TeamServer {
     pub fn add_token(&self, new: &NewToken<'_>) -> Result<Token> {
         new.rights.scope.validate()?;
         let label = new.label.trim();
+        check_scope(&new.rights.scope)?;
+        check_names([("label", Some(label))])?;
         if label.chars().count() > LABEL_CHARS || label.chars().any(char::is_control) {
             let why = format!("give up to {LABEL_CHARS} characters without control characters");
             return Err(Error::invalid("label", why));

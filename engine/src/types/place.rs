@@ -107,11 +107,13 @@ impl Place {
 
     /// The texts in it that were written by a person or a program.
     pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
-        [&mut self.cwd, &mut self.branch, &mut self.model, &mut self.subagent].into_iter().flatten()
+        let Place { origin: _, path, first_line: _, last_line: _, role, cwd, branch, model, subagent } = self;
+        [role, cwd, branch, model, subagent].into_iter().flatten().chain([path])
     }
 
     /// The same, to read.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
-        [&self.cwd, &self.branch, &self.model, &self.subagent].into_iter().flatten().map(String::as_str)
+        let Place { origin: _, path, first_line: _, last_line: _, role, cwd, branch, model, subagent } = self;
+        [role, cwd, branch, model, subagent].into_iter().flatten().chain([path]).map(String::as_str)
     }
 }

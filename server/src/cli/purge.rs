@@ -75,6 +75,9 @@ fn report(result: &PurgeResult) -> String {
     if !result.complete {
         text += "\nsome files are not cleaned yet, because others use the store; whoever has it open, or opens it, continues";
     }
+    for stays in &result.stays {
+        text += &format!("\nstill in the store, which needs it: {stays}");
+    }
     for path in &result.elsewhere {
         text += &format!("\nnot part of the store, and may still contain it: {path}");
     }

@@ -1,8 +1,12 @@
 //! Versions, rollback and permanent removal.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
 use memorist_engine::progress::Progress;
 use memorist_engine::types::{Link, LinkKind, Purge, RecordId, Viewer};
 use memorist_engine::{Engine, Error, Result, Undone};
+use memorist_ingest::daily_log::LogPurge;
 
 use super::Context;
 use crate::wire::core::UndoParams;
@@ -86,9 +90,21 @@ pub fn purge(engine: &Engine, context: &Context, params: PurgeParams, progress: 
         return Err(Error::invalid("confirm", "must be true: what is purged cannot be had back"));
     }
     let mut purged = engine.purge(&purge, &viewer, progress)?;
+    purged.unowned_files.extend(purge_log(context, &purge, &viewer, &purged.beginnings));
     if context.defaults.is_only() {
         // Their names may reveal other projects or agents.
         purged.unowned_files.clear();
+        purged.stays.clear();
     }
     Ok(wire::purged(purged))
+}
+
+/// Removes what was purged from the daily log. Returns the files that may have it still. Who does not see every memory removes
+/// the lines of its own alone.
+fn purge_log(context: &Context, purge: &Purge, viewer: &Viewer, beginnings: &BTreeSet<String>) -> Vec<PathBuf> {
+    let text = match purge {
+        Purge::Text(text) if *viewer == Viewer::OWNER => Some(text.as_str()),
+        _ => None,
+    };
+    context.daily_log.as_ref().map_or_else(Vec::new, |log| log.purge(&LogPurge { beginnings, text }))
 }

@@ -203,6 +203,9 @@ pub struct PurgeResult {
     pub complete: bool,
     /// Files that are not part of the store and may still contain it.
     pub elsewhere: Vec<String>,
+    /// Names and paths in the store that contain it still, because something needs them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stays: Vec<String>,
 }
 
 /// The result of a purge.
@@ -213,5 +216,6 @@ pub fn purged(purged: Purged) -> PurgeResult {
         queries: count(purged.queries),
         complete: purged.complete,
         elsewhere: purged.unowned_files.iter().map(|path| path.display().to_string()).collect(),
+        stays: purged.stays.iter().map(|stays| format!("{}: {}", stays.what, stays.text)).collect(),
     }
 }

@@ -83,15 +83,19 @@ fn react(global: &Global, args: &Hook, started: Instant, deadline: &Deadline) ->
         return Ok(());
     }
     let notes = notes::Notes::of(&settings.store, client);
+    let reads = settings.sync.enabled;
     if event != Event::Prompt
+        && reads
         && let Some(transcript) = &call.transcript
     {
         notes.transcript(transcript);
     }
     notes.called();
     // Also where a server answers: it may watch no files.
-    if event == Event::Start {
-        notes.read_transcripts(global, &settings);
+    match event {
+        Event::Start if reads => notes.read_transcripts(global),
+        Event::Start => notes.forget_transcripts(),
+        _ => {}
     }
     let is_silent = match event {
         Event::Prompt => call.message.is_none(),

@@ -1,6 +1,7 @@
 //! What hooks leave in the store's folder: transcripts that are to be read, and when each client called last.
 
 use std::fs::OpenOptions;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::SystemTime;
@@ -8,10 +9,9 @@ use std::time::SystemTime;
 use memorist_clients::Client;
 use memorist_durable::{PrivateFolder, command};
 use memorist_engine::paths::StorePaths;
-use memorist_ingest::noted::Noted;
+use memorist_ingest::noted::{Noted, Taken};
 
 use crate::args::Global;
-use crate::settings::Settings;
 
 /// The notes of a store, by one client. A note that cannot be made is left out: hooks work in a store that can only be read,
 /// too.
@@ -27,9 +27,13 @@ impl Notes {
         Notes { noted: Noted::of(store), folder: StorePaths::new(store).hooks(), client }
     }
 
-    /// A transcript has changed. It is read later, if somebody has added the folder that it is in.
+    /// A transcript has changed. It is noted, to be read later, if somebody has added the folder that it is in.
     pub fn transcript(&self, transcript: &Path) {
-        let noted = PrivateFolder::create(&self.folder).and_then(|_| self.noted.note(transcript));
+        let noted = match self.noted.is_wanted(transcript) {
+            Ok(true) => PrivateFolder::create(&self.folder).and_then(|_| self.noted.note(transcript)),
+            Ok(false) => Ok(()),
+            Err(error) => Err(io::Error::other(error)),
+        };
         if let Err(error) = noted {
             tracing::info!("a transcript is not noted: {error}");
         }
@@ -51,9 +55,17 @@ impl Notes {
         }
     }
 
+    /// Forgets the transcripts that are noted: nobody reads them.
+    pub fn forget_transcripts(&self) {
+        let is_any = self.noted.is_any().unwrap_or_default();
+        if is_any && let Err(error) = self.noted.take().and_then(Taken::forget) {
+            tracing::info!("noted transcripts are not forgotten: {error}");
+        }
+    }
+
     /// Has another process read the transcripts that are noted, and does not wait for it.
-    pub fn read_transcripts(&self, global: &Global, settings: &Settings) {
-        if !self.noted.is_any().unwrap_or_default() || !settings.sync.enabled {
+    pub fn read_transcripts(&self, global: &Global) {
+        if !self.noted.is_any().unwrap_or_default() {
             return;
         }
         let Ok(program) = std::env::current_exe() else { return };
