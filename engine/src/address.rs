@@ -159,7 +159,7 @@ fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
 }
 
 /// A name that stands for a text.
-pub(crate) fn short_hash(text: &str) -> String {
+fn short_hash(text: &str) -> String {
     text::to_hex(&Sha256::digest(text)[..NAME_BYTES])
 }
 

@@ -102,19 +102,6 @@ pub struct TeamSettings {
     pub lost_folder: Option<PathBuf>,
 }
 
-#[cfg(feature = "postgres")]
-impl TeamSettings {
-    /// The name of the folder of a node: the same for the same address and projects, whatever the password. Two that follow
-    /// different projects are two nodes.
-    pub fn folder_name(&self) -> String {
-        let address = self.address.folder_name();
-        match self.follow.is_empty() {
-            true => address,
-            false => format!("{address}-{}", crate::address::short_hash(&self.follow.join("\n"))),
-        }
-    }
-}
-
 /// The lines of a file that can be imported.
 #[cfg(feature = "postgres")]
 #[derive(Debug, Clone, Copy)]

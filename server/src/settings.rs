@@ -136,7 +136,7 @@ impl Places {
         let team = self.server.resolve(&name, named, self.teams.clone()).map_err(Failure::input)?;
         let Some(team) = team else { return Ok(Place { kept: name.clone(), store: name, team: None }) };
         let no_cache = || Failure::input("no cache folder is known for this user; name one with --cache DIR");
-        let store = self.cache.clone().ok_or_else(no_cache)?.join(NODES).join(team.folder_name());
+        let store = self.cache.clone().ok_or_else(no_cache)?.join(NODES).join(team.address.folder_name());
         let kept = team.lost_folder.clone().ok_or_else(homeless)?;
         Ok(Place { store, kept, team: Some(team) })
     }

@@ -411,3 +411,30 @@ fn a_role_that_is_let_in_has_its_projects_alone_on_its_disk() {
     drop(database);
     cluster.execute(&format!("DROP ROLE {role}"));
 }
+
+/// 40.3.
+#[test]
+fn a_node_says_of_a_project_that_it_does_not_follow_it() {
+    let Some(cluster) = shared("a_node_says_of_a_project_that_it_does_not_follow_it") else { return };
+    let database = cluster.database();
+    let user = User::new(&database);
+    assert!(user.run(&["server", "init"]).status.success());
+    let follow = |projects: &str| {
+        std::fs::write(user.home.path().join("memorist.toml"), format!("[server]\nfollow = {projects}\n")).unwrap();
+    };
+    follow("[\"hermes\"]");
+    let says_so = |output: &Output| {
+        let said = text(&output.stderr).to_owned() + text(&output.stdout);
+        assert!(output.status.success(), "{said}");
+        said.contains("does not follow the project \"atlas\"") && said.contains("`follow` below [server]")
+    };
+    let [add, search, list] = [&["add", "the amber key"][..], &["search", "amber"], &["list"]]
+        .map(|command| [command, &["--project", "atlas"]].concat());
+    assert!(says_so(&user.run(&add)));
+    assert!(says_so(&user.run(&search)) && says_so(&user.run(&list)));
+    assert!(!says_so(&user.run(&["search", "amber", "--project", "hermes"])));
+    follow("[\"hermes\", \"atlas\"]");
+    let found = user.run(&search);
+    assert!(!says_so(&found) && text(&found.stdout).contains("the amber key"), "{}", text(&found.stdout));
+    assert_eq!(std::fs::read_dir(user.home.path().join("nodes")).unwrap().count(), 1, "one copy");
+}

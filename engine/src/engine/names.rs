@@ -26,6 +26,12 @@ impl Engine {
         self.store.records.snapshot()?.has_project(name, viewer)
     }
 
+    /// What to say of a project that this node of a team does not follow: its memories are saved on the server, and not found
+    /// here. `None` where they are.
+    pub fn unfollowed(&self, project: &str) -> Result<Option<String>> {
+        self.store.records.unfollowed(project)
+    }
+
     /// The projects in use, of what `viewer` sees, those with the most memories first, each with how many it has: what has
     /// expired is counted until it is removed.
     pub fn project_sizes(&self, viewer: &Viewer) -> Result<Vec<(String, u64)>> {

@@ -276,6 +276,21 @@ impl Records {
         read()
     }
 
+    /// What to say of a project whose memories are on the server alone.
+    pub fn unfollowed(&self, project: &str) -> Result<Option<String>> {
+        #[cfg(feature = "postgres")]
+        if let Some(follower) = &self.follower
+            && !follower.has_project(&self.database, project)?
+        {
+            return Ok(Some(format!(
+                "this node does not follow the project {project:?}: its memories are on the server and not found here; add it \
+                 to `follow` below [server] in memorist.toml"
+            )));
+        }
+        let _ = project;
+        Ok(None)
+    }
+
     /// What to say with an answer from a copy whose server is away: as of when it is.
     pub fn staleness(&self) -> Option<String> {
         #[cfg(feature = "postgres")]

@@ -17,6 +17,9 @@ pub fn run(app: &App, args: &List) -> Outcome {
     let engine = app.existing(Maintenance::Off)?;
     let filter = filter(&args.filters, &app.settings().context.defaults);
     filter.validate()?;
+    if let Some(project) = app.settings().context.defaults.project() {
+        engine.unfollowed(project)?.into_iter().for_each(|why| app.output().note(why));
+    }
     if args.only.is_some() || args.order.is_some() {
         return in_order(app, engine, args, limit);
     }

@@ -39,4 +39,4 @@ pub use recall::recall;
 pub use records::{
     LINKS_SHOWN, Listed, delete, get, list, list_filter, listed, plain_filter, reply, search, stats, update,
 };
-pub use save::{add, add_all, checked_fields, checked_update, resembling, save, to_save};
+pub use save::{add, add_all, checked_fields, checked_update, resembling, save, to_save, unfollowed};

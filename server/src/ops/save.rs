@@ -45,6 +45,7 @@ pub fn to_save(engine: &Engine, context: &Context, params: AddParams) -> Result<
 fn added(engine: &Engine, context: &Context, Save { record, links, viewer, .. }: &Save, saved: Saved) -> AddResult {
     let id = saved.added.id;
     let mut result = result_of(engine, context, &saved.added, viewer);
+    result.notes.extend(unfollowed(engine, record));
     if result.created {
         let (warnings, suggestions) = named(id, engine.affected(id, viewer, SUGGESTED));
         // Of several that are saved at once, a later one names an earlier one, as if they came one by one.
@@ -86,7 +87,15 @@ pub fn save(engine: &Engine, context: &Context, params: AddParams) -> Result<Add
     let record = wire::new_record(params, &context.defaults)?;
     check_expiry(record.expires_at)?;
     let outcome = engine.add(&record)?;
-    Ok(result_of(engine, context, &outcome, &viewer))
+    let mut result = result_of(engine, context, &outcome, &viewer);
+    result.notes.extend(unfollowed(engine, &record));
+    Ok(result)
+}
+
+/// What to say of a memory that is saved on the server of a team, and not found on this node.
+pub fn unfollowed(engine: &Engine, record: &NewRecord) -> Option<String> {
+    let unfollowed = record.scope.project.as_ref().map(|project| engine.unfollowed(project));
+    unfollowed.transpose().ok().flatten().flatten()
 }
 
 /// What saving a record did, to others as well. Writes its line of the daily log.

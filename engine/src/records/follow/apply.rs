@@ -15,7 +15,7 @@ use crate::records::transaction::{SelectExt, Tx, Value};
 use crate::text;
 
 /// What a node knows by itself: the server has no say in it.
-const LOCAL_META: [&str; 11] = [
+const LOCAL_META: [&str; 12] = [
     "trimmed_to",
     "superseding",
     "purging",
@@ -24,6 +24,7 @@ const LOCAL_META: [&str; 11] = [
     "wide_to",
     "lineage",
     "followed",
+    "follows",
     "node",
     check::KEY,
     REFUSED_HERE,

@@ -14,6 +14,7 @@ use super::apply::{Purges, apply};
 use super::cursor::Cursor;
 use super::follower::{APPLY_TIMEOUT, Follower};
 use super::lost::LostFile;
+use super::projects;
 use super::question::{self, Rows, Unit};
 use super::tables::{RECORDS, TABLES, Table};
 use crate::error::{Error, Result};
@@ -84,7 +85,7 @@ impl Follower {
         let was_replaced = before
             .as_ref()
             .is_some_and(|before| before.incarnation != state.incarnation && before.store_id == state.store_id);
-        let (follow, node) = (&self.follow, self.server.node());
+        let (follow, node) = (&projects::of(database)?, self.server.node());
         let mut compared = Compared::default();
         let mut lost = LostFile::of(self, state.now);
         // What made room for another row is fetched in the next round.

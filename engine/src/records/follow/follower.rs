@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use ulid::Ulid;
 
 use super::health::{Health, NodeState};
+use super::projects;
 use super::question::State;
 use crate::clock;
 use crate::config::{ExportFormat, Reads, TeamSettings};
@@ -32,8 +33,6 @@ pub(super) const APPLY_TIMEOUT: Duration = Duration::from_secs(15);
 /// A node's view of its server.
 pub(crate) struct Follower {
     pub(super) server: Server,
-    /// The projects whose memories are copied; empty is all.
-    pub(super) follow: Vec<String>,
     pub(super) reads: Reads,
     /// Where what the server has lost is kept.
     pub(super) folder: PathBuf,
@@ -52,8 +51,6 @@ pub(crate) struct Follower {
     pub(super) health: Mutex<Health>,
     /// When this process looked last for what no node needs.
     pub(super) trimmed: Mutex<Option<Instant>>,
-    /// Whether the server was copied once as a whole.
-    pub(super) is_filled: AtomicBool,
     /// How far the clock of the server is ahead of this machine's, in milliseconds.
     ahead: AtomicI64,
     /// Whether this process removes what it knows: other nodes purge what they do not know.
@@ -68,9 +65,10 @@ impl Follower {
     /// That of a node whose copy is in a folder. Asks the server nothing.
     pub(crate) fn of(database: &Database, paths: &StorePaths, team: &TeamSettings) -> Result<Self> {
         let node = node_id(database, team.lost_folder.as_deref())?;
+        projects::set(database, &team.follow)?;
+        projects::remove_old_copies(paths.root(), &team.address.folder_name());
         Ok(Follower {
             server: Server::new(Pool::new(team.address.clone()), node),
-            follow: team.follow.clone(),
             reads: team.reads,
             folder: paths.root().to_owned(),
             name: team.node_name.clone(),
@@ -82,7 +80,6 @@ impl Follower {
             done: AtomicU64::default(),
             health: Mutex::default(),
             trimmed: Mutex::default(),
-            is_filled: AtomicBool::default(),
             ahead: AtomicI64::default(),
             purges: AtomicBool::default(),
             lost: team.lost,
@@ -105,6 +102,12 @@ impl Follower {
             pulled: health.pulled,
             failed: health.failed,
         }
+    }
+
+    /// Whether the memories of this project are copied.
+    pub(crate) fn has_project(&self, database: &Database, project: &str) -> Result<bool> {
+        let follows = projects::of(database)?;
+        Ok(follows.is_empty() || follows.iter().any(|followed| followed == project))
     }
 
     pub(super) fn note_state(&self, state: &State) {

@@ -9,6 +9,7 @@
 //! | 0 | `tables.rs` | the tables that are copied |
 //! | 0 | `cursor.rs` | how far a node has followed |
 //! | 0 | `health.rs` | how a node is doing |
+//! | 0 | `projects.rs` | which projects a node follows |
 //! | 0 | `once.rs` | a call asks once |
 //! | 1 | `question.rs` | what it asks the server |
 //! | 1 | `marks.rs` | purges of other nodes |
@@ -34,6 +35,7 @@ mod lost;
 mod marks;
 mod once;
 mod own_sources;
+mod projects;
 mod pull;
 mod purging;
 mod question;

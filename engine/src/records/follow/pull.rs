@@ -99,12 +99,9 @@ impl Follower {
         Ok(done)
     }
 
-    /// Whether the server was copied once as a whole.
+    /// Whether all that this node follows was copied once.
     pub(crate) fn has_copy(&self, database: &Database) -> Result<bool> {
-        if !self.is_filled.load(Ordering::Relaxed) {
-            self.is_filled.store(Cursor::stored(&*database.reader()?)?.is_some(), Ordering::Relaxed);
-        }
-        Ok(self.is_filled.load(Ordering::Relaxed))
+        Ok(self.cursor(database)?.is_some())
     }
 
     /// Whether what is here may be read without asking the server.

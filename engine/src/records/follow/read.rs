@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::cursor::Cursor;
 use super::follower::Follower;
 use super::once;
+use super::projects;
 use super::pull::{TIMEOUT, Why};
 use super::question::News;
 use crate::error::Result;
@@ -88,6 +89,7 @@ impl Follower {
 
     /// How far this node is; `None` if everything has to be compared first.
     pub(super) fn cursor(&self, database: &Database) -> Result<Option<Cursor>> {
-        Ok(Cursor::stored(&*database.reader()?)?.filter(|cursor| cursor.follow == self.follow))
+        let follows = projects::of(database)?;
+        Ok(Cursor::stored(&*database.reader()?)?.filter(|cursor| cursor.follow == follows))
     }
 }

@@ -91,7 +91,10 @@ fn save(engine: &Engine, context: &Context, params: Save) -> Result<Saved> {
     let outcome = engine.add(&record)?;
     let unlogged = context.log_saved(engine, &outcome);
     let AddOutcome { id, created, .. } = outcome;
-    let saved = engine.peek(id, &Viewer::of(&record.scope))?.ok_or(Error::NotFound(id))?;
+    let saved = engine.peek(id, &Viewer::of(&record.scope))?.ok_or_else(|| match ops::unfollowed(engine, &record) {
+        Some(why) => Error::invalid("project", format!("it is saved as memory {id}, but {why}")),
+        None => Error::NotFound(id),
+    })?;
     let (mut warnings, suggestions) =
         if created { ops::resembling(engine, id, &viewer) } else { (Vec::new(), Vec::new()) };
     warnings.extend(unlogged);

@@ -146,6 +146,9 @@ fn store_fact(engine: &Engine, context: &Context, params: StoreFact) -> Result<S
             record.kind
         ));
     }
+    if let Some(why) = ops::unfollowed(engine, &record) {
+        stored.message = Some(format!("Stored, but {why}"));
+    }
     Ok(stored)
 }
 

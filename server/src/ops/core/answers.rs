@@ -22,11 +22,14 @@ pub fn max_tokens(given: Option<Int>) -> Result<usize> {
     }
 }
 
-/// A note about a project that has no memories, with the nearest name.
+/// A note about a project that has no memories here, with the nearest name.
 pub fn unknown_project(engine: &Engine, context: &Context, project: &Patch<String>) -> Result<Option<String>> {
     let Patch::Value(name) = project else { return Ok(None) };
     if name == Reach::EVERY || context.defaults.is_only() {
         return Ok(None);
+    }
+    if let Some(unfollowed) = engine.unfollowed(name)? {
+        return Ok(Some(format!("Note: {unfollowed}")));
     }
     if engine.has_project(name, &Viewer::OWNER)? {
         return Ok(None);

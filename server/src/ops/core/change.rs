@@ -130,7 +130,7 @@ fn described(engine: &Engine, id: RecordId) -> Result<String> {
 
 /// A note about a project that has no memories yet, if another has nearly its name.
 fn new_project(engine: &Engine, name: &str) -> Result<Option<String>> {
-    if engine.has_project(name, &Viewer::OWNER)? {
+    if engine.unfollowed(name)?.is_some() || engine.has_project(name, &Viewer::OWNER)? {
         return Ok(None);
     }
     let projects = engine.project_sizes(&Viewer::OWNER)?;

@@ -76,8 +76,9 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
     let mut notes: Vec<_> = remarks.lines("minRelevance: 0").into_iter().map(|line| format!("Note: {line}")).collect();
     let result = wire::search_page(&reply, params, &query, shown, shown < reply.hits.len());
     notes.extend(result.next_cursor.map(|cursor| format!("More: cursor {cursor}")));
-    notes.extend(unknown_project(engine, context, &params.project)?);
-    notes.extend(result.warnings.into_iter().map(|warning| format!("Note: {warning}")));
+    let warnings: Vec<_> = result.warnings.into_iter().map(|warning| format!("Note: {warning}")).collect();
+    notes.extend(unknown_project(engine, context, &params.project)?.filter(|note| !warnings.contains(note)));
+    notes.extend(warnings);
     if reply.hits.len() < query.limit {
         notes.extend(other_projects(engine, context, &query.filter.viewer)?);
     }

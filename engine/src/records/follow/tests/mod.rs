@@ -3,6 +3,7 @@
 mod attacks;
 mod failover;
 mod members;
+mod projects;
 mod proxy;
 mod restored;
 mod rights;

@@ -1,0 +1,47 @@
+//! Which projects a node follows. Its processes share one copy, so they follow the same ones: those in the settings of the
+//! process that was opened last.
+
+use std::fs;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::records::meta;
+use crate::records::sqlite::store::Database;
+use crate::records::transaction::Authority;
+
+/// The entry of `meta` with the projects, as JSON.
+const KEY: &str = "follows";
+
+/// Sets what the node follows. Where it is something else than before, the next pull compares: it copies what is new, and removes
+/// what is not followed any more.
+pub(super) fn set(database: &Database, projects: &[String]) -> Result<()> {
+    let mut projects = projects.to_vec();
+    projects.sort();
+    projects.dedup();
+    let json = serde_json::to_string(&projects).expect("texts alone");
+    if meta::text(&*database.reader()?, KEY)?.as_ref() == Some(&json) {
+        return Ok(());
+    }
+    database.write(|tx| meta::put(tx, KEY, (&json).into()))
+}
+
+/// What the node follows; empty is every project.
+pub(super) fn of(database: &Database) -> Result<Vec<String>> {
+    let json = meta::text(&*database.reader()?, KEY)?;
+    let projects = json.and_then(|json| serde_json::from_str(&json).ok());
+    projects.ok_or_else(|| Error::unreadable("the copy does not say which projects it follows"))
+}
+
+/// Removes what earlier versions of memorist have left beside the copy, whose folder has this name: one more for each list of
+/// projects that was followed. No purge would reach them.
+pub(super) fn remove_old_copies(copy: &Path, name: &str) {
+    let old = format!("{name}-");
+    let is_old =
+        |path: &Path| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(&old));
+    let beside = copy.parent().filter(|_| copy.ends_with(name)).and_then(|nodes| fs::read_dir(nodes).ok());
+    for path in beside.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).filter(|path| is_old(path)) {
+        if let Err(error) = fs::remove_dir_all(&path) {
+            tracing::warn!("{}: an old copy of the team store, which cannot be removed: {error}", path.display());
+        }
+    }
+}
