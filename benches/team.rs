@@ -54,7 +54,7 @@ impl Node {
             reads: Reads::Latest,
             images: None,
             node_name: "bench".into(),
-            lost: ExportFormat { header: String::new, line: |portable| portable.ulid },
+            lost: ExportFormat { header: String::new, line: |lost| format!("{lost:?}") },
             lost_folder: None,
         });
         let engine = match embedder {

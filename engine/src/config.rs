@@ -13,7 +13,7 @@ pub use crate::clock::Clock;
 use crate::quality::Quality;
 use crate::sensitive::Sensitive;
 #[cfg(feature = "postgres")]
-use crate::types::Portable;
+use crate::types::Exported;
 use crate::types::{Scale, Weights};
 
 /// Everything that can be set. Start from [`Config::default`] and change fields.
@@ -108,8 +108,8 @@ pub struct TeamSettings {
 pub struct ExportFormat {
     /// The first line.
     pub header: fn() -> String,
-    /// The line of a memory.
-    pub line: fn(Portable) -> String,
+    /// The line of a memory, or of a link.
+    pub line: fn(Exported) -> String,
 }
 
 #[cfg(feature = "postgres")]

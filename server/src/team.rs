@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use memorist_engine::config::{ExportFormat, Reads, ServerAddress, TeamSettings};
-use memorist_engine::types::{Exported, Reach, Scope};
+use memorist_engine::types::{Reach, Scope};
 use serde::Deserialize;
 
 use crate::wire::ExportLine;
@@ -16,10 +16,8 @@ const OLDEST: Duration = Duration::from_secs(24 * 60 * 60);
 const NAME_CHARS: usize = 64;
 
 /// A file that `memorist import` reads.
-const EXPORT_LINES: ExportFormat = ExportFormat {
-    header: || export_line(&ExportLine::header(None)),
-    line: |memory| export_line(&Exported::Record(Box::new(memory)).into()),
-};
+const EXPORT_LINES: ExportFormat =
+    ExportFormat { header: || export_line(&ExportLine::header(None)), line: |exported| export_line(&exported.into()) };
 
 fn export_line(line: &ExportLine) -> String {
     serde_json::to_string(line).expect("texts and numbers")

@@ -438,3 +438,34 @@ fn a_node_says_of_a_project_that_it_does_not_follow_it() {
     assert!(!says_so(&found) && text(&found.stdout).contains("the amber key"), "{}", text(&found.stdout));
     assert_eq!(std::fs::read_dir(user.home.path().join("nodes")).unwrap().count(), 1, "one copy");
 }
+
+/// 40.2: what a restored server lacks of a project, which it lacks as a whole, can be imported with its links.
+#[test]
+fn a_project_that_the_server_has_lost_as_a_whole_is_imported_with_its_links() {
+    let test = "a_project_that_the_server_has_lost_as_a_whole_is_imported_with_its_links";
+    let Some(cluster) = start(test, Options::default()) else { return };
+    let database = cluster.database();
+    let user = User::new(&database);
+    assert!(user.run(&["server", "init"]).status.success());
+    assert!(user.run(&["add", "the amber key"]).status.success());
+    assert!(user.run(&["add", "the birch gate", "--project", "hermes", "--related", "1"]).status.success());
+    database.execute(
+        "SET session_replication_role = replica; DELETE FROM memorist.links;
+         DELETE FROM memorist.records WHERE content = 'the birch gate'; DELETE FROM memorist.scopes WHERE project = 'hermes'",
+    );
+    cluster.restart();
+    let compared = document(&user.run(&["server", "compare", "--json"]));
+    assert_eq!((&compared["lost"], &compared["lostLinks"]), (&1.into(), &1.into()), "{compared}");
+    let teams = user.home.path().join("memorist/teams");
+    let team = std::fs::read_dir(&teams).unwrap().next().unwrap().unwrap().path();
+    let files = std::fs::read_dir(team).unwrap().map(|entry| entry.unwrap().path());
+    let file = files.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "jsonl")).unwrap();
+    let imported = user.run(&["import", file.to_str().unwrap()]);
+    assert!(imported.status.success(), "{}", text(&imported.stderr));
+    let found = document(&user.run(&["search", "birch", "--project", "hermes", "--json"]));
+    assert_eq!(found["results"][0]["content"], "the birch gate");
+    let id = found["results"][0]["id"].to_string();
+    let links = user.run(&["get", &id, "--project", "hermes", "--json"]);
+    let links = document(&links)["entry"]["links"].clone();
+    assert_eq!((links.as_array().unwrap().len(), &links[0]["id"]), (1, &1.into()), "{links}");
+}

@@ -106,7 +106,7 @@ mod tests {
             reads: Reads::Latest,
             images: images.map(Into::into),
             node_name: "test".into(),
-            lost: ExportFormat { header: String::new, line: |memory| memory.ulid },
+            lost: ExportFormat { header: String::new, line: |lost| format!("{lost:?}") },
             lost_folder: None,
         });
         Engine::open_with_embedder(folder.join("node"), config, Arc::new(HashEmbedder::new(64))).unwrap()

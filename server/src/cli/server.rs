@@ -131,15 +131,16 @@ fn compare(app: &App) -> Outcome {
     let compared = engine.compare_with_server(&bars)?;
     engine.close();
     drop(bars);
-    let Compared { ranges, differed, lost } = compared;
-    app.output().result(&json!({ "ranges": ranges, "differed": differed, "lost": lost }), |_| {
+    let Compared { ranges, differed, lost, lost_links } = compared;
+    let document = json!({ "ranges": ranges, "differed": differed, "lost": lost, "lostLinks": lost_links });
+    app.output().result(&document, |_| {
         let mut text = match differed {
             0 => "the copy of this machine has what the server has".to_owned(),
             _ => format!("the copy of this machine differed in {differed} of {ranges} ranges, and was made the same"),
         };
-        if lost > 0 {
+        if lost + lost_links > 0 {
             text += &format!(
-                "\nthe server had lost {}: they are kept in a file that the log names",
+                "\nthe server had lost {} and {lost_links} links: they are kept in a file that the log names",
                 format::memories(lost)
             );
         }

@@ -28,7 +28,7 @@ pub fn settings(address: &str) -> TeamSettings {
         reads: Reads::Latest,
         images: None,
         node_name: "test".into(),
-        lost: ExportFormat { header: String::new, line: |memory| memory.ulid },
+        lost: ExportFormat { header: String::new, line: |lost| format!("{lost:?}") },
         lost_folder: None,
     }
 }

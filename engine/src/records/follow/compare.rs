@@ -16,7 +16,7 @@ use super::follower::{APPLY_TIMEOUT, Follower};
 use super::lost::LostFile;
 use super::projects;
 use super::question::{self, Rows, Unit};
-use super::tables::{RECORDS, TABLES, Table};
+use super::tables::{LINKS, RECORDS, TABLES, Table};
 use crate::error::{Error, Result};
 use crate::progress::{Progress, cancel_point};
 use crate::records::log::Change;
@@ -49,6 +49,8 @@ pub struct Compared {
     pub differed: u64,
     /// Memories that the server has lost: they were removed here, and kept in a file.
     pub lost: u64,
+    /// Links that it has lost, likewise.
+    pub lost_links: u64,
 }
 
 impl Follower {
@@ -87,7 +89,6 @@ impl Follower {
             .is_some_and(|before| before.incarnation != state.incarnation && before.store_id == state.store_id);
         let (follow, node) = (&projects::of(database)?, self.server.node());
         let mut compared = Compared::default();
-        let mut lost = LostFile::of(self, state.now);
         // What made room for another row is fetched in the next round.
         for round in 0..ROUNDS {
             let there = question::digest(&mut client, &TABLES, follow, node, BITS)?;
@@ -97,6 +98,13 @@ impl Follower {
                 all.iter().filter(|range| there.get(range) != here.get(range)).copied().collect();
             if round == 0 {
                 compared.ranges = all.len() as u64;
+                if was_replaced {
+                    database.write(fence)?;
+                    let ranges = [RECORDS, LINKS].map(|table| ranges_of(table, &differing));
+                    let mut lost = LostFile::of(self, state.now);
+                    lost.keep(self, &mut client, database, ranges)?;
+                    (compared.lost, compared.lost_links) = (lost.memories, lost.links);
+                }
             }
             compared.differed += differing.len() as u64;
             let purges = if here.is_empty() { Purges::None } else { Purges::Others };
@@ -105,16 +113,12 @@ impl Follower {
             for table in &TABLES {
                 for &(_, range) in differing.iter().filter(|(number, _)| *number == table.number) {
                     cancel_point(progress)?;
-                    let bounds = (range << BITS, (range + 1) << BITS);
+                    let bounds = bounds(range);
                     displaced += loop {
                         // Another process of this node may pull meanwhile: what it has brought is newer than what was fetched
                         // before, and must not be overwritten.
                         let cursor = Cursor::stored(&*database.reader()?)?;
                         let mut rows = question::fetch_range(&mut client, table, bounds, follow, node)?;
-                        if was_replaced && table.number == RECORDS {
-                            lost.keep(self, &mut client, database, &rows, bounds)?;
-                            lost.sync()?;
-                        }
                         let taken =
                             database.write_part_within(APPLY_TIMEOUT, |tx| match Cursor::stored(tx)? == cursor {
                                 true => take(tx, table, bounds, &mut rows, purges).map(Some),
@@ -132,13 +136,29 @@ impl Follower {
                 break;
             }
         }
-        compared.lost = lost.memories;
-        lost.tell();
         let cursor = state.cursor(follow);
         database.write(|tx| cursor.store(tx))?;
         client.give_back();
         self.note_state(&state);
         Ok(compared)
+    }
+}
+
+/// The units of a range: the first, and the one after the last.
+fn bounds(range: i64) -> (i64, i64) {
+    (range << BITS, (range + 1) << BITS)
+}
+
+/// The units of the ranges of one table.
+fn ranges_of(table: i64, ranges: &[Unit]) -> Vec<(i64, i64)> {
+    ranges.iter().filter(|(number, _)| *number == table).map(|&(_, range)| bounds(range)).collect()
+}
+
+/// From here on, no other process of this node writes what the server of before has answered it: what is kept is all.
+fn fence(tx: &dyn Tx) -> Result<()> {
+    match Cursor::stored(tx)? {
+        Some(cursor) => Cursor { sees: "\0".into(), ..cursor }.store(tx),
+        None => Ok(()),
     }
 }
 

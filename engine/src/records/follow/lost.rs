@@ -1,7 +1,7 @@
 //! What a promoted standby has lost, and this node still has: it is kept in a file before the copy becomes what the server
 //! has. Nothing vanishes in silence, and `memorist import` brings it back.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
@@ -10,21 +10,26 @@ use jiff::Timestamp;
 use memorist_durable::sync_folder;
 
 use super::follower::Follower;
-use super::question::{Rows, Unit};
 use crate::error::{Error, Result};
 use crate::files::{private_file, private_folders};
 use crate::records::postgres::connection::Client;
 use crate::records::postgres::schema::SCHEMA;
-use crate::records::sqlite::snapshot::Identity;
+use crate::records::rows::link_code;
+use crate::records::sqlite::snapshot::{Identity, Snapshot};
 use crate::records::sqlite::store::Database;
 use crate::text;
-use crate::types::{Export, Millis};
+use crate::types::exchange::parse_ulid;
+use crate::types::{Export, Exported, Millis, PortableLink};
+
+/// Links that the server is asked about in one question.
+const LINKS_AT_ONCE: usize = 1_000;
 
 /// The file with what was lost in one comparison, made when something was.
 pub(super) struct LostFile {
     path: PathBuf,
     file: Option<File>,
     pub(super) memories: u64,
+    pub(super) links: u64,
     /// The time of the server.
     now: Millis,
 }
@@ -33,54 +38,71 @@ impl LostFile {
     /// One beside the copy, or where the settings have it.
     pub(super) fn of(follower: &Follower, now: Millis) -> Self {
         let when = Timestamp::now().strftime("%Y-%m-%dT%H-%M-%S%.3fZ");
-        LostFile { path: follower.lost_folder.join(format!("lost-{when}.jsonl")), file: None, memories: 0, now }
+        LostFile {
+            path: follower.lost_folder.join(format!("lost-{when}.jsonl")),
+            file: None,
+            memories: 0,
+            links: 0,
+            now,
+        }
     }
 
-    /// Keeps the memories of a range that the server lacks as they are here, but for those that somebody deleted or changed
-    /// there.
+    /// Keeps what the server lacks of these ranges as it is here, before anything of it is removed: memories, and then links, of
+    /// which both ends are on the server or in the file.
     pub(super) fn keep(
         &mut self,
         follower: &Follower,
         client: &mut Client,
         database: &Database,
-        rows: &BTreeMap<Unit, Rows>,
-        bounds: (i64, i64),
+        [memories, links]: [Vec<(i64, i64)>; 2],
     ) -> Result<()> {
         let snapshot = database.snapshot()?;
-        let here = snapshot.identities(bounds)?;
-        let number = super::tables::RECORDS;
-        let mut suspects = Vec::new();
-        for identity in here {
-            let there = rows.get(&(number, identity.id.get())).and_then(|rows| rows.first());
-            let same = there.is_some_and(|(row, _)| {
-                let has = |column: &str, bytes: &[u8]| {
-                    row.get(column).and_then(|text| text.as_str()) == Some(&format!("\\x{}", text::to_hex(bytes)))
-                };
-                has("ulid", &identity.ulid)
-                    && row.get("version").and_then(serde_json::Value::as_i64) == Some(identity.version)
-                    && has("embedding_hash", &identity.embedding_hash)
-            });
-            if !same {
-                suspects.push(identity);
-            }
+        for bounds in memories {
+            self.keep_memories(follower, client, &snapshot, bounds)?;
         }
-        if suspects.is_empty() {
+        for bounds in links {
+            self.keep_links(follower, client, &snapshot.portable_links(bounds, self.now)?)?;
+        }
+        self.sync()?;
+        self.tell();
+        Ok(())
+    }
+
+    fn keep_memories(
+        &mut self,
+        follower: &Follower,
+        client: &mut Client,
+        snapshot: &Snapshot,
+        bounds: (i64, i64),
+    ) -> Result<()> {
+        let here = snapshot.identities(bounds)?;
+        if here.is_empty() {
             return Ok(());
         }
-        let known = known(client, &suspects)?;
-        for Identity { id, .. } in suspects.iter().filter(|suspect| !known.contains(&text::to_hex(&suspect.ulid))) {
+        let known = known(client, &here)?;
+        for Identity { id, .. } in here.iter().filter(|one| !known.contains(&text::to_hex(&one.ulid))) {
             let portable = snapshot.portable(*id, None, &Export::default(), self.now)?;
             if portable.text.expires_at.is_some_and(|at| at <= self.now) {
                 continue; // not missed
             }
-            let line = (follower.lost.line)(portable);
-            self.write(&line, follower)?;
+            self.write(Exported::Record(Box::new(portable)), follower)?;
             self.memories += 1;
         }
         Ok(())
     }
 
-    fn write(&mut self, line: &str, follower: &Follower) -> Result<()> {
+    fn keep_links(&mut self, follower: &Follower, client: &mut Client, here: &[PortableLink]) -> Result<()> {
+        for links in here.chunks(LINKS_AT_ONCE) {
+            let known = known_links(client, links)?;
+            for (_, link) in (0..).zip(links).filter(|(at, _)| !known.contains(at)) {
+                self.write(Exported::Link(link.clone()), follower)?;
+                self.links += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, lost: Exported, follower: &Follower) -> Result<()> {
         let io = |error| Error::io(&self.path, error);
         let file = match &mut self.file {
             Some(file) => file,
@@ -93,30 +115,31 @@ impl LostFile {
                 self.file.insert(file)
             }
         };
-        writeln!(file, "{line}").map_err(io)
+        writeln!(file, "{}", (follower.lost.line)(lost)).map_err(io)
     }
 
-    /// Waits until the disk has what was kept of a range, before the copy loses it.
-    pub(super) fn sync(&self) -> Result<()> {
+    /// Waits until the disk has what was kept, before the copy loses it.
+    fn sync(&self) -> Result<()> {
         let synced = self.file.as_ref().map_or(Ok(()), File::sync_all);
         synced.map_err(|error| Error::io(&self.path, error))
     }
 
     /// Says what was lost, and where it is.
-    pub(super) fn tell(&self) {
-        if self.memories > 0 {
-            let (count, path) = (self.memories, self.path.display());
+    fn tell(&self) {
+        if self.file.is_some() {
+            let LostFile { memories, links, .. } = self;
+            let path = self.path.display();
             tracing::error!(
-                "the team store has lost {count} memories that were acknowledged, as a server did that was promoted; they are in \
-                 {path}: `memorist import` brings them back"
+                "the team store has lost {memories} memories and {links} links that were acknowledged, as a server does that was \
+                 promoted or restored; they are in {path}: `memorist import` brings them back"
             );
         }
     }
 }
 
-/// Of which of these the server knows better: somebody has deleted them there, or changed what they were. Their ULIDs, in hex.
-fn known(client: &mut Client, suspects: &[Identity]) -> Result<BTreeSet<String>> {
-    let listed = suspects.iter().map(|Identity { ulid, version, embedding_hash, .. }| {
+/// Which of these the server has, or knows better: somebody has deleted them there, or changed what they were. Their ULIDs, in hex.
+fn known(client: &mut Client, here: &[Identity]) -> Result<BTreeSet<String>> {
+    let listed = here.iter().map(|Identity { ulid, version, embedding_hash, .. }| {
         format!("('\\x{}'::bytea, {version}, '\\x{}'::bytea)", text::to_hex(ulid), text::to_hex(embedding_hash))
     });
     let listed = listed.collect::<Vec<_>>().join(", ");
@@ -124,8 +147,27 @@ fn known(client: &mut Client, suspects: &[Identity]) -> Result<BTreeSet<String>>
         "SELECT encode(s.ulid, 'hex') FROM (VALUES {listed}) s (ulid, version, hash) WHERE \
          EXISTS (SELECT FROM {SCHEMA}.trash t WHERE t.ulid = s.ulid) \
          OR EXISTS (SELECT FROM {SCHEMA}.removed d WHERE d.ulid = s.ulid) \
+         OR EXISTS (SELECT FROM {SCHEMA}.records r WHERE r.ulid = s.ulid AND r.version = s.version AND r.embedding_hash = s.hash) \
          OR EXISTS (SELECT FROM {SCHEMA}.records r JOIN {SCHEMA}.versions v ON v.record_id = r.id \
              WHERE r.ulid = s.ulid AND v.version = s.version AND v.embedding_hash = s.hash)"
     );
     client.query_typed(&sql, &[])?.iter().map(|row| Ok(row.try_get::<_, String>(0)?)).collect()
+}
+
+/// Which of these links the server has, or cannot have any more because somebody deleted one of the two ends: by their places.
+fn known_links(client: &mut Client, links: &[PortableLink]) -> Result<BTreeSet<i64>> {
+    let ulid = |end| parse_ulid("ulid", end).map(|ulid| text::to_hex(&ulid));
+    let listed = (0_i64..).zip(links).map(|(at, link)| {
+        let (from, kind, to) = (ulid(&link.from)?, link_code(link.kind), ulid(&link.to)?);
+        Ok(format!("({at}::bigint, '\\x{from}'::bytea, {kind}, '\\x{to}'::bytea)"))
+    });
+    let listed = listed.collect::<Result<Vec<_>>>()?.join(", ");
+    let sql = format!(
+        "SELECT s.at FROM (VALUES {listed}) s (at, one, kind, other) WHERE \
+         EXISTS (SELECT FROM {SCHEMA}.records f JOIN {SCHEMA}.links l ON l.from_id = f.id \
+             JOIN {SCHEMA}.records t ON t.id = l.to_id WHERE f.ulid = s.one AND l.kind = s.kind AND t.ulid = s.other) \
+         OR EXISTS (SELECT FROM (SELECT ulid FROM {SCHEMA}.trash UNION ALL SELECT ulid FROM {SCHEMA}.removed) d \
+             WHERE d.ulid IN (s.one, s.other) AND NOT EXISTS (SELECT FROM {SCHEMA}.records r WHERE r.ulid = d.ulid))"
+    );
+    client.query_typed(&sql, &[])?.iter().map(|row| Ok(row.try_get::<_, i64>(0)?)).collect()
 }

@@ -62,6 +62,8 @@ const TRASH_FOLLOWED: &str =
 
 /// The number of the table of records.
 pub(crate) const RECORDS: i64 = 4;
+/// The number of the table of links.
+pub(crate) const LINKS: i64 = 8;
 /// The number of the table of single values, which is one unit.
 pub(crate) const META: i64 = 15;
 
@@ -233,7 +235,7 @@ pub(crate) const TABLES: [Table; 16] = [
         followed: Some(RECORD_FOLLOWED),
     },
     Table {
-        number: 8,
+        number: LINKS,
         name: "links",
         server_name: "links",
         id: "@from_id",

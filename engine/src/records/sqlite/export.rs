@@ -80,6 +80,18 @@ impl Snapshot {
         Ok(())
     }
 
+    /// The links from the records with ids from `from` up to `to`, exclusive, whose two ends are live.
+    #[cfg(feature = "postgres")]
+    pub(in crate::records) fn portable_links(&self, (from, to): (i64, i64), now: Millis) -> Result<Vec<PortableLink>> {
+        let mut links = Vec::new();
+        let sql = "SELECT l.from_id, l.kind, l.to_id, f.ulid, t.ulid, l.created_at
+             FROM links l JOIN records f ON f.id = l.from_id JOIN records t ON t.id = l.to_id
+             WHERE l.from_id >= ?1 AND l.from_id < ?2 AND coalesce(f.expires_at > ?3, true) AND coalesce(t.expires_at > ?3, true)
+             ORDER BY l.from_id, l.kind, l.to_id";
+        self.each(sql, (from, to, now), |row| to_portable_link(row).map(|link| links.push(link)))?;
+        Ok(links)
+    }
+
     pub(in crate::records) fn portable(
         &self,
         id: RecordId,

@@ -53,7 +53,11 @@ fn settings(address: &str, follow: &[&str]) -> TeamSettings {
         node_name: "test".into(),
         lost: ExportFormat {
             header: || "header".into(),
-            line: |portable| format!("{} {}", portable.ulid, portable.text.content),
+            line: |lost| match lost {
+                Exported::Record(portable) => format!("{} {}", portable.ulid, portable.text.content),
+                Exported::Link(link) => format!("link {} {} {}", link.from, link.kind, link.to),
+                Exported::Model(model) => format!("{model:?}"),
+            },
         },
         lost_folder: None,
     }
@@ -79,13 +83,19 @@ impl Node {
         export(&self.records)
     }
 
-    /// The ULIDs in the files of what was lost, each once for every file that has it.
+    /// The ULIDs of the memories in the files of what was lost, each once for every file that has it.
     fn lost(&self) -> Vec<String> {
+        let memories = self.lost_lines().into_iter().filter(|line| !line.starts_with("link "));
+        memories.map(|line| line[..26].to_owned()).collect()
+    }
+
+    /// The lines of these files but for the first ones.
+    fn lost_lines(&self) -> Vec<String> {
         let files = std::fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap().path());
         let lost = files.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("lost-"));
         lost.flat_map(|path| {
             let text = std::fs::read_to_string(path).unwrap();
-            text.lines().skip(1).map(|line| line[..26].to_owned()).collect::<Vec<_>>()
+            text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
         })
         .collect()
     }

@@ -100,3 +100,40 @@ fn a_vector_that_another_project_has_comes_with_the_record_that_is_followed() {
     assert!(some.export().iter().any(|line| line.contains("the same text") && !line.contains("embedding: None")));
     some.assert_sound();
 }
+
+fn link(node: &Node, from: RecordId, to: RecordId) {
+    node.link(Link { from, kind: LinkKind::Related, to }, &Viewer::OWNER, NOW).unwrap();
+}
+
+/// 40.2: the scope of what was lost is lost, too.
+#[test]
+fn a_project_that_a_restored_server_lost_as_a_whole_is_kept_with_its_links() {
+    let Some(team) = team("a_project_that_a_restored_server_lost") else { return };
+    let node = Node::of(&team.address());
+    let [one, two, deleted] = ["one", "two", "deleted there"].map(|text| node.add(&new(text), NOW).unwrap().id);
+    link(&node, one, deleted);
+    let unlinked = node.ulid(deleted);
+    let backup = Backup::of(&team);
+    let lost = [1, 2].map(|at| node.add(&project("hermes", &format!("lost {at}")), NOW).unwrap().id);
+    link(&node, lost[0], lost[1]);
+    link(&node, one, lost[0]);
+    link(&node, one, two);
+    let ulid = |id| node.ulid(id);
+    let mut expected = vec![format!("{} lost 1", ulid(lost[0])), format!("{} lost 2", ulid(lost[1]))];
+    for (from, to) in [(lost[0], lost[1]), (one, lost[0]), (one, two)] {
+        expected.push(format!("link {} related {}", ulid(from), ulid(to)));
+    }
+    backup.restore(&team);
+    // What somebody deletes on the restored server is not lost, nor are its links.
+    let other = Node::of(&team.address());
+    assert!(other.delete(deleted, &Viewer::OWNER, NOW).unwrap());
+    node.follow().or_else(|_| node.follow()).unwrap();
+    assert_eq!(node.export(), other.export());
+    node.assert_sound();
+    assert_eq!(node.compare(&NoProgress).unwrap().differed, 0);
+    let mut kept = node.lost_lines();
+    kept.sort();
+    expected.sort();
+    assert_eq!(kept, expected);
+    assert!(!kept.iter().any(|line| line.contains(&unlinked)));
+}
