@@ -3,7 +3,7 @@
 use super::TeamServer;
 use crate::error::{Error, Result};
 use crate::records::postgres::schema::SCHEMA;
-use crate::records::postgres::{migrate, tenants};
+use crate::records::postgres::{format, migrate, tenants};
 use crate::types::{Reach, Scope};
 
 /// Tables of this format know what a member may do.
@@ -37,6 +37,7 @@ impl TeamServer {
                 let why = "the tables of the team store are of an older memorist; run `memorist server migrate` first";
                 return Err(Error::Held(why.into()));
             }
+            format::check_server(client)?;
             client.batch_execute(&tenants::admit(&member.role, &member.projects))
         })
     }
@@ -46,7 +47,10 @@ impl TeamServer {
     /// # Errors
     /// [`Error::Server`].
     pub fn expel(&self, role: &str) -> Result<()> {
-        self.with_client(|client| client.batch_execute(&tenants::expel(role)))
+        self.with_client(|client| {
+            format::check_server(client)?;
+            client.batch_execute(&tenants::expel(role))
+        })
     }
 
     /// The roles that see some projects alone.

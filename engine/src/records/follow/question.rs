@@ -11,8 +11,8 @@ use super::cursor::{Cursor, Snapshot};
 use super::tables::Table;
 use crate::error::{Error, Result};
 use crate::records::postgres::connection::Client;
-use crate::records::postgres::quoted;
-use crate::records::postgres::schema::{FORMAT, SCHEMA};
+use crate::records::postgres::schema::SCHEMA;
+use crate::records::postgres::{format, quoted};
 use crate::text;
 use crate::types::Millis;
 
@@ -118,10 +118,7 @@ pub(super) fn news(client: &mut Client, cursor: Option<&Cursor>, node: &str, mea
             (0, first) => {
                 let first: First = first.and_then(|json| serde_json::from_str(json).ok()).ok_or_else(unreadable)?;
                 let of_server = |key: &str| first.server.get(key).and_then(|value| value.parse::<i64>().ok());
-                if of_server("min_reader").is_none_or(|oldest| oldest > FORMAT) {
-                    let why = "the tables of the team store are of a newer memorist; update memorist on this node";
-                    return Err(Error::Held(why.into()));
-                }
+                format::check(first.server.get("min_reader").map(String::as_str))?;
                 is_far = unit > MOST_CHANGES as i64;
                 let next = Snapshot::parse(&first.snapshot).ok_or_else(unreadable)?.xmax();
                 let trimmed_below = of_server("trimmed_below").map_or(0, i64::unsigned_abs);

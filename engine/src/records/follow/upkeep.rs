@@ -10,9 +10,9 @@ use super::marks::KNOWN;
 use crate::error::Result;
 use crate::records::meta;
 use crate::records::postgres::errors::{explained, is_denied};
-use crate::records::postgres::quoted;
 use crate::records::postgres::schema::SCHEMA;
 use crate::records::postgres::transaction::LOCALLY;
+use crate::records::postgres::{format, quoted};
 use crate::records::rows::MOST_ACCESSES;
 use crate::records::sqlite::store::Database;
 use crate::records::transaction::{Authority, SelectExt, Tx};
@@ -44,6 +44,7 @@ impl Follower {
         self.send_accesses(database)?;
         let address = self.server.pool().address();
         let mut client = explained(address, self.server.pool().lend())?;
+        explained(address, format::check_server(&mut client))?;
         let (node, name, version) =
             (quoted::text(self.server.node()), quoted::text(&self.name), quoted::text(env!("CARGO_PKG_VERSION")));
         let clean = database.unfinished_purge()?.is_none();
@@ -77,6 +78,7 @@ impl Follower {
     pub(crate) fn claims(&self, what: &str) -> Result<bool> {
         let address = self.server.pool().address();
         let mut client = explained(address, self.server.pool().lend())?;
+        explained(address, format::check_server(&mut client))?;
         let sql = format!(
             "{LOCALLY} INSERT INTO {SCHEMA}.leases AS l (name, node, until)
                  VALUES ('{what}', '{}', clock_timestamp() + interval '{LEASE_SECONDS} seconds')

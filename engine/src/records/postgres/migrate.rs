@@ -58,6 +58,10 @@ fn migrate_locked(client: &mut Client) -> Result<Migrated> {
         return Err(unusable(why));
     };
     client.batch_execute(&format!("SET LOCAL search_path = {SCHEMA}, pg_catalog"))?;
+    if before > 0 && !missing.is_empty() {
+        // Nodes that write look there whether they may, and hold it until they have.
+        client.batch_execute("LOCK TABLE server IN ACCESS EXCLUSIVE MODE")?;
+    }
     for migration in missing {
         client.batch_execute(&migration())?;
     }

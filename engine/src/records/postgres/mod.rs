@@ -9,12 +9,14 @@
 //! | `tenants.rs`, `rights.sql` | row-level security: what a role may see and do |
 //! | `quoted.rs` | texts and names as SQL has them |
 //! | `schema.rs` | the tables, and how they came to be |
+//! | `format.rs` | whether a node knows them |
 //! | `migrate.rs` | makes them, and brings them up to date |
 //! | `connection.rs` | a pool of connections |
 //! | `transaction.rs` | transactions: serializable, retried, their outcome known |
 
 pub(crate) mod connection;
 pub(crate) mod errors;
+pub(crate) mod format;
 pub(crate) mod migrate;
 pub(crate) mod quoted;
 pub(crate) mod schema;

@@ -20,6 +20,7 @@ use ulid::Ulid;
 
 use super::connection::{Client, Lent, Pool};
 use super::errors::{explained, has_lost, is_disconnected, is_doubled, was_dropped};
+use super::format;
 use super::schema::SCHEMA;
 use crate::error::{Error, Result};
 use crate::records::transaction::{Authority, Each, Row, Select, Tx, Value};
@@ -69,13 +70,16 @@ impl Server {
         &self.node
     }
 
-    /// `BEGIN`, with the settings of this transaction alone: a pooler may give the next one another session.
+    /// `BEGIN`, with the settings of this transaction alone: a pooler may give the next one another session. The first value of
+    /// its answer is the oldest format that a node may know. It stays that until the transaction ends: a migration waits for the
+    /// lock, or this one for the migration, and then sees what that has made.
     fn begin(&self, commits: &str, timeout: Duration) -> String {
-        let millis = timeout.as_millis().max(1);
+        let (millis, oldest) = (timeout.as_millis().max(1), format::oldest());
         format!(
             "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE; SET LOCAL search_path = {SCHEMA}, pg_catalog; \
-             SELECT set_config('synchronous_commit', {commits}, true), set_config('memorist.node', '{}', true), \
-             set_config('lock_timeout', '{millis}', true), set_config('idle_in_transaction_session_timeout', '60000', true)",
+             SET LOCAL lock_timeout = {millis}; LOCK TABLE {SCHEMA}.server IN ACCESS SHARE MODE; \
+             SELECT {oldest}, set_config('synchronous_commit', {commits}, true), set_config('memorist.node', '{}', true), \
+             set_config('idle_in_transaction_session_timeout', '60000', true)",
             self.node
         )
     }
@@ -158,11 +162,17 @@ impl Server {
     }
 
     /// A connection with a transaction that has begun. One that was lost while it was idle is replaced.
+    ///
+    /// # Errors
+    /// [`Error::Held`] if the tables there are too new for this node; those of the database.
     fn begun(&self, begin: &str) -> Result<Lent<'_>> {
         loop {
             let mut client = self.pool.lend()?;
-            match client.batch_execute(begin) {
-                Ok(()) => return Ok(client),
+            match client.simple_query(begin) {
+                Ok(answer) => {
+                    format::check(first_value(&answer))?;
+                    return Ok(client);
+                }
                 Err(error) => {
                     if !client.was_idle || !was_dropped(&error) {
                         return Err(error);
@@ -223,6 +233,11 @@ impl Server {
             }
         }
     }
+}
+
+/// The first value of an answer.
+fn first_value(answer: &[SimpleQueryMessage]) -> Option<&str> {
+    answer.iter().find_map(|message| if let SimpleQueryMessage::Row(row) = message { row.get(0) } else { None })
 }
 
 /// Places for transactions that run at the same time.

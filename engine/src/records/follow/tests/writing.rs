@@ -8,8 +8,11 @@ use postgres_testing::{Database as TeamDatabase, Options};
 
 use super::proxy::{Action, Proxy, When};
 use super::{Node, make, port_of, seconds, team};
+use crate::address::ServerAddress;
 use crate::progress::NoProgress;
 use crate::records::sqlite::testing::{NOW, new};
+use crate::team::{Member, TeamServer};
+use crate::types::Viewer;
 
 /// More packets than a node sends for one write and the pull after it.
 const MOST_PACKETS: usize = 60;
@@ -149,4 +152,52 @@ fn a_lost_answer_about_a_lost_answer() {
         assert!(save(&node, &team, &proxy, &format!("{when:?} {cut:?}")));
         assert!(inner.was_sprung());
     }
+}
+
+/// 40.4.
+#[test]
+fn a_node_that_is_too_old_for_the_tables_does_not_write_either() {
+    let Some(team) = team("a_node_that_is_too_old") else { return };
+    let node = Node::of(&team.address());
+    let id = node.add(&new("before"), NOW).unwrap().id;
+    node.keep_up().unwrap();
+    node.count_accesses(&[id], NOW).unwrap();
+    let state =
+        "SELECT (SELECT count(*) FROM memorist.changes)::text || (SELECT max(seen_at)::text FROM memorist.nodes)";
+    let state = || team.client().query_one(state, &[]).unwrap().get::<_, String>(0);
+    let before = state();
+    team.execute("UPDATE memorist.server SET value = '99' WHERE key = 'min_reader'");
+    let says_so = |said: String| assert!(said.contains("update memorist on this node"), "{said}");
+    says_so(node.add(&new("after"), NOW).unwrap_err().to_string());
+    says_so(node.follow().unwrap_err().to_string());
+    says_so(node.keep_up().unwrap_err().to_string());
+    // Also where there is nothing to count.
+    says_so(node.keep_up().unwrap_err().to_string());
+    says_so(node.claims("embedding").unwrap_err().to_string());
+    let server = TeamServer::new(ServerAddress::parse(&team.address()).unwrap());
+    says_so(server.admit(&Member { role: "nobody".into(), projects: vec!["*".into()] }).unwrap_err().to_string());
+    says_so(server.revoke_token(1).unwrap_err().to_string());
+    assert_eq!(state(), before);
+    assert_eq!(node.get(id, &Viewer::OWNER, NOW).unwrap().unwrap().content, "before", "it can be searched");
+    team.execute("UPDATE memorist.server SET value = '1' WHERE key = 'min_reader'");
+    node.add(&new("after"), NOW).unwrap();
+}
+
+/// 40.4: a write that begins while the tables are migrated sees what the migration has made.
+#[test]
+fn a_write_waits_for_a_migration_and_then_sees_that_it_is_too_old() {
+    let Some(team) = team("a_write_waits_for_a_migration") else { return };
+    let node = Node::of(&team.address());
+    node.add(&new("before"), NOW).unwrap();
+    let mut client = team.client();
+    let mut migration = client.transaction().unwrap();
+    migration.batch_execute("LOCK TABLE memorist.server IN ACCESS EXCLUSIVE MODE").unwrap();
+    thread::scope(|scope| {
+        let written = scope.spawn(|| node.add(&new("meanwhile"), NOW));
+        thread::sleep(Duration::from_millis(500));
+        migration.batch_execute("UPDATE memorist.server SET value = '99' WHERE key = 'min_reader'").unwrap();
+        migration.commit().unwrap();
+        let said = written.join().unwrap().unwrap_err().to_string();
+        assert!(said.contains("update memorist on this node"), "{said}");
+    });
 }
