@@ -107,6 +107,17 @@ impl ServerAddress {
         self.has_password
     }
 
+    /// What to do where a server asks for a password, and there is none.
+    pub(crate) fn missing_password(&self) -> String {
+        let line = passwords::names(&self.config).unwrap_or_default().join(":");
+        let file = passwords::file().unwrap_or_else(|| "~/.pgpass".into());
+        format!(
+            "it asks for a password, and none is known; add the line {line}:PASSWORD to {}, which nobody else may read \
+             (chmod 600), or set PGPASSWORD",
+            file.display()
+        )
+    }
+
     /// The name of the folder in which a node keeps its copy: the same for the same address, whatever the password.
     pub fn folder_name(&self) -> String {
         short_hash(&self.shown)
@@ -306,24 +317,30 @@ mod passwords {
         fs::read_to_string(path).ok().filter(|_| found.is_file())
     }
 
-    fn file() -> Option<PathBuf> {
+    /// The file that may have the password.
+    pub(super) fn file() -> Option<PathBuf> {
         let named = std::env::var_os("PGPASSFILE").filter(|path| !path.is_empty());
         named.map(PathBuf::from).or_else(|| std::env::home_dir().map(|home| home.join(".pgpass")))
     }
 
-    /// The first line that fits: `host:port:database:user:password`, with `*` for any, and `\` before `:` and `\`.
-    pub(super) fn in_file(lines: &str, config: &Config) -> Option<String> {
+    /// The host, port, database and user of a line that fits.
+    pub(super) fn names(config: &Config) -> Option<[String; 4]> {
         let host = match config.get_hosts().first()? {
             Host::Tcp(name) => name.clone(),
             #[cfg(unix)]
             Host::Unix(_) => "localhost".to_owned(),
         };
         let port = config.get_ports().first().copied().unwrap_or(5432).to_string();
-        let own = [host.as_str(), &port, config.get_dbname()?, config.get_user()?];
+        Some([host, port, config.get_dbname()?.to_owned(), config.get_user()?.to_owned()])
+    }
+
+    /// The first line that fits: `host:port:database:user:password`, with `*` for any, and `\` before `:` and `\`.
+    pub(super) fn in_file(lines: &str, config: &Config) -> Option<String> {
+        let own = names(config)?;
         lines.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
             let fields = fields(line);
             let (password, names) = fields.split_last().filter(|(_, names)| names.len() == own.len())?;
-            let fits = names.iter().zip(own).all(|(name, own)| name == "*" || name == own);
+            let fits = names.iter().zip(&own).all(|(name, own)| name == "*" || name == own);
             fits.then(|| password.clone())
         })
     }

@@ -291,22 +291,14 @@ impl Records {
         Ok(None)
     }
 
-    /// What to say with an answer from a copy whose server is away: as of when it is.
-    pub fn staleness(&self) -> Option<String> {
+    /// What to say with an answer from a copy: as of when it is, where its server is away, and that the clock here is wrong.
+    pub fn warnings(&self) -> Vec<String> {
         #[cfg(feature = "postgres")]
-        let node = self.node()?;
-        #[cfg(feature = "postgres")]
-        if node.is_comparing {
-            return Some("this answer may lack what is being copied from the server at the moment".into());
-        }
-        #[cfg(feature = "postgres")]
-        if let NodeState { error: Some(error), as_of, .. } = node {
-            let as_of = as_of.and_then(|at| Timestamp::from_millisecond(at).ok());
-            let as_of =
-                as_of.map_or("the last time it could be reached".into(), |at| at.strftime("%FT%TZ").to_string());
-            return Some(format!("this answer is as of {as_of}: {error}"));
-        }
-        None
+        return self
+            .node()
+            .map_or_else(Vec::new, |node| staleness(&node).into_iter().chain(node.clock_warning()).collect());
+        #[cfg(not(feature = "postgres"))]
+        Vec::new()
     }
 
     /// What is here, without a question to the server: for what looks often, and does not mind.
@@ -325,6 +317,17 @@ impl Records {
         self.refresh()?;
         self.database.get(id, viewer, now)
     }
+}
+
+#[cfg(feature = "postgres")]
+fn staleness(node: &NodeState) -> Option<String> {
+    if node.is_comparing {
+        return Some("this answer may lack what is being copied from the server at the moment".into());
+    }
+    let error = node.error.as_ref()?;
+    let as_of = node.as_of.and_then(|at| Timestamp::from_millisecond(at).ok());
+    let as_of = as_of.map_or("the last time it could be reached".into(), |at| at.strftime("%FT%TZ").to_string());
+    Some(format!("this answer is as of {as_of}: {error}"))
 }
 
 impl Authority for Records {

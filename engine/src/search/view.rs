@@ -116,7 +116,7 @@ impl SearchContext<'_> {
             if !query.include_superseded {
                 hidden |= &*self.superseded.get(&query.filter.viewer, &records)?;
             }
-            warnings.extend(self.store.records.staleness());
+            warnings.extend(self.store.records.warnings());
             if let Reach::Own(project) | Reach::Only(project) = &query.filter.viewer.project {
                 warnings.extend(self.store.records.unfollowed(project)?);
             }

@@ -42,6 +42,7 @@ impl Standing {
                 let mut document = status_document(status);
                 document["reachable"] = json!(true);
                 document["copyAgeMillis"] = json!(age.map(|age| age.as_millis() as u64));
+                document["clockAheadMillis"] = json!(node.as_ref().map(|node| node.clock_ahead));
                 document["problem"] = json!(self.error());
                 document
             }
@@ -75,7 +76,10 @@ impl Standing {
                     lines.push(line("", format!("the copy of this machine is {} old", format::micros(age))));
                 }
                 lines.extend(self.error().map(|why| line("", format!("this machine does not follow: {why}"))));
-                lines.extend(status.warnings().into_iter().map(|warning| line("", format!("warning: {warning}"))));
+                let clock = node.as_ref().and_then(NodeState::clock_warning);
+                lines.extend(
+                    status.warnings().into_iter().chain(clock).map(|warning| line("", format!("warning: {warning}"))),
+                );
                 lines
             }
         }

@@ -15,7 +15,8 @@ use crate::records::transaction::{SelectExt, Tx, Value};
 use crate::text;
 
 /// What a node knows by itself: the server has no say in it.
-const LOCAL_META: [&str; 12] = [
+const LOCAL_META: [&str; 13] = [
+    "clock_ahead",
     "trimmed_to",
     "superseding",
     "purging",

@@ -139,7 +139,7 @@ impl Follower {
         let cursor = state.cursor(follow);
         database.write(|tx| cursor.store(tx))?;
         client.give_back();
-        self.note_state(&state);
+        self.note_state(database, &state);
         Ok(compared)
     }
 }

@@ -13,7 +13,6 @@ use ulid::Ulid;
 use super::health::{Health, NodeState};
 use super::projects;
 use super::question::State;
-use crate::clock;
 use crate::config::{ExportFormat, Reads, TeamSettings};
 use crate::error::{Error, Result};
 use crate::files::{private_file, private_folders};
@@ -27,6 +26,10 @@ use crate::types::Millis;
 
 /// The entry of `meta` with the id of a node.
 const NODE: &str = "node";
+/// The entry of `meta` with how far the clock of the server is ahead, in milliseconds.
+const CLOCK: &str = "clock_ahead";
+/// A change of that by less is none.
+const CLOCK_STEP: u64 = 1_000;
 /// What was fetched is written within this time.
 pub(super) const APPLY_TIMEOUT: Duration = Duration::from_secs(15);
 
@@ -80,7 +83,7 @@ impl Follower {
             done: AtomicU64::default(),
             health: Mutex::default(),
             trimmed: Mutex::default(),
-            ahead: AtomicI64::default(),
+            ahead: meta::integer(&*database.reader()?, CLOCK)?.unwrap_or_default().into(),
             purges: AtomicBool::default(),
             lost: team.lost,
             lost_folder: team.lost_folder.clone().unwrap_or_else(|| paths.root().to_owned()),
@@ -98,6 +101,7 @@ impl Follower {
             age: health.age(),
             is_comparing: health.is_comparing,
             error: health.error.clone(),
+            clock_ahead: self.ahead(),
             pulls: health.pulls,
             pulled: health.pulled,
             failed: health.failed,
@@ -110,12 +114,22 @@ impl Follower {
         Ok(follows.is_empty() || follows.iter().any(|followed| followed == project))
     }
 
-    pub(super) fn note_state(&self, state: &State) {
+    /// Notes what the server has said. Returns whether its clock is still as far ahead as it was: else what was read by the time of
+    /// before may have expired.
+    pub(super) fn note_state(&self, database: &Database, state: &State) -> bool {
         self.health.lock().as_of = Some(state.now);
-        self.ahead.store(state.now.saturating_sub(clock::now()), Ordering::Relaxed);
+        if self.ahead().abs_diff(state.ahead) < CLOCK_STEP {
+            return true;
+        }
+        self.ahead.store(state.ahead, Ordering::Relaxed);
+        self.state().clock_warning().into_iter().for_each(|warning| tracing::warn!("{warning}"));
+        // The next process goes by it, also without the server.
+        let kept = database.write_unsynced(|tx| meta::put(tx, CLOCK, state.ahead.into()));
+        kept.unwrap_or_else(|error| tracing::debug!("how far the clock of the server is ahead was not kept: {error}"));
+        false
     }
 
-    /// How far the clock of the server is ahead of this machine's, in milliseconds: what expires does so everywhere at once.
+    /// How far the clock of the server was last ahead of this machine's, in milliseconds: what expires does so everywhere at once.
     pub(crate) fn ahead(&self) -> Millis {
         self.ahead.load(Ordering::Relaxed)
     }

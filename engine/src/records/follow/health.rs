@@ -1,9 +1,13 @@
 //! How a node is doing.
 
+use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
 use crate::types::Millis;
+
+/// Clocks that are so far apart are warned of.
+const MOST_APART: Duration = Duration::from_secs(2 * 60);
 
 /// How a node is doing.
 #[derive(Debug, Clone, Default)]
@@ -22,12 +26,42 @@ pub struct NodeState {
     pub is_comparing: bool,
     /// Why it cannot follow now.
     pub error: Option<String>,
+    /// How far the clock of the server is ahead of this machine's, in milliseconds, where a question showed that it is.
+    pub clock_ahead: Millis,
     /// Pulls since it was opened, and how long they took together.
     pub pulls: u64,
     /// How long they took together.
     pub pulled: Duration,
     /// Those that failed.
     pub failed: u64,
+}
+
+impl NodeState {
+    /// What to say of a clock of this machine that is wrong.
+    pub fn clock_warning(&self) -> Option<String> {
+        let apart = Duration::from_millis(self.clock_ahead.unsigned_abs());
+        let how = if self.clock_ahead > 0 { "behind" } else { "ahead of" };
+        (apart >= MOST_APART).then(|| {
+            let minutes = (apart.as_secs() + 30) / 60;
+            format!(
+                "the clock of this machine is {minutes} minutes {how} that of the server, by which memories expire; set it"
+            )
+        })
+    }
+}
+
+/// Why a node cannot follow. A full disk is its own, not that of the server.
+fn said(error: &Error) -> String {
+    let full = match error {
+        Error::DiskFull { path } => path,
+        Error::Io { path, source } if source.kind() == ErrorKind::StorageFull => path,
+        other => return other.to_string(),
+    };
+    format!(
+        "the disk of this machine is full; make room for {}: until then this copy gets nothing new, and what is saved is on the \
+         server alone",
+        full.display()
+    )
 }
 
 /// What is known of the server.
@@ -59,7 +93,7 @@ impl Health {
             }
             Some(error) => {
                 self.failed += 1;
-                let error = error.to_string();
+                let error = said(error);
                 if self.error.as_ref() != Some(&error) {
                     tracing::warn!("{error}");
                     self.error = Some(error);

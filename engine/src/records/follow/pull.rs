@@ -132,7 +132,7 @@ impl Follower {
                     (cursor, news)
                 }
             };
-            self.note_state(&news.state);
+            self.note_state(database, &news.state);
             if !news.continues(&cursor) {
                 return self.compare_for(database, why, progress);
             }

@@ -9,6 +9,7 @@ use tokio_postgres::SimpleQueryMessage;
 
 use super::cursor::{Cursor, Snapshot};
 use super::tables::Table;
+use crate::clock;
 use crate::error::{Error, Result};
 use crate::records::postgres::connection::Client;
 use crate::records::postgres::schema::SCHEMA;
@@ -41,6 +42,8 @@ pub(super) struct State {
     pub(super) is_of_another_cluster: bool,
     /// By its clock.
     pub(super) now: Millis,
+    /// How far its clock is ahead of this machine's: 0 where what it said lies between the question and the answer.
+    pub(super) ahead: Millis,
     /// Changes of transactions below this one are gone.
     pub(super) trimmed_below: u64,
 }
@@ -108,6 +111,7 @@ pub(super) fn news(client: &mut Client, cursor: Option<&Cursor>, node: &str, mea
     };
     let sql = format!("SELECT * FROM {SCHEMA}.news({since}, {}, {MOST_CHANGES})", quoted::text(node));
     let unreadable = || Error::unreadable("the server's answer to what is new cannot be read");
+    let asked = clock::now();
     let mut state = None;
     let (mut is_far, mut units, mut log) = (false, BTreeMap::<Unit, Rows>::new(), Vec::new());
     for message in client.simple_query_while(&sql, meanwhile)? {
@@ -121,6 +125,7 @@ pub(super) fn news(client: &mut Client, cursor: Option<&Cursor>, node: &str, mea
                 format::check(first.server.get("min_reader").map(String::as_str))?;
                 is_far = unit > MOST_CHANGES as i64;
                 let next = Snapshot::parse(&first.snapshot).ok_or_else(unreadable)?.xmax();
+                let now = number(2).ok_or_else(unreadable)?;
                 let trimmed_below = of_server("trimmed_below").map_or(0, i64::unsigned_abs);
                 let last = first.last.as_ref().and_then(|last| last.parse::<u64>().ok());
                 state = Some(State {
@@ -133,7 +138,8 @@ pub(super) fn news(client: &mut Client, cursor: Option<&Cursor>, node: &str, mea
                     incarnation: first.incarnation,
                     store_id: first.store_id,
                     sees: first.sees,
-                    now: number(2).ok_or_else(unreadable)?,
+                    now,
+                    ahead: now - now.clamp(asked, clock::now().max(asked)),
                     is_of_another_cluster: trimmed_below > next || last.is_some_and(|last| last >= next),
                     trimmed_below,
                 });

@@ -82,7 +82,9 @@ impl Follower {
         };
         // A server that is away is not asked again for this, and the answer says so.
         let Some((news, early)) = news.ok().zip(early) else { return Ok(Early::Unknown) };
-        self.note_state(&news.state);
+        if !self.note_state(database, &news.state) {
+            return Ok(Early::Unknown);
+        }
         once::note_answer();
         Ok(Early::Current(early))
     }

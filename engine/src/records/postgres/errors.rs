@@ -104,6 +104,15 @@ pub(super) fn is_read_only(error: &Error) -> bool {
     state(error).is_some_and(|state| states.contains(state))
 }
 
+/// Whether the server asks for a password, and none was found.
+fn lacks_password(error: &Error) -> bool {
+    let Some(Failure::Client(error)) = failure(error) else { return false };
+    error.source().is_some_and(|source| source.to_string() == "password missing")
+}
+
+/// What goes on without the server.
+const MEANWHILE: &str = "what is here can be searched, but nothing is saved until it is back";
+
 /// Says which server failed, and what can be done.
 pub(crate) fn explain(address: &ServerAddress, error: Error) -> Error {
     let why = match state(&error) {
@@ -113,6 +122,16 @@ pub(crate) fn explain(address: &ServerAddress, error: Error) -> Error {
         Some(code) if *code == SqlState::QUERY_CANCELED || *code == SqlState::LOCK_NOT_AVAILABLE => {
             "others have been writing for too long; try again".to_owned()
         }
+        Some(code) if *code == SqlState::CANNOT_CONNECT_NOW => {
+            format!("it is starting up or shutting down; try again in a moment: {MEANWHILE}")
+        }
+        Some(code) if *code == SqlState::TOO_MANY_CONNECTIONS => format!(
+            "all its connections are in use; raise max_connections there, or put a pooler before it: {MEANWHILE}"
+        ),
+        Some(code) if *code == SqlState::DISK_FULL => {
+            "its disk is full, so that nothing can be saved; make room on the server".to_owned()
+        }
+        _ if lacks_password(&error) => address.missing_password(),
         _ if is_read_only(&error) => {
             "it is a standby, which takes no writes; give the address of the primary".to_owned()
         }
@@ -124,9 +143,9 @@ pub(crate) fn explain(address: &ServerAddress, error: Error) -> Error {
                 .to_owned()
         }
         _ => match &error {
-            Error::DatabaseFailed(source) if is_disconnected(&error) => format!(
-                "it cannot be reached ({source}); what is here can be searched, but nothing is saved until it is back"
-            ),
+            Error::DatabaseFailed(source) if is_disconnected(&error) => {
+                format!("it cannot be reached ({source}); {MEANWHILE}")
+            }
             _ => return error,
         },
     };

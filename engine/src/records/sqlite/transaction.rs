@@ -61,7 +61,7 @@ impl Database {
         let _queue = writing.writer.try_lock_for(timeout).ok_or_else(busy)?;
         let mut conn = writing.unsynced.lock();
         wait_at_most(&mut conn, timeout.saturating_sub(began.elapsed()))?;
-        let done = write(&mut conn)?;
+        let done = write(&mut conn).map_err(|error| explain(&self.path, error))?;
         self.place.check()?;
         Ok(done)
     }

@@ -3,6 +3,7 @@
 mod attacks;
 mod failover;
 mod members;
+mod messages;
 mod projects;
 mod proxy;
 mod restored;
