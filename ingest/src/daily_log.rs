@@ -1,7 +1,5 @@
 //! The daily log: a file a day, with a line for each memory saved.
 
-mod purge;
-
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -17,21 +15,19 @@ use parking_lot::Mutex;
 
 use crate::note::SOURCE;
 
-pub use purge::LogPurge;
-
 /// Characters of a memory that its line has.
-const CONTENT: usize = Purged::BEGINNING;
+pub(crate) const CONTENT: usize = Purged::BEGINNING;
 /// Characters of its source.
 const LABEL: usize = 60;
 /// How long a line waits for another program that has locked the file.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
+pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
 /// How often it tries meanwhile.
 const LOCK_RETRY: Duration = Duration::from_millis(10);
 
 /// Writes the files `YYYY-MM-DD.md` of a folder, by the days of a time zone.
 #[derive(Debug)]
 pub struct DailyLog {
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
     zone: TimeZone,
     /// The last day whose file was there.
     last: Mutex<Option<Date>>,
@@ -133,7 +129,7 @@ fn write(path: &Path, line: &str, timeout: Duration) -> io::Result<()> {
 
 /// Locks the file. Without locks, where there are none: a file that another process writes may seem to end within a line,
 /// which costs an empty line.
-fn lock(file: &File, path: &Path, timeout: Duration) -> io::Result<()> {
+pub(crate) fn lock(file: &File, path: &Path, timeout: Duration) -> io::Result<()> {
     let end = Instant::now() + timeout;
     loop {
         match file.try_lock() {

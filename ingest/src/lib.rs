@@ -16,6 +16,7 @@
 //! | 1 | [`moving`] | the stores of other memory systems, brought in |
 //! | 2 | `reading` | files of one source, read and saved together |
 //! | 2 | [`daily_log`] | a file a day, with a line for each memory saved |
+//! | 3 | [`log_purge`] | lines of the daily log go with what was purged |
 //! | 3 | [`sync`] | all files of all sources that have changed |
 //! | 4 | [`remove`] | a source, removed with what was read of it |
 //! | 4 | [`watch`] | the same whenever a file changes |
@@ -25,6 +26,7 @@ mod delta;
 pub mod detect;
 mod listing;
 mod lock;
+pub mod log_purge;
 pub mod moving;
 mod note;
 pub mod noted;

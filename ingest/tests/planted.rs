@@ -63,7 +63,7 @@ fn words(text: &str) -> BTreeSet<&str> {
     words.filter(|word| word.len() > 2 && word.contains(|c: char| c.is_alphabetic())).collect()
 }
 
-/// The text with another word in the place of some.
+/// The text with some words replaced by another.
 fn replaced(text: &str, is_some: impl Fn(&str) -> bool, other: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -107,9 +107,10 @@ fn database(script: &str) -> Option<&'static str> {
     }
 }
 
-/// A transcript of the corpus with a text in the place of each word: a copy for each. And one below a folder of that name.
+/// A transcript of the corpus with each word replaced by a text: a copy for each. And one below a folder of that name.
 fn plant_transcript(corpus: &Path, file: &Path, folder: &Path, text: &str) {
-    let before = fs::read_to_string(file).unwrap();
+    // A compressed transcript has the words of others.
+    let Ok(before) = fs::read_to_string(file) else { return };
     let below = file.strip_prefix(corpus).unwrap();
     let at = |folder: &Path| match database(&file.file_name().unwrap().to_string_lossy()) {
         Some(database) => (folder.join(database), true),
@@ -213,7 +214,7 @@ impl Desk {
     }
 }
 
-/// A store of each system with a text in the place of some of its words, brought into a store of its own.
+/// A store of each system with some of its words replaced by a text, brought into a store of its own.
 fn with_moved(text: &str, check: impl Fn(&Desk)) {
     for system in System::ALL {
         for group in 0..GROUPS {

@@ -87,7 +87,7 @@ impl Store {
             files => files.and_then(|files| files.map(|file| Ok(file?.path())).collect::<io::Result<Vec<_>>>()),
         };
         for file in files.map_err(|error| Error::io(&folder, error))? {
-            // A socket has no lines, and a link is of nobody's hook.
+            // A socket has no lines, and no hook makes a link.
             let Ok(lines) = memorist_durable::open_plain(&file).and_then(io::read_to_string) else { continue };
             let has_text = |line: &&str| {
                 text.is_in(line) || serde_json::from_str::<String>(line).is_ok_and(|line| text.is_in(&line))

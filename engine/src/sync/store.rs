@@ -90,7 +90,7 @@ fn open_node(paths: &StorePaths, team: &TeamSettings) -> Result<Records> {
 /// The identity of a model as stored in the records.
 pub(super) fn as_stored(identity: &ModelIdentity) -> Model {
     Model {
-        // Models are told apart by what follows.
+        // The fields below distinguish models.
         name: without_secrets(&identity.name),
         weights_sha256: identity.weights_sha256.clone(),
         pooling: identity.pooling.clone(),

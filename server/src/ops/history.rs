@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use memorist_engine::progress::Progress;
 use memorist_engine::types::{Link, LinkKind, Purge, RecordId, Viewer};
 use memorist_engine::{Engine, Error, Result, Undone};
-use memorist_ingest::daily_log::LogPurge;
+use memorist_ingest::log_purge::LogPurge;
 
 use super::Context;
 use crate::wire::core::UndoParams;

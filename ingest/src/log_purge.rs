@@ -10,7 +10,7 @@ use jiff::civil::Date;
 use memorist_engine::records::PurgeText;
 use memorist_engine::text::one_line;
 
-use super::{DailyLog, LOCK_TIMEOUT, lock};
+use crate::daily_log::{DailyLog, LOCK_TIMEOUT, lock};
 
 /// What goes of the log.
 pub struct LogPurge<'a> {
@@ -114,7 +114,7 @@ mod tests {
     }
 
     fn purge(log: &DailyLog, beginnings: &[&str], text: Option<&str>) -> Vec<PathBuf> {
-        let beginnings = beginnings.iter().map(|beginning| one_line(beginning, super::super::CONTENT)).collect();
+        let beginnings = beginnings.iter().map(|beginning| one_line(beginning, crate::daily_log::CONTENT)).collect();
         log.purge(&LogPurge { beginnings: &beginnings, text })
     }
 
