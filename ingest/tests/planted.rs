@@ -63,13 +63,13 @@ fn words(text: &str) -> BTreeSet<&str> {
     words.filter(|word| word.len() > 2 && word.contains(|c: char| c.is_alphabetic())).collect()
 }
 
-/// The text with some words replaced by another.
-fn replaced(text: &str, is_some: impl Fn(&str) -> bool, other: &str) -> String {
+/// The text with some words replaced by others.
+fn replaced<'a>(text: &'a str, other: impl Fn(&'a str) -> Option<String>) -> String {
     let mut out = String::new();
     let mut rest = text;
     while !rest.is_empty() {
         let end = rest.find(|c| !is_of_word(c)).unwrap_or(rest.len());
-        out += if is_some(&rest[..end]) { other } else { &rest[..end] };
+        out += &other(&rest[..end]).unwrap_or_else(|| rest[..end].to_owned());
         let next = rest[end..].find(is_of_word).map_or(rest.len(), |next| end + next);
         out += &rest[end..next];
         rest = &rest[next..];
@@ -109,8 +109,7 @@ fn database(script: &str) -> Option<&'static str> {
 
 /// A transcript of the corpus with each word replaced by a text: a copy for each. And one below a folder of that name.
 fn plant_transcript(corpus: &Path, file: &Path, folder: &Path, text: &str) {
-    // A compressed transcript has the words of others.
-    let Ok(before) = fs::read_to_string(file) else { return };
+    let before = String::from_utf8_lossy(&fs::read(file).unwrap()).into_owned();
     let below = file.strip_prefix(corpus).unwrap();
     let at = |folder: &Path| match database(&file.file_name().unwrap().to_string_lossy()) {
         Some(database) => (folder.join(database), true),
@@ -122,7 +121,10 @@ fn plant_transcript(corpus: &Path, file: &Path, folder: &Path, text: &str) {
     };
     let name = below.to_string_lossy().replace(['/', '.'], "");
     for (number, word) in words(&before).into_iter().enumerate() {
-        put(&folder.join(format!("{name}{number}")), &replaced(&before, |other| other == word, text));
+        // A turn with the same id is the same turn.
+        let own_id = |id: &str| (id.len() == 36).then(|| format!("{}{number:06}", &id[..30]));
+        let other = |other: &str| if other == word { Some(text.to_owned()) } else { own_id(other) };
+        put(&folder.join(format!("{name}{number}")), &replaced(&before, other));
     }
     put(&folder.join(text).join(&name), &before);
 }
@@ -248,7 +250,7 @@ fn plant_store(system: System, other: &Path, group: usize, text: &str) {
         let path = other.join(path);
         if !script.ends_with(".sql") {
             let some: BTreeSet<&str> = words(&before).into_iter().skip(group).step_by(GROUPS).collect();
-            write(&path, &replaced(&before, |word| some.contains(word), text));
+            write(&path, &replaced(&before, |word| some.contains(word).then(|| text.to_owned())));
             continue;
         }
         // Of a script, what stands in quotes.
@@ -258,7 +260,7 @@ fn plant_store(system: System, other: &Path, group: usize, text: &str) {
             parts.iter().enumerate().filter(|(at, _)| quoted(*at)).flat_map(|(_, part)| words(part)).collect();
         let some: BTreeSet<&str> = all.into_iter().skip(group).step_by(GROUPS).collect();
         let parts = parts.iter().enumerate().map(|(at, part)| match quoted(at) {
-            true => replaced(part, |word| some.contains(word), text),
+            true => replaced(part, |word| some.contains(word).then(|| text.to_owned())),
             false => (*part).to_owned(),
         });
         make(&path, &parts.collect::<Vec<_>>().join("'"));
@@ -273,7 +275,7 @@ fn what_was_read_of_files_is_purged_wherever_it_stood() {
     assert!(sources.iter().all(|source| source.files > 2), "{sources:?}");
     assert!(!files_with(&desk.store(), MARKER).is_empty(), "the test sees what is there");
     let purged = desk.purge(MARKER);
-    assert!(purged.complete && purged.records > 200, "{purged:?}");
+    assert!(purged.complete && purged.records > 100, "{purged:?}");
     assert!(purged.stays.iter().all(|stays| stays.what == "the path of a file of a source"), "{:?}", purged.stays);
     assert!(purged.stays.iter().any(|stays| stays.text.ends_with(&format!("/{MARKER}/a.md"))), "{:?}", purged.stays);
     assert_eq!(files_with(&desk.store(), MARKER), Vec::<PathBuf>::new());
@@ -319,7 +321,7 @@ fn no_secret_of_a_file_is_kept_wherever_it_stands() {
     let desk = Desk::with_sources(&secret);
     let stats = desk.engine.source_stats().unwrap();
     let left_out = |at: usize| stats[at].source.skipped.get("a path that should stay secret").copied();
-    assert_eq!(left_out(0), Some(3), "{stats:?}");
+    assert_eq!(left_out(0), Some(2), "{stats:?}");
     assert!((1..stats.len()).all(|at| left_out(at) > Some(0) && stats[at].files > 2), "{stats:?}");
     assert!(desk.exported().contains("[redacted: "), "the rest is kept");
     desk.purge("of nothing that is there");

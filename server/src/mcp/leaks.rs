@@ -16,6 +16,7 @@ use memorist_engine::Engine;
 use memorist_engine::config::{Config, ModelSource, ServerAddress, TeamSettings};
 use memorist_engine::embed::HashEmbedder;
 use memorist_engine::progress::NoProgress;
+use memorist_engine::sensitive::Sensitive;
 use memorist_engine::team::TeamServer;
 use memorist_engine::types::{
     FileContent, FileReading, FileStamp, Filter, Kind, Link, LinkKind, ListQuery, MAX_LIMIT, NewRecord, NewSource,
@@ -68,9 +69,9 @@ pub(super) struct World {
     pub(super) folder: tempfile::TempDir,
 }
 
-fn open(folder: &Path, team: Option<TeamSettings>) -> Engine {
+fn open(folder: &Path, team: Option<TeamSettings>, sensitive: Sensitive) -> Engine {
     let mut config = Config::without_model();
-    config.team = team;
+    (config.team, config.sensitive) = (team, sensitive);
     Engine::open_with_embedder(folder, config, Arc::new(HashEmbedder::new(64))).unwrap()
 }
 
@@ -79,15 +80,21 @@ pub(super) type State = BTreeMap<RecordId, (Vec<Link>, Record)>;
 
 impl World {
     pub(super) fn new() -> Self {
+        World::with(Sensitive::Refuse)
+    }
+
+    /// One that does this about secrets.
+    pub(super) fn with(sensitive: Sensitive) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        World::filled(open(folder.path(), None), None, folder)
+        World::filled(open(folder.path(), None, sensitive), None, folder)
     }
 
     /// Filled and examined by one node of a team store, and asked by another.
     fn of_two_nodes(address: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let team = ServerSection::default().resolve(Path::new(address), Named::Environment, None).unwrap();
-        let [engine, node] = ["engine", "node"].map(|name| open(&folder.path().join(name), team.clone()));
+        let [engine, node] =
+            ["engine", "node"].map(|name| open(&folder.path().join(name), team.clone(), Sensitive::Refuse));
         World::filled(engine, Some(node), folder)
     }
 

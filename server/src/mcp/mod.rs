@@ -39,6 +39,8 @@ pub mod message;
 mod metrics;
 #[cfg(test)]
 mod only;
+#[cfg(test)]
+mod planted;
 mod profiles;
 mod prompts;
 mod resources;
