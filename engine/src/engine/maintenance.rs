@@ -125,6 +125,7 @@ impl Engine {
         self.store.records.refresh()?;
         self.store.cut_texts(progress)?;
         if self.store.pending_count()? == 0 {
+            self.store.measure_used(progress)?;
             return Ok(0);
         }
         if self.store.host_in_use()?.takes_batch_jobs() {

@@ -1,6 +1,7 @@
 //! Embeds the records that wait for it, and binds a store to its model.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use memorist_durable::crash;
 use memorist_embed::{Embedder, ModelHost, Refusal};
@@ -46,6 +47,17 @@ impl Store {
             self.measure(&*embedder, &as_stored(embedder.identity()), progress);
         }
         Ok((embedder, model))
+    }
+
+    /// Measures the model that saves were embedded with at once, unless that was done. Where no text waits, nothing else does.
+    ///
+    /// # Errors
+    /// As [`Store::embedder`].
+    pub fn measure_used(&self, progress: &dyn Progress) -> Result<()> {
+        match self.has_embedded.swap(false, Ordering::Relaxed) {
+            true => self.embedder_for(progress).map(drop),
+            false => Ok(()),
+        }
     }
 
     /// The store's model, which must be the configured one; `None` if it has none yet. Loads nothing, except a custom
@@ -262,6 +274,7 @@ impl Store {
             return Ok(None);
         }
         let vectors = embedder.embed_batch(&texts.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>())?;
+        self.has_embedded.store(true, Ordering::Relaxed);
         Ok(Some((model, texts.into_iter().map(|(hash, _)| hash).zip(vectors).collect())))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use memorist_embed::{ModelHost, ModelIdentity, ModelSettings, ModelSource, NamedModel};
@@ -52,6 +53,8 @@ pub struct Store {
     pub(super) scale: Mutex<Option<KnownScale>>,
     /// That of the last search, and its model.
     pub(super) last_scale: Mutex<Option<LastScale>>,
+    /// Whether a save was embedded at once since the model was last looked at in the background.
+    pub(super) has_embedded: AtomicBool,
     /// When nothing could be embedded: the head of the log, and the batch jobs.
     pub(super) nothing_to_embed: Mutex<Option<(Seq, usize)>>,
     pub(super) paths: StorePaths,
@@ -136,6 +139,7 @@ impl Store {
             map: Keeper::new(paths.map(), records.lineage(), records.can_write(), config.index_writer),
             scale: Mutex::default(),
             last_scale: Mutex::default(),
+            has_embedded: AtomicBool::default(),
             nothing_to_embed: Mutex::default(),
             vectors: IndexSlot::unusable("not opened yet"),
             keywords: IndexSlot::unusable("not opened yet"),

@@ -108,7 +108,7 @@ fn run<'scope>(
         if store.config().index_writer {
             provider.keep_going(scope, store, stopping);
         }
-        failures.note(worked.and(store.records.shorten_wal()));
+        failures.note(worked.and(store.records.shorten_wal()).and(store.measure_used(stopping)));
         for host in [Some(&store.host), store.fallback.as_ref()].into_iter().flatten() {
             host.release_if_idle(Instant::now());
         }
