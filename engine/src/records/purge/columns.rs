@@ -1,5 +1,5 @@
-//! Every column that can hold a text, and what a purge of a text does about it. A test compares this with the schema: whoever adds a
-//! column says here what becomes of it.
+//! Every column that can hold a text, and what a purge of a text does about it. A test compares this with the schema, so that a
+//! new column needs an entry here.
 
 /// What becomes of a column that has a purged text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +15,34 @@ pub(in crate::records) enum Care {
 }
 
 use Care::{Emptied, Named, Ours, Removed};
+
+/// Those of a record, there or deleted.
+const RECORD: &[(&str, Care)] = &[
+    ("ulid", Ours),
+    ("content_hash", Ours),
+    ("embedding_hash", Ours),
+    ("source", Removed),
+    ("tags", Removed),
+    ("provenance", Removed),
+    ("body", Removed),
+    ("context", Removed),
+    ("content", Removed),
+    ("session", Removed),
+    ("origin", Ours),
+];
+
+/// Those of an earlier version.
+const VERSION: &[(&str, Care)] = &[
+    ("reason", Removed),
+    ("content_hash", Ours),
+    ("embedding_hash", Ours),
+    ("source", Removed),
+    ("tags", Removed),
+    ("provenance", Removed),
+    ("body", Removed),
+    ("context", Removed),
+    ("content", Removed),
+];
 
 /// Columns of type `TEXT`, `BLOB` or `ANY`, by table.
 pub(in crate::records) const COLUMNS: &[(&str, &[(&str, Care)])] = &[
@@ -39,22 +67,7 @@ pub(in crate::records) const COLUMNS: &[(&str, &[(&str, Care)])] = &[
     ("recalled", &[("session", Ours)]),
     // Made of `records.tags` by triggers.
     ("record_tags", &[("tag", Removed)]),
-    (
-        "records",
-        &[
-            ("ulid", Ours),
-            ("content_hash", Ours),
-            ("embedding_hash", Ours),
-            ("source", Removed),
-            ("tags", Removed),
-            ("provenance", Removed),
-            ("body", Removed),
-            ("context", Removed),
-            ("content", Removed),
-            ("session", Removed),
-            ("origin", Ours),
-        ],
-    ),
+    ("records", RECORD),
     // Of a scope that no memory has, the row is removed.
     ("scopes", &[("agent", Named("the name of an agent")), ("project", Named("the name of a project"))]),
     (
@@ -91,51 +104,10 @@ pub(in crate::records) const COLUMNS: &[(&str, &[(&str, Care)])] = &[
             ("rights", Ours),
         ],
     ),
-    (
-        "trash",
-        &[
-            ("ulid", Ours),
-            ("content_hash", Ours),
-            ("embedding_hash", Ours),
-            ("source", Removed),
-            ("tags", Removed),
-            ("provenance", Removed),
-            ("body", Removed),
-            ("context", Removed),
-            ("content", Removed),
-            ("session", Removed),
-            ("origin", Ours),
-        ],
-    ),
-    (
-        "trash_versions",
-        &[
-            ("reason", Removed),
-            ("content_hash", Ours),
-            ("embedding_hash", Ours),
-            ("source", Removed),
-            ("tags", Removed),
-            ("provenance", Removed),
-            ("body", Removed),
-            ("context", Removed),
-            ("content", Removed),
-        ],
-    ),
+    ("trash", RECORD),
+    ("trash_versions", VERSION),
     ("version_causes", &[("links", Ours)]),
-    (
-        "versions",
-        &[
-            ("reason", Removed),
-            ("content_hash", Ours),
-            ("embedding_hash", Ours),
-            ("source", Removed),
-            ("tags", Removed),
-            ("provenance", Removed),
-            ("body", Removed),
-            ("context", Removed),
-            ("content", Removed),
-        ],
-    ),
+    ("versions", VERSION),
 ];
 
 /// The columns, with their tables, that a purge cares for like this.
