@@ -1,6 +1,6 @@
 //! The daily log: a file a day, with a line for each memory saved.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,10 +9,12 @@ use std::time::{Duration, Instant};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
+use memorist_durable::LockedFile;
 use memorist_engine::text::one_line;
 use memorist_engine::types::Purged;
 use parking_lot::Mutex;
 
+use crate::lock::retry;
 use crate::note::SOURCE;
 
 /// Characters of a memory that its line has.
@@ -21,8 +23,6 @@ pub(crate) const CONTENT: usize = Purged::BEGINNING;
 const LABEL: usize = 60;
 /// How long a line waits for another program that has locked the file.
 pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
-/// How often it tries meanwhile.
-const LOCK_RETRY: Duration = Duration::from_millis(10);
 
 /// Writes the files `YYYY-MM-DD.md` of a folder, by the days of a time zone.
 #[derive(Debug)]
@@ -121,28 +121,28 @@ fn write(path: &Path, line: &str, timeout: Duration) -> io::Result<()> {
     if !file.metadata()?.is_file() {
         return Err(io::Error::other(format!("{} is not a regular file", path.display())));
     }
-    lock(&file, path, timeout)?;
+    let _lock = lock(&file, path, timeout)?;
     // People edit it, too.
     let line = if ends_a_line(&mut file)? { line.to_owned() } else { format!("\n{line}") };
     file.write_all(line.as_bytes())
 }
 
-/// Locks the file. Without locks, where there are none: a file that another process writes may seem to end within a line,
-/// which costs an empty line.
-pub(crate) fn lock(file: &File, path: &Path, timeout: Duration) -> io::Result<()> {
+/// Locks the file until the guard is dropped. `None` where the file system has no locks: a file that another process writes may
+/// seem to end within a line then, which costs an empty line.
+///
+/// # Errors
+/// [`WouldBlock`](io::ErrorKind::WouldBlock) while another program keeps it locked.
+pub(crate) fn lock(file: &File, path: &Path, timeout: Duration) -> io::Result<Option<LockedFile>> {
     let end = Instant::now() + timeout;
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) if Instant::now() < end => std::thread::sleep(LOCK_RETRY),
-            Err(TryLockError::WouldBlock) => {
-                let why = format!("another program has locked {}", path.display());
-                return Err(io::Error::new(io::ErrorKind::WouldBlock, why));
-            }
-            Err(TryLockError::Error(error)) => {
-                tracing::debug!("{} is not locked: {error}", path.display());
-                return Ok(());
-            }
+    match retry(|| LockedFile::try_lock(file.try_clone()?), || Instant::now() >= end) {
+        Ok(None) => {
+            let why = format!("another program has locked {}", path.display());
+            Err(io::Error::new(io::ErrorKind::WouldBlock, why))
+        }
+        Ok(guard) => Ok(guard),
+        Err(error) => {
+            tracing::debug!("{} is not locked: {error}", path.display());
+            Ok(None)
         }
     }
 }

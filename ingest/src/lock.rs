@@ -50,16 +50,27 @@ impl SyncLock {
     ///
     /// # Errors
     /// Those of the file system.
-    pub fn acquire(&self, mut give_up: impl FnMut() -> bool) -> io::Result<Option<SyncGuard<'_>>> {
-        loop {
-            if let Some(guard) = self.try_acquire()? {
-                return Ok(Some(guard));
-            }
-            if give_up() {
-                return Ok(None);
-            }
-            std::thread::sleep(RETRY);
+    pub fn acquire(&self, give_up: impl FnMut() -> bool) -> io::Result<Option<SyncGuard<'_>>> {
+        retry(|| self.try_acquire(), give_up)
+    }
+}
+
+/// Tries to get a lock until `give_up` returns true.
+///
+/// # Errors
+/// Those of `try_lock`.
+pub fn retry<Guard>(
+    mut try_lock: impl FnMut() -> io::Result<Option<Guard>>,
+    mut give_up: impl FnMut() -> bool,
+) -> io::Result<Option<Guard>> {
+    loop {
+        if let Some(guard) = try_lock()? {
+            return Ok(Some(guard));
         }
+        if give_up() {
+            return Ok(None);
+        }
+        std::thread::sleep(RETRY);
     }
 }
 

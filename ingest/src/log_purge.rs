@@ -57,7 +57,7 @@ impl Lines<'_> {
         if !file.metadata()?.is_file() {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        lock(&file, path, LOCK_TIMEOUT)?;
+        let _lock = lock(&file, path, LOCK_TIMEOUT)?;
         let mut before = Vec::new();
         file.read_to_end(&mut before)?;
         let lines = before.split_inclusive(|byte| *byte == b'\n');
