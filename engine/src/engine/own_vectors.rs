@@ -17,8 +17,7 @@ impl Engine {
     /// another record has the text with another vector: there is one for each text. [`Error::ModelMismatch`] if the
     /// configured model is not the store's.
     pub fn add_with(&self, new: &NewRecord, vector: &[f32]) -> Result<AddOutcome> {
-        let mut outcomes = self.add_batch_with(std::slice::from_ref(new), &[vector])?;
-        outcomes.pop().unwrap_or_else(|| Err(Error::invalid("content", "nothing was given")))
+        self.add_batch_with(std::slice::from_ref(new), &[vector])?.swap_remove(0)
     }
 
     /// Saves many records in one transaction, each with an embedding of the caller, as [`Engine::add_with`] does. One

@@ -24,8 +24,7 @@ impl Engine {
     pub fn add(&self, new: &NewRecord) -> Result<AddOutcome> {
         let viewer = Viewer::of(&new.scope);
         let save = Save { record: new.clone(), links: Vec::new(), update: None, viewer };
-        let saved = self.save(&[save])?.pop();
-        saved.unwrap_or_else(|| Err(Error::invalid("content", "nothing was given"))).map(|saved| saved.added)
+        Ok(self.save(&[save])?.swap_remove(0)?.added)
     }
 
     /// Saves records with their links in one transaction: all are on disk when it returns, or none. One outcome per record,

@@ -17,8 +17,7 @@ const LONG_CHARS: usize = 2_000;
 /// `memory_add`: saves, links, and names memories that resemble the new one. A text that is there already takes over the
 /// fields that are given.
 pub fn add(engine: &Engine, context: &Context, params: AddParams) -> Result<AddResult> {
-    let mut results = add_all(engine, context, vec![to_save(engine, context, params)?])?;
-    results.pop().unwrap_or_else(|| Err(Error::invalid("content", "nothing was given")))
+    add_all(engine, context, vec![to_save(engine, context, params)?])?.swap_remove(0)
 }
 
 /// The same for several, in one transaction. One that is refused does not stop the others.

@@ -21,7 +21,7 @@ const MAX_ITEMS: usize = 100;
 pub fn add(engine: &Engine, context: &Context, params: SaveParams) -> Result<String> {
     let (items, shared) = match params {
         SaveParams::One(one) => {
-            let parts = AnswerParts::of(engine, context, &one)?;
+            let parts = AnswerParts::of(engine, context, &one, &mut BTreeSet::new())?;
             let result = ops::add(engine, context, *one)?;
             return parts.answer(engine, &result, true);
         }
@@ -33,11 +33,9 @@ pub fn add(engine: &Engine, context: &Context, params: SaveParams) -> Result<Str
     for item in items.iter().filter_map(Value::as_object) {
         context.defaults.check_arguments(item)?;
     }
-    let (mut saves, mut noted) = (Vec::new(), BTreeSet::new());
+    let (mut saves, mut projects) = (Vec::new(), BTreeSet::new());
     let mut take = |params: AddParams| {
-        let mut parts = AnswerParts::of(engine, context, &params)?;
-        // The first memory of a new project alone.
-        parts.new_project = parts.new_project.filter(|note| noted.insert(note.clone()));
+        let parts = AnswerParts::of(engine, context, &params, &mut projects)?;
         saves.push(ops::to_save(engine, context, params)?);
         Ok(parts)
     };
@@ -79,10 +77,11 @@ struct AnswerParts {
 }
 
 impl AnswerParts {
-    fn of(engine: &Engine, context: &Context, params: &AddParams) -> Result<Self> {
+    /// `projects` are those of the memories before it in its list: each has its note once.
+    fn of(engine: &Engine, context: &Context, params: &AddParams, projects: &mut BTreeSet<String>) -> Result<Self> {
         let project = context.defaults.scope(params.project.clone(), params.agent.clone())?.project;
         let new_project = match &project {
-            Some(name) if !context.defaults.is_only() => new_project(engine, name)?,
+            Some(name) if !context.defaults.is_only() && projects.insert(name.clone()) => new_project(engine, name)?,
             _ => None,
         };
         let is_dated = params.valid_from.is_some()
