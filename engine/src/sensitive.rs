@@ -217,7 +217,7 @@ pub(crate) fn check_source(source: &NewSource) -> Result<()> {
 /// What was read of a file, as it may be kept. Its records are left to [`Sensitive::new_record`].
 ///
 /// # Errors
-/// [`Error::Invalid`] if its path contains a secret: whoever reads files passes over such a one ([`is_secret`]).
+/// [`Error::Invalid`] if its path contains a secret. A sync skips such a file ([`is_secret`]).
 pub(crate) fn reading(reading: FileReading) -> Result<FileReading> {
     check_names([&reading.path, &reading.thread].map(|path| ("path", Some(path.as_str()))))?;
     let problem = reading.problem.as_deref().map(redacted);

@@ -143,7 +143,7 @@ class Store:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        # Whoever has interrupted does not wait for a function that embeds.
+        # After Ctrl-C, nothing waits for a function that embeds.
         self._engine.close(kind is None or not issubclass(kind, KeyboardInterrupt))
 
     def __repr__(self) -> str:

@@ -199,8 +199,7 @@ impl Records {
         Ok(self.database.has_uncut()? && !self.is_member()?)
     }
 
-    /// Whether the files of this source may be read: it was added on this node. Whoever writes to the server may write a source for
-    /// any node.
+    /// Whether this source was added on this node, so that its files may be read. The server may have others for this node.
     pub fn is_own_source(&self, source: &NewSource) -> bool {
         #[cfg(feature = "postgres")]
         if let Some(follower) = &self.follower {

@@ -1,7 +1,6 @@
-//! The server over streamable HTTP, at `/mcp`: many clients, one store; its figures, at `/metrics`; and whether it runs and
-//! can answer, at `/healthz` and `/readyz`, for whoever asks. A client of the older
-//! era that initializes gets a session, by which it can be sent notices; every other request needs none, and its response
-//! is one JSON document.
+//! The server over streamable HTTP, at `/mcp`: many clients, one store; its figures, at `/metrics`; and, without a token, whether
+//! it runs and can answer, at `/healthz` and `/readyz`. A client of the older era that initializes gets a session, by which it
+//! can be sent notices; every other request needs none, and its response is one JSON document.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -38,7 +37,7 @@ const HEALTH: &str = "/healthz";
 const READY: &str = "/readyz";
 /// Within which a server that is ready says so.
 const READY_TIMEOUT: Duration = Duration::from_secs(2);
-/// The type of a text for whoever reads it.
+/// The type of a plain text.
 const TEXT: &str = "text/plain; charset=utf-8";
 /// How long shutdown waits for clients that do not hang up.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
@@ -176,7 +175,7 @@ impl Gate {
         }
     }
 
-    /// Says whether the store can be read, within a moment: whoever asks tries again soon.
+    /// Says whether the store can be read. It waits no longer than a probe does.
     async fn readiness(&self) -> Answer {
         let ready = timeout(READY_TIMEOUT, self.services.clients().readiness()).await;
         match ready.unwrap_or_else(|_| Err("the store does not answer".to_owned())) {

@@ -49,7 +49,7 @@ pub struct Compared {
     pub differed: u64,
     /// Memories that the server has lost: they were removed here, and kept in a file.
     pub lost: u64,
-    /// Links that it has lost, likewise.
+    /// Links that it has lost: they were removed here, and kept in the same file.
     pub lost_links: u64,
 }
 

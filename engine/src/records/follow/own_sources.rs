@@ -1,5 +1,5 @@
-//! The sources that were added on this node: a file that the server has no say in. The server has the sources of all nodes, and
-//! whoever may write there could add one to any of them, whose files would then be read into a project of theirs.
+//! The sources that were added on this node, in a file that the server does not change. The server has the sources of all nodes. A
+//! role that may write there could add one for another node, and would get the files of that machine.
 
 use std::collections::BTreeMap;
 use std::fs;

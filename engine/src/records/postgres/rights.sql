@@ -270,7 +270,7 @@ CREATE POLICY seen ON embeddings FOR SELECT USING (
 CREATE POLICY added ON embeddings FOR INSERT WITH CHECK (EXISTS (SELECT 1 FROM memorist.models m
     WHERE m.id = model_id AND length(vector) IN (2 * m.dims, 4 * m.dims)));
 CREATE POLICY removed ON embeddings FOR DELETE USING (memorist.is_orphan(id));
--- The first model of a store is that of whoever embeds first; another one is the owner's to say.
+-- The first role that embeds sets the model of the store. Only the owner changes it.
 CREATE POLICY seen ON models FOR SELECT USING (true);
 CREATE POLICY added ON models FOR INSERT WITH CHECK (NOT EXISTS (SELECT 1 FROM memorist.meta m WHERE m.key = 'model')
     AND dims <= 65536 AND octet_length(name) <= 1024 AND octet_length(weights_sha256) <= 1024 AND octet_length(pooling) <= 1024);

@@ -1,5 +1,4 @@
-//! What a member of one project tries in order to read, change or stop the others (issue 40, item 1): whoever has the password
-//! of a role can run any SQL as that role.
+//! 40.1: attacks of a member of one project on the others. With the password of a role, one can run any SQL as that role.
 
 use super::members::{Roles, of};
 use super::*;

@@ -54,7 +54,7 @@ impl Roles {
         Some(Roles { team, owner, member, role, hidden, shown, global })
     }
 
-    /// A connection of the member's role, as whoever has its password makes one.
+    /// A connection of the member's role, made with its password and without memorist.
     pub(super) fn client(&self) -> Pool {
         let host = self.team.address().split_once('@').unwrap().1.to_owned();
         Pool::new(ServerAddress::parse(&format!("postgres://{}:changeme@{host}", self.role)).unwrap())
