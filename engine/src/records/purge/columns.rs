@@ -1,5 +1,5 @@
-//! Every column that can hold a text, and what a purge of a text does about it. A test compares this with the schema, so that a
-//! new column needs an entry here.
+//! Every column that can hold a text, and what a purge of a text does about it. A test of `sqlite/schema.rs` compares this
+//! with the schema, so that a new column needs an entry here.
 
 /// What becomes of a column that has a purged text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,26 +116,4 @@ pub(in crate::records) fn cared_for(
 ) -> impl Iterator<Item = (&'static str, &'static str, Care)> {
     let all = COLUMNS.iter().flat_map(|(table, columns)| columns.iter().map(|(column, care)| (*table, *column, *care)));
     all.filter(move |(_, _, care)| is(*care))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-    use crate::records::sqlite::testing::Store;
-
-    /// 39.6: no column is forgotten.
-    #[test]
-    fn every_column_that_can_hold_a_text_is_named() {
-        let store = Store::new();
-        let conn = rusqlite::Connection::open(store.paths().database()).unwrap();
-        let sql = "SELECT t.name || '.' || c.name FROM pragma_table_list t, pragma_table_info(t.name) c
-             WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite_%' AND c.type NOT IN ('INTEGER', 'REAL')";
-        let mut columns = conn.prepare(sql).unwrap();
-        let columns = columns.query_map([], |row| row.get(0)).unwrap();
-        let columns: BTreeSet<String> = columns.collect::<rusqlite::Result<_>>().unwrap();
-        let named = cared_for(|_| true).map(|(table, column, _)| format!("{table}.{column}")).collect();
-        assert_eq!(columns, named);
-    }
 }

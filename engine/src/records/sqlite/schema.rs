@@ -640,3 +640,25 @@ const ELEVENTH: &str = concat!(
     happens!("", "valid_from", "valid_to"),
     " IS NOT NULL;"
 );
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::testing::Store;
+    use crate::records::purge::columns::cared_for;
+
+    /// 39.6: a purge forgets no column.
+    #[test]
+    fn every_column_that_can_hold_a_text_is_cared_for() {
+        let store = Store::new();
+        let conn = rusqlite::Connection::open(store.paths().database()).unwrap();
+        let sql = "SELECT t.name || '.' || c.name FROM pragma_table_list t, pragma_table_info(t.name) c
+             WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite_%' AND c.type NOT IN ('INTEGER', 'REAL')";
+        let mut columns = conn.prepare(sql).unwrap();
+        let columns = columns.query_map([], |row| row.get(0)).unwrap();
+        let columns: BTreeSet<String> = columns.collect::<rusqlite::Result<_>>().unwrap();
+        let named = cared_for(|_| true).map(|(table, column, _)| format!("{table}.{column}")).collect();
+        assert_eq!(columns, named);
+    }
+}
