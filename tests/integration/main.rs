@@ -47,6 +47,7 @@
 //! | `connection.rs` | a connection over HTTP, byte by byte |
 //! | `space.rs` | deletes free space |
 //! | `forget.rs` | purged data is in no file, and expired records are deleted |
+//! | `planted.rs` | a text in everything that commands and hooks take: purged, it is in no file; a secret never was |
 //! | `processes.rs` | eight processes that write concurrently see all writes at once |
 //! | `lost_database.rs` | a store that lost its memory.db is no new one |
 //! | `no_store.rs` | commands that read make no store |
@@ -115,6 +116,8 @@ mod pages;
 mod passages;
 #[cfg(target_os = "linux")]
 mod paused;
+#[cfg(unix)]
+mod planted;
 #[cfg(unix)]
 mod process;
 #[cfg(unix)]

@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use std::{fs, io};
+use std::{
+    fs,
+    io::{self, Read},
+};
 
 use memorist_durable::crash;
 
@@ -88,13 +91,17 @@ impl Store {
         };
         for file in files.map_err(|error| Error::io(&folder, error))? {
             // A socket has no lines, and no hook makes a link.
-            let Ok(lines) = memorist_durable::open_plain(&file).and_then(io::read_to_string) else { continue };
-            let has_text = |line: &&str| {
-                text.is_in(line) || serde_json::from_str::<String>(line).is_ok_and(|line| text.is_in(&line))
+            let Ok(plain) = memorist_durable::open_plain(&file) else { continue };
+            let mut bytes = Vec::new();
+            io::BufReader::new(plain).read_to_end(&mut bytes).map_err(|error| Error::io(&file, error))?;
+            let has_text = |line: &&[u8]| {
+                let line = String::from_utf8_lossy(line);
+                text.is_in(&line) || serde_json::from_str::<String>(&line).is_ok_and(|line| text.is_in(&line))
             };
-            let kept: String = lines.lines().filter(|line| !has_text(line)).flat_map(|line| [line, "\n"]).collect();
-            if kept.len() < lines.len() {
-                memorist_durable::replace(&file, kept.as_bytes()).map_err(|error| Error::io(&file, error.into()))?;
+            let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+            let kept = lines.filter(|line| !has_text(line)).collect::<Vec<_>>().concat();
+            if kept.len() < bytes.len() {
+                memorist_durable::replace(&file, &kept).map_err(|error| Error::io(&file, error.into()))?;
             }
         }
         Ok(())

@@ -296,4 +296,6 @@ export interface PurgeResult {
   queries: number;
   complete: boolean;
   elsewhere: string[];
+  /** Left out if nothing stays. */
+  stays?: string[];
 }

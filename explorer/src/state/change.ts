@@ -179,13 +179,14 @@ export const purge = (what: { ids: number[] } | { text: string }, name: string) 
   attempt({
     what: `Purge ${name}`,
     run: async () => {
-      const { records, versions, queries, complete, elsewhere } = await api.purge({ ...what, confirm: true });
+      const { records, versions, queries, complete, elsewhere, stays = [] } = await api.purge({ ...what, confirm: true });
       if ("ids" in what) list.drop(what.ids);
       // What could bring its text back is forgotten here, too.
       drafts.forgetAll();
       set({ dialog: null, done: get().done.map((one) => ({ ...one, undo: null })) });
       const files = complete ? "" : " Files are still being cleaned of it in the background.";
-      const rest = files + (elsewhere.length > 0 ? ` It may still be in ${elsewhere.join(", ")}.` : "");
+      const needed = stays.length > 0 ? ` It is still in the store, which needs it: ${stays.join(", ")}.` : "";
+      const rest = files + needed + (elsewhere.length > 0 ? ` It may still be in ${elsewhere.join(", ")}.` : "");
       did(
         `Purged ${name}: ${counted(records, "memory", "memories")}, ${counted(versions, "earlier version")}, ${counted(queries, "search", "searches")}.${rest}`,
         null,
