@@ -151,6 +151,24 @@ fn parts_of_words_scripts_and_emoji_are_found_beside_vectors() {
 }
 
 /// Questions with known answers: a hybrid search finds more than either index alone, and nearly all.
+/// 37.5: "pet" is in "Petra" and in "Elspeth", which says nothing beside a memory of a dog.
+#[test]
+fn a_part_of_a_word_says_nothing_beside_what_answers_by_meaning() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine_with_model(folder.path());
+    let add = |text: &str| engine.add(&NewRecord::new(text)).unwrap().id;
+    let [petra, dog] = ["Petra moved to Lisbon in June", "Our labrador ate the remote control"].map(add);
+    add("Elspeth passed the driving test");
+    engine.embed_pending(&NoProgress).unwrap();
+    let search = |text: &str| engine.search(&Query::new(text)).unwrap().hits;
+    let hits = search("pets");
+    assert_eq!(hits[0].record.id, dog);
+    assert!(hits.iter().all(|hit| !hit.matched_by.contains(&MatchSource::Part)), "{hits:?}");
+    // Nothing is near to what is no word.
+    let hits = search("etra");
+    assert!(hits[0].record.id == petra && hits[0].matched_by.contains(&MatchSource::Part), "{hits:?}");
+}
+
 #[test]
 fn questions_with_known_answers_are_answered() {
     let fixture = fixture();

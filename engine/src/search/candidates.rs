@@ -8,6 +8,7 @@ use roaring::RoaringTreemap;
 
 use super::at_once::at_once;
 use super::merge::Candidate;
+use super::relevance::relevance;
 use super::tail::{Tail, nearest};
 use super::threads::{Pool, Scores};
 use super::timing::micros;
@@ -16,12 +17,16 @@ use crate::error::Result;
 use crate::keywords::{Found, KeywordQuery, KeywordSearch, KeywordSnapshot, Place};
 use crate::passages::PassageKey;
 use crate::quality::Quality;
+use crate::scale::QueryScale;
 use crate::types::{Explain, Filter, MatchSource, Millis, Mode, Query, RecordId, Scale, ThreadRules};
 use crate::vectors::exact::best_first;
 use crate::vectors::{IdFilter, VectorSnapshot, records};
 
 /// Of so many candidates of each side the neighbours are looked at: of more of them, none would come to the front.
 const LEADING: usize = 100;
+/// A relevance by meaning alone from which a record answers the query: then what has a word of it within another ("pet" in
+/// "Petra") says nothing.
+const ANSWERS: f64 = 0.5;
 
 /// The result of the vector index: the best passage of each record with its cosine, best first, and the time it took.
 type Ranking = Result<(Vec<(PassageKey, f32)>, u64)>;
@@ -37,11 +42,11 @@ pub struct Collected {
 }
 
 /// The candidates of both indexes, each with both of its scores if available, and the `wanted` record, whether it passes the
-/// filter or not. `vector` comes with its target recall.
+/// filter or not. `vector` comes with its target recall and the scale of its cosines.
 pub fn collect(
     view: &View,
     query: &Query,
-    vector: Option<(&[f32], Quality)>,
+    vector: Option<(&[f32], Quality, QueryScale)>,
     by_words: bool,
     wanted: Option<RecordId>,
     now: Millis,
@@ -57,6 +62,7 @@ pub fn collect(
     });
 
     let filtering = Instant::now();
+    let scale = vector.map(|(_, _, scale)| scale);
     let vector = vector.zip(view.vectors.clone());
     let allowed = match &vector {
         Some(_) if !query.filter.is_empty() => Some(allowed(view, query, now)?),
@@ -64,7 +70,7 @@ pub fn collect(
     };
     explain.filter_us = micros(filtering);
     explain.allowed = allowed.as_ref().map(RoaringTreemap::len);
-    let vector_side = vector.map(|((vector, quality), index)| {
+    let vector_side = vector.map(|((vector, quality, _), index)| {
         let (vector, tail, hidden) = (vector.to_vec(), Arc::clone(&view.tail), Arc::clone(&view.hidden));
         Arc::new(VectorSide { index, vector, quality, tail, hidden, allowed })
     });
@@ -78,7 +84,14 @@ pub fn collect(
         (Some(vectors), None) => (vectors.search(pool), Ok(None)),
         (None, words) => (Ok((Vec::new(), 0)), words.as_ref().map(|words| words.search(pool, query)).transpose()),
     };
-    let ((by_vector, vector_us), by_words) = (by_vector?, by_words?);
+    let ((by_vector, vector_us), mut by_words) = (by_vector?, by_words?);
+    let nearest = by_vector.first().zip(scale).map(|((_, cosine), scale)| scale.similarity(f64::from(*cosine)));
+    if let (Some(words), Some(side)) = (&by_words, &keyword_side)
+        && words.search.is_within_words()
+        && relevance(nearest, None) >= ANSWERS
+    {
+        by_words = Some(side.search(pool, &Query { substring_tier: false, ..query.clone() })?);
+    }
     let by_keyword = by_words.as_ref().map_or(&[][..], |words| &words.found);
     (explain.vector_us, explain.keyword_us) = (vector_us, by_words.as_ref().map_or(0, |words| words.micros));
     (explain.vector_candidates, explain.keyword_candidates) = (by_vector.len(), by_keyword.len());

@@ -115,7 +115,7 @@ pub fn gather(
     }
     let has_vector = vector.is_some();
     let scale = vector.as_ref().map_or(QueryScale::PLAIN, |embedded| embedded.scale);
-    let vector = vector.as_ref().map(|embedded| (&*embedded.vector, context.store.config().quality));
+    let vector = vector.as_ref().map(|embedded| (&*embedded.vector, context.store.config().quality, scale));
     let collected = candidates::collect(&view, query, vector, by_words, wanted, now, &mut explain)?;
     let Collected { mut candidates, terms, is_within_words } = collected;
     candidates.iter_mut().for_each(|candidate| candidate.scale_cosines(&scale));

@@ -19,12 +19,14 @@
 //! | `rerank.rs` | the first results once more, by a model that reads query and memory together |
 //! | `order.rs` | the order that is shown, and the reasons for it |
 //! | `near_miss.rs` | the best memory, where a threshold excluded it |
+//! | `named.rs` | the memory that the query names by its id |
 
 mod at_once;
 mod candidates;
 mod gathering;
 mod merge;
 mod missing;
+mod named;
 mod near_miss;
 mod neighbours;
 pub mod order;
@@ -153,11 +155,19 @@ pub fn search(
     if query.include_superseded {
         put_after_successors(&view, &mut hits, query, now)?;
     }
-    let missing = missing::missing_codes(&view, query)?;
+    let named = named::memory(&view, query, now)?;
+    let is_named = named.is_some();
+    if let Some(record) = named {
+        hits.retain(|hit| hit.record.id != record.id);
+        hits.insert(0, Hit { score: 1.0, relevance: 1.0, placed: Some(Placed::Exact), ..unscored(record) });
+    }
+    let missing = if is_named { Vec::new() } else { missing::missing_codes(&view, query)? };
     // Whatever is near resembles a code by chance.
     let is_unknown = !missing.is_empty() && has_only_codes(&query.text);
     let has_no_answer = best_logit.is_some_and(|best| best < NO_ANSWER);
-    let nothing = tier != Tier::Substring && (is_unknown || is_nothing(&ranked, query, is_within_words, has_no_answer));
+    let nothing = tier != Tier::Substring
+        && !is_named
+        && (is_unknown || is_nothing(&ranked, query, is_within_words, has_no_answer));
     let more = cut_page(&mut hits, query);
     let weaker = dropped.min(query.limit - hits.len());
     add_contradictions(&view, &mut hits, query, now)?;
