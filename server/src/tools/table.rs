@@ -1,6 +1,7 @@
 //! The tools.
 
 use memorist_engine::{Engine, Result};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -38,19 +39,34 @@ impl Tool {
 
 /// Those that are called in the same way everywhere.
 pub const TOOLS: &[Tool] = &[
-    Tool::writing("add", |engine, context, given| run(engine, context, given, ops::add)),
-    Tool::reading("get", |engine, context, given| run(engine, context, given, |e, c, p| ops::get(e, c, &p))),
-    Tool::writing("update", |engine, context, given| run(engine, context, given, ops::update)),
-    Tool::writing("delete", |engine, context, given| run(engine, context, given, |e, c, p| ops::delete(e, c, &p))),
-    Tool::reading("list", |engine, context, given| run(engine, context, given, |e, c, p| ops::list(e, c, &p))),
-    Tool::writing("link", |engine, context, given| run(engine, context, given, |e, c, p| ops::link(e, c, &p))),
-    Tool::writing("unlink", |engine, context, given| run(engine, context, given, |e, c, p| ops::unlink(e, c, &p))),
-    Tool::reading("history", |engine, context, given| run(engine, context, given, |e, c, p| ops::history(e, c, &p))),
-    Tool::writing("rollback", |engine, context, given| run(engine, context, given, |e, c, p| ops::roll_back(e, c, &p))),
-    Tool::writing("undo", |engine, context, given| run(engine, context, given, |e, c, p| ops::undo(e, c, &p))),
-    Tool::reading("recall", |engine, context, given| run(engine, context, given, ops::recall)),
-    Tool::reading("stats", |engine, context, given| run(engine, context, given, |e, c, p| ops::stats(e, c, &p))),
+    Tool::writing("add", |engine, context, given| adapted(engine, context, given, ops::add)),
+    Tool::reading("get", |engine, context, given| adapted(engine, context, given, |e, c, p| ops::get(e, c, &p))),
+    Tool::writing("update", |engine, context, given| adapted(engine, context, given, ops::update)),
+    Tool::writing("delete", |engine, context, given| adapted(engine, context, given, |e, c, p| ops::delete(e, c, &p))),
+    Tool::reading("list", |engine, context, given| adapted(engine, context, given, |e, c, p| ops::list(e, c, &p))),
+    Tool::writing("link", |engine, context, given| adapted(engine, context, given, |e, c, p| ops::link(e, c, &p))),
+    Tool::writing("unlink", |engine, context, given| adapted(engine, context, given, |e, c, p| ops::unlink(e, c, &p))),
+    Tool::reading("history", |engine, context, given| {
+        adapted(engine, context, given, |e, c, p| ops::history(e, c, &p))
+    }),
+    Tool::writing("rollback", |engine, context, given| {
+        adapted(engine, context, given, |e, c, p| ops::roll_back(e, c, &p))
+    }),
+    Tool::writing("undo", |engine, context, given| adapted(engine, context, given, |e, c, p| ops::undo(e, c, &p))),
+    Tool::reading("recall", |engine, context, given| adapted(engine, context, given, ops::recall)),
+    Tool::reading("stats", |engine, context, given| adapted(engine, context, given, |e, c, p| ops::stats(e, c, &p))),
 ];
+
+/// The same as [`run`] with parameters as models and programs write them.
+fn adapted<P: DeserializeOwned + JsonSchema + 'static, R: Serialize>(
+    engine: &Engine,
+    context: &Context,
+    mut given: Map<String, Value>,
+    tool: impl FnOnce(&Engine, &Context, P) -> Result<R>,
+) -> Result<Value, Problem> {
+    wire::adapt_values::<P>(&mut given);
+    run(engine, context, given, tool)
+}
 
 /// Calls a function of `ops` with parameters as JSON. A memory that is not there is a [`ProblemKind::NotFound`].
 pub fn run<P: DeserializeOwned, R: Serialize>(
@@ -69,7 +85,7 @@ pub fn run<P: DeserializeOwned, R: Serialize>(
 
 /// Parameters.
 pub fn parsed<P: DeserializeOwned>(given: Map<String, Value>) -> Result<P, Problem> {
-    wire::parse(given).map_err(Problem::input)
+    wire::parse_exactly(given).map_err(Problem::input)
 }
 
 /// A result.

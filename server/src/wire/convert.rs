@@ -47,6 +47,12 @@ pub fn new_record(params: AddParams, defaults: &Defaults) -> Result<NewRecord> {
     record.expires_at = params.expires_at.map(|Future(at)| at);
     record.valid = Span { from: params.valid_from.map(|Past(at)| at), to: params.valid_to.map(|Past(at)| at) };
     record.body = params.body;
+    if let Some(Value::Object(fields)) = &mut record.body
+        && fields.contains_key("title")
+        && !fields.contains_key("description")
+    {
+        fields.insert("description".to_owned(), record.content.clone().into());
+    }
     record.session = params.session;
     record.turn = params.turn.map(|Int(turn)| turn);
     let task = task_fields(params.status, params.due.map(Some));

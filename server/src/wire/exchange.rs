@@ -52,7 +52,7 @@ use super::exchange_lines::{FORMAT, HeaderLine, LinkLine, RecordLine, Type};
 use super::knowledge_graph::{Entity, Relation};
 use super::params::AddParams;
 use super::values::Int;
-use super::{Defaults, new_record, parse};
+use super::{Defaults, new_record, parse_exactly};
 use crate::wording::Worded as _;
 
 /// A line of a file to import.
@@ -141,7 +141,7 @@ fn header(line: &str) -> Result<Line, Unread> {
 fn fields<T: DeserializeOwned>(line: &str) -> Result<T, String> {
     serde_json::from_str(line).map_err(|error| {
         let object = serde_json::from_str::<Map<String, Value>>(line);
-        let explained = object.ok().and_then(|object| parse::<T>(object).err());
+        let explained = object.ok().and_then(|object| parse_exactly::<T>(object).err());
         explained.unwrap_or_else(|| without_line(&error))
     })
 }

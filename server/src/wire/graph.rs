@@ -180,7 +180,7 @@ pub struct OutdatedParams {
     #[serde(default)]
     #[schemars(schema_with = "super::params::detail_schema")]
     pub detail: Option<Detail>,
-    /// Of this project alone; null, "*" and the default as in memory_search.
+    /// Of this project alone; "", "*" and the default as in memory_search.
     #[serde(default)]
     pub project: Patch<String>,
     /// As in memory_search.
@@ -219,7 +219,7 @@ pub fn outdated(outdated: Outdated, detail: Detail) -> OutdatedHit {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DigestParams {
-    /// Its own memories alone; null, "*" and the default as in memory_search.
+    /// Its own memories alone; "", "*" and the default as in memory_search.
     #[serde(default)]
     pub project: Patch<String>,
     /// Only memories whose body has this feature.

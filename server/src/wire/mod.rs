@@ -27,7 +27,8 @@
 //! | `place.rs` | the lines of a file that a memory is from |
 //! | `source_names.rs` | notes, sessions and memories as sources of a search |
 //! | `sources.rs` | sources, and what was read of them |
-//! | `lenient.rs` | arguments as models write them, in the form that the schema asks for |
+//! | `lenient.rs` | parameters under other names, as models write them |
+//! | `forms.rs` | values of parameters in the form that the schema has |
 //! | `parse.rs` | JSON to parameters, with errors that name the field |
 //! | `core` | parameters and texts of the core profile |
 //! | `mudpuppy.rs`, `memorizer.rs`, `krolik.rs`, `gimli.rs` | parameters and results of the tools of other systems |
@@ -45,6 +46,7 @@ mod exchange_lines;
 mod exchange_tools;
 pub mod explore;
 mod fence;
+mod forms;
 pub mod gimli;
 mod graph;
 mod history;
@@ -80,6 +82,7 @@ pub use exchange::{Line, Unread, read};
 pub use exchange_lines::ExportLine;
 pub use exchange_tools::{DEFAULT_FILE, ExportParams, ExportResult, ImportParams, ImportResult};
 pub use fence::{recall_block, start_block};
+pub use forms::adapt_values;
 pub use graph::{
     ChainHit, ChainParams, ChainResult, DigestParams, DigestResult, LinkParams, LinkResult, OutdatedParams,
     OutdatedResult, Summary, UnlinkResult, chain_result, digest, link_phrase, markdown, outdated, step, summary,
@@ -96,7 +99,7 @@ pub use memorist_engine::snippet::{cut_to, has_word_of};
 pub use params::{
     AddParams, DeleteParams, Detail, GetParams, ListParams, Only, Order, SearchParams, StatsParams, UpdateParams,
 };
-pub use parse::parse;
+pub use parse::{parse, parse_exactly};
 pub use periods::period;
 pub use place::PlaceInfo;
 pub use recall::{RecallParams, RecallResult, recall_result};

@@ -62,7 +62,7 @@ pub struct AddParams {
     /// Ids that it has to do with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub related: Option<Vec<Int>>,
-    /// Project it belongs to; null: global. Default: the server's. Calls by id need the same, or "*".
+    /// Project it belongs to; "": global. Default: the server's. Calls by id need the same, or "*".
     #[serde(default, skip_serializing_if = "Patch::is_absent")]
     pub project: Patch<String>,
     /// Agent it belongs to, likewise.
@@ -113,7 +113,7 @@ pub struct SearchParams {
     #[serde(default)]
     #[schemars(schema_with = "sources_schema")]
     pub sources: Option<Vec<SourceName>>,
-    /// See this project and global memories; null: global alone, "*": all. Default: the server's.
+    /// See this project and global memories; "": global alone, "*": all. Default: the server's.
     #[serde(default)]
     pub project: Patch<String>,
     /// The same for agents.
@@ -370,7 +370,7 @@ pub struct UpdateParams {
     /// New source.
     #[serde(default)]
     pub source: Option<String>,
-    /// New context; null removes it.
+    /// New context; "" removes it.
     #[serde(default)]
     pub context: Patch<String>,
     /// New confidence.
@@ -382,6 +382,7 @@ pub struct UpdateParams {
     pub importance: Option<Importance>,
     /// New tags, replacing all.
     #[serde(default)]
+    #[schemars(extend("x-empty" = "kept"))]
     pub tags: Option<Vec<String>>,
     /// Tags to add.
     #[serde(default)]
@@ -389,20 +390,20 @@ pub struct UpdateParams {
     /// Tags to remove.
     #[serde(default)]
     pub remove_tags: Option<Vec<String>>,
-    /// New expiry; null removes it.
+    /// New expiry; "" removes it.
     #[serde(default)]
     pub expires_at: Patch<Future>,
-    /// New date or beginning; null removes it.
+    /// New date or beginning; "" removes it.
     #[serde(default)]
     pub valid_from: Patch<Past>,
-    /// New end; null removes it.
+    /// New end; "" removes it.
     #[serde(default)]
     pub valid_to: Patch<Past>,
     /// Of a task: open, done or dropped.
     #[serde(default)]
     #[schemars(schema_with = "status_schema")]
     pub status: Option<String>,
-    /// Of a task: when it is due; null removes it.
+    /// Of a task: when it is due; "" removes it.
     #[serde(default)]
     pub due: Patch<Future>,
     /// All fields of its type; null removes them.

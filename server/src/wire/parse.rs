@@ -1,12 +1,21 @@
 //! JSON to parameters, with errors that name the field and its valid values: the model that reads them tries again.
 
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use serde_path_to_error::{Path, Segment};
 
+use super::forms::adapt_values;
+
+/// Parses parameters `P` as models and programs write them ([`adapt_values`]).
+pub fn parse<P: DeserializeOwned + JsonSchema + 'static>(mut arguments: Map<String, Value>) -> Result<P, String> {
+    adapt_values::<P>(&mut arguments);
+    parse_exactly(arguments)
+}
+
 /// Parses `T` from an object. Many clients send null for omitted fields, so a null that `T` does not accept counts as
 /// absent, at any depth; a required field is missing then.
-pub fn parse<T: DeserializeOwned>(object: Map<String, Value>) -> Result<T, String> {
+pub fn parse_exactly<T: DeserializeOwned>(object: Map<String, Value>) -> Result<T, String> {
     let mut value = Value::Object(object);
     loop {
         match serde_path_to_error::deserialize(&value) {
@@ -59,7 +68,7 @@ mod tests {
 
     fn read<T: DeserializeOwned>(value: Value) -> Result<T, String> {
         let Value::Object(object) = value else { panic!("not an object") };
-        parse(object)
+        parse_exactly(object)
     }
 
     fn refusal<T: DeserializeOwned>(value: Value) -> String {

@@ -33,7 +33,7 @@ pub struct RecallParams {
     /// The session that asks: it gets no memory twice.
     #[serde(default)]
     pub session: Option<String>,
-    /// See this project and global memories; null: global alone, "*": all. Default: the server's.
+    /// See this project and global memories; "": global alone, "*": all. Default: the server's.
     #[serde(default)]
     pub project: Patch<String>,
     /// The same for agents.

@@ -6,15 +6,23 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-/// The schema of the parameters `T`.
+/// Beside the schema of a parameter: what an empty text or list means there, if not that the parameter was left out. It is not
+/// published.
+pub(super) const EMPTY: &str = "x-empty";
+
+/// The schema of the parameters `T`, as it is published. Of several forms of a value it has one, and null is in none of them:
+/// strict clients and gateways refuse choices. `forms.rs` understands the others all the same.
 pub fn input_schema<T: JsonSchema>() -> Arc<Map<String, Value>> {
-    let settings = SchemaSettings::draft2020_12().for_deserialize();
-    let mut schema = generate::<T>(settings);
+    let mut schema = parameters::<T>();
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-        // Omitting a field and giving null are the same unless the schema says `anyOf`: teach the shorter one.
-        properties.values_mut().for_each(drop_null);
+        properties.values_mut().for_each(plain);
     }
     Arc::new(schema)
+}
+
+/// The schema of the parameters `T`, with every form of a value.
+pub(super) fn parameters<T: JsonSchema>() -> Map<String, Value> {
+    generate::<T>(SchemaSettings::draft2020_12().for_deserialize())
 }
 
 /// The schema of the result `T`, without descriptions: a client validates with it, and a model understands results by
@@ -103,25 +111,26 @@ fn lighten(schema: &mut Value) {
     }
 }
 
-fn drop_null(schema: &mut Value) {
+/// Leaves one form of several, a text if it can be any: that says everything.
+fn plain(schema: &mut Value) {
     let Value::Object(object) = schema else { return };
+    object.remove(EMPTY);
     if let Some(Value::Array(values)) = object.get_mut("enum") {
         values.retain(|value| !value.is_null());
     }
-    // `Option<T>` of a non-plain type becomes a choice of T and null, and an option of a choice becomes a nested
-    // choice; a `Patch` represents null in the same way, but beside a description of null.
-    let means_something = object.get("description").and_then(Value::as_str).is_some_and(|text| text.contains("null"));
-    if means_something {
-        return;
-    }
-    if let Some(Value::Array(choices)) = object.get_mut("anyOf") {
-        choices.retain(|choice| choice.get("type").is_none_or(|name| name != "null"));
-        if let [Value::Object(only)] = choices.as_slice() {
-            let only = only.clone();
-            object.remove("anyOf");
-            only.into_iter().for_each(|(key, value)| {
-                object.entry(key).or_insert(value);
-            });
+    if let Some(Value::Array(mut choices)) = object.remove("anyOf") {
+        choices.iter_mut().for_each(plain);
+        let is_any_text = |choice: &&Value| choice["type"] == "string" && choice.get("enum").is_none();
+        let mut forms = choices.iter().filter(|choice| choice["type"] != "null");
+        let chosen = forms.clone().find(is_any_text).or_else(|| forms.next());
+        for (key, value) in chosen.and_then(Value::as_object).into_iter().flatten() {
+            object.entry(key).or_insert_with(|| value.clone());
         }
+    }
+    if let Some(items) = object.get_mut("items") {
+        plain(items);
+    }
+    if let Some(Value::Object(properties)) = object.get_mut("properties") {
+        properties.values_mut().for_each(plain);
     }
 }

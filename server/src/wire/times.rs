@@ -95,14 +95,37 @@ fn relative(text: &str, now: &Zoned, sign: i64) -> Option<(Zoned, &'static str)>
         }
         _ => {}
     }
-    let (text, sign) = match (text.strip_suffix(" ago"), text.strip_prefix("in ")) {
-        (Some(distance), _) => (distance, -1),
-        (_, Some(distance)) => (distance, 1),
-        _ => (text.as_str(), sign),
+    let text = text.strip_prefix("the ").unwrap_or(&text);
+    let ago = text.strip_suffix(" ago").map(|distance| (distance, -1));
+    let signs = [("last ", -1), ("past ", -1), ("-", -1), ("in ", 1), ("next ", 1), ("+", 1)];
+    let signed = || signs.into_iter().find_map(|(prefix, sign)| Some((text.strip_prefix(prefix)?, sign)));
+    let (distance, sign) = ago.or_else(signed).unwrap_or((text, sign));
+    let (number, unit) = match ["a ", "an ", "one "].iter().find_map(|one| distance.strip_prefix(one)) {
+        Some(unit) => (1, unit),
+        // "past week"
+        None if text.starts_with("past ") && distance.starts_with(char::is_alphabetic) => (1, distance),
+        None => {
+            let digits = distance.find(|c: char| !c.is_ascii_digit())?;
+            let (number, unit) = distance.split_at(digits);
+            (number.parse::<i64>().ok()?, unit)
+        }
     };
-    let digits = text.find(|c: char| !c.is_ascii_digit())?;
-    let (number, unit) = text.split_at(digits);
-    Some((now.checked_add(span(number.parse::<i64>().ok()?.checked_mul(sign)?, unit.trim())?).ok()?, ""))
+    Some((now.checked_add(span(number.checked_mul(sign)?, unit.trim())?).ok()?, ""))
+}
+
+/// The year, month or day that digits name, with the name of that unit: "2026", "2026-11", "20261126".
+fn of_digits(text: &str) -> Option<(Zoned, &'static str)> {
+    let (year, rest) = text.trim().split_at_checked(4)?;
+    let year: i16 = year.parse().ok().filter(|year| (1900..3000).contains(year))?;
+    let number = |digits: &str| digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse::<i8>().ok())?;
+    let (month, day, unit) = match rest.len() {
+        0 => (1, 1, "year"),
+        3 => (number(rest.strip_prefix('-')?)?, 1, "month"),
+        4 => (number(rest.get(..2)?)?, number(rest.get(2..)?)?, "day"),
+        _ => return None,
+    };
+    let start = Date::new(year, month, day).ok()?.to_zoned(TimeZone::system()).ok()?;
+    Some((start, unit))
 }
 
 pub(super) fn weekday(name: &str) -> Option<Weekday> {
@@ -152,6 +175,9 @@ pub(super) fn span(number: i64, unit: &str) -> Option<Span> {
 }
 
 fn parsed(text: &str, sign: i64) -> Result<Named, String> {
+    if let Some((start, unit)) = of_digits(text) {
+        return Ok(Named::of(&start, unit));
+    }
     match When::from_str(text) {
         Ok(When(at)) => {
             let is_date = Pieces::parse(text.trim()).is_ok_and(|pieces| pieces.time().is_none());
@@ -243,11 +269,50 @@ mod tests {
             ("friday", -1, "2026-11-20T00:00 Fri"),
             ("last monday", 1, "2026-11-16T00:00 Mon"),
             ("saturday", 1, "2026-11-28T00:00 Sat"),
+            ("last 7 days", -1, "2026-11-14T14:05 Sat"),
+            ("the last 7 days", -1, "2026-11-14T14:05 Sat"),
+            ("past 24 hours", 1, "2026-11-20T14:05 Fri"),
+            ("past week", -1, "2026-11-14T14:05 Sat"),
+            ("next 2 weeks", -1, "2026-12-05T14:05 Sat"),
+            ("-7d", 1, "2026-11-14T14:05 Sat"),
+            ("a week ago", 1, "2026-11-14T14:05 Sat"),
+            ("an hour ago", 1, "2026-11-21T13:05 Sat"),
         ] {
             assert_eq!(at(text, sign).as_deref(), Some(expected), "{text}");
         }
-        for text in ["", "d", "7", "7 parsecs", "week", "last", "99999999999999999999d", "9999999999 y"] {
+        for text in [
+            "",
+            "d",
+            "7",
+            "-",
+            "a",
+            "past",
+            "last -7 days",
+            "7 parsecs",
+            "week",
+            "last",
+            "99999999999999999999d",
+            "9999999999 y",
+        ] {
             assert_eq!(at(text, -1), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn digits_name_a_year_a_month_or_a_day() {
+        for (text, start, end) in [
+            ("2026", "2026-01-01 Thu", "2027-01-01 Fri"),
+            ("2026-11", "2026-11-01 Sun", "2026-12-01 Tue"),
+            ("20261126", "2026-11-26 Thu", "2026-11-27 Fri"),
+        ] {
+            let Past(at) = text.parse().unwrap();
+            assert_eq!(day(at), start);
+            assert_eq!(day(text.parse::<PastEnd>().unwrap().after(Some(Past(at)))), end);
+        }
+        let number: Past = serde_json::from_str("20261126").unwrap();
+        assert_eq!(number, "2026-11-26".parse().unwrap());
+        for text in ["0001", "2026-13", "20261301", "2026-+1", "202611", "1738540800"] {
+            assert!(text.parse::<Past>().is_err(), "{text}");
         }
     }
 

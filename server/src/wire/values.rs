@@ -90,7 +90,7 @@ impl<T: JsonSchema> JsonSchema for Patch<T> {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let inner = generator.subschema_for::<T>();
-        json_schema!({ "anyOf": [inner, { "type": "null" }] })
+        json_schema!({ "anyOf": [inner, { "type": "null" }], "x-empty": "null" })
     }
 }
 
@@ -159,12 +159,12 @@ impl FromStr for Importance {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
+        match text.trim().to_lowercase().as_str() {
             "critical" => Ok(Importance(10)),
             "high" => Ok(Importance(8)),
             "medium" => Ok(Importance(5)),
             "low" => Ok(Importance(2)),
-            _ => text
+            text => text
                 .parse()
                 .map(Importance)
                 .map_err(|_| format!("{text:?} is not an importance; give 1 to 10, or low, medium, high or critical")),

@@ -78,7 +78,7 @@ BAD_INPUT = [
     ("unknown field", "memory_add", {"content": "x", "colour": "red"}, ["colour", "importance"]),
     ("tags that are text", "memory_add", {"content": "x", "tags": "ui"}, ["tags"]),
     ("empty query", "memory_search", {"query": ""}, ["query", "empty"]),
-    ("limit 0", "memory_search", {"query": "x", "limit": 0}, ["limit", "1 to"]),
+    ("limit 1001", "memory_search", {"query": "x", "limit": 1001}, ["limit", "1 to"]),
     ("limit -1", "memory_search", {"query": "x", "limit": -1}, ["limit", "-1"]),
     ("limit 1000000", "memory_search", {"query": "x", "limit": 1_000_000}, ["limit", "1 to"]),
     ("unknown mode", "memory_search", {"query": "x", "mode": "psychic"}, ["mode", "psychic", "hybrid"]),

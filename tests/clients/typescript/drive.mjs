@@ -151,7 +151,7 @@ async function checkAll(client, mode) {
     ["an unknown entryType", "memory_add", { content: "x", entryType: "rumour" }, /entryType.*rumour.*preference/],
     ["expiresAt in seconds", "memory_add", { content: "x", expiresAt: 1738540800 }, /expiresAt.*milliseconds/],
     ["an unknown field", "memory_search", { query: "x", maxResults: 3 }, /maxResults.*limit/],
-    ["limit 0", "memory_search", { query: "x", limit: 0 }, /limit.*1 to/],
+    ["limit 1001", "memory_search", { query: "x", limit: 1001 }, /limit.*1 to/],
     ["limit 1000000", "memory_search", { query: "x", limit: 1_000_000 }, /limit.*1 to/],
     ["an id that is text", "memory_get", { id: "one" }, /id.*whole number/],
   ]) {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `profile.rs` | a profile |
 //! | `tool.rs` | a tool: its definition and implementation |
+//! | `meta.rs` | which tools a client loads at once, and what it finds the others by |
 //! | `core.rs`, `full.rs` | memorist's own: what every session needs, and everything |
 //! | `mudpuppy.rs`, `memorizer.rs`, `krolik.rs`, `gimli.rs` | tools of other systems, over the same operations |
 //! | `*.json` | snapshots of `tools/list` |
@@ -13,6 +14,7 @@ mod full;
 mod gimli;
 mod krolik;
 mod memorizer;
+mod meta;
 mod mudpuppy;
 mod profile;
 mod tool;

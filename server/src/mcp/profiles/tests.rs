@@ -57,6 +57,78 @@ fn strict_clients_have_nothing_to_warn_about() {
     }
 }
 
+/// 43.4: the keywords that Anthropic, OpenAI in strict mode, Gemini and Vertex all take, with one type each and no null.
+#[test]
+fn every_schema_of_parameters_is_taken_by_strict_gateways() {
+    const KEYWORDS: [&str; 13] = [
+        "additionalProperties",
+        "default",
+        "description",
+        "enum",
+        "items",
+        "maxItems",
+        "maximum",
+        "minItems",
+        "minLength",
+        "minimum",
+        "properties",
+        "required",
+        "type",
+    ];
+    fn check(schema: &Value, place: &str) {
+        let schema = schema.as_object().unwrap_or_else(|| panic!("{place}: {schema}"));
+        let unknown: Vec<_> = schema.keys().filter(|key| !KEYWORDS.contains(&key.as_str())).collect();
+        assert!(unknown.is_empty(), "{place}: {unknown:?}");
+        let kind = schema.get("type").and_then(Value::as_str).unwrap_or_else(|| panic!("{place} has no type"));
+        assert_ne!(kind, "null", "{place}");
+        assert!(
+            schema
+                .get("enum")
+                .is_none_or(|names| kind == "string" && names.as_array().unwrap().iter().all(Value::is_string))
+        );
+        match kind {
+            "array" => check(schema.get("items").unwrap_or_else(|| panic!("{place} has no items")), place),
+            "object" => {
+                for (name, schema) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+                    check(schema, &format!("{place}.{name}"));
+                }
+            }
+            _ => {}
+        }
+    }
+    for (profile, tools) in all() {
+        for tool in &tools.tools {
+            let name = &tool.definition.name;
+            check(&Value::Object((*tool.definition.input_schema).clone()), &format!("{profile} {name}"));
+        }
+    }
+}
+
+/// 43.10: Claude Code loads what every session needs, finds the rest by its hint, and has a person confirm a purge.
+#[test]
+fn claude_code_loads_search_and_save_and_finds_the_rest() {
+    for (profile, tools) in all() {
+        let mut loaded = 0;
+        for tool in definitions(tools).as_array().unwrap() {
+            let (name, meta) = (tool["name"].as_str().unwrap(), tool.get("_meta"));
+            assert!(meta.is_none_or(|meta| meta.as_object().is_some_and(|meta| !meta.is_empty())), "{name}");
+            let is_loaded = meta.is_some_and(|meta| meta["anthropic/alwaysLoad"] == true);
+            loaded += if is_loaded { tool.to_string().len() } else { 0 };
+            let asks = meta.is_some_and(|meta| meta["anthropic/requiresUserInteraction"] == true);
+            assert_eq!(asks, name == "memory_purge", "{name}");
+            if ["core", "full"].contains(&profile.as_str()) {
+                assert_eq!(is_loaded, ["memory_add", "memory_search"].contains(&name), "{name}");
+                let hint = meta.and_then(|meta| meta["anthropic/searchHint"].as_str());
+                assert_eq!(hint.is_none(), is_loaded, "{name}");
+                assert!(hint.is_none_or(|hint| (1..=60).contains(&hint.len()) && !hint.contains('\n')), "{name}");
+            }
+        }
+        // 1,600 tokens of 4.1 characters.
+        assert!(profile != "core" || (1..6_560).contains(&loaded), "{profile}: {loaded}");
+        assert!(loaded > 0, "{profile}");
+    }
+}
+
 #[test]
 fn every_tool_says_what_a_client_needs() {
     for (profile, tools) in all() {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::meta;
 use crate::ops::Context;
 use crate::serving::Access;
 use crate::wire::{self, Patch};
@@ -79,7 +80,10 @@ fn definition<P: JsonSchema + 'static>(
         .idempotent(effect != Effect::Append)
         .open_world(false);
     let description = format!("{description}{}", if effect == Effect::Read { IS_DATA } else { "" });
-    Tool::new(name, description, wire::input_schema::<P>()).with_title(title).with_annotations(annotations)
+    let mut tool =
+        Tool::new(name, description, wire::input_schema::<P>()).with_title(title).with_annotations(annotations);
+    tool.meta = meta::of(name);
+    tool
 }
 
 /// Part of the description of each tool that reads: a memory may have been written by anybody.
@@ -118,8 +122,8 @@ impl ToolDef {
     {
         let definition =
             definition::<P>(effect, name, title, description).with_raw_output_schema(wire::output_schema::<R>());
-        ToolDef::of(effect, name, definition, move |engine, context, arguments| {
-            let result = run(engine, context, wire::parse(arguments)?).map_err(|error| error.worded())?;
+        ToolDef::of::<P>(effect, name, definition, move |engine, context, arguments| {
+            let result = run(engine, context, wire::parse_exactly(arguments)?).map_err(|error| error.worded())?;
             let structured = serde_json::to_value(&result).map_err(|error| format!("internal error: {error}"))?;
             Ok(Answer { structured: Some(structured), words: words(&result) })
         })
@@ -138,14 +142,15 @@ impl ToolDef {
         E: Worded + 'static,
     {
         let definition = definition::<P>(effect, name, title, description);
-        ToolDef::of(effect, name, definition, move |engine, context, mut arguments| {
+        ToolDef::of::<P>(effect, name, definition, move |engine, context, mut arguments| {
             wire::lenient::<P>(&mut arguments)?;
+            wire::adapt_values::<P>(&mut arguments);
             // Before anything else is said of them.
             context
                 .defaults
                 .viewer(&named(&arguments, "project"), &named(&arguments, "agent"))
                 .map_err(|e| e.worded())?;
-            let words = run(engine, context, wire::parse(arguments)?).map_err(|error| error.worded());
+            let words = run(engine, context, wire::parse_exactly(arguments)?).map_err(|error| error.worded());
             // One of a project that the call does not name is not found, either.
             let hint = " (one of a project needs its project, or \"*\")";
             let with_hint = |why: String| match why.starts_with(NOT_FOUND) && !context.defaults.is_only() {
@@ -156,13 +161,14 @@ impl ToolDef {
         })
     }
 
-    fn of(
+    fn of<P: JsonSchema + 'static>(
         effect: Effect,
         name: &'static str,
         definition: Tool,
         run: impl Fn(&Engine, &Context, Map<String, Value>) -> Result<Answer, String> + Send + Sync + 'static,
     ) -> Self {
-        let run = move |engine: &Engine, context: &Context, arguments: Map<String, Value>| {
+        let run = move |engine: &Engine, context: &Context, mut arguments: Map<String, Value>| {
+            wire::adapt_values::<P>(&mut arguments);
             let context = &Context { tool: name, ..context.clone() };
             context.defaults.check_arguments(&arguments).map_err(|error| error.worded())?;
             run(engine, context, arguments)

@@ -89,6 +89,9 @@ pub struct GetParams {
     /// Also its earlier versions.
     #[serde(default)]
     pub history: Option<bool>,
+    /// Also one that was deleted; by its id alone.
+    #[serde(default)]
+    pub include_deleted: Option<bool>,
     /// Most tokens, default 4000.
     #[serde(default)]
     #[schemars(range(min = 1))]
@@ -115,7 +118,7 @@ pub struct DeleteParams {
     #[serde(default)]
     #[schemars(schema_with = "expect_schema")]
     pub expect: Option<Value>,
-    /// Instead of an id: what has these words. Answers with a preview and a token.
+    /// Instead of an id: what has all these words, or this code. Answers with a preview and a token.
     #[serde(default)]
     pub query: Option<String>,
     /// The token of the preview, with the same parameters: does it.
@@ -248,7 +251,7 @@ impl<'de> Deserialize<'de> for UpdateParams {
 extended_schema!(UpdateParams, super::super::params::UpdateParams, {
     "query": {
         "type": "string",
-        "description": "Instead of an id: what has these words. Answers with a preview and a token."
+        "description": "Instead of an id: what has all these words, or this code. Answers with a preview and a token."
     },
     "confirm": {
         "type": "string",
