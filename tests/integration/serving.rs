@@ -119,6 +119,28 @@ fn save(id: usize, content: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
 }
 
+/// 43.3
+#[test]
+fn clients_are_answered_in_a_form_that_they_accept() {
+    let server = Server::start(&[]);
+    let post = |accept: &str, more: &str, message: &Value| {
+        let body = message.to_string();
+        let head = server.head(body.len()).replace("Accept: application/json, text/event-stream\r\n", accept);
+        let mut connection = server.connect();
+        connection.send(head.replace("\r\n\r\n", &format!("\r\n{more}\r\n")) + &body).unwrap();
+        connection.answer().unwrap()
+    };
+    for accept in ["", "Accept: */*\r\n", "Accept: application/json\r\n", "Accept: application/*\r\n"] {
+        let (status, body) = post(accept, "", &ping());
+        assert_eq!((status, serde_json::from_str::<Value>(&body).unwrap()["id"].clone()), (200, json!(1)), "{accept}");
+        assert_eq!(post(accept, "Mcp-Session-Id: of-another-server\r\n", &initialize()).0, 200, "{accept}");
+    }
+    let (status, body) = post("Accept: text/event-stream\r\n", "", &ping());
+    let event = body.strip_prefix("event: message\ndata: ").unwrap_or_else(|| panic!("an event: {body}"));
+    assert_eq!((status, serde_json::from_str::<Value>(event.trim()).unwrap()["id"].clone()), (200, json!(1)));
+    assert_eq!(post("Accept: text/html\r\n", "", &ping()).0, 406);
+}
+
 #[test]
 fn a_server_on_loopback_wants_the_token_of_its_store() {
     let server = Server::start(&[]);

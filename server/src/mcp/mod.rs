@@ -13,6 +13,7 @@
 //! | `message.rs` | parses a message, and refuses an unreadable one |
 //! | `stdio.rs`, `http.rs` | the transports |
 //! | `services.rs` | who answers a client over HTTP, by its token and session |
+//! | `accepts.rs` | what a client accepts over HTTP, and the answer in that form |
 //! | `sessions.rs` | the sessions of the older era over HTTP |
 //! | `conformance/` | the fixtures of the official test suite; in no release |
 //! | `streams.rs` | how many streams of notices there may be |
@@ -22,6 +23,7 @@
 //! | `guard.rs`, `token.rs` | access to HTTP: allowed hosts and origins, the token |
 //! | `clients.rs` | what a client gets to see and may do |
 
+mod accepts;
 mod clients;
 mod completions;
 #[cfg(feature = "conformance")]

@@ -16,6 +16,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
+use super::accepts::Accepts;
 use super::clients::Clients;
 #[cfg(feature = "conformance")]
 use super::conformance::{WithFixtures as Served, talks};
@@ -95,13 +96,24 @@ impl Service {
         }
     }
 
-    async fn handle(&self, request: Request<Full<Bytes>>, message: Option<&ClientJsonRpcMessage>) -> Answer {
+    async fn handle(&self, mut request: Request<Full<Bytes>>, message: Option<&ClientJsonRpcMessage>) -> Answer {
         let begins = matches!(message, Some(JsonRpcMessage::Request(request))
             if matches!(request.request, ClientRequest::InitializeRequest(_)));
+        let accepts = Accepts::of(request.headers());
+        // A GET wants a stream.
+        if request.method() == Method::POST || accepts != Accepts::Json {
+            accepts.complete(request.headers_mut());
+        }
+        if begins {
+            // One that is over, or of another server: a new one begins.
+            request.headers_mut().remove(SESSION);
+        }
+        // The answers of a session are streams.
+        let begins = begins && accepts != Accepts::Json;
         let id = request.headers().get(SESSION).and_then(|id| id.to_str().ok());
         let is_for = |id| self.sessions.has_ended(id) || self.sessions.use_now(id) && is_for_session(message);
         if !begins && !id.is_some_and(is_for) {
-            return self.alone.handle(request).await;
+            return accepts.fit(self.alone.handle(request).await).await;
         }
         let ends = request.method() == Method::DELETE;
         let mut answer = self.in_session.handle(request).await;

@@ -44,7 +44,8 @@ fn read_from(mut input: impl Read) -> Result<Value, String> {
 
 fn parse(text: &[u8]) -> Option<Value> {
     let mut mended = Vec::new();
-    field::parse(text, &mut mended).filter(Value::is_object)
+    // Some shells of Windows write a byte order mark.
+    field::parse(text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text), &mut mended).filter(Value::is_object)
 }
 
 #[cfg(test)]
@@ -69,7 +70,7 @@ mod tests {
 
     #[test]
     fn an_object_is_taken_as_soon_as_it_is_whole() {
-        for text in [r#"{"a":"}"}"#, "{\"a\":\"}\"}\r\n", "\n{\"a\":\"}\"}\n "] {
+        for text in [r#"{"a":"}"}"#, "{\"a\":\"}\"}\r\n", "\n{\"a\":\"}\"}\n ", "\u{FEFF}{\"a\":\"}\"}"] {
             assert_eq!(read_from(Endless(Cursor::new(text.into()))), Ok(json!({ "a": "}" })));
         }
         let long = json!({ "a": "x".repeat(500_000), "b": {} });
