@@ -142,6 +142,16 @@ impl Engine {
         self.changed(Some(before), after)
     }
 
+    /// Says whether [`Engine::update`] would change a record. Nothing is changed.
+    ///
+    /// # Errors
+    /// As [`Engine::update`].
+    pub fn check_update(&self, id: RecordId, update: &RecordUpdate, viewer: &Viewer) -> Result<()> {
+        viewer.validate()?;
+        let update = self.config.sensitive.update(update)?;
+        self.store.records.check_update(id, &update, viewer, self.store.now())
+    }
+
     /// The versions of a record, the newest first and including the current one: at most `limit`, 1 to
     /// [`MAX_LIMIT`](crate::types::MAX_LIMIT), optionally only those before version `before`.
     ///

@@ -70,6 +70,11 @@ impl Records {
         update::update(self, id, update, viewer, now)
     }
 
+    /// The error of that update, if it would fail. Nothing is changed.
+    pub fn check_update(&self, id: RecordId, update: &RecordUpdate, viewer: &Viewer, now: Millis) -> Result<()> {
+        update::check(self, id, update, viewer, now)
+    }
+
     /// The same with the vector that `model`, the store's, has made of the text that the record has afterwards.
     ///
     /// # Errors

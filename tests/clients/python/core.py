@@ -683,6 +683,54 @@ async def what_models_write(checks, talk):
     checks.equal("15.15 not found has one wording", list(wordings), [f"Memory entry not found: {MISSING} (one of a project needs its project, or \"*\")"])
 
 
+async def what_is_meant(checks, talk):
+    """43.1, 43.5 to 43.7: what models write for nothing, times, ids, edits by query, and forgetting."""
+    bugs = [await talk.save(f"Bug HRB-{n}: duplicate webhook deliveries from the {who} queue")
+            for n, who in ((31, "billing"), (32, "mail"), (33, "search"))]
+    await talk.session.embedded()
+    for given in ("null", "undefined", "None", "", " "):
+        empty = {"tags": [given], "source": given, "context": given, "due": given, "supersedes": given}
+        said = await talk("memory_add", content=f"The pier is {given!r}", **empty, importance=given)
+        got = said if talk.problem else await talk.said("memory_get", id=saved_id(said))
+        kept = [word for word in ("[", "source", "context", "due", "supersedes") if word in got]
+        checks.equal(f"43.1 {given!r} is left out", (talk.problem, kept), (False, []))
+    one = await talk.save("The port opens at six", project="null")
+    got = await talk.said("memory_get", id=one)
+    checks.that("43.1 a project called null is none", "null" not in got.split("\n")[0], got)
+    two = await talk.save("The gate is green", project="")
+    got = await talk.said("memory_get", id=two)
+    checks.that("43.1 an empty project is global", "project" not in got.split("\n")[0], got)
+    found = await talk.found("gate green", tags=[""], entryTypes=[], limit=0, createdAfter="")
+    checks.equal("43.1 a search with empty parameters", found[:1], [two])
+    said = await talk("memory_search", query=42)
+    checks.that("43.1 a number as a query", not talk.problem, said)
+    for when in ("2026", "2026-11", "20261101", "last 7 days", "past 24 hours", "-7d", "a week ago"):
+        found = await talk.found("gate green", createdAfter=when)
+        checks.equal(f"43.5 saved after {when}", found[:1], [two])
+    for query in (f"#{two}", f"memory://{two}"):
+        checks.equal(f"43.5 {query} is a memory", (await talk.found(query))[:1], [two])
+    said = await talk.said("memory_add", content="Gates are painted each spring", entryType="decision",
+                           body={"title": "Paint"})
+    checks.that("43.5 a title takes the content for its description",
+                '"description":"Gates are painted each spring"' in await talk.said("memory_get", id=saved_id(said)))
+
+    preview = await talk.said("memory_delete", query="HRB-31")
+    checks.equal("43.6 a code previews the one that has it", lines(preview), [bugs[0]])
+    preview = await talk.said("memory_delete", query="webhook mail")
+    checks.equal("43.6 all words are meant", lines(preview), [bugs[1]])
+    checks.equal("43.6 and not some", lines(await talk.said("memory_delete", query="webhook harbour")), [])
+    preview = await talk.said("memory_delete", query="duplicate webhook deliveries")
+    checks.that("43.6 a preview says how some of them are chosen", has(preview, "ids"), preview)
+    preview = await talk.said("memory_update", query="duplicate webhook deliveries", status="done")
+    checks.that("43.6 a preview says what would fail", preview.count("would stay") == 3, preview)
+    said = await talk.said("memory_delete", id=bugs[0])
+    checks.that("43.7 a deletion names the purge", has(said, f"memorist purge {bugs[0]}"), said)
+    why = await talk.refused("memory_get", id=bugs[0])
+    checks.that("43.7 a deleted text is not shown", has(why, "was deleted", "includeDeleted") and "webhook" not in why, why)
+    got = await talk.said("memory_get", id=bugs[0], includeDeleted=True)
+    checks.that("43.7 but with includeDeleted", has(got, "deleted", "webhook"), got)
+
+
 async def descriptions(checks, talk):
     tools = {tool.name: tool for tool in await talk.session.read_tools()}
     said = {name: {key: field.get("description", "") for key, field in tool.input_schema["properties"].items()}
@@ -790,7 +838,7 @@ async def bad_arguments(checks, talk, over_http):
 
 
 ITEMS = [undo_and_no_loss, changing_back, the_same_text_again, one_call_to_replace, lists_and_previews, marks, waiting,
-         dates, lean, within_tokens, by_time, tasks, catching_up, relevance, sessions, names, what_models_write, descriptions, languages,
+         dates, lean, within_tokens, by_time, tasks, catching_up, relevance, sessions, names, what_models_write, what_is_meant, descriptions, languages,
          no_pretending]
 
 

@@ -37,6 +37,26 @@ pub(crate) fn update(
     authority.write(|tx| apply(tx, id, update, viewer, now))
 }
 
+/// What would stop an update: it is tried, and taken back.
+pub(crate) fn check(
+    authority: &impl Authority,
+    id: RecordId,
+    update: &RecordUpdate,
+    viewer: &Viewer,
+    now: Millis,
+) -> Result<()> {
+    update.validate()?;
+    let mut tried = Ok(());
+    let taken_back = authority.write(|tx| -> Result<()> {
+        tried = apply(tx, id, update, viewer, now).map(drop);
+        Err(Error::Cancelled)
+    });
+    match taken_back {
+        Ok(()) | Err(Error::Cancelled) => tried,
+        Err(error) => Err(error),
+    }
+}
+
 /// As [`update`], with the vector that `model` has made of the text that the record has afterwards.
 pub(crate) fn update_with(
     authority: &impl Authority,

@@ -66,16 +66,15 @@ pub fn nearest<'a>(names: &'a [(String, u64)], name: &str) -> Option<(f64, &'a s
     best.map(|(likeness, _, known)| (likeness, known))
 }
 
-/// Why there is no memory with this id: it may have been deleted.
+/// Why there is no memory with this id: it may have been deleted. Its text is not repeated: it may have been deleted for that.
 pub fn absent(engine: &Engine, id: RecordId, viewer: &Viewer, error: Error) -> Result<Error> {
     let Some(gone) = engine.gone(id, viewer)? else { return Ok(error) };
-    let how = match (gone.deleted_at, gone.record.expires_at) {
-        (Some(at), _) => format!("was deleted {}", moment(at)),
-        (None, Some(at)) => format!("has expired {}", moment(at)),
+    let (how, read) = match (gone.deleted_at, gone.record.expires_at) {
+        (Some(at), _) => (format!("was deleted {}", moment(at)), "memory_get with includeDeleted"),
+        (None, Some(at)) => (format!("has expired {}", moment(at)), "memory_get"),
         (None, None) => return Ok(error),
     };
-    let text = beginning(&gone.record.content);
-    Ok(Error::invalid("id", format!("memory {id} {how}; memory_undo with this id brings it back. It was: {text}")))
+    Ok(Error::invalid("id", format!("memory {id} {how}; memory_undo with this id brings it back, {read} shows it")))
 }
 
 /// What an update did.
@@ -110,7 +109,9 @@ pub fn delete_one(engine: &Engine, id: RecordId, expect: Option<&Expect>, viewer
                 true => String::new(),
                 false => format!("\n  Searches find what it superseded again: {}", found.join(", ")),
             };
-            Ok(format!("#{id} deleted; memory_undo brings it back for 30 days. It was: {was}{found}"))
+            Ok(format!(
+                "#{id} deleted; memory_undo brings it back for 30 days. To remove it permanently: `memorist purge {id}`. It was: {was}{found}"
+            ))
         }
         None => Err(absent(engine, id, viewer, Error::NotFound(id))?),
     }

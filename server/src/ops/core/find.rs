@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use memorist_engine::body::Body;
-use memorist_engine::types::{Direction, Hit, MAX_LIMIT, Mark, Record, RecordId, Scope, Tier, Version, Viewer};
+use memorist_engine::types::{
+    Direction, Gone, Hit, MAX_LIMIT, Mark, Millis, Record, RecordId, Scope, Tier, Version, Viewer,
+};
 use memorist_engine::{Engine, Error, Result};
 
 use super::answers::{absent, max_tokens, other_projects, unknown_project};
@@ -239,14 +241,20 @@ fn one(
         Ok(record) => (record, None),
         Err(error @ Error::NotFound(_)) => match engine.gone(id, viewer)? {
             // What has expired can be read until it is removed.
-            Some(gone) if gone.deleted_at.is_none() => (gone.record.clone(), gone.record.expires_at),
+            Some(Gone { record, deleted_at: None }) => {
+                let expired = record.expires_at.map(|at| ("expired", at));
+                (record, expired)
+            }
+            Some(Gone { record, deleted_at: Some(at) }) if params.include_deleted == Some(true) => {
+                (record, Some(("deleted", at)))
+            }
             _ => return Err(absent(engine, id, viewer, error)?),
         },
         Err(error) => return Err(error),
     };
     let scope = context.defaults.scope(params.project.clone(), params.agent.clone()).ok();
     let room = most.saturating_mul(wire::BYTES_PER_TOKEN).max(LEAST_BYTES);
-    let mut head = about(&record, gone.is_some(), scope.as_ref());
+    let mut head = about(&record, gone, scope.as_ref());
     if head.len() > room / 2 {
         head.truncate(head.floor_char_boundary(room / 2));
         head.push_str("… (cut for maxTokens)");
@@ -320,8 +328,7 @@ fn part(text: &str, offset: usize, room: usize) -> (String, String) {
 }
 
 /// What there is to know of a memory beside its text.
-fn about(record: &Record, expired: bool, scope: Option<&Scope>) -> String {
-    let gone = record.expires_at.filter(|_| expired).map(|at| ("expired", at));
+fn about(record: &Record, gone: Option<(&'static str, Millis)>, scope: Option<&Scope>) -> String {
     let head = Line { scope, undated: true, gone, ..Line::default() };
     let mut text = head.without_text(record);
     text.push_str(&format!("; saved {}", moment(record.created_at)));

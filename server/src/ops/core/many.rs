@@ -1,8 +1,9 @@
-//! Changing and deleting what a search finds. The first call answers with a preview and a token, the second with the token
+//! Changing and deleting what has all words of a query, or the code in it. The first call answers with a preview and a token, the second with the token
 //! does it: to exactly the memories of the preview, as they were.
 
+use memorist_engine::keywords::{codes, has_code};
 use memorist_engine::text::content_hash;
-use memorist_engine::types::{Expect, Record, RecordId, RecordUpdate, Viewer};
+use memorist_engine::types::{Expect, Hit, Query, Record, RecordId, RecordUpdate, ThreadRules, Viewer};
 use memorist_engine::{Engine, Error, Result};
 
 use super::answers::{MAX_TOKENS, delete_one, updated};
@@ -18,6 +19,8 @@ const MOST: i64 = 50;
 const PREVIEW_CHARS: usize = 120;
 /// Hex digits that prove a token.
 const PROOF: usize = 10;
+/// More than this share of the words of a query is all of them.
+const ALL: f64 = 1.0 - 1e-6;
 
 /// `memory_delete` with a query; with the token of its preview it does it.
 pub fn delete(engine: &Engine, context: &Context, params: DeleteParams) -> Result<String> {
@@ -30,7 +33,9 @@ pub fn delete(engine: &Engine, context: &Context, params: DeleteParams) -> Resul
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let Some(token) = params.confirm else {
         let found = found(engine, context, query, expect.as_ref(), params.project, params.agent)?;
-        return Ok(preview(&found, &change, "memory_delete"));
+        let why_not = |record: &Record| viewer.check_change(record.id, &record.scope);
+        let some = "To delete some of them: memory_delete with their ids and without query.";
+        return Ok(preview(&found, &change, "memory_delete", why_not, some));
     };
     let lines = chosen(engine, &token, &change, &viewer)?.into_iter().map(|record| {
         let expect = Expect::Version(record.version);
@@ -51,7 +56,9 @@ pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Resul
     let change = format!("update {query} {}", params.given);
     let Some(token) = params.confirm else {
         let found = found(engine, context, query, update.expect.as_ref(), project, agent)?;
-        return Ok(preview(&found, &change, "memory_update"));
+        let why_not = |record: &Record| engine.check_update(record.id, &update, &viewer);
+        let some = "To change one of them: memory_update with its id and without query.";
+        return Ok(preview(&found, &change, "memory_update", why_not, some));
     };
     let lines = chosen(engine, &token, &change, &viewer)?.into_iter().map(|record| {
         let update = RecordUpdate { expect: Some(Expect::Version(record.version)), ..update.clone() };
@@ -67,7 +74,7 @@ fn query_of(query: Option<String>) -> Result<String> {
     query.ok_or_else(|| Error::invalid("query", "is missing: give it again with the token of its preview"))
 }
 
-/// What has words of the query, and is what is expected.
+/// What has the codes of the query, or all its words if it has none, and is what is expected.
 fn found(
     engine: &Engine,
     context: &Context,
@@ -84,15 +91,21 @@ fn found(
         rerank: Some(false),
         ..SearchParams::default()
     };
-    let query = context.query(&params)?;
+    let query = Query { min_relevance: Some(0.0), threads: ThreadRules::NONE, ..context.query(&params)? };
     query.validate()?;
-    // What only resembles the query in meaning is not meant to be changed.
-    let hits = engine.search(&query)?.hits.into_iter().filter(|hit| hit.keyword_score.is_some_and(|score| score > 0.0));
+    let codes = codes(&query.text);
+    // What has some of the words, or resembles the query in meaning, is not meant to be changed.
+    let is_meant = |hit: &Hit| match codes.is_empty() {
+        true => hit.word_share.is_some_and(|share| share > ALL),
+        false => codes.iter().all(|code| has_code(&hit.record.content, code)),
+    };
+    let hits = engine.search(&query)?.hits.into_iter().filter(is_meant);
     let is_expected = |record: &Record| expect.is_none_or(|expect| expect.check(record).is_ok());
     Ok(hits.map(|hit| hit.record).filter(is_expected).collect())
 }
 
-fn preview(found: &[Record], change: &str, tool: &str) -> String {
+/// `why_not` says why a memory would not be changed, and `some` how some of them can be.
+fn preview(found: &[Record], change: &str, tool: &str, why_not: impl Fn(&Record) -> Result<()>, some: &str) -> String {
     if found.is_empty() {
         return "Nothing found; nothing would change.".to_owned();
     }
@@ -102,9 +115,13 @@ fn preview(found: &[Record], change: &str, tool: &str) -> String {
             break;
         }
     }
-    let token = token(&found[..page.lines()], change);
-    let what = format!("Nothing was changed yet. To change these: {tool} with the same parameters, and");
-    page.finish([what, format!("confirm: {token}")])
+    let shown = &found[..page.lines()];
+    let failing = shown.iter().filter_map(|record| Some((record.id, why_not(record).err()?)));
+    let mut notes: Vec<_> = failing.map(|(id, why)| format!("Note: #{id} would stay: {}", why.worded())).collect();
+    notes.push(format!("Nothing was changed yet. To change these: {tool} with the same parameters, and"));
+    notes.push(format!("confirm: {}", token(shown, change)));
+    notes.extend((shown.len() > 1).then(|| some.to_owned()));
+    page.finish(notes)
 }
 
 /// The ids of the memories, and a proof of what they are and of what is to happen to them.
