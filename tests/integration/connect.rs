@@ -48,7 +48,8 @@ impl Home {
             }
         }
         command.args(arguments).env("HOME", self.path("")).env("PATH", "/usr/bin:/bin").current_dir(self.path(""));
-        command.stdin(Stdio::null());
+        // These tests are about settings: no model is fetched.
+        command.env("MEMORIST_MODEL", "none").stdin(Stdio::null());
         command
     }
 

@@ -14,6 +14,9 @@ pub struct Connect {
     /// Only register the server; hooks that are there stay
     #[arg(long)]
     pub no_hooks: bool,
+    /// Do not fetch the embedding model: agents find memories by words alone until `memorist setup`
+    #[arg(long)]
+    pub no_model: bool,
     /// The tools that the server offers [default: that of the settings]
     #[arg(long, value_name = "NAME")]
     pub profile: Option<ProfileName>,
@@ -32,7 +35,7 @@ pub struct Clients {
     /// Which clients [default: all of this machine]
     #[arg(value_name = "CLIENT", value_parser = clients())]
     pub clients: Vec<Client>,
-    /// Show what would change, and change nothing
+    /// Show each change as a diff, and change nothing
     #[arg(long)]
     pub dry_run: bool,
     /// Do not ask before anything is changed

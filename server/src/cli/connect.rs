@@ -9,6 +9,8 @@ use memorist_clients::connect::{self, ClientPlan, Environment, Ledger, Step};
 use memorist_clients::place::Platform;
 use memorist_clients::program::Program;
 use memorist_engine::config::{ModelSource, ServerAddress};
+use memorist_engine::embed::{self, ModelSettings};
+use memorist_engine::progress::NoProgress;
 use memorist_ingest::sources::machine::Machine;
 use serde_json::{Value, json};
 
@@ -16,7 +18,7 @@ use super::app::Maintenance;
 use super::{App, add_sources};
 use crate::args::{Clients, Connect, Disconnect, Global};
 use crate::exit::{Failure, Kind, Outcome};
-use crate::wording;
+use crate::wording::{self, Worded as _};
 
 /// This machine, and what is registered on it.
 pub struct Installation {
@@ -110,10 +112,33 @@ pub fn run(app: &App, args: &Connect, global: &Global) -> Outcome {
     let plan = |client, ledger: &Ledger| connect::connect(client, !args.no_hooks, ledger, &around);
     let plans = |ledger: &Ledger| all.iter().map(|&client| plan(client, ledger)).collect();
     let code = change(app, &args.which, &installation, plans, true)?;
+    if code == 0 && !args.which.dry_run && !args.no_model {
+        fetch_model(app, args.which.yes)?;
+    }
     if let Some(suggestion) = suggested_model(app) {
         app.output().note(suggestion);
     }
     Ok(code)
+}
+
+/// Fetches the embedding model that agents will search with, if it is not there. Without it they are connected all the same.
+fn fetch_model(app: &App, yes: bool) -> Result<(), Failure> {
+    let settings = &app.settings().engine.model;
+    let is_fetched = matches!(settings.source, ModelSource::Default | ModelSource::Named(_));
+    let look = ModelSettings { may_download: false, ..settings.clone() };
+    if !settings.may_download || !is_fetched || embed::setup(&look, &mut |_| {}, &NoProgress).is_ok() {
+        return Ok(());
+    }
+    let question = "Fetch the embedding model, once? Without it agents find memories by words alone.";
+    if !yes && !app.output().confirm(question, "--yes, or --no-model")? {
+        app.output().note("no model was fetched: `memorist setup` does it later");
+        return Ok(());
+    }
+    if let Err(error) = embed::setup(settings, &mut |plan| app.announce(plan), &app.bars()?) {
+        let why = memorist_engine::Error::from(error).worded();
+        app.output().note(format!("the model was not fetched: {why}; `memorist setup` tries again"));
+    }
+    Ok(())
 }
 
 /// Another model, if many memories of the store are in a language that its own does not know.
@@ -161,7 +186,8 @@ fn change(
     }
     let steps: usize = plans.iter().map(|plan| plan.steps.len()).sum();
     if !which.dry_run && !which.yes && steps > 0 {
-        let question = format!("{}\n{} as shown?", planned(&plans), files(steps, "Change"));
+        let what = planned(&plans, false);
+        let question = format!("{what}\n{}? (--dry-run shows each change)", files(steps, "Change"));
         if !app.output().confirm(&question, "--yes, or --dry-run to see what would change")? {
             app.output().note("nothing was changed");
             return Ok(Kind::Cancelled.code());
@@ -179,7 +205,7 @@ fn change(
     let failed = missing || plans.iter().any(|plan| !plan.troubles.is_empty());
     let document = json!({ "dryRun": which.dry_run, "clients": entries });
     app.output().result(&document, |_| match which.dry_run {
-        true => planned(&plans),
+        true => planned(&plans, true),
         false => report(&plans, &entries, connects),
     })?;
     Ok(if failed { Kind::Input.code() } else { 0 })
@@ -231,8 +257,8 @@ fn files(count: usize, verb: &str) -> String {
     format!("{verb} {count} {}", if count == 1 { "file" } else { "files" })
 }
 
-/// What would change, as a diff, and what would not and why.
-fn planned(plans: &[ClientPlan]) -> String {
+/// What would change, on request as a diff, and what would not and why.
+fn planned(plans: &[ClientPlan], as_diff: bool) -> String {
     let mut lines = Vec::new();
     for plan in plans.iter().filter(|plan| plan.found.is_some() || !plan.steps.is_empty()) {
         let place = plan.found.as_ref().map(|found| format!(" ({})", found.display())).unwrap_or_default();
@@ -240,7 +266,9 @@ fn planned(plans: &[ClientPlan]) -> String {
         for step in plan.steps.iter().filter(|step| action(step) != "none") {
             lines.push(format!("  {} {}", action(step), step.target.path.display()));
             lines.extend(step.commands.iter().map(|words| format!("    by its own command: {}", words.join(" "))));
-            lines.extend(step.diff().lines().map(|line| format!("    {line}")));
+            if as_diff {
+                lines.extend(step.diff().lines().map(|line| format!("    {line}")));
+            }
         }
         lines.extend(remarks(plan));
     }
