@@ -159,7 +159,11 @@ enough.
     memorist purge --text -      reads the text from stdin: so it is in no history of a shell
 
 `memorist delete` is enough if a memory should just not be found again. A purge cannot be undone, so it asks before; \
-without a terminal it needs --yes. Files in the store's folder that are not its own (backups, exports) are named, not touched.";
+without a terminal it needs --yes.
+
+Its lines in the daily log go, too, if one is kept. What stays is named: names of agents, projects, sources and tokens that \
+are in use, days of the log with a line that a person wrote, and files in the store's folder that are not its own (backups, \
+exports, settings).";
 
 const BENCH: &str = "\
 Measure the vector search of this store on its own vectors: some of them are used as queries, and the results \
@@ -289,13 +293,17 @@ pub enum Command {
     #[command(long_about = EXPLORE)]
     Explore(Explore),
     /// Show a whole memory
+    #[command(visible_alias = "show")]
     Get(Get),
     /// Change a memory; the version before it is kept
+    #[command(visible_alias = "edit")]
     Update(Update),
     /// Delete memories
+    #[command(visible_aliases = ["rm", "forget"])]
     Delete(Delete),
     /// List memories by id, the oldest first
     #[command(after_help = LIST)]
+    #[command(visible_alias = "ls")]
     List(List),
     /// Link two memories: `memorist link 12 supersedes 7`
     #[command(long_about = LINK)]

@@ -168,6 +168,12 @@ function About({ result: { entry, gone } }: { result: MemoryResult }) {
   );
 }
 
+/** The value of a field: when a task is due is a date. */
+function shown(name: string, value: unknown): string {
+  if (name === "due" && typeof value === "number") return time(value);
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
 function Body({ body }: { body: unknown }) {
   if (typeof body !== "object" || body === null) return null;
   return (
@@ -177,7 +183,7 @@ function Body({ body }: { body: unknown }) {
         {Object.entries(body).filter(([, value]) => value !== null && value !== "").map(([name, value]) => (
           <div key={name}>
             <dt>{beginning(name, 60)}</dt>
-            <dd><Plain text={typeof value === "string" ? value : JSON.stringify(value)} /></dd>
+            <dd><Plain text={shown(name, value)} /></dd>
           </div>
         ))}
       </dl>

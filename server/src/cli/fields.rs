@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use super::format;
-use crate::wire::Entry;
+use crate::wire::{Entry, moment};
 
 /// Names and values in display order, those of its body first; empty ones are omitted.
 pub fn fields(entry: &Entry) -> Vec<(&str, String)> {
     let body = entry.body.as_ref().and_then(Value::as_object);
     let mut fields: Vec<_> =
-        body.into_iter().flatten().map(|(name, value)| (name.as_str(), body_value(value))).collect();
+        body.into_iter().flatten().map(|(name, value)| (name.as_str(), body_field(name, value))).collect();
     fields.extend(entry.context.clone().map(|context| ("context", context)));
     if !entry.tags.is_empty() {
         fields.push(("tags", entry.tags.join(", ")));
@@ -44,6 +44,14 @@ pub fn fields(entry: &Entry) -> Vec<(&str, String)> {
     fields
 }
 
+/// The field of a body.
+fn body_field(name: &str, value: &Value) -> String {
+    match value.as_i64() {
+        Some(at) if name == "due" => moment(at),
+        _ => body_value(value),
+    }
+}
+
 /// A text unchanged, a list of texts with commas, anything else as JSON.
 fn body_value(value: &Value) -> String {
     match value {
@@ -65,5 +73,7 @@ mod tests {
         let values =
             [json!("a text"), json!(["Ana", 12]), json!(true), json!([{ "step": 1 }])].map(|value| body_value(&value));
         assert_eq!(values, ["a text", "Ana, 12", "true", r#"[{"step":1}]"#]);
+        let at = json!(1_795_910_400_000_i64);
+        assert!(body_field("due", &at).starts_with("2026-11-2") && body_field("order", &at) == "1795910400000");
     }
 }

@@ -1,10 +1,10 @@
 //! `memorist list`: memories by id, or in another order.
 
 use memorist_engine::Engine;
-use memorist_engine::types::{Filter, ListQuery, MAX_LIMIT, Record};
+use memorist_engine::types::{Filter, LinkKind, ListQuery, MAX_LIMIT, Record, RecordId, Viewer};
 
 use super::app::Maintenance;
-use super::{App, format, table};
+use super::{App, format, hidden, table};
 use crate::args::{Filters, List};
 use crate::exit::{Failure, Outcome};
 use crate::ops;
@@ -17,9 +17,6 @@ pub fn run(app: &App, args: &List) -> Outcome {
     let engine = app.existing(Maintenance::Off)?;
     let filter = filter(&args.filters, &app.settings().context.defaults);
     filter.validate()?;
-    if let Some(project) = app.settings().context.defaults.project() {
-        engine.unfollowed(project)?.into_iter().for_each(|why| app.output().note(why));
-    }
     if args.only.is_some() || args.order.is_some() {
         return in_order(app, engine, args, limit);
     }
@@ -32,18 +29,19 @@ pub fn run(app: &App, args: &List) -> Outcome {
         }
         Ok(!more)
     })?;
-    engine.close();
+    hidden::note(app, &engine, records.len())?;
     let next = records.last().map(|record| record.id.get()).filter(|_| more);
     let output = app.output();
     if output.json {
         let results = records.into_iter().map(|record| wire::brief(record, Detail::Full)).collect();
         output.document(&ListResult { results, next, next_offset: None })?;
     } else {
-        output.text(text(records))?;
+        output.text(text(&engine, records, &filter.viewer)?)?;
         if let Some(next) = next {
             output.note(format!("there are more: --after {next}"));
         }
     }
+    engine.close();
     Ok(0)
 }
 
@@ -51,15 +49,17 @@ pub fn run(app: &App, args: &List) -> Outcome {
 fn in_order(app: &App, engine: Engine, args: &List, limit: usize) -> Outcome {
     let params = ListParams { only: args.only, order: args.order, ..ListParams::default() };
     let filter = filter(&args.filters, &app.settings().context.defaults);
+    let viewer = filter.viewer.clone();
     let records = ops::listed(&engine, filter, &params, limit)?;
-    engine.close();
+    hidden::note(app, &engine, records.len())?;
     let output = app.output();
     if output.json {
         let results = records.into_iter().map(|listed| wire::brief(listed.record, Detail::Full)).collect();
         output.document(&ListResult { results, next: None, next_offset: None })?;
     } else {
-        output.text(text(records.into_iter().map(|listed| listed.record).collect()))?;
+        output.text(text(&engine, records.into_iter().map(|listed| listed.record).collect(), &viewer)?)?;
     }
+    engine.close();
     Ok(0)
 }
 
@@ -100,20 +100,26 @@ pub fn filter(filters: &Filters, defaults: &Defaults) -> Filter {
     }
 }
 
-fn text(records: Vec<Record>) -> String {
+/// The table of the memories, with what supersedes each.
+fn text(engine: &Engine, records: Vec<Record>, viewer: &Viewer) -> Result<String, Failure> {
     if records.is_empty() {
-        return "no memories".to_owned();
+        return Ok("no memories".to_owned());
     }
     let mut table = table::table(&["id", "kind", "importance", "created", "memory"]);
+    let ids: Vec<RecordId> = records.iter().map(|record| record.id).collect();
+    let marks = engine.marks(&ids, viewer, 1)?;
     for record in records {
+        let marks = marks.get(&record.id).map_or(&[][..], Vec::as_slice);
+        let newer = marks.iter().find(|mark| mark.kind == LinkKind::Supersedes && mark.by_other);
+        let newer = newer.map_or_else(String::new, |mark| format!("(superseded by {}) ", mark.other));
         let cells = vec![
             record.id.to_string(),
             record.kind.to_string(),
             record.importance.to_string(),
             format::time(Some(record.created_at)),
-            format::one_line(&record.content),
+            newer + &format::one_line(&record.content),
         ];
         table::add_row(&mut table, cells);
     }
-    table.trim_fmt()
+    Ok(table.trim_fmt())
 }

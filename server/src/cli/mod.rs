@@ -16,6 +16,7 @@ pub mod doctor;
 pub mod explore;
 pub mod export;
 pub mod get;
+
 pub mod history;
 pub mod hook;
 pub mod import;
@@ -49,6 +50,7 @@ mod deadline;
 mod discover;
 mod fields;
 mod format;
+mod hidden;
 mod import_embed;
 mod import_report;
 mod import_store;

@@ -7,7 +7,7 @@ use memorist_engine::types::{Mode, Threshold, Tier, WEAK};
 
 use super::app::Maintenance;
 use super::progress::Bars;
-use super::{App, format, places, table};
+use super::{App, format, hidden, places, table};
 use crate::args::Search;
 use crate::exit::{Failure, Outcome};
 use crate::ops::{self, Context};
@@ -28,6 +28,7 @@ pub fn run(app: &App, args: Search) -> Outcome {
     if wants_model(app, &params, &result) && provide_model(app, &engine)? {
         result = ops::search(&engine, context, &params)?;
     }
+    hidden::note(app, &engine, result.results.len())?;
     // Before the engine closes: that may have to wait for other writers.
     let places: Vec<&PlaceInfo> = result.results.iter().filter_map(|hit| hit.place.as_ref()).collect();
     app.output().linked(&result, &places::links(&places), |result| text(result, explain, is_first, is_usual))?;
@@ -138,8 +139,11 @@ fn text(result: &SearchResult, explain: bool, is_first: bool, is_usual: bool) ->
     let time = |name: &str| result.explain.as_ref().and_then(|times| times[name].as_u64()).unwrap_or_default();
     let (embedding, total) = (time("embedUs"), time("totalUs"));
     let found = format::micros(total.saturating_sub(embedding));
-    let before =
-        if embedding < QUICK { String::new() } else { format!(" after {} for the model", format::micros(embedding)) };
+    let before = if embedding < QUICK || result.tier != Tier::Full {
+        String::new()
+    } else {
+        format!(" after {} for the model", format::micros(embedding))
+    };
     parts.push(format!("{} in {found}{before}{how}", format::memories(result.results.len() as u64)));
     parts.extend(result.warnings.iter().map(|warning| format!("note: {warning}")));
     if let (true, Some(serde_json::Value::Object(explained))) = (explain, &result.explain) {

@@ -5,6 +5,7 @@ use memorist_engine::types::EmbeddingState;
 use super::App;
 use super::app::{self, Maintenance, text_or_stdin};
 use super::deadline;
+use super::links::line;
 use crate::args::Update;
 use crate::exit::{Failure, Outcome};
 use crate::ops;
@@ -14,8 +15,10 @@ use crate::wire::{Int, Patch, UpdateParams, UpdateResult};
 pub fn run(app: &App, args: Update) -> Outcome {
     let params = params(args)?;
     let engine = app.existing(Maintenance::Off)?;
-    let result = ops::update(&engine, &app.settings().context, params)?;
-    let code = app.answer(&result, result.error.as_deref(), text)?;
+    let context = &app.settings().context;
+    let was = engine.peek(params.id.0.into(), &context.defaults.own_viewer())?.map(|record| line(&record.content));
+    let result = ops::update(&engine, context, params)?;
+    let code = app.answer(&result, result.error.as_deref(), |result| text(result, was.as_deref()))?;
     deadline::settle(engine, result.embedding.unwrap_or(EmbeddingState::Ready));
     Ok(code)
 }
@@ -54,8 +57,9 @@ fn patch<T>(value: Option<T>, remove: bool) -> Patch<T> {
     }
 }
 
-fn text(result: &UpdateResult) -> String {
-    format!("updated memory {}, now version {}", result.id.unwrap_or_default(), result.version.unwrap_or_default())
+fn text(result: &UpdateResult, was: Option<&str>) -> String {
+    let was = was.map_or_else(String::new, |was| format!("; it was: {was}"));
+    format!("updated memory {}, now version {}{was}", result.id.unwrap_or_default(), result.version.unwrap_or_default())
 }
 
 #[cfg(test)]
