@@ -12,12 +12,12 @@ use memorist_engine::types::{ListQuery, Mode, NewRecord, Query, RecordId, Record
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::support::{another_process, assert_same, hashed, number_from};
+use crate::support::{amount_from, another_process, assert_same, hashed, number_from};
 
 /// Kills at random moments, unless MEMORIST_CRASH_ROUNDS says otherwise.
-const ROUNDS: u64 = 230;
+const ROUNDS: u64 = 46;
 /// Kills at each named step.
-const ROUNDS_PER_STEP: u64 = 7;
+const ROUNDS_PER_STEP: u64 = 2;
 /// A fresh store after this many kills.
 const KILLS_PER_STORE: u64 = 10;
 /// A child keeps at most this many records: all of them fit into one answer.
@@ -214,13 +214,13 @@ fn kill(rounds: u64, mut moment: impl FnMut(u64, &mut ChaCha8Rng) -> (Option<Dur
 
 #[test]
 fn killed_at_any_moment_a_store_keeps_what_it_acknowledged() {
-    let rounds = number_from("MEMORIST_CRASH_ROUNDS", ROUNDS);
+    let rounds = amount_from("MEMORIST_CRASH_ROUNDS", ROUNDS);
     kill(rounds, |_, random| (Some(Duration::from_millis(random.random_range(10..400))), None));
 }
 
 #[test]
 fn crashed_at_every_step_of_publishing_a_store_keeps_what_it_acknowledged() {
-    kill(ROUNDS_PER_STEP * STEPS.len() as u64, |round, random| {
+    kill(amount_from("MEMORIST_STEP_ROUNDS", ROUNDS_PER_STEP) * STEPS.len() as u64, |round, random| {
         let step = STEPS[round as usize % STEPS.len()];
         (None, Some(format!("{step}:{}", random.random_range(1..4))))
     });

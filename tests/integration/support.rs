@@ -21,6 +21,11 @@ pub fn number_from(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).map_or(otherwise, |number| number.parse().expect("a number"))
 }
 
+/// How often something is killed, damaged or refused: as the variable says, or five times the usual for `.ci/nightly`.
+pub fn amount_from(variable: &str, usual: u64) -> u64 {
+    number_from(variable, if std::env::var_os("MEMORIST_NIGHTLY").is_some() { 5 * usual } else { usual })
+}
+
 /// This binary as another process, which runs the ignored test `name` and nothing else.
 pub fn another_process(name: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("this binary"));

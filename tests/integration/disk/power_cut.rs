@@ -14,16 +14,16 @@ use rand_chacha::ChaCha8Rng;
 use super::on_disk;
 use super::trace::{self, Disk, Event, Left};
 use crate::crash::{Acknowledged, child, run, verify};
-use crate::support::number_from;
+use crate::support::{amount_from, number_from};
 
 /// Number of cuts, unless MEMORIST_POWER_CUTS says otherwise.
-const CUTS: u64 = 240;
+const CUTS: u64 = 48;
 /// How long the child writes.
 const WRITING: Duration = Duration::from_millis(2_500);
 
 #[test]
 fn what_was_acknowledged_outlives_a_power_cut_at_any_sync() {
-    let cuts = number_from("MEMORIST_POWER_CUTS", CUTS) as usize;
+    let cuts = amount_from("MEMORIST_POWER_CUTS", CUTS) as usize;
     let seed = number_from("MEMORIST_SEED", memorist_engine::now() as u64);
     eprintln!("MEMORIST_SEED={seed}");
     let mut random = ChaCha8Rng::seed_from_u64(seed);

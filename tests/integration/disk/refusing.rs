@@ -18,10 +18,10 @@ use rand_chacha::ChaCha8Rng;
 
 use super::on_disk;
 use super::trace::{self, Event};
-use crate::support::{hashed, number_from};
+use crate::support::{amount_from, hashed, number_from};
 
 /// How many operations of each kind are made to fail, unless MEMORIST_REFUSALS says otherwise.
-const REFUSALS: u64 = 70;
+const REFUSALS: u64 = 14;
 const ENOSPC: i32 = 28;
 const EIO: i32 = 5;
 
@@ -175,7 +175,7 @@ fn refuse_some(kind: &str, errno: i32) {
     let last = operations(kind);
     assert!(last > 50, "only {last} operations of this kind");
     let all: Vec<u64> = (1..=last).collect();
-    let count = number_from("MEMORIST_REFUSALS", REFUSALS) as usize;
+    let count = amount_from("MEMORIST_REFUSALS", REFUSALS) as usize;
     let chosen = all.sample(&mut ChaCha8Rng::seed_from_u64(seed), count);
     let reported = chosen.filter(|at| refuse(&format!("{kind}:{at}:{errno}")) > 0).count();
     eprintln!("{kind}: {last} operations, {count} of them made to fail, {reported} errors reported");
