@@ -6,6 +6,7 @@ npm installs what fits the platform. The program finds the model by its place, s
 import json
 
 from .common import DESCRIPTION, LICENCES, OUT, ROOT, VERSION, WORK, copy, fresh, run
+from .registry import NAME
 from .stage import DOC, THIRD_PARTY
 
 LICENCE = "MIT OR Apache-2.0"
@@ -39,6 +40,7 @@ def make(stages):
         copy(page, main / "man" / page.name)
     description = {
         "name": "memorist",
+        "mcpName": NAME,
         "description": DESCRIPTION,
         "keywords": ["mcp", "memory", "agents", "search", "embeddings"],
         "bin": {"memorist": "memorist.js"},

@@ -1,18 +1,21 @@
-"""Uses the installed packages as their users do: the wheel by its program and by `uvx`, npm's by `npx`, Debian's unpacked; each
+"""Uses the installed packages as their users do: the wheel by its program and by `uvx`, npm's by `npx`, Debian's and the bundle unpacked; each
 with an MCP client, and finding by meaning with the model of its packages. `.ci/packages` installs them and runs this."""
 
 import argparse
 import asyncio
 import contextlib
 import fcntl
+import json
 import os
 import shutil
 import signal
 import socket
 import struct
 import subprocess
+import tarfile
 import tempfile
 import time
+import zipfile
 from pathlib import Path
 
 from session import Talk, stdio_session
@@ -197,6 +200,47 @@ def debian(machine):
     return checks.failed
 
 
+def bundle(machine):
+    """43.11: what Claude Desktop installs, unpacked into a folder with a space."""
+    checks = Checks("bundle")
+    (file,) = machine.packages.glob("*.mcpb")
+    folder = Path(tempfile.mkdtemp(dir=machine.scratch)) / "an extension"
+    subprocess.run(["python3", "-m", "zipfile", "-e", file, folder], check=True)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    said = machine.run(machine.scratch / "mcpb/node_modules/.bin/mcpb", "validate", folder / "manifest.json")
+    checks.that("its manifest is valid", said.returncode == 0, said.stdout + said.stderr)
+    server = manifest["server"]["mcp_config"]
+    program = Path(server["command"].replace("${__dirname}", str(folder)))
+    with zipfile.ZipFile(file) as packed:
+        mode = packed.getinfo(program.relative_to(folder).as_posix()).external_attr >> 16
+    checks.equal("its program can be run", oct(mode), oct(0o100755))
+    # zipfile does not keep modes.
+    program.chmod(0o755)
+    checks.equal("what is left empty is the usual folder", (server["args"], server["env"]),
+                 (["serve"], {"MEMORIST_STORE": "${user_config.store}"}))
+    by_meaning(checks, machine, program)
+    return checks.failed
+
+
+def registry(machine):
+    """43.11: the entry in the registry of servers, and the packages that it names."""
+    checks = Checks("registry")
+    entry = json.loads((machine.packages / "server.json").read_text())
+    checks.that("its description is short enough", 0 < len(entry["description"]) <= 100, entry["description"])
+    checks.equal("it names both packages", [one["registryType"] for one in entry["packages"]], ["npm", "pypi"])
+    (tarball,) = machine.packages.glob("memorist-[0-9]*.tgz")
+    with tarfile.open(tarball) as packed:
+        npm = json.load(packed.extractfile("package/package.json"))
+    with zipfile.ZipFile(machine.wheel) as packed:
+        (name,) = [name for name in packed.namelist() if name.endswith(".dist-info/METADATA")]
+        wheel = packed.read(name).decode()
+    checks.equal("npm's package has the name", npm["mcpName"], entry["name"])
+    checks.that("and the wheel", f"mcp-name: {entry['name']}" in wheel, wheel[:500])
+    versions = {entry["version"], npm["version"], *(one["version"] for one in entry["packages"])}
+    checks.that("all have one version", len(versions) == 1 and f"Version: {entry['version']}\n" in wheel, versions)
+    return checks.failed
+
+
 def offline():
     """Checks that there is no network in this namespace, and brings its loopback up."""
     checks = Checks("offline")
@@ -218,7 +262,7 @@ def main():
     machine = Machine(arguments)
     start = time.monotonic()
     failed = offline() if arguments.apart else 0
-    failed += sum(part(machine) for part in [wheel, without_dependencies, by_uvx, by_npx, debian])
+    failed += sum(part(machine) for part in [wheel, without_dependencies, by_uvx, by_npx, debian, bundle, registry])
     print(f"the packages were tried in {time.monotonic() - start:.0f} s")
     raise SystemExit(1 if failed else 0)
 
