@@ -16,7 +16,8 @@ use super::follower::{APPLY_TIMEOUT, Follower};
 use super::lost::LostFile;
 use super::projects;
 use super::question::{self, Rows, Unit};
-use super::tables::{LINKS, RECORDS, TABLES, Table};
+use super::scopes;
+use super::tables::{LINKS, RECORDS, SCOPES, TABLES, Table};
 use crate::error::{Error, Result};
 use crate::progress::{Progress, cancel_point};
 use crate::records::log::Change;
@@ -89,7 +90,7 @@ impl Follower {
             .is_some_and(|before| before.incarnation != state.incarnation && before.store_id == state.store_id);
         let (follow, node) = (&projects::of(database)?, self.server.node());
         let mut compared = Compared::default();
-        // What made room for another row is fetched in the next round.
+        // What made room for another row, or has to wait for one, is fetched in the next round.
         for round in 0..ROUNDS {
             let there = question::digest(&mut client, &TABLES, follow, node, BITS)?;
             let here = digest(&*database.reader()?)?;
@@ -162,7 +163,7 @@ fn fence(tx: &dyn Tx) -> Result<()> {
     }
 }
 
-/// Makes a range of a table what the server has, and logs what changes for the indexes.
+/// Makes a range of a table what the server has, and logs what changes for the indexes. Returns how many rows need another round.
 fn take(
     tx: &dyn Tx,
     table: &Table,
@@ -181,11 +182,12 @@ fn take(
     // What is as it was is not written again.
     let sum = |rows: &Rows| (rows.iter().fold(0_i64, |sum, (_, stamp)| sum.wrapping_add(*stamp)), rows.len() as i64);
     rows.retain(|(_, id), rows| known.get(id) != Some(&sum(rows)));
+    let waiting = if table.number == SCOPES { scopes::keep_used(tx, rows)? } else { 0 };
     let ulids = match table.name {
         "records" => ulids(tx, rows.keys().map(|(_, id)| *id))?,
         _ => BTreeMap::new(),
     };
-    let displaced = apply(tx, rows, purges)?;
+    let displaced = apply(tx, rows, purges)? + waiting;
     if !["records", "passages"].contains(&table.name) {
         return Ok(displaced);
     }

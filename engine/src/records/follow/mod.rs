@@ -17,6 +17,7 @@
 //! | 2 | `apply.rs` | rows of the server are written here |
 //! | 2 | `follower.rs` | [`Follower`] |
 //! | 3 | `own_sources.rs` | the sources that were added on this node |
+//! | 3 | `scopes.rs` | a record keeps its scope while a comparison lasts |
 //! | 3 | `lost.rs` | what a promoted standby has lost is kept |
 //! | 3 | `upkeep.rs` | what is done once a minute, and what one node does for all |
 //! | 3 | `purging.rs` | purges of this node |
@@ -40,6 +41,7 @@ mod pull;
 mod purging;
 mod question;
 mod read;
+mod scopes;
 pub(crate) mod tables;
 #[cfg(test)]
 mod tests;

@@ -60,6 +60,8 @@ const RECORD_FOLLOWED: &str =
 const TRASH_FOLLOWED: &str =
     "EXISTS (SELECT 1 FROM memorist.trash r WHERE r.id = t.record_id AND r.scope_id IN ({scopes}))";
 
+/// The number of the table of scopes.
+pub(crate) const SCOPES: i64 = 1;
 /// The number of the table of records.
 pub(crate) const RECORDS: i64 = 4;
 /// The number of the table of links.
@@ -84,7 +86,7 @@ pub(crate) const TABLES: [Table; 16] = [
         followed: None,
     },
     Table {
-        number: 1,
+        number: SCOPES,
         name: "scopes",
         server_name: "scopes",
         id: "@id",

@@ -13,7 +13,7 @@ mod tenants;
 mod upkeep;
 mod writing;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ use crate::address::ServerAddress;
 use crate::config::{ExportFormat, Reads, TeamSettings};
 use crate::error::Error;
 use crate::paths::StorePaths;
-use crate::progress::NoProgress;
+use crate::progress::{NoProgress, Progress};
 use crate::records::Records;
 use crate::records::postgres::connection::Pool;
 use crate::records::postgres::migrate::migrate;
@@ -107,6 +107,19 @@ impl Node {
 
     fn assert_sound(&self) {
         assert_eq!(self.integrity().unwrap(), Vec::<String>::new());
+    }
+}
+
+/// Stops after so many steps.
+struct Steps(AtomicUsize);
+
+impl Progress for Steps {
+    fn start(&self, _what: &str, _total: Option<u64>) {}
+    fn advance(&self, _units: u64) {}
+    fn finish(&self) {}
+
+    fn cancelled(&self) -> bool {
+        self.0.fetch_sub(1, Ordering::Relaxed) == 0
     }
 }
 

@@ -4,6 +4,7 @@ use postgres_testing::Database as TeamDatabase;
 
 use super::*;
 use crate::records::rules::embeddings;
+use crate::records::transaction::SelectExt;
 use crate::types::Purge;
 
 /// What the server has now, to be put back later, as a restored backup is another server.
@@ -136,4 +137,71 @@ fn a_project_that_a_restored_server_lost_as_a_whole_is_kept_with_its_links() {
     expected.sort();
     assert_eq!(kept, expected);
     assert!(!kept.iter().any(|line| line.contains(&unlinked)));
+}
+
+/// The numbers of the scopes here, with their projects.
+fn scopes(node: &Node) -> Vec<(i64, Option<String>)> {
+    let sql = "SELECT id, project FROM scopes ORDER BY id";
+    node.copy().reader().unwrap().all(sql, &[], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
+}
+
+/// 40.2: a scope goes before the memories that have it.
+#[test]
+fn a_comparison_that_is_stopped_at_any_step_leaves_a_node_that_reads_and_follows() {
+    let Some(team) = team("a_comparison_that_is_stopped_at_any_step") else { return };
+    let node = Node::of(&team.address());
+    let add = |node: &Node, name: &str, at: u32| node.add(&project(name, &format!("of {name} {at}")), NOW).unwrap().id;
+    add(&node, "kept", 1);
+    let backup = Backup::of(&team);
+    for name in ["hermes", "zephyr", "icarus"] {
+        let [first, second, deleted] = [1, 2, 3].map(|at| add(&node, name, at));
+        link(&node, first, second);
+        assert!(node.delete(deleted, &Viewer::OWNER, NOW).unwrap());
+    }
+    let before = scopes(&node);
+    backup.restore(&team);
+    // One is lost, one has another number, and one has given its number away.
+    let other = Node::of(&team.address());
+    add(&other, "zephyr", 1);
+    add(&other, "atlas", 1);
+    let after = scopes(&other);
+    let number =
+        |of: &[(i64, Option<String>)], name: &str| of.iter().find(|(_, is)| is.as_deref() == Some(name)).unwrap().0;
+    assert_eq!(number(&before, "hermes"), number(&after, "zephyr"));
+    assert_eq!(number(&before, "zephyr"), number(&after, "atlas"));
+    let sql = "SELECT content, project FROM records JOIN scopes s ON s.id = scope_id
+         UNION ALL SELECT content, project FROM trash JOIN scopes s ON s.id = scope_id";
+    let total = "SELECT (SELECT count(*) FROM records) + (SELECT count(*) FROM trash)";
+    let mut is_between = false;
+    for steps in 0.. {
+        let compared = node.compare(&Steps(steps.into()));
+        let reader = node.copy().reader().unwrap();
+        let all = reader.all(sql, &[], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        assert_eq!(
+            reader.first(total, &[], |row| row.get(0)).unwrap(),
+            Some(all.len() as i64),
+            "{steps}: a scope is gone"
+        );
+        for (content, project) in &all {
+            let (content, project): (&String, &String) = (content, project);
+            assert!(content.starts_with(&format!("of {project} ")), "{steps}: {content:?} is in {project}");
+        }
+        let has_lost = all.iter().any(|(_, project)| project == "hermes");
+        is_between |= has_lost && scopes(&node).contains(&(number(&after, "zephyr"), Some("zephyr".into())));
+        match compared {
+            Err(Error::Cancelled) => {}
+            // Its connection is still to the server of before.
+            Err(Error::Server { .. }) if steps == 0 => {}
+            compared => {
+                compared.unwrap();
+                break;
+            }
+        }
+    }
+    assert!(is_between, "the scopes came over, and the memories not yet");
+    node.follow().unwrap();
+    assert_eq!(scopes(&node), after);
+    assert_eq!(node.export(), other.export());
+    node.assert_sound();
+    assert_eq!(node.compare(&NoProgress).unwrap().differed, 0);
 }
