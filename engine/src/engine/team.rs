@@ -80,7 +80,7 @@ mod tests {
     use crate::config::{Config, ExportFormat, Reads, TeamSettings};
     use crate::progress::NoProgress;
     use crate::team::TeamServer;
-    use crate::types::{NewRecord, Query, Viewer};
+    use crate::types::{NewRecord, Query, Scope, Viewer};
 
     struct Node {
         engine: Engine,
@@ -99,10 +99,14 @@ mod tests {
     }
 
     fn open(folder: &Path, team: &Database<'_>, images: Option<&Path>) -> Engine {
+        open_following(folder, team, images, &[])
+    }
+
+    fn open_following(folder: &Path, team: &Database<'_>, images: Option<&Path>, follow: &[&str]) -> Engine {
         let mut config = Config::without_model();
         config.team = Some(TeamSettings {
             address: ServerAddress::parse(&team.address()).unwrap(),
-            follow: Vec::new(),
+            follow: follow.iter().map(|project| (*project).to_owned()).collect(),
             reads: Reads::Latest,
             images: images.map(Into::into),
             node_name: "test".into(),
@@ -215,12 +219,7 @@ mod tests {
         let purged =
             first.engine.purge(&crate::types::Purge::Text("xylophone".into()), &Viewer::OWNER, &NoProgress).unwrap();
         assert!(purged.records == 1 && purged.complete, "{purged:?}");
-        let holds = |node: &Node| {
-            let files = walk(&node.folder.path().join("node"));
-            files
-                .iter()
-                .any(|file| String::from_utf8_lossy(&std::fs::read(file).unwrap_or_default()).contains("xylophone"))
-        };
+        let holds = |node: &Node| holds(&node.folder.path().join("node"), "xylophone");
         assert!(!holds(&first));
         let since = Instant::now();
         while holds(&second) || second.engine.store.records.unfinished_purge().unwrap().is_some() {
@@ -228,6 +227,34 @@ mod tests {
             std::thread::sleep(Duration::from_millis(100));
         }
         assert_eq!(found(&second.engine, "all else")[0], "all else");
+    }
+
+    /// 40.3.
+    #[test]
+    fn what_is_not_followed_any_more_is_gone_from_the_files() {
+        let Some(team) = team("what_is_not_followed_any_more_is_gone") else { return };
+        let writer = node(&team, None);
+        for project in ["atlas", "hermes"] {
+            let scope = Scope { agent: None, project: Some(project.into()) };
+            let text = format!("the xylophone plays for {project}s");
+            writer.engine.add(&NewRecord { scope, ..NewRecord::new(text) }).unwrap();
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let holds = || holds(&folder.path().join("node"), "hermess");
+        let engine = open_following(folder.path(), &team, None, &["hermes"]);
+        assert_eq!(found(&engine, "xylophone"), ["the xylophone plays for hermess"]);
+        engine.embed_pending(&NoProgress).unwrap();
+        engine.flush(&NoProgress).unwrap();
+        engine.close();
+        assert!(holds());
+        let engine = open_following(folder.path(), &team, None, &["atlas"]);
+        assert_eq!(found(&engine, "xylophone"), ["the xylophone plays for atlass"]);
+        let since = Instant::now();
+        while holds() || engine.store.records.unfinished_purge().unwrap().is_some() {
+            assert!(since.elapsed() < Duration::from_secs(30), "the node still has it");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        assert_eq!(found(&engine, "xylophone"), ["the xylophone plays for atlass"]);
     }
 
     /// Issue 40, item 1: its files would be read into a project of somebody else.
@@ -248,6 +275,11 @@ mod tests {
         let said = diagnosis.checks[0].details.join("\n");
         assert!(diagnosis.is_sound() && said.contains("the source /etc was not added on this node"), "{diagnosis:?}");
         assert!(said.contains("records 1 of the team store cannot be applied here"), "{said}");
+    }
+
+    fn holds(folder: &Path, text: &str) -> bool {
+        let has_text = |file| String::from_utf8_lossy(&std::fs::read(file).unwrap_or_default()).contains(text);
+        walk(folder).into_iter().any(has_text)
     }
 
     fn walk(folder: &Path) -> Vec<std::path::PathBuf> {

@@ -23,10 +23,11 @@ use crate::progress::{Progress, cancel_point};
 use crate::records::log::Change;
 use crate::records::postgres::errors::explained;
 use crate::records::postgres::schema::SCHEMA;
+use crate::records::purge::mark::PurgeMark;
 use crate::records::rules::log::append;
 use crate::records::sqlite::store::Database;
 use crate::records::transaction::{Authority, Select, SelectExt, Tx};
-use crate::types::RecordId;
+use crate::types::{Reach, RecordId};
 
 /// Held while a node is compared. It goes with its process.
 const LOCK: &str = "compare.lock";
@@ -89,6 +90,11 @@ impl Follower {
             .as_ref()
             .is_some_and(|before| before.incarnation != state.incarnation && before.store_id == state.store_id);
         let (follow, node) = (&projects::of(database)?, self.server.node());
+        let leaves_some = before.as_ref().is_some_and(|before| projects::leave_some(&before.follow, follow));
+        if before.as_ref().is_some_and(|before| before.follow != *follow) {
+            // If this is stopped, the copy is of neither list.
+            change_cursor(database, |cursor| cursor.follow = vec![Reach::EVERY.to_owned()])?;
+        }
         let mut compared = Compared::default();
         // What made room for another row, or has to wait for one, is fetched in the next round.
         for round in 0..ROUNDS {
@@ -100,7 +106,9 @@ impl Follower {
             if round == 0 {
                 compared.ranges = all.len() as u64;
                 if was_replaced {
-                    database.write(fence)?;
+                    // From here on, no other process of this node writes what the server of before has answered it: what is kept is
+                    // all.
+                    change_cursor(database, |cursor| cursor.sees = "\0".into())?;
                     let ranges = [RECORDS, LINKS].map(|table| ranges_of(table, &differing));
                     let mut lost = LostFile::of(self, state.now);
                     lost.keep(self, &mut client, database, ranges)?;
@@ -138,7 +146,14 @@ impl Follower {
             }
         }
         let cursor = state.cursor(follow);
-        database.write(|tx| cursor.store(tx))?;
+        database.write(|tx| {
+            if leaves_some {
+                // The files have it still, as after a purge.
+                let mark = PurgeMark::unwritten();
+                mark.write(tx, &mark)?;
+            }
+            cursor.store(tx)
+        })?;
         client.give_back();
         self.note_state(database, &state);
         Ok(compared)
@@ -155,12 +170,14 @@ fn ranges_of(table: i64, ranges: &[Unit]) -> Vec<(i64, i64)> {
     ranges.iter().filter(|(number, _)| *number == table).map(|&(_, range)| bounds(range)).collect()
 }
 
-/// From here on, no other process of this node writes what the server of before has answered it: what is kept is all.
-fn fence(tx: &dyn Tx) -> Result<()> {
-    match Cursor::stored(tx)? {
-        Some(cursor) => Cursor { sees: "\0".into(), ..cursor }.store(tx),
+fn change_cursor(database: &Database, change: impl Fn(&mut Cursor)) -> Result<()> {
+    database.write(|tx| match Cursor::stored(tx)? {
+        Some(mut cursor) => {
+            change(&mut cursor);
+            cursor.store(tx)
+        }
         None => Ok(()),
-    }
+    })
 }
 
 /// Makes a range of a table what the server has, and logs what changes for the indexes. Returns how many rows need another round.

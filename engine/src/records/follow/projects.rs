@@ -32,6 +32,11 @@ pub(super) fn of(database: &Database) -> Result<Vec<String>> {
     projects.ok_or_else(|| Error::unreadable("the copy does not say which projects it follows"))
 }
 
+/// Whether something that was followed is not any more. No project is every project.
+pub(super) fn leave_some(before: &[String], now: &[String]) -> bool {
+    !now.is_empty() && (before.is_empty() || before.iter().any(|project| !now.contains(project)))
+}
+
 /// Removes what earlier versions of memorist have left beside the copy, whose folder has this name: one more for each list of
 /// projects that was followed. No purge would reach them.
 pub(super) fn remove_old_copies(copy: &Path, name: &str) {

@@ -54,6 +54,34 @@ fn a_change_of_what_is_followed_removes_the_rest_and_holds_for_all_processes_of_
     assert_eq!(texts(&open(folder.path(), &team, &[])), texts(&all));
 }
 
+/// 40.3: a copy that is stopped on its way from one list to another is of neither.
+#[test]
+fn a_change_of_what_is_followed_that_is_stopped_and_undone_leaves_nothing() {
+    let Some(team) = team("a_change_of_what_is_followed_that_is_stopped") else { return };
+    let all = Node::of(&team.address());
+    for project in ["atlas", "hermes"] {
+        all.add(&of(project), NOW).unwrap();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(texts(&open(folder.path(), &team, &["hermes"])), ["of hermes"]);
+    let sql = "SELECT content FROM records ORDER BY content";
+    let here = |node: &Records| node.copy().reader().unwrap().all(sql, &[], |row| row.get::<String>(0)).unwrap();
+    for steps in 0.. {
+        let node = open(folder.path(), &team, &["atlas", "hermes"]);
+        let stopped = node.compare(&Steps(steps.into())).is_err();
+        let seen = here(&node);
+        drop(node);
+        let node = open(folder.path(), &team, &["hermes"]);
+        assert_eq!(texts(&node), ["of hermes"], "after {steps} steps");
+        let mark = node.unfinished_purge().unwrap().expect("its files may have more");
+        node.end_purge(&mark).unwrap();
+        if !stopped {
+            assert_eq!(seen.len(), 2);
+            break;
+        }
+    }
+}
+
 /// 40.3: what is here of before is no answer about what is followed now.
 #[test]
 fn a_node_that_follows_something_else_answers_only_once_it_has_copied_that() {
