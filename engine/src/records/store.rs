@@ -180,7 +180,7 @@ impl Records {
     pub fn end_purge(&self, mark: &PurgeMark) -> Result<()> {
         #[cfg(feature = "postgres")]
         if let Some(follower) = &self.follower {
-            follower.end_purge(mark)?;
+            follower.end_purge(&self.database, mark)?;
         }
         self.database.end_purge(mark)
     }

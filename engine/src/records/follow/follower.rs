@@ -10,6 +10,7 @@ use memorist_durable::LockedFile;
 use parking_lot::Mutex;
 use ulid::Ulid;
 
+use super::copies;
 use super::health::{Health, NodeState};
 use super::projects;
 use super::question::State;
@@ -69,7 +70,7 @@ impl Follower {
     pub(crate) fn of(database: &Database, paths: &StorePaths, team: &TeamSettings) -> Result<Self> {
         let node = node_id(database, team.lost_folder.as_deref())?;
         projects::set(database, &team.follow)?;
-        projects::remove_old_copies(paths.root(), &team.address.folder_name());
+        copies::remove_old(paths.root(), &team.address.folder_name());
         Ok(Follower {
             server: Server::new(Pool::new(team.address.clone()), node),
             reads: team.reads,

@@ -10,6 +10,7 @@
 //! | 0 | `cursor.rs` | how far a node has followed |
 //! | 0 | `health.rs` | how a node is doing |
 //! | 0 | `projects.rs` | which projects a node follows |
+//! | 0 | `copies.rs` | copies beside that of this node |
 //! | 0 | `once.rs` | a call asks once |
 //! | 1 | `question.rs` | what it asks the server |
 //! | 1 | `marks.rs` | purges of other nodes |
@@ -29,6 +30,7 @@
 mod apply;
 mod check;
 mod compare;
+mod copies;
 mod cursor;
 mod follower;
 mod health;

@@ -1,9 +1,6 @@
 //! Which projects a node follows. Its processes share one copy, so they follow the same ones: those in the settings of the
 //! process that was opened last.
 
-use std::fs;
-use std::path::Path;
-
 use crate::error::{Error, Result};
 use crate::records::meta;
 use crate::records::sqlite::store::Database;
@@ -35,18 +32,4 @@ pub(super) fn of(database: &Database) -> Result<Vec<String>> {
 /// Whether something that was followed is not any more. No project is every project.
 pub(super) fn leave_some(before: &[String], now: &[String]) -> bool {
     !now.is_empty() && (before.is_empty() || before.iter().any(|project| !now.contains(project)))
-}
-
-/// Removes what earlier versions of memorist have left beside the copy, whose folder has this name: one more for each list of
-/// projects that was followed. No purge would reach them.
-pub(super) fn remove_old_copies(copy: &Path, name: &str) {
-    let old = format!("{name}-");
-    let is_old =
-        |path: &Path| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(&old));
-    let beside = copy.parent().filter(|_| copy.ends_with(name)).and_then(|nodes| fs::read_dir(nodes).ok());
-    for path in beside.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).filter(|path| is_old(path)) {
-        if let Err(error) = fs::remove_dir_all(&path) {
-            tracing::warn!("{}: an old copy of the team store, which cannot be removed: {error}", path.display());
-        }
-    }
 }

@@ -2,23 +2,30 @@
 
 use std::sync::atomic::Ordering;
 
+use super::copies;
 use super::follower::Follower;
 use super::marks::PURGED;
 use crate::error::Result;
 use crate::records::meta;
 use crate::records::purge::mark::{self, PurgeMark};
+use crate::records::sqlite::store::Database;
 use crate::records::transaction::{Authority, Select};
 
 impl Follower {
-    /// Notes on the server that this node has cleaned its files.
-    pub(crate) fn end_purge(&self, mark: &PurgeMark) -> Result<()> {
-        self.server.write(|tx| {
-            if PurgeMark::read(tx as &dyn Select)?.as_ref().map(PurgeMark::id) != Some(mark.id()) {
-                return Ok(());
+    /// Notes on the server that this node has cleaned its files, if the mark is of a purge there. Then it removes the copies that
+    /// nobody would clean.
+    pub(crate) fn end_purge(&self, database: &Database, mark: &PurgeMark) -> Result<()> {
+        let is_of_team = self.server.write(|tx| {
+            if PurgeMark::read(tx as &dyn Select)?.as_ref().map(PurgeMark::id) == Some(mark.id()) {
+                meta::remove(tx, mark::KEY)?;
+                meta::put(tx, PURGED, mark.id().into())?;
             }
-            meta::remove(tx, mark::KEY)?;
-            meta::put(tx, PURGED, mark.id().into())
-        })
+            Ok(meta::text(tx, PURGED)?.as_deref() == Some(mark.id()))
+        })?;
+        match is_of_team {
+            true => copies::remove_others(&self.folder, &self.server.pool().address().folder_name(), database),
+            false => Ok(()),
+        }
     }
 
     /// Runs a purge of this process: what is removed is known.

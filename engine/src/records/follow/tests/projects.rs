@@ -1,13 +1,15 @@
 //! A node that follows some projects: what it says of others, and a change of what it follows.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use postgres_testing::Options;
 
 use super::super::cursor::Cursor;
 use super::*;
 use crate::records::Change;
+use crate::records::purge::mark::PurgeMark;
 use crate::records::transaction::SelectExt;
+use crate::types::Purge;
 
 fn of(project: &str) -> NewRecord {
     NewRecord { scope: Scope { agent: None, project: Some(project.into()) }, ..new(&format!("of {project}")) }
@@ -114,4 +116,39 @@ fn old_copies_of_a_node_are_removed() {
     }
     open(&copy, &team, &["hermes"]);
     assert!(copy.exists() && other.exists() && !old.exists());
+}
+
+/// 40.3: the same server by another address has another folder.
+#[test]
+fn a_purge_removes_copies_of_the_same_team_that_nobody_has_open() {
+    let Some(team) = team("a_purge_removes_copies_of_the_same_team") else { return };
+    let Some(other_team) = self::team("a_purge_leaves_copies_of_another_team") else { return };
+    // Else it is a copy of the same one.
+    let id = ulid::Ulid::generate();
+    other_team.execute(&format!("UPDATE memorist.meta SET value = '{id}' WHERE key = 'store_id'"));
+    let nodes = tempfile::tempdir().unwrap();
+    let copy_of = |address: &str| nodes.path().join(settings(address, &[]).address.folder_name());
+    let spelled = team.address().replace("127.0.0.1", "localhost");
+    assert_ne!(spelled, team.address());
+    let [own, same, other] =
+        [team.address(), spelled, other_team.address()].map(|address| (copy_of(&address), address));
+    let open = |(copy, address): &(PathBuf, String)| {
+        Records::open_node(&StorePaths::new(copy), &settings(address, &[])).unwrap()
+    };
+    let node = open(&own);
+    let [beside, elsewhere] = [open(&same), open(&other)];
+    assert!(beside.follow_for_all(&NoProgress).unwrap());
+    elsewhere.follow(&NoProgress).unwrap();
+    let purge = |text: &str| {
+        let id = node.add(&new(text), NOW).unwrap().id;
+        let removed = node.purge(&Purge::Ids(vec![id]), &Viewer::OWNER, &NoProgress).unwrap();
+        node.end_purge(&removed.mark).unwrap();
+    };
+    purge("the secret harbour");
+    assert!(same.0.exists(), "who has it open cleans it");
+    drop((beside, elsewhere));
+    node.end_purge(&PurgeMark::unwritten()).unwrap();
+    assert!(same.0.exists(), "nothing was purged");
+    purge("another secret harbour");
+    assert!(own.0.exists() && other.0.exists() && !same.0.exists());
 }
