@@ -132,7 +132,11 @@ struct Agents {
 
 impl Agents {
     fn start(user: &User<'_>, arguments: &[&str]) -> Self {
-        let arguments = [&["serve", "--profile", "full", "--http", "127.0.0.1:0"], arguments].concat();
+        Self::of_profile(user, "full", arguments)
+    }
+
+    fn of_profile(user: &User<'_>, profile: &str, arguments: &[&str]) -> Self {
+        let arguments = [&["serve", "--profile", profile, "--http", "127.0.0.1:0"], arguments].concat();
         let mut command = user.command(&arguments);
         let mut process = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stderr = BufReader::new(process.stderr.take().unwrap());
@@ -166,7 +170,7 @@ impl Agents {
         (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
     }
 
-    /// The result of a tool; an error of the tool as its text.
+    /// The result of a tool, as its text where it has no other; an error of the tool as its text.
     fn call(&self, token: &str, tool: &str, arguments: Value) -> Result<Value, String> {
         let params = json!({ "name": tool, "arguments": arguments });
         let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
@@ -178,7 +182,7 @@ impl Agents {
         let result = &body["result"];
         match result["isError"].as_bool() {
             Some(true) => Err(result["content"][0]["text"].as_str().unwrap().to_owned()),
-            _ => Ok(result["structuredContent"].clone()),
+            _ => Ok(result.get("structuredContent").unwrap_or(&result["content"][0]["text"]).clone()),
         }
     }
 }
@@ -433,9 +437,37 @@ fn a_node_says_of_a_project_that_it_does_not_follow_it() {
     assert!(says_so(&user.run(&add)));
     assert!(says_so(&user.run(&search)) && says_so(&user.run(&list)));
     assert!(!says_so(&user.run(&["search", "amber", "--project", "hermes"])));
+    for command in ["stats", "digest"] {
+        assert!(says_so(&user.run(&[command, "--project", "atlas"])), "{command}");
+    }
+    let missing = user.run(&["get", "1", "--project", "atlas"]);
+    assert!(!missing.status.success() && text(&missing.stderr).contains("does not follow the project \"atlas\""));
+    let some = "this node follows some projects alone";
+    let of_all = user.run(&["search", "amber", "--project", "*"]);
+    assert!(text(&of_all.stdout).contains(some), "{}", text(&of_all.stdout));
+    let core = Agents::of_profile(&user, "core", &[]);
+    let mudpuppy = Agents::of_profile(&user, "mudpuppy", &["--project", "atlas"]);
+    let says = |agents: &Agents, tool: &str, arguments: Value, what: &str| {
+        let said = agents.call(&agents.own_token, tool, arguments).map_or_else(|error| error, |said| said.to_string());
+        assert!(said.contains(what), "{tool}: {said}");
+    };
+    let atlas = "this node does not follow the project ";
+    for tool in ["memory_stats", "memory_digest", "memory_list"] {
+        says(&core, tool, json!({ "project": "atlas" }), atlas);
+        says(&core, tool, json!({ "project": "*" }), some);
+    }
+    says(&core, "memory_search", json!({ "query": "amber", "project": "atlas" }), atlas);
+    says(&core, "memory_search", json!({ "query": "amber", "project": "*" }), some);
+    says(&core, "memory_get", json!({ "id": 1, "project": "atlas" }), atlas);
+    says(&mudpuppy, "memory_search", json!({ "query": "amber" }), atlas);
+    says(&mudpuppy, "memory_get", json!({ "id": 1 }), atlas);
+    drop((core, mudpuppy));
     follow("[\"hermes\", \"atlas\"]");
     let found = user.run(&search);
     assert!(!says_so(&found) && text(&found.stdout).contains("the amber key"), "{}", text(&found.stdout));
+    follow("[]");
+    let of_all = user.run(&["search", "amber", "--project", "*"]);
+    assert!(!text(&of_all.stdout).contains(some) && text(&of_all.stdout).contains("the amber key"));
     assert_eq!(std::fs::read_dir(user.home.path().join("nodes")).unwrap().count(), 1, "one copy");
 }
 

@@ -32,6 +32,11 @@ impl Engine {
         self.store.records.unfollowed(project)
     }
 
+    /// The same to a viewer of whose memories some are on the server alone.
+    pub fn unfollowed_of(&self, viewer: &Viewer) -> Result<Option<String>> {
+        self.store.records.unfollowed_of(viewer)
+    }
+
     /// The projects in use, of what `viewer` sees, those with the most memories first, each with how many it has: what has
     /// expired is counted until it is removed.
     pub fn project_sizes(&self, viewer: &Viewer) -> Result<Vec<(String, u64)>> {

@@ -25,7 +25,7 @@ use crate::error::Result;
 use crate::paths::StorePaths;
 #[cfg(feature = "postgres")]
 use crate::progress::Progress;
-use crate::types::{Millis, NewSource, Record, RecordId, Viewer};
+use crate::types::{Millis, NewSource, Reach, Record, RecordId, Viewer};
 
 /// The records of one store. Any number of threads may use it, and any number of processes may open the same store.
 ///
@@ -287,6 +287,26 @@ impl Records {
             )));
         }
         let _ = project;
+        Ok(None)
+    }
+
+    /// What to say to a viewer of whose memories some are on the server alone.
+    pub fn unfollowed_of(&self, viewer: &Viewer) -> Result<Option<String>> {
+        match &viewer.project {
+            Reach::Own(project) | Reach::Only(project) => return self.unfollowed(project),
+            Reach::Shared => return Ok(None),
+            Reach::Every => {}
+        }
+        #[cfg(feature = "postgres")]
+        if let Some(follower) = &self.follower
+            && follower.follows_some(&self.database)?
+        {
+            return Ok(Some(
+                "this node follows some projects alone: the memories of the others are on the server and not found here; \
+                 `follow` below [server] in memorist.toml lists what it follows"
+                    .into(),
+            ));
+        }
         Ok(None)
     }
 

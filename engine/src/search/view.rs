@@ -12,7 +12,7 @@ use crate::error::{Error, IndexKind, Remedy, Result};
 use crate::keywords::KeywordSnapshot;
 use crate::records::{ModelId, Snapshot};
 use crate::sync::{Store, has_model};
-use crate::types::{Millis, Query, Reach, Seq};
+use crate::types::{Millis, Query, Seq};
 use crate::vectors::VectorSnapshot;
 
 /// How long the first search after opening waits for the checksums of an index; a gigabyte takes less.
@@ -117,9 +117,7 @@ impl SearchContext<'_> {
                 hidden |= &*self.superseded.get(&query.filter.viewer, &records)?;
             }
             warnings.extend(self.store.records.warnings());
-            if let Reach::Own(project) | Reach::Only(project) = &query.filter.viewer.project {
-                warnings.extend(self.store.records.unfollowed(project)?);
-            }
+            warnings.extend(self.store.records.unfollowed_of(&query.filter.viewer)?);
             return Ok(View { records, vectors, keywords, tail, hidden: Arc::new(hidden), warnings, remedy });
         }
         // It stays behind: an old copy has replaced it.

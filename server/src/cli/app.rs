@@ -101,6 +101,13 @@ impl App {
         config
     }
 
+    /// Notes that memories are on the server of a team alone, where they are.
+    pub fn note_unfollowed(&self, engine: &Engine) -> Result<(), Failure> {
+        let unfollowed = engine.unfollowed_of(&self.settings.context.defaults.own_viewer())?;
+        unfollowed.into_iter().for_each(|why| self.output().note(why));
+        Ok(())
+    }
+
     /// Tells people what is about to be fetched, its size and where it goes.
     pub fn announce(&self, plan: &Plan) {
         self.output().note(plan.to_string());

@@ -13,6 +13,7 @@ pub fn run(app: &App, args: Digest) -> Outcome {
     let params = DigestParams { feature: args.feature, max_tokens, ..DigestParams::default() };
     let engine = app.existing(Maintenance::Off)?;
     let result = ops::digest(&engine, &app.settings().context, params)?;
+    app.note_unfollowed(&engine)?;
     engine.close();
     app.output().result(&result, |digest| wire::markdown(digest).trim_end().to_owned())?;
     Ok(0)

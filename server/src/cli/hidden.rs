@@ -16,17 +16,16 @@ pub fn note(app: &App, engine: &Engine, found: usize) -> Result<(), Failure> {
     let defaults = &settings.context.defaults;
     // One that comes from the working folder is no mistake.
     let project = defaults.project().filter(|name| !settings.project_is_open && *name != Reach::EVERY);
-    if let Some(project) = project {
-        if let Some(why) = engine.unfollowed(project)? {
-            app.output().note(why);
-        } else if !engine.has_project(project, &Viewer::OWNER)? {
-            let projects = engine.project_sizes(&Viewer::OWNER)?;
-            let hint = match nearest(&projects, project) {
-                Some((likeness, known)) if likeness > LIKE => format!("did you mean {known:?}?"),
-                _ => "`memorist stats` names the projects".to_owned(),
-            };
-            app.output().note(format!("no memory belongs to a project {project:?}: {hint}"));
-        }
+    if let Some(project) = project
+        && !engine.has_project(project, &Viewer::OWNER)?
+        && engine.unfollowed(project)?.is_none()
+    {
+        let projects = engine.project_sizes(&Viewer::OWNER)?;
+        let hint = match nearest(&projects, project) {
+            Some((likeness, known)) if likeness > LIKE => format!("did you mean {known:?}?"),
+            _ => "`memorist stats` names the projects".to_owned(),
+        };
+        app.output().note(format!("no memory belongs to a project {project:?}: {hint}"));
     }
     let agent = defaults.agent().filter(|name| *name != Reach::EVERY && found == 0);
     if let Some(agent) = agent

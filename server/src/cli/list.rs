@@ -17,6 +17,7 @@ pub fn run(app: &App, args: &List) -> Outcome {
     let engine = app.existing(Maintenance::Off)?;
     let filter = filter(&args.filters, &app.settings().context.defaults);
     filter.validate()?;
+    app.note_unfollowed(&engine)?;
     if args.only.is_some() || args.order.is_some() {
         return in_order(app, engine, args, limit);
     }

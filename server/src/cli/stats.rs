@@ -18,6 +18,7 @@ pub fn run(app: &App) -> Outcome {
     let engine = app.existing(Maintenance::Off)?;
     let stats = ops::stats(&engine, &app.settings().context, &StatsParams::default())?;
     let indexes = engine.index_stats()?;
+    app.note_unfollowed(&engine)?;
     engine.close();
     let cache = match &app.settings().engine.model.source {
         ModelSource::Remote(provider) => provider.cache.as_ref().map(embed::cache_stats),

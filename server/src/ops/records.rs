@@ -65,7 +65,10 @@ pub fn get(engine: &Engine, context: &Context, params: &GetParams) -> Result<Get
             let links = links.iter().take(LINKS_SHOWN).map(|link| wire::step(record.id, link)).collect();
             Ok(GetResult { entry: Some(wire::Entry { links, more_links, ..wire::entry(record) }), error: None })
         }
-        Err(error @ Error::NotFound(_)) => Ok(GetResult { entry: None, error: Some(error.worded()) }),
+        Err(error @ Error::NotFound(_)) => {
+            let why = engine.unfollowed_of(&viewer)?.map_or_else(String::new, |why| format!("; {why}"));
+            Ok(GetResult { entry: None, error: Some(error.worded() + &why) })
+        }
         Err(error) => Err(error),
     }
 }

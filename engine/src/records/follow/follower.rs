@@ -115,6 +115,11 @@ impl Follower {
         Ok(follows.is_empty() || follows.iter().any(|followed| followed == project))
     }
 
+    /// Whether there may be projects whose memories are not copied.
+    pub(crate) fn follows_some(&self, database: &Database) -> Result<bool> {
+        Ok(!projects::of(database)?.is_empty())
+    }
+
     /// Notes what the server has said. Returns whether its clock is still as far ahead as it was: else what was read by the time of
     /// before may have expired.
     pub(super) fn note_state(&self, database: &Database, state: &State) -> bool {

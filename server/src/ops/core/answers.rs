@@ -28,10 +28,7 @@ pub fn unknown_project(engine: &Engine, context: &Context, project: &Patch<Strin
     if name == Reach::EVERY || context.defaults.is_only() {
         return Ok(None);
     }
-    if let Some(unfollowed) = engine.unfollowed(name)? {
-        return Ok(Some(format!("Note: {unfollowed}")));
-    }
-    if engine.has_project(name, &Viewer::OWNER)? {
+    if engine.unfollowed(name)?.is_some() || engine.has_project(name, &Viewer::OWNER)? {
         return Ok(None);
     }
     let projects = engine.project_sizes(&Viewer::OWNER)?;
@@ -41,6 +38,11 @@ pub fn unknown_project(engine: &Engine, context: &Context, project: &Patch<Strin
         _ => "memory_stats names the projects.".to_owned(),
     };
     Ok(Some(format!("No memory belongs to a project {name:?}: {hint}")))
+}
+
+/// A note that memories are on the server of a team alone.
+pub fn unfollowed(engine: &Engine, viewer: &Viewer) -> Result<Option<String>> {
+    Ok(engine.unfollowed_of(viewer)?.map(|why| format!("Note: {why}")))
 }
 
 /// A note that there are memories of projects, for a call that looks at global ones alone and shows little.
@@ -66,9 +68,13 @@ pub fn nearest<'a>(names: &'a [(String, u64)], name: &str) -> Option<(f64, &'a s
     best.map(|(likeness, _, known)| (likeness, known))
 }
 
-/// Why there is no memory with this id: it may have been deleted. Its text is not repeated: it may have been deleted for that.
+/// Why there is no memory with this id: it may have been deleted, or be on the server of a team alone. The text of a deleted one is not
+/// repeated: it may have been deleted for that.
 pub fn absent(engine: &Engine, id: RecordId, viewer: &Viewer, error: Error) -> Result<Error> {
-    let Some(gone) = engine.gone(id, viewer)? else { return Ok(error) };
+    let Some(gone) = engine.gone(id, viewer)? else {
+        let unfollowed = engine.unfollowed_of(viewer)?;
+        return Ok(unfollowed.map_or(error, |why| Error::invalid("id", format!("memory {id} is not found; {why}"))));
+    };
     let (how, read) = match (gone.deleted_at, gone.record.expires_at) {
         (Some(at), _) => (format!("was deleted {}", moment(at)), "memory_get with includeDeleted"),
         (None, Some(at)) => (format!("has expired {}", moment(at)), "memory_get"),

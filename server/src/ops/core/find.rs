@@ -8,7 +8,7 @@ use memorist_engine::types::{
 };
 use memorist_engine::{Engine, Error, Result};
 
-use super::answers::{absent, max_tokens, other_projects, unknown_project};
+use super::answers::{absent, max_tokens, other_projects, unfollowed, unknown_project};
 use super::changes::Fields;
 use crate::ops;
 use crate::ops::Context;
@@ -78,9 +78,8 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
     let mut notes: Vec<_> = remarks.lines("minRelevance: 0").into_iter().map(|line| format!("Note: {line}")).collect();
     let result = wire::search_page(&reply, params, &query, shown, shown < reply.hits.len());
     notes.extend(result.next_cursor.map(|cursor| format!("More: cursor {cursor}")));
-    let warnings: Vec<_> = result.warnings.into_iter().map(|warning| format!("Note: {warning}")).collect();
-    notes.extend(unknown_project(engine, context, &params.project)?.filter(|note| !warnings.contains(note)));
-    notes.extend(warnings);
+    notes.extend(unknown_project(engine, context, &params.project)?);
+    notes.extend(result.warnings.into_iter().map(|warning| format!("Note: {warning}")));
     if reply.hits.len() < query.limit {
         notes.extend(other_projects(engine, context, &query.filter.viewer)?);
     }
@@ -164,6 +163,7 @@ pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<S
         notes.extend(other_projects(engine, context, &viewer)?);
     }
     notes.extend(unknown_project(engine, context, &params.project)?);
+    notes.extend(unfollowed(engine, &viewer)?);
     if records.iter().any(|listed| listed.gone.is_some()) {
         notes.push("memory_undo brings one back.".to_owned());
     }

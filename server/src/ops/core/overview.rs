@@ -8,7 +8,7 @@ use memorist_engine::types::{
 };
 use memorist_engine::{Engine, Result};
 
-use super::answers::{other_projects, unknown_project};
+use super::answers::{other_projects, unfollowed, unknown_project};
 use crate::ops::{self, Context};
 use crate::wire::core::{DigestParams, Line, Page, beginning, one_line};
 use crate::wire::{self, Past, StatsParams, day};
@@ -102,8 +102,9 @@ pub fn digest(engine: &Engine, context: &Context, params: DigestParams) -> Resul
     let left = digest.total.saturating_sub(shown.len() as u64 + digest.outdated);
     let more = (left > 0).then(|| format!("{left} more: memory_list, memory_search."));
     let unknown = unknown_project(engine, context, &params.project)?;
+    let unfollowed = unfollowed(engine, &query.viewer)?;
     let others = other_projects(engine, context, &query.viewer)?;
-    Ok(page.finish(more.into_iter().chain(unknown).chain(others)))
+    Ok(page.finish(more.into_iter().chain(unknown).chain(unfollowed).chain(others)))
 }
 
 fn memories(number: u64) -> String {
@@ -203,5 +204,6 @@ pub fn stats(engine: &Engine, context: &Context, params: &StatsParams) -> Result
     }
     lines.extend(stats.model.map(|model| format!("model: {model}")));
     lines.extend(unknown_project(engine, context, &params.project)?);
+    lines.extend(unfollowed(engine, &viewer)?);
     Ok(lines.join("\n"))
 }
