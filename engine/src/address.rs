@@ -111,6 +111,12 @@ impl ServerAddress {
     pub(crate) fn missing_password(&self) -> String {
         let line = passwords::names(&self.config).unwrap_or_default().join(":");
         let file = passwords::file().unwrap_or_else(|| "~/.pgpass".into());
+        if passwords::is_exposed(&file) {
+            let file = file.display();
+            return format!(
+                "it asks for a password, and {file} is not used, because others can read it: run `chmod 600 {file}`"
+            );
+        }
         format!(
             "it asks for a password, and none is known; add the line {line}:PASSWORD to {}, which nobody else may read \
              (chmod 600), or set PGPASSWORD",
@@ -307,14 +313,25 @@ mod passwords {
 
     /// The text of the file, unless others can read it.
     pub(super) fn read(path: &Path) -> Option<String> {
-        let found = fs::metadata(path).ok()?;
-        #[cfg(unix)]
-        if std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o077 != 0 {
+        if is_exposed(path) {
             let path = path.display();
             tracing::warn!("{path} is not used for passwords, because others can read it: run `chmod 600 {path}`");
             return None;
         }
-        fs::read_to_string(path).ok().filter(|_| found.is_file())
+        fs::read_to_string(path).ok().filter(|_| path.is_file())
+    }
+
+    /// Whether others can read a file that is there.
+    #[cfg(unix)]
+    pub(super) fn is_exposed(path: &Path) -> bool {
+        use std::os::unix::fs::PermissionsExt;
+        fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o077 != 0)
+    }
+
+    /// As there, nobody looks.
+    #[cfg(not(unix))]
+    pub(super) fn is_exposed(_: &Path) -> bool {
+        false
     }
 
     /// The file that may have the password.
