@@ -12,6 +12,12 @@ pub fn now() -> Millis {
         .map_or(0, |since| since.as_millis().min(i64::MAX as u128) as Millis)
 }
 
+/// How far another clock is ahead of the system's, which said `now` between a question and its answer; 0 if it may be the same.
+#[cfg(feature = "postgres")]
+pub(crate) fn ahead(now: Millis, asked: Millis, answered: Millis) -> Millis {
+    now - now.clamp(asked, answered.max(asked))
+}
+
 /// What a store takes for the present time: of what is saved, and for expiry. The system's clock by default.
 #[derive(Clone, Default)]
 pub struct Clock(Option<Arc<dyn Fn() -> Millis + Send + Sync>>);

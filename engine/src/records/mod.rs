@@ -44,7 +44,7 @@ mod writing;
 #[cfg(feature = "postgres")]
 pub use follow::{Compared, NodeState};
 #[cfg(feature = "postgres")]
-pub(crate) use follow::{FOLLOW_AGAIN, in_one_call};
+pub(crate) use follow::{FOLLOW_AGAIN, clock_warning, in_one_call};
 pub use jobs::MAX_JOB_FAILURES;
 pub use log::{Change, LogEntry};
 pub use models::{NextModel, Pending, Refused};

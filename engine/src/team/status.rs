@@ -3,7 +3,9 @@
 use tokio_postgres::Row;
 
 use super::server::TeamServer;
+use crate::clock;
 use crate::error::{Error, Result};
+use crate::records::clock_warning;
 use crate::records::postgres::connection::Client;
 use crate::records::postgres::schema::{FORMAT, SCHEMA};
 use crate::types::Millis;
@@ -40,6 +42,8 @@ pub struct ServerStatus {
     pub tokens: u64,
     /// The server's clock.
     pub now: Millis,
+    /// How far it is ahead of this machine's, in milliseconds: 0 where it lies between the question and the answer.
+    pub clock_ahead: Millis,
 }
 
 /// A server between two starts.
@@ -115,6 +119,7 @@ impl ServerStatus {
         if !self.fsync {
             warnings.push("fsync is off: a power cut may lose or damage everything".to_owned());
         }
+        warnings.extend(clock_warning(self.clock_ahead));
         warnings
     }
 }
@@ -125,6 +130,7 @@ fn epoch(time: &str) -> String {
 }
 
 fn status(client: &mut Client) -> Result<ServerStatus> {
+    let asked = clock::now();
     let server = one(
         client,
         &format!(
@@ -140,6 +146,7 @@ fn status(client: &mut Client) -> Result<ServerStatus> {
             epoch("clock_timestamp()"),
         ),
     )?;
+    let (now, answered): (Millis, _) = (server.try_get(6)?, clock::now());
     let standbys = one(
         client,
         "SELECT count(*), count(sync_state), count(*) FILTER (WHERE sync_state IN ('sync', 'quorum'))
@@ -174,7 +181,8 @@ fn status(client: &mut Client) -> Result<ServerStatus> {
                 .flatten()
                 .and_then(|digits| u32::from_str_radix(&digits, 16).ok()),
         },
-        now: server.try_get(6)?,
+        now,
+        clock_ahead: clock::ahead(now, asked, answered),
         bytes: server.try_get::<_, i64>(7)?.unsigned_abs(),
         memories: server.try_get::<_, i64>(8)?.unsigned_abs(),
         tokens: server.try_get::<_, i64>(9)?.unsigned_abs(),

@@ -76,10 +76,7 @@ impl Standing {
                     lines.push(line("", format!("the copy of this machine is {} old", format::micros(age))));
                 }
                 lines.extend(self.error().map(|why| line("", format!("this machine does not follow: {why}"))));
-                let clock = node.as_ref().and_then(NodeState::clock_warning);
-                lines.extend(
-                    status.warnings().into_iter().chain(clock).map(|warning| line("", format!("warning: {warning}"))),
-                );
+                lines.extend(status.warnings().into_iter().map(|warning| line("", format!("warning: {warning}"))));
                 lines
             }
         }

@@ -135,6 +135,13 @@ impl Follower {
         false
     }
 
+    /// Goes by what another process of this node has noted.
+    pub(super) fn read_clock(&self, database: &Database) -> Result<()> {
+        let ahead = meta::integer(&*database.reader()?, CLOCK)?.unwrap_or_default();
+        self.ahead.store(ahead, Ordering::Relaxed);
+        Ok(())
+    }
+
     /// How far the clock of the server was last ahead of this machine's, in milliseconds: what expires does so everywhere at once.
     pub(crate) fn ahead(&self) -> Millis {
         self.ahead.load(Ordering::Relaxed)

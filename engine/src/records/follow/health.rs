@@ -39,15 +39,20 @@ pub struct NodeState {
 impl NodeState {
     /// What to say of a clock of this machine that is wrong.
     pub fn clock_warning(&self) -> Option<String> {
-        let apart = Duration::from_millis(self.clock_ahead.unsigned_abs());
-        let how = if self.clock_ahead > 0 { "behind" } else { "ahead of" };
-        (apart >= MOST_APART).then(|| {
-            let minutes = (apart.as_secs() + 30) / 60;
-            format!(
-                "the clock of this machine is {minutes} minutes {how} that of the server, by which memories expire; set it"
-            )
-        })
+        clock_warning(self.clock_ahead)
     }
+}
+
+/// What to say where the clock of the server is so far ahead of this machine's.
+pub(crate) fn clock_warning(ahead: Millis) -> Option<String> {
+    let apart = Duration::from_millis(ahead.unsigned_abs());
+    let how = if ahead > 0 { "behind" } else { "ahead of" };
+    (apart >= MOST_APART).then(|| {
+        let minutes = (apart.as_secs() + 30) / 60;
+        format!(
+            "the clock of this machine is {minutes} minutes {how} that of the server, by which memories expire; set it"
+        )
+    })
 }
 
 /// Why a node cannot follow. A full disk is its own, not that of the server.

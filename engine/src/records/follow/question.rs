@@ -139,7 +139,7 @@ pub(super) fn news(client: &mut Client, cursor: Option<&Cursor>, node: &str, mea
                     store_id: first.store_id,
                     sees: first.sees,
                     now,
-                    ahead: now - now.clamp(asked, clock::now().max(asked)),
+                    ahead: clock::ahead(now, asked, clock::now()),
                     is_of_another_cluster: trimmed_below > next || last.is_some_and(|last| last >= next),
                     trimmed_below,
                 });

@@ -32,6 +32,7 @@ impl Follower {
             let age = SystemTime::now().duration_since(followed).unwrap_or_default();
             if lock.is_none() && age < LATE && self.has_copy(database)? {
                 self.health.lock().note_other(age);
+                self.read_clock(database)?;
                 return Ok(false);
             }
         }

@@ -6,6 +6,7 @@ use postgres_testing::Options;
 
 use super::*;
 use crate::records::transaction::{Authority, SelectExt};
+use crate::team::TeamServer;
 
 /// What a node with this address says that cannot follow.
 fn said(address: &str) -> String {
@@ -101,5 +102,41 @@ fn what_expires_does_so_by_the_clock_of_the_server_and_one_that_differs_is_warne
         assert!(said.contains(warned) && said.is_empty() == warned.is_empty(), "{set}: {said}");
         // A new process goes by it from the beginning, whether the server answers or not.
         assert_eq!(minutes(&open()), i64::from(set));
+    }
+}
+
+/// A process that has nothing to ask reads the copy of another one, and goes by its clock.
+#[test]
+fn a_process_that_does_not_follow_knows_when_the_clock_of_the_server_changes() {
+    let Some(team) = team("a_process_that_does_not_follow_knows_when_the_clock") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let open = || Records::open_node(&StorePaths::new(folder.path()), &settings(&team.address(), &[])).unwrap();
+    let [first, second] = [open(), open()];
+    for minutes in [5, -3, 0] {
+        set_clock(&team, minutes);
+        assert!(first.follow_for_all(&NoProgress).unwrap() && !second.follow_for_all(&NoProgress).unwrap());
+        assert_eq!(second.clock_ahead(), first.clock_ahead());
+        assert_eq!((second.clock_ahead() + 500).div_euclid(60_000), i64::from(minutes));
+        assert_eq!(second.warnings().is_empty(), minutes == 0, "{:?}", second.warnings());
+    }
+}
+
+#[test]
+fn the_status_of_a_server_warns_of_clocks_that_differ() {
+    let Some(team) = team("the_status_of_a_server_warns_of_clocks") else { return };
+    let warned = || {
+        let status = TeamServer::new(ServerAddress::parse(&team.address()).unwrap()).status().unwrap();
+        status.warnings().into_iter().find(|warning| warning.contains("the clock of this machine"))
+    };
+    assert_eq!(warned(), None);
+    team.execute(&format!("CREATE SCHEMA other; GRANT USAGE ON SCHEMA other TO PUBLIC; ALTER DATABASE {} SET search_path = other, pg_catalog", team.name()));
+    for (minutes, expected) in [(1, None), (5, Some("5 minutes behind")), (-3, Some("3 minutes ahead of"))] {
+        team.execute(&format!(
+            "CREATE OR REPLACE FUNCTION other.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS
+                 $$ SELECT pg_catalog.clock_timestamp() + interval '{minutes} minutes' $$"
+        ));
+        let said = warned();
+        assert_eq!(said.is_some(), expected.is_some(), "{minutes}: {said:?}");
+        assert!(said.unwrap_or_default().contains(expected.unwrap_or_default()), "{minutes}");
     }
 }
