@@ -502,3 +502,40 @@ fn a_project_that_the_server_has_lost_as_a_whole_is_imported_with_its_links() {
     let links = document(&links)["entry"]["links"].clone();
     assert_eq!((links.as_array().unwrap().len(), &links[0]["id"]), (1, &1.into()), "{links}");
 }
+
+/// 40.8.
+#[test]
+fn the_clock_of_the_server_decides_what_has_expired_and_how_long_a_distance_is() {
+    let Some(cluster) = shared("the_clock_of_the_server_decides_what_has_expired") else { return };
+    let database = cluster.database();
+    let user = User::new(&database);
+    assert!(user.run(&["server", "init"]).status.success());
+    let set_clock = |minutes: i64| {
+        let clock = r"clock_timestamp\(\)( \+ interval '[^']*')?";
+        let set = format!("clock_timestamp() + interval '{minutes} minutes'");
+        let news = "pg_get_functiondef('memorist.news'::regproc)";
+        database.execute(&format!("DO $$ BEGIN EXECUTE regexp_replace({news}, $a${clock}$a$, $a${set}$a$); END $$"));
+        // From here on, the node knows.
+        assert!(user.run(&["list"]).status.success());
+    };
+    let in_minutes = |minutes: i64| (memorist_engine::now() + minutes * 60_000).to_string();
+    let run = |arguments: &[&str]| user.run(&[arguments, &["--json"]].concat());
+    let add = |content: &str, at: &str| run(&["add", content, "--expires-at", at]);
+    let ends_in = |id: &str| {
+        let at = document(&run(&["get", id]))["entry"]["expiresAt"].as_i64().unwrap();
+        (at - memorist_engine::now() + 30_000).div_euclid(60_000)
+    };
+    set_clock(30);
+    let refused = add("the ferry is late", &in_minutes(20));
+    let said = text(&refused.stdout);
+    assert!(!refused.status.success() && said.contains("is in the past"), "{said}");
+    let saved = document(&add("the ferry is late", "in 10 minutes"));
+    let id = saved["id"].to_string();
+    assert_eq!(ends_in(&id), 40);
+    assert!(run(&["update", &id, "--expires-at", "in 20 minutes"]).status.success());
+    assert_eq!(ends_in(&id), 50);
+    assert!(run(&["update", &id, "--expires-at", &in_minutes(35)]).status.success());
+    assert_eq!(ends_in(&id), 35, "a moment is a moment");
+    set_clock(-30);
+    assert!(add("the ferry is early", &in_minutes(-20)).status.success());
+}

@@ -12,7 +12,7 @@ use crate::progress::{Progress, cancel_point};
 #[cfg(feature = "postgres")]
 use crate::records::{Compared, NodeState, in_one_call};
 use crate::text::token_hash;
-use crate::types::TokenRights;
+use crate::types::{Millis, TokenRights};
 
 impl Engine {
     /// How this node is doing; `None` where the records are in the store's folder.
@@ -27,6 +27,16 @@ impl Engine {
         return in_one_call(|| call(self));
         #[cfg(not(feature = "postgres"))]
         call(self)
+    }
+
+    /// The present time, by the clock of the settings; on a node of a team, by that of its server as far as it is known.
+    pub fn now(&self) -> Millis {
+        self.store.now()
+    }
+
+    /// How far the clock of a team is ahead of this machine's, in milliseconds.
+    pub fn clock_ahead(&self) -> Millis {
+        self.store.records.clock_ahead()
     }
 
     /// Compares the copy of this node with the server, and makes it the same.

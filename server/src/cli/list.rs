@@ -92,11 +92,11 @@ pub fn filter(filters: &Filters, defaults: &Defaults) -> Filter {
         min_importance: filters.min_importance.map(|Importance(least)| least),
         min_confidence: filters.min_confidence,
         viewer: defaults.own_viewer(),
-        created_after: filters.created_after.map(|Past(at)| at),
+        created_after: filters.created_after.map(Past::at),
         created_before: filters.created_before.map(|end| end.after(filters.created_after)),
-        updated_after: filters.updated_after.map(|Past(at)| at),
+        updated_after: filters.updated_after.map(Past::at),
         updated_before: filters.updated_before.map(|end| end.after(filters.updated_after)),
-        happens_after: filters.happens_after.map(|Future(at)| at),
+        happens_after: filters.happens_after.map(Future::at),
         happens_before: filters.happens_before.map(|end| end.after(filters.happens_after)),
     }
 }

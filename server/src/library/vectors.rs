@@ -95,7 +95,7 @@ impl Library {
         let params: UpdateParams = parsed(given)?;
         let id = params.id.0.into();
         let viewer = self.context.defaults.viewer(&params.project, &params.agent)?;
-        let update = ops::checked_fields(params)?;
+        let update = ops::checked_fields(&self.engine, params)?;
         self.adopt_model(vector.len(), || self.engine.check_update_with(id, &update, &viewer, vector))?;
         let mut outcome = self.engine.update_with(id, &update, &viewer, vector)?;
         self.stands_for_the_whole(&mut outcome.embedding);
@@ -117,7 +117,7 @@ impl Library {
                 "supersedes, contradicts and related are for single memories without a vector; link them afterwards";
             return Err(Problem::input(why));
         }
-        Ok(wire::new_record(params, &self.context.defaults)?)
+        Ok(wire::new_record(params.by_clock(self.engine.clock_ahead()), &self.context.defaults)?)
     }
 
     fn nothing_embeds(&self) -> bool {

@@ -77,7 +77,7 @@ pub fn get(engine: &Engine, context: &Context, params: &GetParams) -> Result<Get
 pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Result<UpdateResult> {
     let id = params.id.0;
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
-    let update = checked_update(params)?;
+    let update = checked_update(engine, params)?;
     match engine.update(id.into(), &update, &viewer) {
         Ok(outcome) => Ok(UpdateResult::of(&outcome)),
         Err(error @ Error::NotFound(_)) => Ok(UpdateResult::none(&error)),
@@ -117,11 +117,11 @@ pub fn list_filter(context: &Context, params: &ListParams) -> Result<Filter> {
         kinds: params.entry_types.clone().unwrap_or_default(),
         tags: params.tags.clone().unwrap_or_default(),
         min_importance: params.min_importance.map(|wire::Importance(least)| least),
-        created_after: params.created_after.map(|wire::Past(at)| at),
+        created_after: params.created_after.map(wire::Past::at),
         created_before: params.created_before.map(|end| end.after(params.created_after)),
-        updated_after: params.updated_after.map(|wire::Past(at)| at),
+        updated_after: params.updated_after.map(wire::Past::at),
         updated_before: params.updated_before.map(|end| end.after(params.updated_after)),
-        happens_after: params.happens_after.map(|wire::Future(at)| at),
+        happens_after: params.happens_after.map(wire::Future::at),
         happens_before: params.happens_before.map(|end| end.after(params.happens_after)),
         ..Filter::of(context.defaults.viewer(&params.project, &params.agent)?)
     })

@@ -35,8 +35,8 @@ pub fn to_save(engine: &Engine, context: &Context, params: AddParams) -> Result<
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let links = links(engine, &params, &viewer)?;
     let given = fields_given(&params);
-    let record = wire::new_record(params, &context.defaults)?;
-    check_expiry(record.expires_at)?;
+    let record = wire::new_record(params.by_clock(engine.clock_ahead()), &context.defaults)?;
+    check_expiry(engine, record.expires_at)?;
     Ok(Save { update: given.update(&record), record, links, viewer })
 }
 
@@ -83,8 +83,8 @@ fn added(engine: &Engine, context: &Context, Save { record, links, viewer, .. }:
 /// Saves a memory as it is, without a search for similar ones.
 pub fn save(engine: &Engine, context: &Context, params: AddParams) -> Result<AddResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
-    let record = wire::new_record(params, &context.defaults)?;
-    check_expiry(record.expires_at)?;
+    let record = wire::new_record(params.by_clock(engine.clock_ahead()), &context.defaults)?;
+    check_expiry(engine, record.expires_at)?;
     let outcome = engine.add(&record)?;
     let mut result = result_of(engine, context, &outcome, &viewer);
     result.notes.extend(unfollowed(engine, &record));
@@ -134,23 +134,23 @@ fn named(id: RecordId, similar: Result<Vec<Similar>>) -> (Vec<String>, Vec<Sugge
 }
 
 /// The change that the parameters name.
-pub fn checked_update(params: UpdateParams) -> Result<RecordUpdate> {
-    let update = checked_fields(params)?;
+pub fn checked_update(engine: &Engine, params: UpdateParams) -> Result<RecordUpdate> {
+    let update = checked_fields(engine, params)?;
     update.validate()?;
     Ok(update)
 }
 
 /// The same, where there may be nothing to change but the vector.
-pub fn checked_fields(params: UpdateParams) -> Result<RecordUpdate> {
-    let update = wire::record_update(params)?;
-    check_expiry(update.expires_at.flatten())?;
+pub fn checked_fields(engine: &Engine, params: UpdateParams) -> Result<RecordUpdate> {
+    let update = wire::record_update(params.by_clock(engine.clock_ahead()))?;
+    check_expiry(engine, update.expires_at.flatten())?;
     Ok(update)
 }
 
 /// A memory that nobody would ever see is a mistake.
-fn check_expiry(at: Option<Millis>) -> Result<()> {
+fn check_expiry(engine: &Engine, at: Option<Millis>) -> Result<()> {
     match at {
-        Some(at) if at <= memorist_engine::now() => {
+        Some(at) if at <= engine.now() => {
             let at = wire::moment(at);
             let why = format!("{at} is in the past; leave it out to keep the memory, or delete it with memory_delete");
             Err(Error::invalid("expires_at", why))

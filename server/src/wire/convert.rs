@@ -44,8 +44,8 @@ pub fn new_record(params: AddParams, defaults: &Defaults) -> Result<NewRecord> {
         record.importance = importance;
     }
     record.tags = params.tags.unwrap_or_default();
-    record.expires_at = params.expires_at.map(|Future(at)| at);
-    record.valid = Span { from: params.valid_from.map(|Past(at)| at), to: params.valid_to.map(|Past(at)| at) };
+    record.expires_at = params.expires_at.map(Future::at);
+    record.valid = Span { from: params.valid_from.map(Past::at), to: params.valid_to.map(Past::at) };
     record.body = params.body;
     if let Some(Value::Object(fields)) = &mut record.body
         && fields.contains_key("title")
@@ -76,7 +76,7 @@ pub fn new_record(params: AddParams, defaults: &Defaults) -> Result<NewRecord> {
 
 /// The fields of the body of a task; null removes one.
 fn task_fields(status: Option<String>, due: Option<Option<Future>>) -> Map<String, Value> {
-    let due = due.map(|due| ("due".to_owned(), due.map_or(Value::Null, |Future(at)| at.into())));
+    let due = due.map(|due| ("due".to_owned(), due.map_or(Value::Null, |due| due.at().into())));
     let status = status.map(|status| ("status".to_owned(), status.into()));
     status.into_iter().chain(due).collect()
 }
@@ -95,11 +95,11 @@ pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Re
         min_importance: params.min_importance.map(|Importance(least)| least),
         min_confidence: params.min_confidence,
         viewer: defaults.viewer(&params.project, &params.agent)?,
-        created_after: params.created_after.map(|Past(at)| at),
+        created_after: params.created_after.map(Past::at),
         created_before: params.created_before.map(|end| end.after(params.created_after)),
-        updated_after: params.updated_after.map(|Past(at)| at),
+        updated_after: params.updated_after.map(Past::at),
         updated_before: params.updated_before.map(|end| end.after(params.updated_after)),
-        happens_after: params.happens_after.map(|Future(at)| at),
+        happens_after: params.happens_after.map(Future::at),
         happens_before: params.happens_before.map(|end| end.after(params.happens_after)),
     };
     if params.vector_weight.is_some() || params.keyword_weight.is_some() {
@@ -408,9 +408,9 @@ pub fn record_update(params: UpdateParams) -> Result<RecordUpdate> {
         tags: params.tags,
         add_tags: params.add_tags.unwrap_or_default(),
         remove_tags: params.remove_tags.unwrap_or_default(),
-        expires_at: params.expires_at.into_option().map(|at| at.map(|Future(at)| at)),
-        valid_from: params.valid_from.into_option().map(|at| at.map(|Past(at)| at)),
-        valid_to: params.valid_to.into_option().map(|at| at.map(|Past(at)| at)),
+        expires_at: params.expires_at.into_option().map(|at| at.map(Future::at)),
+        valid_from: params.valid_from.into_option().map(|at| at.map(Past::at)),
+        valid_to: params.valid_to.into_option().map(|at| at.map(Past::at)),
         body: params.body.into_option(),
         body_fields: task_fields(params.status, params.due.into_option()),
         reason: params.reason,

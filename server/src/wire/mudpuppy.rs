@@ -5,11 +5,11 @@ use memorist_engine::types::{Kind, MAX_LIMIT, MatchSource, Mode, Scale};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Detail;
 use super::place::PlaceInfo;
 use super::results;
 use super::types::{by_type, kinds_shown_as};
 use super::values::{Importance, Int};
-use super::{Detail, Future};
 
 /// What a memory is about.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -115,7 +115,7 @@ impl From<AddParams> for super::AddParams {
             importance: Some(Importance(params.importance.0)),
             tags: params.tags,
             // The engine refuses times that look like seconds.
-            expires_at: params.expires_at.map(|Int(at)| Future(at)),
+            expires_at: params.expires_at.map(|Int(at)| at.into()),
             ..Default::default()
         }
     }

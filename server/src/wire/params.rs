@@ -1,7 +1,7 @@
 //! Parameters of the tools. The doc comments are the descriptions that a model reads: keep them short, as every session
 //! pays for them.
 
-use memorist_engine::types::{Kind, Mode, Scale, WEAK};
+use memorist_engine::types::{Kind, Millis, Mode, Scale, WEAK};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -425,6 +425,32 @@ pub struct UpdateParams {
     pub agent: Patch<String>,
 }
 
+impl AddParams {
+    /// The same where another clock decides, which is ahead of this machine's by so much.
+    pub fn by_clock(self, ahead: Millis) -> Self {
+        AddParams {
+            expires_at: self.expires_at.map(|at| at.by_clock(ahead)),
+            valid_from: self.valid_from.map(|at| at.by_clock(ahead)),
+            valid_to: self.valid_to.map(|at| at.by_clock(ahead)),
+            due: self.due.map(|at| at.by_clock(ahead)),
+            ..self
+        }
+    }
+}
+
+impl UpdateParams {
+    /// As [`AddParams::by_clock`].
+    pub fn by_clock(self, ahead: Millis) -> Self {
+        UpdateParams {
+            expires_at: self.expires_at.map(|at| at.by_clock(ahead)),
+            valid_from: self.valid_from.map(|at| at.by_clock(ahead)),
+            valid_to: self.valid_to.map(|at| at.by_clock(ahead)),
+            due: self.due.map(|at| at.by_clock(ahead)),
+            ..self
+        }
+    }
+}
+
 pub(super) fn object_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "object" })
 }
@@ -487,7 +513,7 @@ mod tests {
     fn a_number_that_looks_like_seconds_is_refused_and_an_early_date_is_not() {
         let asked = |at| from_value::<SearchParams>(json!({ "query": "x", "createdAfter": at }));
         assert!(asked(json!(1_738_540_800)).unwrap_err().to_string().contains("1738540800000"));
-        assert_eq!(asked(json!(0)).unwrap().created_after, Some(Past(0)));
-        assert_eq!(asked(json!("1970-01-02T00:00Z")).unwrap().created_after, Some(Past(86_400_000)));
+        assert_eq!(asked(json!(0)).unwrap().created_after.map(Past::at), Some(0));
+        assert_eq!(asked(json!("1970-01-02T00:00Z")).unwrap().created_after.map(Past::at), Some(86_400_000));
     }
 }

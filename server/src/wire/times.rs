@@ -14,13 +14,21 @@ use super::values::{When, WholeOr, inline_schema};
 
 /// A time that is mostly in the past: as [`When`], or "7d" for seven days ago, or "last week" for its beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub struct Past(pub Millis);
+#[serde(into = "Millis")]
+pub struct Past(Moment);
 
 /// A time that is mostly in the future: as [`When`], or "7d" for in seven days, or "next week" for its beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub struct Future(pub Millis);
+#[serde(into = "Millis")]
+pub struct Future(Moment);
+
+/// A moment by the clock of this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Moment {
+    at: Millis,
+    /// It was given as a distance from now.
+    is_distance: bool,
+}
 
 /// The end of a range of times that are mostly in the past: as [`Past`]. A day is in the range; a week, month or year is if
 /// the range begins with it, too.
@@ -37,13 +45,19 @@ struct Named {
     start: Millis,
     end: Millis,
     is_day: bool,
+    is_distance: bool,
 }
 
 impl Named {
     fn of(start: &Zoned, unit: &str) -> Self {
         let end = span(1, unit).and_then(|span| start.checked_add(span).ok());
         let millis = |at: &Zoned| at.timestamp().as_millisecond();
-        Named { start: millis(start), end: millis(end.as_ref().unwrap_or(start)), is_day: unit == "day" }
+        let (start, end) = (millis(start), millis(end.as_ref().unwrap_or(start)));
+        Named { start, end, is_day: unit == "day", is_distance: unit.is_empty() }
+    }
+
+    fn moment(self) -> Moment {
+        Moment { at: self.start, is_distance: self.is_distance }
     }
 
     fn end_after(self, start: Option<Millis>) -> Millis {
@@ -182,7 +196,8 @@ fn parsed(text: &str, sign: i64) -> Result<Named, String> {
         Ok(When(at)) => {
             let is_date = Pieces::parse(text.trim()).is_ok_and(|pieces| pieces.time().is_none());
             let start = zoned(at).filter(|_| is_date);
-            Ok(start.map_or(Named { start: at, end: at, is_day: false }, |start| Named::of(&start, "day")))
+            let exact = Named { start: at, end: at, is_day: false, is_distance: false };
+            Ok(start.map_or(exact, |start| Named::of(&start, "day")))
         }
         // A number that looks like seconds.
         Err(why) if text.trim().parse::<i64>().is_ok() => Err(why),
@@ -220,22 +235,54 @@ macro_rules! time {
     };
 }
 
-time!(Past, -1, |named| Past(named.start));
-time!(Future, 1, |named| Future(named.start));
+time!(Past, -1, |named| Past(named.moment()));
+time!(Future, 1, |named| Future(named.moment()));
 time!(PastEnd, -1, PastEnd);
 time!(FutureEnd, 1, FutureEnd);
+
+macro_rules! moment {
+    ($type:ident) => {
+        impl $type {
+            /// By the clock of this machine.
+            pub fn at(self) -> Millis {
+                self.0.at
+            }
+
+            /// The same by a clock that is ahead of this machine's by so much: a distance is from its present.
+            pub fn by_clock(self, ahead: Millis) -> Self {
+                let ahead = if self.0.is_distance { ahead } else { 0 };
+                self.0.at.saturating_add(ahead).into()
+            }
+        }
+
+        impl From<Millis> for $type {
+            fn from(at: Millis) -> Self {
+                $type(Moment { at, is_distance: false })
+            }
+        }
+
+        impl From<$type> for Millis {
+            fn from(time: $type) -> Self {
+                time.at()
+            }
+        }
+    };
+}
+
+moment!(Past);
+moment!(Future);
 
 impl PastEnd {
     /// The first moment after a range that begins at `start`.
     pub fn after(self, start: Option<Past>) -> Millis {
-        self.0.end_after(start.map(|Past(at)| at))
+        self.0.end_after(start.map(Past::at))
     }
 }
 
 impl FutureEnd {
     /// The first moment after a range that begins at `start`.
     pub fn after(self, start: Option<Future>) -> Millis {
-        self.0.end_after(start.map(|Future(at)| at))
+        self.0.end_after(start.map(Future::at))
     }
 }
 
@@ -319,14 +366,14 @@ mod tests {
     #[test]
     fn a_date_may_have_the_name_of_its_month() {
         for text in ["Dec 24, 2026", "December 24 2026", "24 december 2026", "24 Dec 2026"] {
-            assert_eq!(day(text.parse::<Future>().unwrap().0), "2026-12-24 Thu", "{text}");
+            assert_eq!(day(text.parse::<Future>().unwrap().at()), "2026-12-24 Thu", "{text}");
         }
         assert!("Dec 42, 2026".parse::<Future>().unwrap_err().contains("Today is 20"));
     }
 
     #[test]
     fn a_day_as_the_end_of_a_range_is_in_it() {
-        let day = |text: &str| text.parse::<Past>().unwrap().0;
+        let day = |text: &str| text.parse::<Past>().unwrap().at();
         let end = |text: &str, start: Option<&str>| {
             text.parse::<PastEnd>().unwrap().after(start.map(|start| start.parse().unwrap()))
         };
@@ -344,7 +391,7 @@ mod tests {
         assert_eq!(end("this month", Some("last month")), day("this month"));
         let year = "next year".parse::<FutureEnd>().unwrap();
         let start = "next year".parse::<Future>().unwrap();
-        assert!(year.after(Some(start)) - start.0 >= 365 * 86_400_000);
+        assert!(year.after(Some(start)) - start.at() >= 365 * 86_400_000);
         assert!("whenever".parse::<FutureEnd>().unwrap_err().contains("next week"));
     }
 
@@ -354,17 +401,31 @@ mod tests {
         assert!(error.contains("\"whenever\" is not a time") && error.contains("last week"), "{error}");
         let error = "whenever".parse::<Future>().unwrap_err();
         assert!(error.contains("next week"), "{error}");
-        assert_eq!("1767225600000".parse(), Ok(Past(1_767_225_600_000)));
+        assert_eq!("1767225600000".parse(), Ok(Past::from(1_767_225_600_000)));
         assert!(serde_json::from_str::<Past>("1767225600").unwrap_err().to_string().contains("looks like seconds"));
     }
 
     #[test]
     fn a_day_and_a_moment_have_the_day_of_the_week() {
-        let noon = "2026-11-21T12:30".parse::<Past>().unwrap().0;
+        let noon = "2026-11-21T12:30".parse::<Past>().unwrap().at();
         assert_eq!(day(noon), "2026-11-21 Sat");
         let text = moment(noon);
         assert!(text.starts_with("2026-11-21T12:30") && text.ends_with(" Sat"), "{text}");
-        assert_eq!(moment("2026-11-21".parse::<Past>().unwrap().0), "2026-11-21 Sat");
+        assert_eq!(moment("2026-11-21".parse::<Past>().unwrap().at()), "2026-11-21 Sat");
         assert_eq!((day(i64::MAX), moment(i64::MAX)), (format!("{} ms", i64::MAX), format!("{} ms", i64::MAX)));
+    }
+
+    #[test]
+    fn a_distance_alone_is_from_the_present_of_another_clock() {
+        let moved = |text: &str| {
+            let (past, future) = (text.parse::<Past>().unwrap(), text.parse::<Future>().unwrap());
+            (past.by_clock(-60).at() - past.at(), future.by_clock(3_600_000).at() - future.at())
+        };
+        for text in ["in 2 hours", "7d", "3 min ago", "now"] {
+            assert_eq!(moved(text), (-60, 3_600_000), "{text}");
+        }
+        for text in ["2026-12-31T09:00", "2026-12-31", "tomorrow", "last week", "1893456000000"] {
+            assert_eq!(moved(text), (0, 0), "{text}");
+        }
     }
 }

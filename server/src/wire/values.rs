@@ -47,6 +47,15 @@ impl<T> Patch<T> {
         matches!(self, Patch::Absent)
     }
 
+    /// The same with another value, where there is one.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Patch<U> {
+        match self {
+            Patch::Absent => Patch::Absent,
+            Patch::Null => Patch::Null,
+            Patch::Value(value) => Patch::Value(change(value)),
+        }
+    }
+
     /// `None` for a field left out, `Some(None)` for null.
     pub fn into_option(self) -> Option<Option<T>> {
         match self {

@@ -149,7 +149,7 @@ pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Resul
                    in the other project, and delete this one";
         return Err(Error::invalid("project", why));
     }
-    let update = ops::checked_update(params.update)?;
+    let update = ops::checked_update(engine, params.update)?;
     match engine.update(id, &update, &viewer) {
         Ok(outcome) => Ok(updated(&outcome)),
         Err(error @ Error::NotFound(_)) => Err(absent(engine, id, &viewer, error)?),

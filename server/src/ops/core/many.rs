@@ -48,7 +48,7 @@ pub fn delete(engine: &Engine, context: &Context, params: DeleteParams) -> Resul
 pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Result<String> {
     let (project, agent) = (params.update.project.clone(), params.update.agent.clone());
     let viewer = context.defaults.viewer(&project, &agent)?;
-    let update = ops::checked_update(params.update)?;
+    let update = ops::checked_update(engine, params.update)?;
     if update.content.is_some() {
         return Err(Error::invalid("content", "several memories cannot get one text; name one by its id"));
     }

@@ -11,7 +11,7 @@ use memorist_engine::{Engine, Result};
 use super::answers::{other_projects, unfollowed, unknown_project};
 use crate::ops::{self, Context};
 use crate::wire::core::{DigestParams, Line, Page, beginning, one_line};
-use crate::wire::{self, Past, StatsParams, day};
+use crate::wire::{self, StatsParams, day};
 
 /// Default number of tokens of a digest.
 const DIGEST_TOKENS: usize = 1_500;
@@ -63,7 +63,7 @@ pub fn digest(engine: &Engine, context: &Context, params: DigestParams) -> Resul
         format!("{of}, {}: {}{counts}{outdated}", day(digest.generated_at), memories(digest.total))
     });
 
-    let since = params.since.map_or_else(|| memorist_engine::now() - RECENT, |Past(at)| at);
+    let since = params.since.map_or_else(|| engine.now() - RECENT, |since| since.by_clock(engine.clock_ahead()).at());
     let list = |only, order, after, limit| {
         if query.feature.is_some() {
             return Ok(Vec::new());

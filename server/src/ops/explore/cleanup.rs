@@ -106,7 +106,7 @@ fn expiring(engine: &Engine, viewer: &Viewer, after: Option<(Millis, i64)>, limi
         ..ListQuery::default()
     };
     let mut records = engine.list(&query)?;
-    let until = memorist_engine::now().saturating_add(SOON);
+    let until = engine.now().saturating_add(SOON);
     records.retain(|record| record.expires_at.is_some_and(|at| at <= until));
     let last = records.last().filter(|_| records.len() == limit);
     let next = last.and_then(|last| Some(format!("{}.{}", last.expires_at?, last.id)));
@@ -116,7 +116,7 @@ fn expiring(engine: &Engine, viewer: &Viewer, after: Option<(Millis, i64)>, limi
 }
 
 fn never_found(engine: &Engine, viewer: &Viewer, cursor: Option<i64>, limit: usize) -> Result<CleanupResult> {
-    let since = memorist_engine::now().saturating_sub(LONG);
+    let since = engine.now().saturating_sub(LONG);
     let after = cursor.map_or(RecordId::START, RecordId::from);
     let (records, next) = engine.unused(viewer, since, after, limit)?;
     let why = |record: &Record| match record.last_accessed_at {
