@@ -18,6 +18,7 @@
 //! | 0 | `programs` | where the programs are, and as which user they run |
 //! | 0 | `processes` | the processes of a server: who they are, and signals to them |
 //! | 1 | `keeper` | a folder that is removed, with all that runs in it, when this process ends |
+//! | 1 | `proxy` | a server's address whose connections are cut, or slow |
 //! | 2 | `certificates` | a certificate for a server |
 //! | 3 | `cluster` | a server: created, started, stopped, killed, paused |
 //! | 4 | `database` | databases, copied from templates |
@@ -33,6 +34,7 @@ mod keeper;
 mod pooler;
 mod processes;
 mod programs;
+mod proxy;
 mod replication;
 
 use std::sync::OnceLock;
@@ -40,6 +42,7 @@ use std::sync::OnceLock;
 pub use cluster::{Cluster, Options, Stop};
 pub use database::Database;
 pub use pooler::Pooler;
+pub use proxy::{Action, Proxy, When, port_of};
 
 /// Whether PostgreSQL's programs are on this machine.
 pub fn available() -> bool {

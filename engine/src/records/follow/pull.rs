@@ -9,6 +9,7 @@ use super::cursor::Cursor;
 use super::follower::{APPLY_TIMEOUT, Follower};
 use super::once;
 use super::question::{self, News};
+use crate::clock;
 use crate::config::Reads;
 use crate::error::{Error, Result};
 use crate::progress::{NoProgress, Progress};
@@ -93,9 +94,19 @@ impl Follower {
 
     /// Writes on the server, and copies what was written. It is saved even where it cannot be copied yet.
     pub(crate) fn write<T>(&self, database: &Database, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
-        let done = self.server.write(work)?;
+        let (mut cursor, mut asked) = (None, 0);
+        let question = || {
+            cursor = self.cursor(database).ok().flatten();
+            asked = clock::now();
+            Some(question::question(Some(cursor.as_ref()?), self.server.node()))
+        };
+        let (done, answer) = self.server.write_and_ask(question, work)?;
+        let known = cursor.zip(answer).and_then(|(cursor, answer)| {
+            let news = question::answered(answer, Some(&cursor), asked).ok()?;
+            Some((cursor, news))
+        });
         // It was logged, and the next pull brings it.
-        let _ = self.pull(database, Why::Written, &NoProgress);
+        let _ = self.pull_knowing(known, database, Why::Written, &NoProgress);
         Ok(done)
     }
 

@@ -99,8 +99,15 @@ struct First {
 /// `meanwhile` until the answer comes.
 ///
 /// # Errors
-/// [`Error::Held`] if the tables there are too new for this node.
+/// As [`answered`], and those of the database.
 pub(super) fn news(client: &mut Client, cursor: Option<&Cursor>, node: &str, meanwhile: impl FnOnce()) -> Result<News> {
+    let asked = clock::now();
+    let answer = client.simple_query_while(&question(cursor, node), meanwhile)?;
+    answered(answer, cursor, asked)
+}
+
+/// The question of [`news`].
+pub(super) fn question(cursor: Option<&Cursor>, node: &str) -> String {
     let since = match cursor {
         None => "NULL, NULL, NULL".to_owned(),
         Some(cursor) => {
@@ -109,12 +116,18 @@ pub(super) fn news(client: &mut Client, cursor: Option<&Cursor>, node: &str, mea
             format!("{}, {follow}", cursor.snapshot.as_arguments())
         }
     };
-    let sql = format!("SELECT * FROM {SCHEMA}.news({since}, {}, {MOST_CHANGES})", quoted::text(node));
+    format!("SELECT * FROM {SCHEMA}.news({since}, {}, {MOST_CHANGES})", quoted::text(node))
+}
+
+/// What the answer to it says, which was asked at a time of this machine.
+///
+/// # Errors
+/// [`Error::Held`] if the tables there are too new for this node.
+pub(super) fn answered(answer: Vec<SimpleQueryMessage>, cursor: Option<&Cursor>, asked: Millis) -> Result<News> {
     let unreadable = || Error::unreadable("the server's answer to what is new cannot be read");
-    let asked = clock::now();
     let mut state = None;
     let (mut is_far, mut units, mut log) = (false, BTreeMap::<Unit, Rows>::new(), Vec::new());
-    for message in client.simple_query_while(&sql, meanwhile)? {
+    for message in answer {
         let SimpleQueryMessage::Row(row) = message else { continue };
         let number = |at: usize| row.get(at).and_then(|text| text.parse::<i64>().ok());
         let (kind, unit) = number(0).zip(number(1)).ok_or_else(unreadable)?;

@@ -2,15 +2,19 @@
 
 use std::future::{Future, poll_fn};
 use std::ops::{Deref, DerefMut};
+use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
+use futures_util::future::{MaybeDone, maybe_done};
+use futures_util::{StreamExt, TryStreamExt};
 use parking_lot::Mutex;
 use tokio::runtime::Runtime;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{NoTls, Row, SimpleQueryMessage};
 
 use super::errors::{is_disconnected, silent};
+use super::statement::Statement;
 use crate::address::{CONNECT_TIMEOUT, ServerAddress};
 use crate::error::{Error, Result};
 
@@ -22,6 +26,28 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Parameters of a statement, each with its type.
 pub(crate) type Parameters<'a> = [(&'a (dyn ToSql + Sync), Type)];
+
+/// What a statement gave.
+pub(crate) struct Outcome {
+    pub(super) rows: Vec<Row>,
+    /// How many rows it changed.
+    pub(super) changed: u64,
+}
+
+/// How statements ended that were sent as one text.
+pub(crate) struct Ended {
+    /// What they gave, up to an error.
+    pub(super) messages: Vec<SimpleQueryMessage>,
+    pub(super) outcome: Result<()>,
+}
+
+impl Ended {
+    /// How many of them were completed.
+    pub(super) fn completed(&self) -> usize {
+        let is_end = |message: &&SimpleQueryMessage| matches!(message, SimpleQueryMessage::CommandComplete(_));
+        self.messages.iter().filter(is_end).count()
+    }
+}
 
 /// A connection. Its statements are unnamed: a pooler may run each of them in another session.
 pub(crate) struct Client {
@@ -73,11 +99,6 @@ impl Client {
         self.run(|client| client.query_typed(sql, parameters))
     }
 
-    /// Runs a statement. Returns how many rows it changed.
-    pub(crate) fn execute_typed(&mut self, sql: &str, parameters: &Parameters<'_>) -> Result<u64> {
-        self.run(|client| client.execute_typed(sql, parameters))
-    }
-
     /// Runs statements in one round trip.
     pub(crate) fn batch_execute(&mut self, sql: &str) -> Result<()> {
         self.run(|client| client.batch_execute(sql))
@@ -111,6 +132,61 @@ impl Client {
         answer
     }
 
+    /// Sends statements one behind the other, and then takes their answers: in one round trip. A text of statements may go before
+    /// them: its answer, and theirs.
+    ///
+    /// # Errors
+    /// That of the text. Of the statements, that of the first one that failed is with their answers.
+    pub(super) fn send(
+        &mut self,
+        first: Option<&str>,
+        statements: &[Statement],
+    ) -> Result<(Vec<SimpleQueryMessage>, Result<Vec<Outcome>>)> {
+        self.run(|client| async move {
+            let mut first = pin!(maybe_done(async {
+                match first {
+                    Some(sql) => client.simple_query(sql).await,
+                    None => Ok(Vec::new()),
+                }
+            }));
+            let mut sent = in_order(client, statements);
+            poll_fn(|context| {
+                _ = first.as_mut().poll(context);
+                sent.iter_mut().for_each(|one| _ = one.as_mut().poll(context));
+                Poll::Ready(())
+            })
+            .await;
+            first.as_mut().await;
+            let first = first.take_output().expect("it is done")?;
+            Ok((first, answers(sent).await))
+        })
+        .map(|(first, answers)| (first, answers.map_err(Error::from)))
+    }
+
+    /// The same, with a text of statements after them.
+    pub(super) fn send_and_end(&mut self, statements: &[Statement], last: &str) -> Ended {
+        let mut messages = Vec::new();
+        let all = &mut messages;
+        let outcome = self.run(|client| async move {
+            let mut sent = in_order(client, statements);
+            let mut last = pin!(maybe_done(client.simple_query_raw(last)));
+            poll_fn(|context| {
+                sent.iter_mut().for_each(|one| _ = one.as_mut().poll(context));
+                _ = last.as_mut().poll(context);
+                Poll::Ready(())
+            })
+            .await;
+            answers(sent).await?;
+            last.as_mut().await;
+            let mut last = pin!(last.take_output().expect("it is done")?);
+            while let Some(message) = last.next().await {
+                all.push(message?);
+            }
+            Ok(())
+        });
+        Ended { messages, outcome }
+    }
+
     fn run<'a, T, F>(&'a mut self, send: impl FnOnce(&'a tokio_postgres::Client) -> F) -> Result<T>
     where
         F: Future<Output = std::result::Result<T, tokio_postgres::Error>>,
@@ -121,6 +197,33 @@ impl Client {
         self.is_lost |= answer.as_ref().is_err_and(is_disconnected);
         answer
     }
+}
+
+type Sent<F> = Vec<Pin<Box<MaybeDone<F>>>>;
+
+/// Statements that are sent when each is polled for the first time.
+fn in_order<'a>(
+    client: &'a tokio_postgres::Client,
+    statements: &'a [Statement],
+) -> Sent<impl Future<Output = std::result::Result<Outcome, tokio_postgres::Error>> + 'a> {
+    let outcome = async move |statement: &Statement| {
+        let mut rows = pin!(client.query_typed_raw(&statement.sql, statement.typed()).await?);
+        let all = rows.as_mut().try_collect().await?;
+        Ok(Outcome { rows: all, changed: rows.rows_affected().unwrap_or_default() })
+    };
+    statements.iter().map(|statement| Box::pin(maybe_done(outcome(statement)))).collect()
+}
+
+async fn answers<F>(sent: Sent<F>) -> std::result::Result<Vec<Outcome>, tokio_postgres::Error>
+where
+    F: Future<Output = std::result::Result<Outcome, tokio_postgres::Error>>,
+{
+    let mut outcomes = Vec::with_capacity(sent.len());
+    for mut one in sent {
+        one.as_mut().await;
+        outcomes.push(one.as_mut().take_output().expect("it is done")?);
+    }
+    Ok(outcomes)
 }
 
 async fn within<T>(timeout: Duration, answer: impl Future<Output = Result<T>>) -> Result<T> {

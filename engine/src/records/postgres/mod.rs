@@ -9,9 +9,11 @@
 //! | `tenants.rs`, `rights.sql` | row-level security: what a role may see and do |
 //! | `quoted.rs` | texts and names as SQL has them |
 //! | `schema.rs` | the tables, and how they came to be |
+//! | `numbers.sql` | no number of a lost memory is given again |
 //! | `format.rs` | whether a node knows them |
 //! | `migrate.rs` | makes them, and brings them up to date |
 //! | `connection.rs` | a pool of connections |
+//! | `statement.rs` | a statement of a rule as PostgreSQL has it |
 //! | `transaction.rs` | transactions: serializable, retried, their outcome known |
 
 pub(crate) mod connection;
@@ -20,6 +22,7 @@ pub(crate) mod format;
 pub(crate) mod migrate;
 pub(crate) mod quoted;
 pub(crate) mod schema;
+pub(crate) mod statement;
 pub(crate) mod tenants;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -6,22 +6,26 @@
 //! A connection that is lost in the COMMIT leaves the outcome open. So the transaction writes a token with it, and whoever lost the
 //! connection writes the same token, as given up: this waits for a COMMIT that is still on its way, and changes nothing if it came
 //! through.
+//!
+//! A server may be far away, so that what is sent together counts, not how much: BEGIN goes with the first questions, a statement
+//! whose outcome nobody needs with the next one, and COMMIT with the last, and with the question what is new.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::mem;
 use std::ops::ControlFlow;
+use std::rc::Rc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bytes_of::Bound;
 use parking_lot::{Condvar, Mutex};
 use tokio_postgres::SimpleQueryMessage;
-use tokio_postgres::types::{ToSql, Type};
 use ulid::Ulid;
 
-use super::connection::{Client, Lent, Pool};
+use super::connection::{Client, Outcome, Pool};
 use super::errors::{explained, has_lost, is_disconnected, is_doubled, was_dropped};
 use super::format;
 use super::schema::SCHEMA;
+use super::statement::Statement;
 use crate::error::{Error, Result};
 use crate::records::transaction::{Authority, Each, Row, Select, Tx, Value};
 use crate::text;
@@ -86,15 +90,31 @@ impl Server {
 
     /// Writes what is on the disk of the server when this returns, and need not be on that of a standby.
     pub(crate) fn write_locally<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
-        explained(self.pool.address(), self.transact(COMMITS_LOCALLY, WRITE_TIMEOUT, work))
+        explained(self.pool.address(), self.transact(COMMITS_LOCALLY, WRITE_TIMEOUT, &mut || None, work))
+            .map(|(done, _)| done)
     }
 
-    fn transact<T>(&self, commits: &str, timeout: Duration, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+    /// [Writes](Authority::write), and asks a question behind the COMMIT. Returns its answer, too, if there was one.
+    pub(crate) fn write_and_ask<T>(
+        &self,
+        mut question: impl FnMut() -> Option<String>,
+        work: impl FnMut(&dyn Tx) -> Result<T>,
+    ) -> Result<(T, Option<Answer>)> {
+        explained(self.pool.address(), self.transact(COMMITS, WRITE_TIMEOUT, &mut question, work))
+    }
+
+    fn transact<T>(
+        &self,
+        commits: &str,
+        timeout: Duration,
+        question: &mut dyn FnMut() -> Option<String>,
+        mut work: impl FnMut(&dyn Tx) -> Result<T>,
+    ) -> Result<(T, Option<Answer>)> {
         let began = Instant::now();
         let (mut pause, mut doubled) = (PAUSE, 0);
         loop {
-            match self.attempt(commits, timeout, &mut work)? {
-                Attempt::Done(done) => return Ok(done),
+            match self.attempt(commits, timeout, question, &mut work)? {
+                Attempt::Done(done, answer) => return Ok((done, answer)),
                 Attempt::Lost(error) if began.elapsed() >= timeout => return Err(error),
                 Attempt::Lost(error) if is_doubled(&error) && doubled == MOST_DOUBLED => {
                     let why = "the team store has it already, where this role does not see it";
@@ -115,16 +135,24 @@ impl Server {
         &self,
         commits: &str,
         timeout: Duration,
+        question: &mut dyn FnMut() -> Option<String>,
         work: &mut impl FnMut(&dyn Tx) -> Result<T>,
     ) -> Result<Attempt<T>> {
         let Some(_place) = self.places.take(timeout) else {
             let why = "this node has been writing for too long; try again".into();
             return Err(Error::Server { address: self.pool.address().to_string(), why });
         };
-        let mut client = self.begun(&self.begin(commits, timeout))?;
-        let tx = Transaction { client: RefCell::new(&mut client) };
-        let done = match work(&tx) {
+        let mut client = self.pool.lend()?;
+        let tx = Transaction::new(&mut client, self.begin(commits, timeout));
+        let done = work(&tx).and_then(|done| Ok((done, tx.rest()?)));
+        let has_begun = tx.has_begun();
+        let (done, rest) = match done {
             Ok(done) => done,
+            // It was lost while it was idle.
+            Err(error) if client.was_idle && !has_begun && was_dropped(&error) => {
+                self.pool.forget_idle();
+                return Ok(Attempt::Lost(error));
+            }
             Err(error) => {
                 let has_ended = client.batch_execute("ROLLBACK").is_ok();
                 if has_ended {
@@ -134,51 +162,38 @@ impl Server {
             }
         };
         let token = text::to_hex(&Ulid::generate().to_bytes());
-        let commit = format!("INSERT INTO {SCHEMA}.writes (token) VALUES ('\\x{token}'); COMMIT");
+        let question = question();
+        let last = question.as_deref().unwrap_or_default();
+        let commit = format!("INSERT INTO {SCHEMA}.writes (token) VALUES ('\\x{token}'); COMMIT; {last}");
         client.time_out_after(COMMIT_TIMEOUT);
-        match client.batch_execute(&commit) {
+        let ended = client.send_and_end(&rest, &commit);
+        let has_committed = ended.completed() >= 2;
+        match ended.outcome {
             Ok(()) => {
                 client.give_back();
-                Ok(Attempt::Done(done))
-            }
-            Err(error) if has_lost(&error) => {
-                if client.batch_execute("ROLLBACK").is_ok() {
-                    client.give_back();
-                }
-                Ok(Attempt::Lost(error))
+                Ok(Attempt::Done(done, question.map(|_| ended.messages)))
             }
             Err(error) if is_disconnected(&error) || client.is_closed() => {
                 drop(client);
                 if let Some(why) = self.missing_standby() {
                     return Err(Error::Server { address: self.pool.address().to_string(), why });
                 }
+                // Also where its answer came, and that to the question did not: another server may be the primary by now.
                 match self.has_committed(&token, timeout)? {
-                    true => Ok(Attempt::Done(done)),
+                    true => Ok(Attempt::Done(done, None)),
                     false => Ok(Attempt::Lost(error)),
                 }
             }
-            Err(error) => Err(error),
-        }
-    }
-
-    /// A connection with a transaction that has begun. One that was lost while it was idle is replaced.
-    ///
-    /// # Errors
-    /// [`Error::Held`] if the tables there are too new for this node; those of the database.
-    fn begun(&self, begin: &str) -> Result<Lent<'_>> {
-        loop {
-            let mut client = self.pool.lend()?;
-            match client.simple_query(begin) {
-                Ok(answer) => {
-                    format::check(first_value(&answer))?;
-                    return Ok(client);
+            Err(error) if has_committed => {
+                tracing::debug!("what is new behind a write is not known: {error}");
+                client.give_back();
+                Ok(Attempt::Done(done, None))
+            }
+            Err(error) => {
+                if client.batch_execute("ROLLBACK").is_ok() {
+                    client.give_back();
                 }
-                Err(error) => {
-                    if !client.was_idle || !was_dropped(&error) {
-                        return Err(error);
-                    }
-                    self.pool.forget_idle();
-                }
+                if has_lost(&error) { Ok(Attempt::Lost(error)) } else { Err(error) }
             }
         }
     }
@@ -235,6 +250,9 @@ impl Server {
     }
 }
 
+/// What a question gave.
+pub(crate) type Answer = Vec<SimpleQueryMessage>;
+
 /// The first value of an answer.
 fn first_value(answer: &[SimpleQueryMessage]) -> Option<&str> {
     answer.iter().find_map(|message| if let SimpleQueryMessage::Row(row) = message { row.get(0) } else { None })
@@ -271,37 +289,107 @@ impl Drop for Place<'_> {
 
 /// What became of a transaction.
 enum Attempt<T> {
-    Done(T),
+    Done(T, Option<Answer>),
     /// It lost against another one, and changed nothing.
     Lost(Error),
 }
 
 impl Authority for Server {
     fn write<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
-        explained(self.pool.address(), self.transact(COMMITS, WRITE_TIMEOUT, work))
+        self.write_and_ask(|| None, work).map(|(done, _)| done)
     }
 
     fn write_unsynced_within<T>(&self, timeout: Duration, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
-        explained(self.pool.address(), self.transact("'off'", timeout, work))
+        explained(self.pool.address(), self.transact("'off'", timeout, &mut || None, work)).map(|(done, _)| done)
     }
 }
 
-/// A transaction that has begun.
+/// A transaction.
 struct Transaction<'a> {
     client: RefCell<&'a mut Client>,
+    /// BEGIN, until it is sent.
+    begin: Cell<Option<String>>,
+    has_begun: Cell<bool>,
+    /// Statements whose outcome nobody needs, sent with the next one.
+    queued: RefCell<Vec<Statement>>,
+    /// Questions that were foreseen, with their answers, until something is written.
+    foreseen: RefCell<Vec<(Statement, Rc<Vec<tokio_postgres::Row>>)>>,
 }
 
-impl Transaction<'_> {
-    fn query(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<tokio_postgres::Row>> {
-        let bound = Bound::of(values)?;
-        self.client.borrow_mut().query_typed(&translated(sql), &bound.typed())
+impl<'a> Transaction<'a> {
+    fn new(client: &'a mut Client, begin: String) -> Self {
+        Transaction {
+            client: RefCell::new(client),
+            begin: Cell::new(Some(begin)),
+            has_begun: Cell::new(false),
+            queued: RefCell::default(),
+            foreseen: RefCell::default(),
+        }
+    }
+
+    /// Whether the server has answered.
+    fn has_begun(&self) -> bool {
+        self.has_begun.get()
+    }
+
+    /// Sends questions, or statements that change something. Nothing is changed before it is known that this node may.
+    fn send(&self, statements: &mut Vec<Statement>, are_questions: bool) -> Result<Vec<Outcome>> {
+        let mut client = self.client.borrow_mut();
+        let mut queued = mem::take(&mut *self.queued.borrow_mut());
+        let begin = self.begin.take();
+        let is_alone = begin.is_some() && !(are_questions && queued.is_empty());
+        if is_alone {
+            let (answer, _) = client.send(begin.as_deref(), &[])?;
+            self.note_begin(&answer)?;
+        }
+        let before = queued.len();
+        queued.append(statements);
+        if queued.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (answer, outcomes) = client.send(begin.as_deref().filter(|_| !is_alone), &queued)?;
+        if !is_alone && begin.is_some() {
+            self.note_begin(&answer)?;
+        }
+        let mut outcomes = outcomes?;
+        *statements = queued.split_off(before);
+        Ok(outcomes.split_off(before))
+    }
+
+    /// # Errors
+    /// [`Error::Held`] if the tables there are too new for this node.
+    fn note_begin(&self, answer: &[SimpleQueryMessage]) -> Result<()> {
+        self.has_begun.set(true);
+        format::check(first_value(answer))
+    }
+
+    /// Runs a statement that changes something.
+    fn change(&self, sql: &str, values: &[Value<'_>]) -> Result<Outcome> {
+        self.foreseen.borrow_mut().clear();
+        let mut outcomes = self.send(&mut vec![Statement::of(sql, values)?], false)?;
+        outcomes.pop().ok_or_else(|| Error::unreadable("a statement has no outcome"))
+    }
+
+    /// The statements that are not sent yet, of a transaction that has begun.
+    fn rest(&self) -> Result<Vec<Statement>> {
+        let rest = mem::take(&mut *self.queued.borrow_mut());
+        self.send(&mut Vec::new(), false)?;
+        Ok(rest)
     }
 }
 
 impl Select for Transaction<'_> {
     fn select(&self, sql: &str, values: &[Value<'_>], each: &mut Each<'_>) -> Result<()> {
-        for row in self.query(sql, values)? {
-            if let ControlFlow::Break(()) = each(&row)? {
+        let question = Statement::of(sql, values)?;
+        let known = self.foreseen.borrow().iter().find(|(known, _)| *known == question).map(|(_, rows)| rows.clone());
+        let rows = match known {
+            Some(rows) => rows,
+            None => {
+                Rc::new(self.send(&mut vec![question], true)?.pop().map(|outcome| outcome.rows).unwrap_or_default())
+            }
+        };
+        for row in &*rows {
+            if let ControlFlow::Break(()) = each(row)? {
                 break;
             }
         }
@@ -311,80 +399,50 @@ impl Select for Transaction<'_> {
 
 impl Tx for Transaction<'_> {
     fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<usize> {
-        let bound = Bound::of(values)?;
-        let changed = self.client.borrow_mut().execute_typed(&translated(sql), &bound.typed())?;
-        Ok(usize::try_from(changed).unwrap_or(usize::MAX))
+        Ok(usize::try_from(self.change(sql, values)?.changed).unwrap_or(usize::MAX))
     }
 
     fn insert(&self, sql: &str, values: &[Value<'_>]) -> Result<i64> {
-        let rows = self.query(sql, values)?;
+        let rows = self.change(sql, values)?.rows;
         let row: &dyn Row = rows.first().ok_or_else(|| Error::unreadable("an INSERT has returned no id"))?;
         row.get(0)
     }
-}
 
-/// The SQL of a rule as PostgreSQL has it: `?1` is `$1`, and there are no hints for a planner.
-fn translated(sql: &str) -> String {
-    let mut translated = String::with_capacity(sql.len());
-    let mut words = sql.split_inclusive(char::is_whitespace);
-    while let Some(word) = words.next() {
-        if word.trim_end() == "INDEXED" {
-            words.nth(1);
-            continue;
-        }
-        translated.extend(word.chars().map(|char| if char == '?' { '$' } else { char }));
+    fn run(&self, sql: &str, values: &[Value<'_>]) -> Result<()> {
+        self.foreseen.borrow_mut().clear();
+        self.queued.borrow_mut().push(Statement::of(sql, values)?);
+        Ok(())
     }
-    translated
-}
 
-impl Row for tokio_postgres::Row {
-    fn value(&self, column: usize) -> Result<Value<'_>> {
-        let Some(described) = self.columns().get(column) else {
-            return Err(Error::unreadable(format!("there is no column {column}")));
-        };
-        let value = match *described.type_() {
-            Type::INT8 => self.try_get::<_, Option<i64>>(column)?.map(Value::Integer),
-            Type::INT4 => self.try_get::<_, Option<i32>>(column)?.map(|number| Value::Integer(number.into())),
-            Type::INT2 => self.try_get::<_, Option<i16>>(column)?.map(|number| Value::Integer(number.into())),
-            Type::BOOL => self.try_get::<_, Option<bool>>(column)?.map(|is| Value::Integer(is.into())),
-            Type::FLOAT8 => self.try_get::<_, Option<f64>>(column)?.map(Value::Real),
-            Type::BYTEA => self.try_get::<_, Option<&[u8]>>(column)?.map(Value::Blob),
-            Type::TEXT | Type::VARCHAR => self.try_get::<_, Option<&str>>(column)?.map(Value::Text),
-            ref other => return Err(Error::unreadable(format!("column {column} is of the type {other}"))),
-        };
-        Ok(value.unwrap_or(Value::Null))
+    fn foresee(&self, read: &dyn Fn(&dyn Tx)) -> Result<()> {
+        let noted = Noted::default();
+        read(&noted);
+        let mut questions = noted.0.into_inner();
+        questions.dedup();
+        let answers = self.send(&mut questions, true)?;
+        let answers = answers.into_iter().map(|outcome| Rc::new(outcome.rows));
+        *self.foreseen.borrow_mut() = questions.into_iter().zip(answers).collect();
+        Ok(())
     }
 }
 
-/// Values as the client of PostgreSQL takes them.
-mod bytes_of {
-    use super::{Error, Result, ToSql, Type, Value};
+/// Notes the questions of a rule, and gives no answers.
+#[derive(Default)]
+struct Noted(RefCell<Vec<Statement>>);
 
-    pub(super) struct Bound<'a>(Vec<(Box<dyn ToSql + Sync + 'a>, Type)>);
+impl Select for Noted {
+    fn select(&self, sql: &str, values: &[Value<'_>], _: &mut Each<'_>) -> Result<()> {
+        self.0.borrow_mut().push(Statement::of(sql, values)?);
+        Ok(())
+    }
+}
 
-    impl<'a> Bound<'a> {
-        /// # Errors
-        /// [`Error::Invalid`] for a text with a null character, which PostgreSQL cannot hold.
-        pub(super) fn of(values: &'a [Value<'a>]) -> Result<Self> {
-            let bound = values.iter().map(|value| {
-                Ok::<(Box<dyn ToSql + Sync + 'a>, Type), Error>(match *value {
-                    // The server infers the type.
-                    Value::Null => (Box::new(None::<&str>), Type::UNKNOWN),
-                    Value::Integer(number) => (Box::new(number), Type::INT8),
-                    Value::Real(number) => (Box::new(number), Type::FLOAT8),
-                    Value::Text(text) if text.contains('\0') => {
-                        let why = "it has a null character, which a team store cannot hold; remove it";
-                        return Err(Error::Invalid { field: "content", why: why.into() });
-                    }
-                    Value::Text(text) => (Box::new(text), Type::TEXT),
-                    Value::Blob(bytes) => (Box::new(bytes), Type::BYTEA),
-                })
-            });
-            bound.collect::<Result<_>>().map(Bound)
-        }
+impl Tx for Noted {
+    fn execute(&self, _: &str, _: &[Value<'_>]) -> Result<usize> {
+        Ok(0)
+    }
 
-        pub(super) fn typed(&self) -> Vec<(&(dyn ToSql + Sync), Type)> {
-            self.0.iter().map(|(value, of)| (&**value as &(dyn ToSql + Sync), of.clone())).collect()
-        }
+    fn insert(&self, _: &str, _: &[Value<'_>]) -> Result<i64> {
+        Err(Error::unreadable("nothing is inserted yet"))
     }
 }

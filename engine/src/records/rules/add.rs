@@ -12,15 +12,18 @@ use crate::body::Body;
 use crate::error::{Error, Result};
 use crate::passages::further;
 use crate::records::log::Change;
-use crate::records::rows;
-use crate::records::transaction::{Authority, SelectExt, Tx};
+use crate::records::transaction::{Authority, Each, SelectExt, Tx};
+use crate::records::{models, rows};
 use crate::text::{self, Hash};
 use crate::types::{AddOutcome, EmbeddingState, Millis, ModelId, NewRecord, Record, RecordId, Viewer};
 
 /// Saves a record, unless a live record of its scope has its text.
 pub(crate) fn add(authority: &impl Authority, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
     new.validate()?;
-    authority.write(|tx| insert(tx, new, now))
+    authority.write(|tx| {
+        foresee(tx, new, None, now)?;
+        insert(tx, new, None, now)
+    })
 }
 
 /// Saves many records in one transaction. An invalid one does not stop the others.
@@ -29,7 +32,7 @@ pub(crate) fn add_batch(
     news: &[impl Borrow<NewRecord>],
     now: Millis,
 ) -> Result<Vec<Result<AddOutcome>>> {
-    add_each(authority, news, |new| new.borrow(), |tx, new| insert(tx, new.borrow(), now).map(Ok))
+    add_each(authority, news, |new| new.borrow(), |tx, new| insert(tx, new.borrow(), None, now).map(Ok))
 }
 
 /// The same, with the vectors that `model` has made of their texts.
@@ -61,7 +64,7 @@ fn insert_with(tx: &dyn Tx, new: &NewRecord, (model, vector): (ModelId, &[f32]),
     let sql = "SELECT embedding_hash FROM records WHERE id = ?1";
     let of_twin = twin.map_or(Ok(None), |twin| tx.first(sql, &[twin.id.into()], |row| row.get(0)))?;
     embeddings::store_own(tx, model, &of_twin.unwrap_or(hash), vector, None)?;
-    let outcome = insert(tx, new, now)?;
+    let outcome = insert(tx, new, None, now)?;
     if !outcome.created {
         embeddings::remove_unused(tx, &hash)?;
     }
@@ -122,12 +125,11 @@ impl Text<'_> {
 
     /// Its twin, a live one first.
     fn twin(&self, tx: &dyn Tx, now: Millis) -> Result<Option<Twin>> {
-        let sql = "SELECT id, kind, expires_at IS NULL OR expires_at > ?3, embedding_id, version, session, turn
-             FROM records WHERE content_hash = ?1 AND scope_id = ?2";
         let mut twin = None;
-        tx.select(sql, &[self.hash.into(), self.scope.into(), now.into()], &mut |row| {
+        same_text(tx, self.hash, now, &mut |row| {
             let session: Option<String> = row.get(5)?;
-            if self.own == Some(row.get(0)?)
+            if row.get::<i64>(7)? != self.scope
+                || self.own == Some(row.get(0)?)
                 || rows::to_kind(row, 1)?.repeats()
                 || self.is_another_turn(session.as_deref(), row.get(6)?)
             {
@@ -139,6 +141,14 @@ impl Text<'_> {
         })?;
         Ok(twin)
     }
+}
+
+/// Reads the records of all scopes that have a text.
+fn same_text(tx: &dyn Tx, hash: &Hash, now: Millis, each: &mut Each<'_>) -> Result<()> {
+    // Not by the scope, which a server far away is asked about at the same time.
+    let sql = "SELECT id, kind, expires_at IS NULL OR expires_at > ?2, embedding_id, version, session, turn, scope_id
+         FROM records WHERE content_hash = ?1";
+    tx.select(sql, &[hash.into(), now.into()], each)
 }
 
 /// Claims its text for `record`: an expired record of its scope that has it is removed.
@@ -158,8 +168,29 @@ fn state(embedding_id: Option<i64>) -> EmbeddingState {
     if embedding_id.is_some() { EmbeddingState::Ready } else { EmbeddingState::Pending }
 }
 
-/// Inserts a record, unless a live one of its scope has its text.
-pub(super) fn insert(tx: &dyn Tx, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
+/// Tells what [`insert`] reads, with a vector of this model.
+pub(super) fn foresee(tx: &dyn Tx, new: &NewRecord, model: Option<ModelId>, now: Millis) -> Result<()> {
+    let hash = text::embedding_hash(new.context.as_deref(), &new.content);
+    let passages = further(new.context.as_deref(), &new.content);
+    // None of these has an answer, so that each is read to its first question at least.
+    tx.foresee(&|tx| {
+        _ = model.map(|model| models::require_current(tx, model).map(drop));
+        _ = scope_id(tx, &new.scope);
+        _ = new.place.as_ref().map(|place| origins::record_of(tx, place.origin));
+        _ = same_text(tx, &rows::hash_of_content(&new.content), now, &mut |_| Ok(ControlFlow::Break(())));
+        _ = embeddings::find(tx, &hash);
+        _ = model.map(|_| embeddings::waiting(tx, &hash));
+        passages.iter().for_each(|passage| _ = embeddings::find(tx, &passage.hash));
+    })
+}
+
+/// Inserts a record, unless a live one of its scope has its text; with a vector that was checked, if there is one.
+pub(super) fn insert(
+    tx: &dyn Tx,
+    new: &NewRecord,
+    vector: Option<(ModelId, &[f32])>,
+    now: Millis,
+) -> Result<AddOutcome> {
     let body = new.checked_body()?;
     check_body(tx, body.as_ref(), &new.scope, None, &[], now)?;
     let scope = scope_id(tx, &new.scope)?;
@@ -177,7 +208,7 @@ pub(super) fn insert(tx: &dyn Tx, new: &NewRecord, now: Millis) -> Result<AddOut
         return save_again(tx, &twin, new, (scope, body.as_ref()), now);
     }
     let identity = Identity { ulid: rows::new_ulid(now), scope, version: 1, created_at: now, updated_at: now };
-    let (id, embedding) = insert_row(tx, new, body.as_ref(), &content_hash, &identity)?;
+    let (id, embedding) = insert_row(tx, new, body.as_ref(), &content_hash, (&identity, vector))?;
     Ok(AddOutcome { id, created: true, supersedes_again: Vec::new(), embedding })
 }
 
@@ -197,7 +228,7 @@ fn save_again(
         supersedes_again.clone_from(&turned.made);
         versions::keep_as_it_is(tx, twin.id, "current again", &Cause::CurrentAgain(turned), now)?;
     } else {
-        tx.execute("UPDATE records SET updated_at = ?1 WHERE id = ?2", &[now.into(), twin.id.into()])?;
+        tx.run("UPDATE records SET updated_at = ?1 WHERE id = ?2", &[now.into(), twin.id.into()])?;
         append(tx, twin.id, &Change::Put { version: twin.version, new_text: false })?;
     }
     Ok(AddOutcome { id: twin.id, created: false, supersedes_again, embedding: twin.embedding })
@@ -212,28 +243,37 @@ pub(super) struct Identity {
     pub(super) updated_at: Millis,
 }
 
-/// Writes a record that was checked, and logs it.
+/// Writes a record that was checked, with its vector if there is one, and logs it.
 pub(super) fn insert_row(
     tx: &dyn Tx,
     new: &NewRecord,
     body: Option<&Body>,
     content_hash: &Hash,
-    identity: &Identity,
+    (identity, vector): (&Identity, Option<(ModelId, &[f32])>),
 ) -> Result<(RecordId, EmbeddingState)> {
     let embedding_hash = match new.context.as_deref() {
         None => *content_hash,
         context => text::embedding_hash(context, &new.content),
     };
-    let embedding_id = embeddings::find(tx, &embedding_hash)?;
-    let tags = rows::tags_json(&rows::unique_tags(&new.tags));
+    // Questions first: a server far away answers all of them at once.
+    let is_known = embeddings::find(tx, &embedding_hash)?.is_some();
+    let passages = passages::found(tx, further(new.context.as_deref(), &new.content))?;
     let thread = threads::place(tx, identity.scope, new, body)?;
+    if let Some((model, vector)) = vector {
+        embeddings::store_ahead(tx, model, &embedding_hash, vector)?;
+    }
+    let tags = rows::tags_json(&rows::unique_tags(&new.tags));
     let provenance = new.place.as_ref().map(rows::place_json);
     let body = body.map(Body::to_json);
-    let sql = "INSERT INTO records (ulid, version, kind, scope_id, importance, confidence, created_at, updated_at, expires_at,
+    let sql = format!(
+        "INSERT INTO records (ulid, version, kind, scope_id, importance, confidence, created_at, updated_at, expires_at,
              content_hash, embedding_hash, embedding_id, source, tags, context, content, body, valid_from, valid_to,
              session, turn, origin, provenance)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)
-         RETURNING id";
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ({} ?11), ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
+             ?22)
+         RETURNING id",
+        embeddings::WITH_HASH
+    );
     let values = [
         (&identity.ulid).into(),
         identity.version.into(),
@@ -246,7 +286,6 @@ pub(super) fn insert_row(
         new.expires_at.into(),
         content_hash.into(),
         (&embedding_hash).into(),
-        embedding_id.into(),
         (&new.source).into(),
         tags.as_ref().into(),
         new.context.as_ref().into(),
@@ -259,10 +298,11 @@ pub(super) fn insert_row(
         new.place.as_ref().map(|place| place.origin.as_bytes()).into(),
         provenance.as_ref().into(),
     ];
-    let id = tx.insert(sql, &values)?.into();
-    let are_ready = passages::insert(tx, id, &further(new.context.as_deref(), &new.content))?;
+    let id = tx.insert(&sql, &values)?.into();
+    passages::insert(tx, id, &passages)?;
     append(tx, id, &Change::Put { version: identity.version, new_text: true })?;
-    Ok((id, state(embedding_id.filter(|_| are_ready))))
+    let is_ready = (is_known || vector.is_some()) && passages.iter().all(|(_, embedding_id)| embedding_id.is_some());
+    Ok((id, if is_ready { EmbeddingState::Ready } else { EmbeddingState::Pending }))
 }
 
 /// Indexes a record whose row was restored.

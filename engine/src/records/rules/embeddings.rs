@@ -15,6 +15,12 @@ use crate::types::{Model, ModelId, RecordId, embedding_bytes, embedding_of};
 /// The largest difference of a number in two vectors of one text: some roundings to 16 bits.
 const ALIKE: f32 = 2e-3;
 
+const INSERT: &str = "INSERT INTO embeddings (model_id, hash, vector) VALUES (?1, ?2, ?3)";
+
+/// Before a hash: the row of the embedding that the store's model has made of its text.
+pub(super) const WITH_HASH: &str = "SELECT id FROM embeddings
+     WHERE model_id = (SELECT CAST(value AS BIGINT) FROM meta WHERE key = 'model') AND hash =";
+
 /// Makes `model` the store's own where it has none yet. Returns its row.
 pub(crate) fn adopt_model(authority: &impl Authority, model: &Model) -> Result<ModelId> {
     authority.write(|tx| {
@@ -62,11 +68,17 @@ pub(super) fn store_ahead(tx: &dyn Tx, model: ModelId, hash: &Hash, vector: &[f3
     if find(tx, hash)?.is_some() {
         return Ok(());
     }
-    let waited = store(tx, model, hash, vector)?;
-    if waited.is_empty() {
-        insert(tx, model, hash, vector)?;
+    if store_waited_for(tx, model, hash, vector)?.is_empty() {
+        tx.run(INSERT, &[model.into(), hash.into(), (&embedding_bytes(vector)).into()])?;
     }
-    log_embedded(tx, model, &waited)
+    Ok(())
+}
+
+/// Stores a vector if records wait for it. Returns them.
+pub(super) fn store_waited_for(tx: &dyn Tx, model: ModelId, hash: &Hash, vector: &[f32]) -> Result<BTreeSet<RecordId>> {
+    let waited = store(tx, model, hash, vector)?;
+    log_embedded(tx, model, &waited)?;
+    Ok(waited)
 }
 
 /// Stores the vector that a program has made of a text which the record `own` has, or which one is about to get. There is one
@@ -116,34 +128,35 @@ fn log_embedded(tx: &dyn Tx, model: ModelId, records: &BTreeSet<RecordId>) -> Re
 }
 
 fn insert(tx: &dyn Tx, model: ModelId, hash: &Hash, vector: &[f32]) -> Result<i64> {
-    let sql = "INSERT INTO embeddings (model_id, hash, vector) VALUES (?1, ?2, ?3) RETURNING id";
-    tx.insert(sql, &[model.into(), hash.into(), (&embedding_bytes(vector)).into()])
+    tx.insert(&format!("{INSERT} RETURNING id"), &[model.into(), hash.into(), (&embedding_bytes(vector)).into()])
 }
 
 /// Stores a vector for the records that wait for it, with their text or with a passage of it. Returns them.
 fn store(tx: &dyn Tx, model: ModelId, hash: &Hash, vector: &[f32]) -> Result<BTreeSet<RecordId>> {
-    let whole = "SELECT id FROM records WHERE embedding_hash = ?1 AND embedding_id IS NULL ORDER BY id";
-    let passages = "SELECT record_id FROM passages WHERE hash = ?1 AND embedding_id IS NULL";
-    let [whole, parts]: [Vec<RecordId>; 2] =
-        [tx.all(whole, &[hash.into()], |row| row.get(0))?, tx.all(passages, &[hash.into()], |row| row.get(0))?];
+    let [whole, parts] = waiting(tx, hash)?;
     if whole.is_empty() && parts.is_empty() {
         return Ok(BTreeSet::new());
     }
     let embedding_id = insert(tx, model, hash, vector)?.into();
     for &id in &whole {
-        tx.execute("UPDATE records SET embedding_id = ?1 WHERE id = ?2", &[embedding_id, id.into()])?;
+        tx.run("UPDATE records SET embedding_id = ?1 WHERE id = ?2", &[embedding_id, id.into()])?;
     }
     if !parts.is_empty() {
-        tx.execute("UPDATE passages SET embedding_id = ?1 WHERE hash = ?2", &[embedding_id, hash.into()])?;
+        tx.run("UPDATE passages SET embedding_id = ?1 WHERE hash = ?2", &[embedding_id, hash.into()])?;
     }
     Ok(whole.into_iter().chain(parts).collect())
 }
 
+/// The records that wait for the vector of a text: those that have it, and those with such a passage.
+pub(super) fn waiting(tx: &dyn Tx, hash: &Hash) -> Result<[Vec<RecordId>; 2]> {
+    let whole = "SELECT id FROM records WHERE embedding_hash = ?1 AND embedding_id IS NULL ORDER BY id";
+    let passages = "SELECT record_id FROM passages WHERE hash = ?1 AND embedding_id IS NULL";
+    Ok([tx.all(whole, &[hash.into()], |row| row.get(0))?, tx.all(passages, &[hash.into()], |row| row.get(0))?])
+}
+
 /// The row of the embedding that the store's model has made of the text with this hash.
 pub(super) fn find(tx: &dyn Tx, hash: &Hash) -> Result<Option<i64>> {
-    let sql = "SELECT id FROM embeddings
-         WHERE model_id = (SELECT CAST(value AS BIGINT) FROM meta WHERE key = 'model') AND hash = ?1";
-    tx.first(sql, &[hash.into()], |row| row.get(0))
+    tx.first(&format!("{WITH_HASH} ?1"), &[hash.into()], |row| row.get(0))
 }
 
 /// Drops the embeddings of a text that no record, no passage and no version has any more.

@@ -406,7 +406,7 @@ impl Saving<'_> {
             updated_at: self.now,
         };
         let hash = text::embedding_hash(None, &new.content);
-        insert_row(self.tx, new, None, &hash, &identity)?;
+        insert_row(self.tx, new, None, &hash, (&identity, None))?;
         self.changes.added += 1;
         Ok(())
     }

@@ -214,7 +214,7 @@ impl<'a> Merge<'a> {
                 self.store_embedding(portable)?;
                 let Portable { version, created_at, updated_at, .. } = *portable;
                 let identity = Identity { ulid, scope, version, created_at, updated_at };
-                insert_row(tx, text, body.as_ref(), &content_hash, &identity)?.0
+                insert_row(tx, text, body.as_ref(), &content_hash, (&identity, None))?.0
             }
         };
         self.count_accesses(id, portable)?;

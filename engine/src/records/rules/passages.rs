@@ -19,23 +19,29 @@ pub(super) fn set(tx: &dyn Tx, id: RecordId, context: Option<&str>, content: &st
         return Ok(());
     }
     tx.execute("DELETE FROM passages WHERE record_id = ?1", &[id.into()])?;
-    insert(tx, id, &after)?;
+    insert(tx, id, &found(tx, after)?)?;
     before.iter().try_for_each(|passage| embeddings::remove_unused(tx, &passage.hash))
 }
 
-/// Writes the passages of a record that has none. Returns whether all of them are embedded.
-pub(super) fn insert(tx: &dyn Tx, id: RecordId, passages: &[Passage]) -> Result<bool> {
-    let mut are_ready = true;
-    for Passage { number, bytes, hash } in passages {
+/// Passages, each with its embedding if there is one.
+pub(super) fn found(tx: &dyn Tx, passages: Vec<Passage>) -> Result<Vec<(Passage, Option<i64>)>> {
+    let each = passages.into_iter().map(|passage| {
+        let embedding_id = embeddings::find(tx, &passage.hash)?;
+        Ok((passage, embedding_id))
+    });
+    each.collect()
+}
+
+/// Writes the passages of a record that has none.
+pub(super) fn insert(tx: &dyn Tx, id: RecordId, passages: &[(Passage, Option<i64>)]) -> Result<()> {
+    for (Passage { number, bytes, hash }, embedding_id) in passages {
         let sql = "INSERT INTO passages (record_id, number, starts_at, ends_at, hash, embedding_id)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         let [starts_at, ends_at] = [bytes.start, bytes.end].map(|at| i64::try_from(at).unwrap_or(i64::MAX));
         let number = i64::from(*number).into();
-        let embedding_id = embeddings::find(tx, hash)?;
-        are_ready &= embedding_id.is_some();
-        tx.execute(sql, &[id.into(), number, starts_at.into(), ends_at.into(), hash.into(), embedding_id.into()])?;
+        tx.run(sql, &[id.into(), number, starts_at.into(), ends_at.into(), hash.into(), (*embedding_id).into()])?;
     }
-    Ok(are_ready)
+    Ok(())
 }
 
 /// Cuts the texts of some records that were saved before there were passages, or that another version has cut, the newest

@@ -8,7 +8,7 @@ use crate::error::{Error, Result, refused};
 use crate::records::models;
 use crate::records::transaction::{Authority, Tx};
 use crate::text::{self, Hash};
-use crate::types::{AddOutcome, Link, Millis, ModelId, RecordUpdate, Save};
+use crate::types::{AddOutcome, EmbeddingState, Link, Millis, ModelId, RecordUpdate, Save};
 
 /// Vectors that a model has made of texts, by the hashes of the texts.
 pub type Vectors = (ModelId, HashMap<Hash, Vec<f32>>);
@@ -53,18 +53,23 @@ fn save_one(tx: &dyn Tx, save: &Save, vectors: Option<&Vectors>, now: Millis) ->
 /// Inserts the record, with its vector if that is one of the store's model.
 fn insert(tx: &dyn Tx, save: &Save, vectors: Option<&Vectors>, now: Millis) -> Result<AddOutcome> {
     let hash = text::embedding_hash(save.record.context.as_deref(), &save.record.content);
-    let vector = vectors.and_then(|(model, vectors)| Some((*model, vectors.get(&hash)?)));
-    let Some((model, vector)) = vector else { return add::insert(tx, &save.record, now) };
-    match models::require_current(tx, model).and_then(|model| embeddings::check_vector(vector, model.dims)) {
-        Ok(()) => embeddings::store_ahead(tx, model, &hash, vector)?,
-        // Then the text waits for the background.
-        Err(Error::ModelMismatch { .. } | Error::Embedding(_)) => {}
-        Err(error) => return Err(error),
+    let vector = vectors.and_then(|(model, vectors)| Some((*model, vectors.get(&hash)?.as_slice())));
+    add::foresee(tx, &save.record, vector.map(|(model, _)| model), now)?;
+    let Some((model, numbers)) = vector else { return add::insert(tx, &save.record, None, now) };
+    let vector =
+        match models::require_current(tx, model).and_then(|model| embeddings::check_vector(numbers, model.dims)) {
+            Ok(()) => vector,
+            // Then the text waits for the background.
+            Err(Error::ModelMismatch { .. } | Error::Embedding(_)) => None,
+            Err(error) => return Err(error),
+        };
+    let mut added = add::insert(tx, &save.record, vector, now)?;
+    // One that has the text already may wait for its vector.
+    let waits = !added.created && added.embedding == EmbeddingState::Pending;
+    if let Some((model, vector)) = vector.filter(|_| waits)
+        && embeddings::store_waited_for(tx, model, &hash, vector)?.contains(&added.id)
+    {
+        added.embedding = EmbeddingState::Ready;
     }
-    // After any other error there is nothing left to do in the transaction.
-    let added = refused(add::insert(tx, &save.record, now))?;
-    if !added.as_ref().is_ok_and(|added| added.created) {
-        embeddings::remove_unused(tx, &hash)?;
-    }
-    added
+    Ok(added)
 }

@@ -5,7 +5,6 @@ mod failover;
 mod members;
 mod messages;
 mod projects;
-mod proxy;
 mod restored;
 mod rights;
 mod set_aside;
@@ -17,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use postgres_testing::{Database as TeamDatabase, Pooler, Stop};
+use postgres_testing::{Database as TeamDatabase, Pooler, Stop, port_of};
 use tempfile::TempDir;
 
 use crate::address::ServerAddress;
@@ -137,12 +136,6 @@ fn export(records: &Records) -> Vec<String> {
 /// How long a load lasts; a longer run is requested with `MEMORIST_TEAM_SECONDS`.
 fn seconds(usual: u64) -> u64 {
     std::env::var("MEMORIST_TEAM_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
-}
-
-/// The port in an address.
-fn port_of(address: &str) -> u16 {
-    let port = address.rsplit_once(':').unwrap().1;
-    port.split('/').next().unwrap().parse().unwrap()
 }
 
 fn make(address: &str) {

@@ -1,21 +1,24 @@
 //! Rule 4: what was acknowledged is there, the rest whole or absent, and nothing twice, whatever fails at which step of a write.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use postgres_testing::{Database as TeamDatabase, Options};
+use postgres_testing::{Action, Database as TeamDatabase, Options, Proxy, When};
 
-use super::proxy::{Action, Proxy, When};
 use super::{Node, make, port_of, seconds, team};
 use crate::address::ServerAddress;
 use crate::progress::NoProgress;
-use crate::records::sqlite::testing::{NOW, new};
+use crate::records::sqlite::testing::{NOW, model, new};
 use crate::team::{Member, TeamServer};
-use crate::types::Viewer;
+use crate::text;
+use crate::types::{EmbeddingState, LinkKind, NewRecord, RecordId, RecordUpdate, Save, Scope, Viewer};
 
 /// More packets than a node sends for one write and the pull after it.
 const MOST_PACKETS: usize = 60;
+/// How far away a server is.
+const DELAY: Duration = Duration::from_millis(20);
 /// What is in the last packet of a write.
 const COMMIT: &str = "; COMMIT";
 
@@ -152,6 +155,44 @@ fn a_lost_answer_about_a_lost_answer() {
         assert!(save(&node, &team, &proxy, &format!("{when:?} {cut:?}")));
         assert!(inner.was_sprung());
     }
+}
+
+/// 40.5: what a far server costs.
+#[test]
+fn a_save_takes_three_round_trips() {
+    let Some(team) = team("a_save_takes_three_round_trips") else { return };
+    let proxy = Proxy::delaying(port_of(&team.address()), DELAY);
+    let node = Node::of(&proxy.of(&team.address()));
+    let scope = Scope { agent: Some("ana".into()), project: Some("atlas".into()) };
+    let in_scope = |text: &str| NewRecord { scope: scope.clone(), ..new(text) };
+    let long = "Many words are passages. ".repeat(120);
+    let first = node.add(&in_scope("a first one"), NOW).unwrap().id;
+    let model = node.model(&model(2)).unwrap();
+    let save = |text: &str, links: &[RecordId]| {
+        let links = links.iter().map(|to| (LinkKind::Related, *to)).collect();
+        let save = Save { record: in_scope(text), links, update: None, viewer: Viewer::of(&scope) };
+        let vectors = HashMap::from([(text::embedding_hash(None, text), vec![0.6_f32, 0.8])]);
+        node.save(&[save], Some(&(model, vectors)), NOW).unwrap().remove(0).unwrap().added.embedding
+    };
+    let trips = |what: &str, most: usize, work: &dyn Fn()| {
+        let (before, since) = (proxy.round_trips(), Instant::now());
+        work();
+        let (trips, took) = (proxy.round_trips() - before, since.elapsed());
+        eprintln!("{what}: {trips} round trips, {} ms", took.as_millis());
+        assert!(trips <= most, "{what}: {trips} round trips");
+        assert!(took >= DELAY * u32::try_from(trips).unwrap(), "{what}: they were not counted");
+    };
+    trips("a save", 3, &|| assert_eq!(save("with a vector", &[]), EmbeddingState::Ready));
+    trips("a long text", 3, &|| assert_eq!(save(&long, &[]), EmbeddingState::Pending));
+    trips("a text that is there", 3, &|| assert_eq!(save("with a vector", &[]), EmbeddingState::Ready));
+    trips("a save without a vector", 3, &|| drop(node.add(&in_scope("without"), NOW).unwrap()));
+    trips("a save with a link", 9, &|| assert_eq!(save("with a link", &[first]), EmbeddingState::Ready));
+    let change = RecordUpdate { importance: Some(9), ..RecordUpdate::default() };
+    trips("an update", 7, &|| drop(node.update(first, &change, &Viewer::OWNER, NOW + 1).unwrap()));
+    node.compare(&NoProgress).unwrap();
+    let found = node.export();
+    assert!(found.iter().any(|line| line.contains("with a vector") && line.contains("embedding: Some")), "{found:?}");
+    node.assert_sound();
 }
 
 /// 40.4.
