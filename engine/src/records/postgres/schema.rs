@@ -8,7 +8,7 @@
 //!
 //! | table | one row is |
 //! |---|---|
-//! | `server` | a value of the database itself: `format` (of these tables), `min_reader` (the oldest format that a node may know), `trimmed_below` (a transaction: changes of earlier ones are gone) |
+//! | `server` | a value of the database itself: `format` (of these tables), `min_reader` (the oldest format that a node may know), `trimmed_below` (a transaction: changes of earlier ones are gone), `numbered_by` (which server has numbered memories last: `numbers.sql`) |
 //! | `changes` | a change that nodes must follow: rows of a table with the same id were written or removed |
 //! | `node_sources` | a source of one node: another has other files. `sources` is what this node sees of them |
 //! | `nodes` | a node, when it was seen, and the role that it belongs to |
@@ -39,7 +39,7 @@ pub(crate) const SCHEMA: &str = "memorist";
 pub(crate) const FORMAT: i64 = MIGRATIONS.len() as i64;
 
 /// Each brings a database one format further. Append only.
-pub(crate) const MIGRATIONS: [fn() -> String; 2] = [first, tenants::rights];
+pub(crate) const MIGRATIONS: [fn() -> String; 3] = [first, tenants::rights, || include_str!("numbers.sql").into()];
 
 /// 40 random bits: sums of a million of them are still a `bigint`.
 const STAMP: &str = r"

@@ -11,7 +11,7 @@ use super::{Node, make, seconds, use_store};
 use crate::progress::NoProgress;
 use crate::records::sqlite::testing::{NOW, new};
 use crate::records::{Access, AccessKind, Records};
-use crate::types::{NewRecord, RecordId, RecordUpdate, Viewer};
+use crate::types::{Link, LinkKind, NewRecord, RecordId, RecordUpdate, Viewer};
 
 fn add(records: &Records, text: &str) -> RecordId {
     records.add(&new(text), NOW).unwrap().id
@@ -21,6 +21,9 @@ fn update(records: &Records, id: RecordId, text: &str) {
     let update = RecordUpdate { content: Some(text.into()), ..RecordUpdate::default() };
     records.update(id, &update, &Viewer::OWNER, NOW + 10).unwrap();
 }
+
+/// More than a server notes in its log at once as numbers that it may have given.
+const LOST: usize = 40;
 
 /// The transactions of the changes that a server has.
 fn transactions(cluster: &Cluster, team: &TeamDatabase<'_>) -> BTreeSet<i64> {
@@ -58,10 +61,15 @@ fn what_a_promoted_standby_has_lost_is_kept_and_every_node_is_what_it_has() {
     standby.set("primary_conninfo", "");
     let before = transactions(&primary, &team);
     let mut lost: BTreeSet<String> = BTreeSet::new();
-    for at in 0..5 {
-        let id = add(if at % 2 == 0 { first } else { third }, &format!("lost {at}"));
-        lost.insert(first.ulid(id));
+    let numbers: Vec<RecordId> =
+        (0..LOST).map(|at| add(if at % 2 == 0 { first } else { third }, &format!("lost {at}"))).collect();
+    lost.extend(numbers.iter().map(|id| first.ulid(*id)));
+    // Of one between a memory that is lost and one that is not, both ends are named.
+    for to in [kept[3], numbers[0]] {
+        first.link(Link { from: kept[0], kind: LinkKind::Related, to }, &Viewer::OWNER, NOW + 10).unwrap();
     }
+    let links: BTreeSet<String> =
+        [kept[3], numbers[0]].map(|to| format!("link {} related {}", first.ulid(kept[0]), first.ulid(to))).into();
     // A new version, and one that others will have changed meanwhile.
     for (at, id) in kept.iter().enumerate().take(2) {
         update(first, *id, &format!("lost as a change {at}"));
@@ -75,9 +83,12 @@ fn what_a_promoted_standby_has_lost_is_kept_and_every_node_is_what_it_has() {
     primary.kill();
     standby.promote();
     pooler.retarget(&standby);
-    // Somebody who is not a node of before writes first: numbers are given again.
+    // Somebody who is not a node of before writes first: numbers of transactions are given again.
     let other = Node::of(&standby.address(team.name()));
-    let new: Vec<RecordId> = (0..12).map(|at| add(&other, &format!("new {at}"))).collect();
+    let new: Vec<RecordId> = (0..LOST + 12).map(|at| add(&other, &format!("new {at}"))).collect();
+    assert!(new.iter().all(|id| !numbers.contains(id)), "the number of a lost memory is given to another");
+    // What is saved again there is another memory, once.
+    let again = add(&other, "lost 1");
     update(&other, kept[1], "changed by another");
     update(&other, kept[1], "changed again by another");
     let is_disjoint = transactions(&standby, &team).is_disjoint(&lost_transactions);
@@ -91,6 +102,11 @@ fn what_a_promoted_standby_has_lost_is_kept_and_every_node_is_what_it_has() {
         let found = node.lost();
         assert_eq!(found.iter().cloned().collect::<BTreeSet<_>>(), lost, "in the file of what was lost");
         assert_eq!(found.len(), lost.len(), "each once");
+        let lines = node.lost_lines().into_iter().filter(|line| line.starts_with("link "));
+        assert_eq!(lines.collect::<BTreeSet<_>>(), links);
+        assert!(numbers.iter().all(|id| node.get(*id, &Viewer::OWNER, NOW).unwrap().is_none()));
+        let count = node.export().iter().filter(|line| line.contains("\"lost 1\"")).count();
+        assert!(count == 1 && node.get(again, &Viewer::OWNER, NOW).unwrap().is_some(), "{count}");
         for (at, id) in new.iter().enumerate() {
             let record = node.get(*id, &Viewer::OWNER, NOW).unwrap().unwrap();
             assert_eq!(record.content, format!("new {at}"));
