@@ -3,10 +3,12 @@
 //! | file | content |
 //! |---|---|
 //! | `cache.rs` | a node that is killed while it copies |
+//! | `commits.rs` | connections that are cut in a COMMIT, and writers that are killed there |
 //! | `outage.rs` | a promoted standby and a killed node, while eight write |
 //! | `reads.rs` | what was acknowledged is found by the next search on another node; filters hold |
 
 mod cache;
+mod commits;
 mod outage;
 mod reads;
 
