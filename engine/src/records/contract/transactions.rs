@@ -227,6 +227,28 @@ fn a_transaction_sees_what_it_has_written_and_nobody_else_does(store: &impl Subj
     assert_eq!(store.write(|tx| read(tx)), None);
 }
 
+/// What is sent with a later statement, or with the COMMIT.
+fn a_statement_that_waits_is_seen_and_fails_its_transaction(store: &impl Subject) {
+    let count = |tx: &dyn Tx| tx.first("SELECT count(*) FROM scopes", &[], |row| row.get::<i64>(0));
+    let add = |tx: &dyn Tx, agent: &str| tx.run("INSERT INTO scopes (agent) VALUES (?1)", &[agent.into()]);
+    store.write(|tx| {
+        tx.foresee(&|tx| _ = count(tx))?;
+        assert_eq!((count(tx)?, count(tx)?), (Some(1), Some(1)));
+        add(tx, "one")?;
+        assert_eq!(count(tx)?, Some(2), "not what was foreseen");
+        add(tx, "two")
+    });
+    assert_eq!(store.count("scopes"), 3);
+    let doubled = store.authority().write(|tx| {
+        add(tx, "three")?;
+        add(tx, "one")
+    });
+    assert!(doubled.is_err());
+    assert_eq!(store.count("scopes"), 3, "all or nothing");
+    store.write(|tx| add(tx, "three"));
+    assert_eq!(store.count("scopes"), 4);
+}
+
 fn values_come_back_as_they_were_given(store: &impl Subject) {
     let values =
         [Value::Null, Value::Integer(i64::MIN), Value::Real(0.1), Value::Text("caf\u{e9}"), Value::Blob(&[0, 255])];
@@ -251,4 +273,5 @@ on_every_database![
     work_that_runs_again_does_what_running_once_does,
     numbers_rise_and_are_never_used_twice,
     a_transaction_sees_what_it_has_written_and_nobody_else_does,
+    a_statement_that_waits_is_seen_and_fails_its_transaction,
 ];

@@ -94,7 +94,8 @@ impl Server {
             .map(|(done, _)| done)
     }
 
-    /// [Writes](Authority::write), and asks a question behind the COMMIT. Returns its answer, too, if there was one.
+    /// [Writes](Authority::write), and asks a question behind the COMMIT if nobody else of this process writes. Returns its answer,
+    /// too, if there was one.
     pub(crate) fn write_and_ask<T>(
         &self,
         mut question: impl FnMut() -> Option<String>,
@@ -162,7 +163,8 @@ impl Server {
             }
         };
         let token = text::to_hex(&Ulid::generate().to_bytes());
-        let question = question();
+        // Writers of one process share what they pull: then each asks later, or not at all.
+        let question = if self.places.is_alone() { question() } else { None };
         let last = question.as_deref().unwrap_or_default();
         let commit = format!("INSERT INTO {SCHEMA}.writes (token) VALUES ('\\x{token}'); COMMIT; {last}");
         client.time_out_after(COMMIT_TIMEOUT);
@@ -274,6 +276,11 @@ impl Places {
         }
         *free -= 1;
         Some(Place(self))
+    }
+
+    /// Whether one alone is taken.
+    fn is_alone(&self) -> bool {
+        *self.free.lock() + 1 == WRITES_AT_ONCE
     }
 }
 

@@ -186,9 +186,9 @@ fn a_save_takes_three_round_trips() {
     trips("a long text", 3, &|| assert_eq!(save(&long, &[]), EmbeddingState::Pending));
     trips("a text that is there", 3, &|| assert_eq!(save("with a vector", &[]), EmbeddingState::Ready));
     trips("a save without a vector", 3, &|| drop(node.add(&in_scope("without"), NOW).unwrap()));
-    trips("a save with a link", 9, &|| assert_eq!(save("with a link", &[first]), EmbeddingState::Ready));
+    trips("a save with a link", 7, &|| assert_eq!(save("with a link", &[first]), EmbeddingState::Ready));
     let change = RecordUpdate { importance: Some(9), ..RecordUpdate::default() };
-    trips("an update", 7, &|| drop(node.update(first, &change, &Viewer::OWNER, NOW + 1).unwrap()));
+    trips("an update", 6, &|| drop(node.update(first, &change, &Viewer::OWNER, NOW + 1).unwrap()));
     node.compare(&NoProgress).unwrap();
     let found = node.export();
     assert!(found.iter().any(|line| line.contains("with a vector") && line.contains("embedding: Some")), "{found:?}");
