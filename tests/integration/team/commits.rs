@@ -52,7 +52,7 @@ fn write(
 
 /// Of a kind that repeats a text that is saved twice is there twice; of another kind it is the same memory.
 fn write_on(node: &Store, writer: usize, is_over: &AtomicBool) -> Vec<(RecordId, String)> {
-    let kind = if writer % 2 == 0 { Kind::Chunk } else { Kind::Fact };
+    let kind = [Kind::Chunk, Kind::Fact][writer % 2];
     write(&format!("{writer} ({kind})"), is_over, |text| {
         let saved = node.engine.add(&NewRecord { kind, ..NewRecord::new(text) });
         saved.ok().map(|saved| saved.id)
