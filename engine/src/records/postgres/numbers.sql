@@ -6,7 +6,6 @@
 
 CREATE FUNCTION lineage() RETURNS text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
     AS $$ SELECT split_part(i, ' ', 1) || ' ' || split_part(i, ' ', 3) FROM memorist.incarnation() i $$;
-REVOKE EXECUTE ON FUNCTION lineage() FROM PUBLIC;
 
 CREATE FUNCTION leave_numbers_out() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -20,5 +19,6 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;
+REVOKE EXECUTE ON FUNCTION lineage(), leave_numbers_out() FROM PUBLIC;
 CREATE TRIGGER leave_numbers_out BEFORE INSERT ON records FOR EACH STATEMENT EXECUTE FUNCTION leave_numbers_out();
 INSERT INTO server VALUES ('numbered_by', lineage());
