@@ -8,6 +8,7 @@ use memorist_engine::Engine;
 use memorist_engine::progress::Progress as _;
 use memorist_engine::types::{NewSource, SourceKind};
 use memorist_ingest::sources::discover::discover;
+use memorist_ingest::sources::formats;
 
 use super::app::Maintenance;
 use super::{App, add_sources, format, table};
@@ -49,7 +50,8 @@ pub fn run(app: &App, args: &SourceDiscover) -> Outcome {
     }
     app.output().result(&result, |result| match (&result.added, &args.add) {
         (Some(added), _) => add_sources::added(added),
-        (None, _) => format!("{}\n{}", text(result), HOW),
+        (None, _) if result.places.is_empty() => text(result),
+        (None, _) => format!("{}\n{HOW}", text(result)),
     })?;
     Ok(0)
 }
@@ -117,7 +119,12 @@ fn new_source(app: &App, place: &PlaceEntry) -> Result<NewSource, Failure> {
 
 fn text(result: &DiscoverResult) -> String {
     if result.places.is_empty() {
-        return "no transcripts and no notes were found; `memorist source add PATH` adds a file or a folder".to_owned();
+        let agents: Vec<&str> = formats::all().iter().map(|format| format.name()).collect();
+        return format!(
+            "nothing was found where these keep transcripts: {}; nor memories or instructions of agents, an Obsidian vault, or \
+             notes in this folder. `memorist source add PATH` adds a file or a folder",
+            agents.join(", ")
+        );
     }
     let mut table = table::table(&["", "what", "files", "size", "newest", "path"]);
     for place in &result.places {
