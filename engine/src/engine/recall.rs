@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::Engine;
 use crate::error::Result;
 use crate::recall;
-use crate::types::{Mode, Query, Recall, RecallRequest};
+use crate::types::{Mode, Query, Recall, RecallRequest, RecordId};
 
 impl Engine {
     /// What is known that a turn needs: mostly nothing. A session gets no memory twice unless it has changed since, also if
@@ -18,7 +18,7 @@ impl Engine {
     pub fn recall(&self, request: &RecallRequest) -> Result<Recall> {
         let recall = self.recall_unnoted(request)?;
         if let Some(session) = &request.session
-            && let Err(error) = self.note_recalled(session, &recall)
+            && let Err(error) = self.note_recalled(session, &recall.given())
         {
             tracing::warn!("what a session was given could not be noted: {error}");
         }
@@ -57,16 +57,15 @@ impl Engine {
         Ok(Recall { warnings, ..recall::choose(reply, searched, request, &known) })
     }
 
-    /// Notes that a session was given these memories, unless the store can only be read.
+    /// Notes that a session was given these versions of memories, unless the store can only be read.
     ///
     /// # Errors
     /// Those of a store that others write to: nobody waits for long.
-    pub fn note_recalled(&self, session: &str, recall: &Recall) -> Result<()> {
-        if recall.is_silent() || !self.store.records.can_write() {
+    pub fn note_recalled(&self, session: &str, given: &[(RecordId, i64)]) -> Result<()> {
+        if given.is_empty() || !self.store.records.can_write() {
             return Ok(());
         }
-        let given: Vec<_> = recall.memories.iter().map(|memory| (memory.record.id, memory.record.version)).collect();
-        self.store.records.note_recalled(session, &given, self.store.now())
+        self.store.records.note_recalled(session, given, self.store.now())
     }
 
     /// Forgets what a session was given: after a compaction or a clear, it has lost it.

@@ -73,6 +73,11 @@ pub struct Recall {
 }
 
 impl Recall {
+    /// The memories, each with its version, as they are noted for the session that was given them.
+    pub fn given(&self) -> Vec<(RecordId, i64)> {
+        self.memories.iter().map(|memory| (memory.record.id, memory.record.version)).collect()
+    }
+
     /// Whether nothing is known that is worth the turn's attention.
     pub fn is_silent(&self) -> bool {
         self.memories.is_empty()

@@ -2,7 +2,9 @@
 
 use memorist_clients::Client;
 use memorist_clients::hooks::{self, Event};
-use memorist_engine::types::{DigestQuery, Filter, ListOnly, ListOrder, ListQuery, Recall};
+use memorist_engine::types::{
+    DigestQuery, Filter, Kind, LinkKind, ListOnly, ListOrder, ListQuery, Record, RecordId, Viewer,
+};
 use memorist_engine::{Engine, Result};
 
 use crate::wire::{self, HookRequest};
@@ -17,8 +19,8 @@ const SECTION: usize = 5;
 pub struct Answered {
     /// What is printed; nothing if there is nothing to say.
     pub text: Option<String>,
-    /// The memories in it that are not to come again.
-    pub given: Recall,
+    /// The memories in it, with their versions, that are not to come again.
+    pub given: Vec<(RecordId, i64)>,
 }
 
 /// Answers a hook. What its session was given is noted by [`delivered`].
@@ -33,9 +35,7 @@ pub fn answer(engine: &Engine, request: &HookRequest) -> Result<Answered> {
     match request.event {
         Event::Prompt => recall(engine, client, request),
         // What is resumed begins with what it started with.
-        Event::Start if !request.resumed => {
-            Ok(Answered { text: start(engine, client, request)?, given: Recall::default() })
-        }
+        Event::Start if !request.resumed => start(engine, client, request),
         Event::Start | Event::Stop | Event::End | Event::Compact => Ok(Answered::default()),
     }
 }
@@ -58,13 +58,14 @@ fn recall(engine: &Engine, client: Client, request: &HookRequest) -> Result<Answ
         Some(block)
     });
     given.memories.truncate(if text.is_some() { shown } else { 0 });
-    Ok(Answered { text, given })
+    Ok(Answered { text, given: given.given() })
 }
 
-/// What is open in the project, and what was decided and learned there.
-fn start(engine: &Engine, client: Client, request: &HookRequest) -> Result<Option<String>> {
+/// What its person prefers, what is open in the project, and what was decided and learned there.
+fn start(engine: &Engine, client: Client, request: &HookRequest) -> Result<Answered> {
     let viewer = request.viewer();
     let project = viewer.project.name().map(str::to_owned);
+    let preferences = preferences(engine, &viewer)?;
     let open = engine.list(&ListQuery {
         only: Some(ListOnly::Open),
         order: ListOrder::Due,
@@ -76,12 +77,40 @@ fn start(engine: &Engine, client: Client, request: &HookRequest) -> Result<Optio
     let digest =
         engine.digest(&DigestQuery { project, feature: None, viewer: viewer.clone(), with_superseded: false })?;
     let sections = [
+        ("Preferences", preferences),
         ("Open tasks", open),
         ("Decisions", digest.key_decisions),
         ("Patterns", digest.active_patterns),
         ("Bug fixes", digest.recent_bugfixes),
     ];
-    Ok(fitted(client, request.event, |most| wire::start_block(&viewer, &sections, most)))
+    let mut shown = Vec::new();
+    let text = fitted(client, request.event, |most| {
+        let (block, given) = wire::start_block(&viewer, &sections, most)?;
+        shown = given;
+        Some(block)
+    });
+    let given = if text.is_some() { shown } else { Vec::new() };
+    Ok(Answered { text, given })
+}
+
+/// The preferences that no other memory supersedes, those that changed last first.
+fn preferences(engine: &Engine, viewer: &Viewer) -> Result<Vec<Record>> {
+    let mut found = engine.list(&ListQuery {
+        order: ListOrder::Updated,
+        // Some of them are superseded.
+        limit: 4 * SECTION,
+        filter: Filter { kinds: vec![Kind::Preference], ..Filter::of(viewer.clone()) },
+        ..ListQuery::default()
+    })?;
+    let ids: Vec<RecordId> = found.iter().map(|record| record.id).collect();
+    let marks = engine.marks(&ids, viewer, 1)?;
+    let is_superseded = |record: &Record| {
+        let marks = marks.get(&record.id).into_iter().flatten();
+        marks.into_iter().any(|mark| mark.kind == LinkKind::Supersedes && mark.by_other)
+    };
+    found.retain(|record| !is_superseded(record));
+    found.truncate(SECTION);
+    Ok(found)
 }
 
 /// What is printed for a text, which gets less room until all of it fits.

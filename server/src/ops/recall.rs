@@ -12,7 +12,7 @@ pub fn recall(engine: &Engine, context: &Context, params: RecallParams) -> Resul
     let result = wire::recall_result(&given, request.max_tokens);
     given.memories.truncate(result.memories.len());
     if let Some(session) = &request.session
-        && let Err(error) = engine.note_recalled(session, &given)
+        && let Err(error) = engine.note_recalled(session, &given.given())
     {
         tracing::warn!("what a session was given could not be noted: {error}");
     }

@@ -4,7 +4,7 @@
 //! own words: [`contained`] is what its text becomes.
 
 use memorist_engine::snippet;
-use memorist_engine::types::{Reach, Recall, Recalled, Record, Scope, Viewer};
+use memorist_engine::types::{Reach, Recall, Recalled, Record, RecordId, Scope, Viewer};
 
 use super::core::Line;
 use crate::escape::visible;
@@ -55,7 +55,11 @@ fn line(memory: &Recalled, room: usize) -> Option<String> {
 }
 
 /// The text that a session starts with, of at most so many bytes: headings with memories. `None` without any.
-pub fn start_block(viewer: &Viewer, sections: &[(&str, Vec<Record>)], most_bytes: usize) -> Option<String> {
+pub fn start_block(
+    viewer: &Viewer,
+    sections: &[(&str, Vec<Record>)],
+    most_bytes: usize,
+) -> Option<(String, Vec<(RecordId, i64)>)> {
     let of = match &viewer.project {
         Reach::Own(name) | Reach::Only(name) => format!("Of project {}", contained(name)),
         Reach::Every | Reach::Shared => "Of no project".to_owned(),
@@ -66,7 +70,7 @@ pub fn start_block(viewer: &Viewer, sections: &[(&str, Vec<Record>)], most_bytes
     );
     let close = format!("</{FENCE}>");
     let scope = Scope { project: viewer.project.name().map(str::to_owned), agent: None };
-    let mut shown = 0;
+    let mut shown = Vec::new();
     for (heading, records) in sections {
         let mut title = format!("{heading}:\n");
         for record in records {
@@ -79,10 +83,10 @@ pub fn start_block(viewer: &Viewer, sections: &[(&str, Vec<Record>)], most_bytes
             let Some(line) = fitting else { continue };
             block.push_str(&line);
             title.clear();
-            shown += 1;
+            shown.push((record.id, record.version));
         }
     }
-    (shown > 0).then(|| block + &close)
+    (!shown.is_empty()).then(|| (block + &close, shown))
 }
 
 /// A text on one line that cannot end the fence, or look like a tag of the client: without control characters and what is not

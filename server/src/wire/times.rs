@@ -352,9 +352,9 @@ mod tests {
             ("2026-11", "2026-11-01 Sun", "2026-12-01 Tue"),
             ("20261126", "2026-11-26 Thu", "2026-11-27 Fri"),
         ] {
-            let Past(at) = text.parse().unwrap();
-            assert_eq!(day(at), start);
-            assert_eq!(day(text.parse::<PastEnd>().unwrap().after(Some(Past(at)))), end);
+            let at: Past = text.parse().unwrap();
+            assert_eq!(day(at.at()), start);
+            assert_eq!(day(text.parse::<PastEnd>().unwrap().after(Some(at))), end);
         }
         let number: Past = serde_json::from_str("20261126").unwrap();
         assert_eq!(number, "2026-11-26".parse().unwrap());
