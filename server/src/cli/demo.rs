@@ -2,12 +2,15 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use bench_data::{Question, Style};
 use memorist_engine::Engine;
+use memorist_engine::config::Clock;
 use memorist_engine::progress::Progress;
-use memorist_engine::types::{Kind, Mode, RecordId};
+use memorist_engine::types::{Kind, Millis, Mode, RecordId};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -23,8 +26,10 @@ use crate::wire::{self, AddParams, Defaults, Importance, Int, SearchHit, SearchP
 /// The same memories every time.
 const SEED: u64 = 1;
 const MEMORIES: usize = 2_000;
-/// Records per transaction.
-const BATCH: usize = 500;
+/// Records per transaction, which were saved on one day: so many a week for a year.
+const BATCH: usize = 40;
+/// Milliseconds between the days.
+const WEEK: Millis = 7 * 24 * 3_600_000;
 /// Questions per style.
 const PER_STYLE: usize = 2;
 
@@ -73,10 +78,12 @@ pub fn run(app: &App, args: &Demo) -> Outcome {
     let mut config = app.settings().engine.clone();
     config.index_writer = false;
     config.team = None;
+    let (clock, at) = clock();
+    config.clock = clock;
     let engine = Engine::open(folder, config)?;
     engine.prepare_model(&mut |plan| app.announce(plan), &bars)?;
     let output = app.output();
-    let report = show(&engine, &bars, output)?;
+    let report = show(&engine, &bars, output, &at)?;
     engine.close();
     if args.explore {
         let options = explorer::Options { port: 0, open: true, read_only: false };
@@ -93,10 +100,10 @@ pub fn run(app: &App, args: &Demo) -> Outcome {
 }
 
 /// Fills the store and searches it, with a commentary.
-fn show(engine: &Engine, bars: &Bars, output: Output) -> Result<Report, Failure> {
+fn show(engine: &Engine, bars: &Bars, output: Output, at: &AtomicI64) -> Result<Report, Failure> {
     let tell = |text: String| if output.json { Ok(()) } else { output.text(text) };
     let started = Instant::now();
-    let ids = fill(engine, bars)?;
+    let ids = fill(engine, bars, at)?;
     let saved = started.elapsed();
     let started = Instant::now();
     let embedded = engine.embed_pending(bars)?;
@@ -142,8 +149,15 @@ fn show(engine: &Engine, bars: &Bars, output: Output) -> Result<Report, Failure>
     Ok(report)
 }
 
-/// Saves the memories; returns their ids, in order.
-fn fill(engine: &Engine, bars: &Bars) -> Result<Vec<RecordId>, Failure> {
+/// A clock that stands still until it is set, and the time on it.
+fn clock() -> (Clock, Arc<AtomicI64>) {
+    let at = Arc::new(AtomicI64::new(memorist_engine::now()));
+    let shown = Arc::clone(&at);
+    (Clock::new(move || shown.load(Ordering::Relaxed)), at)
+}
+
+/// Saves the memories, as if in the last year: the time of the store is `at`. Returns their ids, in order.
+fn fill(engine: &Engine, bars: &Bars, at: &AtomicI64) -> Result<Vec<RecordId>, Failure> {
     bars.start("saving", Some(MEMORIES as u64));
     let context = Context::default();
     let records = bench_data::memories(SEED, MEMORIES)
@@ -156,10 +170,12 @@ fn fill(engine: &Engine, bars: &Bars) -> Result<Vec<RecordId>, Failure> {
         })
         .collect::<Result<Vec<_>, _>>()?;
     let mut ids = Vec::with_capacity(MEMORIES);
-    for batch in records.chunks(BATCH) {
+    let (now, weeks) = (at.load(Ordering::Relaxed), records.len().div_ceil(BATCH));
+    for (week, batch) in records.chunks(BATCH).enumerate() {
         if bars.cancelled() {
             return Err(memorist_engine::Error::Cancelled.into());
         }
+        at.store(now - (weeks - 1 - week) as Millis * WEEK, Ordering::Relaxed);
         for outcome in engine.add_batch(batch)? {
             ids.push(outcome?.id);
         }
@@ -245,6 +261,9 @@ fn micros(duration: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use memorist_engine::config::Config;
+    use memorist_engine::types::Viewer;
+
     use super::*;
 
     #[test]
@@ -252,6 +271,23 @@ mod tests {
         let chosen = chosen();
         assert_eq!(chosen.len(), 3 * PER_STYLE);
         assert!(chosen.iter().all(|question| question.answers.iter().all(|index| *index < MEMORIES)));
+    }
+
+    /// 43.14
+    #[test]
+    fn its_memories_were_saved_over_a_year() {
+        let folder = tempfile::tempdir().unwrap();
+        let (clock, at) = clock();
+        let now = at.load(Ordering::Relaxed);
+        let mut config = Config::without_model();
+        config.clock = clock;
+        let engine = Engine::open(folder.path(), config).unwrap();
+        let bars = Bars::new(Output { json: false, quiet: true }, Arc::default());
+        let ids = fill(&engine, &bars, &at).unwrap();
+        let saved = |id: &RecordId| engine.peek(*id, &Viewer::OWNER).unwrap().unwrap().created_at;
+        let (first, last) = (saved(&ids[0]), saved(ids.last().unwrap()));
+        assert_eq!((ids.len(), last), (MEMORIES, now));
+        assert!((330..370).contains(&((last - first) / (WEEK / 7))), "{first} {last}");
     }
 
     #[test]
