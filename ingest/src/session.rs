@@ -14,8 +14,32 @@ use memorist_sources::formats::records::{UNREADABLE, is_uuid};
 use memorist_sources::formats::{Cursor, Format, Role, Turn};
 use memorist_sources::notes::NoteKind;
 use memorist_sources::tokens::TokenCount;
+use serde::{Deserialize, Serialize};
 
 use crate::{origins, project, stamp};
+
+/// Which turns are made of a transcript. With a higher number every transcript that is still there is read once more: what is
+/// new in it is added, and what is no turn any more goes.
+const READER: u32 = 2;
+
+/// How far a transcript was read, and by which reader.
+#[derive(Serialize, Deserialize)]
+struct Progress {
+    reader: u32,
+    cursor: String,
+}
+
+impl Progress {
+    fn of(known: &SourceFile) -> Option<Self> {
+        serde_json::from_str(known.cursor.as_deref()?).ok().filter(|known: &Self| known.reader == READER)
+    }
+}
+
+/// Whether a transcript that did not change has the turns that this reader makes of it.
+pub fn is_current(known: &SourceFile) -> bool {
+    let beginning = format!("{{\"reader\":{READER},");
+    known.cursor.as_ref().is_some_and(|cursor| cursor.starts_with(&beginning))
+}
 
 /// How transcripts are read.
 pub struct SessionReader<'a> {
@@ -57,7 +81,9 @@ impl SessionReader<'_> {
             skipped: BTreeMap::new(),
             content: FileContent::Unchanged,
         };
-        let since = blank.cursor.clone().filter(|_| !self.force || goes_on).map(Cursor);
+        let read = known.and_then(Progress::of);
+        let is_other_reader = known.is_some_and(|known| known.cursor.is_some()) && read.is_none();
+        let since = read.filter(|_| !self.force || goes_on).map(|read| Cursor(read.cursor));
         let batch = match self.format.read_file(file, since.as_ref()) {
             Ok(batch) => batch,
             Err(error) => return (FileReading { problem: Some(error.to_string()), ..blank }, false),
@@ -65,7 +91,10 @@ impl SessionReader<'_> {
         let mut projects = HashMap::new();
         let turns: Vec<NewRecord> =
             batch.turns.into_iter().flat_map(|turn| self.records(turn, &blank.path, &mut projects)).collect();
-        let whole = batch.whole && self.format.takes_back();
+        // The file that another reader has read, as far as it was then.
+        let is_same = |known: &SourceFile| known.stamp.identity == found.identity && known.stamp.size <= found.size;
+        let is_again = is_other_reader && known.is_some_and(is_same);
+        let whole = batch.whole && (self.format.takes_back() || is_again);
         // A file that has lost its content, or cannot be read, has taken back nothing.
         let is_taken_back = whole && known.is_some() && found.size > 0 && !batch.skipped.0.contains_key(UNREADABLE);
         let content = if turns.is_empty() && !is_taken_back {
@@ -75,7 +104,7 @@ impl SessionReader<'_> {
         };
         // Where it ends early, it is not known as it is.
         let stamp = if batch.more { stamp::unsettled(found) } else { blank.stamp };
-        let cursor = Some(batch.cursor.0);
+        let cursor = serde_json::to_string(&Progress { reader: READER, cursor: batch.cursor.0 }).ok();
         (FileReading { cursor, stamp, skipped: batch.skipped.0, content, ..blank }, batch.more)
     }
 

@@ -24,7 +24,7 @@ use crate::listing::{self, Listing};
 use crate::lock::{SyncGuard, SyncLock};
 use crate::note::{NoteReader, why};
 use crate::reading::{BATCH_FILES, SourceReader, Task};
-use crate::session::SessionReader;
+use crate::session::{self, SessionReader};
 use crate::settings::SyncSettings;
 use crate::{origins, project, stamp};
 
@@ -354,7 +354,7 @@ impl OneSource<'_> {
                     && known.problem.is_none()
                     && known.gone_at.is_none()
                     && !self.force
-                    && (format.is_some() || notes.is_current(known))
+                    && if format.is_some() { session::is_current(known) } else { notes.is_current(known) }
             });
             if is_unchanged || known.is_some_and(|known| self.waits(known, root, path, stamp, format)) {
                 continue;

@@ -1,23 +1,41 @@
 //! Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`, subagents in `<session>/subagents/agent-<id>.jsonl`.
 //!
 //! What was typed while the agent worked stands in attachments. A message of the agent is spread over several lines, each
-//! with its own `uuid`. The lines of a subagent have the session of the agent that started it.
+//! with its own `uuid`. The lines of a subagent have the session of the agent that started it. What a person says in results
+//! of tools, and the plans of the agent, are in `answers.rs`.
 
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::blocks::{COMMON, Marks};
 use super::clean::is_of_program;
 use super::field::{Field, parse};
 use super::jsonl::Lines;
-use super::records::{Content, UNKNOWN, UNREADABLE, for_each_line, join, texts, why_skipped};
-use super::{Batch, Cursor, Format, ReadError, Role, Turn};
+use super::records::{self, Content, UNKNOWN, UNREADABLE, for_each_line, join, texts, why_skipped};
+use super::{Batch, Cursor, Format, ReadError, Role, Skipped, Turn};
 use crate::foreign::Foreign;
 use crate::machine::Machine;
+
+mod answers;
 
 /// Reads transcripts of Claude Code.
 pub struct ClaudeCode;
 
+/// The blocks that it and editors put before and behind what is typed.
+const ADDED: [Marks; 7] = [
+    COMMON[0],
+    COMMON[1],
+    COMMON[2],
+    ("<ide_opened_file", "</ide_opened_file>"),
+    ("<ide_selection", "</ide_selection>"),
+    ("<ide_diagnostics", "</ide_diagnostics>"),
+    ("<user-prompt-submit-hook", "</user-prompt-submit-hook>"),
+];
+/// Texts that stand as the user's when a key has stopped the agent.
+const STOPPED: [&str; 2] = ["[Request interrupted by user]", "[Request interrupted by user for tool use]"];
+/// The names of transcripts that the program has with itself, to sum up a session or to suggest a prompt.
+const OF_ITSELF: [&str; 2] = ["agent-acompact-", "agent-aprompt_suggestion-"];
 /// The model of lines that the program itself writes, such as errors of the network.
 const NO_MODEL: &str = "<synthetic>";
 
@@ -32,9 +50,11 @@ impl Format for ClaudeCode {
 
     fn is_transcript(&self, path: &Path) -> bool {
         let within = |name: &str| path.iter().any(|part| part == name);
-        let is_agent = path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("agent-"));
+        let begins = |start: &&str| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start));
+        let is_agent = begins(&"agent-");
         path.extension().is_some_and(|extension| extension == "jsonl")
             && !within("tool-results")
+            && !OF_ITSELF.iter().any(|start| begins(&start))
             && (is_agent || !within("subagents"))
     }
 
@@ -44,7 +64,7 @@ impl Format for ClaudeCode {
         for_each_line(&mut Lines::<()>::open(file, since)?, &mut batch, |(), batch, line, bytes| {
             let mut mended = Vec::new();
             match parse(bytes, &mut mended) {
-                Some(record) => transcript.take(&record, batch, line),
+                Some(record) => transcript.take(&record, bytes, batch, line),
                 None => batch.skipped.count(UNREADABLE),
             }
         })?;
@@ -114,11 +134,11 @@ impl Transcript {
         Transcript { session: folder.map_or_else(|| stem.clone(), name), stem, agent }
     }
 
-    fn take(&self, record: &Record<'_>, batch: &mut Batch, line: u64) {
+    fn take(&self, record: &Record<'_>, bytes: &[u8], batch: &mut Batch, line: u64) {
         let taken = match record.kind.text() {
-            Some("user") => user(record),
-            Some("assistant") => assistant(record),
-            Some("attachment") => queued(record),
+            Some("user") => user(record, bytes, &mut batch.skipped),
+            Some("assistant") => assistant(record, bytes),
+            Some("attachment") => queued(record, &mut batch.skipped),
             Some("system") if record.subtype.text() == Some("local_command") => {
                 record.content.text().and_then(command).map(|text| (Role::User, text)).ok_or("system")
             }
@@ -159,24 +179,29 @@ impl Transcript {
 /// A turn's role and text, or why there is none.
 type Taken = Result<(Role, String), &'static str>;
 
-fn user(record: &Record<'_>) -> Taken {
+fn user(record: &Record<'_>, bytes: &[u8], skipped: &mut Skipped) -> Taken {
     let message = record.message.object().ok_or("no text")?;
     if record.is_compact_summary.is_true() {
         return join(texts(&message.content)).map(|text| (Role::Summary, text)).ok_or("no text");
     }
-    typed(&message.content, record.is_meta.is_true())
+    match (typed(&message.content, record.is_meta.is_true(), skipped), answers::said(bytes)) {
+        (Ok((role, typed)), Some(said)) => Ok((role, format!("{said}\n\n{typed}"))),
+        (Err(_), Some(said)) => Ok((Role::User, said)),
+        (typed, None) => typed,
+    }
 }
 
-fn assistant(record: &Record<'_>) -> Taken {
+fn assistant(record: &Record<'_>, bytes: &[u8]) -> Taken {
     let message = record.message.object().ok_or("no text")?;
     if message.model.text() == Some(NO_MODEL) {
         return Err("not of the model");
     }
-    join(texts(&message.content)).map(|text| (Role::Assistant, text)).ok_or_else(|| why_skipped(&message.content))
+    let said = texts(&message.content).chain(answers::plan(bytes));
+    join(said).map(|text| (Role::Assistant, text)).ok_or_else(|| why_skipped(&message.content))
 }
 
 /// A prompt that was typed while the agent worked.
-fn queued(record: &Record<'_>) -> Taken {
+fn queued(record: &Record<'_>, skipped: &mut Skipped) -> Taken {
     let attachment = record.attachment.object().ok_or("attachment")?;
     let by_person = match &attachment.origin {
         Field::Nothing => true,
@@ -186,17 +211,17 @@ fn queued(record: &Record<'_>) -> Taken {
     if attachment.kind.text() != Some("queued_command") || !is_prompt || !by_person {
         return Err("attachment");
     }
-    typed(&attachment.prompt, record.is_meta.is_true() || attachment.is_meta.is_true())
+    typed(&attachment.prompt, record.is_meta.is_true() || attachment.is_meta.is_true(), skipped)
 }
 
 /// What a person typed of a content.
-fn typed(content: &Content<'_>, is_meta: bool) -> Taken {
+fn typed(content: &Content<'_>, is_meta: bool, skipped: &mut Skipped) -> Taken {
     if is_meta {
         return Err("meta");
     }
     let mut not_typed = false;
-    let typed = texts(content).filter_map(|text| {
-        let begins = is_of_program(&text);
+    let typed = records::typed_among(content, &ADDED, skipped).filter_map(|text| {
+        let begins = is_of_program(&text) || STOPPED.contains(&&*text);
         not_typed |= begins;
         if begins { None } else { Some(command(&text).unwrap_or(text)) }
     });
@@ -257,6 +282,8 @@ mod tests {
             "/h/.claude/projects/-p/S/subagents/agent-a1.meta.json",
             "/h/.claude/projects/-p/S/subagents/workflows/w/journal.jsonl",
             "/h/.claude/projects/-p/S/tool-results/x.jsonl",
+            "/h/.claude/projects/-p/S/subagents/agent-acompact-1f2e.jsonl",
+            "/h/.claude/projects/-p/agent-aprompt_suggestion-1f2e.jsonl",
         ];
         assert_eq!(corpus::transcripts(&ClaudeCode, &machine, &[&sessions[..], &others].concat()), sessions);
         let moved = Machine::new("/h", [("CLAUDE_CONFIG_DIR", "/c")]);

@@ -1,4 +1,5 @@
-//! A text without what programs put around it.
+//! A message without what programs put into it, for those that search for what it says. What is kept of a transcript loses
+//! less: see `blocks.rs`.
 
 use std::borrow::Cow;
 
@@ -6,8 +7,14 @@ use std::borrow::Cow;
 const BLOCKS: [&str; 3] = ["memorist-recall", "system-reminder", "relevant-memories"];
 
 /// Beginnings of texts that stand as the user's and that a program wrote: Claude Code's, and who follows it.
-const OF_PROGRAMS: [&str; 6] =
-    ["<local-command", "<task-notification", "<teammate-message", "<bash-", "Caveat:", "<system-reminder"];
+const OF_PROGRAMS: [&str; 6] = [
+    "<local-command",
+    "<task-notification",
+    "<teammate-message",
+    "<bash-",
+    "Caveat: The messages below",
+    "Caveat: the messages below",
+];
 
 /// Whether a text that stands as the user's was written by a program.
 pub fn is_of_program(text: &str) -> bool {

@@ -1,27 +1,35 @@
 //! Codex CLI: `~/.codex/sessions/YYYY/MM/DD/rollout-<time>-<uuid>.jsonl`, and `archived_sessions/`.
 //!
+//! Until September 2025 a line is the item itself, without a time, and the first line is the session. Since, a line has the item
+//! as its payload.
+//!
 //! After some days Codex compresses a file to `.jsonl.zst`. The session and the line identify a turn, so both files have
 //! the same turns. Texts of the agent stand twice, as a message and as an event: what comes first is taken. A fork begins
-//! with a copy of the session that it continues, and that is skipped.
+//! with a copy of the session that it continues, and that is skipped. What a person answers to questions of a tool is kept.
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::clean::clean;
+use self::record::{Payload, Record};
 use super::field::{Field, label, parse};
 use super::jsonl::Lines;
-use super::records::{Content, UNKNOWN, UNREADABLE, for_each_line, hash, is_uuid, join, read_compressed, texts};
-use super::{Batch, Cursor, Format, ReadError, Role, Turn};
+use super::records::{self, UNKNOWN, UNREADABLE, for_each_line, hash, is_uuid, join, read_compressed, texts, trimmed};
+use super::{Batch, Cursor, Format, ReadError, Role, Skipped, Turn};
 use crate::foreign::Foreign;
 use crate::machine::Machine;
+
+mod plan;
+mod questions;
+mod record;
 
 /// Reads transcripts of Codex CLI.
 pub struct Codex;
 
 /// Beginnings of texts that stand as the user's and were not typed.
-const NOT_TYPED: [&str; 10] = [
-    "<environment_context>",
+const NOT_TYPED: [&str; 11] = [
+    ENVIRONMENT,
+    "<user_action>",
     "<permissions instructions>",
     "<user_instructions>",
     "# AGENTS.md instructions",
@@ -32,8 +40,11 @@ const NOT_TYPED: [&str; 10] = [
     "<image ",
     "</image>",
 ];
-/// What an IDE puts before that which was typed.
+/// What an IDE puts before that which was typed, and how that begins.
 const REQUEST: &str = "## My request for Codex:";
+const CONTEXT: [&str; 2] = ["# Context from my IDE setup", "# Files mentioned by the user"];
+/// Where the working folder stands if nothing else says it.
+const ENVIRONMENT: &str = "<environment_context>";
 /// How many texts of the agent wait for their double.
 const MAX_SAID: usize = 64;
 /// Codex writes a copy at once: what comes later than this is new, in milliseconds.
@@ -80,9 +91,24 @@ fn read_lines(path: &Path, lines: &mut Lines<State>, batch: &mut Batch) -> std::
             let id = of_name.or_else(|| meta?.id.text()).unwrap_or(stem);
             state.session = label(id);
         }
+        let number = match record.ordinal {
+            Field::Number(number) => number,
+            _ => i64::try_from(line).unwrap_or(i64::MAX) - 1,
+        };
+        if state.meta.is_some() && state.own_from.is_some_and(|own| number < own) {
+            return batch.skipped.count(COPY);
+        }
+        if matches!(record.payload, Field::Nothing)
+            && let Some(item) = parse::<Payload>(bytes, &mut Vec::new())
+        {
+            return take_bare(&record, &item, state, batch, line);
+        }
         take(&record, state, batch, line);
     })
 }
+
+/// The reason for what another session said before.
+const COPY: &str = "copy of another session";
 
 /// What is remembered of the lines before.
 #[derive(Default, Serialize, Deserialize)]
@@ -98,6 +124,15 @@ struct State {
     branch: Option<String>,
     model: Option<String>,
     copy: Option<Copying>,
+    /// The first item of a subagent's own, if it begins with those of the session that started it.
+    #[serde(default)]
+    own_from: Option<i64>,
+    /// When the session began, for lines without a time.
+    #[serde(default)]
+    began: Option<i64>,
+    /// The call that asks the person.
+    #[serde(default)]
+    asked: Option<String>,
     /// Texts of the agent since the last prompt whose double is still to come.
     said: Vec<Said>,
 }
@@ -117,61 +152,6 @@ struct Said {
     by_event: bool,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Record<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Field<'a>,
-    timestamp: Field<'a>,
-    payload: Field<'a, Payload<'a>>,
-}
-
-/// The fields of all payloads that are read.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Payload<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Field<'a>,
-    id: Field<'a>,
-    cwd: Field<'a>,
-    model: Field<'a>,
-    git: Field<'a, Git<'a>>,
-    source: Field<'a, Source<'a>>,
-    parent_thread_id: Field<'a>,
-    turn_id: Field<'a>,
-    role: Field<'a>,
-    content: Content<'a>,
-    message: Field<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Git<'a> {
-    #[serde(borrow)]
-    branch: Field<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Source<'a> {
-    #[serde(borrow)]
-    subagent: Field<'a, Subagent<'a>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Subagent<'a> {
-    #[serde(borrow)]
-    thread_spawn: Field<'a, Spawn<'a>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Spawn<'a> {
-    #[serde(borrow)]
-    parent_thread_id: Field<'a>,
-}
-
 fn take(record: &Record<'_>, state: &mut State, batch: &mut Batch, line: u64) {
     let Some(payload) = record.payload.object() else {
         return batch.skipped.count(UNKNOWN);
@@ -180,17 +160,43 @@ fn take(record: &Record<'_>, state: &mut State, batch: &mut Batch, line: u64) {
         return session(payload, record.timestamp.time(), state);
     }
     if state.is_copy(payload, record.timestamp.time()) {
-        return batch.skipped.count("copy of another session");
+        return batch.skipped.count(COPY);
     }
-    let taken = match (record.kind.text(), payload.kind.text()) {
+    take_item(record.kind.text(), payload, record.timestamp.time(), state, batch, line);
+}
+
+/// Takes a line that is the item itself, of an older version.
+fn take_bare(record: &Record<'_>, item: &Payload<'_>, state: &mut State, batch: &mut Batch, line: u64) {
+    match (item.kind.text(), item.record_type.text()) {
+        (None, Some(_)) => batch.skipped.count("setting"),
+        (None, None) if state.meta.is_none() && item.id.text().is_some() => {
+            state.began = record.timestamp.time();
+            session(item, state.began, state);
+        }
+        (Some(_), _) => {
+            take_item(Some("response_item"), item, record.timestamp.time().or(state.began), state, batch, line)
+        }
+        _ => batch.skipped.count(UNKNOWN),
+    }
+}
+
+fn take_item(
+    kind: Option<&str>,
+    payload: &Payload<'_>,
+    at: Option<i64>,
+    state: &mut State,
+    batch: &mut Batch,
+    line: u64,
+) {
+    let taken = match (kind, payload.kind.text()) {
         (Some("turn_context"), _) => return turn_context(payload, state),
         (Some("compacted"), _) => {
-            payload.message.text().and_then(clean).map(|text| (Role::Summary, text)).ok_or("no text")
+            payload.message.text().and_then(trimmed).map(|text| (Role::Summary, text)).ok_or("no text")
         }
-        (Some("response_item"), Some("message")) => message(payload, state),
+        (Some("response_item"), Some("message")) => message(payload, state, &mut batch.skipped),
         (Some("response_item"), Some("reasoning")) | (Some("event_msg"), Some("agent_reasoning")) => Err("thinking"),
-        (Some("response_item"), Some(kind)) if kind.ends_with("_output") => Err("tool output"),
-        (Some("response_item"), Some(kind)) if kind.ends_with("_call") => Err("tool call"),
+        (Some("response_item"), Some(kind)) if kind.ends_with("_output") => answer(payload, state),
+        (Some("response_item"), Some(kind)) if kind.ends_with("_call") => question(payload, state),
         (Some("response_item"), Some("ghost_snapshot")) => Err("snapshot"),
         (Some("response_item"), _) => return batch.skipped.count(UNKNOWN),
         (Some("event_msg"), Some("agent_message")) => event(payload, state),
@@ -199,7 +205,7 @@ fn take(record: &Record<'_>, state: &mut State, batch: &mut Batch, line: u64) {
         _ => return batch.skipped.count(UNKNOWN),
     };
     match taken {
-        Ok((role, text)) => batch.turns.push(state.turn(role, text, record.timestamp.time(), line)),
+        Ok((role, text)) => batch.turns.push(state.turn(role, text, at, line)),
         Err(reason) => batch.skipped.count(reason),
     }
 }
@@ -211,6 +217,10 @@ fn session(meta: &Payload<'_>, at: Option<i64>, state: &mut State) {
         return;
     }
     state.meta = id;
+    let base = meta.history_base.object().map(|base| &base.end_ordinal_exclusive);
+    if let (Field::Number(own), _) | (_, Some(Field::Number(own))) = (&meta.subagent_history_start_ordinal, base) {
+        state.own_from = Some(*own);
+    }
     let subagent = meta.source.object().map(|source| &source.subagent);
     let spawn = subagent.and_then(|subagent| subagent.object()?.thread_spawn.object());
     let parent = meta.parent_thread_id.owned().or_else(|| spawn?.parent_thread_id.owned());
@@ -228,10 +238,13 @@ fn turn_context(context: &Payload<'_>, state: &mut State) {
 /// A turn's role and text, or why there is none.
 type Taken = Result<(Role, String), &'static str>;
 
-fn message(message: &Payload<'_>, state: &mut State) -> Taken {
+fn message(message: &Payload<'_>, state: &mut State, skipped: &mut Skipped) -> Taken {
     match message.role.text() {
         Some("user") => {
-            let typed = join(texts(&message.content).filter_map(|text| typed(&text)));
+            if state.cwd.is_none() {
+                state.cwd = texts(&message.content).find_map(|text| folder(&text));
+            }
+            let typed = join(records::typed(&message.content, skipped).filter_map(|text| typed(&text)));
             let typed = typed.ok_or(if texts(&message.content).next().is_some() { "not typed" } else { "no text" })?;
             state.said.clear();
             Ok((Role::User, typed))
@@ -241,14 +254,61 @@ fn message(message: &Payload<'_>, state: &mut State) -> Taken {
             if texts.is_empty() {
                 return Err("no text");
             }
+            if let [text] = texts.as_slice()
+                && let Some(with_plan) = plan::of(text)
+            {
+                return Ok((Role::Assistant, planned(text, with_plan, state).ok_or("said twice")?));
+            }
             if state.said_before(&texts, false) { Err("said twice") } else { Ok((Role::Assistant, texts.join("\n\n"))) }
         }
         _ => Err("system text"),
     }
 }
 
+/// What is new of a message with a plan: its event may have said the rest, or all of it.
+fn planned(text: &str, with_plan: plan::WithPlan, state: &mut State) -> Option<String> {
+    let [without, bare] = with_plan.of_event;
+    let by_event = |text: &str| Said { hash: hash(&[text]), by_event: true };
+    if state.forget(&by_event(text)) || state.forget(&by_event(&bare)) {
+        return None;
+    }
+    if !without.is_empty() && state.forget(&by_event(&without)) {
+        return Some(with_plan.plan);
+    }
+    for form in [text, &without, &bare] {
+        state.wait(&[form.to_owned()], false);
+    }
+    Some(text.to_owned())
+}
+
+/// A question of the agent.
+fn question(call: &Payload<'_>, state: &mut State) -> Taken {
+    if call.name.text() != Some(questions::TOOL) {
+        return Err("tool call");
+    }
+    state.asked = call.call_id.owned();
+    call.arguments.text().and_then(questions::asked).map(|text| (Role::Assistant, text)).ok_or("tool call")
+}
+
+/// What a person answered to it.
+fn answer(output: &Payload<'_>, state: &mut State) -> Taken {
+    if state.asked.is_none() || state.asked != output.call_id.owned() {
+        return Err("tool output");
+    }
+    state.asked = None;
+    output.output.text().and_then(questions::answered).map(|text| (Role::User, text)).ok_or("tool output")
+}
+
+/// The working folder, of a text that tells the agent where it is.
+fn folder(text: &str) -> Option<String> {
+    let rest = text.strip_prefix(ENVIRONMENT)?;
+    let (_, rest) = rest.split_once("<cwd>").or_else(|| rest.split_once("Current working directory: "))?;
+    let end = rest.find(['<', '\n']).unwrap_or(rest.len());
+    Some(label(rest[..end].trim())).filter(|folder| !folder.is_empty())
+}
+
 fn event(event: &Payload<'_>, state: &mut State) -> Taken {
-    let text = [event.message.text().and_then(clean).ok_or("no text")?];
+    let text = [event.message.text().and_then(trimmed).ok_or("no text")?];
     if state.said_before(&text, true) {
         return Err("said twice");
     }
@@ -261,8 +321,10 @@ fn typed(text: &str) -> Option<String> {
     if NOT_TYPED.iter().any(|start| text.starts_with(start)) {
         return None;
     }
-    match text.match_indices(REQUEST).find(|(at, _)| *at == 0 || text[..*at].ends_with('\n')) {
-        Some((at, _)) => clean(&text[at + REQUEST.len()..]),
+    let has_context = text.starts_with(REQUEST) || CONTEXT.iter().any(|start| text.starts_with(start));
+    let mut requests = text.match_indices(REQUEST).filter(|_| has_context);
+    match requests.find(|(at, _)| *at == 0 || text[..*at].ends_with('\n')) {
+        Some((at, _)) => trimmed(&text[at + REQUEST.len()..]),
         None => Some(text.to_owned()),
     }
 }
@@ -307,16 +369,25 @@ impl State {
         let said = |text: &String, by_event| Said { hash: hash(&[text]), by_event };
         let doubles: Vec<_> = texts.iter().map(|text| said(text, !by_event)).collect();
         if doubles.iter().all(|double| self.said.contains(double)) {
-            for double in doubles {
-                if let Some(at) = self.said.iter().position(|said| *said == double) {
-                    self.said.remove(at);
-                }
+            for double in &doubles {
+                self.forget(double);
             }
             return true;
         }
-        self.said.extend(texts.iter().map(|text| said(text, by_event)));
-        self.said.drain(..self.said.len().saturating_sub(MAX_SAID));
+        self.wait(texts, by_event);
         false
+    }
+
+    /// Forgets a text that was waiting for its double. Whether there was one.
+    fn forget(&mut self, double: &Said) -> bool {
+        let at = self.said.iter().position(|said| said == double);
+        at.map(|at| self.said.remove(at)).is_some()
+    }
+
+    /// Has texts wait for their doubles.
+    fn wait(&mut self, texts: &[String], by_event: bool) {
+        self.said.extend(texts.iter().map(|text| Said { hash: hash(&[text]), by_event }));
+        self.said.drain(..self.said.len().saturating_sub(MAX_SAID));
     }
 }
 
@@ -326,105 +397,4 @@ fn has_time(id: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs::File;
-
-    use ruzstd::encoding::{CompressionLevel, compress_to_vec};
-
-    use super::super::corpus;
-    use super::*;
-
-    #[test]
-    fn the_corpus_says_what_it_should() {
-        corpus::check_all(&Codex);
-    }
-
-    #[test]
-    fn a_file_that_grows_says_the_same() {
-        corpus::check_pieces(&Codex);
-    }
-
-    #[test]
-    fn a_broken_file_is_read() {
-        corpus::check_mutations(&Codex);
-    }
-
-    #[test]
-    fn transcripts_are_known_by_their_path() {
-        let machine = Machine::new("/h", []);
-        let sessions = [
-            "/h/.codex/sessions/2026/11/02/rollout-2026-11-02T09-00-00-u.jsonl",
-            "/h/.codex/sessions/2026/11/02/rollout-2026-11-02T09-00-00-u.jsonl.zst",
-            "/h/.codex/archived_sessions/rollout-2026-11-02T09-00-00-u.jsonl",
-        ];
-        let others = [
-            "/h/.codex/history.jsonl",
-            "/h/.codex/state_5.sqlite",
-            "/h/.codex/sessions/2026/11/02/rollout-2026-11-02T09-00-00-u.jsonl.zst.tmp",
-            "/h/.codex/sessions/2026/11/02/notes.jsonl",
-        ];
-        assert_eq!(corpus::transcripts(&Codex, &machine, &[&sessions[..], &others].concat()), sessions);
-        let moved = Machine::new("/h", [("CODEX_HOME", "/c")]);
-        assert_eq!(Codex.places(&moved), [PathBuf::from("/c/sessions"), PathBuf::from("/c/archived_sessions")]);
-    }
-
-    #[test]
-    fn a_compressed_file_has_the_same_turns() {
-        let folder = tempfile::tempdir().unwrap();
-        for plain in corpus::files(&Codex) {
-            let path = folder.path().join(format!("{}.zst", plain.file_name().unwrap().to_str().unwrap()));
-            let compressed = compress_to_vec(File::open(&plain).unwrap(), CompressionLevel::Fastest);
-            std::fs::write(&path, &compressed).unwrap();
-            let expected = Codex.read(&plain, None).unwrap();
-            let batch = Codex.read(&path, None).unwrap();
-            assert_eq!((&batch.turns, batch.whole), (&expected.turns, true));
-            let again = Codex.read(&path, Some(&batch.cursor)).unwrap();
-            assert_eq!(again, Batch { cursor: batch.cursor, ..Batch::default() });
-
-            std::fs::write(&path, &compressed[..compressed.len() / 2]).unwrap();
-            let torn = Codex.read(&path, Some(&again.cursor)).unwrap();
-            assert!(expected.turns.starts_with(&torn.turns) && torn.turns.len() < expected.turns.len());
-            assert_eq!((torn.whole, torn.cursor), (false, Cursor::default()));
-        }
-        let path = folder.path().join("rollout-a.jsonl.zst");
-        std::fs::write(&path, "no frame").unwrap();
-        assert_eq!(Codex.read(&path, None).unwrap().skipped.0[UNREADABLE], 1);
-    }
-
-    #[test]
-    fn a_long_folder_is_not_copied_into_each_turn() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("rollout-a.jsonl");
-        let long = "f".repeat(1 << 20);
-        let meta = format!(
-            "{{\"type\":\"session_meta\",\"payload\":{{\"id\":\"{long}\",\"parent_thread_id\":\"{long}\",\"cwd\":\"{long}\"}}}}\n"
-        );
-        let turn =
-            "{\"type\":\"response_item\",\"payload\":{\"type\":\"message\",\"role\":\"user\",\"content\":\"hi\"}}\n";
-        std::fs::write(&path, meta + &turn.repeat(3)).unwrap();
-        let turns = Codex.read(&path, None).unwrap().turns;
-        assert_eq!(turns.len(), 3);
-        assert!(turns.iter().all(|turn| turn.size() < 32 << 10), "{:?}", turns.iter().map(Turn::size).max());
-    }
-
-    #[test]
-    fn the_last_line_of_a_compressed_file_may_lack_its_end() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("rollout-a.jsonl.zst");
-        let line = br#"{"type":"response_item","payload":{"type":"message","role":"user","content":"hi"}}"#;
-        std::fs::write(&path, compress_to_vec(&line[..], CompressionLevel::Fastest)).unwrap();
-        assert_eq!(Codex.read(&path, None).unwrap().turns.len(), 1);
-    }
-
-    #[test]
-    fn a_broken_compressed_file_is_read() {
-        let file = [0, 1, 2]
-            .map(|part| format!("{{\"type\":\"event_msg\",\"payload\":{{\"a\":{part}}}}}\n").repeat(40))
-            .concat();
-        corpus::check_mutations_of(
-            &Codex,
-            "rollout-a.jsonl.zst",
-            &compress_to_vec(file.as_bytes(), CompressionLevel::Fastest),
-        );
-    }
-}
+mod tests;

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::clean::{clean, without};
+use super::clean::without;
 use super::field::{Field, parse};
 use super::jsonl::Lines;
-use super::records::{Content, UNKNOWN, UNREADABLE, for_each_line, join, texts, why_skipped};
-use super::{Batch, Format, ReadError, Role, Turn};
+use super::records::{Content, UNKNOWN, UNREADABLE, for_each_line, join, texts, trimmed, typed, why_skipped};
+use super::{Batch, Format, ReadError, Role, Skipped, Turn};
 use crate::foreign::Foreign;
 use crate::machine::Machine;
 
@@ -102,7 +102,7 @@ fn read_lines(file: Foreign<'_>, since: Option<&super::Cursor>, batch: &mut Batc
             None if record.kind.text() == Some("turn_ended") => return batch.skipped.count("setting"),
             None => return batch.skipped.count(UNKNOWN),
         };
-        match said(role, &record) {
+        match said(role, &record, &mut batch.skipped) {
             Ok(text) => batch.turns.push(Turn {
                 id: format!("{id}:{line}"),
                 session: session.to_string(),
@@ -122,28 +122,35 @@ fn read_lines(file: Foreign<'_>, since: Option<&super::Cursor>, batch: &mut Batc
 }
 
 /// What was said in a message.
-fn said(role: Role, record: &Record<'_>) -> Result<String, &'static str> {
+fn said(role: Role, record: &Record<'_>, skipped: &mut Skipped) -> Result<String, &'static str> {
     let content = &record.message.object().ok_or("no text")?.content;
-    let text = join(texts(content)).ok_or_else(|| why_skipped(content))?;
-    if role == Role::User { typed(text).ok_or("wrapper") } else { Ok(text) }
+    if role == Role::User {
+        let text = join(typed(content, skipped)).ok_or_else(|| why_skipped(content))?;
+        return unwrapped(text).ok_or("wrapper");
+    }
+    join(texts(content)).ok_or_else(|| why_skipped(content))
 }
 
 /// What a person typed of a text.
-fn typed(mut text: String) -> Option<String> {
+fn unwrapped(mut text: String) -> Option<String> {
     let mut queries = Vec::new();
     let mut rest = &*text;
     while let Some((_, after)) = rest.split_once(QUERY.0) {
         let (query, after) = after.split_once(QUERY.1).unwrap_or((after, ""));
-        queries.extend(clean(query));
+        queries.extend(trimmed(query));
         rest = after;
     }
     if text.contains(QUERY.0) {
         return join(queries);
     }
     for block in ADDED {
-        text = without(&text, &format!("<{block}>"), &format!("</{block}>"));
+        let (open, close) = (format!("<{block}>"), format!("</{block}>"));
+        // What is never closed is a mention.
+        if text.contains(&close) {
+            text = without(&text, &open, &close);
+        }
     }
-    clean(&text)
+    trimmed(&text)
 }
 
 #[cfg(test)]

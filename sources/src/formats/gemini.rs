@@ -8,10 +8,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::clean::clean;
 use super::field::{Field, MAX_LIST, label, parse};
 use super::jsonl::Lines;
-use super::records::{Content, UNKNOWN, UNREADABLE, for_each_line, join, stamp, texts, why_skipped};
+use super::records::{Content, UNKNOWN, UNREADABLE, for_each_line, join, stamp, texts, trimmed, typed, why_skipped};
 use super::{Batch, Cursor, Format, ReadError, Role, Skipped, Turn};
 use crate::foreign::{self, Foreign};
 use crate::machine::Machine;
@@ -98,7 +97,7 @@ fn read_object(file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadE
     log.is_cut = record.messages.elements().len() >= MAX_LIST;
     for (message, number) in record.messages.elements().iter().filter_map(Field::object).zip(1..) {
         let id = message.id.owned().unwrap_or_else(|| format!("#{number}"));
-        log.put(id, Message::of(message, number));
+        log.put(id, Message::of(message, number, &mut batch.skipped));
     }
     batch.whole = true;
     batch.cursor = cursor;
@@ -144,7 +143,6 @@ struct Log {
 
 /// A message as it was written last.
 struct Message {
-    /// Its role and text, or why it is not taken.
     /// Who said what, or why nothing is taken.
     said: Result<(Role, String), &'static str>,
     at: Option<i64>,
@@ -153,9 +151,9 @@ struct Message {
 }
 
 impl Message {
-    fn of(record: &Record<'_>, line: u64) -> Self {
+    fn of(record: &Record<'_>, line: u64, skipped: &mut Skipped) -> Self {
         let said = match record.kind.text() {
-            Some("user") => user(record).map(|text| (Role::User, text)),
+            Some("user") => user(record, skipped).map(|text| (Role::User, text)),
             // Files of the first versions say `model`.
             Some("gemini" | "model") => {
                 let text = join(texts(&record.content)).map(|text| (Role::Assistant, text));
@@ -168,13 +166,13 @@ impl Message {
     }
 }
 
-fn user(record: &Record<'_>) -> Result<String, &'static str> {
+fn user(record: &Record<'_>, skipped: &mut Skipped) -> Result<String, &'static str> {
     let content = match &record.display_content {
         Field::Nothing => &record.content,
         shown => shown,
     };
     let mut not_said = false;
-    let said = texts(content).filter(|text| {
+    let said = typed(content, skipped).filter(|text| {
         let begins = NOT_SAID.iter().any(|start| text.starts_with(start));
         not_said |= begins;
         !begins
@@ -189,7 +187,7 @@ impl Log {
             return self.rewind(&id);
         }
         if let Some(id) = record.id.owned() {
-            return self.put(id, Message::of(&record, line));
+            return self.put(id, Message::of(&record, line, &mut batch.skipped));
         }
         match record.set.object() {
             Some(set) => self.session(set),
@@ -204,7 +202,7 @@ impl Log {
             }
             for message in messages.iter().filter_map(Field::object) {
                 match message.id.owned() {
-                    Some(id) => self.put(id, Message::of(message, line)),
+                    Some(id) => self.put(id, Message::of(message, line, &mut batch.skipped)),
                     None => batch.skipped.count("no id"),
                 }
             }
@@ -276,7 +274,7 @@ fn root(path: &Path) -> Option<String> {
     }
     let project = path.ancestors().skip(1).find(|folder| folder.ends_with("chats"))?.parent()?;
     let root = foreign::lone(&project.join(".project_root"), MAX_PROJECTS).ok();
-    if let Some(root) = root.and_then(|root| clean(str::from_utf8(&root).ok()?)) {
+    if let Some(root) = root.and_then(|root| trimmed(str::from_utf8(&root).ok()?)) {
         return Some(label(&root));
     }
     let projects = foreign::lone(&project.parent()?.parent()?.join("projects.json"), MAX_PROJECTS).ok()?;

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::field::{Field, parse};
 use super::jsonl::Lines;
-use super::records::{Content, UNKNOWN, UNREADABLE, for_each_line, is_uuid, join, texts, why_skipped};
+use super::records::{Content, UNKNOWN, UNREADABLE, for_each_line, is_uuid, join, texts, typed, why_skipped};
 use super::{Batch, Cursor, Format, ReadError, Role, Turn};
 use crate::foreign::Foreign;
 use crate::machine::Machine;
@@ -86,7 +86,11 @@ fn take(record: &Record<'_>, session: &str, batch: &mut Batch, line: u64) {
         Some("tool" | "toolResult" | "function") => return batch.skipped.count("tool output"),
         _ => return batch.skipped.count(UNKNOWN),
     };
-    let Some(text) = join(texts(content)) else {
+    let text = match role {
+        Role::User => join(typed(content, &mut batch.skipped)),
+        _ => join(texts(content)),
+    };
+    let Some(text) = text else {
         return batch.skipped.count(why_skipped(content));
     };
     let id = match record.uuid.text().or(record.id.text()) {

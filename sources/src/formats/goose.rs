@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::field::{Field, parse};
 use super::jsonl::Lines;
-use super::records::{Content, UNREADABLE, for_each_line, hash, join, texts, why_skipped};
+use super::records::{Content, UNREADABLE, for_each_line, hash, join, texts, typed, why_skipped};
 use super::sqlite::{Database, bytes, cursor, label, limited, line, number, place, text, time};
-use super::{Batch, Cursor, Format, ReadError, Role, Turn};
+use super::{Batch, Cursor, Format, ReadError, Role, Skipped, Turn};
 use crate::foreign::Foreign;
 use crate::machine::Machine;
 
@@ -82,7 +82,7 @@ fn read_database(file: Foreign<'_>, since: Option<&Cursor>, batch: &mut Batch) -
         or_null(&of_session, "session_type"),
     );
     database.each(&query, [place.row], |row| {
-        match of_row(row)? {
+        match of_row(row, &mut batch.skipped)? {
             Ok(turn) => batch.turns.push(turn),
             Err(reason) => batch.skipped.count(reason),
         }
@@ -99,7 +99,7 @@ fn or_null(columns: &BTreeSet<String>, name: &'static str) -> &'static str {
 }
 
 /// The turn of a row; else why it is none.
-fn of_row(row: &Row<'_>) -> Result<Result<Turn, &'static str>, ReadError> {
+fn of_row(row: &Row<'_>, skipped: &mut Skipped) -> Result<Result<Turn, &'static str>, ReadError> {
     let (mut mended, mut of_metadata) = (Vec::new(), Vec::new());
     let content = bytes(row, 3)?.and_then(|content| parse::<Content>(content, &mut mended));
     let (Some(session), Some(content)) = (label(row, 1)?, content) else {
@@ -112,7 +112,7 @@ fn of_row(row: &Row<'_>) -> Result<Result<Turn, &'static str>, ReadError> {
     let metadata =
         bytes(row, 5)?.and_then(|metadata| parse::<Metadata>(metadata, &mut of_metadata)).unwrap_or_default();
     let line = line(number(row, 0)?.unwrap_or_default());
-    let turn = turn(&session, text(row, 2)?.as_deref(), number(row, 4)?, &content, &metadata, line);
+    let turn = turn(&session, text(row, 2)?.as_deref(), number(row, 4)?, &content, &metadata, line, skipped);
     let cwd = label(row, 6)?;
     let subagent = (kind.as_deref() == Some("sub_agent")).then_some(session);
     Ok(turn.map(|turn| Turn { cwd, subagent, ..turn }))
@@ -153,7 +153,7 @@ fn read_lines(file: Foreign<'_>, since: Option<&Cursor>, batch: &mut Batch) -> R
         };
         let no_metadata = Metadata::default();
         let metadata = record.metadata.object().unwrap_or(&no_metadata);
-        match turn(&session, record.role.text(), created, &record.content, metadata, line) {
+        match turn(&session, record.role.text(), created, &record.content, metadata, line, &mut batch.skipped) {
             Ok(turn) => batch.turns.push(Turn { cwd: state.cwd.clone(), ..turn }),
             Err(reason) => batch.skipped.count(reason),
         }
@@ -191,13 +191,18 @@ fn turn(
     content: &Content<'_>,
     metadata: &Metadata<'_>,
     line: u64,
+    skipped: &mut Skipped,
 ) -> Result<Turn, &'static str> {
     let (who, role) = match role {
         Some("user") => ("user", Role::User),
         Some("assistant") => ("assistant", Role::Assistant),
         _ => return Err("unknown role"),
     };
-    let text = join(texts(content)).ok_or_else(|| why_skipped(content))?;
+    let text = match role {
+        Role::User => join(typed(content, skipped)),
+        _ => join(texts(content)),
+    };
+    let text = text.ok_or_else(|| why_skipped(content))?;
     let role = metadata.role(role, &text)?;
     let at = created.map(milliseconds).and_then(time);
     let hash = hash(&[who, &text]);

@@ -2,7 +2,7 @@
 //!
 //! No format is a contract: a record or a field that a parser does not know is skipped and counted, and never an error. A
 //! parser takes what a person typed and the prose of the agent. It leaves out what tools print, thinking, system texts
-//! and what programs put around a text ([`clean`]).
+//! and what programs put around a text ([`blocks`]).
 //!
 //! | file | agent |
 //! |---|---|
@@ -20,9 +20,11 @@
 //! | `sqlite.rs` | databases of agents |
 //! | `records.rs` | what the parsers of JSON records share |
 //! | `field.rs` | JSON values that may be of any kind |
-//! | `clean.rs` | a text without what programs put around it |
+//! | `blocks.rs` | what a person typed, without the blocks that programs put around it |
+//! | `clean.rs` | a message without what programs put into it, to search for what it says |
 //! | `corpus.rs`, `databases.rs` | tests of all formats on the files and scripts in `tests/corpus` |
 
+pub mod blocks;
 pub mod claude_code;
 pub mod clean;
 pub mod codex;

@@ -8,10 +8,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::clean::clean;
+use super::blocks::{self, COMMON, Marks};
 use super::field::Field;
 use super::jsonl::{Line, Lines};
-use super::{Batch, Cursor, Turn};
+use super::{Batch, Cursor, Skipped, Turn};
 use crate::foreign::{Foreign, ForeignFile, Limited};
 
 /// The reason for a record that is no JSON object.
@@ -156,14 +156,38 @@ impl Block<'_> {
     }
 }
 
-/// The texts of a content that somebody said, without what programs put around them.
-pub fn texts(content: &Content<'_>) -> impl Iterator<Item = String> {
-    let said = content.elements().iter().filter_map(|element| match element {
+/// The texts of a content as they are.
+fn said<'a>(content: &'a Content<'_>) -> impl Iterator<Item = &'a str> {
+    content.elements().iter().filter_map(|element| match element {
         Field::Text(text) => Some(&**text),
         Field::Object(block) => block.said(),
         _ => None,
-    });
-    said.filter_map(clean)
+    })
+}
+
+/// The texts of a content that the agent said.
+pub fn texts(content: &Content<'_>) -> impl Iterator<Item = String> {
+    said(content).filter_map(trimmed)
+}
+
+/// The texts of a content that a person typed, without what programs put around them, which is counted.
+pub fn typed<'a>(content: &'a Content<'_>, skipped: &'a mut Skipped) -> impl Iterator<Item = String> + 'a {
+    typed_among(content, &COMMON, skipped)
+}
+
+/// The same for an agent that puts such blocks there.
+pub fn typed_among<'a>(
+    content: &'a Content<'_>,
+    marks: &'a [Marks],
+    skipped: &'a mut Skipped,
+) -> impl Iterator<Item = String> + 'a {
+    said(content).filter_map(|text| blocks::typed(text, marks, skipped))
+}
+
+/// A text without the space around it; `None` if there is nothing else.
+pub fn trimmed(text: &str) -> Option<String> {
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
 }
 
 /// The texts of one message as one, with a blank line between two; `None` if there are none.
@@ -192,7 +216,16 @@ mod tests {
     #[test]
     fn texts_are_cleaned_and_the_rest_has_a_reason() {
         let content = |json| serde_json::from_str::<Content>(json).unwrap();
-        let said = |json| join(texts(&content(json)));
+        let said = |json| join(typed(&content(json), &mut Skipped::default()));
+        let mention = r#"["a <system-reminder>x</system-reminder>", "<system-reminder>y</system-reminder>"]"#;
+        let of_agent = "a <system-reminder>x</system-reminder>\n\n<system-reminder>y</system-reminder>";
+        assert_eq!(join(texts(&content(mention))).as_deref(), Some(of_agent), "what the agent says is kept");
+        let mut skipped = Skipped::default();
+        assert_eq!(
+            join(typed(&content(mention), &mut skipped)).as_deref(),
+            Some("a <system-reminder>x</system-reminder>")
+        );
+        assert_eq!(skipped.0, [("block of a program", 1)].into());
         assert_eq!(said("\" a\\n b \""), Some("a\n b".into()));
         assert_eq!(
             said(r#"["a",{"text":"b"},{"type":"text","text":" "},{"type":"tool_result","text":"no"}]"#),

@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::clean::clean;
+use super::super::blocks::{COMMON, typed};
 use super::super::field::{Field, parse};
-use super::super::records::{UNREADABLE, hash};
+use super::super::records::{UNREADABLE, hash, trimmed};
 use super::super::sqlite::{Database, Watermark, bytes, cursor, limited, line, number, place, text, time};
-use super::super::{Batch, Cursor, ReadError, Role, Turn};
+use super::super::{Batch, Cursor, ReadError, Role, Skipped, Turn};
 use crate::foreign::Foreign;
 
 /// How far a database was read.
@@ -145,7 +145,7 @@ struct Tool<'a> {
 }
 
 impl Bubble<'_> {
-    fn said(&self) -> Result<(Role, String), &'static str> {
+    fn said(&self, skipped: &mut Skipped) -> Result<(Role, String), &'static str> {
         let role = match self.kind {
             Field::Number(1) => Role::User,
             Field::Number(2) => Role::Assistant,
@@ -158,7 +158,11 @@ impl Bubble<'_> {
         if self.is_thought.is_true() {
             return Err("thinking");
         }
-        match self.text.text().and_then(clean) {
+        let said = match role {
+            Role::User => self.text.text().and_then(|text| typed(text, &COMMON, skipped)),
+            _ => self.text.text().and_then(trimmed),
+        };
+        match said {
             Some(text) => Ok((role, text)),
             None if self.thinking.object().is_some() || self.thinking.text().is_some() => Err("thinking"),
             None => Err("no text"),
@@ -221,7 +225,8 @@ impl Reader<'_> {
         if let Some(folder) = bubble.workspace_project_dir.owned() {
             *cwd = Some(folder);
         }
-        let (role, text) = match bubble.said() {
+        let mut blocks = Skipped::default();
+        let (role, text) = match bubble.said(&mut blocks) {
             Ok(said) => said,
             Err(reason) => {
                 self.skip(id, chat, reason);
@@ -231,6 +236,7 @@ impl Reader<'_> {
         if !self.is_new(id, chat, &text) {
             return Ok(());
         }
+        self.batch.skipped.add(blocks);
         // Each turn has them again.
         self.database.count((self.id.len() + cwd.as_ref().map_or(0, String::len)) as u64)?;
         self.batch.turns.push(Turn {

@@ -2,11 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::clean::clean;
 use super::super::field::{Field, parse};
-use super::super::records::{Content, UNKNOWN, UNREADABLE, hash, is_uuid, join, texts, why_skipped};
+use super::super::records::{Content, UNKNOWN, UNREADABLE, hash, is_uuid, join, texts, trimmed, typed, why_skipped};
 use super::super::sqlite::time;
-use super::super::{Batch, Role, Turn};
+use super::super::{Batch, Role, Skipped, Turn};
 use super::wrappers::unwrap;
 
 /// What is known of a session when one of its events is read.
@@ -66,9 +65,9 @@ pub fn take(bytes: &[u8], session: &mut Session, batch: &mut Batch, line: u64, w
             session.cwd = event.cwd.owned();
             return;
         }
-        Some("message") => message.map_or(Err("no text"), said),
+        Some("message") => message.map_or(Err("no text"), |message| said(message, &mut batch.skipped)),
         Some("compaction" | "branch_summary") => {
-            event.summary.text().and_then(clean).map(|text| (Role::Summary, text)).ok_or("no text")
+            event.summary.text().and_then(trimmed).map(|text| (Role::Summary, text)).ok_or("no text")
         }
         Some("model_change" | "thinking_level_change" | "session_info" | "custom" | "custom_message" | "label") => {
             Err("setting")
@@ -105,7 +104,7 @@ fn identify(event: &Event<'_>, session: &str, at: Option<i64>, text: &str) -> St
 }
 
 /// What somebody said in a message.
-fn said(message: &Message<'_>) -> Result<(Role, String), &'static str> {
+fn said(message: &Message<'_>, skipped: &mut Skipped) -> Result<(Role, String), &'static str> {
     let role = match message.role.text() {
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
@@ -119,6 +118,10 @@ fn said(message: &Message<'_>) -> Result<(Role, String), &'static str> {
         Some("internal_system") => return Err("system text"),
         _ => (),
     }
-    let text = join(texts(&message.content)).ok_or_else(|| why_skipped(&message.content))?;
-    Ok((role, unwrap(role, &text)?))
+    let text = match role {
+        Role::User => join(typed(&message.content, skipped)),
+        _ => join(texts(&message.content)),
+    };
+    let text = text.ok_or_else(|| why_skipped(&message.content))?;
+    Ok((role, unwrap(role, &text, skipped)?))
 }

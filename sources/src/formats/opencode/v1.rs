@@ -3,9 +3,9 @@
 use rusqlite::Row;
 use serde::Deserialize;
 
-use super::super::clean::clean;
+use super::super::blocks::{COMMON, typed};
 use super::super::field::{Field, parse};
-use super::super::records::{UNKNOWN, UNREADABLE, join};
+use super::super::records::{UNKNOWN, UNREADABLE, join, trimmed};
 use super::super::sqlite::{Database, bytes, label, limited, line, number, text, time};
 use super::super::{ReadError, Role, Skipped, Turn};
 use super::reader::Reader;
@@ -76,15 +76,16 @@ fn add(database: &Database, row: &Row<'_>, parts: &str, line: u64, reader: &mut 
         reader.batch.skipped.count(UNREADABLE);
         return Ok(());
     };
+    let mut mended = Vec::new();
+    let message = bytes(row, 4)?.and_then(|data| parse::<Message>(data, &mut mended));
+    let is_typed = message.as_ref().is_some_and(|message| message.role.text() == Some("user"));
     let mut changed = number(row, 3)?.unwrap_or_default();
     let mut texts = Vec::new();
     database.each(parts, [&id], |part| {
         changed = changed.max(number(part, 0)?.unwrap_or_default());
-        texts.extend(said(bytes(part, 1)?.unwrap_or_default(), &mut skipped));
+        texts.extend(said(bytes(part, 1)?.unwrap_or_default(), is_typed, &mut skipped));
         Ok(())
     })?;
-    let mut mended = Vec::new();
-    let message = bytes(row, 4)?.and_then(|data| parse::<Message>(data, &mut mended));
     let role = match message.as_ref().map(|message| message.role.text()) {
         Some(Some("user")) => Some(Role::User),
         Some(Some("assistant")) => Some(Role::Assistant),
@@ -120,8 +121,8 @@ fn add(database: &Database, row: &Row<'_>, parts: &str, line: u64, reader: &mut 
     Ok(())
 }
 
-/// What a part says.
-fn said(data: &[u8], skipped: &mut Skipped) -> Option<String> {
+/// What a part says, of a person's message or of the agent's.
+fn said(data: &[u8], is_typed: bool, skipped: &mut Skipped) -> Option<String> {
     let mut mended = Vec::new();
     let Some(part) = parse::<Part>(data, &mut mended) else {
         skipped.count(UNREADABLE);
@@ -129,7 +130,8 @@ fn said(data: &[u8], skipped: &mut Skipped) -> Option<String> {
     };
     let taken = match part.kind.text() {
         Some("text") if part.synthetic.is_true() || part.ignored.is_true() => Err("system text"),
-        Some("text") => part.text.text().and_then(clean).ok_or("no text"),
+        Some("text") if is_typed => part.text.text().and_then(|text| typed(text, &COMMON, skipped)).ok_or("no text"),
+        Some("text") => part.text.text().and_then(trimmed).ok_or("no text"),
         Some("tool") => Err("tool output"),
         Some("reasoning") => Err("thinking"),
         Some("file") => Err("file"),

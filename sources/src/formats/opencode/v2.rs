@@ -3,9 +3,9 @@
 use rusqlite::Row;
 use serde::Deserialize;
 
-use super::super::clean::clean;
+use super::super::blocks::{COMMON, typed};
 use super::super::field::{Field, parse};
-use super::super::records::{UNKNOWN, UNREADABLE, join};
+use super::super::records::{UNKNOWN, UNREADABLE, join, trimmed};
 use super::super::sqlite::{Database, bytes, label, limited, line, number, text, time};
 use super::super::{ReadError, Role, Skipped, Turn};
 use super::reader::Reader;
@@ -112,8 +112,15 @@ fn add(row: &Row<'_>, line: u64, reader: &mut Reader) -> Result<(), ReadError> {
 /// What a message says, and who.
 fn said(kind: Option<&str>, message: &Message<'_>, skipped: &mut Skipped) -> Option<(Role, String)> {
     let taken = match kind {
-        Some("user") => message.text.text().and_then(clean).map(|text| (Role::User, text)).ok_or("no text"),
-        Some("compaction") => message.summary.text().and_then(clean).map(|text| (Role::Summary, text)).ok_or("no text"),
+        Some("user") => message
+            .text
+            .text()
+            .and_then(|text| typed(text, &COMMON, skipped))
+            .map(|text| (Role::User, text))
+            .ok_or("no text"),
+        Some("compaction") => {
+            message.summary.text().and_then(trimmed).map(|text| (Role::Summary, text)).ok_or("no text")
+        }
         Some("assistant") => {
             let blocks = message.content.elements().iter().filter_map(Field::object);
             // Whatever is passed over in a block has its own reason.
@@ -131,7 +138,7 @@ fn said(kind: Option<&str>, message: &Message<'_>, skipped: &mut Skipped) -> Opt
 fn prose(block: &Block<'_>, skipped: &mut Skipped) -> Option<String> {
     let taken = match block.kind.text() {
         Some("text") if block.synthetic.is_true() || block.ignored.is_true() => Err("system text"),
-        Some("text") => block.text.text().and_then(clean).ok_or("no text"),
+        Some("text") => block.text.text().and_then(trimmed).ok_or("no text"),
         Some("tool") => Err("tool output"),
         Some("reasoning") => Err("thinking"),
         _ => Err(UNKNOWN),
