@@ -5,47 +5,70 @@ use std::fs;
 use std::path::Path;
 
 use memorist_engine::types::SourceKind;
+use memorist_sources::foreign::{Deadline, Foreign, Root};
 use memorist_sources::formats::{self, Format};
 use memorist_sources::machine::Machine;
 
 /// Entries of a folder that are looked at.
 const LOOKED_AT: usize = 10_000;
+/// Files of which the first records are looked at.
+const READ: usize = 500;
 
-/// What a file or a folder has: the transcripts of an agent, if it is where that agent keeps them or has files named like
-/// them; else notes.
+/// What a file or a folder has: the transcripts of an agent, if it is where that agent keeps them or has files that begin like
+/// them, or are named like them; else notes.
 pub fn detect(path: &Path, machine: &Machine) -> (SourceKind, Option<&'static dyn Format>) {
-    let is_of = |format: &&&'static dyn Format| {
-        let places = format.places(machine);
-        let mut places = places.iter().map(|place| fs::canonicalize(place).unwrap_or_else(|_| place.clone()));
-        places.any(|place| path.starts_with(&place) || place.starts_with(path) && place.exists())
-    };
-    if let Some(format) = formats::all().iter().find(is_of) {
+    if let Some(format) = formats::all().iter().find(|format| is_own(path, **format, machine)) {
         return (SourceKind::Sessions, Some(*format));
     }
-    match by_names(path) {
+    match by_files(path) {
         Some(format) => (SourceKind::Sessions, Some(format)),
         None => (SourceKind::Notes, None),
     }
 }
 
-/// The format whose transcripts are most of the files, unless more of them are notes.
-fn by_names(path: &Path) -> Option<&'static dyn Format> {
-    let mut names = Names { transcripts: vec![0; formats::all().len()], notes: 0, left: LOOKED_AT };
-    names.count(path);
-    let counts = names.transcripts.iter().enumerate();
-    let (most, count) = counts.max_by_key(|(at, count)| (**count, Reverse(*at)))?;
-    (*count > names.notes).then(|| formats::all()[most])
+/// Whether a path is where an agent keeps its transcripts, or has such a place in it.
+pub(crate) fn is_own(path: &Path, format: &dyn Format, machine: &Machine) -> bool {
+    let places = format.places(machine);
+    let mut places = places.iter().map(|place| fs::canonicalize(place).unwrap_or_else(|_| place.clone()));
+    places.any(|place| path.starts_with(&place) || place.starts_with(path) && place.exists())
 }
 
-/// What files are called.
-struct Names {
-    /// By format.
-    transcripts: Vec<usize>,
+/// The format whose transcripts are most of the files, unless more of them are notes: by their first records, and where these
+/// say nothing, by their names.
+fn by_files(path: &Path) -> Option<&'static dyn Format> {
+    let none = || vec![0; formats::all().len()];
+    let root = Root::open(path).ok();
+    let mut files = Files { root, records: none(), names: none(), notes: 0, left: LOOKED_AT, read: READ };
+    files.count(path);
+    let most = |counts: &[usize]| {
+        let (most, count) = counts.iter().enumerate().max_by_key(|(at, count)| (**count, Reverse(*at)))?;
+        (*count > 0).then_some((most, *count))
+    };
+    let (most, count) = most(&files.records).or_else(|| most(&files.names))?;
+    (count > files.notes).then(|| formats::all()[most])
+}
+
+/// What files are.
+struct Files {
+    root: Option<Root>,
+    /// By format, as their records say.
+    records: Vec<usize>,
+    /// By format, as their names say.
+    names: Vec<usize>,
     notes: usize,
     left: usize,
+    /// How many are still read.
+    read: usize,
 }
 
-impl Names {
+impl Files {
+    /// The format of a file by its records.
+    fn recognise(&mut self, path: &Path) -> Option<&'static str> {
+        self.read = self.read.checked_sub(1)?;
+        let (root, deadline) = (self.root.as_ref()?, Deadline::default());
+        formats::recognise(Foreign { root, path, deadline: &deadline })
+    }
+
     fn count(&mut self, path: &Path) {
         if self.left == 0 {
             return;
@@ -58,8 +81,10 @@ impl Names {
         }
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         self.notes += usize::from(["md", "markdown", "txt", "org"].contains(&ending));
-        for (count, format) in self.transcripts.iter_mut().zip(formats::all()) {
-            *count += usize::from(format.is_transcript(path));
+        let found = self.recognise(path);
+        for (at, format) in formats::all().iter().enumerate() {
+            self.records[at] += usize::from(found == Some(format.name()) && !format.is_other(path));
+            self.names[at] += usize::from(format.is_transcript(path));
         }
     }
 }
@@ -88,6 +113,14 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let home = fs::canonicalize(home.path()).unwrap();
         let codex = home.join(".codex/sessions/2026");
+        // 44.2: a rollout is known by its records, whatever it is called.
+        let elsewhere = home.join("backup");
+        fs::create_dir_all(elsewhere.join("b")).unwrap();
+        let line = "{\"type\":\"session_meta\",\"payload\":{\"id\":\"x\"}}\n";
+        fs::write(elsewhere.join("b/one.jsonl"), line).unwrap();
+        fs::write(elsewhere.join("b/two.jsonl"), "no record\n").unwrap();
+        let found = |path: &Path| detect(path, &Machine::new(&home, [])).1.map(|format| format.name());
+        assert_eq!((found(&elsewhere), found(&elsewhere.join("b/one.jsonl"))), (Some("codex"), Some("codex")));
         fs::create_dir_all(&codex).unwrap();
         let (kind, format) = detect(&codex, &Machine::new(&home, []));
         assert_eq!((kind, format.map(|format| format.name())), (SourceKind::Sessions, Some("codex")));

@@ -11,13 +11,14 @@
 //! | 0 | [`noted`] | transcripts that hooks of clients have named |
 //! | 0 | `delta` | whether a transcript has grown enough |
 //! | 1 | `listing` | the files of a source |
-//! | 1 | `note` | a note, read into chunks |
+//! | 1 | [`note`] | a note, read into chunks |
 //! | 1 | `session` | a transcript, read into turns |
 //! | 1 | [`moving`] | the stores of other memory systems, brought in |
 //! | 2 | `reading` | files of one source, read and saved together |
 //! | 2 | [`daily_log`] | a file a day, with a line for each memory saved |
 //! | 3 | [`log_purge`] | lines of the daily log go with what was purged |
 //! | 3 | [`sync`] | all files of all sources that have changed |
+//! | 4 | [`refit`] | a source whose format was taken for another one |
 //! | 4 | [`remove`] | a source, removed with what was read of it |
 //! | 4 | [`watch`] | the same whenever a file changes |
 
@@ -28,11 +29,12 @@ mod listing;
 mod lock;
 pub mod log_purge;
 pub mod moving;
-mod note;
+pub mod note;
 pub mod noted;
 mod origins;
 pub mod project;
 mod reading;
+pub mod refit;
 pub mod remove;
 mod session;
 pub mod settings;

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use memorist_engine::sensitive::is_secret;
 use memorist_engine::types::{FileStamp, NewSource};
-use memorist_sources::formats::{Format, Skipped};
+use memorist_sources::foreign::{Deadline, Foreign, Root};
+use memorist_sources::formats::{Format, Skipped, recognise};
 use memorist_sources::walk;
 
 use crate::settings::SyncSettings;
@@ -70,16 +71,23 @@ pub fn notes(source: &NewSource, settings: &SyncSettings, go_on: &dyn Fn() -> io
     Ok(listing)
 }
 
-/// The transcripts of a source.
+/// The transcripts of a source. Where an agent keeps them itself, they are known by their names; elsewhere by their first
+/// records, and by their names where these say nothing.
 ///
 /// # Errors
 /// As [`notes`].
-pub fn sessions(source: &NewSource, format: &dyn Format, go_on: &dyn Fn() -> io::Result<()>) -> io::Result<Listing> {
+pub fn sessions(
+    source: &NewSource,
+    format: &dyn Format,
+    is_own: bool,
+    go_on: &dyn Fn() -> io::Result<()>,
+) -> io::Result<Listing> {
     let root = Path::new(&source.path);
     let mut listing = Listing::default();
     if fs::metadata(root)?.is_dir() {
-        let real_root = fs::canonicalize(root)?;
-        below(root, &real_root, format, 0, &mut listing, go_on)?;
+        let opened = if is_own { None } else { Some(Root::open(root)?) };
+        let folder = Folder { real_root: fs::canonicalize(root)?, root: opened, format, go_on };
+        folder.below(root, 0, &mut listing)?;
     } else {
         listing.files.insert(root.to_owned(), stamp::of(root)?);
         listing.folders.extend(folder_of_file(source, &listing));
@@ -93,51 +101,71 @@ fn folder_of_file(source: &NewSource, listing: &Listing) -> Option<PathBuf> {
     listing.folders.is_empty().then(|| root.parent().map(Path::to_owned)).flatten()
 }
 
-/// Adds what is below a folder. Links to folders are not followed, those to files inside the source are.
-fn below(
-    folder: &Path,
-    real_root: &Path,
-    format: &dyn Format,
-    depth: usize,
-    listing: &mut Listing,
-    go_on: &dyn Fn() -> io::Result<()>,
-) -> io::Result<()> {
-    if depth > DEEPEST {
-        listing.skipped.count("too deep");
-        return Ok(());
-    }
-    go_on()?;
-    let entries = fs::read_dir(folder)?;
-    listing.folders.insert(folder.to_owned());
-    for entry in entries {
-        let Ok(entry) = entry else {
-            listing.skipped.count("unreadable");
-            continue;
-        };
-        let path = entry.path();
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => {
-                if below(&path, real_root, format, depth + 1, listing, go_on).is_err() {
-                    go_on()?;
-                    listing.skipped.count("unreadable");
-                }
-            }
-            Ok(kind) if format.is_transcript(&path) => {
-                if kind.is_symlink() && !fs::canonicalize(&path).is_ok_and(|real| real.starts_with(real_root)) {
-                    listing.skipped.count("the link points outside the source folder");
-                    continue;
-                }
-                match stamp::of(&path) {
-                    Ok(stamp) => drop(listing.files.insert(path, stamp)),
-                    Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-                        listing.skipped.count("not a regular file");
+/// The folder of a source of transcripts.
+struct Folder<'a> {
+    real_root: PathBuf,
+    /// If files are known by their records.
+    root: Option<Root>,
+    format: &'a dyn Format,
+    go_on: &'a dyn Fn() -> io::Result<()>,
+}
+
+impl Folder<'_> {
+    /// Adds what is below a folder. Links to folders are not followed, those to files inside the source are.
+    fn below(&self, folder: &Path, depth: usize, listing: &mut Listing) -> io::Result<()> {
+        if depth > DEEPEST {
+            listing.skipped.count("too deep");
+            return Ok(());
+        }
+        (self.go_on)()?;
+        let entries = fs::read_dir(folder)?;
+        listing.folders.insert(folder.to_owned());
+        for entry in entries {
+            let Ok(entry) = entry else {
+                listing.skipped.count("unreadable");
+                continue;
+            };
+            let path = entry.path();
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => {
+                    if self.below(&path, depth + 1, listing).is_err() {
+                        (self.go_on)()?;
+                        listing.skipped.count("unreadable");
                     }
-                    Err(_) => listing.skipped.count("unreadable"),
                 }
+                Ok(kind) if self.is_transcript(&path, listing) => {
+                    if kind.is_symlink() && !fs::canonicalize(&path).is_ok_and(|real| real.starts_with(&self.real_root))
+                    {
+                        listing.skipped.count("the link points outside the source folder");
+                        continue;
+                    }
+                    match stamp::of(&path) {
+                        Ok(stamp) => drop(listing.files.insert(path, stamp)),
+                        Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                            listing.skipped.count("not a regular file");
+                        }
+                        Err(_) => listing.skipped.count("unreadable"),
+                    }
+                }
+                Ok(_) => {}
+                Err(_) => listing.skipped.count("unreadable"),
             }
-            Ok(_) => {}
-            Err(_) => listing.skipped.count("unreadable"),
+        }
+        Ok(())
+    }
+
+    /// Whether a file is a transcript of the format.
+    fn is_transcript(&self, path: &Path, listing: &mut Listing) -> bool {
+        let is_named = self.format.is_transcript(path);
+        let Some(root) = self.root.as_ref().filter(|_| !self.format.is_other(path)) else { return is_named };
+        match recognise(Foreign { root, path, deadline: &Deadline::default() }) {
+            Some(found) if found == self.format.name() => true,
+            Some(_) if is_named => {
+                listing.skipped.count("of another agent");
+                false
+            }
+            Some(_) => false,
+            None => is_named,
         }
     }
-    Ok(())
 }

@@ -8,9 +8,9 @@ use std::time::SystemTime;
 use memorist_engine::types::{
     FileContent, FileReading, FileStamp, Kind, MAX_LABEL_BYTES, NewRecord, Place, Scope, SourceFile,
 };
-use memorist_sources::chunks::{self, Limits};
+use memorist_sources::chunks::{self, Chunk, Limits};
 use memorist_sources::foreign::Foreign;
-use memorist_sources::notes::kind_of;
+use memorist_sources::notes::{NoteKind, decode, kind_of, without_data};
 use memorist_sources::tokens::TokenCount;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -19,6 +19,8 @@ use crate::{origins, stamp};
 
 /// The source of what is read of notes (rows F4 and F9 of the specification).
 pub const SOURCE: &str = "file-index";
+/// The reason for a note that is in none of the encodings that a file can name.
+pub const GUESSED: &str = "in a guessed encoding";
 /// Bytes of the headings that a chunk has as its context.
 const CONTEXT: usize = 300;
 /// Bytes of the tags of a note, which each of its chunks has.
@@ -99,17 +101,23 @@ impl NoteReader<'_> {
         {
             return FileReading { hash: Some(hash), ..blank };
         }
-        if bytes.contains(&0) {
+        let Some(decoded) = decode(bytes) else {
             let skipped = BTreeMap::from([("no text", 1)]);
             let content = FileContent::Chunks(Vec::new());
             return FileReading { hash: Some(hash), cursor: self.cursor(HashSet::new()), skipped, content, ..blank };
-        }
-        let text = String::from_utf8_lossy(bytes);
-        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        };
+        let skipped = decoded.is_guessed.then_some((GUESSED, 1)).into_iter().collect();
+        let text = &without_data(&decoded.text);
         let before = known.filter(|known| self.is_current(known)).and_then(|known| known.cursor.as_deref());
         let before = before.and_then(|cursor| serde_json::from_str::<Cuts>(cursor).ok());
         let before = before.map_or_else(HashSet::new, |before| before.cuts);
-        let note = chunks::chunk(text, kind_of(path), &self.limits, self.tokens, &before);
+        let mut note = chunks::chunk(text, kind_of(path), &self.limits, self.tokens, &before);
+        if note.chunks.is_empty() && note.front > 0 {
+            // It has nothing but its front matter, which is its text then.
+            let front = text.get(..note.front).unwrap_or_default();
+            note.chunks = chunks::chunk(front, NoteKind::Text, &self.limits, self.tokens, &before).chunks;
+            note.properties.clear();
+        }
         let file_name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let mut tags = vec![file_name.clone()];
         tags.extend(note.tags);
@@ -120,13 +128,16 @@ impl NoteReader<'_> {
             bytes += tag.len();
             bytes <= TAGS
         });
-        let title = note.title.unwrap_or(file_name);
+        let title = note.title.unwrap_or_else(|| file_name.clone());
+        let mut properties = properties(&title, &file_name, &note.properties);
         let mut origins = origins::Chunks::of(&blank.thread);
         let mut cuts = HashSet::new();
         let mut records = Vec::with_capacity(note.chunks.len());
-        for chunk in note.chunks {
+        let empty = || Chunk { text: name_of(path), headings: Vec::new(), lines: (1, 1), start: 0 };
+        let is_empty = note.chunks.is_empty();
+        for chunk in note.chunks.into_iter().chain(is_empty.then(empty)) {
             cuts.insert(chunk.start);
-            let context = context(&title, &chunk.headings);
+            let context = context(&title, &chunk.headings) + &std::mem::take(&mut properties);
             let origin = origins.next(&context, &chunk.text);
             records.push(NewRecord {
                 kind: Kind::Chunk,
@@ -138,12 +149,26 @@ impl NoteReader<'_> {
                 ..NewRecord::new(chunk.text)
             });
         }
-        FileReading { hash: Some(hash), cursor: self.cursor(cuts), content: FileContent::Chunks(records), ..blank }
+        let cursor = self.cursor(cuts);
+        FileReading { hash: Some(hash), cursor, skipped, content: FileContent::Chunks(records), ..blank }
     }
 
     fn cursor(&self, cuts: HashSet<u64>) -> Option<String> {
         serde_json::to_string(&Cuts { chunker: self.chunker(), cuts }).ok()
     }
+}
+
+/// What an empty note is found by.
+fn name_of(path: &Path) -> String {
+    let name = path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().replace('\0', " "));
+    if name.trim().is_empty() { "an empty note".to_owned() } else { name }
+}
+
+/// What the first chunk of a note has besides: the name of its file, if that is not its title, and the properties.
+fn properties(title: &str, file_name: &str, properties: &str) -> String {
+    let name = Some(file_name).filter(|name| *name != title);
+    let all = name.into_iter().chain([properties]).filter(|text| !text.trim().is_empty());
+    all.map(|text| format!(" · {}", text.replace('\0', " "))).collect()
 }
 
 /// The title of a note and the headings above a chunk.

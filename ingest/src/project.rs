@@ -36,12 +36,29 @@ pub fn of_folder(folder: &Path, home: Option<&Path>) -> Option<String> {
 /// What was said in one folder does not belong to every project.
 pub fn of_session(folder: &Path, home: Option<&Path>) -> Option<String> {
     let named = || {
-        let name = folder.file_name()?.to_str()?.to_owned();
+        let name = name_of_gone(folder.to_str()?)?.to_owned();
         Scope { project: Some(name.clone()), agent: None }.validate().ok()?;
         Some(name)
     };
     let is_home = home.is_some_and(|home| home == folder);
     of_folder(folder, home).or_else(|| if is_home { None } else { named() })
+}
+
+/// The name of a folder that is gone, or is one of another machine. Work trees that an agent made have the name of the project.
+fn name_of_gone(folder: &str) -> Option<&str> {
+    // Of Windows, read elsewhere.
+    let is_windows = folder.contains('\\') && !folder.starts_with('/');
+    let parts: Vec<&str> =
+        folder.split(['/', if is_windows { '\\' } else { '/' }]).filter(|part| !part.is_empty()).collect();
+    let trees = parts.iter().position(|part| ["worktrees", ".worktrees"].contains(part));
+    let of_tree = trees.and_then(|at| match *parts.get(at.checked_sub(1)?)? {
+        ".claude" => parts.get(at.checked_sub(2)?),
+        ".cursor" => parts.get(at + 1),
+        ".codex" => parts.get(at + 2),
+        _ if parts[at].starts_with('.') => parts.get(at - 1),
+        _ => None,
+    });
+    of_tree.or(parts.last()).copied()
 }
 
 /// The main tree of the repository whose linked work tree this is (`git worktree add`): its `.git` is a file that names
@@ -97,6 +114,24 @@ mod tests {
             assert_eq!(named(&root, folder), None, "{folder}");
         }
         assert_eq!(of_folder(Path::new("/"), None), None);
+    }
+
+    /// 44.7: a folder that is gone, or of another machine, gives one name.
+    #[test]
+    fn a_folder_that_is_gone_gives_one_name() {
+        for (folder, name) in [
+            ("/nowhere/atlas", Some("atlas")),
+            ("/nowhere/atlas/", Some("atlas")),
+            ("/nowhere/atlas/.claude/worktrees/fix-parser", Some("atlas")),
+            ("/nowhere/atlas/.worktrees/fix/src", Some("atlas")),
+            ("/nowhere/.cursor/worktrees/atlas/x1y2", Some("atlas")),
+            ("/nowhere/.codex/worktrees/1f2e/atlas", Some("atlas")),
+            ("C:\\Users\\ana\\src\\atlas", Some("atlas")),
+            ("/nowhere/worktrees", Some("worktrees")),
+            ("/", None),
+        ] {
+            assert_eq!(of_session(Path::new(folder), None).as_deref(), name, "{folder}");
+        }
     }
 
     #[test]

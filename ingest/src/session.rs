@@ -11,7 +11,7 @@ use memorist_engine::types::{
 use memorist_sources::chunks::{self, Limits};
 use memorist_sources::foreign::Foreign;
 use memorist_sources::formats::records::{UNREADABLE, is_uuid};
-use memorist_sources::formats::{Cursor, Format, Role, Turn};
+use memorist_sources::formats::{Cursor, Format, Role, Turn, first_folder};
 use memorist_sources::notes::NoteKind;
 use memorist_sources::tokens::TokenCount;
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,9 @@ const READER: u32 = 2;
 #[derive(Serialize, Deserialize)]
 struct Progress {
     reader: u32,
+    /// The project of the session, once it was known: its folder may be gone later.
+    #[serde(default)]
+    project: Option<String>,
     cursor: String,
 }
 
@@ -39,6 +42,14 @@ impl Progress {
 pub fn is_current(known: &SourceFile) -> bool {
     let beginning = format!("{{\"reader\":{READER},");
     known.cursor.as_ref().is_some_and(|cursor| cursor.starts_with(&beginning))
+}
+
+/// The projects of the sessions of a file: one each, wherever the agent goes.
+#[derive(Default)]
+struct Projects {
+    /// If the file is one session.
+    of_file: Option<String>,
+    of_sessions: HashMap<String, Option<String>>,
 }
 
 /// How transcripts are read.
@@ -83,12 +94,15 @@ impl SessionReader<'_> {
         };
         let read = known.and_then(Progress::of);
         let is_other_reader = known.is_some_and(|known| known.cursor.is_some()) && read.is_none();
-        let since = read.filter(|_| !self.force || goes_on).map(|read| Cursor(read.cursor));
+        let read = read.filter(|_| !self.force || goes_on);
+        let (project, since) = read.map_or((None, None), |read| (read.project, Some(Cursor(read.cursor))));
         let batch = match self.format.read_file(file, since.as_ref()) {
             Ok(batch) => batch,
             Err(error) => return (FileReading { problem: Some(error.to_string()), ..blank }, false),
         };
-        let mut projects = HashMap::new();
+        let wants_project = self.scope.project.is_none() && !batch.turns.is_empty();
+        let project = project.or_else(|| wants_project.then(|| self.project_of(file))?);
+        let mut projects = Projects { of_file: project, ..Projects::default() };
         let turns: Vec<NewRecord> =
             batch.turns.into_iter().flat_map(|turn| self.records(turn, &blank.path, &mut projects)).collect();
         // The file that another reader has read, as far as it was then.
@@ -103,17 +117,27 @@ impl SessionReader<'_> {
             FileContent::Turns { turns, whole }
         };
         // Where it ends early, it is not known as it is.
-        let stamp = if batch.more { stamp::unsettled(found) } else { blank.stamp };
-        let cursor = serde_json::to_string(&Progress { reader: READER, cursor: batch.cursor.0 }).ok();
+        let stamp = if batch.more || batch.is_torn { stamp::unsettled(found) } else { blank.stamp };
+        let cursor =
+            serde_json::to_string(&Progress { reader: READER, project: projects.of_file, cursor: batch.cursor.0 }).ok();
         (FileReading { cursor, stamp, skipped: batch.skipped.0, content, ..blank }, batch.more)
     }
 
+    /// The project of a file that is one session: that of the folder in which it began, or in which the session began to which
+    /// it belongs.
+    fn project_of(&self, file: Foreign<'_>) -> Option<String> {
+        let main = self.format.main(file.path);
+        let of_main = main.as_deref().and_then(|path| first_folder(Foreign { path, ..file }));
+        let folder = of_main.or_else(|| first_folder(file))?;
+        project::of_session(Path::new(&folder), self.home)
+    }
+
     /// The records of a turn: one, or several of a long one.
-    fn records(&self, turn: Turn, path: &str, projects: &mut HashMap<String, Option<String>>) -> Vec<NewRecord> {
-        let project = self.scope.project.clone().or_else(|| {
+    fn records(&self, turn: Turn, path: &str, projects: &mut Projects) -> Vec<NewRecord> {
+        let project = self.scope.project.clone().or_else(|| projects.of_file.clone()).or_else(|| {
             let cwd = turn.cwd.as_ref()?;
-            let known = projects.entry(cwd.clone());
-            known.or_insert_with(|| project::of_session(Path::new(cwd), self.home)).clone()
+            let of_session = projects.of_sessions.entry(turn.session.clone());
+            of_session.or_insert_with(|| project::of_session(Path::new(cwd), self.home)).clone()
         });
         let scope = Scope { project, agent: self.scope.agent.clone() };
         let at = turn.at.filter(|&at| at >= MIN_PLAUSIBLE_MILLIS);

@@ -17,9 +17,11 @@ use memorist_engine::types::{
 use memorist_engine::{Engine, Error, Result};
 use memorist_sources::foreign::{Deadline, Foreign, Root};
 use memorist_sources::formats::{self, Format};
+use memorist_sources::machine::Machine;
 use memorist_sources::tokens::{Estimate, TokenCount};
 
 use crate::delta;
+use crate::detect::is_own;
 use crate::listing::{self, Listing};
 use crate::lock::{SyncGuard, SyncLock};
 use crate::note::{NoteReader, why};
@@ -314,7 +316,11 @@ impl OneSource<'_> {
         let go_on = || if self.progress.cancelled() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) };
         match (source.kind, format) {
             (SourceKind::Notes, _) => listing::notes(source, &self.syncer.settings, &go_on),
-            (SourceKind::Sessions, Some(format)) => listing::sessions(source, format, &go_on),
+            (SourceKind::Sessions, Some(format)) => {
+                let machine = Machine::this(self.syncer.home.as_deref().unwrap_or(Path::new("/")));
+                let is_own = is_own(Path::new(&source.path), format, &machine);
+                listing::sessions(source, format, is_own, &go_on)
+            }
             (SourceKind::Sessions, None) => {
                 let name = source.format.as_deref().unwrap_or_default();
                 Err(io::Error::other(format!("{name:?} is no format that this version knows")))

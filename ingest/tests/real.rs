@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
 use memorist_engine::Engine;
 use memorist_engine::config::Config;
@@ -10,6 +11,7 @@ use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{
     FileContent, FileReading, ListQuery, NewSource, Query, Record, Scope, SourceFile, SourceKind,
 };
+use memorist_ingest::refit::replace_format;
 use memorist_ingest::settings::SyncSettings;
 use memorist_ingest::sync::{SourceReport, SyncOptions, Syncer};
 use serde_json::{Value, json};
@@ -34,10 +36,8 @@ impl Desk {
         let desk = Desk { engine, syncer: Syncer::new(&store, SyncSettings::default(), model), folder };
         let new = NewSource {
             kind: if format.is_some() { SourceKind::Sessions } else { SourceKind::Notes },
-            path: desk.path("").to_str().unwrap().trim_end_matches('/').into(),
             format: format.map(str::to_owned),
-            globs: Vec::new(),
-            scope: Scope::default(),
+            ..with_path(&desk, "")
         };
         desk.engine.add_source(&new).unwrap();
         desk
@@ -50,7 +50,10 @@ impl Desk {
     fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, bytes).unwrap();
+        fs::write(&path, bytes).unwrap();
+        // A file that is new now is read a second time, lest it changed meanwhile.
+        let hour_ago = SystemTime::now() - Duration::from_secs(3_600);
+        fs::File::options().write(true).open(path).unwrap().set_modified(hour_ago).unwrap();
     }
 
     fn sync(&self) -> SourceReport {
@@ -140,4 +143,206 @@ fn what_is_no_more_in_a_shorter_file_stays() {
     desk.of_older_version("-p/S.jsonl", "{}", FileContent::Unchanged);
     desk.sync();
     assert_eq!(desk.texts(), ["one", "two"]);
+}
+
+/// 44.2: outside an agent's own folder a file is known by its records, and one of another agent is left to its own source.
+#[test]
+fn transcripts_with_any_name_are_read_by_their_records() {
+    let desk = Desk::new(Some("codex"));
+    let item = json!({ "type": "message", "role": "user", "content": "why?" });
+    let rollout = json!({ "type": "response_item", "payload": item });
+    desk.write("export.jsonl", format!("{rollout}\n"));
+    desk.write("rollout-x.jsonl", claude("user", "u1", json!("of claude")));
+    desk.write("rollout-y.jsonl", "nothing that is known\n");
+    desk.write("other.jsonl", "nothing that is known\n");
+    let report = desk.sync();
+    assert_eq!((report.files, desk.texts()), (2, vec!["why?".to_owned()]), "{report:?}");
+    assert_eq!(report.skipped.get("of another agent"), Some(&1), "{report:?}");
+}
+
+/// 44.2: a source whose format was guessed wrong is read again with another one; one that has transcripts of its format stays.
+#[test]
+fn another_format_reads_a_source_again() {
+    let desk = Desk::new(Some("cursor"));
+    desk.write("agent-transcripts/a.jsonl", format!("{}\n", json!({ "role": "user", "content": "why?" })));
+    desk.engine.add(&memorist_engine::types::NewRecord::new("saved by hand")).unwrap();
+    desk.sync();
+    let replaced = replace_format(&desk.engine, &with_path(&desk, "gimli")).unwrap();
+    desk.engine.add_source(&with_path(&desk, "gimli")).unwrap();
+    desk.sync();
+    let formats: Vec<_> = desk.engine.sources().unwrap().into_iter().map(|source| source.source.format).collect();
+    assert_eq!((replaced, formats), (1, vec![Some("gimli".to_owned())]));
+    let mut texts = desk.texts();
+    texts.sort();
+    assert_eq!(texts, ["saved by hand", "why?"]);
+    assert_eq!(replace_format(&desk.engine, &with_path(&desk, "codex")).unwrap(), 0, "it is of gimli");
+}
+
+fn with_path(desk: &Desk, format: &str) -> NewSource {
+    NewSource {
+        kind: SourceKind::Sessions,
+        path: desk.path("").to_str().unwrap().trim_end_matches('/').into(),
+        format: Some(format.to_owned()),
+        globs: Vec::new(),
+        scope: Scope::default(),
+    }
+}
+
+/// 44.4: a note is found by its properties, by the name of its file, and if it has nothing else.
+#[test]
+fn notes_are_found_by_their_properties_and_names() {
+    let desk = Desk::new(None);
+    desk.write(
+        "Quarterly zebra.md",
+        "---\naliases: [Stripes, \"Horse, wild\"]\ntags: work/savanna\nstatus: overdue\n---\n# Plan\n\nText.\n\nowner:: Beatrix\n",
+    );
+    desk.write("Only front.md", "---\ntype: person\nphone: 555-0100-77\n---\n");
+    desk.write("Empty giraffe.md", "");
+    assert_eq!(desk.sync().changes.added, 3);
+    let first = |query: &str| desk.found(query).first().unwrap().place.clone().unwrap();
+    let is_in = |query: &str, name: &str| {
+        let path = first(query).path;
+        assert!(path.ends_with(name), "{query} is in {path}");
+    };
+    for query in ["stripes", "wild horse", "status overdue", "quarterly zebra", "beatrix", "savanna"] {
+        is_in(query, "Quarterly zebra.md");
+    }
+    for query in ["555-0100-77", "type person"] {
+        is_in(query, "Only front.md");
+        assert_eq!((first(query).first_line, first(query).last_line), (1, 4));
+    }
+    is_in("giraffe", "Empty giraffe.md");
+    let records = desk.records();
+    let plan = records.iter().find(|record| record.content.starts_with("# Plan")).unwrap();
+    assert!(
+        plan.tags.contains(&"work".to_owned()) && plan.tags.contains(&"work/savanna".to_owned()),
+        "{:?}",
+        plan.tags
+    );
+    desk.write("Empty giraffe.md", "A neck.\n");
+    let changes = desk.sync().changes;
+    assert_eq!((changes.added, changes.removed, desk.records().len()), (1, 1, 3), "it is empty no more");
+}
+
+/// 44.4: only the first chunk of a note has its properties.
+#[test]
+fn a_property_is_in_the_first_chunk_alone() {
+    let desk = Desk::new(None);
+    let sections: String =
+        (0..30).map(|number| format!("## Part {number}\n\n{}\n\n", "words go on. ".repeat(90))).collect();
+    desk.write("a.md", format!("---\nclient: Borealis\n---\n{sections}"));
+    desk.sync();
+    let contexts: Vec<_> = desk.records().into_iter().filter_map(|record| record.context).collect();
+    assert!(contexts.len() > 5);
+    assert_eq!(contexts.iter().filter(|context| context.contains("client: Borealis")).count(), 1, "{contexts:?}");
+    assert!(contexts[0].contains("client: Borealis"));
+}
+
+/// 44.8: notes in other encodings are read, a guess is counted, and a file that is no text is named with its reason.
+#[test]
+fn notes_in_other_encodings_are_read() {
+    let desk = Desk::new(None);
+    let utf16: Vec<u8> = "\u{feff}# Zebra\n\nstripes\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    desk.write("utf16.md", utf16);
+    desk.write("nul.md", "The giraffe has\0a neck, and more than that.\n");
+    desk.write("latin.md", b"Die Gr\xF6\xDFe der T\xFCr w\xE4re f\xFCr \xDCberg\xE4nge sch\xF6n.\n");
+    desk.write("picture.md", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0");
+    let report = desk.sync();
+    assert_eq!((report.changes.added, report.skipped.get("in a guessed encoding")), (3, Some(&1)), "{report:?}");
+    assert_eq!(report.skipped.get("no text"), Some(&1));
+    for (query, text) in [("stripes", "stripes"), ("giraffe", "has a neck"), ("Größe", "Größe der Tür")] {
+        assert!(desk.found(query)[0].content.contains(text), "{query}");
+    }
+    assert_eq!(desk.sync().read, 0);
+}
+
+/// 44.9: an image in the text is no text.
+#[test]
+fn images_in_notes_are_left_out() {
+    let desk = Desk::new(None);
+    let image = "iVBORw0KGgoAAAANSUhEUgAA".repeat(500);
+    desk.write("a.md", format!("# A\n\n![shot](data:image/png;base64,{image})\n\nThe zebra is below it.\n"));
+    desk.sync();
+    let records = desk.records();
+    assert_eq!((records.len(), records[0].place.as_ref().unwrap().last_line), (1, 5));
+    assert!(records[0].content.len() < 100, "{}", records[0].content);
+    assert!(desk.found("zebra").len() == 1);
+}
+
+/// 44.4, 44.8: the notes of an older version are read again once, and nothing is doubled.
+#[test]
+fn notes_of_an_older_version_are_read_again_once() {
+    let desk = Desk::new(None);
+    desk.write("a.md", "---\nstatus: open\n---\n# Plan\n\nText.\n");
+    desk.sync();
+    desk.of_older_version("a.md", "{\"chunker\":\"1:400:80\",\"cuts\":[]}", FileContent::Unchanged);
+    let report = desk.sync();
+    assert_eq!((report.read, report.changes.kept, desk.records().len()), (1, 1, 1));
+    assert_eq!(desk.sync().read, 0);
+}
+
+/// 44.7: a session is one project, wherever the agent and its subagents go, and also when its folder is gone.
+#[test]
+fn a_session_is_one_project() {
+    let desk = Desk::new(Some("claude-code"));
+    let git = desk.folder.path().join("borealis/.git");
+    fs::create_dir_all(&git).unwrap();
+    let at = |id: &str, cwd: &str| {
+        let line = claude("user", id, json!(id));
+        line.replace("/nowhere/atlas", cwd)
+    };
+    let there = desk.folder.path().join("borealis/src");
+    let there = there.to_str().unwrap();
+    desk.write("-p/S.jsonl", at("u1", "/nowhere/atlas") + &at("u2", "/nowhere/atlas/crates/x") + &at("u3", "/tmp/y"));
+    desk.write("-p/S/subagents/agent-a1.jsonl", at("u4", "/nowhere/atlas/.claude/worktrees/agent-a1"));
+    desk.write("-p/T.jsonl", at("u5", there));
+    desk.sync();
+    fs::remove_dir_all(desk.folder.path().join("borealis")).unwrap();
+    desk.write(
+        "-p/S.jsonl",
+        at("u1", "/nowhere/atlas") + &at("u2", "/nowhere/atlas/crates/x") + &at("u3", "/tmp/y") + &at("u6", "/var/z"),
+    );
+    desk.write("-p/T.jsonl", at("u5", there) + &at("u7", there));
+    desk.sync();
+    let projects: BTreeMap<String, Option<String>> =
+        desk.records().into_iter().map(|record| (record.content, record.scope.project)).collect();
+    let of = |name: &str| Some(name.to_owned());
+    for (id, project) in [
+        ("u1", "atlas"),
+        ("u2", "atlas"),
+        ("u3", "atlas"),
+        ("u4", "atlas"),
+        ("u6", "atlas"),
+        ("u5", "borealis"),
+        ("u7", "borealis"),
+    ] {
+        assert_eq!(projects[id], of(project), "{id}");
+    }
+    let cwds: Vec<_> = desk.records().into_iter().filter_map(|record| record.place?.cwd).collect();
+    assert!(cwds.contains(&"/tmp/y".to_owned()), "{cwds:?}");
+}
+
+/// 44.9: a last line without an end is read when the file is still, and is no second turn with its end.
+#[test]
+fn a_last_line_without_an_end_is_one_turn() {
+    let desk = Desk::new(Some("claude-code"));
+    let lines = claude("user", "u1", json!("one")) + &claude("user", "u2", json!("two"));
+    desk.write("-p/S.jsonl", lines.trim_end());
+    desk.sync();
+    assert_eq!(desk.texts(), ["one", "two"]);
+    desk.write("-p/S.jsonl", lines.clone() + &claude("user", "u3", json!("three")));
+    desk.sync();
+    assert_eq!(desk.texts(), ["one", "two", "three"]);
+    // One that is being written waits, and is looked at again.
+    fs::write(desk.path("-p/S.jsonl"), (lines + &claude("user", "u4", json!("four"))).trim_end()).unwrap();
+    desk.sync();
+    assert!(!desk.texts().contains(&"four".to_owned()));
+    fs::File::options()
+        .write(true)
+        .open(desk.path("-p/S.jsonl"))
+        .unwrap()
+        .set_modified(SystemTime::now() - Duration::from_secs(70))
+        .unwrap();
+    desk.sync();
+    assert_eq!(desk.texts().len(), 4);
 }

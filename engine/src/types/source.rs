@@ -124,6 +124,8 @@ pub struct SourceStats {
     pub failed: u64,
     /// What was passed over within files, by reason.
     pub skipped: BTreeMap<String, u64>,
+    /// Files of which nothing was read, and why: the first 20.
+    pub unread: Vec<(String, String)>,
     /// When the newest of its files was changed, in Unix milliseconds.
     pub newest: Option<Millis>,
 }

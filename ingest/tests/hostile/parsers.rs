@@ -14,11 +14,11 @@ use memorist_ingest::project;
 use memorist_ingest::settings::SyncSettings;
 use memorist_ingest::sources::chunks::chunk;
 use memorist_ingest::sources::discover::discover;
-use memorist_ingest::sources::foreign::lone;
+use memorist_ingest::sources::foreign::{Deadline, Foreign, Root, lone};
 use memorist_ingest::sources::formats::{self, Skipped};
 use memorist_ingest::sources::machine::Machine;
 use memorist_ingest::sources::moving::{self, System};
-use memorist_ingest::sources::notes::kind_of;
+use memorist_ingest::sources::notes::{decode, kind_of, without_data};
 use memorist_ingest::sources::tokens::Estimate;
 use memorist_ingest::sources::walk::{Options, walk};
 use memorist_ingest::sync::{SyncOptions, Syncer};
@@ -139,6 +139,11 @@ fn transcript(format: &str, file: &Path) {
         cursor = Some(batch.cursor);
     }
     let _any = formats::last_turns(format, file, 64 << 10);
+    if let Ok(root) = Root::around(file) {
+        let deadline = Deadline::default();
+        let file = Foreign { root: &root, path: file, deadline: &deadline };
+        let _any = (formats::recognise(file), formats::first_folder(file));
+    }
 }
 
 fn gemini_of_project(folder: &Path, _: &Path) {
@@ -161,7 +166,8 @@ fn gemini(project: &Path) {
 /// Cuts a note into chunks.
 fn note(file: &Path) {
     let Ok(bytes) = lone(file, SyncSettings::default().max_file_bytes) else { return };
-    let text = String::from_utf8_lossy(&bytes);
+    let Some(decoded) = decode(&bytes) else { return };
+    let text = without_data(&decoded.text);
     let limits = SyncSettings::default().limits();
     chunk(&text, kind_of(file), &limits, &Estimate, &HashSet::new());
 }

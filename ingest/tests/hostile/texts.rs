@@ -50,7 +50,20 @@ pub const SYNCED_LINES: [Shape; 5] = [
 const OF_CODEX: &str =
     "{\"type\":\"response_item\",\"payload\":{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"text\":\"x\"}]}}";
 
-pub const LINES: [Shape; 8] = [
+pub const LINES: [Shape; 10] = [
+    ("marks of blocks", |file| {
+        let begin = "{\"type\":\"user\",\"role\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"";
+        surround(file, begin, "<system-reminder>\\nx\\n</system-reminder>\\n<system-reminder>\\n", 4 * MIB, "\"}}\n");
+    }),
+    ("answers of a person", |file| {
+        surround(
+            file,
+            "{\"type\":\"user\",\"toolUseResult\":{\"answers\":{",
+            "\"a\":[[],{}],",
+            4 * MIB,
+            "\"b\":1}}}\n",
+        );
+    }),
     ("header with a folder of 1 MB, then short turns", |file| headed(file, 12 * MIB)),
     ("halves of characters", |file| {
         repeat(file, "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"\\ud83d\"}}\n", 4 * MIB);
@@ -91,7 +104,10 @@ pub const JSON: [Shape; 5] = [
     ("results", |file| surround(file, "{\"results\":[{}", ",{\"id\":1,\"memory\":\"x\"}", 24 * MIB, "]}")),
 ];
 
-pub const NOTES: [Shape; 26] = [
+pub const NOTES: [Shape; 29] = [
+    ("images as text", |file| repeat(file, "![](data:image/png;base64,iVBORw0KGgo", 4 * MIB)),
+    ("tags in tags", |file| surround(file, "---\ntags: ", "a/b, 'c ", 4 * MIB, "\n---\ntext\n")),
+    ("properties", |file| surround(file, "---\n", "key: [\n  - value\n", 4 * MIB, "---\ntext\n")),
     ("heading of 4 MiB", |file| surround(file, &heading(), "text of a paragraph\n\n", MIB, "")),
     ("headings of 4 MiB", |file| repeat(file, &format!("{}\ntext\n\n", "#".repeat(3)), 4 * MIB)),
     ("title of 4 MiB", |file| {

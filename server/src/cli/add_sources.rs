@@ -9,9 +9,9 @@ use memorist_engine::types::{NewSource, Scope};
 use memorist_ingest::sources::machine::Machine;
 use memorist_ingest::sync::SyncOptions;
 
-use super::{App, sync};
+use super::{App, format, sync};
 use crate::exit::Failure;
-use crate::wire::{SourceAddResult, SourceEntry};
+use crate::wire::{SourceAddResult, SourceEntry, SyncedSource};
 
 /// This machine, for those who look for agents' files.
 pub fn machine() -> Result<Machine, Failure> {
@@ -70,9 +70,29 @@ pub fn added(result: &SourceAddResult) -> String {
     };
     let mut lines: Vec<String> = result.sources.iter().map(line).collect();
     match &result.sync {
-        Some(read) => lines.push(sync::text(read)),
+        Some(read) => {
+            lines.push(sync::text(read));
+            lines.extend(read.sources.iter().filter_map(without_turns));
+        }
         None if !result.sources.is_empty() => lines.push("`memorist sync`, or a server, reads it".to_owned()),
         None => {}
     }
     lines.join("\n")
+}
+
+/// Why a source of transcripts has given no turn.
+fn without_turns(read: &SyncedSource) -> Option<String> {
+    let format = read.source.format.as_ref()?;
+    if read.added + read.changed + read.kept + read.forgotten + read.failed > 0 || read.read < read.files {
+        return None;
+    }
+    let why = if read.files == 0 {
+        format!("no file is a transcript of {format}")
+    } else {
+        format!("nothing that {format} writes as a message is in its {} files", format::thousands(read.files))
+    };
+    Some(format!(
+        "no turn was found: {why}; if another agent wrote them, name it: `memorist source add {} --format NAME`",
+        read.source.path
+    ))
 }

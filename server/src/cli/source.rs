@@ -4,6 +4,7 @@ use std::path::Path;
 
 use memorist_engine::types::{NewSource, SourceKind};
 use memorist_ingest::detect::detect;
+use memorist_ingest::refit::replace_format;
 use memorist_ingest::remove::remove_source;
 use memorist_ingest::sources::formats;
 
@@ -47,6 +48,9 @@ fn run_add(app: &App, args: &SourceAdd) -> Outcome {
     }
     let new = NewSource { kind, path, format: format.map(str::to_owned), globs: args.globs.clone(), scope: scope(app) };
     let engine = app.engine(Maintenance::Off)?;
+    if args.format.is_some() {
+        replace_format(&engine, &new)?;
+    }
     let result = add(app, &engine, &[new], !args.no_sync, !args.no_embed)?;
     engine.close();
     app.output().result(&result, added)?;
@@ -94,6 +98,9 @@ fn text(result: &SourcesResult) -> String {
     let mut text = table.trim_fmt();
     for state in result.sources.iter().filter(|state| !state.skipped.is_empty()) {
         text += &format!("\n{}{}", state.source.id, sync::skipped(&state.skipped));
+    }
+    for unread in result.sources.iter().flat_map(|state| &state.unread) {
+        text += &format!("\nnot read: {}: {}", unread.path, unread.why);
     }
     text
 }

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use memorist_engine::Engine;
 use memorist_engine::config::ModelSource;
 use memorist_engine::progress::Progress as _;
 use memorist_engine::types::{FileChanges, SourceId};
+use memorist_ingest::note::GUESSED;
 use memorist_ingest::noted::Noted;
 use memorist_ingest::sync::{SyncOptions, SyncReport, Syncer};
 use memorist_ingest::watch::Watcher;
@@ -28,6 +29,9 @@ const LOOK: Duration = Duration::from_millis(100);
 const RESTART: &str = "what was read stays; run it again to continue";
 /// What to say where what hooks have named is read already.
 const ANOTHER: &str = "another process reads what hooks have named";
+/// Texts that are embedded to see how long one takes, and what is long for all.
+const TRIED: u64 = 64;
+const LONG: Duration = Duration::from_secs(120);
 /// Reasons that a line names.
 const NAMED: usize = 4;
 
@@ -151,7 +155,7 @@ pub fn read(app: &App, engine: &Engine, each: &[SyncOptions], embed: bool, bars:
     let mut result: SyncResult = report.into();
     if embed && settings.engine.model.source != ModelSource::None {
         let ready = engine.prepare_model(&mut |plan| app.announce(plan), bars);
-        match ready.and_then(|()| engine.embed_pending(bars)) {
+        match ready.and_then(|()| embed_all(app, engine, bars)) {
             Ok(embedded) => result.embedded = embedded,
             Err(error @ memorist_engine::Error::Cancelled) => return Err(interrupted(error)),
             Err(error) => {
@@ -161,6 +165,30 @@ pub fn read(app: &App, engine: &Engine, each: &[SyncOptions], embed: bool, bars:
     }
     engine.flush(bars)?;
     Ok(result)
+}
+
+/// Embeds what waits. Of many texts it says first how long they take, by a few of them.
+fn embed_all(app: &App, engine: &Engine, bars: &Bars) -> memorist_engine::Result<u64> {
+    let begun = Instant::now();
+    let tried = engine.backfill(TRIED, bars)?;
+    let each = begun.elapsed() / u32::try_from(tried.embedded.max(1)).unwrap_or(u32::MAX);
+    if let Some(note) = many(tried.remaining, each) {
+        app.output().note(&note);
+    }
+    Ok(tried.embedded + engine.embed_pending(bars)?)
+}
+
+/// What to say before so many texts are embedded.
+fn many(texts: u64, each: Duration) -> Option<String> {
+    let seconds = each.as_secs_f64() * texts as f64;
+    (seconds >= LONG.as_secs_f64()).then(|| {
+        let (minutes, count) = ((seconds / 60.0).ceil(), format::thousands(texts));
+        let time = if minutes < 120.0 { format!("{minutes} minutes") } else { format!("{:.0} hours", minutes / 60.0) };
+        format!(
+            "embedding {count} texts takes about {time}; they are found by their words already, so Ctrl-C loses nothing, \
+             and `memorist sync --no-embed` leaves them to a server that runs, or to `memorist backfill`"
+        )
+    })
 }
 
 /// What was read, a line a source.
@@ -205,11 +233,37 @@ fn line(synced: &SyncedSource) -> String {
 
 /// What was passed over, the most frequent reasons first.
 pub fn skipped(counts: &BTreeMap<String, u64>) -> String {
-    let mut counts: Vec<_> = counts.iter().collect();
+    let guessed =
+        counts.get(GUESSED).map_or_else(String::new, |count| format!("; {} {GUESSED}", format::thousands(*count)));
+    let mut counts: Vec<_> = counts.iter().filter(|(reason, _)| *reason != GUESSED).collect();
     counts.sort_by_key(|(reason, count)| (std::cmp::Reverse(**count), *reason));
     let all: u64 = counts.iter().map(|(_, count)| **count).sum();
     let named: Vec<String> =
         counts.iter().take(NAMED).map(|(reason, count)| format!("{} {reason}", format::thousands(**count))).collect();
     let more = if counts.len() > NAMED { ", ..." } else { "" };
-    if all == 0 { String::new() } else { format!("; passed over: {}{more}", named.join(", ")) }
+    if all == 0 { guessed } else { format!("{guessed}; passed over: {}{more}", named.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 44.10: who would wait for long learns how long, and how not to.
+    #[test]
+    fn many_texts_are_announced() {
+        assert_eq!(many(1_000, Duration::from_millis(100)), None);
+        let note = many(36_000, Duration::from_millis(250)).unwrap();
+        assert!(
+            note.starts_with("embedding 36,000 texts takes about 2 hours;") && note.contains("--no-embed"),
+            "{note}"
+        );
+        assert!(many(1_300, Duration::from_millis(100)).unwrap().contains("about 3 minutes"));
+    }
+
+    /// 44.8: guesses are no omissions.
+    #[test]
+    fn guesses_stand_apart() {
+        let counts = [(GUESSED.to_owned(), 3), ("no text".to_owned(), 1)].into();
+        assert_eq!(skipped(&counts), "; 3 in a guessed encoding; passed over: 1 no text");
+    }
 }

@@ -1,8 +1,7 @@
 //! Parses one JSON-RPC message, a line on stdio or the body of a POST. None stays without a response: an unreadable
 //! message is refused with its id, if one can be found.
 
-use std::borrow::Cow;
-
+pub use memorist_ingest::sources::json::repair;
 use rmcp::model::{
     CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, CompleteRequestParams, CustomRequest, GetMeta,
     GetPromptRequestParams, InitializeRequestParams, JsonRpcMessage, PaginatedRequestParams, ReadResourceRequestParams,
@@ -112,31 +111,6 @@ fn wrong_params(message: &ClientJsonRpcMessage) -> Option<String> {
     };
     let why = error.map_or_else(|| "they cannot be read".to_owned(), |error| error.to_string());
     Some(format!("params of {method}: {why}"))
-}
-
-/// Replaces each escape of half a surrogate pair by that of U+FFFD. Languages with UTF-16 strings write one when they
-/// have cut a text inside an emoji, and no parser here accepts it.
-pub fn repair(text: &[u8]) -> Cow<'_, [u8]> {
-    let mut repaired = Cow::Borrowed(text);
-    let mut at = 0;
-    while let Some(distance) = text[at..].iter().position(|byte| *byte == b'\\') {
-        at += distance;
-        at += match escaped_unit(&text[at..]) {
-            Some(0xD800..0xDC00) if matches!(escaped_unit(&text[at + 6..]), Some(0xDC00..0xE000)) => 12,
-            Some(0xD800..0xE000) => {
-                repaired.to_mut()[at + 2..at + 6].copy_from_slice(b"fffd");
-                6
-            }
-            _ => 2.min(text.len() - at),
-        };
-    }
-    repaired
-}
-
-/// The number in an escape `\uXXXX` at the start of `text`.
-fn escaped_unit(text: &[u8]) -> Option<u32> {
-    let digits = text.strip_prefix(b"\\u")?.get(..4)?;
-    digits.iter().try_fold(0, |unit, digit| Some(unit * 16 + char::from(*digit).to_digit(16)?))
 }
 
 /// Each request of a batch is refused with its own id: batches were removed from MCP with 2025-06-18.

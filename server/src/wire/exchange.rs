@@ -86,10 +86,16 @@ pub enum Unread {
 /// # Errors
 /// What is wrong with it.
 pub fn read(line: &str, defaults: &Defaults) -> Result<Line, Unread> {
-    #[derive(Deserialize)]
+    /// Forks of the reference memory server write lines without a type.
+    #[derive(Default, Deserialize)]
+    #[serde(default, rename_all = "camelCase")]
     struct Typed {
-        #[serde(default)]
         r#type: Option<Value>,
+        name: Option<IgnoredAny>,
+        entity_type: Option<IgnoredAny>,
+        observations: Option<IgnoredAny>,
+        from: Option<IgnoredAny>,
+        relation_type: Option<IgnoredAny>,
     }
     let refuse = |error| Unread::Line(error);
     if !line.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(line).is_ok() {
@@ -99,6 +105,12 @@ pub fn read(line: &str, defaults: &Defaults) -> Result<Line, Unread> {
     let typed = typed.map_err(|error| refuse(format!("is not JSON: {}", without_line(&error))))?;
     let r#type = typed.r#type.map(serde_json::from_value).transpose();
     match r#type.map_err(|error| refuse(format!("type: {error}")))? {
+        None if typed.relation_type.is_some() && typed.from.is_some() => {
+            fields(line).map(Line::Relation).map_err(refuse)
+        }
+        None if typed.name.is_some() && (typed.entity_type.is_some() || typed.observations.is_some()) => {
+            fields(line).map(Line::Entity).map_err(refuse)
+        }
         None => added(line, defaults).map(|new| Line::New(Box::new(new))).map_err(refuse),
         Some(Type::Memorist) => header(line),
         Some(Type::Record) => {

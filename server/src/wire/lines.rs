@@ -1,8 +1,9 @@
 //! The lines of a file, one at a time, however long or broken: a bad line is an item, not the end.
 
+use std::borrow::Cow;
 use std::io::{self, BufRead};
 
-use memorist_ingest::sources::json::{MAX_VALUES, has_more_values};
+use memorist_ingest::sources::json::{MAX_VALUES, has_more_values, repair};
 
 /// Longest line: a memory with dozens of versions of the longest content.
 pub const MAX_LINE_BYTES: usize = 64 << 20;
@@ -74,6 +75,9 @@ impl<R: BufRead> Lines<R> {
         }
         let mut text = String::from_utf8(line)
             .map_err(|error| format!("is not UTF-8 (at byte {})", error.utf8_error().valid_up_to() + 1))?;
+        if let Cow::Owned(repaired) = repair(text.as_bytes()) {
+            text = String::from_utf8(repaired).unwrap_or(text);
+        }
         text.truncate(text.trim_end().len());
         // A byte order mark, as some editors put before the first line.
         Ok(if self.number == 1 { text.trim_start_matches('\u{feff}').to_owned() } else { text })
@@ -97,6 +101,14 @@ mod tests {
         assert_eq!(texts, ["one", "", "three, without an end"]);
         assert_eq!(lines.iter().map(|line| line.number).collect::<Vec<_>>(), [1, 2, 3]);
         assert_eq!(lines.iter().map(|line| line.bytes).sum::<u64>(), 3 + 5 + 1 + 21);
+    }
+
+    /// 44.10: half a surrogate pair becomes a replacement character.
+    #[test]
+    fn half_a_surrogate_pair_is_repaired() {
+        let lines = read(b"{\"content\":\"a \\ud83d b\"}\n{\"content\":\"\\ud83d\\ude00\"}\n");
+        assert_eq!(lines[0].text.as_deref(), Ok("{\"content\":\"a \\ufffd b\"}"));
+        assert_eq!(lines[1].text.as_deref(), Ok("{\"content\":\"\\ud83d\\ude00\"}"));
     }
 
     #[test]

@@ -67,6 +67,9 @@ pub struct SourceState {
     pub newest: Option<i64>,
     /// Files, and records within files, that were passed over, by reason.
     pub skipped: BTreeMap<String, u64>,
+    /// Files of which nothing was read, and why: the first 20.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<Problem>,
 }
 
 impl From<SourceStats> for SourceState {
@@ -83,6 +86,7 @@ impl From<SourceStats> for SourceState {
             failed: stats.failed,
             newest: stats.newest,
             skipped,
+            unread: stats.unread.into_iter().map(|(path, why)| Problem { path, why }).collect(),
         }
     }
 }

@@ -31,7 +31,7 @@ pub use limits::Limits;
 use piece::Pieces;
 
 /// Another version cuts other chunks.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The bytes of the headings that a chunk has.
 const MAX_HEADINGS: usize = 1 << 10;
@@ -56,6 +56,10 @@ pub struct Note {
     pub title: Option<String>,
     /// The tags that its front matter has.
     pub tags: Vec<String>,
+    /// What its front matter has, each property with its name, on one line.
+    pub properties: String,
+    /// Where the note begins behind its front matter.
+    pub front: usize,
     /// What it says.
     pub chunks: Vec<Chunk>,
 }
@@ -103,7 +107,7 @@ pub fn chunk(text: &str, kind: NoteKind, limits: &Limits, tokens: &dyn TokenCoun
         });
         before = own;
     }
-    Note { title: outline.title, tags: outline.tags, chunks }
+    Note { title: outline.title, tags: outline.tags, properties: outline.properties, front: outline.start, chunks }
 }
 
 /// The number of a line, and a place in it.

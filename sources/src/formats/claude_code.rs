@@ -50,12 +50,20 @@ impl Format for ClaudeCode {
 
     fn is_transcript(&self, path: &Path) -> bool {
         let within = |name: &str| path.iter().any(|part| part == name);
-        let begins = |start: &&str| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start));
-        let is_agent = begins(&"agent-");
+        let is_agent = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("agent-"));
         path.extension().is_some_and(|extension| extension == "jsonl")
-            && !within("tool-results")
-            && !OF_ITSELF.iter().any(|start| begins(&start))
+            && !self.is_other(path)
             && (is_agent || !within("subagents"))
+    }
+
+    fn is_other(&self, path: &Path) -> bool {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        path.iter().any(|part| part == "tool-results") || OF_ITSELF.iter().any(|start| name.starts_with(start))
+    }
+
+    fn main(&self, path: &Path) -> Option<PathBuf> {
+        let session = path.ancestors().find(|folder| folder.ends_with("subagents"))?.parent()?;
+        Some(session.with_file_name(format!("{}.jsonl", session.file_name()?.to_str()?)))
     }
 
     fn read_file(&self, file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadError> {

@@ -61,8 +61,9 @@ impl Format for Gemini {
         }
         if since.is_some() {
             let mut lines = Lines::<()>::open(file, since)?;
-            if !lines.from_start() && lines.next_line()?.is_none() {
-                return Ok(Batch { cursor: lines.cursor(), ..Batch::default() });
+            if !lines.from_start() && lines.next_line()?.is_none() && lines.last().is_none() {
+                let (cursor, is_torn) = (lines.cursor(), lines.is_torn());
+                return Ok(Batch { cursor, is_torn, ..Batch::default() });
             }
         }
         let (mut batch, mut log) = (Batch::default(), Log::default());

@@ -1,11 +1,13 @@
 //! Files of lines, one JSON value each, to which an agent appends.
 //!
 //! What was read of a file is skipped the next time, if its beginning is still the same. The last line may be torn: it
-//! waits until its end is written.
+//! waits until its end is written, or until the file has been left alone for a while. Then it is read, and read again once it
+//! has its end.
 
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::time::{Duration, SystemTime};
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -18,6 +20,8 @@ const HEAD: u64 = 4 << 10;
 const MAX_LINE: usize = 64 << 20;
 /// A line of which so much is there has no end.
 const ENDLESS_LINE: u64 = 8 * MAX_LINE as u64;
+/// How long a file is left alone before its last line is read without an end.
+const STILL: Duration = Duration::from_secs(60);
 /// Bytes of a file that are read at once.
 const PART: u64 = 64 << 20;
 
@@ -33,6 +37,10 @@ pub struct Lines<S> {
     goes_on: bool,
     /// Whether the last line is so long that it has no end.
     is_endless: bool,
+    /// Whether the file has been left alone for a while.
+    is_still: bool,
+    /// Whether `line` has the whole beginning of a line whose end is missing.
+    is_cut: bool,
 }
 
 /// How far a file was read, and what its format has to remember.
@@ -73,9 +81,9 @@ impl<S: Serialize + DeserializeOwned + Default> Lines<S> {
         // While a file is shorter than its head, the head grows with it.
         let head = if place.head.0 < length { (length, hash(&mut file, length)?) } else { place.head };
         file.seek(SeekFrom::Start(place.offset))?;
-        let reader = Box::new(BufReader::with_capacity(256 << 10, file));
-        let place = Place { head, ..place };
-        Ok(Lines { reader, place, from_start, line: Vec::new(), read: 0, goes_on: true, is_endless: false })
+        let is_still = is_still(&file);
+        let lines = Lines::of_reader(file);
+        Ok(Lines { place: Place { head, ..place }, from_start, goes_on: true, is_still, ..lines })
     }
 
     /// Opens a file that has to be read as a whole, and has at most so many bytes.
@@ -87,15 +95,26 @@ impl<S: Serialize + DeserializeOwned + Default> Lines<S> {
         let length = file.metadata()?.len().min(HEAD);
         let head = (length, hash(&mut file, length)?);
         file.seek(SeekFrom::Start(0))?;
+        let is_still = is_still(&file);
         let lines = Lines::of_reader(file);
-        Ok(Lines { place: Place { head, ..lines.place }, ..lines })
+        Ok(Lines { place: Place { head, ..lines.place }, is_still, ..lines })
     }
 
     /// The lines of what `reader` gives, from its beginning, such as of a file that is compressed.
     pub fn of_reader(reader: impl Read + 'static) -> Self {
         let place = Place { offset: 0, line: 0, head: (0, String::new()), state: S::default() };
         let reader = Box::new(BufReader::with_capacity(256 << 10, reader));
-        Lines { reader, place, from_start: true, line: Vec::new(), read: 0, goes_on: false, is_endless: false }
+        Lines {
+            reader,
+            place,
+            from_start: true,
+            line: Vec::new(),
+            read: 0,
+            goes_on: false,
+            is_endless: false,
+            is_still: false,
+            is_cut: false,
+        }
     }
 
     /// Whether the lines are read from the beginning of the file.
@@ -133,6 +152,7 @@ impl<S: Serialize + DeserializeOwned + Default> Lines<S> {
         loop {
             let available = self.reader.fill_buf()?;
             if available.is_empty() {
+                self.is_cut = !too_long && !self.line.trim_ascii().is_empty();
                 return Ok(None);
             }
             let end = memchr::memchr(b'\n', available);
@@ -160,10 +180,27 @@ impl<S: Serialize + DeserializeOwned + Default> Lines<S> {
         }
     }
 
+    /// The last line, if its end is missing and the file has been left alone for a while. It stays to be read.
+    pub fn last(&self) -> Option<Line<'_>> {
+        let is_whole = || serde_json::from_slice::<IgnoredAny>(&self.line).is_ok();
+        let is_last = self.is_cut && self.is_still && is_whole();
+        is_last.then(|| Line { number: self.place.line + 1, bytes: Some(&self.line) })
+    }
+
+    /// Whether the last line has no end yet, and may still get one.
+    pub fn is_torn(&self) -> bool {
+        self.is_cut && !self.is_still
+    }
+
     /// Where the next call continues: behind the last line that [`Lines::next_line`] gave.
     pub fn cursor(&self) -> Cursor {
         Cursor(serde_json::to_string(&self.place).expect("a state is plain data"))
     }
+}
+
+fn is_still(file: &ForeignFile) -> bool {
+    let modified = file.metadata().and_then(|file| file.modified());
+    modified.is_ok_and(|at| SystemTime::now().duration_since(at).is_ok_and(|since| since >= STILL))
 }
 
 /// Where the first whole line begins within the last `most` bytes of a file. The numbers of lines are counted from there, and
@@ -243,6 +280,41 @@ mod tests {
         assert_eq!((lines, from_start), (vec!["3 three".to_owned()], false));
         assert_eq!(*open::<u64>(&path, Some(&cursor)).state(), 3);
         assert!(read(&path, Some(&cursor)).0.is_empty());
+    }
+
+    /// 44.9: a last line without an end is read once the file has been left alone, and again with its end.
+    #[test]
+    fn a_last_line_without_an_end_is_read_when_the_file_is_still() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rollout-a.jsonl");
+        let line = |text: &str| {
+            format!(
+                "{{\"type\":\"response_item\",\"payload\":{{\"type\":\"message\",\"role\":\"user\",\"content\":\"{text}\"}}}}"
+            )
+        };
+        append(&path, &format!("{}\n{}", line("one"), line("two")));
+        let codex = crate::formats::by_name("codex").unwrap();
+        let read = |since: Option<&Cursor>| {
+            let batch = codex.read(&path, since).unwrap();
+            let turns: Vec<_> = batch.turns.iter().map(|turn| (turn.id.clone(), turn.text.clone())).collect();
+            (turns, batch.is_torn, batch.cursor)
+        };
+        let still = || {
+            let long_ago = SystemTime::now() - STILL;
+            OpenOptions::new().append(true).open(&path).unwrap().set_modified(long_ago).unwrap();
+        };
+        let turn = |number: u8, text: &str| (format!("rollout-a:{number}"), text.to_owned());
+        let (turns, is_torn, fresh) = read(None);
+        assert_eq!((turns, is_torn), (vec![turn(1, "one")], true));
+        still();
+        let (turns, is_torn, cursor) = read(Some(&fresh));
+        assert_eq!((turns, is_torn, &cursor), (vec![turn(2, "two")], false, &fresh));
+        append(&path, &format!("\n{}\n", line("three")));
+        assert_eq!(read(Some(&cursor)).0, [turn(2, "two"), turn(3, "three")], "with the same identifier");
+        append(&path, "{\"type\":\"resp");
+        still();
+        let (turns, is_torn, _) = read(None);
+        assert_eq!((turns.len(), is_torn), (3, false), "what is no record yet is left");
     }
 
     #[test]

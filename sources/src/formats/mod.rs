@@ -15,6 +15,8 @@
 //! | `cursor.rs` | Cursor, its CLI and its IDE |
 //! | `gimli.rs` | plain `message` lines, as Gimli and others write them |
 //! | `transcript.rs` | what a parser does, and what it gives |
+//! | `root.rs` | the folder in which a session began |
+//! | `recognise.rs` | the format of a file, by its first records |
 //! | `jsonl.rs` | files of lines that grow |
 //! | `ending.rs` | the last turns of a transcript, without those before |
 //! | `sqlite.rs` | databases of agents |
@@ -41,11 +43,15 @@ pub mod goose;
 pub mod jsonl;
 pub mod openclaw;
 pub mod opencode;
+mod recognise;
 pub mod records;
+mod root;
 pub mod sqlite;
 mod transcript;
 
 pub use ending::last_turns;
+pub use recognise::recognise;
+pub use root::first_folder;
 pub use transcript::{Batch, Cursor, Format, ReadError, Role, Skipped, Turn};
 
 /// Every format.

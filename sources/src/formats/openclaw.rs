@@ -36,12 +36,16 @@ impl Format for OpenClaw {
     fn is_transcript(&self, path: &Path) -> bool {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
-        let is_snapshot = [".checkpoint.", ".trajectory.", ".bak"].iter().any(|part| name.contains(part));
         let is_time = |rest: &str| rest.bytes().all(|byte| byte.is_ascii_digit() || b"TZ.:-".contains(&byte));
         let mut of_history = HISTORY.iter().filter_map(|part| name.split_once(part));
         let is_history = of_history.any(|(_, rest)| is_time(rest.trim_end_matches(".zst")));
         let is_session = name.ends_with(".jsonl") || is_history;
-        (folder == "agent" && name == DATABASE) || (folder == "sessions" && is_session && !is_snapshot)
+        (folder == "agent" && name == DATABASE) || (folder == "sessions" && is_session && !self.is_other(path))
+    }
+
+    fn is_other(&self, path: &Path) -> bool {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        [".checkpoint.", ".trajectory.", ".bak"].iter().any(|part| name.contains(part))
     }
 
     fn read_file(&self, file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadError> {

@@ -59,6 +59,12 @@ pub fn for_each_line<S: Serialize + DeserializeOwned + Default>(
                 if lines.is_endless() {
                     batch.skipped.count("line without an end");
                 }
+                if let Some(Line { number, bytes: Some(bytes) }) = lines.last() {
+                    // It comes again with its end: nothing is remembered of it.
+                    let before = serde_json::to_string(&state);
+                    take(&mut state, batch, number, bytes);
+                    state = before.and_then(|before| serde_json::from_str(&before)).unwrap_or_default();
+                }
                 break Ok(());
             }
             Err(error) => break Err(error),
@@ -66,6 +72,7 @@ pub fn for_each_line<S: Serialize + DeserializeOwned + Default>(
     };
     *lines.state() = state;
     batch.whole = lines.from_start() && !batch.more && !lines.is_endless();
+    batch.is_torn = lines.is_torn();
     batch.cursor = lines.cursor();
     result
 }

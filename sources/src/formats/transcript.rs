@@ -19,6 +19,16 @@ pub trait Format: Send + Sync {
     /// Whether a file below such a folder is a transcript, by its path alone.
     fn is_transcript(&self, path: &Path) -> bool;
 
+    /// Whether a file is known to be none by its name, wherever it is.
+    fn is_other(&self, _path: &Path) -> bool {
+        false
+    }
+
+    /// The transcript of the session to which that of a subagent belongs, if the path says it.
+    fn main(&self, _path: &Path) -> Option<PathBuf> {
+        None
+    }
+
     /// Whether a transcript can take back what was said: then what a whole reading lacks is gone.
     fn takes_back(&self) -> bool {
         false
@@ -65,6 +75,8 @@ pub struct Batch {
     pub cursor: Cursor,
     /// Whether the file has more than was read at once.
     pub more: bool,
+    /// Whether the last line has no end yet: it is read when it has one, or when the file has been left alone for a while.
+    pub is_torn: bool,
     /// How many records were passed over, by reason.
     pub skipped: Skipped,
 }

@@ -1,5 +1,6 @@
 //! The files of a store: below the path that was named, and nowhere else.
 
+use std::borrow::Cow;
 use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use serde::de::IgnoredAny;
 use super::System;
 use super::error::StoreError;
 use crate::foreign::{Deadline, Foreign, ForeignFile, Root};
-use crate::json::{MAX_VALUES, has_more_values};
+use crate::json::{MAX_VALUES, has_more_values, repair};
 
 /// How long the reading of a store may take, with all that is saved meanwhile.
 const TIMEOUT: Duration = Duration::from_secs(3_600);
@@ -104,7 +105,10 @@ impl StoreFiles {
         if has_too_many(&bytes) {
             return Err(StoreError::unexpected(self.system, file, format!("has more than {MAX_VALUES} values")));
         }
-        Ok(bytes)
+        Ok(match repair(&bytes) {
+            Cow::Owned(repaired) => repaired,
+            Cow::Borrowed(_) => bytes,
+        })
     }
 }
 

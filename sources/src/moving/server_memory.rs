@@ -115,7 +115,7 @@ impl<'t> Graph<'t> {
                 Box::new(items.cloned().filter_map(object))
             }
             Graph::Lines(text) => {
-                let is_kind = move |line: &Map<String, Value>| line.get("type").and_then(Value::as_str) == Some(kind);
+                let is_kind = move |line: &Map<String, Value>| kind_of(line) == Some(kind);
                 Box::new(lines(text).filter_map(move |line| line.ok().and_then(object)).filter(is_kind))
             }
         }
@@ -123,11 +123,28 @@ impl<'t> Graph<'t> {
 }
 
 fn lines(text: &str) -> impl Iterator<Item = serde_json::Result<Value>> {
-    text.lines().filter(|line| !line.trim().is_empty()).map(serde_json::from_str)
+    let has_text = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    text.lines().filter(has_text).map(serde_json::from_str)
 }
 
 fn is_known(line: &Map<String, Value>) -> bool {
-    matches!(line.get("type").and_then(Value::as_str), Some("entity" | "relation"))
+    kind_of(line).is_some()
+}
+
+/// What a line is. Forks leave its type out.
+fn kind_of(line: &Map<String, Value>) -> Option<&'static str> {
+    match line.get("type").and_then(Value::as_str) {
+        Some("entity") => Some("entity"),
+        Some("relation") => Some("relation"),
+        Some(_) => None,
+        None if ["from", "to", "relationType"].iter().all(|field| line.contains_key(*field)) => Some("relation"),
+        None if line.contains_key("name")
+            && ["entityType", "observations"].iter().any(|field| line.contains_key(*field)) =>
+        {
+            Some("entity")
+        }
+        None => None,
+    }
 }
 
 fn entity_memories(name: &str, entity: &Map<String, Value>, report: &mut Report) -> Vec<Memory> {

@@ -10,6 +10,10 @@ pub struct Outline {
     pub title: Option<String>,
     /// The tags that its front matter has.
     pub tags: Vec<String>,
+    /// What else stands there, each property with its name.
+    pub properties: String,
+    /// Where the note begins behind it.
+    pub start: usize,
     /// Each ends where the next begins, the last at the end of the note. What is before the first is no text.
     pub blocks: Vec<Block>,
 }

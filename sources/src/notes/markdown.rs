@@ -15,6 +15,8 @@ pub fn read(text: &str) -> Outline {
     }
     let mut outline = reader.outline;
     outline.tags = front.tags;
+    outline.properties = front.properties;
+    outline.start = front.end;
     outline.title = front.title.or(outline.title);
     outline
 }

@@ -3,10 +3,14 @@
 //! | file | job |
 //! |---|---|
 //! | `block` | `Outline`: what a reader finds in a note |
-//! | `front_matter` | title and tags of YAML and TOML before a note |
+//! | `decode` | the text of a file, whatever it is encoded in |
+//! | `data` | what says nothing: images as text, drawings |
+//! | `front_matter` | title, tags and other properties of YAML and TOML before a note |
 //! | `markdown`, `org`, `plain` | one reader a kind |
 
 mod block;
+mod data;
+mod decode;
 mod front_matter;
 mod markdown;
 mod org;
@@ -15,6 +19,8 @@ mod plain;
 use std::path::Path;
 
 pub(crate) use block::{Block, BlockKind, Outline};
+pub use data::without_data;
+pub use decode::{Decoded, decode};
 
 /// How a note is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -275,6 +275,24 @@ fn a_path_may_begin_in_the_working_folder() {
     assert!(!read(System::BasicMemory, Path::new("tests/corpus/moving/basic-memory/")).memories.is_empty());
 }
 
+/// 44.10: forks leave the type of a line out, write comments, and cut an emoji.
+#[test]
+fn server_memory_of_forks() {
+    let folder = folder();
+    let path = folder.path().join("memory.jsonl");
+    let lines = [
+        "# what we know",
+        "{\"name\":\"Anna\",\"entityType\":\"person\",\"observations\":[\"reads \\ud83d books\"]}",
+        "{\"from\":\"Anna\",\"to\":\"Anna\",\"relationType\":\"likes\"}",
+        "{\"type\":\"note\",\"name\":\"Bob\",\"observations\":[\"no\"]}",
+    ];
+    fs::write(&path, lines.join("\n")).unwrap();
+    let found = read(System::ServerMemory, &path);
+    let texts: Vec<_> = found.memories.iter().map(|memory| memory.content.as_str()).collect();
+    assert_eq!((texts, found.links.len()), (vec!["Anna: reads \u{fffd} books", "Anna likes Anna"], 1));
+    assert_eq!(found.not_brought, counts([("lines that are neither an entity nor a relation", 1)]));
+}
+
 #[test]
 fn server_memory_as_a_whole_graph() {
     let folder = folder();

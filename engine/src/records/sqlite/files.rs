@@ -64,7 +64,12 @@ impl Snapshot {
             for of_file in self.conn().all(sql, &[source.id.get().into()], |row| counts(row, 0))? {
                 of_file.into_iter().for_each(|(why, count)| *skipped.entry(why).or_default() += count);
             }
-            Ok(SourceStats { source, files, bytes, gone, failed, skipped, newest })
+            // A note, which has a hash, is passed over as a whole.
+            let sql =
+                "SELECT path, coalesce(problem, 'it is no text') FROM files WHERE source_id = ?1 AND gone_at IS NULL
+                 AND (problem IS NOT NULL OR hash IS NOT NULL AND skipped LIKE '%\"no text\"%') ORDER BY path LIMIT 20";
+            let unread = self.conn().all(sql, &[source.id.get().into()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(SourceStats { source, files, bytes, gone, failed, skipped, unread, newest })
         });
         stats.collect()
     }

@@ -10,7 +10,7 @@ pub const TOOL: &str = "request_user_input";
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Asked<'a> {
+struct Questions<'a> {
     #[serde(borrow)]
     questions: Field<'a, Question<'a>>,
 }
@@ -25,7 +25,7 @@ struct Question<'a> {
 /// The questions of a call, by its arguments.
 pub fn asked(arguments: &str) -> Option<String> {
     let mut mended = Vec::new();
-    let asked: Asked = parse(arguments.as_bytes(), &mut mended)?;
+    let asked: Questions = parse(arguments.as_bytes(), &mut mended)?;
     let questions = asked.questions.elements().iter().filter_map(Field::object);
     join(questions.filter_map(|question| question.question.text().map(str::to_owned)))
 }

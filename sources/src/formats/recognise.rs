@@ -1,0 +1,207 @@
+//! The format of a file, by its first records: what a file is called says little outside an agent's own folder.
+
+use std::io::{BufReader, Read as _};
+
+use memchr::memmem;
+use serde::Deserialize;
+
+use super::field::{Field, parse};
+use super::records::unpacked;
+use super::sqlite::Database;
+use crate::foreign::Foreign;
+
+/// Bytes and lines at the beginning that are looked at; more bytes, if the first record is longer.
+const HEAD: [u64; 2] = [64 << 10, 2 << 20];
+const LINES: usize = 40;
+/// Endings of files that may be transcripts.
+const ENDINGS: [&str; 7] = ["jsonl", "json", "zst", "db", "sqlite", "vscdb", "ndjson"];
+/// How a database begins.
+const SQLITE: &[u8] = b"SQLite format 3\0";
+/// The tables of databases, with a column that tells.
+const TABLES: [(&str, &str, &str); 5] = [
+    ("cursorDiskKV", "value", "cursor"),
+    ("transcript_events", "event_json", "openclaw"),
+    ("session_message", "data", "opencode"),
+    ("part", "message_id", "opencode"),
+    ("messages", "content_json", "goose"),
+];
+/// Types of Codex' lines, and of Claude Code's beside messages.
+const OF_CODEX: [&str; 5] = ["session_meta", "response_item", "event_msg", "turn_context", "compacted"];
+const OF_CLAUDE: [&str; 8] =
+    ["user", "assistant", "attachment", "system", "summary", "progress", "queue-operation", "file-history-snapshot"];
+
+/// The name of the format whose records a file begins with; `None` if they are of none, or cannot be read.
+pub fn recognise(file: Foreign<'_>) -> Option<&'static str> {
+    let ending = file.path.extension()?.to_str()?;
+    if !ENDINGS.contains(&ending) {
+        return None;
+    }
+    HEAD.into_iter().find_map(|most| by_head(file, ending, most))
+}
+
+/// The format by so many bytes at the beginning.
+fn by_head(file: Foreign<'_>, ending: &str, most: u64) -> Option<&'static str> {
+    let mut head = Vec::new();
+    // One that is longer is read up to there.
+    file.open(u64::MAX).ok()?.take(most).read_to_end(&mut head).ok()?;
+    if head.starts_with(SQLITE) {
+        return of_database(file);
+    }
+    if ending == "zst" {
+        let mut plain = Vec::new();
+        // What is cut off is broken, and what is before it is enough.
+        let _broken = unpacked(BufReader::new(&*head))?.take(most).read_to_end(&mut plain);
+        head = plain;
+    }
+    of_lines(&head)
+}
+
+fn of_database(file: Foreign<'_>) -> Option<&'static str> {
+    let database = Database::open(file).ok()?;
+    let has = |table: &str, column: &str| database.columns(table).is_ok_and(|columns| columns.contains(column));
+    TABLES.iter().find(|(table, column, _)| has(table, column)).map(|(_, _, format)| *format)
+}
+
+/// What a record looks like.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Shape<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Field<'a>,
+    id: Field<'a>,
+    role: Field<'a>,
+    content: Field<'a>,
+    message: Field<'a>,
+    payload: Field<'a>,
+    timestamp: Field<'a>,
+    created: Field<'a>,
+    uuid: Field<'a>,
+    session_id: Field<'a>,
+    leaf_uuid: Field<'a>,
+    message_id: Field<'a>,
+    start_time: Field<'a>,
+    project_hash: Field<'a>,
+    #[serde(rename = "working_dir")]
+    working_dir: Field<'a>,
+    #[serde(rename = "record_type")]
+    record_type: Field<'a>,
+    #[serde(rename = "$set")]
+    set: Field<'a>,
+}
+
+/// A format, and whether no other has such a record.
+type Guess = (&'static str, bool);
+
+fn of_lines(head: &[u8]) -> Option<&'static str> {
+    let mut lines = head.split(|&byte| byte == b'\n').take(LINES).filter(|line| !line.trim_ascii().is_empty());
+    let mut first = None;
+    for line in lines.by_ref() {
+        let mut mended = Vec::new();
+        match parse::<Shape>(line, &mut mended).and_then(|shape| of_record(&shape, line)) {
+            Some((format, true)) => return Some(format),
+            Some(guess) => first = first.or(Some(guess)),
+            None => {}
+        }
+    }
+    // The one object of an older version has many lines, or a longer one.
+    let has = |name: &str| memmem::find(head, name.as_bytes()).is_some();
+    let is_object = head.trim_ascii_start().starts_with(b"{") && has("\"sessionId\"") && has("\"messages\"");
+    first.map(|(format, _)| format).or_else(|| is_object.then_some("gemini"))
+}
+
+fn of_record(shape: &Shape<'_>, line: &[u8]) -> Option<Guess> {
+    let has = |field: &Field<'_>| !matches!(field, Field::Nothing);
+    let is_object = |field: &Field<'_>| matches!(field, Field::Object(_));
+    Some(match shape.kind.text() {
+        Some(kind) if OF_CODEX.contains(&kind) && is_object(&shape.payload) => ("codex", true),
+        Some("user" | "gemini") if has(&shape.id) && has(&shape.content) && !has(&shape.message) => ("gemini", true),
+        Some(kind) if OF_CLAUDE.contains(&kind) => {
+            let of_claude = [&shape.uuid, &shape.session_id, &shape.leaf_uuid, &shape.message_id];
+            ("claude-code", of_claude.iter().any(|field| has(field)))
+        }
+        Some("session") if has(&shape.id) => ("openclaw", false),
+        // It may be null.
+        Some("message") if is_object(&shape.message) && memmem::find(line, b"\"parentId\"").is_some() => {
+            ("openclaw", true)
+        }
+        Some("message") if has(&shape.role) => ("gimli", true),
+        Some("message") if is_object(&shape.message) => ("gimli", false),
+        Some(_) => return None,
+        None if has(&shape.record_type) => ("codex", true),
+        None if is_object(&shape.set) || has(&shape.project_hash) || has(&shape.start_time) => ("gemini", true),
+        None if has(&shape.working_dir) => ("goose", true),
+        None if has(&shape.role) && is_object(&shape.message) => ("cursor", false),
+        None if has(&shape.role) && has(&shape.content) && has(&shape.created) => ("goose", false),
+        None if has(&shape.role) && has(&shape.content) => ("gimli", false),
+        // The first line of a bare rollout.
+        None if has(&shape.id) && has(&shape.timestamp) && !has(&shape.message) => ("codex", false),
+        None => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+    use crate::foreign::{Deadline, Root};
+    use crate::formats::{all, by_name, corpus, databases};
+
+    fn of(path: &Path) -> Option<&'static str> {
+        let (root, deadline) = (Root::around(path).unwrap(), Deadline::default());
+        recognise(Foreign { root: &root, path, deadline: &deadline })
+    }
+
+    /// 44.2: every file of the corpus is known by its records, whatever it is called.
+    #[test]
+    fn a_file_is_known_by_its_records() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut count = 0;
+        for format in all() {
+            for file in corpus::files(*format).into_iter().chain(cursor_files(format.name())) {
+                let ending = if file.to_string_lossy().ends_with(".json") { "json" } else { "jsonl" };
+                let copy = folder.path().join(format!("export {count}.{ending}"));
+                fs::copy(&file, &copy).unwrap();
+                assert_eq!(of(&copy), Some(format.name()), "{file:?}");
+                count += 1;
+            }
+        }
+        assert!(count > 15, "{count}");
+        for (name, script) in [
+            ("opencode", "v1.sql"),
+            ("opencode", "v2.sql"),
+            ("goose", "sessions.sql"),
+            ("openclaw", "agent.sql"),
+            ("cursor", "state.sql"),
+        ] {
+            let made = databases::make(by_name(name).unwrap(), script, "export.db");
+            assert_eq!(of(&made.path), Some(name), "{script}");
+        }
+    }
+
+    fn cursor_files(name: &str) -> Vec<std::path::PathBuf> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/cursor/projects");
+        let file = folder.join("home-u-p/agent-transcripts/c1/c1.jsonl");
+        if name == "cursor" { vec![file] } else { Vec::new() }
+    }
+
+    /// 44.2: other files are of no agent.
+    #[test]
+    fn other_files_are_of_no_agent() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in [
+            ("package.json", "{\"name\":\"x\",\"version\":\"1\",\"type\":\"module\"}"),
+            ("log.jsonl", "{\"level\":\"info\",\"msg\":\"started\",\"time\":7}\n"),
+            ("a.jsonl", "no JSON\n[1]\n"),
+            ("a.json", ""),
+            ("a.db", "SQLite format 3\0 and no more"),
+            ("a.jsonl.zst", "no frame"),
+            ("a.txt", "{\"type\":\"session_meta\",\"payload\":{}}\n"),
+        ] {
+            let path = folder.path().join(name);
+            fs::write(&path, text).unwrap();
+            assert_eq!(of(&path), None, "{name}");
+        }
+    }
+}

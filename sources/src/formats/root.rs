@@ -1,0 +1,41 @@
+//! The folder in which a session began: the agent may go elsewhere.
+
+use std::ffi::OsStr;
+use std::io::Read as _;
+
+use serde::Deserialize;
+
+use super::field::{Field, parse};
+use crate::foreign::Foreign;
+
+/// Bytes at the beginning of a transcript in which the folder is looked for.
+const HEAD: u64 = 256 << 10;
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Record<'a> {
+    #[serde(borrow)]
+    cwd: Field<'a>,
+    payload: Field<'a, Payload<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Payload<'a> {
+    #[serde(borrow)]
+    cwd: Field<'a>,
+}
+
+/// The first working folder that a transcript of lines names.
+pub fn first_folder(file: Foreign<'_>) -> Option<String> {
+    if file.path.extension().and_then(OsStr::to_str) != Some("jsonl") {
+        return None;
+    }
+    let mut head = Vec::new();
+    file.open(u64::MAX).ok()?.take(HEAD).read_to_end(&mut head).ok()?;
+    head.split(|&byte| byte == b'\n').find_map(|line| {
+        let mut mended = Vec::new();
+        let record: Record = parse(line, &mut mended)?;
+        record.cwd.owned().or_else(|| record.payload.object()?.cwd.owned())
+    })
+}
