@@ -9,7 +9,8 @@ use memorist_engine::Engine;
 use memorist_engine::config::Config;
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{
-    FileContent, FileReading, ListQuery, NewSource, Query, Record, Scope, SourceFile, SourceKind,
+    FileContent, FileReading, FileStamp, Kind, ListQuery, NewRecord, NewSource, Origin, Place, Query, Record, Scope,
+    SourceFile, SourceKind,
 };
 use memorist_ingest::refit::replace_format;
 use memorist_ingest::settings::SyncSettings;
@@ -113,10 +114,10 @@ fn a_transcript_of_an_older_version_is_read_again_once() {
     let cut = |record: Record, text: &str, id: u8| {
         let mut place = record.place.unwrap();
         if id > 0 {
-            place.origin = memorist_engine::types::Origin::from_bytes([id; 16]);
+            place.origin = Origin::from_bytes([id; 16]);
         }
-        let new = memorist_engine::types::NewRecord::new(text);
-        memorist_engine::types::NewRecord { kind: record.kind, session: record.session, place: Some(place), ..new }
+        let new = NewRecord::new(text);
+        NewRecord { kind: record.kind, session: record.session, place: Some(place), ..new }
     };
     let of_agent = || desk.records().into_iter().find(|record| record.content == MENTION).unwrap();
     let turns = vec![cut(of_agent(), "The harness adds a", 0), cut(of_agent(), "of a program", 7)];
@@ -165,8 +166,26 @@ fn transcripts_with_any_name_are_read_by_their_records() {
 fn another_format_reads_a_source_again() {
     let desk = Desk::new(Some("cursor"));
     desk.write("agent-transcripts/a.jsonl", format!("{}\n", json!({ "role": "user", "content": "why?" })));
-    desk.engine.add(&memorist_engine::types::NewRecord::new("saved by hand")).unwrap();
+    desk.engine.add(&NewRecord::new("saved by hand")).unwrap();
     desk.sync();
+    // An older version has read it as what it was taken for.
+    let (source, path) = (desk.engine.sources().unwrap()[0].id, desk.path("agent-transcripts/a.jsonl"));
+    let path = path.to_str().unwrap().to_owned();
+    let place = Some(Place::new(Origin::from_bytes([7; 16]), path.clone(), 1, 1));
+    let turn = NewRecord { kind: Kind::Conversation, place, ..NewRecord::new("why?") };
+    let reading = FileReading {
+        file: None,
+        thread: path.clone(),
+        path,
+        stamp: FileStamp::default(),
+        hash: None,
+        cursor: None,
+        problem: None,
+        skipped: BTreeMap::new(),
+        content: FileContent::Turns { turns: vec![turn], whole: false },
+    };
+    desk.engine.save_readings(source, vec![reading]).unwrap();
+    assert_eq!(desk.texts().len(), 2);
     let replaced = replace_format(&desk.engine, &with_path(&desk, "gimli")).unwrap();
     desk.engine.add_source(&with_path(&desk, "gimli")).unwrap();
     desk.sync();

@@ -62,8 +62,7 @@ pub fn read_lines(
         }
         importing.progress.advance(line.bytes);
         bytes += line.bytes;
-        // A line of nothing, or a comment.
-        if !line.text.as_ref().is_ok_and(|text| text.is_empty() || text.trim_start().starts_with('#')) {
+        if !line.text.as_ref().is_ok_and(String::is_empty) {
             batches.result.lines += 1;
             let said = line.text.map_err(Unread::Line).and_then(|text| wire::read(&text, importing.defaults));
             batches.take(line.number, said)?;

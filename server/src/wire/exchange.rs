@@ -184,6 +184,17 @@ mod tests {
         assert_eq!((record.importance, record.scope.project.as_deref()), (7, Some("apollo")));
     }
 
+    /// 44.10: forks of the reference memory server leave the type out.
+    #[test]
+    fn a_line_of_a_graph_needs_no_type() {
+        let read = |line: &str| read(line, &Defaults::default());
+        let entity = read(r#"{"name":"Anna","entityType":"person","observations":["reads"]}"#);
+        assert!(matches!(&entity, Ok(Line::Entity(entity)) if entity.observations == ["reads"]), "{entity:?}");
+        let relation = read(r#"{"from":"Anna","to":"Acme","relationType":"works at"}"#);
+        assert!(matches!(&relation, Ok(Line::Relation(relation)) if relation.to == "Acme"), "{relation:?}");
+        assert!(matches!(read(r#"{"content":"x"}"#), Ok(Line::New(_))));
+    }
+
     #[test]
     fn a_bad_line_is_refused_with_a_reason() {
         let ulid = r#""ulid":"01J00000000000000000000000""#;

@@ -80,7 +80,8 @@ impl<R: BufRead> Lines<R> {
         }
         text.truncate(text.trim_end().len());
         // A byte order mark, as some editors put before the first line.
-        Ok(if self.number == 1 { text.trim_start_matches('\u{feff}').to_owned() } else { text })
+        let said = if self.number == 1 { text.trim_start_matches('\u{feff}') } else { &text };
+        Ok(if said.trim_start().starts_with('#') { String::new() } else { said.to_owned() })
     }
 }
 
@@ -101,6 +102,14 @@ mod tests {
         assert_eq!(texts, ["one", "", "three, without an end"]);
         assert_eq!(lines.iter().map(|line| line.number).collect::<Vec<_>>(), [1, 2, 3]);
         assert_eq!(lines.iter().map(|line| line.bytes).sum::<u64>(), 3 + 5 + 1 + 21);
+    }
+
+    /// 44.10: a comment is a line without anything.
+    #[test]
+    fn comments_are_left_out() {
+        let lines = read("\u{feff}# from a fork\n  # more\n{\"content\":\"# no\"}\n".as_bytes());
+        let texts: Vec<_> = lines.iter().map(|line| line.text.as_deref().unwrap()).collect();
+        assert_eq!(texts, ["", "", "{\"content\":\"# no\"}"]);
     }
 
     /// 44.10: half a surrogate pair becomes a replacement character.

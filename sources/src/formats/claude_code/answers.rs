@@ -217,7 +217,10 @@ mod tests {
                 format!("{rejected} {}\nUse the other crate.\n\nIt is kept.", SAID[0]),
                 Some("Use the other crate.\n\nIt is kept."),
             ),
-            (format!("{rejected} {}\nNo \"x\".{NOTE} a correction.", SAID[0]), Some("No \"x\".")),
+            (
+                format!("{rejected} {}\nNo \"x\".\n\nNote: The user's next message may contain a correction.", SAID[0]),
+                Some("No \"x\"."),
+            ),
             (format!("{rejected} {}  not now", SAID[1]), Some("not now")),
             (format!("{rejected} STOP what you are doing."), None),
             (format!("{rejected} {}\n{TALK}\n They may have more.", SAID[0]), None),
