@@ -65,9 +65,9 @@ mod tests {
     #[test]
     fn a_byte_order_mark_says_the_encoding() {
         let note = "# Größe\n\n会议记录 😀\n";
-        let le: Vec<u8> = [0xFF, 0xFE].into_iter().chain(note.encode_utf16().flat_map(u16::to_le_bytes)).collect();
-        let be: Vec<u8> = [0xFE, 0xFF].into_iter().chain(note.encode_utf16().flat_map(u16::to_be_bytes)).collect();
-        for bytes in [le, be, format!("\u{feff}{note}").into_bytes(), note.into()] {
+        let little: Vec<u8> = [0xFF, 0xFE].into_iter().chain(note.encode_utf16().flat_map(u16::to_le_bytes)).collect();
+        let big: Vec<u8> = [0xFE, 0xFF].into_iter().chain(note.encode_utf16().flat_map(u16::to_be_bytes)).collect();
+        for bytes in [little, big, format!("\u{feff}{note}").into_bytes(), note.into()] {
             assert_eq!(text(&bytes), Some((note.to_owned(), false)));
         }
     }
