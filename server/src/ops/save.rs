@@ -1,7 +1,8 @@
 //! Saving: what a text that is there already, or resembles others, becomes.
 
 use memorist_engine::types::{
-    AddOutcome, LinkKind, Millis, NewRecord, RecordId, RecordUpdate, Save, Saved, Similar, UpdateOutcome, Viewer,
+    AddOutcome, LinkKind, MIN_PLAUSIBLE_MILLIS, Millis, NewRecord, RecordId, RecordUpdate, Save, Saved, Similar,
+    UpdateOutcome, Viewer,
 };
 use memorist_engine::{Engine, Error, Result};
 
@@ -147,10 +148,10 @@ pub fn checked_fields(engine: &Engine, params: UpdateParams) -> Result<RecordUpd
     Ok(update)
 }
 
-/// A memory that nobody would ever see is a mistake.
+/// A memory that nobody would ever see is a mistake. What looks like seconds the engine refuses, and says so.
 fn check_expiry(engine: &Engine, at: Option<Millis>) -> Result<()> {
     match at {
-        Some(at) if at <= engine.now() => {
+        Some(at) if (MIN_PLAUSIBLE_MILLIS..=engine.now()).contains(&at) => {
             let at = wire::moment(at);
             let why = format!("{at} is in the past; leave it out to keep the memory, or delete it with memory_delete");
             Err(Error::invalid("expires_at", why))
