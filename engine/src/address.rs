@@ -328,7 +328,7 @@ mod passwords {
         fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o077 != 0)
     }
 
-    /// As there, nobody looks.
+    /// Windows has no such modes.
     #[cfg(not(unix))]
     pub(super) fn is_exposed(_: &Path) -> bool {
         false

@@ -65,13 +65,13 @@ pub(crate) trait Tx: Select {
     /// Runs an `INSERT` of one row that ends with `RETURNING id`. Returns the id.
     fn insert(&self, sql: &str, values: &[Value<'_>]) -> Result<i64>;
 
-    /// Runs a statement of which nobody needs the outcome. A database that is far away runs it with the next one.
+    /// Runs a statement whose outcome is not used. A remote database receives it together with the next statement.
     fn run(&self, sql: &str, values: &[Value<'_>]) -> Result<()> {
         self.execute(sql, values).map(drop)
     }
 
-    /// Tells what is read next, before anything is written: `read` reads it, and finds nothing. A database that is far away
-    /// then answers all of it at once.
+    /// Announces the queries that come next, before anything is written. `read` runs them and gets no rows; a remote database
+    /// answers all of them in one round trip.
     fn foresee(&self, read: &dyn Fn(&dyn Tx)) -> Result<()> {
         let _ = read;
         Ok(())

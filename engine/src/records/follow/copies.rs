@@ -1,4 +1,4 @@
-//! Copies of the team store beside that of this node, which nobody keeps up to date: no purge would reach them.
+//! Copies of the team store beside that of this node, which are not kept up to date: no purge would reach them.
 
 use std::fs;
 use std::path::{Path, PathBuf};

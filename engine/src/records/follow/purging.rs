@@ -13,7 +13,7 @@ use crate::records::transaction::{Authority, Select};
 
 impl Follower {
     /// Notes on the server that this node has cleaned its files, if the mark is of a purge there. Then it removes the copies that
-    /// nobody would clean.
+    /// no process would clean.
     pub(crate) fn end_purge(&self, database: &Database, mark: &PurgeMark) -> Result<()> {
         let is_of_team = self.server.write(|tx| {
             if PurgeMark::read(tx as &dyn Select)?.as_ref().map(PurgeMark::id) == Some(mark.id()) {

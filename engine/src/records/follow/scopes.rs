@@ -22,11 +22,11 @@ pub(super) fn keep_used(tx: &dyn Tx, rows: &mut BTreeMap<Unit, Rows>) -> Result<
     let mut waiting = 0;
     let mut next = tx.first("SELECT max(id) FROM scopes", &[], |row| row.get::<Option<i64>>(0))?.flatten().unwrap_or(0);
     next = next.max(rows.keys().map(|(_, id)| *id).max().unwrap_or(0)) + 1;
-    let mut unused = Vec::new();
+    let mut kept = Vec::new();
     for (&(_, id), unit) in rows.iter() {
         let Some((row, _)) = unit.first() else {
             if is_used(tx, id)? {
-                unused.push(id);
+                kept.push(id);
             }
             continue;
         };
@@ -47,10 +47,10 @@ pub(super) fn keep_used(tx: &dyn Tx, rows: &mut BTreeMap<Unit, Rows>) -> Result<
             give(tx, same, id)?;
         }
     }
-    for id in &unused {
+    for id in &kept {
         rows.remove(&(SCOPES, *id));
     }
-    Ok(waiting + unused.len())
+    Ok(waiting + kept.len())
 }
 
 fn is_used(tx: &dyn Tx, id: i64) -> Result<bool> {

@@ -8,7 +8,7 @@
 //! through.
 //!
 //! A server may be far away, so that what is sent together counts, not how much: BEGIN goes with the first questions, a statement
-//! whose outcome nobody needs with the next one, and COMMIT with the last, and with the question what is new.
+//! whose outcome is not used with the next one, and COMMIT with the last, and with the question what is new.
 
 use std::cell::{Cell, RefCell};
 use std::mem;
@@ -94,7 +94,7 @@ impl Server {
             .map(|(done, _)| done)
     }
 
-    /// [Writes](Authority::write), and asks a question behind the COMMIT if nobody else of this process writes. Returns its answer,
+    /// [Writes](Authority::write), and asks a question behind the COMMIT if no other thread of this process writes. Returns its answer,
     /// too, if there was one.
     pub(crate) fn write_and_ask<T>(
         &self,
@@ -317,7 +317,7 @@ struct Transaction<'a> {
     /// BEGIN, until it is sent.
     begin: Cell<Option<String>>,
     has_begun: Cell<bool>,
-    /// Statements whose outcome nobody needs, sent with the next one.
+    /// Statements whose outcome is not used, sent with the next one.
     queued: RefCell<Vec<Statement>>,
     /// Questions that were foreseen, with their answers, until something is written.
     foreseen: RefCell<Vec<(Statement, Rc<Vec<tokio_postgres::Row>>)>>,

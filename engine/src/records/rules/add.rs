@@ -127,9 +127,11 @@ impl Text<'_> {
     fn twin(&self, tx: &dyn Tx, now: Millis) -> Result<Option<Twin>> {
         let mut twin = None;
         same_text(tx, self.hash, now, &mut |row| {
+            if row.get::<i64>(7)? != self.scope {
+                return Ok(ControlFlow::Continue(()));
+            }
             let session: Option<String> = row.get(5)?;
-            if row.get::<i64>(7)? != self.scope
-                || self.own == Some(row.get(0)?)
+            if self.own == Some(row.get(0)?)
                 || rows::to_kind(row, 1)?.repeats()
                 || self.is_another_turn(session.as_deref(), row.get(6)?)
             {
@@ -145,7 +147,7 @@ impl Text<'_> {
 
 /// Reads the records of all scopes that have a text.
 fn same_text(tx: &dyn Tx, hash: &Hash, now: Millis, each: &mut Each<'_>) -> Result<()> {
-    // Not by the scope, which a server far away is asked about at the same time.
+    // Not by the scope: a remote database finds its number in the same round trip.
     let sql = "SELECT id, kind, expires_at IS NULL OR expires_at > ?2, embedding_id, version, session, turn, scope_id
          FROM records WHERE content_hash = ?1";
     tx.select(sql, &[hash.into(), now.into()], each)
@@ -168,18 +170,18 @@ fn state(embedding_id: Option<i64>) -> EmbeddingState {
     if embedding_id.is_some() { EmbeddingState::Ready } else { EmbeddingState::Pending }
 }
 
-/// Tells what [`insert`] reads, with a vector of this model.
+/// Announces what [`insert`] reads, with a vector of this model. Only a remote database runs this.
 pub(super) fn foresee(tx: &dyn Tx, new: &NewRecord, model: Option<ModelId>, now: Millis) -> Result<()> {
-    let hash = text::embedding_hash(new.context.as_deref(), &new.content);
-    let passages = further(new.context.as_deref(), &new.content);
     // None of these has an answer, so that each is read to its first question at least.
     tx.foresee(&|tx| {
+        let hash = text::embedding_hash(new.context.as_deref(), &new.content);
         _ = model.map(|model| models::require_current(tx, model).map(drop));
         _ = scope_id(tx, &new.scope);
         _ = new.place.as_ref().map(|place| origins::record_of(tx, place.origin));
         _ = same_text(tx, &rows::hash_of_content(&new.content), now, &mut |_| Ok(ControlFlow::Break(())));
         _ = embeddings::find(tx, &hash);
         _ = model.map(|_| embeddings::waiting(tx, &hash));
+        let passages = further(new.context.as_deref(), &new.content);
         passages.iter().for_each(|passage| _ = embeddings::find(tx, &passage.hash));
     })
 }
@@ -255,7 +257,7 @@ pub(super) fn insert_row(
         None => *content_hash,
         context => text::embedding_hash(context, &new.content),
     };
-    // Questions first: a server far away answers all of them at once.
+    // Queries first: a remote database answers all of them at once.
     let is_known = embeddings::find(tx, &embedding_hash)?.is_some();
     let passages = passages::found(tx, further(new.context.as_deref(), &new.content))?;
     let thread = threads::place(tx, identity.scope, new, body)?;
