@@ -130,7 +130,8 @@ fn fetch_model(app: &App, yes: bool) -> Result<(), Failure> {
         return Ok(());
     }
     let question = "Fetch the embedding model, once? Without it agents find memories by words alone.";
-    if !yes && !app.output().confirm(question, "--yes, or --no-model")? {
+    // Without a terminal nothing was left to change, or --yes was given: no model is no failure.
+    if !yes && !app.output().confirm(question, "--yes, or --no-model").unwrap_or(false) {
         app.output().note("no model was fetched: `memorist setup` does it later");
         return Ok(());
     }
