@@ -68,17 +68,13 @@ impl NoteReader<'_> {
     ) -> FileReading {
         let read_at = SystemTime::now();
         let path = file.path;
-        let name = path.to_string_lossy().into_owned();
         let blank = FileReading {
             file: known.map(|known| known.id),
-            path: name,
             thread,
             stamp: stamp::settled(found, read_at),
             hash: known.and_then(|known| known.hash),
             cursor: known.and_then(|known| known.cursor.clone()),
-            problem: None,
-            skipped: BTreeMap::new(),
-            content: FileContent::Unchanged,
+            ..FileReading::new(path.to_string_lossy(), FileContent::Unchanged)
         };
         match file.open(self.max_bytes).and_then(|mut file| file.read_all()) {
             Ok(bytes) => self.chunks(path, &bytes, known, scope, blank),

@@ -1,6 +1,6 @@
 //! A transcript, read into turns.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -80,17 +80,11 @@ impl SessionReader<'_> {
     ) -> (FileReading, bool) {
         let read_at = SystemTime::now();
         let path = file.path;
-        let name = path.to_string_lossy().into_owned();
         let blank = FileReading {
             file: known.map(|known| known.id),
-            path: name.clone(),
-            thread: name,
             stamp: stamp::settled(found, read_at),
-            hash: None,
             cursor: known.and_then(|known| known.cursor.clone()),
-            problem: None,
-            skipped: BTreeMap::new(),
-            content: FileContent::Unchanged,
+            ..FileReading::new(path.to_string_lossy(), FileContent::Unchanged)
         };
         let read = known.and_then(Progress::of);
         let is_other_reader = known.is_some_and(|known| known.cursor.is_some()) && read.is_none();

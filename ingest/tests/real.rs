@@ -9,8 +9,8 @@ use memorist_engine::Engine;
 use memorist_engine::config::Config;
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{
-    FileContent, FileReading, FileStamp, Kind, ListQuery, NewRecord, NewSource, Origin, Place, Query, Record, Scope,
-    SourceFile, SourceKind,
+    FileContent, FileReading, Kind, ListQuery, NewRecord, NewSource, Origin, Place, Query, Record, Scope, SourceFile,
+    SourceKind,
 };
 use memorist_ingest::refit::replace_format;
 use memorist_ingest::settings::SyncSettings;
@@ -173,17 +173,7 @@ fn another_format_reads_a_source_again() {
     let path = path.to_str().unwrap().to_owned();
     let place = Some(Place::new(Origin::from_bytes([7; 16]), path.clone(), 1, 1));
     let turn = NewRecord { kind: Kind::Conversation, place, ..NewRecord::new("why?") };
-    let reading = FileReading {
-        file: None,
-        thread: path.clone(),
-        path,
-        stamp: FileStamp::default(),
-        hash: None,
-        cursor: None,
-        problem: None,
-        skipped: BTreeMap::new(),
-        content: FileContent::Turns { turns: vec![turn], whole: false },
-    };
+    let reading = FileReading::new(path, FileContent::Turns { turns: vec![turn], whole: false });
     desk.engine.save_readings(source, vec![reading]).unwrap();
     assert_eq!(desk.texts().len(), 2);
     let replaced = replace_format(&desk.engine, &with_path(&desk, "gimli")).unwrap();

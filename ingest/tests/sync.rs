@@ -288,17 +288,7 @@ fn a_source_that_is_removed_while_it_is_read_leaves_nothing() {
                 let origin = Origin::from_bytes([number; 16]);
                 let place = Some(Place::new(origin, path.clone(), 1, 1));
                 let chunk = NewRecord { kind: Kind::Chunk, place, ..NewRecord::new(format!("Late {number}.")) };
-                FileReading {
-                    file: None,
-                    thread: path.clone(),
-                    path,
-                    stamp: FileStamp::default(),
-                    hash: None,
-                    cursor: None,
-                    problem: None,
-                    skipped: BTreeMap::new(),
-                    content: FileContent::Chunks(vec![chunk]),
-                }
+                FileReading::new(path, FileContent::Chunks(vec![chunk]))
             })
             .collect();
         std::thread::scope(|scope| {

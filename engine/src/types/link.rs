@@ -92,6 +92,13 @@ pub struct Mark {
     pub beginning: String,
 }
 
+impl Mark {
+    /// Whether the other memory supersedes this one.
+    pub fn is_of_successor(&self) -> bool {
+        self.kind == LinkKind::Supersedes && self.by_other
+    }
+}
+
 /// A memory at the other end of a link.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Linked {

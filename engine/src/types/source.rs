@@ -185,6 +185,24 @@ pub struct FileReading {
     pub content: FileContent,
 }
 
+impl FileReading {
+    /// The reading of a new file that has no more to it than this.
+    pub fn new(path: impl Into<String>, content: FileContent) -> Self {
+        let path = path.into();
+        FileReading {
+            file: None,
+            thread: path.clone(),
+            path,
+            stamp: FileStamp::default(),
+            hash: None,
+            cursor: None,
+            problem: None,
+            skipped: BTreeMap::new(),
+            content,
+        }
+    }
+}
+
 /// The records of a file. Each has a place.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FileContent {

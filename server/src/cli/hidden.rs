@@ -5,10 +5,7 @@ use memorist_engine::types::{Reach, Viewer};
 
 use super::App;
 use crate::exit::Failure;
-use crate::ops::core::nearest;
-
-/// How like a name of a project must be to one that was meant.
-const LIKE: f64 = 0.8;
+use crate::ops::core::missing_project;
 
 /// Notes what the project and the agent of the call hide from a search or a list that found so much.
 pub fn note(app: &App, engine: &Engine, found: usize) -> Result<(), Failure> {
@@ -17,15 +14,9 @@ pub fn note(app: &App, engine: &Engine, found: usize) -> Result<(), Failure> {
     // One that comes from the working folder is no mistake.
     let project = defaults.project().filter(|name| !settings.project_is_open && *name != Reach::EVERY);
     if let Some(project) = project
-        && !engine.has_project(project, &Viewer::OWNER)?
-        && engine.unfollowed(project)?.is_none()
+        && let Some(what) = missing_project(engine, project, "`memorist stats` names the projects")?
     {
-        let projects = engine.project_sizes(&Viewer::OWNER)?;
-        let hint = match nearest(&projects, project) {
-            Some((likeness, known)) if likeness > LIKE => format!("did you mean {known:?}?"),
-            _ => "`memorist stats` names the projects".to_owned(),
-        };
-        app.output().note(format!("no memory belongs to a project {project:?}: {hint}"));
+        app.output().note(format!("no memory belongs to a {what}"));
     }
     let agent = defaults.agent().filter(|name| *name != Reach::EVERY && found == 0);
     if let Some(agent) = agent

@@ -1,7 +1,7 @@
 //! `memorist list`: memories by id, or in another order.
 
 use memorist_engine::Engine;
-use memorist_engine::types::{Filter, LinkKind, ListQuery, MAX_LIMIT, Record, RecordId, Viewer};
+use memorist_engine::types::{Filter, ListQuery, MAX_LIMIT, Record, RecordId, Viewer};
 
 use super::app::Maintenance;
 use super::{App, format, hidden, table};
@@ -111,7 +111,7 @@ fn text(engine: &Engine, records: Vec<Record>, viewer: &Viewer) -> Result<String
     let marks = engine.marks(&ids, viewer, 1)?;
     for record in records {
         let marks = marks.get(&record.id).map_or(&[][..], Vec::as_slice);
-        let newer = marks.iter().find(|mark| mark.kind == LinkKind::Supersedes && mark.by_other);
+        let newer = marks.iter().find(|mark| mark.is_of_successor());
         let newer = newer.map_or_else(String::new, |mark| format!("(superseded by {}) ", mark.other));
         let cells = vec![
             record.id.to_string(),

@@ -19,8 +19,8 @@ use memorist_engine::progress::NoProgress;
 use memorist_engine::sensitive::Sensitive;
 use memorist_engine::team::TeamServer;
 use memorist_engine::types::{
-    FileContent, FileReading, FileStamp, Filter, Kind, Link, LinkKind, ListQuery, MAX_LIMIT, NewRecord, NewSource,
-    Origin, Place, Reach, Record, RecordId, Scope, SourceKind, Viewer,
+    FileContent, FileReading, Filter, Kind, Link, LinkKind, ListQuery, MAX_LIMIT, NewRecord, NewSource, Origin, Place,
+    Reach, Record, RecordId, Scope, SourceKind, Viewer,
 };
 use rmcp::model::{ArgumentInfo, CompleteRequestParams, CompletionContext, Reference};
 use serde_json::{Map, Value, json};
@@ -160,20 +160,11 @@ impl World {
             place: Some(Place::new(Origin::from_bytes(origin), path.clone(), 1, 3)),
             ..NewRecord::new(format!("the harbour of {own}"))
         };
-        let reading = FileReading {
-            file: None,
-            thread: path.clone(),
-            path,
-            stamp: FileStamp::default(),
-            hash: None,
-            cursor: None,
-            problem: None,
-            skipped: BTreeMap::new(),
-            content: match is_note {
-                true => FileContent::Chunks(vec![record]),
-                false => FileContent::Turns { turns: vec![record], whole: false },
-            },
+        let content = match is_note {
+            true => FileContent::Chunks(vec![record]),
+            false => FileContent::Turns { turns: vec![record], whole: false },
         };
+        let reading = FileReading::new(path, content);
         self.engine.save_readings(source, vec![reading]).unwrap().unwrap();
     }
 

@@ -2,11 +2,10 @@
 
 use memorist_clients::Client;
 use memorist_clients::hooks::{self, Event};
-use memorist_engine::types::{
-    DigestQuery, Filter, Kind, LinkKind, ListOnly, ListOrder, ListQuery, Record, RecordId, Viewer,
-};
+use memorist_engine::types::{DigestQuery, Filter, Kind, ListOnly, ListOrder, ListQuery, Record, RecordId, Viewer};
 use memorist_engine::{Engine, Result};
 
+use super::superseded;
 use crate::wire::{self, HookRequest};
 
 /// Most bytes that a hook prints.
@@ -103,12 +102,8 @@ fn preferences(engine: &Engine, viewer: &Viewer) -> Result<Vec<Record>> {
         ..ListQuery::default()
     })?;
     let ids: Vec<RecordId> = found.iter().map(|record| record.id).collect();
-    let marks = engine.marks(&ids, viewer, 1)?;
-    let is_superseded = |record: &Record| {
-        let marks = marks.get(&record.id).into_iter().flatten();
-        marks.into_iter().any(|mark| mark.kind == LinkKind::Supersedes && mark.by_other)
-    };
-    found.retain(|record| !is_superseded(record));
+    let superseded = superseded(engine, &ids, viewer)?;
+    found.retain(|record| !superseded.contains(&record.id));
     found.truncate(SECTION);
     Ok(found)
 }

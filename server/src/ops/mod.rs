@@ -37,6 +37,6 @@ pub use history::{history, purge, roll_back, undo, undo_each};
 pub use import::{Importing, read_lines};
 pub use recall::recall;
 pub use records::{
-    LINKS_SHOWN, Listed, delete, get, list, list_filter, listed, plain_filter, reply, search, stats, update,
+    LINKS_SHOWN, Listed, delete, get, list, list_filter, listed, plain_filter, reply, search, stats, superseded, update,
 };
 pub use save::{add, add_all, checked_fields, checked_update, resembling, save, to_save, unfollowed};

@@ -1,7 +1,10 @@
 //! Finding, changing, deleting, listing, counting.
 
+use std::collections::BTreeSet;
+
 use memorist_engine::types::{
-    Explain, Filter, Gone, ListOnly, ListOrder, ListQuery, Millis, Query, Record, RecordId, SearchReply, Tier,
+    Explain, Filter, Gone, ListOnly, ListOrder, ListQuery, Mark, Millis, Query, Record, RecordId, SearchReply, Tier,
+    Viewer,
 };
 use memorist_engine::{Engine, Error, Result};
 
@@ -52,6 +55,12 @@ pub fn no_reply(params: &SearchParams, query: &Query) -> Option<SearchReply> {
         weaker: 0,
         explain,
     })
+}
+
+/// Those of these memories that one supersedes which `viewer` sees.
+pub fn superseded(engine: &Engine, ids: &[RecordId], viewer: &Viewer) -> Result<BTreeSet<RecordId>> {
+    let marks = engine.marks(ids, viewer, 0)?.into_iter();
+    Ok(marks.filter(|(_, marks)| marks.iter().any(Mark::is_of_successor)).map(|(id, _)| id).collect())
 }
 
 /// `memory_get`. An unknown id is an answer, not an error.

@@ -1,7 +1,4 @@
 //! Files: what is read of them is saved once, stays as long as it stands there, and not longer.
-
-use std::collections::BTreeMap;
-
 use super::*;
 use crate::progress::NoProgress;
 use crate::records::rules::files::{add_source, miss_files, remove_read, remove_source, save_readings};
@@ -36,17 +33,8 @@ fn source(store: &impl Subject, kind: SourceKind) -> SourceId {
 }
 
 fn reading(file: Option<i64>, content: FileContent) -> FileReading {
-    FileReading {
-        file,
-        path: "/notes/a.md".into(),
-        thread: "/notes/a.md".into(),
-        stamp: FileStamp { size: 1, modified: 2, identity: (3, u64::MAX) },
-        hash: None,
-        cursor: None,
-        problem: None,
-        skipped: BTreeMap::new(),
-        content,
-    }
+    let stamp = FileStamp { size: 1, modified: 2, identity: (3, u64::MAX) };
+    FileReading { file, stamp, ..FileReading::new("/notes/a.md", content) }
 }
 
 fn save(store: &impl Subject, source: SourceId, reading: FileReading) -> FileChanges {

@@ -1,6 +1,6 @@
 //! What several tools say.
 
-use memorist_engine::types::{Expect, LinkKind, Reach, RecordId, UpdateOutcome, Viewer};
+use memorist_engine::types::{Expect, LinkKind, Mark, Reach, RecordId, UpdateOutcome, Viewer};
 use memorist_engine::{Engine, Error, Result};
 
 use super::changes::Fields;
@@ -12,6 +12,8 @@ use crate::wire::{Int, Patch, moment};
 pub const MAX_TOKENS: usize = 4_000;
 /// Projects that a note names.
 const PROJECTS_NAMED: usize = 5;
+/// How like a name of a project must be to one that was meant.
+const LIKE: f64 = 0.8;
 
 /// The most tokens of an answer.
 pub fn max_tokens(given: Option<Int>) -> Result<usize> {
@@ -28,16 +30,21 @@ pub fn unknown_project(engine: &Engine, context: &Context, project: &Patch<Strin
     if name == Reach::EVERY || context.defaults.is_only() {
         return Ok(None);
     }
+    let missing = missing_project(engine, name, "memory_stats names the projects.")?;
+    Ok(missing.map(|what| format!("No memory belongs to a {what}")))
+}
+
+/// A project that no memory has, with the one that was likely meant, or `list`, which says where the names are.
+pub fn missing_project(engine: &Engine, name: &str, list: &str) -> Result<Option<String>> {
     if engine.unfollowed(name)?.is_some() || engine.has_project(name, &Viewer::OWNER)? {
         return Ok(None);
     }
     let projects = engine.project_sizes(&Viewer::OWNER)?;
-    let nearest = nearest(&projects, name);
-    let hint = match nearest {
-        Some((likeness, known)) if likeness > 0.8 => format!("did you mean {known:?}?"),
-        _ => "memory_stats names the projects.".to_owned(),
+    let hint = match nearest(&projects, name) {
+        Some((likeness, known)) if likeness > LIKE => format!("did you mean {known:?}?"),
+        _ => list.to_owned(),
     };
-    Ok(Some(format!("No memory belongs to a project {name:?}: {hint}")))
+    Ok(Some(format!("project {name:?}: {hint}")))
 }
 
 /// A note that memories are on the server of a team alone.
@@ -107,9 +114,7 @@ pub fn delete_one(engine: &Engine, id: RecordId, expect: Option<&Expect>, viewer
             let older = marks.iter().filter(|mark| mark.kind == LinkKind::Supersedes && !mark.by_other);
             let older: Vec<RecordId> = older.map(|mark| mark.other).collect();
             let still = engine.marks(&older, viewer, 1)?;
-            let is_hidden = |id: &&RecordId| {
-                still.get(id).is_some_and(|marks| marks.iter().any(|m| m.kind == LinkKind::Supersedes && m.by_other))
-            };
+            let is_hidden = |id: &&RecordId| still.get(id).is_some_and(|marks| marks.iter().any(Mark::is_of_successor));
             let found: Vec<String> = older.iter().filter(|id| !is_hidden(id)).map(|id| format!("#{id}")).collect();
             let found = match found.is_empty() {
                 true => String::new(),

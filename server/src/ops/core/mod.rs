@@ -16,7 +16,7 @@ mod find;
 mod many;
 mod overview;
 
-pub use answers::nearest;
+pub use answers::missing_project;
 pub use change::{add, delete, link, undo, update};
 pub use find::{chain, get, list, search};
 pub use overview::{digest, stats};

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use memorist_engine::types::{
-    DigestQuery, Filter, Kind, LinkKind, ListOnly, ListOrder, ListQuery, MAX_LIMIT, Millis, OutdatedQuery, Reach,
-    Record, RecordId, Scope, Viewer,
+    DigestQuery, Filter, Kind, ListOnly, ListOrder, ListQuery, MAX_LIMIT, Mark, Millis, OutdatedQuery, Reach, Record,
+    RecordId, Scope, Viewer,
 };
 use memorist_engine::{Engine, Result};
 
@@ -136,8 +136,7 @@ fn section(
     let mut title = format!("\n{heading}\n");
     for record in records {
         let marks = marks.get(&record.id).map(Vec::as_slice).unwrap_or_default();
-        let is_current = marks.iter().all(|mark| mark.kind != LinkKind::Supersedes || !mark.by_other);
-        if shown.contains(&record.id) || !is_current {
+        if shown.contains(&record.id) || marks.iter().any(Mark::is_of_successor) {
             continue;
         }
         let line = Line { marks, scope, changed: true, ..Line::default() };

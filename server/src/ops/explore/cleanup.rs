@@ -7,8 +7,7 @@ use memorist_engine::types::{
 };
 use memorist_engine::{Engine, Error, Result};
 
-use super::super::Context;
-use super::memory::superseded;
+use super::super::{Context, superseded};
 use crate::wire;
 use crate::wire::explore::{
     CleanupGroup, CleanupKind, CleanupParams, CleanupResult, Member, MergeParams, MergeResult, SeenVersion,

@@ -1,12 +1,10 @@
 //! A memory, what it is linked with, and what resembles it.
 
-use std::collections::BTreeSet;
-
 use memorist_engine::keywords::{KeywordQuery, matching_spans};
-use memorist_engine::types::{ChainQuery, Gone, Link, LinkKind, RecordId, Similar, Viewer};
+use memorist_engine::types::{ChainQuery, Gone, Link, LinkKind, RecordId, Similar};
 use memorist_engine::{Engine, Error, Result};
 
-use super::super::{Context, LINKS_SHOWN};
+use super::super::{Context, LINKS_SHOWN, superseded};
 use crate::wire::explore::{
     FoundByEntry, GoneEntry, GraphEdge, GraphNode, GraphParams, GraphResult, MemoryParams, MemoryResult, SimilarHit,
     SimilarParams, SimilarResult,
@@ -103,14 +101,6 @@ pub fn similar(engine: &Engine, context: &Context, params: SimilarParams) -> Res
         content: one.record.content,
     };
     Ok(SimilarResult { results: similar.into_iter().map(hit).collect() })
-}
-
-/// Those of these memories that one supersedes which `viewer` sees.
-pub(super) fn superseded(engine: &Engine, ids: &[RecordId], viewer: &Viewer) -> Result<BTreeSet<RecordId>> {
-    let marks = engine.marks(ids, viewer, 0)?.into_iter();
-    let is_superseded =
-        marks.filter(|(_, marks)| marks.iter().any(|mark| mark.by_other && mark.kind == LinkKind::Supersedes));
-    Ok(is_superseded.map(|(id, _)| id).collect())
 }
 
 /// The beginning of a text, on one line.
