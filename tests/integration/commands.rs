@@ -335,3 +335,39 @@ fn what_is_purged_is_gone_and_nothing_is_without_a_yes() {
     assert_eq!(shell.json(&["purge", "--text", "SQLite", "--yes"])["records"], 0, "nothing has it any more: as wanted");
     assert_eq!(shell.json(&["stats"])["totalEntries"], 1);
 }
+
+/// 43.8: other names of commands, dates, what was there, and what a project or an agent hides.
+#[test]
+fn commands_say_what_was_there_and_what_is_hidden() {
+    let shell = Shell::with_links();
+    shell.says(&["add", "Mend the lamp", "--kind", "task", "--due", "2027-03-01", "--agent", "ana"], &["saved as"]);
+    let shown = shell.says(&["show", "4", "--agent", "ana"], &["due          2027-03-01"]);
+    assert!(!shown.contains("18034") && !shown.contains("18035"), "milliseconds: {shown}");
+    shell.says(&["ls", "--project", "atlas"], &["(superseded by 2) We keep records in files"]);
+    shell.says(
+        &["edit", "3", "--content", "Write it twice", "--project", "atlas"],
+        &["version 2; it was: Write the migration"],
+    );
+    let noted = |arguments: &[&str]| text(&shell.run(arguments).stderr).to_owned();
+    for command in [&["ls"][..], &["search", "records"]] {
+        let with = |more: &[&'static str]| noted(&[command, more].concat());
+        let said = with(&["--project", "atlsa"]);
+        assert!(said.contains("no memory belongs to a project \"atlsa\": did you mean \"atlas\"?"), "{said}");
+        assert!(with(&["--project", "zebra"]).contains("`memorist stats` names the projects"));
+        assert!(!with(&["--project", "atlas"]).contains("no memory belongs"));
+    }
+    let said = noted(&["search", "lamp", "--agent", "ben"]);
+    assert!(said.contains("only memories of agent \"ben\" and shared ones"), "{said}");
+    shell.says(&["forget", "4", "--agent", "ana", "--yes"], &[]);
+    shell.fails(&["get", "4", "--agent", "ana"], 3, &[]);
+}
+
+/// 43.12
+#[test]
+fn discover_names_what_it_has_looked_for() {
+    let shell = Shell::new();
+    let mut command = memorist(shell.folder.path(), &["source", "discover"]);
+    let output = command.env("HOME", shell.folder.path()).current_dir(shell.folder.path()).output().unwrap();
+    let shown = text(&output.stdout);
+    assert!(shown.contains("claude-code, codex") && shown.contains("Obsidian") && !shown.contains("--add"), "{shown}");
+}

@@ -125,6 +125,10 @@ fn one_command_connects_and_one_gives_everything_back() {
     let with = home.files();
     let again = home.run(&["connect", "--yes"]);
     assert!(text(&again.stdout).contains("Codex: connected already") && home.files() == with);
+    // Nothing is left to ask for, and a model that is not there stops nothing.
+    let mut bare = home.command(env!("CARGO_BIN_EXE_memorist").as_ref(), &["connect"]);
+    let bare = bare.env_remove("MEMORIST_MODEL").output().unwrap();
+    assert!(bare.status.success() && text(&bare.stderr).contains("no model was fetched"), "{bare:?}");
     let doctor = document(&home.run(&["doctor", "--json"]));
     let stands = |client: &str| {
         let all = doctor["clients"].as_array().unwrap();

@@ -89,6 +89,24 @@ fn a_session_starts_with_what_is_open_and_decided() {
     assert!(world.hook("codex", "start", &elsewhere).is_silent(), "another project");
 }
 
+/// 43.12: preferences come first, those that hold.
+#[test]
+fn a_session_starts_with_preferences() {
+    let world = World::new();
+    world.save([
+        ("preference", "Answers in British English".to_owned()),
+        ("preference", "Tabs, never spaces".to_owned()),
+    ]);
+    // Behind the 62 memories of the project.
+    let linked = world.command(&["link", "64", "supersedes", "63", "--project", "atlas"]).output().unwrap();
+    assert!(linked.status.success(), "{linked:?}");
+    let start = json!({ "session_id": "S", "cwd": world.project(), "source": "startup" });
+    let ran = world.hook("codex", "start", &start);
+    let lines: Vec<&str> = ran.out.lines().collect();
+    assert!(lines[2] == "Preferences:" && lines[3].ends_with(": Tabs, never spaces"), "{ran:?}");
+    assert_eq!((lines[4], ran.out.contains("British")), ("Open tasks:", false));
+}
+
 #[test]
 fn what_is_given_once_comes_again_after_the_context_was_lost() {
     let world = World::new();
