@@ -358,8 +358,8 @@ fn commands_say_what_was_there_and_what_is_hidden() {
     }
     let said = noted(&["search", "lamp", "--agent", "ben"]);
     assert!(said.contains("only memories of agent \"ben\" and shared ones"), "{said}");
-    shell.says(&["forget", "4", "--agent", "ana", "--yes"], &[]);
-    shell.fails(&["get", "4", "--agent", "ana"], 3, &[]);
+    shell.says(&["forget", "4", "--agent", "ana"], &["deleted memory 4", "`memorist undo 4`"]);
+    shell.fails(&["get", "4", "--agent", "ana"], 4, &["Memory entry not found: 4"]);
 }
 
 /// 43.12
