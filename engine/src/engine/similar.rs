@@ -21,14 +21,19 @@ const COMPARED_BYTES: usize = 4 << 10;
 /// Cosine from which two memories are related. Of 100,000 short descriptions of software, 37 % have another one this
 /// near, which reads alike; at 0.6 it is 80 %, and many do not (measured, all-MiniLM-L6-v2).
 const RELATED: f64 = 0.7;
-/// Cosine from which the nearest memory of all is named, and from which it is if the text speaks of a change. Of 110 made
-/// pairs of a memory and one that replaces or contradicts it, 70 % have few words in common; the test
-/// `suggestions.rs` prints how many are named.
+/// Cosine from which the nearest memory of all is named, and other numbers in it are a sign of a change. Of 110 made pairs
+/// of a memory and one that replaces or contradicts it, 70 % have few words in common; the test `suggestions.rs` prints how
+/// many are named.
+const SAME_SUBJECT: f64 = 0.5;
+/// Cosine from which the nearest memory of all is named if it stands out, and from which it is if the text speaks of a change.
 const NEAR: f64 = 0.4;
 /// See [`NEAR`].
-const NEAREST: f64 = 0.3;
-/// Cosine from which other numbers are a sign of a change.
-const SAME_SUBJECT: f64 = 0.5;
+const NEAR_CHANGE: f64 = 0.35;
+/// How much nearer than the second one the nearest is that stands out: of texts about one field, each has another at
+/// [`NEAR`].
+const MARGIN: f64 = 0.05;
+/// Cosine below which two memories are not compared by meaning.
+const LEAST: f64 = 0.3;
 /// Words of texts that replace others.
 const CHANGE_WORDS: [&str; 24] = [
     "anymore",
@@ -78,11 +83,16 @@ impl Engine {
     pub fn affected(&self, id: RecordId, viewer: &Viewer, limit: usize) -> Result<Vec<Similar>> {
         let record = self.peek(id, viewer)?.ok_or(Error::NotFound(id))?;
         let mut all = self.similar_to(&record, &[record.kind], viewer)?;
-        let nearest = all.iter().filter_map(|one| one.cosine).fold(NEAREST, f64::max);
+        let mut cosines: Vec<f64> = all.iter().filter_map(|one| one.cosine).collect();
+        cosines.sort_by(|a, b| b.total_cmp(a));
+        let nearest = cosines.first().copied().unwrap_or(f64::INFINITY);
+        let stands_out = cosines.get(1).is_none_or(|second| nearest - second >= MARGIN);
         all.retain_mut(|one| {
-            let is_nearest = one.cosine.is_some_and(|cosine| cosine >= nearest);
-            one.is_change = is_nearest && reads_as_change(&record.content, one);
-            resembles(one) || one.is_change || is_nearest && one.cosine >= Some(NEAR)
+            let at_least = |bound: f64| one.cosine.is_some_and(|cosine| cosine >= nearest.max(bound));
+            let is_near = at_least(SAME_SUBJECT) || stands_out && at_least(NEAR);
+            let is_change = reads_as_change(&record.content, one);
+            one.is_change = is_change && (is_near || stands_out && at_least(NEAR_CHANGE));
+            resembles(one) || one.is_change || is_near
         });
         all.truncate(limit);
         Ok(all)
@@ -124,7 +134,7 @@ impl Engine {
                 let by_words =
                     kinds.contains(&hit.record.kind).then(|| coefficient(&own, &hit.record.content)).flatten();
                 let words = by_words.filter(|share| *share >= SIMILAR);
-                let cosine = hit.similarity.filter(|cosine| *cosine >= NEAREST);
+                let cosine = hit.similarity.filter(|cosine| *cosine >= LEAST);
                 Similar { record: hit.record, words, cosine, is_change: false }
             })
             .collect();

@@ -1,15 +1,19 @@
 """Plays the exercise of `bench-data/src/agents/exercise.jsonl` on the default profile: conversations and a project are
-saved by fixed calls, questions are answered by searches, and mistakes are made and undone.
+saved by fixed calls, questions are answered by searches, and mistakes are made and undone. Then three kinds of work, of
+`work.jsonl` beside it: a program, a household, an operations team.
 
     exercise.py PATH_TO_MEMORIST [--json FILE]
 
 Prints how many questions are found in the first five, how many tokens that took and how much of them was memory,
-how many mistakes could be undone, and the tokens of typical results in the profiles `core` and `full`. With --json the
-figures are written to a file, too.
+how many mistakes could be undone, and the tokens of typical results in the profiles `core` and `full`. Of the three
+kinds of work: how many questions are found in the first three, tokens a search, hints of a save that name a memory of
+another topic, and recalls that give the memory that was wanted, or another one. With --json the figures are written to
+a file, too.
 """
 
 import asyncio
 import json
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -17,18 +21,23 @@ from pathlib import Path
 from session import Talk, compact, definitions, lines, saved_id, stdio_session, text_of, tokens
 from check import Checks, binary_argument
 
-EXERCISE = Path(__file__).resolve().parents[3] / "bench-data" / "src" / "agents" / "exercise.jsonl"
+AGENTS = Path(__file__).resolve().parents[3] / "bench-data" / "src" / "agents"
+EXERCISE, WORK = AGENTS / "exercise.jsonl", AGENTS / "work.jsonl"
 FIRST = 5
+FIRST_AT_WORK = 3
 LEAST_FOUND = 0.85
 LEAST_MEMORY = 0.70
+LEAST_FOUND_AT_WORK = 0.85
+MOST_WRONG_HINTS = 0.20
+MOST_WRONG_RECALLS = 0.10
 QUESTION = {"query": "Where do travel times come from, and how are they kept?", "project": "atlas"}
 
 
 class Player:
     """Plays lines of the exercise. `ids` are what the calls with a name were given."""
 
-    def __init__(self, checks, talk):
-        self.checks, self.talk = checks, talk
+    def __init__(self, checks, talk, first=FIRST):
+        self.checks, self.talk, self.first = checks, talk, first
         self.ids = {}
         # Of each memory: its text, and the project that it was saved in.
         self.texts, self.projects = {}, {}
@@ -83,11 +92,11 @@ class Player:
         part["asked"] += 1
         part["tokens"] += tokens(answer)
         part["memory"] += sum(tokens(self.texts[number]) for number in shown if self.texts[number] in answer)
-        if any(number in shown[:FIRST] for number in wanted):
+        if any(number in shown[:self.first] for number in wanted):
             part["found"] += 1
         else:
             places = [shown.index(number) + 1 for number in wanted if number in shown]
-            print(f"not in the first {FIRST}: {line['ask']} ({f'in place {min(places)}' if places else 'not at all'})")
+            print(f"not in the first {self.first}: {line['ask']} ({f'in place {min(places)}' if places else 'not at all'})")
 
     async def state(self, name):
         """What must be as before: text, type, status and labels, and whether a search for its text finds it."""
@@ -116,6 +125,51 @@ class Player:
                          f"{mistake}: {said}: {before} became {after}")
 
 
+class Worker(Player):
+    """Plays lines of the three kinds of work: a save has a topic, and a recall the memories that it should give."""
+
+    def __init__(self, checks, talk):
+        super().__init__(checks, talk, FIRST_AT_WORK)
+        self.topics = {}
+
+    async def play(self, line):
+        if "part" in line:
+            await super().play(line)
+            self.project = line.get("project")
+            self.parts[-1] |= dict.fromkeys(("saves", "hints", "wrongHints", "wanted", "given", "wrong", "idle"), 0)
+        elif "recall" in line:
+            await self.recall(line["recall"], [self.ids[name] for name in line["expect"]])
+        elif "ask" in line:
+            await self.ask(line)
+        else:
+            await self.save(line)
+
+    async def save(self, line):
+        await self.call(line["call"], line["with"], line["as"])
+        part, number = self.parts[-1], self.ids[line["as"]]
+        hinted = [int(other) for other in re.findall(r"#(\d+)", self.talk.log[-1][1].partition("\n")[2])]
+        wrong = [other for other in hinted if self.topics[other] != line["topic"]]
+        self.topics[number] = line["topic"]
+        part["saves"] += 1
+        part["hints"] += len(hinted)
+        part["wrongHints"] += len(wrong)
+        for other in wrong:
+            print(f"a wrong hint: {self.texts[number]} ({self.texts[other]})")
+
+    async def recall(self, message, wanted):
+        where = ["--project", self.project] if self.project else []
+        recalled = await asyncio.to_thread(self.talk.session.command, "recall", message, *where)
+        given = [memory["id"] for memory in recalled["memories"]]
+        part = self.parts[-1]
+        part["wanted" if wanted else "idle"] += 1
+        part["given"] += any(number in given for number in wanted)
+        # A recall is wrong if it gives memories, and none that is wanted.
+        is_wrong = bool(given) and not any(number in given for number in wanted)
+        part["wrong"] += is_wrong
+        if is_wrong or (wanted and not given):
+            print(f"{'a wrong recall' if is_wrong else 'no recall'}: {message} ({[self.texts[one] for one in given]})")
+
+
 def whole(parts, name):
     return sum(part[name] for part in parts)
 
@@ -133,6 +187,18 @@ def report(player):
     return {"parts": parts, "all": total, "tokensPerQuestion": total["tokens"] / total["asked"],
             "shareOfMemory": total["memory"] / total["tokens"],
             "mistakes": player.mistakes, "undone": player.undone, "withoutProject": player.without_project}
+
+
+def report_work(worker):
+    """Prints the figures of the three kinds of work. Returns them."""
+    names = ("saves", "hints", "wrongHints", "asked", "found", "tokens", "wanted", "given", "idle", "wrong")
+    total = {"part": "all", **{name: whole(worker.parts, name) for name in names}}
+    print(f"{'work':<52}{'found':>10}{'a question':>12}{'wrong hints':>13}{'recalls':>10}{'wrong':>10}")
+    for part in [*worker.parts, total]:
+        print(f"{part['part']:<52}{part['found']:>4} of {part['asked']:>2}{part['tokens'] / part['asked']:>12.0f}"
+              f"{part['wrongHints']:>7} of {part['saves']:>2}{part['given']:>4} of {part['wanted']:>2}"
+              f"{part['wrong']:>4} of {part['wanted'] + part['idle']:>2}")
+    return {"parts": worker.parts, "all": total}
 
 
 async def typical(session, profile):
@@ -179,6 +245,11 @@ async def run(checks, binary, store):
         core = await typical(session, "core")
     async with stdio_session(checks, binary, store, "auto", "--profile", "full") as session:
         full = await typical(session, "full")
+    async with stdio_session(checks, binary, store.with_name("work")) as session:
+        worker = Worker(checks, Talk(session))
+        for line in WORK.read_text().splitlines():
+            await worker.play(json.loads(line))
+        checks.equal("each call at work succeeds", worker.failed, [])
     figures = report(player)
     print(f"{'tokens of':<20}{'core':>8}{'full':>8}")
     for name in core:
@@ -191,7 +262,17 @@ async def run(checks, binary, store):
                 figures["shareOfMemory"] >= LEAST_MEMORY)
     checks.that(f"each mistake is undone ({player.undone} of {player.mistakes})",
                 player.undone == player.mistakes > 0)
-    return figures | {"tokens": {"core": core, "full": full}}
+    work = report_work(worker)
+    total = work["all"]
+    checks.that(f"at least {LEAST_FOUND_AT_WORK:.0%} of the questions at work are found in the first {FIRST_AT_WORK} "
+                f"({total['found']} of {total['asked']})", total["found"] >= LEAST_FOUND_AT_WORK * total["asked"] > 0)
+    checks.that(f"at most {MOST_WRONG_HINTS:.0%} of the saves at work are answered with a wrong hint "
+                f"({total['wrongHints']} of {total['saves']})",
+                total["wrongHints"] <= MOST_WRONG_HINTS * total["saves"])
+    recalls = total["wanted"] + total["idle"]
+    checks.that(f"at most {MOST_WRONG_RECALLS:.0%} of the recalls at work are wrong ({total['wrong']} of {recalls})",
+                total["wrong"] <= MOST_WRONG_RECALLS * recalls)
+    return figures | {"tokens": {"core": core, "full": full}, "work": work}
 
 
 def main():

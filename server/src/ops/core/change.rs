@@ -114,7 +114,9 @@ impl AnswerParts {
             text.push_str(&format!("\n  {how} #{}: {}", like.id, beginning(&like.content)));
         }
         if alone && result.suggestions.iter().any(|like| like.link_type == LinkKind::Supersedes) {
-            text.push_str("\n  If it does, say so: memory_link from this one, supersedes or contradicts.");
+            text.push_str(
+                "\n  If it replaces or contradicts one, say so: memory_link from this one, supersedes or contradicts.",
+            );
         }
         Ok(text)
     }
