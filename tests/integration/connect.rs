@@ -151,6 +151,39 @@ fn one_command_connects_and_one_gives_everything_back() {
     );
 }
 
+#[cfg(unix)]
+#[test]
+fn doctor_reads_what_codex_trusts_and_starts_no_program_of_a_client() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let home = Home::new();
+    assert!(home.run(&["connect", "codex", "--yes"]).status.success());
+    // This one would leave a file.
+    let (started, codex) = (home.path("started"), home.path("bin/codex"));
+    fs::create_dir(home.path("bin")).unwrap();
+    fs::write(&codex, format!("#!/bin/sh\ntouch '{}'\n", started.display())).unwrap();
+    fs::set_permissions(&codex, fs::Permissions::from_mode(0o755)).unwrap();
+    let doctor = |options: &[&str]| {
+        let mut command = home.command(env!("CARGO_BIN_EXE_memorist").as_ref(), &["doctor"]);
+        command.args(options).env("PATH", format!("{}:/usr/bin:/bin", home.path("bin").display())).output().unwrap()
+    };
+    let report = document(&doctor(&["--json"]));
+    let stands = report["clients"].as_array().unwrap().iter().find(|entry| entry["client"] == "codex").unwrap();
+    assert_eq!(stands["trusted"], false, "{stands}");
+    assert!(stands["problems"][0]["wayOut"].as_str().unwrap().contains("/hooks"), "{stands}");
+
+    let mut config = fs::read_to_string(home.path(".codex/config.toml")).unwrap();
+    for event in ["user_prompt_submit", "session_start", "stop", "pre_compact", "session_end"] {
+        let key = format!("{}:{event}:0:0", home.path(".codex/hooks.json").display());
+        config += &format!("\n[hooks.state.'{key}']\ntrusted_hash = 'sha256:1'\n");
+    }
+    fs::write(home.path(".codex/config.toml"), config).unwrap();
+    let shown = doctor(&[]);
+    let shown = text(&shown.stdout);
+    assert!(shown.contains("hooked and trusted (/hooks in Codex shows whether as they are now)"), "{shown}");
+    assert!(!started.exists());
+}
+
 /// As a client would: with the words of its settings, and nothing else.
 #[test]
 fn the_registered_command_starts_the_server_and_its_hooks_answer() {

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | 0 | `trouble.rs` | why something was left as it is, and the way out |
 //! | 0 | `block.rs` | a paragraph of ours in a text |
-//! | 0 | `trust.rs` | whether Codex runs our hooks |
+//! | 0 | `trust.rs` | whether a person has trusted our hooks in Codex |
 //! | 0 | `diff.rs` | a change, as people are shown it |
 //! | 1 | `target.rs` | a file of a client: followed through links, read, written |
 //! | 1 | `ledger.rs` | what was written where |

@@ -12,11 +12,10 @@ use super::ledger::{Ledger, Record, Written, sha256};
 use super::plan::{Environment, connect, files, found, wanted};
 use super::target::Target;
 use super::trouble::Trouble;
-use super::trust::hooks_are_trusted;
+use super::trust::were_trusted;
 use crate::Client;
 use crate::clients::profile;
 use crate::format::{Entry, Presence};
-use crate::place::on_path;
 use crate::profile::{Content, Part, Profile, Role};
 
 /// Whether something is written for a client.
@@ -48,7 +47,7 @@ pub struct Status {
     /// Whether it runs the hooks; nothing if it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hooked: Option<State>,
-    /// Whether the client runs the hooks; nothing if it runs all, or nobody knows.
+    /// Whether a person has trusted the hooks, as they are or as they were once; nothing if the client runs all, or nobody knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trusted: Option<bool>,
     /// What is wrong.
@@ -88,19 +87,23 @@ pub fn status(client: Client, ledger: &Ledger, around: &Environment) -> Option<S
     if trusted == Some(false) {
         problems.push(Problem {
             path: found.clone(),
-            what: "the hooks are not trusted, and so skipped".to_owned(),
+            what: "not all hooks are trusted, and the others are skipped".to_owned(),
             way_out: format!("start {}, and trust them with /hooks", profile.title),
         });
     }
     Some(Status { client, found, registered, hooked, trusted, problems })
 }
 
-/// Whether a client that asks a person before it runs hooks was given a yes.
+/// Whether a person has trusted the hooks of a client that asks before it runs them.
 fn trusted(profile: &Profile, hooked: Option<State>, around: &Environment) -> Option<bool> {
-    let is_hooked = profile.client == Client::Codex && hooked.is_some_and(|state| state != State::No);
-    let program = profile.programs.iter().filter(|_| is_hooked).find_map(|name| on_path(around.machine, name))?;
-    let part = profile.parts.iter().find(|part| part.role == Role::Hooks)?;
-    hooks_are_trusted(&program, files(part, around).first()?)
+    if profile.client != Client::Codex || matches!(hooked, None | Some(State::No)) {
+        return None;
+    }
+    let file = |role| {
+        let part = profile.parts.iter().find(|part| part.role == role)?;
+        files(part, around).into_iter().next()
+    };
+    were_trusted(&file(Role::Server)?, &file(Role::Hooks)?)
 }
 
 /// What the states of several files or entries come to; `None` if there are none.

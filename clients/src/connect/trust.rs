@@ -1,109 +1,128 @@
-//! Whether Codex runs our hooks: it skips those that no person has trusted. Its own server says which are, to whoever asks on
-//! its stdin (Codex 0.169, November 2026); the hash that it keeps of a trusted hook is nobody else's to write.
+//! Whether a person has trusted our hooks in Codex, which skips all others without a word. For each hook that was ever trusted its
+//! `config.toml` has a hash, under the file, the event and the place of the hook there (Codex 0.171, November 2026). What the hash
+//! is of is for Codex alone to say: a hook that has changed since looks like one that has not.
 
-use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
-use std::process::Stdio;
-use std::sync::mpsc;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-/// Longest wait for an answer. It takes half a second.
-const TIMEOUT: Duration = Duration::from_secs(5);
-/// The number of the question.
-const QUESTION: u32 = 2;
+use crate::format::Format;
 
-/// Whether all hooks of this file that run memorist are trusted; `None` if nobody knows.
-pub fn hooks_are_trusted(codex: &Path, hooks: &Path) -> Option<bool> {
-    let answer = ask(codex)?;
+/// Whether each hook of this file that runs memorist was trusted, as it is now or as it was once; `None` if there is none, or a
+/// file cannot be read.
+pub fn were_trusted(config: &Path, hooks: &Path) -> Option<bool> {
+    let ours = keys(&read(Format::Json, hooks)?);
+    if ours.is_empty() {
+        return None;
+    }
+    let config = if config.exists() { read(Format::Toml, config)? } else { Value::Null };
     let real = |path: &Path| path.canonicalize().ok();
-    let lists = answer["result"]["data"].as_array()?.iter().filter_map(|list| list["hooks"].as_array());
-    let is_ours = |hook: &&Value| {
-        let path = hook["sourcePath"].as_str().map(Path::new);
-        let command = hook["command"].as_str().unwrap_or_default();
-        path.is_some_and(|path| real(path) == real(hooks)) && command.contains(" hook codex ")
-    };
-    let mut ours = lists.flatten().filter(is_ours).peekable();
-    ours.peek()?;
-    Some(ours.all(|hook| hook["trustStatus"] == "trusted"))
+    let states = config["hooks"]["state"].as_object().into_iter().flatten();
+    let trusted: BTreeSet<String> = states
+        .filter(|(_, state)| state["trusted_hash"].is_string())
+        .filter_map(|(key, _)| split(key))
+        .filter_map(|(path, key)| (real(&path) == real(hooks)).then_some(key))
+        .collect();
+    Some(ours.is_subset(&trusted))
 }
 
-fn ask(codex: &Path) -> Option<Value> {
-    let mut command = memorist_durable::command(codex).ok()?;
-    command.arg("app-server").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().ok()?;
-    let answer = (|| {
-        let client = json!({ "name": "memorist", "title": "memorist", "version": env!("CARGO_PKG_VERSION") });
-        let said = [
-            json!({ "id": 1, "method": "initialize", "params": { "clientInfo": client } }),
-            json!({ "method": "initialized" }),
-            json!({ "id": QUESTION, "method": "hooks/list", "params": { "cwds": [std::env::current_dir().ok()?] } }),
-        ];
-        let mut stdin = child.stdin.take()?;
-        let lines: String = said.iter().map(|message| format!("{message}\n")).collect();
-        stdin.write_all(lines.as_bytes()).ok()?;
-        let stdout = BufReader::new(child.stdout.take()?);
-        let (send, answers) = mpsc::channel();
-        thread::spawn(move || {
-            for line in stdout.lines().map_while(Result::ok) {
-                if send.send(line).is_err() {
-                    return;
+fn read(format: Format, path: &Path) -> Option<Value> {
+    format.read(&fs::read_to_string(path).ok()?).ok()
+}
+
+/// `FILE:EVENT:GROUP:HOOK` as the file and the rest.
+fn split(key: &str) -> Option<(PathBuf, String)> {
+    let (at, _) = key.rmatch_indices(':').nth(2)?;
+    Some((PathBuf::from(&key[..at]), key[at + 1..].to_owned()))
+}
+
+/// `EVENT:GROUP:HOOK` of each hook that runs memorist, with the event as `config.toml` writes it: `session_start`.
+fn keys(hooks: &Value) -> BTreeSet<String> {
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let mut keys = BTreeSet::new();
+    for (event, groups) in hooks["hooks"].as_object().into_iter().flatten() {
+        for (group, value) in list(groups).iter().enumerate() {
+            for (at, hook) in list(&value["hooks"]).iter().enumerate() {
+                if hook["command"].as_str().is_some_and(|command| command.contains(" hook codex ")) {
+                    keys.insert(format!("{}:{group}:{at}", snake_case(event)));
                 }
             }
-        });
-        let until = Instant::now() + TIMEOUT;
-        loop {
-            let line = answers.recv_timeout(until.saturating_duration_since(Instant::now())).ok()?;
-            match serde_json::from_str::<Value>(&line) {
-                Ok(message) if message["id"] == QUESTION => return Some(message),
-                _ => {}
-            }
         }
-    })();
-    let _ = child.kill().and_then(|()| child.wait());
-    answer
+    }
+    keys
 }
 
-#[cfg(all(test, unix))]
-mod tests {
-    use std::fs;
-    use std::os::unix::fs::PermissionsExt;
+fn snake_case(event: &str) -> String {
+    let mut name = String::new();
+    for letter in event.chars() {
+        if letter.is_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.extend(letter.to_lowercase());
+    }
+    name
+}
 
+#[cfg(test)]
+mod tests {
     use super::*;
 
-    /// A program that answers as Codex does.
-    fn codex(folder: &Path, answers: &str) -> std::path::PathBuf {
-        let path = folder.join("codex");
-        fs::write(&path, format!("#!/bin/sh\nread a\necho '{{\"id\":1}}'\nread b\nread c\n{answers}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        path
+    /// The `config.toml` of Codex where it trusts these hooks.
+    fn config(hooks: &Path, keys: &[&str]) -> String {
+        let mut text = "[hooks.state]\n".to_owned();
+        for key in keys {
+            text += &format!("\n[hooks.state.'{}:{key}']\ntrusted_hash = \"sha256:5f38\"\n", hooks.display());
+        }
+        text
     }
 
     #[test]
-    fn codex_says_what_is_trusted() {
+    fn what_was_never_trusted_is_known_by_the_settings_alone() {
         let folder = tempfile::tempdir().unwrap();
-        let hooks = folder.path().join("hooks.json");
-        fs::write(&hooks, "{}").unwrap();
-        let answer = |states: [&str; 3]| {
-            let [ours, other, elsewhere] = states;
-            let hook = |command: &str, path: &Path, state: &str| json!({ "command": command, "sourcePath": path, "trustStatus": state });
-            let all = json!([
-                hook("/m hook codex start", &hooks, ours),
-                hook("/m hook codex stop", &hooks, "trusted"),
-                hook("other", &hooks, other),
-                hook("/m hook codex stop", Path::new("/elsewhere"), elsewhere),
-            ]);
-            let line = json!({ "id": 2, "result": { "data": [{ "hooks": all }] } });
-            hooks_are_trusted(&codex(folder.path(), &format!("echo '{line}'")), &hooks)
+        let [settings, hooks, other] = ["config.toml", "hooks.json", "other.json"].map(|name| folder.path().join(name));
+        let ours = |name: &str| format!(r#"{{ "command": "/m hook codex {name}" }}"#);
+        let text = format!(
+            r#"{{ "hooks": {{ "SessionStart": [{{ "hooks": [{{ "command": "theirs" }}] }}, {{ "hooks": [{}] }}],
+               "Stop": [{{ "hooks": [{{ "command": "theirs" }}, {}] }}] }} }}"#,
+            ours("start"),
+            ours("stop")
+        );
+        let trusted = |text: &str| {
+            fs::write(&settings, text).unwrap();
+            were_trusted(&settings, &hooks)
         };
-        assert_eq!(answer(["trusted", "untrusted", "untrusted"]), Some(true));
-        assert_eq!(answer(["untrusted", "trusted", "trusted"]), Some(false));
-        assert_eq!(answer(["modified", "trusted", "trusted"]), Some(false));
-        for none in ["exit 1", "echo nonsense", "echo '{\"id\":2,\"error\":{}}'"] {
-            assert_eq!(hooks_are_trusted(&codex(folder.path(), none), &hooks), None, "{none}");
-        }
-        assert_eq!(hooks_are_trusted(Path::new("/no/codex"), &hooks), None);
+        assert_eq!(trusted(""), None, "there are no hooks");
+        fs::write(&hooks, r#"{ "hooks": { "Stop": [{ "hooks": [{ "command": "theirs" }] }] } }"#).unwrap();
+        assert_eq!(trusted(""), None, "there is none of ours");
+        fs::write(&hooks, &text).unwrap();
+        fs::write(&other, &text).unwrap();
+        let both = ["session_start:1:0", "stop:0:1"];
+        assert_eq!(trusted(&config(&hooks, &both)), Some(true));
+        assert_eq!(trusted(&config(&hooks, &both[..1])), Some(false));
+        assert_eq!(trusted(&config(&hooks, &["session_start:0:0", "stop:0:0"])), Some(false), "those of others");
+        assert_eq!(trusted(&config(&other, &both)), Some(false), "those of another file");
+        assert_eq!(trusted(&config(&hooks, &both).replace("trusted_hash", "enabled")), Some(false));
+        assert_eq!(trusted("[mcp_servers]"), Some(false));
+        assert_eq!(trusted("nonsense"), None);
+        fs::remove_file(&settings).unwrap();
+        assert_eq!(were_trusted(&settings, &hooks), Some(false));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_behind_a_link_is_the_same_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+        fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        fs::write(
+            real.join("hooks.json"),
+            r#"{ "hooks": { "Stop": [{ "hooks": [{ "command": "/m hook codex stop" }] }] } }"#,
+        )
+        .unwrap();
+        fs::write(real.join("config.toml"), config(&real.join("hooks.json"), &["stop:0:0"])).unwrap();
+        assert_eq!(were_trusted(&link.join("config.toml"), &link.join("hooks.json")), Some(true));
     }
 }

@@ -100,7 +100,8 @@ fn head(status: &Status) -> String {
     };
     let trusted = match status.trusted {
         None => "",
-        Some(true) => " and trusted",
+        // The hash is of the hook as it was then.
+        Some(true) => " and trusted (/hooks in Codex shows whether as they are now)",
         Some(false) => " but not trusted",
     };
     format!("{registered}, {hooked}{trusted}")

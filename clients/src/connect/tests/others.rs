@@ -186,7 +186,16 @@ fn a_program_that_is_gone_is_named() {
     let home = Home::full();
     home.connected(Client::Codex);
     let ledger = Ledger::read(&home.ledger()).unwrap();
+    let untrusted = status(Client::Codex, &ledger, &home.around()).unwrap();
+    assert!(untrusted.trusted == Some(false) && untrusted.problems.iter().any(|one| one.way_out.contains("/hooks")));
+    let mut config = home.read(".codex/config.toml");
+    for event in ["user_prompt_submit", "session_start", "stop", "pre_compact", "session_end"] {
+        let key = format!("{}:{event}:0:0", home.path(".codex/hooks.json").display());
+        config += &format!("\n[hooks.state.'{key}']\ntrusted_hash = 'sha256:1'\n");
+    }
+    home.write(".codex/config.toml", config);
     let stands = status(Client::Codex, &ledger, &home.around()).unwrap();
+    assert_eq!(stands.trusted, Some(true));
     let says = |problem: &Problem| problem.what.contains("/opt/a b/memorist") && problem.way_out.contains("connect");
     assert!(!stands.problems.is_empty() && stands.problems.iter().all(says), "{:?}", stands.problems);
     assert!(status(Client::Copilot, &ledger, &Home::new().around()).is_none(), "not on that machine");
