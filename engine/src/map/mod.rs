@@ -19,6 +19,7 @@
 //! | `layout.rs` | places for all at once |
 //! | `placing.rs` | places for new ones |
 //! | `view.rs` | what a viewer sees |
+//! | `phrases.rs` | phrases that memories share |
 //! | `labels.rs` | what regions are about |
 //! | `keeper.rs` | the map of a store, shared by processes |
 
@@ -30,6 +31,7 @@ mod keeper;
 mod labels;
 mod layout;
 mod neighbours;
+mod phrases;
 mod placing;
 mod random;
 mod start;
