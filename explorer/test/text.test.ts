@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { diff } from "../src/text/diff.ts";
 import { place, tree } from "../src/text/ego.ts";
-import { ago, dayStart, isoDay, nextDayStart } from "../src/text/format.ts";
+import { age, ago, dayStart, isoDay, nextDayStart } from "../src/text/format.ts";
+import { roundUp, timeMarks } from "../src/text/axis.ts";
 import { marked } from "../src/text/marks.ts";
 import { editorUrl } from "../src/text/place.ts";
 import { remarks } from "../src/text/remarks.ts";
@@ -108,4 +109,27 @@ test("a search says what is not there", () => {
   assert.deepEqual(remarks(search({ nothing: true }), true), ["Probably not here: the best relevance is 0.20."]);
   assert.deepEqual(remarks(search({ missing: ["KESTREL-12"] }), true), ["No memory mentions KESTREL-12; these only resemble it."]);
   assert.deepEqual(remarks(search({ results: [], nothing: true, missing: ["A-1", "B-2"] }), false), ["No memory mentions A-1, B-2."]);
+});
+
+test("an axis of time has few marks, at the beginnings of days, months or years, and each year is said once", () => {
+  const at = (...date: [number, number, number]) => new Date(...date).getTime();
+  const labels = (from: number, to: number, most: number) => timeMarks(from, to, most).map(({ label }) => label);
+  assert.deepEqual(labels(at(2025, 11, 20), at(2026, 10, 28), 6), ["Jan 2026", "Mar", "May", "Jul", "Sept", "Nov"]);
+  assert.deepEqual(labels(at(2025, 11, 30), at(2026, 0, 2), 9), ["30 Dec 2025", "31 Dec", "1 Jan 2026", "2 Jan"]);
+  assert.deepEqual(labels(at(2001, 5, 1), at(2026, 5, 1), 6), ["2005", "2010", "2015", "2020", "2025"]);
+  for (const days of [1, 3, 10, 40, 100, 400, 1000, 10_000]) {
+    const [from, to] = [at(2024, 1, 29), at(2024, 1, 29 + days)];
+    const marks = timeMarks(from, to, 9);
+    assert.ok(marks.length > 1 && marks.length <= 9, `${days}: ${marks.length}`);
+    for (const mark of marks) assert.ok(mark.at >= from && mark.at <= to && new Date(mark.at).getHours() === 0);
+  }
+  assert.deepEqual([0, 1, 3, 7, 40, 41, 99, 2001].map(roundUp), [1, 1, 4, 8, 40, 50, 100, 4000]);
+});
+
+test("how old something is, is said in days, months or years", () => {
+  const day = 86_400_000;
+  const now = Date.UTC(2026, 10, 28);
+  assert.deepEqual([2, 29, 30, 45, 343, 800].map((days) => age(now - days * day, now)), [
+    "2 days ago", "29 days ago", "1 month ago", "1 month ago", "11 months ago", "2 years ago",
+  ]);
 });

@@ -16,10 +16,15 @@ export class Store {
   #folder;
   #explorers = [];
 
-  static async make(count) {
+  static async empty() {
     const store = new Store();
     store.#folder = await mkdtemp(join(tmpdir(), "memorist-explorer-"));
     await writeFile(join(store.#folder, "memorist.toml"), "");
+    return store;
+  }
+
+  static async make(count) {
+    const store = await Store.empty();
     await store.#import(SEEDS.map((content) => ({ content })));
     await store.#vary(count);
     await store.run("import", join(store.#folder, "many.jsonl"));

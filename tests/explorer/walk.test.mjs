@@ -404,9 +404,8 @@ test("the timeline filters by a drag, and is a table, too", async () => {
   await inspect(page(), "timeline");
 });
 
-test("the map is made, drawn without a graphics card, picked from, and lassoed into a filter", async () => {
+test("the map is made by itself, drawn without a graphics card, picked from, and lassoed into a filter", async () => {
   await show(page(), "#/map");
-  await page().getByRole("button", { name: "Make the map" }).click();
   await page().locator(".chart canvas").first().waitFor({ timeout: 300_000 });
   assert.equal(await page().locator("[data-renderer]").getAttribute("data-renderer"), "2d");
   await page().waitForFunction(() => {
@@ -474,6 +473,7 @@ test("a purge asks for the typed text, and leaves nothing", async () => {
   await store.run("add", "Password of the safe is quixotic marmalade");
   const id = await idOf("quixotic marmalade");
   await show(page(), `#/list?id=${id}`);
+  await page().getByRole("button", { name: "More" }).click();
   await page().getByRole("button", { name: "Purge", exact: true }).click();
   const purge = page().locator("dialog").getByRole("button", { name: "Purge" });
   await page().locator("dialog input[type=text]").fill("Password of");

@@ -1,4 +1,4 @@
-// What colour each point has: one of at most ten, by a property of its memory.
+// What colour each point has: by a property of its memory.
 
 import type { Colour } from "../state/address.ts";
 import { HUES, OTHER } from "../ui/colours.ts";

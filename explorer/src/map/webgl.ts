@@ -1,5 +1,6 @@
 // Draws points by WebGL2: a vertex a memory, its colour looked up in a palette.
 
+import { HUES } from "../ui/colours.ts";
 import { rgb } from "./colour.ts";
 import { type Renderer, radius, type Scene } from "./renderer.ts";
 import { type Size, type View, zoomOf } from "./view.ts";
@@ -12,7 +13,7 @@ uniform vec2 middle;
 uniform vec2 scale;
 uniform float size;
 uniform bool passing;
-uniform vec3 palette[10];
+uniform vec3 palette[${HUES.length + 1}];
 uniform vec3 dimmed;
 out vec4 shade;
 void main() {

@@ -23,6 +23,14 @@ export function ago(at: number, now = Date.now()): string {
   return date(at);
 }
 
+/** How old something is that was saved long ago. */
+export function age(at: number, now = Date.now()): string {
+  const days = Math.round((now - at) / DAY);
+  if (days < 30) return ago(at, now);
+  if (days < 700) return `${counted(Math.round(days / 30.44), "month")} ago`;
+  return `${counted(Math.round(days / 365.25), "year")} ago`;
+}
+
 export function bytes(count: number): string {
   if (count < 1000) return `${count} B`;
   if (count < 1_000_000) return `${(count / 1000).toFixed(1)} kB`;

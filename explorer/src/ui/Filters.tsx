@@ -31,6 +31,10 @@ export function Filters() {
   const area = useStore((state) => state.address.area.length > 0);
   // In a wide window they are shown always.
   const [open, setOpen] = useState(false);
+  const done = () => {
+    setOpen(false);
+    scrollTo({ top: 0 });
+  };
   const count = whole ? 0 : countSet(filters) + (area ? 1 : 0);
   return (
     <aside class="filters" aria-label="Filters">
@@ -50,6 +54,7 @@ export function Filters() {
         )}
         {whole ? <p class="unfiltered quiet">{whole}</p> : <Facets />}
         <Scope />
+        {open && <button type="button" class="done primary" onClick={done}>Show the memories</button>}
       </div>
     </aside>
   );
@@ -79,7 +84,7 @@ function Kinds() {
   );
   if (shown.length === 0) return null;
   return (
-    <fieldset>
+    <fieldset class="kinds">
       <legend>Kind</legend>
       {shown.map((kind) => (
         <label key={kind} class="choice">
@@ -111,7 +116,7 @@ function Sources() {
 function Places() {
   const filters = useStore((state) => state.address.filters);
   const overview = useStore((state) => state.overview);
-  if (!overview) return null;
+  if (!overview || overview.projects.length + overview.agents.length === 0) return null;
   const choose = (label: string, key: "project" | "agent", names: { name: string; count: number }[]) =>
     names.length === 0 ? null : (
       <label class="field">
@@ -171,7 +176,7 @@ function More() {
         <input
           type="text"
           value={filters.tags.join(", ")}
-          placeholder="any of these, with commas"
+          placeholder="one, or another"
           onChange={(event) => filter({ tags: event.currentTarget.value.split(",").map((tag) => tag.trim()).filter(Boolean) })}
         />
       </label>
@@ -185,18 +190,19 @@ function Scope() {
   if (error) return <p class="notes" role="alert">{error}</p>;
   if (!overview) return null;
   const named = (name: string | null) => (name === "*" ? null : name);
+  const isEmpty = overview.total === 0;
   const [project, agent] = [named(overview.project), named(overview.agent)];
   return (
     <div class="scope">
       <p>{project || agent
         ? `This page sees ${project ? `project ${plain(project)}` : "all projects"} and ${agent ? `agent ${plain(agent)}` : "all agents"}.`
         : "This page sees all projects and agents."}</p>
-      <p>
+      {!isEmpty && <p>
         {overview.model ? `Model: ${overview.model}` : "No model: words are searched alone."}
         {overview.pendingEmbeddings > 0 && ` ${number(overview.pendingEmbeddings)} wait to be embedded.`}
-      </p>
+      </p>}
       <p class="path">{overview.store}</p>
-      {overview.warnings.map((text) => <p key={text} class="warning">{text}</p>)}
+      {!isEmpty && overview.warnings.map((text) => <p key={text} class="warning">{text}</p>)}
     </div>
   );
 }

@@ -5,7 +5,7 @@ import * as drafts from "../state/drafts.ts";
 import * as groups from "../state/groups.ts";
 import { hrefOf } from "../state/navigate.ts";
 import { useStore } from "../state/store.ts";
-import { ago, date, time } from "../text/format.ts";
+import { ago, counted, date, time } from "../text/format.ts";
 import { beginning } from "../text/visible.ts";
 import { Diff } from "./Diff.tsx";
 import { Kind } from "./Kind.tsx";
@@ -21,7 +21,7 @@ interface Act {
   run: () => Promise<boolean> | undefined;
 }
 
-/** The one that is kept unless another is chosen: current, important, often found, new. */
+/** The one that is kept unless another is chosen: current, important, often opened, new. */
 function best(members: Member[]): number {
   const worth = (one: Member) => [one.isCurrent ? 1 : 0, one.importance, one.accessCount, one.updatedAt];
   const order = [...members].sort((a, b) => {
@@ -165,7 +165,7 @@ function MemberCard({ member, kept, several, reference, choose, name }: MemberPr
         {member.project && <span>project <Name text={member.project} /></span>}
         {member.agent && <span>agent <Name text={member.agent} /></span>}
         <span>importance {member.importance}</span>
-        <span>{member.accessCount > 0 ? `found ${member.accessCount} times` : "never found"}</span>
+        <span>{member.accessCount > 0 ? `opened ${counted(member.accessCount, "time")}` : "never opened"}</span>
         {member.expiresAt && <span>expires {date(member.expiresAt)}</span>}
         {!member.isCurrent && <span class="tag">superseded</span>}
         <time title={time(member.createdAt)}>{ago(member.createdAt)}</time>

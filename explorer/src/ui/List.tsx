@@ -63,17 +63,17 @@ function Head() {
       ? "In the area of the map"
       : countSet(address.filters) > 0
         ? "Filtered, newest first"
-        : overview
+        : overview && overview.total > 0
           ? `${counted(overview.total, "memory", "memories")}, newest first`
           : "Memories";
   return (
     <div class="head">
       <h1 id="list-title">{title}</h1>
-      {searched && state.milliseconds !== null && <span class="quiet">{Math.max(1, Math.round(state.milliseconds))} ms</span>}
+      {searched && state.milliseconds !== null && <span class="quiet took">{Math.max(1, Math.round(state.milliseconds))} ms</span>}
       {address.area.length > 0 && <button type="button" onClick={() => go({ area: [] })}>Leave the area</button>}
       {count > 0 && <button type="button" class="push" onClick={() => void exporting.save()}>Export</button>}
       {searched && (
-        <button type="button" aria-keyshortcuts="#" onClick={() => set({ dialog: { kind: "why", query: address.query } })}>
+        <button type="button" class={count > 0 ? "" : "push"} aria-keyshortcuts="#" onClick={() => set({ dialog: { kind: "why", query: address.query } })}>
           Why not this one?
         </button>
       )}
@@ -126,8 +126,8 @@ function Whole({ item, at, all }: Omit<RowProps<Exclude<Listed, Far>>, "height">
         <Marked text={item.content ?? ""} words={hit?.words ?? []} />
         {item.truncated && <span class="quiet"> …</span>}
       </a>
-      {hit && <Relevance hit={hit} />}
       <p class="meta">
+        {hit && <Relevance hit={hit} />}
         <Kind kind={item.entryType} />
         <span>#{item.id}</span>
         {item.project && <span>project <Name text={item.project} /></span>}
@@ -166,7 +166,7 @@ function Empty() {
   const searched = address.query.trim() !== "";
   return (
     <div class="empty">
-      <h2>{searched ? (state.weaker > 0 ? "Probably not here" : "Nothing found") : overview?.total === 0 ? "No memories yet" : "Nothing passes these filters"}</h2>
+      <h2>{searched ? "Nothing found" : overview?.total === 0 ? "No memories yet" : "Nothing passes these filters"}</h2>
       {isEmpty(address.filters) && <p>The kinds and the sources exclude one another.</p>}
       {state.search?.best && (
         <p>
@@ -174,15 +174,12 @@ function Empty() {
           of {score(state.search.best.reached)}: “<Marked text={state.search.best.content} />”
         </p>
       )}
-      {!searched && overview?.total === 0 && <p>What agents save appears here by itself. Save the first one, or try memorist demo.</p>}
+      {!searched && overview?.total === 0 && <p>Run <code>memorist connect</code>: what your agents save appears here by itself. Or save the first one.</p>}
       <p class="actions">
         {set_ > 0 && <button type="button" onClick={clearFilters}>Clear {counted(set_, "filter")}</button>}
         <Weaker count={state.weaker} />
         {searched && !readOnly && (
           <button type="button" onClick={() => set({ dialog: { kind: "add", content: "" } })}>Save what was missing</button>
-        )}
-        {searched && (
-          <button type="button" onClick={() => set({ dialog: { kind: "why", query: address.query } })}>Why not this one?</button>
         )}
         {overview?.total === 0 && !readOnly && !searched && (
           <button type="button" class="primary" onClick={() => set({ dialog: { kind: "add", content: "" } })}>New memory</button>

@@ -11,10 +11,14 @@ import { MapChart } from "./MapChart.tsx";
 import { useLoad } from "./useLoad.ts";
 
 const PROGRESS = 1000;
+/** Fewer memories make no map. */
+const FEWEST = 10;
 
 /** All memories at a glance: what is near in meaning is mostly near on the map. */
 export function MapView() {
   const map = useStore((state) => state.overview?.map ?? null);
+  const total = useStore((state) => state.overview?.total ?? 0);
+  const readOnly = useStore((state) => state.overview?.readOnly ?? true);
   const [points, setPoints] = useState<Points | null>(knownPoints() ?? null);
   const [error, setError] = useState<string | null>(null);
   const revision = useStore((state) => state.revision);
@@ -38,13 +42,17 @@ export function MapView() {
     }, PROGRESS);
     return () => clearInterval(timer);
   }, [making, isMade]);
+  const missing = map?.state === "none" && map.generation === 0 && !map.why && !readOnly && total >= FEWEST;
+  useEffect(() => {
+    if (missing) void make("scratch");
+  }, [missing]);
   const labels = useLoad<MapLabels | null>(`${generation}`, 0, (signal) => ready ? api.mapLabels({}, signal) : Promise.resolve(null));
   if (error && !points) return <Message title="The map cannot be shown" text={error} button="Try again" act={() => setTries(tries + 1)} />;
   if (!map) return <p class="quiet foot">Loading…</p>;
-  if (map.state === "noModel") {
+  if (map.state === "noModel" && total >= FEWEST) {
     return <Message title="No map without a model" text="A map places memories by meaning, which needs an embedding model. memorist doctor says how to get one." />;
   }
-  if (isMade && !points) return <Making progress={map.progress ?? 0} />;
+  if ((isMade || missing) && !points) return <Making progress={map.progress ?? 0} />;
   if (!ready) return <NoMap />;
   if (!points) return <p class="quiet foot">Loading the map…</p>;
   return <MapChart points={points} labels={labels.data?.levels ?? []} newer={setPoints} />;
@@ -65,16 +73,11 @@ function NoMap() {
   const readOnly = useStore((state) => state.overview?.readOnly ?? true);
   const why = useStore((state) => state.overview?.map?.why ?? null);
   if (why) return <Message title="The map could not be made" text={why} button={readOnly ? undefined : "Try again"} act={() => void make("scratch")} />;
-  if (total < 10) return <Message title="No map yet" text="A map needs a few memories. Come back when agents have saved some." />;
-  if (readOnly) return <Message title="No map yet" text="This store can only be read here, so no map is made." />;
-  return (
-    <Message
-      title="No map yet"
-      text="It places all memories so that near ones are mostly near in meaning. 100,000 take some ten seconds; nothing else is changed."
-      button="Make the map"
-      act={() => void make("scratch")}
-    />
-  );
+  if (total < FEWEST) {
+    const text = `A map is made by itself once there are ${FEWEST} memories. Run memorist connect, and agents save them.`;
+    return <Message title="No map yet" text={text} />;
+  }
+  return <Message title="No map yet" text="This page may only read. Run memorist explore without --read-only, and the map is made by itself." />;
 }
 
 function Making({ progress }: { progress: number }) {

@@ -1,20 +1,24 @@
 import { useEffect, useRef } from "preact/hooks";
-import type { Entry, MemoryResult } from "../api/types.ts";
+import type { MemoryResult } from "../api/types.ts";
 import { TABS, type Tab } from "../state/address.ts";
 import * as change from "../state/change.ts";
 import * as memory from "../state/memory.ts";
 import { go, hrefOf } from "../state/navigate.ts";
 import { set, useStore } from "../state/store.ts";
-import { ago, date, score, time } from "../text/format.ts";
+import { age, ago, counted, date, score, time } from "../text/format.ts";
 import { editorUrl } from "../text/place.ts";
 import { beginning } from "../text/visible.ts";
 import { leaveMemory } from "./commands.ts";
 import { FoundBy } from "./FoundBy.tsx";
 import { Kind } from "./Kind.tsx";
 import { Links } from "./Links.tsx";
+import { Menu } from "./Menu.tsx";
 import { Name, Plain, Whole } from "./Text.tsx";
 import { Versions } from "./Versions.tsx";
 import { WhyHere } from "./Why.tsx";
+
+/** The API gives no more. */
+const MOST_FOUND = 20;
 
 const NAMES: Record<Tab, string> = { text: "Memory", versions: "Versions", links: "Links", found: "Found by" };
 
@@ -80,9 +84,9 @@ function Loaded({ result }: { result: MemoryResult }) {
             onClick={() => go({ tab: name }, "replace")}
           >
             {NAMES[name]}
-            {name === "versions" && entry.version > 1 && <span class="count">{entry.version}</span>}
-            {name === "links" && entry.links && entry.links.length > 0 && <span class="count">{entry.links.length}{entry.moreLinks ? "+" : ""}</span>}
-            {name === "found" && result.foundBy.length > 0 && <span class="count">{result.foundBy.length}</span>}
+            {name === "versions" && entry.version > 1 && <> <span class="count">{entry.version}</span></>}
+            {name === "links" && entry.links && entry.links.length > 0 && <> <span class="count">{entry.links.length}{entry.moreLinks ? "+" : ""}</span></>}
+            {name === "found" && result.foundBy.length > 0 && <> <span class="count">{result.foundBy.length}{result.foundBy.length === MOST_FOUND ? "+" : ""}</span></>}
           </button>
         ))}
       </div>
@@ -129,27 +133,28 @@ function Actions({ result: { entry, gone } }: { result: MemoryResult }) {
   const { place } = entry;
   const url = place ? editorUrl(place.path, place.startLine) : null;
   const readOnly = useStore((state) => state.overview?.readOnly ?? true);
+  const purge = () => set({ dialog: { kind: "purge", id: entry.id, content: entry.content } });
+  const items = [
+    ...(readOnly || gone ? [] : [{ label: "Link", act: () => set({ dialog: { kind: "link", id: entry.id } }) }]),
+    ...(place ? [{ label: "Copy its place", act: () => void copy(`${place.path}:${place.startLine}`) }] : []),
+    ...(readOnly ? [] : [{ label: "Purge", danger: true, act: purge }]),
+  ];
   return (
     <div class="actions">
       {!readOnly && !gone && (
         <>
           <button type="button" aria-keyshortcuts="e" onClick={() => set({ dialog: { kind: "edit", entry } })}>Edit</button>
           <button type="button" aria-keyshortcuts="x" onClick={() => void change.remove(entry)}>Delete</button>
-          <button type="button" onClick={() => set({ dialog: { kind: "link", id: entry.id } })}>Link</button>
         </>
       )}
       {url && <a class="button" href={url}>Open in VS Code</a>}
-      {place && <button type="button" onClick={() => void copy(`${place.path}:${place.startLine}`)}>Copy its place</button>}
-      {!readOnly && (
-        <button type="button" class="danger push" onClick={() => set({ dialog: { kind: "purge", id: entry.id, content: entry.content } })}>
-          Purge
-        </button>
-      )}
+      {items.length > 0 && <Menu label="More" items={items} />}
     </div>
   );
 }
 
-function About({ result: { entry, gone } }: { result: MemoryResult }) {
+function About({ result }: { result: MemoryResult }) {
+  const { entry, gone } = result;
   const hit = useStore((state) => state.list.items.find(({ id }) => id === entry.id));
   const words = hit && "words" in hit ? hit.words : undefined;
   return (
@@ -163,7 +168,7 @@ function About({ result: { entry, gone } }: { result: MemoryResult }) {
       )}
       <WhyHere entry={entry} isGone={gone !== null} />
       {entry.body != null && <Body body={entry.body} />}
-      <Facts entry={entry} />
+      <Facts result={result} />
     </>
   );
 }
@@ -191,7 +196,7 @@ function Body({ body }: { body: unknown }) {
   );
 }
 
-function Facts({ entry }: { entry: Entry }) {
+function Facts({ result: { entry, foundBy } }: { result: MemoryResult }) {
   const { place } = entry;
   const facts: [string, preact.ComponentChildren][] = [
     ["Kind", <Kind kind={entry.entryType} />],
@@ -204,10 +209,11 @@ function Facts({ entry }: { entry: Entry }) {
     ["File", place ? <span class="path"><Name text={`${place.path}:${place.startLine}`} /></span> : null],
     ["Said by", place?.role ? <Name text={place.role} /> : null],
     ["Session", entry.session ? <Name text={`${entry.session}${entry.turn != null ? `, turn ${entry.turn}` : ""}`} /> : null],
-    ["Saved", <time title={time(entry.createdAt)}>{time(entry.createdAt)}</time>],
+    ["Saved", <time>{`${time(entry.createdAt)} (${age(entry.createdAt)})`}</time>],
     ["Changed", entry.version > 1 ? `${ago(entry.updatedAt)}, version ${entry.version}` : null],
     ["Expires", entry.expiresAt ? date(entry.expiresAt) : null],
-    ["Found", entry.accessCount > 0 ? `${entry.accessCount} times${entry.lastAccessedAt ? `, last ${ago(entry.lastAccessedAt)}` : ""}` : "never"],
+    ["Found", foundBy.length > 0 ? `by ${foundBy.length === MOST_FOUND ? "at least " : ""}${counted(foundBy.length, "search", "searches")}` : "by no search yet"],
+    ["Opened", entry.accessCount > 0 ? `${counted(entry.accessCount, "time")}${entry.lastAccessedAt ? `, last ${ago(entry.lastAccessedAt)}` : ""}` : "by no agent yet"],
     ["Permanent id", <code>{entry.ulid}</code>],
   ];
   return (

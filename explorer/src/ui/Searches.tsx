@@ -40,7 +40,9 @@ export function Searches() {
       {loaded.data && results.length === 0 && (
         <div class="empty">
           <h2>{only ? "None of these" : "No agent has searched yet"}</h2>
-          <p>{only === "nothing" ? "Every search found something." : "Searches of agents appear here; yours in this page do not."}</p>
+          {only
+            ? <button type="button" onClick={() => go({ only: "" })}>Show all searches</button>
+            : <p>Run <code>memorist connect</code>: what your agents search appears here by itself. Yours in this page does not.</p>}
         </div>
       )}
       {results.length > 0 && <Table results={results} isAll={loaded.data?.next == null} list={only} />}
@@ -72,9 +74,9 @@ function Table({ results, isAll, list }: { results: PastSearch[]; isAll: boolean
           <bdi>{beginning(one.query, 160) || "(removed)"}</bdi>
         </a>
       </td>
-      <td>{one.nothing ? <span class="tag warning">nothing</span> : number(one.hits)}</td>
-      <td>{one.agent && one.agent !== "*" && <><Name text={one.agent} />, </>}{one.tool}</td>
-      <td><time title={time(one.searchedAt)}>{ago(one.searchedAt)}</time></td>
+      <td data-label="Found">{one.nothing ? <span class="tag warning">nothing</span> : number(one.hits)}</td>
+      <td data-label="By">{one.agent && one.agent !== "*" && <><Name text={one.agent} />, </>}{one.tool}</td>
+      <td data-label="When"><time title={time(one.searchedAt)}>{ago(one.searchedAt)}</time></td>
       {!readOnly && (
         <td>
           {(one.nothing || one.hits === 0) && (

@@ -1,38 +1,48 @@
 import { useState } from "preact/hooks";
 import * as api from "../api/client.ts";
 import type { Bucket, TimelineResult } from "../api/types.ts";
-import { isEmpty, params } from "../state/filters.ts";
-import { filter } from "../state/navigate.ts";
+import { countSet, isEmpty, params } from "../state/filters.ts";
+import { clearFilters, filter } from "../state/navigate.ts";
 import { useStore } from "../state/store.ts";
-import { date, isoDay, number } from "../text/format.ts";
-import { coloursOf } from "./colours.ts";
-import { Dot } from "./Kind.tsx";
+import { roundUp, timeMarks } from "../text/axis.ts";
+import { counted, date, isoDay, number } from "../text/format.ts";
+import { Dot, useKindColours } from "./Kind.tsx";
 import { Status } from "./Status.tsx";
 import { useLoad } from "./useLoad.ts";
+import { useNarrow } from "./useNarrow.ts";
 
 const WIDTH = 1000;
 const HEIGHT = 260;
 const OTHERS = [["changed", "Changed"], ["superseded", "Superseded"], ["expired", "Expired"], ["deleted", "Deleted"]] as const;
 const LANE = 26;
+/** A bar is so wide, where the next leaves it room; wider in a narrow window. */
+const LEAST = 6;
+const LEAST_NARROW = 15;
 
 export function Timeline() {
   const filters = useStore((state) => state.address.filters);
   const revision = useStore((state) => state.revision);
   const loaded = useLoad(JSON.stringify(filters), revision, (signal) => api.timeline(params(filters), signal));
   const buckets = loaded.data?.buckets ?? [];
+  const count = countSet(filters);
   return (
     <section aria-labelledby="timeline-title">
       <div class="head">
         <h1 id="timeline-title">Timeline</h1>
-        {loaded.data && <span class="quiet">saved each {loaded.data.unit}, at most {number(Math.max(...buckets.map(saved), 0))}; drag over it to filter</span>}
+        {buckets.length > 0 && <span class="quiet">Saved each {loaded.data?.unit}. Drag over it to filter.</span>}
         {filters.state && <span class="quiet">Of every state: that filter is for the list.</span>}
         {(filters.after || filters.before) && (
-          <button type="button" onClick={() => filter({ after: "", before: "" })}>All time</button>
+          <button type="button" class="push" onClick={() => filter({ after: "", before: "" })}>All time</button>
         )}
       </div>
       <Status {...loaded} loading={loaded.loading && !loaded.data} />
       {loaded.data && (buckets.length === 0 || isEmpty(filters)) && (
-        <div class="empty"><h2>Nothing in this time</h2><p>Clear a filter to see more.</p></div>
+        <div class="empty">
+          <h2>{count > 0 ? "Nothing passes these filters" : "No memories yet"}</h2>
+          {count > 0
+            ? <button type="button" onClick={clearFilters}>Clear {counted(count, "filter")}</button>
+            : <p>When memories were saved appears here by itself.</p>}
+        </div>
       )}
       {loaded.data && buckets.length > 0 && <Chart result={loaded.data} />}
       {loaded.data && buckets.length > 0 && <Table result={loaded.data} />}
@@ -50,93 +60,117 @@ function totals(buckets: Bucket[]): Record<string, number> {
   return sums;
 }
 
-function endOf(result: TimelineResult, at: number): number {
-  const next = result.buckets[at + 1];
-  if (next) return next.start - 1;
-  const days = { day: 1, week: 7, month: 31 }[result.unit];
-  return (result.buckets[at]?.start ?? 0) + days * 86_400_000 - 1;
+/** Where the bucket after this one would begin. */
+function endOf({ unit }: TimelineResult, { start }: Bucket): number {
+  const day = new Date(start);
+  if (unit === "month") day.setMonth(day.getMonth() + 1);
+  else day.setDate(day.getDate() + (unit === "week" ? 7 : 1));
+  return day.getTime();
 }
+
+/** Where each bucket is on the axis, which is time. */
+function spotsOf(result: TimelineResult, least: number) {
+  const { buckets } = result;
+  const from = buckets[0]?.start ?? 0;
+  const to = Math.max(from + 1, ...buckets.map((bucket) => endOf(result, bucket)));
+  const x = (at: number) => ((at - from) / (to - from)) * WIDTH;
+  const spots = buckets.map((bucket, index) => {
+    const [left, next] = [x(bucket.start), x(buckets[index + 1]?.start ?? to)];
+    const width = Math.max(x(endOf(result, bucket)) - left, Math.min(least, next - left));
+    return { bucket, left, width: width * 0.86 };
+  });
+  return { from, to, x, spots };
+}
+
+type Spots = ReturnType<typeof spotsOf>["spots"];
 
 function Chart({ result }: { result: TimelineResult }) {
   const { buckets } = result;
+  const narrow = useNarrow();
+  const { from, to, x, spots } = spotsOf(result, narrow ? LEAST_NARROW : LEAST);
   const [brush, setBrush] = useState<[number, number] | null>(null);
+  const colours = useKindColours();
   const sums = totals(buckets);
-  const colours = coloursOf(sums);
   const kinds = Object.keys(sums).sort((a, b) => (sums[b] ?? 0) - (sums[a] ?? 0));
-  const most = Math.max(...buckets.map(saved), 1);
-  const step = WIDTH / buckets.length;
+  const most = roundUp(Math.max(...buckets.map(saved), 1));
   const lanes = OTHERS.filter(([key]) => buckets.some((bucket) => bucket[key] > 0));
+  const height = HEIGHT + lanes.length * LANE;
   const at = (event: PointerEvent & { currentTarget: SVGSVGElement }) => {
     const box = event.currentTarget.getBoundingClientRect();
-    return Math.max(0, Math.min(buckets.length - 1, Math.floor(((event.clientX - box.left) / box.width) * buckets.length)));
+    return Math.max(0, Math.min(WIDTH, ((event.clientX - box.left) / box.width) * WIDTH));
   };
   const end = () => {
     if (!brush) return;
-    const [from, to] = brush[0] < brush[1] ? brush : [brush[1], brush[0]];
+    const [left, right] = brush[0] < brush[1] ? brush : [brush[1], brush[0]];
     setBrush(null);
-    filter({ after: isoDay(buckets[from]?.start ?? 0), before: isoDay(endOf(result, to)) });
+    const within = spots.filter((spot) => spot.left <= right && spot.left + spot.width >= left);
+    const [first, last] = [within[0], within.at(-1)];
+    if (first && last) filter({ after: isoDay(first.bucket.start), before: isoDay(endOf(result, last.bucket) - 1) });
   };
   return (
     <>
-      <svg
-        class="timeline"
-        viewBox={`0 0 ${WIDTH} ${HEIGHT + lanes.length * LANE + 22}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`Memories saved from ${date(buckets[0]?.start ?? 0)} on; the table below says the same`}
-        onPointerDown={(event) => {
-          event.currentTarget.setPointerCapture(event.pointerId);
-          const here = at(event);
-          setBrush([here, here]);
-        }}
-        onPointerMove={(event) => brush && setBrush([brush[0], at(event)])}
-        onPointerUp={end}
-        onPointerCancel={() => setBrush(null)}
-      >
-        {buckets.map((bucket, index) => {
-          let y = HEIGHT;
-          return (
-            <g key={bucket.start}>
-              <title>{`${date(bucket.start)}: ${number(saved(bucket))} saved`}</title>
-              <rect class="hover" x={index * step} y={0} width={step} height={HEIGHT + lanes.length * LANE} />
-              {kinds.map((kind) => {
-                const height = ((bucket.saved[kind] ?? 0) / most) * (HEIGHT - 10);
-                y -= height;
-                return height > 0 && (
-                  <rect key={kind} x={index * step + step * 0.08} y={y} width={step * 0.84} height={height} fill={colours(kind)} />
-                );
-              })}
-            </g>
-          );
-        })}
-        {lanes.map(([key], lane) => <Lane key={key} name={key} buckets={buckets} step={step} y={HEIGHT + lane * LANE + 6} />)}
-        {brush && (
-          <rect class="brush" x={Math.min(...brush) * step} y={0} width={(Math.abs(brush[1] - brush[0]) + 1) * step} height={HEIGHT + lanes.length * LANE} />
-        )}
-      </svg>
+      <div class="plot">
+        <svg
+          class="timeline"
+          viewBox={`0 0 ${WIDTH} ${height}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={`Memories saved from ${date(from)} on; the table below says the same`}
+          onPointerDown={(event) => {
+            event.currentTarget.setPointerCapture(event.pointerId);
+            const here = at(event);
+            setBrush([here, here]);
+          }}
+          onPointerMove={(event) => brush && setBrush([brush[0], at(event)])}
+          onPointerUp={end}
+          onPointerCancel={() => setBrush(null)}
+        >
+          {[0, 0.5, 1].map((share) => <path key={share} class="level" d={`M0 ${HEIGHT * share}H${WIDTH}`} />)}
+          {spots.map(({ bucket, left, width }) => {
+            let y = HEIGHT;
+            return (
+              <g key={bucket.start} class="bucket" data-at={bucket.start}>
+                <title>{`${date(bucket.start)}: ${number(saved(bucket))} saved`}</title>
+                <rect class="hover" x={left} y={0} width={width} height={height} />
+                {kinds.map((kind) => {
+                  const size = ((bucket.saved[kind] ?? 0) / most) * HEIGHT;
+                  y -= size;
+                  return size > 0 && <rect key={kind} x={left} y={y} width={width} height={size} fill={colours(kind)} />;
+                })}
+              </g>
+            );
+          })}
+          {lanes.map(([key], lane) => <Lane key={key} name={key} spots={spots} y={HEIGHT + lane * LANE + 6} />)}
+          {brush && <rect class="brush" x={Math.min(...brush)} y={0} width={Math.abs(brush[1] - brush[0])} height={height} />}
+        </svg>
+        {(most > 1 ? [most, most / 2] : [most]).map((count) => (
+          <span key={count} class="count" style={{ top: `${((1 - count / most) * HEIGHT * 100) / height}%` }}>{number(count)}</span>
+        ))}
+        {lanes.map(([key, label], lane) => (
+          <span key={key} class="count lane-name" style={{ top: `${((HEIGHT + (lane + 0.6) * LANE) * 100) / height}%` }}>{label}</span>
+        ))}
+      </div>
       <p class="axis" aria-hidden="true">
-        <span>{date(buckets[0]?.start ?? 0)}</span>
-        <span>{date(buckets[buckets.length >> 1]?.start ?? 0)}</span>
-        <span>{date(endOf(result, buckets.length - 1))}</span>
+        {timeMarks(from, to, narrow ? 4 : 9).map((mark) => (
+          <span key={mark.at} data-at={mark.at} style={{ left: `${(x(mark.at) / WIDTH) * 100}%` }}>{mark.label}</span>
+        ))}
       </p>
       <p class="legend">
-        {kinds.slice(0, 8).map((kind) => <span key={kind}><Dot colour={colours(kind)} />{kind} {number(sums[kind] ?? 0)}</span>)}
-        {kinds.length > 8 && <span><Dot colour={colours("")} />others</span>}
-        {lanes.length > 0 && <span>Below: {lanes.map(([, label]) => label.toLowerCase()).join(", ")}</span>}
+        {kinds.map((kind) => <span key={kind}><Dot colour={colours(kind)} />{kind} {number(sums[kind] ?? 0)}</span>)}
       </p>
     </>
   );
 }
 
 /** A row of marks, the larger the more. */
-function Lane({ name, buckets, step, y }: { name: "changed" | "superseded" | "expired" | "deleted"; buckets: Bucket[]; step: number; y: number }) {
-  const most = Math.max(...buckets.map((bucket) => bucket[name]), 1);
+function Lane({ name, spots, y }: { name: "changed" | "superseded" | "expired" | "deleted"; spots: Spots; y: number }) {
+  const most = Math.max(...spots.map(({ bucket }) => bucket[name]), 1);
   return (
     <g class={`lane ${name}`}>
-      {buckets.map((bucket, index) => {
+      {spots.map(({ bucket, left, width }) => {
         const height = bucket[name] > 0 ? 4 + 14 * Math.sqrt(bucket[name] / most) : 0;
         return height > 0 && (
-          <rect key={bucket.start} x={index * step + step * 0.08} y={y + 18 - height} width={step * 0.84} height={height}>
+          <rect key={bucket.start} x={left} y={y + 18 - height} width={width} height={height}>
             <title>{`${date(bucket.start)}: ${bucket[name]} ${name}`}</title>
           </rect>
         );
@@ -154,14 +188,14 @@ function Table({ result }: { result: TimelineResult }) {
           <tr><th scope="col">From</th><th scope="col">Saved</th>{OTHERS.map(([key, label]) => <th key={key} scope="col">{label}</th>)}<th scope="col"><span class="sr-only">Do</span></th></tr>
         </thead>
         <tbody>
-          {[...result.buckets.entries()].reverse().map(([at, bucket]) => (
+          {[...result.buckets].reverse().map((bucket) => (
             <tr key={bucket.start}>
               <th scope="row">{date(bucket.start)}</th>
               <td>{number(saved(bucket))}</td>
               {OTHERS.map(([key]) => <td key={key}>{number(bucket[key])}</td>)}
               <td>
                 <button type="button" class="small" aria-label={`Filter by the ${result.unit} from ${date(bucket.start)}`}
-                  onClick={() => filter({ after: isoDay(bucket.start), before: isoDay(endOf(result, at)) })}>Filter</button>
+                  onClick={() => filter({ after: isoDay(bucket.start), before: isoDay(endOf(result, bucket) - 1) })}>Filter</button>
               </td>
             </tr>
           ))}

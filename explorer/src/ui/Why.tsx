@@ -38,13 +38,14 @@ export function WhyHere({ entry, isGone }: { entry: Entry; isGone: boolean }) {
   );
 }
 
-export function Answer({ why }: { why: WhyResult }) {
+export function Answer({ why, open = false }: { why: WhyResult; open?: boolean }) {
   const place = (rank: number | null) => (rank === null ? "–" : number(rank));
   return (
     <>
       <p class={why.found ? "answer found" : "answer"}>{why.message}</p>
       {(why.vectorPart !== null || why.keywordPart !== null) && (
-        <>
+        <details open={open}>
+          <summary>Why: the numbers</summary>
           <Bar vectorPart={why.vectorPart} keywordPart={why.keywordPart} />
           <table class="sides">
             <thead>
@@ -65,7 +66,7 @@ export function Answer({ why }: { why: WhyResult }) {
               </tr>
             </tbody>
           </table>
-        </>
+        </details>
       )}
       {why.words.length > 0 && <p class="quiet">Words that match: {why.words.map((word) => beginning(word, 30)).join(", ")}</p>}
     </>
@@ -128,7 +129,7 @@ export function WhyForm({ query: given }: { query: string }) {
         )}
         {answer && (
           <section class="why">
-            <Answer why={answer} />
+            <Answer why={answer} open />
             <button type="button" onClick={() => {
               set({ dialog: null });
               openMemory(answer.id);
