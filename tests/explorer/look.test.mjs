@@ -87,6 +87,11 @@ test("the map is made by itself, and its labels are phrases that memories share"
 });
 
 test("the axis of the timeline is time", async () => {
+  // Nothing was saved in the year after.
+  const at = Date.now() - 900 * 86_400_000;
+  const first = { content: "The first bicycle was bought", entryType: "fact", createdAt: at, updatedAt: at, accessCount: 0 };
+  const rest = { type: "record", ulid: "01EXP10RERZZZZZZZZZZZZZZZZ", version: 1, source: "manual", confidence: 1, importance: 5, tags: [] };
+  await store.import([{ ...first, ...rest }]);
   await show(page(), "#/timeline");
   await page().locator(".axis span").nth(2).waitFor();
   const spots = await page().locator(".axis [data-at], .bucket[data-at]").evaluateAll((all) =>

@@ -25,11 +25,11 @@ export class Store {
 
   static async make(count) {
     const store = await Store.empty();
-    await store.#import(SEEDS.map((content) => ({ content })));
+    await store.import(SEEDS.map((content) => ({ content })));
     await store.#vary(count);
     await store.run("import", join(store.#folder, "many.jsonl"));
     const planted = [...PLANTED, ...HOSTILE.map((content) => ({ content })), { content: LONG }];
-    await store.#import(planted);
+    await store.import(planted);
     return store;
   }
 
@@ -52,7 +52,8 @@ export class Store {
     return JSON.parse(await this.run(...given, "--json"));
   }
 
-  async #import(lines) {
+  /** Saves memories: lines as `memorist import` reads them. */
+  async import(lines) {
     const file = join(this.#folder, "lines.jsonl");
     await writeFile(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
     await this.run("import", file);

@@ -52,8 +52,8 @@ function marksOf(from: number, to: number, unit: "day" | "month" | "year", step:
   }
 }
 
-/** The smallest number of one even digit, or 1 or 5, and zeros that is no less. */
+/** The smallest number of one digit and zeros that is no less. */
 export function roundUp(value: number): number {
   const size = 10 ** Math.floor(Math.log10(Math.max(1, value)));
-  return [1, 2, 4, 5, 6, 8, 10].map((digit) => digit * size).find((round) => round >= value) ?? value;
+  return Math.ceil(value / size) * size || 1;
 }

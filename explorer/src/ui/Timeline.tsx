@@ -125,7 +125,7 @@ function Chart({ result }: { result: TimelineResult }) {
           onPointerUp={end}
           onPointerCancel={() => setBrush(null)}
         >
-          {[0, 0.5, 1].map((share) => <path key={share} class="level" d={`M0 ${HEIGHT * share}H${WIDTH}`} />)}
+          {(most % 2 === 0 ? [0, 0.5, 1] : [0, 1]).map((share) => <path key={share} class="level" d={`M0 ${HEIGHT * share}H${WIDTH}`} />)}
           {spots.map(({ bucket, left, width }) => {
             let y = HEIGHT;
             return (
@@ -143,7 +143,7 @@ function Chart({ result }: { result: TimelineResult }) {
           {lanes.map(([key], lane) => <Lane key={key} name={key} spots={spots} y={HEIGHT + lane * LANE + 6} />)}
           {brush && <rect class="brush" x={Math.min(...brush)} y={0} width={Math.abs(brush[1] - brush[0])} height={height} />}
         </svg>
-        {(most > 1 ? [most, most / 2] : [most]).map((count) => (
+        {(most % 2 === 0 ? [most, most / 2] : [most]).map((count) => (
           <span key={count} class="count" style={{ top: `${((1 - count / most) * HEIGHT * 100) / height}%` }}>{number(count)}</span>
         ))}
         {lanes.map(([key, label], lane) => (

@@ -120,7 +120,7 @@ fn never_found(engine: &Engine, viewer: &Viewer, cursor: Option<i64>, limit: usi
     let (records, next) = engine.unused(viewer, since, after, limit)?;
     let why = |record: &Record| match record.last_accessed_at {
         Some(at) => format!("last found on {}", wire::day(at)),
-        None => format!("not found since it was saved on {}", wire::day(record.created_at)),
+        None => "not found since it was saved".to_owned(),
     };
     singles(engine, viewer, records, next.map(|id| id.to_string()), why)
 }
