@@ -72,7 +72,9 @@ function endOf({ unit }: TimelineResult, { start }: Bucket): number {
 function spotsOf(result: TimelineResult, least: number) {
   const { buckets } = result;
   const from = buckets[0]?.start ?? 0;
-  const to = Math.max(from + 1, ...buckets.map((bucket) => endOf(result, bucket)));
+  const end = Math.max(from + 1, ...buckets.map((bucket) => endOf(result, bucket)));
+  // With room for the last bar.
+  const to = Math.max(end, (buckets.at(-1)?.start ?? 0) + ((end - from) * least) / WIDTH);
   const x = (at: number) => ((at - from) / (to - from)) * WIDTH;
   const spots = buckets.map((bucket, index) => {
     const [left, next] = [x(bucket.start), x(buckets[index + 1]?.start ?? to)];
