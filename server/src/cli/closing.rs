@@ -16,9 +16,9 @@ pub fn text(program: &Path, store: Option<&Path>) -> String {
     format!(
         "To give your agents this memory (it shows what it changes in their settings, and asks):\n\n  {}\n\nor add to the \
          settings of your MCP client\n\n{settings:#}\n\nSeveral agents may use one store at the same time. One server for \
-         all of them, over HTTP:\n\n  {program} serve --http 127.0.0.1:8765      (then connect to \
-         http://127.0.0.1:8765/mcp)",
+         all of them, over HTTP:\n\n  {} --http 127.0.0.1:8765      (then connect to http://127.0.0.1:8765/mcp)",
         [&[program.clone(), "connect".to_owned()], &options[..]].concat().join(" "),
+        [&[program.clone()], &arguments[..]].concat().join(" "),
     )
 }
 
@@ -35,5 +35,6 @@ mod tests {
         assert_eq!(server["command"], "/opt/a \"b\"/memorist");
         assert_eq!(server["args"], json!(["serve", "--store", "/my/store"]));
         assert!(text.contains("/memorist connect --store /my/store\n"), "{text}");
+        assert!(text.contains("/memorist serve --store /my/store --http 127.0.0.1:8765 "), "{text}");
     }
 }

@@ -26,10 +26,12 @@ use crate::wire::{self, AddParams, Defaults, Importance, Int, SearchHit, SearchP
 /// The same memories every time.
 const SEED: u64 = 1;
 const MEMORIES: usize = 2_000;
-/// Records per transaction, which were saved on one day: so many a week for a year.
-const BATCH: usize = 40;
-/// Milliseconds between the days.
-const WEEK: Millis = 7 * 24 * 3_600_000;
+/// Memories of each day of a week, times those of five days in turn: some days have many, others none. That is 39 a week
+/// and so a year.
+const OF_WEEK: [usize; 7] = [3, 11, 1, 6, 15, 2, 1];
+/// See [`OF_WEEK`].
+const IN_TURN: [usize; 5] = [1, 0, 2, 1, 1];
+const DAY: Millis = 24 * 3_600_000;
 /// Questions per style.
 const PER_STYLE: usize = 2;
 
@@ -170,12 +172,15 @@ fn fill(engine: &Engine, bars: &Bars, at: &AtomicI64) -> Result<Vec<RecordId>, F
         })
         .collect::<Result<Vec<_>, _>>()?;
     let mut ids = Vec::with_capacity(MEMORIES);
-    let (now, weeks) = (at.load(Ordering::Relaxed), records.len().div_ceil(BATCH));
-    for (week, batch) in records.chunks(BATCH).enumerate() {
+    let days = days(records.len());
+    let (now, mut left) = (at.load(Ordering::Relaxed), records.as_slice());
+    for (day, count) in days.iter().enumerate() {
         if bars.cancelled() {
             return Err(memorist_engine::Error::Cancelled.into());
         }
-        at.store(now - (weeks - 1 - week) as Millis * WEEK, Ordering::Relaxed);
+        let (batch, later) = left.split_at(*count);
+        left = later;
+        at.store(now - (days.len() - 1 - day) as Millis * DAY, Ordering::Relaxed);
         for outcome in engine.add_batch(batch)? {
             ids.push(outcome?.id);
         }
@@ -183,6 +188,17 @@ fn fill(engine: &Engine, bars: &Bars, at: &AtomicI64) -> Result<Vec<RecordId>, F
     }
     bars.finish();
     Ok(ids)
+}
+
+/// How many of `count` memories each day has.
+fn days(count: usize) -> Vec<usize> {
+    let (mut days, mut left) = (Vec::new(), count);
+    while left > 0 {
+        let of_day = (OF_WEEK[days.len() % OF_WEEK.len()] * IN_TURN[days.len() % IN_TURN.len()]).min(left);
+        left -= of_day;
+        days.push(of_day);
+    }
+    days
 }
 
 /// A few questions of each style, those without shared words first.
@@ -287,7 +303,7 @@ mod tests {
         let saved = |id: &RecordId| engine.peek(*id, &Viewer::OWNER).unwrap().unwrap().created_at;
         let (first, last) = (saved(&ids[0]), saved(ids.last().unwrap()));
         assert_eq!((ids.len(), last), (MEMORIES, now));
-        assert!((330..370).contains(&((last - first) / (WEEK / 7))), "{first} {last}");
+        assert!((330..370).contains(&((last - first) / DAY)), "{first} {last}");
     }
 
     #[test]
