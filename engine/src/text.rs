@@ -6,6 +6,9 @@ use unicode_normalization::UnicodeNormalization;
 /// A SHA-256.
 pub type Hash = [u8; 32];
 
+/// The first bytes of a key of a token that all its rows share.
+pub(crate) const TOKEN_SHARED: usize = 31;
+
 /// SHA-256 of the NFC-normalised text, as 64 lower-case hex digits: equal for texts that look the same to a reader.
 ///
 /// ```
@@ -53,6 +56,14 @@ pub fn one_line(text: &str, chars: usize) -> String {
 /// SHA-256 of a token that clients send, which is all that is stored of it.
 pub fn token_hash(token: &str) -> Hash {
     Sha256::digest(token).into()
+}
+
+/// The key of a row of a token, which has one for each project: its hash, with the last byte raised by the number of the row. The
+/// first row has the hash itself, so that who looks for that alone finds the first project.
+pub(crate) fn token_key(hash: &Hash, number: u8) -> Hash {
+    let mut key = *hash;
+    key[TOKEN_SHARED] = key[TOKEN_SHARED].wrapping_add(number);
+    key
 }
 
 /// Lower-case hex digits.

@@ -269,6 +269,111 @@ fn a_token_of_the_team_store_keeps_its_client_to_what_it_is_bound_to_until_it_is
     assert_eq!([search(&unknown), search(&atlas)], [Err("401".into()), Err("401".into())]);
 }
 
+/// 40.9.
+#[test]
+fn a_token_for_several_projects_is_for_one_of_them_in_each_call() {
+    let Some(cluster) = shared("a_token_for_several_projects_is_for_one_of_them_in_each_call") else { return };
+    let database = cluster.database();
+    let user = User::new(&database);
+    assert!(user.run(&["server", "init"]).status.success());
+    let add = |arguments: &[&str]| {
+        let mut command = user.command(&[&["server", "token", "add", "--json"], arguments].concat());
+        command.env("MEMORIST_PROJECT", "of this machine").output().unwrap()
+    };
+    let both = ["--project", "atlas", "--project", "borealis"];
+    let token = document(&add(&both));
+    assert_eq!((&token["project"], &token["projects"]), (&"atlas".into(), &json!(["atlas", "borealis"])));
+    let reader = document(&add(&[&both[..], &["--read-only", "--label", "reader"]].concat()));
+    let id = token["id"].to_string();
+    for name in ["*", ""] {
+        let refused = add(&["--project", "atlas", "--project", name]);
+        let said = text(&refused.stdout);
+        assert!(!refused.status.success() && said.contains("project: "), "{said}");
+        assert_eq!(document(&add(&["--project", name, "--read-only"]))["projects"], json!([]));
+    }
+    let listed = user.run(&["server", "token", "list"]);
+    assert!(text(&listed.stdout).contains("projects atlas and borealis, read only"), "{}", text(&listed.stdout));
+    let secret = |token: &Value| token["token"].as_str().unwrap().to_owned();
+    let (token, reader) = (secret(&token), secret(&reader));
+
+    let agents = Agents::start(&user, &[]);
+    for (project, content) in [(Value::Null, "global sails"), ("hermes".into(), "hermes sails")] {
+        agents.call(&agents.own_token, "memory_add", json!({ "content": content, "project": project })).unwrap();
+    }
+    let of_atlas = agents.call(&token, "memory_add", json!({ "content": "atlas sails" })).unwrap()["id"].clone();
+    let borealis = json!({ "content": "borealis sails", "project": "borealis" });
+    let of_borealis = agents.call(&token, "memory_add", borealis).unwrap()["id"].clone();
+    let get = |id: &Value| agents.call(&agents.own_token, "memory_get", json!({ "id": id, "project": "*" })).unwrap();
+    assert_eq!(get(&of_atlas)["entry"]["project"], "atlas");
+    assert_eq!(get(&of_borealis)["entry"]["project"], "borealis");
+    let found = |agents: &Agents, token: &str, project: Option<&str>| {
+        let mut query = json!({ "query": "sails" });
+        query["project"] = project.map_or(Value::Null, Value::from);
+        query.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+        let found = agents.call(token, "memory_search", query)?.to_string();
+        let all = ["global", "atlas", "borealis", "hermes"].into_iter();
+        Ok::<_, String>(all.filter(|name| found.contains(&format!("{name} sails"))).collect::<Vec<_>>())
+    };
+    let named = "your token is bound to project \"atlas\" or \"borealis\"; name one of them";
+    for token in [&token, &reader] {
+        assert_eq!(found(&agents, token, None).unwrap(), ["global", "atlas"]);
+        assert_eq!(found(&agents, token, Some("atlas")).unwrap(), ["global", "atlas"]);
+        assert_eq!(found(&agents, token, Some("borealis")).unwrap(), ["global", "borealis"]);
+        for other in ["hermes", "*"] {
+            let refused = found(&agents, token, Some(other)).unwrap_err();
+            assert!(refused.contains(named), "{refused}");
+        }
+        assert_eq!(agents.send("GET", "/metrics", token, "").0, 403);
+    }
+    let of_atlas = json!({ "id": of_atlas, "importance": 9, "project": "borealis" });
+    for change in [json!({ "id": of_borealis, "importance": 9 }), of_atlas] {
+        let refused = agents.call(&token, "memory_update", change).unwrap();
+        assert!(refused["error"].as_str().unwrap().contains("not found"), "{refused}");
+    }
+    let change = json!({ "id": of_borealis, "importance": 9, "project": "borealis" });
+    let refused = agents.call(&reader, "memory_update", change.clone()).unwrap_err();
+    assert!(refused.contains("may only read"), "{refused}");
+    agents.call(&token, "memory_update", change).unwrap();
+    let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } });
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello }).to_string();
+    let said = |token: &str| agents.send("POST", "/mcp", token, &hello).1.replace('\\', "");
+    let said = [&token, &agents.own_token].map(|token| said(token).contains("projects \"atlas\", \"borealis\""));
+    assert_eq!(said, [true, false]);
+
+    // A purge of what a project has leaves the project to the token, and says that its name stays there.
+    let purge = json!({ "text": "borealis sails", "confirm": true, "project": "borealis" });
+    agents.call(&token, "memory_purge", purge).unwrap();
+    let purge = json!({ "text": "borealis", "confirm": true, "project": "*", "agent": "*" });
+    let purged = agents.call(&agents.own_token, "memory_purge", purge).unwrap().to_string();
+    assert!(purged.contains("the project of a token"), "{purged}");
+    assert_eq!(found(&agents, &token, Some("borealis")).unwrap(), ["global"]);
+
+    // Of several, a server that keeps to one project serves that one.
+    let only = Agents::start(&user, &["--only", "--project", "borealis"]);
+    assert_eq!(found(&only, &token, None).unwrap(), ["global"]);
+    let refused = found(&only, &token, Some("atlas")).unwrap_err();
+    assert!(refused.contains("your token is bound to project \"borealis\"; leave project out"), "{refused}");
+    let only = Agents::start(&user, &["--only", "--project", "hermes"]);
+    assert_eq!(found(&only, &token, None), Err("403".into()));
+
+    assert!(user.run(&["server", "token", "revoke", &id]).status.success());
+    let began = Instant::now();
+    while found(&agents, &token, Some("borealis")).is_ok() {
+        assert!(began.elapsed() < Duration::from_secs(20), "a revoked token still answers");
+        thread::sleep(Duration::from_millis(100));
+    }
+    for project in [None, Some("atlas"), Some("borealis")] {
+        assert_eq!(found(&agents, &token, project), Err("401".into()));
+    }
+    assert_eq!(found(&agents, &reader, Some("borealis")).unwrap(), ["global"], "another token for the same");
+    database.execute("UPDATE memorist.tokens SET expires_at = 1 WHERE label = 'reader'");
+    while found(&agents, &reader, Some("borealis")).is_ok() {
+        assert!(began.elapsed() < Duration::from_secs(40), "an expired token still answers");
+        thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(found(&agents, &reader, None), Err("401".into()));
+}
+
 #[test]
 fn a_copy_is_compared_and_the_doctor_knows_the_server() {
     let Some(cluster) = shared("a_copy_is_compared_and_the_doctor_knows_the_server") else { return };

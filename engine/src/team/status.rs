@@ -3,6 +3,7 @@
 use tokio_postgres::Row;
 
 use super::server::TeamServer;
+use super::tokens::SHARED;
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::records::clock_warning;
@@ -138,7 +139,8 @@ fn status(client: &mut Client) -> Result<ServerStatus> {
                  current_setting('fsync') = 'on', current_setting('synchronous_standby_names') <> '', {}, {},
                  (SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
                   WHERE relnamespace = '{SCHEMA}'::regnamespace AND relkind = 'r'),
-                 (SELECT count(*) FROM {SCHEMA}.records), (SELECT count(*) FROM {SCHEMA}.tokens),
+                 (SELECT count(*) FROM {SCHEMA}.records),
+                 (SELECT count(DISTINCT {SHARED}) FROM {SCHEMA}.tokens),
                  (SELECT value FROM {SCHEMA}.meta WHERE key = 'store_id'),
                  (SELECT value::bigint FROM {SCHEMA}.server WHERE key = 'format'),
                  (SELECT value::bigint FROM {SCHEMA}.server WHERE key = 'min_reader')",

@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Scope;
-
 /// Whether a client may change anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -27,8 +25,17 @@ impl Rights {
 /// What a token permits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TokenRights {
-    /// The project and the agent that it is bound to. One of no project and no agent is bound to nothing.
-    pub scope: Scope,
+    /// The projects that it is bound to: a call is of the one that it names, else of the first. Empty is every project.
+    pub projects: Vec<String>,
+    /// The agent that it is bound to, if it is.
+    pub agent: Option<String>,
     /// Whether its client may change anything.
     pub rights: Rights,
+}
+
+impl TokenRights {
+    /// Whether it is bound to a project or an agent.
+    pub fn is_bound(&self) -> bool {
+        !self.projects.is_empty() || self.agent.is_some()
+    }
 }

@@ -91,6 +91,9 @@ pub enum TokenCommand {
 /// `server token add`.
 #[derive(Debug, Args)]
 pub struct TokenAdd {
+    /// A project that its client may name; give several times for several, of which the first is that of calls without one
+    #[arg(id = "project", long = "project", value_name = "NAME")]
+    pub projects: Vec<String>,
     /// For how many days it is valid
     #[arg(long, value_name = "NUMBER", default_value_t = 90, conflicts_with = "no_expiry")]
     pub days: u32,

@@ -5,7 +5,7 @@ use std::path::Path;
 use memorist_engine::Compared;
 use memorist_engine::config::TeamSettings;
 use memorist_engine::team::{Member, Migrated, NewToken, ServerStatus, TeamServer, Token};
-use memorist_engine::types::{Reach, Rights, Scope, TokenRights};
+use memorist_engine::types::{Reach, Rights, TokenRights};
 use serde_json::{Value, json};
 
 use super::app::Maintenance;
@@ -179,16 +179,19 @@ fn status_text(team: &TeamSettings, status: &ServerStatus) -> String {
 
 /// Only what was typed binds a token: what the settings say is about this machine.
 fn add_token(app: &App, server: &TeamServer, args: &TokenAdd, global: &Global) -> Outcome {
-    let typed = |name: &str, value: &Option<String>| {
-        value.clone().filter(|value| global.typed.contains(&name) && !value.is_empty() && value != Reach::EVERY)
+    let typed = |name: &str, values: Vec<String>| match values.as_slice() {
+        [one] if one.is_empty() || one == Reach::EVERY => Vec::new(),
+        _ if global.typed.contains(&name) => values,
+        _ => Vec::new(),
     };
-    let scope = Scope { project: typed("project", &global.project), agent: typed("agent", &global.agent) };
+    let projects = typed("project", args.projects.clone());
+    let agent = typed("agent", global.agent.iter().cloned().collect()).pop();
     let rights = if args.read_only { Rights::Read } else { Rights::Write };
     let secret = random::token()?;
     let token = server.add_token(&NewToken {
         token: &secret,
         label: args.label.clone(),
-        rights: TokenRights { scope, rights },
+        rights: TokenRights { projects, agent, rights },
         days: (!args.no_expiry).then_some(args.days),
     })?;
     let mut document = token_document(&token);
@@ -204,12 +207,13 @@ fn add_token(app: &App, server: &TeamServer, args: &TokenAdd, global: &Global) -
 }
 
 fn token_document(token: &Token) -> Value {
-    let TokenRights { scope, rights } = &token.rights;
+    let TokenRights { projects, agent, rights } = &token.rights;
     json!({
         "id": token.id,
         "label": token.label,
-        "project": scope.project,
-        "agent": scope.agent,
+        "project": projects.first(),
+        "projects": projects,
+        "agent": agent,
         "rights": rights,
         "createdAt": format::time(Some(token.created_at)),
         "expiresAt": token.expires_at.map(|at| format::time(Some(at))),
@@ -217,12 +221,16 @@ fn token_document(token: &Token) -> Value {
     })
 }
 
-/// `project atlas, agent scribe, read only, until 2026-01-01T00:00:00Z`.
+/// `projects atlas and borealis, agent scribe, read only, until 2026-01-01T00:00:00Z`.
 fn bound(token: &Token) -> String {
-    let TokenRights { scope, rights } = &token.rights;
+    let TokenRights { projects, agent, rights } = &token.rights;
     let mut parts = Vec::new();
-    parts.extend(scope.project.as_ref().map(|name| format!("project {name}")));
-    parts.extend(scope.agent.as_ref().map(|name| format!("agent {name}")));
+    match projects.as_slice() {
+        [] => {}
+        [project] => parts.push(format!("project {project}")),
+        projects => parts.push(format!("projects {}", projects.join(" and "))),
+    }
+    parts.extend(agent.as_ref().map(|name| format!("agent {name}")));
     if parts.is_empty() {
         parts.push("every project and agent".to_owned());
     }

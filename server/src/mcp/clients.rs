@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memorist_engine::text::content_hash;
-use memorist_engine::types::{Rights, Scope, TokenRights, Viewer};
+use memorist_engine::types::{Rights, TokenRights, Viewer};
 
 use super::handler::Handler;
 use super::metrics::Metrics;
@@ -42,21 +42,30 @@ impl Clients {
     /// # Errors
     /// For names that cannot be.
     pub fn bound(&self, token: &TokenRights) -> Result<Option<Handler>, Failure> {
-        let TokenRights { scope, rights } = token;
-        if *scope == Scope::default() {
+        let TokenRights { projects, agent, rights } = token;
+        if !token.is_bound() {
             let context = context(self.context.clone(), self.profile, self.only)?;
             return self.handler(context, *rights).map(Some);
         }
         let own = &self.context.defaults;
-        if self.only && (own.project(), own.agent()) != (scope.project.as_deref(), scope.agent.as_deref()) {
+        let projects = match own.project().filter(|_| self.only) {
+            // Of several projects, the one that the server keeps to.
+            Some(project) => projects.iter().filter(|name| *name == project).cloned().collect(),
+            None => projects.clone(),
+        };
+        if self.only && (own.project(), own.agent()) != (projects.first().map(String::as_str), agent.as_deref()) {
             return Ok(None);
         }
-        self.handler(bound_context(self.context.clone(), self.profile, scope)?, *rights).map(Some)
+        self.handler(bound_context(self.context.clone(), self.profile, &projects, agent.clone())?, *rights).map(Some)
     }
 
     fn handler(&self, context: Context, rights: Rights) -> Result<Handler, Failure> {
-        let is_only = context.defaults.is_only();
-        let profile = if is_only { Profile::of_only(self.profile) } else { Profile::of(self.profile) };
+        let defaults = &context.defaults;
+        let profile = match (defaults.is_only(), defaults.others()) {
+            (false, _) => Profile::of(self.profile),
+            (true, []) => Profile::of_only(self.profile),
+            (true, _) => Profile::of_projects(self.profile),
+        };
         let (dispatcher, watching, metrics) = (self.dispatcher.clone(), self.watching.clone(), self.metrics.clone());
         Ok(Handler::new(dispatcher, context, profile, rights, watching, metrics, self.changes.clone()))
     }
@@ -107,10 +116,19 @@ pub fn context(settings: Context, profile: ProfileName, only: bool) -> Result<Co
     Ok(context)
 }
 
-/// The same for a client whose token is bound to this project and agent.
-pub fn bound_context(settings: Context, profile: ProfileName, scope: &Scope) -> Result<Context, Failure> {
-    let named = Defaults::named(scope.project.clone(), scope.agent.clone())?;
-    let mut context = Context { defaults: of_profile(profile, true, named).bound(), ..settings };
+/// The same for a client whose token is bound to these projects and this agent.
+pub fn bound_context(
+    settings: Context,
+    profile: ProfileName,
+    projects: &[String],
+    agent: Option<String>,
+) -> Result<Context, Failure> {
+    let (project, others) = match projects {
+        [first, others @ ..] => (Some(first.clone()), others),
+        [] => (None, &[][..]),
+    };
+    let named = Defaults::named(project, agent)?;
+    let mut context = Context { defaults: of_profile(profile, true, named).bound(others), ..settings };
     context.exports.push(own_folder(&context.defaults));
     Ok(context)
 }
@@ -132,10 +150,11 @@ fn of_profile(profile: ProfileName, only: bool, defaults: Defaults) -> Defaults 
     }
 }
 
-/// The export folder of a client that keeps to a project or an agent, so that it neither reads nor replaces the files of
+/// The export folder of a client that keeps to projects or an agent, so that it neither reads nor replaces the files of
 /// others: `NAME-HASH`, of letters that every file system accepts.
 fn own_folder(defaults: &Defaults) -> String {
-    let whose = [defaults.project(), defaults.agent()];
+    let others = defaults.others().iter().map(|name| Some(name.as_str()));
+    let whose: Vec<_> = [defaults.project(), defaults.agent()].into_iter().chain(others).collect();
     let name = whose.iter().flatten().copied().collect::<Vec<_>>().join("-");
     let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
     let hash = content_hash(&format!("{whose:?}"));

@@ -34,7 +34,10 @@ pub fn complete(
     // One more than the maximum, to know whether there are more.
     const MOST: usize = CompletionInfo::MAX_VALUES + 1;
     let found = match source(profile, request)? {
-        Source::Projects => engine.projects(&context.defaults.own_viewer(), typed, MOST),
+        Source::Projects => {
+            let found = context.defaults.own_viewers().map(|viewer| engine.projects(&viewer, typed, MOST));
+            found.collect::<Result<Vec<_>, _>>().map(|found| found.concat())
+        }
         Source::Tags => {
             let viewer = context.defaults.viewer(&project, &Patch::Absent);
             viewer.and_then(|viewer| engine.tags(&viewer, typed, MOST))

@@ -19,7 +19,7 @@ use serde_json::json;
 
 use super::errors::{internal, protocol_error};
 use super::metrics::Metrics;
-use super::profiles::{Answer, Profile};
+use super::profiles::{Answer, Profile, SCOPES};
 use super::resources::Named;
 use super::subscriptions::{self, Digests, Sink, Source, Subscriptions};
 use super::watching::Watching;
@@ -83,6 +83,21 @@ impl Handler {
         self.changes.clone()
     }
 
+    /// Says which projects a call may name, if a token has several and there are tools that take one.
+    fn instructions(&self) -> String {
+        let defaults = &self.context.defaults;
+        let mut text = self.profile.instructions.to_owned();
+        if let (Some(own), others @ [_, ..], true) =
+            (defaults.project(), defaults.others(), self.profile.takes(SCOPES[0]))
+        {
+            let others: String = others.iter().map(|name| format!(", {name:?}")).collect();
+            text += &format!(
+                " There are memories of the projects {own:?}{others}: give each call its project; without one it is of {own:?}."
+            );
+        }
+        text
+    }
+
     fn source(&self) -> Source {
         let (dispatcher, context) = (self.dispatcher.clone(), self.context.clone());
         Source { dispatcher, context, changes: self.changes.clone(), digests: self.digests.clone() }
@@ -116,7 +131,7 @@ impl ServerHandler for Handler {
             .build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("memorist", env!("CARGO_PKG_VERSION")))
-            .with_instructions(self.profile.instructions)
+            .with_instructions(self.instructions())
     }
 
     async fn on_initialized(&self, _: NotificationContext<RoleServer>) {

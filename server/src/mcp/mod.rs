@@ -48,6 +48,8 @@ mod prompts;
 mod resources;
 mod services;
 mod sessions;
+#[cfg(test)]
+mod several;
 mod stdio;
 mod streams;
 mod subscriptions;

@@ -27,8 +27,7 @@ fn only_contexts(world: &World, profile: ProfileName) -> [Context; 5] {
     let bound = |agent: Option<&str>| {
         let exports = world.folder.path().join("exports");
         let settings = Context { exports, memory_search: world.files(), ..Context::default() };
-        let scope = Scope { project: Some(PROJECTS[0].into()), agent: agent.map(str::to_owned) };
-        bound_context(settings, profile, &scope).unwrap()
+        bound_context(settings, profile, &[PROJECTS[0].into()], agent.map(str::to_owned)).unwrap()
     };
     let (project, agent) = (Some(PROJECTS[0]), Some(AGENTS[0]));
     [only(project, None), only(None, agent), only(project, agent), bound(None), bound(agent)]
@@ -39,13 +38,18 @@ fn refuses(why: &str) -> bool {
     why.contains("--only") || why.contains("your token is bound to")
 }
 
-fn run(world: &World, context: &Context, tool: &ToolDef, arguments: &Map<String, Value>) -> Result<Value, String> {
+pub(super) fn run(
+    world: &World,
+    context: &Context,
+    tool: &ToolDef,
+    arguments: &Map<String, Value>,
+) -> Result<Value, String> {
     let answer = (tool.run)(&world.engine, context, arguments.clone())?;
     Ok(json!({ "structured": answer.structured, "words": answer.words }))
 }
 
 /// The memories outside of this scope, and the links between them; without access counts.
-fn of_others(state: &State, own: &Scope) -> State {
+pub(super) fn of_others(state: &State, own: &Scope) -> State {
     let is_other = |id: &RecordId| state.get(id).is_some_and(|(_, record)| record.scope != *own);
     let others = state.iter().filter(|(id, _)| is_other(id));
     let unread = |record: &Record| Record { access_count: 0, last_accessed_at: None, ..record.clone() };

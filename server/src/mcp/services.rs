@@ -9,7 +9,7 @@ use futures_util::StreamExt;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::{BodyExt, BodyStream, Full, StreamBody};
-use memorist_engine::types::{Scope, TokenRights};
+use memorist_engine::types::TokenRights;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -193,7 +193,7 @@ impl Services {
             Refusal::busy()
         })?;
         let rights = rights.ok_or_else(no_token)?;
-        let sees_all = rights.scope == Scope::default();
+        let sees_all = !rights.is_bound();
         let lease = Lease { clients: self.clients.clone(), token: sent.to_owned(), rights: rights.clone() };
         let others = || {
             let why = "your token is bound to a project or agent that this server does not serve";
@@ -297,8 +297,8 @@ mod tests {
         };
         let services = Services::new(None, true, clients, StreamableHttpServerConfig::default()).unwrap();
         for project in 0..20 {
-            let scope = Scope { project: Some(format!("project {project}")), agent: None };
-            let rights = TokenRights { scope, rights: Rights::Read };
+            let projects = vec![format!("project {project}"), "of all".into()];
+            let rights = TokenRights { projects, agent: None, rights: Rights::Read };
             let together = Barrier::new(2);
             let first = || {
                 together.wait();

@@ -1,5 +1,7 @@
 //! Project and agent of a server or a command: the defaults of a call, and, with `--only`, the only values allowed.
 
+use std::{iter, mem};
+
 use memorist_engine::types::{Reach, Scope, Viewer};
 use memorist_engine::{Error, Result};
 use serde_json::{Map, Value};
@@ -24,13 +26,13 @@ pub struct Defaults {
     only: Option<Only>,
 }
 
-/// What keeps a caller to one project and agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What keeps a caller to its project and agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Only {
     /// The server was started with `--only`.
     Server,
-    /// The caller's token.
-    Token,
+    /// The caller's token, which has these other projects, too: a call may name one of them.
+    Token(Vec<String>),
 }
 
 impl Defaults {
@@ -87,9 +89,15 @@ impl Defaults {
         Ok(Defaults { only: Some(Only::Server), ..self })
     }
 
-    /// The same for a caller whose token is bound to this project and agent.
-    pub fn bound(self) -> Self {
-        Defaults { only: Some(Only::Token), ..self }
+    /// The same for a caller whose token is bound to this project and agent. A call may name one of `others` as its project,
+    /// and is then as by a token for that one.
+    pub fn bound(self, others: &[String]) -> Self {
+        Defaults { only: Some(Only::Token(others.to_vec())), ..self }
+    }
+
+    /// The other projects that a call may name, by its token.
+    pub fn others(&self) -> &[String] {
+        if let Some(Only::Token(others)) = &self.only { others } else { &[] }
     }
 
     /// Whether other names are refused.
@@ -130,6 +138,13 @@ impl Defaults {
         Viewer { project: reach(&self.project, self.every_project), agent: reach(&self.agent, self.every_agent) }
     }
 
+    /// The same for each project that a call by its token may name; the first is that of a call without.
+    pub fn own_viewers(&self) -> impl Iterator<Item = Viewer> + '_ {
+        let own = self.own_viewer();
+        let others = self.others().iter().map(|name| Reach::Only(name.clone()));
+        iter::once(own.project.clone()).chain(others).map(move |project| Viewer { project, ..own.clone() })
+    }
+
     /// The scope of a new memory, from the project and agent of a call.
     ///
     /// # Errors
@@ -143,6 +158,23 @@ impl Defaults {
     /// The scope of a new memory of a call without parameters for it.
     pub fn own_scope(&self) -> Scope {
         Scope { project: self.project.clone(), agent: self.agent.clone() }
+    }
+
+    /// Those of a call with these arguments, checked: of a token's projects, the one that they name is the call's own. Also if the
+    /// tool has no such parameter.
+    ///
+    /// # Errors
+    /// As [`viewer`](Defaults::viewer).
+    pub fn of_call(&self, arguments: &Map<String, Value>) -> Result<Self> {
+        self.check_arguments(arguments)?;
+        let mut of_call = self.clone();
+        if let (Some(Only::Token(others)), Some(own), Some(Value::String(name))) =
+            (&mut of_call.only, &mut of_call.project, arguments.get("project"))
+            && let Some(named) = others.iter_mut().find(|other| *other == name)
+        {
+            mem::swap(own, named);
+        }
+        Ok(of_call)
     }
 
     /// With `--only`, refuses arguments of a tool that name another project or agent. Also if the tool has no such
@@ -160,7 +192,8 @@ impl Defaults {
 
     fn reach(&self, given: &Patch<String>, own: Reach) -> Reach {
         match given {
-            // Only the same value is left.
+            // Only the same value is left, or one of the token's.
+            Patch::Value(name) if self.is_only() => Reach::Only(name.clone()),
             _ if self.is_only() => own,
             Patch::Absent => own,
             Patch::Null => Reach::Shared,
@@ -169,15 +202,18 @@ impl Defaults {
         }
     }
 
-    /// With `--only`, a call may repeat the configured value, and nothing else.
+    /// With `--only`, a call may repeat the configured value, or name another project of its token, and nothing else.
     fn check(&self, project: &Patch<String>, agent: &Patch<String>) -> Result<()> {
-        for (owner, given, own) in [("project", project, &self.project), ("agent", agent, &self.agent)] {
+        let others = self.others();
+        for (owner, given, own, others) in
+            [("project", project, &self.project, others), ("agent", agent, &self.agent, &[])]
+        {
             let is_own = match given {
                 Patch::Absent => true,
                 Patch::Null => own.is_none(),
-                Patch::Value(name) => own.as_ref() == Some(name),
+                Patch::Value(name) => own.as_ref() == Some(name) || others.contains(name),
             };
-            if let Some(only) = self.only.filter(|_| !is_own) {
+            if let Some(only) = self.only.as_ref().filter(|_| !is_own) {
                 let kept = match own {
                     Some(name) => format!("{owner} {name:?}"),
                     None => format!("memories of no {owner}"),
@@ -186,7 +222,13 @@ impl Defaults {
                     Only::Server => {
                         format!("this server keeps to {kept} (it was started with --only); leave {owner} out")
                     }
-                    Only::Token => format!("your token is bound to {kept}; leave {owner} out"),
+                    Only::Token(_) if others.is_empty() => {
+                        format!("your token is bound to {kept}; leave {owner} out")
+                    }
+                    Only::Token(_) => {
+                        let others: String = others.iter().map(|name| format!(" or {name:?}")).collect();
+                        format!("your token is bound to {kept}{others}; name one of them")
+                    }
                 };
                 return Err(Error::invalid(owner, why));
             }
@@ -255,7 +297,7 @@ mod tests {
             }
         }
         assert_eq!(wall.or_every_project().own_viewer(), viewer, "nor by another way");
-        let bound = Defaults::named(name("alpha"), None).unwrap().bound();
+        let bound = Defaults::named(name("alpha"), None).unwrap().bound(&[]);
         assert_eq!(bound.own_viewer(), viewer);
         let refused = bound.viewer(&value("beta"), &Patch::Absent).unwrap_err().to_string();
         assert!(refused.contains("your token is bound to project \"alpha\""), "{refused}");

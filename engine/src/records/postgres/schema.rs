@@ -16,7 +16,7 @@
 //! | `removed` | the ULID of a record that was deleted: a node that finds it missing knows that it was not lost; kept for a year |
 //! | `leases` | what one node does for all, until when: it embeds a text, it deletes what has expired |
 //! | `members` | a project that a role of the database belongs to, which is not the owner of the tables (`tenants.rs`, `rights.sql`) |
-//! | `tokens` | the hash of a token that HTTP clients send, what it is bound to, and what it may do |
+//! | `tokens` | a project of a token that HTTP clients send, or its only row: a hash (`sqlite/schema.rs` says which), what it is bound to, and what it may do. One row for each project, so that a role sees those of its projects, and a node that knows of one project alone keeps to the first |
 //!
 //! Every table that nodes follow (`TABLES` in `follow/tables.rs`) has a column `stamp`: random, and new with every change. After a
 //! failover the same version of a record may be another text, and the same transaction number another transaction.

@@ -31,7 +31,7 @@
 //! | `recalled` | a memory that a session was given unasked, at that version; goes after 30 days, and when the record goes |
 //! | `copied` | a unit of rows that a node has copied from the server of its team (`follow/tables.rs`): how many rows, and the sum of their stamps |
 //! | `unsent_accesses` | accesses of a record on this node that the server has not counted yet |
-//! | `tokens` | what clients of a team's nodes send; its hash, what it is bound to, what it may do |
+//! | `tokens` | a project of a token that clients of a team's nodes send, or its only row; a hash, what it is bound to, what it may do |
 //! | `meta` | `store_id` (ULID text), `lineage` (ULID text), `trimmed_to` (sequence number), `model` and `next_model` (rows of `models`), `versions_lost`, `superseding`, `purging`, `refused`, `wide_to`, `cutter`, `uncut`, `followed` (how far a node has followed its server, `follow/cursor.rs`), and the batch jobs of a provider (`records/jobs.rs`) |
 //!
 //! `lineage` distinguishes a restored copy from the store that it was copied from, which has the same `store_id`: indexes belong to
@@ -74,6 +74,9 @@
 //!
 //! `recalled.session` is a hash of the session's name (`rules/recalled.rs`), so that no text of anybody is in there. The newest
 //! 20,000 rows are kept.
+//!
+//! `tokens.sha256` is the hash of the token in its first row, whose project is that of calls without one. Each further row has it with
+//! the last byte raised by one more; without the first row they are no token. All else is the same in them.
 //!
 //! `version_causes.cause` is 1 for an undo or a restore, 2 where a superseded text was saved again. `links` has the links that this
 //! changed, as JSON: `removed` (from which record, and when the link was made) and `made` (to which).

@@ -42,7 +42,7 @@ use crate::args::ProfileName;
 /// How many profiles there are.
 const PROFILES: usize = 6;
 
-/// The parameters that name a project or an agent, in every profile.
+/// The parameters that name a project, which is the first, or an agent, in every profile.
 pub const SCOPES: [&str; 4] = ["project", "agent", "agent_id", "agentId"];
 
 impl Profile {
@@ -55,11 +55,18 @@ impl Profile {
     /// The same without parameters that name a project or an agent, for a server with `--only`.
     pub fn of_only(name: ProfileName) -> &'static Profile {
         static MADE: [OnceLock<Profile>; PROFILES] = [const { OnceLock::new() }; PROFILES];
-        MADE[name as usize].get_or_init(|| {
-            let profile = Profile::made(name);
-            let tools = profile.tools.into_iter().map(|tool| tool.without(&SCOPES));
-            Profile { tools: tools.collect(), ..profile }
-        })
+        MADE[name as usize].get_or_init(|| Profile::made(name).without(&SCOPES))
+    }
+
+    /// The same without parameters that name an agent, for a client whose token has several projects.
+    pub fn of_projects(name: ProfileName) -> &'static Profile {
+        static MADE: [OnceLock<Profile>; PROFILES] = [const { OnceLock::new() }; PROFILES];
+        MADE[name as usize].get_or_init(|| Profile::made(name).without(&SCOPES[1..]))
+    }
+
+    fn without(self, parameters: &[&str]) -> Profile {
+        let tools = self.tools.into_iter().map(|tool| tool.without(parameters));
+        Profile { tools: tools.collect(), ..self }
     }
 
     fn made(name: ProfileName) -> Profile {

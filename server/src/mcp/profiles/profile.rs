@@ -22,4 +22,10 @@ impl Profile {
     pub fn tool(&self, name: &str) -> Option<&ToolDef> {
         self.tools.iter().find(|tool| tool.definition.name == name)
     }
+
+    /// Whether a tool has this parameter.
+    pub fn takes(&self, parameter: &str) -> bool {
+        let properties = |tool: &ToolDef| tool.definition.input_schema.get("properties")?.get(parameter).cloned();
+        self.tools.iter().any(|tool| properties(tool).is_some())
+    }
 }

@@ -169,8 +169,8 @@ impl ToolDef {
     ) -> Self {
         let run = move |engine: &Engine, context: &Context, mut arguments: Map<String, Value>| {
             wire::adapt_values::<P>(&mut arguments);
-            let context = &Context { tool: name, ..context.clone() };
-            context.defaults.check_arguments(&arguments).map_err(|error| error.worded())?;
+            let defaults = context.defaults.of_call(&arguments).map_err(|error| error.worded())?;
+            let context = &Context { tool: name, defaults, ..context.clone() };
             run(engine, context, arguments)
         };
         let access = if effect.reads() { Access::Read } else { Access::Write };

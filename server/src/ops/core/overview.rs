@@ -173,9 +173,12 @@ pub fn stats(engine: &Engine, context: &Context, params: &StatsParams) -> Result
     let stats = ops::stats(engine, context, params)?;
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let mut names = engine.names(&viewer)?;
+    // Those that can be named in a call.
     if !context.defaults.is_only() {
-        // Any of them can be named in a call.
         names.projects = engine.project_sizes(&Viewer::OWNER)?;
+    } else if !context.defaults.others().is_empty() {
+        let sizes = context.defaults.own_viewers().map(|viewer| engine.project_sizes(&viewer));
+        names.projects = sizes.collect::<Result<Vec<_>>>()?.concat();
     }
     let types: Vec<String> = stats.by_type.iter().map(|(name, number)| format!("{number} {name}")).collect();
     let mut lines = vec![match types.is_empty() {

@@ -1,9 +1,10 @@
 //! Row-level security: a role sees its projects, whatever it asks.
 
-use super::members::{Roles, of};
+use super::members::{Roles, admit, of};
 use super::*;
-use crate::team::{Member, TeamServer};
-use crate::types::{NewSource, SourceKind};
+use crate::team::{Member, NewToken, TeamServer};
+use crate::text::{token_hash, token_key};
+use crate::types::{NewSource, Rights, SourceKind, TokenRights};
 
 #[test]
 fn a_role_sees_its_projects_and_what_is_global_whatever_it_asks() {
@@ -122,4 +123,37 @@ fn a_member_embeds_its_own_and_sets_aside_here_what_its_model_refuses() {
     assert!(member.is_member().unwrap() && !owner.is_member().unwrap());
     member.assert_sound();
     owner.assert_sound();
+}
+
+/// 40.9: each project of a token is a row of its own, so that a role sees those of its projects.
+#[test]
+fn a_token_for_several_projects_is_known_to_a_role_for_its_own() {
+    let Some(team) = team("a_token_for_several_projects_is_known_to_a_role") else { return };
+    let server = TeamServer::new(ServerAddress::parse(&team.address()).unwrap());
+    let projects: Vec<String> = ["atlas", "borealis", "hermes"].map(String::from).to_vec();
+    let rights = TokenRights { projects: projects.clone(), agent: None, rights: Rights::Write };
+    let token = NewToken { token: "of three projects", label: String::new(), rights, days: None };
+    let added = server.add_token(&token).unwrap();
+    let node = |name: &str, own: &[&str]| {
+        let node = Node::of(&admit(&team, &format!("{name}_{}", team.name()), own));
+        node.follow().unwrap();
+        node
+    };
+    let nodes =
+        [Node::of(&team.address()), node("all", &["*"]), node("two", &["hermes", "atlas"]), node("last", &["hermes"])];
+    let known = || {
+        let known = nodes.iter().map(|node| {
+            node.follow().unwrap();
+            Some(node.token_rights(&token_hash(token.token), NOW).unwrap()?.projects)
+        });
+        known.collect::<Vec<_>>()
+    };
+    let two = vec!["atlas".to_owned(), "hermes".to_owned()];
+    // Of the last one, where the default of the token is no project of the node, it is no token.
+    assert_eq!(known(), [Some(projects.clone()), Some(projects), Some(two), None]);
+    let rows = [0, 1, 2].map(|number| token_key(&token_hash(token.token), number));
+    let rows = rows.map(|key| nodes[3].token_rights(&key, NOW).unwrap().map(|rights| rights.projects));
+    assert_eq!(rows, [None, None, Some(vec!["hermes".into()])], "it learns the name of no other project");
+    assert!(server.revoke_token(added.id).unwrap());
+    assert_eq!(known(), [None, None, None, None]);
 }
