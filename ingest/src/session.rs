@@ -154,6 +154,7 @@ impl SessionReader<'_> {
         // What a subagent was given and said is a thread of its own.
         let session = turn.subagent.iter().fold(turn.session.clone(), |session, agent| format!("{session}/{agent}"));
         let session = shortened(session);
+        let title = short(turn.title.clone());
         let parts = self.parts(&turn.text);
         let record = |(part, text): (usize, String)| NewRecord {
             kind: Kind::Conversation,
@@ -161,6 +162,8 @@ impl SessionReader<'_> {
             tags: vec![role.to_owned()],
             valid: Span { from: at, to: None },
             scope: scope.clone(),
+            // The name of a session is found with its first turn.
+            context: title.clone().filter(|_| part == 0),
             session: Some(session.clone()),
             place: Some(place(part as u64)),
             ..NewRecord::new(text)

@@ -47,6 +47,13 @@ fn discover_in(
     vaults::find(machine, &mut found);
     notes::of_agents(machine, &mut found);
     if let Some(folder) = working_folder {
+        // The project's own folder has them, wherever in it one works.
+        let root = folder.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(folder);
+        for format in formats {
+            for folder in folder.ancestors().take_while(|folder| folder.starts_with(root)) {
+                format.places_in(folder).iter().for_each(|place| found.transcripts(*format, place));
+            }
+        }
         notes::of_working_folder(folder, &mut found);
     }
     found.places()

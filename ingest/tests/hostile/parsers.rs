@@ -31,6 +31,8 @@ pub enum Kind {
     Lines,
     Json,
     Packed,
+    Archive,
+    History,
     Note,
     /// Some, for what is done with what was read.
     Synced,
@@ -56,11 +58,12 @@ const fn parser(name: &'static str, file: &'static str, kind: Kind, read: fn(&Pa
 }
 
 /// Those that meet files of gigabytes: a reader of lines, of a whole file, of a store, and of notes.
-const LARGE: [&str; 4] = ["codex", "gemini, an object", "mem0, an export", "Markdown"];
+const LARGE: [&str; 7] =
+    ["codex", "gemini, an object", "chatgpt", "chatgpt, an archive", "aider", "mem0, an export", "Markdown"];
 
 /// Every one.
 #[rustfmt::skip] // one a line
-pub const ALL: [Parser; 38] = [
+pub const ALL: [Parser; 44] = [
     parser("claude-code", "0f8fad5b-d9cb-469f-a165-70867728950e.jsonl", Kind::Lines, |_, file| transcript("claude-code", file)),
     parser("codex", "rollout-a.jsonl", Kind::Lines, |_, file| transcript("codex", file)),
     parser("codex, packed", "rollout-a.jsonl.zst", Kind::Packed, |_, file| transcript("codex", file)),
@@ -77,6 +80,12 @@ pub const ALL: [Parser; 38] = [
     parser("cursor", "agent-transcripts/a.jsonl", Kind::Lines, |_, file| transcript("cursor", file)),
     parser("cursor, a database", "globalStorage/state.vscdb", Kind::Database, |_, file| transcript("cursor", file)),
     parser("gimli", "sessions/a.jsonl", Kind::Lines, |_, file| transcript("gimli", file)),
+    parser("chatgpt", "conversations.json", Kind::Json, |_, file| transcript("chatgpt", file)),
+    parser("chatgpt, an archive", "export.zip", Kind::Archive, |_, file| transcript("chatgpt", file)),
+    parser("claude-ai", "conversations.json", Kind::Json, |_, file| transcript("claude-ai", file)),
+    parser("claude-ai, an archive", "export.zip", Kind::Archive, |_, file| transcript("claude-ai", file)),
+    parser("specstory", ".specstory/history/a.md", Kind::History, |_, file| transcript("specstory", file)),
+    parser("aider", ".aider.chat.history.md", Kind::History, |_, file| transcript("aider", file)),
     parser("sync of codex", "rollout-a.jsonl", Kind::SyncedLines, |folder, _| sync(folder, Some("codex"))),
     parser("sync of codex, packed", "rollout-a.jsonl.zst", Kind::Packed, |folder, _| sync(folder, Some("codex"))),
     parser("sync of opencode", "opencode.db", Kind::Database, |folder, _| sync(folder, Some("opencode"))),
@@ -108,6 +117,8 @@ impl Parser {
             Kind::Lines => &[&texts::ANY, &texts::LINES],
             Kind::Json => &[&texts::ANY, &texts::LINES, &texts::JSON],
             Kind::Packed => &[&special::PACKED],
+            Kind::Archive => &[&texts::ANY, &special::ARCHIVES],
+            Kind::History => &[&texts::ANY, &texts::HISTORIES],
             Kind::Note => &[&texts::ANY, &texts::NOTES],
             Kind::Synced => &[&texts::SYNCED],
             Kind::SyncedLines => &[&texts::SYNCED_LINES],

@@ -6,7 +6,10 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use super::Shape;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use super::{Shape, texts};
 
 pub const FILES: [Shape; 6] = [
     ("a pipe", |file| {
@@ -27,6 +30,26 @@ pub const PACKED: [Shape; 6] = [
     ("no end", |file| fs::write(file, [&FRAME[..], &[0x58, 0x04, 0, 0]].concat()).unwrap()),
     ("no packed text", |file| fs::write(file, "text\n".repeat(1_000)).unwrap()),
 ];
+
+pub const ARCHIVES: [Shape; 3] = [
+    ("300 MiB of short conversations", |file| {
+        archive(file, &["conversations.json"], &format!("[{}", format!("{},\n", texts::TALK).repeat(1_500_000)));
+    }),
+    ("a conversation of 300 MiB", |file| archive(file, &["conversations.json"], &"{\"a\":".repeat(60 << 20))),
+    ("40,000 files", |file| {
+        let names: Vec<_> = (0..40_000).map(|number| format!("conversations-{number}.json")).collect();
+        archive(file, &names, &format!("[{}]", texts::TALK));
+    }),
+];
+
+fn archive(file: &Path, names: &[impl AsRef<str>], text: &str) {
+    let mut archive = ZipWriter::new(File::create(file).unwrap());
+    for name in names {
+        archive.start_file(name.as_ref(), SimpleFileOptions::default()).unwrap();
+        archive.write_all(text.as_bytes()).unwrap();
+    }
+    archive.finish().unwrap();
+}
 
 /// The number that a frame of Zstandard begins with, and a header without a checksum.
 const FRAME: [u8; 5] = [0x28, 0xB5, 0x2F, 0xFD, 0];

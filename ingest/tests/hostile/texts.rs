@@ -92,7 +92,7 @@ pub const LINES: [Shape; 10] = [
     }),
 ];
 
-pub const JSON: [Shape; 5] = [
+pub const JSON: [Shape; 9] = [
     ("a million entities", |file| {
         lines(file, 32 * MIB, |number| format!("{{\"type\":\"entity\",\"name\":\"{number}\"}}"));
     }),
@@ -101,7 +101,37 @@ pub const JSON: [Shape; 5] = [
     ("messages", |file| {
         surround(file, "{\"messages\":[{}", ",{\"type\":\"user\",\"content\":\"x\"}", 24 * MIB, "]}");
     }),
+    ("short conversations", |file| surround(file, &format!("[{TALK}"), &format!(",\n{TALK}"), 24 * MIB, "]")),
+    ("messages of a conversation", |file| {
+        let mut out = BufWriter::new(File::create(file).unwrap());
+        out.write_all(b"[{\"mapping\":{").unwrap();
+        for number in 0..300_000 {
+            write!(out, "\"{}\":{{\"parent\":\"{number}\",\"message\":{{\"content\":[{{}},{{}}]}}}},", number + 1)
+                .unwrap();
+        }
+        out.write_all(b"\"a\":1},\"chat_messages\":[]}]").unwrap();
+    }),
+    ("messages in messages", |file| {
+        let list = format!("[{}", "{},".repeat(60_000));
+        let begin = "[{\"chat_messages\":";
+        fs::write(file, format!("{begin}{}{}}}]", list.repeat(100), "1]".repeat(100))).unwrap();
+    }),
+    ("parts of a message", |file| {
+        let begin = "[{\"mapping\":{\"a\":{\"message\":{\"author\":{\"role\":\"user\"},\"content\":{\"parts\":[";
+        surround(file, begin, "\"a\",{\"text\":\"b\"},", 24 * MIB, "1]}}}}}]");
+    }),
     ("results", |file| surround(file, "{\"results\":[{}", ",{\"id\":1,\"memory\":\"x\"}", 24 * MIB, "]}")),
+];
+
+/// Histories in Markdown.
+pub const HISTORIES: [Shape; 5] = [
+    ("short turns", |file| repeat(file, "_**User**_\na\n#### b\n\nc\n\n", 32 * MIB)),
+    ("sessions", |file| repeat(file, "# aider chat started at 2026-07-01 10:00:00\n#### b\n", 16 * MIB)),
+    ("comments of sessions", |file| {
+        repeat(file, "<!-- a Session b (2026-07-01 10:00Z) -->\n_**User**_\na\n", 16 * MIB)
+    }),
+    ("blocks without an end", |file| repeat(file, "_**User**_\n<details>\n<think>\n<tool-use \n", 16 * MIB)),
+    ("a title of 32 MiB", |file| surround(file, "# ", "t(2026-07-01 10:00Z)", 32 * MIB, "\n_**User**_\na\n")),
 ];
 
 pub const NOTES: [Shape; 29] = [
@@ -159,6 +189,10 @@ pub const PATTERNS: [Shape; 4] = [
     ("a rule of 1 MB", |file| repeat(file, "*?[a-z]", 1_000_000)),
     ("rules with braces", |file| lines(file, 900_000, |_| "{a,{b,{c,{d,e}}}}*".repeat(20))),
 ];
+
+/// A short conversation of two services.
+pub const TALK: &str = "{\"mapping\":{\"a\":{\"message\":{\"author\":{\"role\":\"user\"},\"content\":{\"content_type\":\"text\",\"parts\":[\"x\"]}}}},\
+     \"chat_messages\":[{\"sender\":\"human\",\"text\":\"x\"}]}";
 
 fn heading() -> String {
     format!("# {}\n\n", "h".repeat(4 * MIB))

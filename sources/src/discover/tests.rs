@@ -90,6 +90,24 @@ fn transcripts_are_counted_with_their_size_and_the_time_of_the_newest() {
     assert!(place.newest.is_some_and(|newest| (now - 60_000..=now + 60_000).contains(&newest)), "{place:?}");
 }
 
+/// 44.11: the histories that agents leave in a project are found, from a folder below too.
+#[test]
+fn histories_in_a_project_are_found() {
+    let home = home(&[
+        "harbor/.git/HEAD",
+        "harbor/.specstory/history/a.md",
+        "harbor/.specstory/.what-is-this.md",
+        "harbor/api/.aider.chat.history.md",
+        "other/.specstory/history/b.md",
+    ]);
+    let folder = home.path().join("harbor/api");
+    let places = super::discover(&machine(&home), Some(&folder), &mut |_| {});
+    let places: Vec<_> = places.iter().map(|place| (below(&home, place), name(place.what), place.files)).collect();
+    let expected =
+        [place("harbor/.specstory/history", "specstory", 1), place("harbor/api/.aider.chat.history.md", "aider", 1)];
+    assert_eq!(places, expected);
+}
+
 #[test]
 fn a_variable_of_the_environment_moves_a_place_and_a_file_can_be_one() {
     let home = home(&["far/a.log", ".logs/b.log"]);

@@ -174,6 +174,7 @@ impl Transcript {
             session: record.session_id.owned().unwrap_or_else(|| self.session.clone()),
             role,
             text,
+            title: None,
             at: record.timestamp.time(),
             cwd: record.cwd.owned(),
             branch: record.git_branch.owned(),

@@ -336,6 +336,7 @@ impl State {
             session: self.parent.as_ref().unwrap_or(&self.session).clone(),
             role,
             text,
+            title: None,
             at,
             cwd: self.cwd.clone(),
             branch: self.branch.clone(),

@@ -200,10 +200,35 @@ pub fn render(batch: &Batch) -> String {
         let or_none = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".into());
         let at = turn.at.map_or_else(|| "-".into(), |at| jiff::Timestamp::from_millisecond(at).unwrap().to_string());
         writeln!(text, "{role} id={} session={} line={} at={at}", turn.id, turn.session, turn.lines.0).unwrap();
-        let (cwd, branch, model) = (or_none(&turn.cwd), or_none(&turn.branch), or_none(&turn.model));
+        // Of a file in a project, it is where the corpus is.
+        let cwd = or_none(&turn.cwd).replace(env!("CARGO_MANIFEST_DIR"), "");
+        let (branch, model) = (or_none(&turn.branch), or_none(&turn.model));
         writeln!(text, "  cwd={cwd} branch={branch} model={model} subagent={}", or_none(&turn.subagent)).unwrap();
+        turn.title.iter().for_each(|title| writeln!(text, "  title={title}").unwrap());
         turn.text.split('\n').for_each(|line| writeln!(text, "  |{line}").unwrap());
     }
     batch.skipped.0.iter().for_each(|(reason, count)| writeln!(text, "skipped {count} {reason}").unwrap());
     text
+}
+
+/// 44: a program that shares no code with the parsers counts the same messages, with their roles, lines and times.
+#[test]
+fn another_program_counts_the_same_messages() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/count.py");
+    let counted = std::process::Command::new("python3").arg("-B").arg(script).output();
+    let counted = counted.expect("python3, version 3.11 or newer, counts the messages of the corpus: install it");
+    assert!(counted.status.success(), "{}", String::from_utf8_lossy(&counted.stderr));
+    let mut found = String::new();
+    for format in ["chatgpt", "claude-ai", "specstory", "aider"].map(|name| super::by_name(name).unwrap()) {
+        for path in files(format) {
+            let below = path.strip_prefix(folder(format).parent().unwrap()).unwrap().to_str().unwrap();
+            for turn in format.read(&path, None).unwrap().turns {
+                let role = if turn.role == Role::User { "user" } else { "assistant" };
+                let at = turn.at.map_or_else(|| "-".to_owned(), |at| at.to_string());
+                writeln!(found, "{below}\t{role}\t{}\t{at}", turn.lines.0).unwrap();
+            }
+        }
+    }
+    let counted = String::from_utf8(counted.stdout).unwrap().replace("\r\n", "\n");
+    assert!(counted == found, "counted\n{counted}\nparsed\n{found}");
 }

@@ -108,6 +108,7 @@ fn read_lines(file: Foreign<'_>, since: Option<&super::Cursor>, batch: &mut Batc
                 session: session.to_string(),
                 role,
                 text,
+                title: None,
                 at: None,
                 cwd: None,
                 branch: None,

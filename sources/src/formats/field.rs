@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 
 use jiff::Timestamp;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 /// Elements of a list that are read. A line of brackets would otherwise take many times its size.
@@ -21,13 +21,15 @@ const MAX_LABEL: usize = 4 << 10;
 /// A value of whatever kind. An object is read as a `T`, of a list the texts and objects are kept.
 #[derive(Debug, Default)]
 pub enum Field<'a, T = IgnoredAny> {
-    /// It is absent, null or a fraction.
+    /// It is absent or null.
     #[default]
     Nothing,
     /// A text.
     Text(Cow<'a, str>),
     /// A whole number.
     Number(i64),
+    /// A number with a fraction.
+    Fraction(f64),
     /// True or false.
     Flag(bool),
     /// An object.
@@ -80,15 +82,36 @@ impl<T> Field<'_, T> {
             _ => None,
         }
     }
+
+    /// The time of a number of seconds, in Unix milliseconds.
+    pub fn time_of_seconds(&self) -> Option<i64> {
+        match self {
+            Field::Number(seconds) => seconds.checked_mul(1_000),
+            Field::Fraction(seconds) => Some((seconds * 1_000.0).round() as i64),
+            _ => None,
+        }
+    }
 }
 
 impl<'de: 'a, 'a, T: Deserialize<'de>> Deserialize<'de> for Field<'a, T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AnyKind(PhantomData))
+        AnyKind { is_element: false, field: PhantomData }.deserialize(deserializer)
     }
 }
 
-struct AnyKind<'a, T>(PhantomData<Field<'a, T>>);
+struct AnyKind<'a, T> {
+    /// Of a list: then a list is as good as absent, so that lists in lists take no memory.
+    is_element: bool,
+    field: PhantomData<Field<'a, T>>,
+}
+
+impl<'de: 'a, 'a, T: Deserialize<'de>> DeserializeSeed<'de> for AnyKind<'a, T> {
+    type Value = Field<'a, T>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
 
 impl<'de: 'a, 'a, T: Deserialize<'de>> Visitor<'de> for AnyKind<'a, T> {
     type Value = Field<'a, T>;
@@ -113,8 +136,8 @@ impl<'de: 'a, 'a, T: Deserialize<'de>> Visitor<'de> for AnyKind<'a, T> {
         Ok(i64::try_from(number).map_or(Field::Nothing, Field::Number))
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(Field::Nothing)
+    fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
+        Ok(Field::Fraction(number))
     }
 
     fn visit_bool<E>(self, flag: bool) -> Result<Self::Value, E> {
@@ -131,8 +154,8 @@ impl<'de: 'a, 'a, T: Deserialize<'de>> Visitor<'de> for AnyKind<'a, T> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         let mut kept = Vec::new();
-        while kept.len() < MAX_LIST {
-            match list.next_element()? {
+        while kept.len() < MAX_LIST && !self.is_element {
+            match list.next_element_seed(AnyKind { is_element: true, field: PhantomData })? {
                 Some(element @ (Field::Text(_) | Field::Object(_))) => kept.push(element),
                 Some(_) => (),
                 None => return Ok(Field::List(kept)),

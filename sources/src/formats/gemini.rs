@@ -254,6 +254,7 @@ impl Log {
                     session: session.clone(),
                     role,
                     text,
+                    title: None,
                     at: message.at,
                     cwd: cwd.clone(),
                     branch: None,

@@ -103,6 +103,7 @@ fn take(record: &Record<'_>, session: &str, batch: &mut Batch, line: u64) {
         session: session.to_owned(),
         role,
         text,
+        title: None,
         at: record.timestamp.time().or_else(|| inner?.timestamp.time()),
         cwd: record.cwd.owned(),
         branch: None,

@@ -211,6 +211,7 @@ fn turn(
         session: session.to_owned(),
         role,
         text,
+        title: None,
         at,
         cwd: None,
         branch: None,

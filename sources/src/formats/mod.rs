@@ -14,6 +14,13 @@
 //! | `goose.rs` | Goose, SQLite and JSONL |
 //! | `cursor.rs` | Cursor, its CLI and its IDE |
 //! | `gimli.rs` | plain `message` lines, as Gimli and others write them |
+//! | `chatgpt.rs` | ChatGPT's export |
+//! | `claude_ai.rs` | Claude.ai's export |
+//! | `specstory.rs` | SpecStory's histories of other agents |
+//! | `aider.rs` | aider |
+//! | `markdown.rs` | histories in Markdown |
+//! | `export.rs` | lists of conversations, in archives too |
+//! | `branch.rs` | the branch of a tree of messages that is read |
 //! | `transcript.rs` | what a parser does, and what it gives |
 //! | `root.rs` | the folder in which a session began |
 //! | `recognise.rs` | the format of a file, by its first records |
@@ -26,7 +33,11 @@
 //! | `clean.rs` | a message without what programs put into it, to search for what it says |
 //! | `corpus.rs`, `databases.rs` | tests of all formats on the files and scripts in `tests/corpus` |
 
+pub mod aider;
 pub mod blocks;
+mod branch;
+pub mod chatgpt;
+pub mod claude_ai;
 pub mod claude_code;
 pub mod clean;
 pub mod codex;
@@ -36,18 +47,23 @@ pub mod cursor;
 #[cfg(test)]
 mod databases;
 mod ending;
+mod export;
 pub mod field;
 pub mod gemini;
 pub mod gimli;
 pub mod goose;
 pub mod jsonl;
+mod markdown;
 pub mod openclaw;
 pub mod opencode;
 mod recognise;
 pub mod records;
 mod root;
+pub mod specstory;
 pub mod sqlite;
 mod transcript;
+
+use jiff::tz::TimeZone;
 
 pub use ending::last_turns;
 pub use recognise::recognise;
@@ -66,6 +82,10 @@ pub fn all() -> &'static [&'static dyn Format] {
         &goose::Goose,
         &cursor::CursorAgent,
         &gimli::Gimli,
+        &chatgpt::ChatGpt,
+        &claude_ai::ClaudeAi,
+        &specstory::SpecStory,
+        &aider::Aider { zone: TimeZone::system },
     ]
 }
 

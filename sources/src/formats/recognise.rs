@@ -8,13 +8,14 @@ use serde::Deserialize;
 use super::field::{Field, parse};
 use super::records::unpacked;
 use super::sqlite::Database;
+use super::{aider, export, specstory};
 use crate::foreign::Foreign;
 
 /// Bytes and lines at the beginning that are looked at; more bytes, if the first record is longer.
 const HEAD: [u64; 2] = [64 << 10, 2 << 20];
 const LINES: usize = 40;
 /// Endings of files that may be transcripts.
-const ENDINGS: [&str; 7] = ["jsonl", "json", "zst", "db", "sqlite", "vscdb", "ndjson"];
+const ENDINGS: [&str; 9] = ["md", "jsonl", "json", "zip", "zst", "db", "sqlite", "vscdb", "ndjson"];
 /// How a database begins.
 const SQLITE: &[u8] = b"SQLite format 3\0";
 /// The tables of databases, with a column that tells.
@@ -53,7 +54,35 @@ fn by_head(file: Foreign<'_>, ending: &str, most: u64) -> Option<&'static str> {
         let _broken = unpacked(BufReader::new(&*head))?.take(most).read_to_end(&mut plain);
         head = plain;
     }
-    of_lines(&head)
+    if ending == "zip" {
+        head = export::head_of_archive(file, most)?;
+    }
+    if ending == "md" {
+        return of_history(&String::from_utf8_lossy(&head));
+    }
+    let export = if ["json", "zip"].contains(&ending) { of_export(&head) } else { None };
+    export.or_else(|| of_lines(&head))
+}
+
+/// The program whose history it is.
+fn of_history(head: &str) -> Option<&'static str> {
+    match () {
+        () if specstory::is_history(head) => Some("specstory"),
+        () if aider::is_history(head) => Some("aider"),
+        () => None,
+    }
+}
+
+/// The service whose list of conversations, or whose conversation, it is.
+fn of_export(head: &[u8]) -> Option<&'static str> {
+    let has = |name: &str| memmem::find(head, name.as_bytes()).is_some();
+    let begin = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head).trim_ascii_start();
+    let is_list = begin.strip_prefix(b"[").is_some_and(|list| list.trim_ascii_start().starts_with(b"{"));
+    match is_list || begin.starts_with(b"{") {
+        true if has("\"chat_messages\"") && has("\"sender\"") => Some("claude-ai"),
+        true if has("\"mapping\"") && has("\"content_type\"") => Some("chatgpt"),
+        _ => None,
+    }
 }
 
 fn of_database(file: Foreign<'_>) -> Option<&'static str> {
@@ -160,7 +189,8 @@ mod tests {
         let mut count = 0;
         for format in all() {
             for file in corpus::files(*format).into_iter().chain(cursor_files(format.name())) {
-                let ending = if file.to_string_lossy().ends_with(".json") { "json" } else { "jsonl" };
+                let ending = file.extension().and_then(|ending| ending.to_str());
+                let ending = ending.filter(|ending| ["json", "md"].contains(ending)).unwrap_or("jsonl");
                 let copy = folder.path().join(format!("export {count}.{ending}"));
                 fs::copy(&file, &copy).unwrap();
                 assert_eq!(of(&copy), Some(format.name()), "{file:?}");

@@ -19,7 +19,7 @@ pub const UNREADABLE: &str = "unreadable";
 /// The reason for a record of a type that the parser does not know. The type itself is a text of the file, and is not kept.
 pub const UNKNOWN: &str = "unknown type";
 /// The reason for the rest of a file that has more than is read of one which cannot be read in parts.
-const TOO_LONG: &str = "rest of a file that is too long";
+pub const TOO_LONG: &str = "rest of a file that is too long";
 /// Bytes of turns that are read at once.
 const PART: usize = 32 << 20;
 /// The most that is read of a compressed file when it is unpacked, and of the file itself, in bytes.

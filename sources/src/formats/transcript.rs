@@ -16,6 +16,11 @@ pub trait Format: Send + Sync {
     /// The files and folders where the agent keeps its transcripts on this machine, whether they exist or not.
     fn places(&self, machine: &Machine) -> Vec<PathBuf>;
 
+    /// The files and folders of a project in which they are, whether they exist or not.
+    fn places_in(&self, _folder: &Path) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
     /// Whether a file below such a folder is a transcript, by its path alone.
     fn is_transcript(&self, path: &Path) -> bool;
 
@@ -110,6 +115,8 @@ pub struct Turn {
     pub role: Role,
     /// What was said.
     pub text: String,
+    /// The name of the session, with its first turn.
+    pub title: Option<String>,
     /// When, in Unix milliseconds.
     pub at: Option<i64>,
     /// The working folder.
@@ -127,7 +134,7 @@ pub struct Turn {
 impl Turn {
     /// About the bytes that it takes.
     pub fn size(&self) -> usize {
-        let labels = [&self.cwd, &self.branch, &self.model, &self.subagent];
+        let labels = [&self.title, &self.cwd, &self.branch, &self.model, &self.subagent];
         let labels: usize = labels.into_iter().flatten().map(String::len).sum();
         TURN + self.text.len() + self.id.len() + self.session.len() + labels
     }

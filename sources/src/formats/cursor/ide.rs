@@ -244,6 +244,7 @@ impl Reader<'_> {
             session: self.id.to_owned(),
             role,
             text,
+            title: None,
             at: bubble.created_at.time().or_else(|| bubble.timestamp.time()).and_then(time),
             cwd: cwd.clone(),
             branch: None,

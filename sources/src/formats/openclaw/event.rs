@@ -84,6 +84,7 @@ pub fn take(bytes: &[u8], session: &mut Session, batch: &mut Batch, line: u64, w
         session: session.id.clone(),
         role,
         text,
+        title: None,
         at: at.or(written),
         cwd: session.cwd.clone(),
         branch: None,

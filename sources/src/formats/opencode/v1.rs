@@ -107,6 +107,7 @@ fn add(database: &Database, row: &Row<'_>, parts: &str, line: u64, reader: &mut 
                 session: session.clone(),
                 role: if is_summary { Role::Summary } else { role },
                 text: said,
+                title: None,
                 at: at.and_then(time).or(number(row, 2)?.and_then(time)),
                 cwd: label(row, 5)?,
                 branch: None,

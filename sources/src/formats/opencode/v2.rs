@@ -95,6 +95,7 @@ fn add(row: &Row<'_>, line: u64, reader: &mut Reader) -> Result<(), ReadError> {
                 session: session.clone(),
                 role,
                 text: said,
+                title: None,
                 at: at.and_then(time).or(number(row, 2)?.and_then(time)),
                 cwd: label(row, 5)?,
                 branch: None,
