@@ -141,6 +141,8 @@ fn questions_about_an_export_are_answered() {
             ("free port of the Austrian monarchy", "free port since 1719"),
         ],
     );
+    // Only its title says what it is about.
+    ask(&engine, &[("the wedding", "speech for my sister")]);
 }
 
 /// 44: an Obsidian vault.

@@ -36,8 +36,11 @@ pub fn branch(links: &[Link<'_>], last: Option<&str>) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    fn of(links: &[(&str, &str, i64)], last: Option<&str>) -> String {
-        let link = |&(id, parent, at)| Link { id, parent: (parent != "").then_some(parent), at: Some(at) };
+    fn of(links: &[(&'static str, &'static str, i64)], last: Option<&str>) -> String {
+        let link = |&(id, parent, at): &(_, &'static str, _)| {
+            let parent = (!parent.is_empty()).then_some(parent);
+            Link { id, parent, at: Some(at) }
+        };
         let links: Vec<_> = links.iter().map(link).collect();
         branch(&links, last).into_iter().map(|number| links[number].id).collect()
     }

@@ -393,7 +393,7 @@ mod tests {
         assert_eq!((again.turns.len(), again.more, &again.cursor), (0, false, &last.cursor));
         archive(&path, &[("conversations.json", &list(&[1, 5]))]);
         let changed = ChatGpt.read(&path, Some(&last.cursor)).unwrap();
-        assert_eq!((texts(&[changed.clone()]), changed.whole), (vec!["message 1", "message 5"], true));
+        assert_eq!((texts(std::slice::from_ref(&changed)), changed.whole), (vec!["message 1", "message 5"], true));
         fs::write(&path, "no archive").unwrap();
         let broken = ChatGpt.read(&path, None).unwrap();
         assert_eq!((broken.turns.len(), broken.whole, broken.skipped.0[UNREADABLE]), (0, false, 1));
@@ -420,7 +420,7 @@ mod tests {
         let path = folder.path().join("conversations.json");
         fs::write(&path, format!("[{},{}", conversation(1), &conversation(2)[..40])).unwrap();
         let batch = ChatGpt.read(&path, None).unwrap();
-        assert_eq!((texts(&[batch.clone()]), batch.whole), (vec!["message 1"], false));
+        assert_eq!((texts(std::slice::from_ref(&batch)), batch.whole), (vec!["message 1"], false));
         assert_eq!(batch.skipped.0[UNREADABLE], 1);
     }
 }

@@ -245,7 +245,7 @@ impl<R: Read> List<R> {
 
     /// Passes the next conversation on. False at the end, and where there is none: that is counted.
     fn next(&mut self, batch: &mut Batch, take: &mut dyn FnMut(&Conversation<'_>, &mut Batch)) -> io::Result<bool> {
-        match self.to_next()? {
+        match self.skip_to_next()? {
             Some(b'{') => {}
             None | Some(b']') => return Ok(false),
             Some(_) => {
@@ -254,7 +254,7 @@ impl<R: Read> List<R> {
             }
         }
         let first = self.line + 1;
-        match self.to_end()? {
+        match self.read_object()? {
             None => {
                 batch.skipped.count(UNREADABLE);
                 return Ok(false);
@@ -271,7 +271,7 @@ impl<R: Read> List<R> {
     }
 
     /// Goes to what is not between two conversations.
-    fn to_next(&mut self) -> io::Result<Option<u8>> {
+    fn skip_to_next(&mut self) -> io::Result<Option<u8>> {
         loop {
             let available = self.reader.fill_buf()?;
             let end = available.iter().position(|byte| !BETWEEN.contains(byte));
@@ -285,7 +285,7 @@ impl<R: Read> List<R> {
     }
 
     /// Reads to the end of an object. False if it is too long, nothing if it has no end.
-    fn to_end(&mut self) -> io::Result<Option<bool>> {
+    fn read_object(&mut self) -> io::Result<Option<bool>> {
         self.conversation.clear();
         let (mut depth, mut is_text, mut is_escaped, mut length) = (0_u64, false, false, 0);
         loop {
