@@ -62,6 +62,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memorist_engine::config::ModelSource;
+use tokio::time::sleep;
 
 use crate::args::{ProfileName, Serve};
 use crate::exit::{Failure, Kind, Outcome};
@@ -70,6 +71,9 @@ use crate::settings::Settings;
 use clients::Clients;
 pub use stdio::note_parent;
 use watching::Watching;
+
+/// How long a server that ends waits for the store to open, to report one that cannot be.
+const OPENING_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Serves until the client goes away or a signal stops it.
 pub fn serve(settings: Settings, args: Serve) -> Outcome {
@@ -141,10 +145,21 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
         server.serve(clients, has_tokens, access, settings.output, stop).await
     };
     // A store that cannot be opened ends the server: a client shows that better than a tool that always fails.
+    tokio::pin!(opened);
     let served = tokio::select! {
         biased;
-        Err(failure) = opened => Err(failure),
+        Err(failure) = &mut opened => Err(failure),
         served = serving => served,
+    };
+    let served = match served {
+        // A client that leaves at once may be faster than the store.
+        Ok(()) => tokio::select! {
+            biased;
+            Err(failure) = opened => Err(failure),
+            _ = dispatcher.opened() => Ok(()),
+            () = sleep(OPENING_TIMEOUT) => Ok(()),
+        },
+        failed => failed,
     };
     #[cfg(unix)]
     if let Some(hooks) = hooks {
