@@ -10,6 +10,8 @@ use super::types::{Access, Memory, Report};
 
 const ENTRIES: &str = "memory_entries";
 const LOG: &str = "memory_access_log";
+/// The source of what its indexer has read. The files are there: what is read of them stays true, and a copy does not.
+const INDEXER: &str = "file-index";
 
 /// The columns of an entry. Its hash is made again.
 const COLUMNS: [&str; 14] = [
@@ -39,6 +41,10 @@ pub fn read<E>(files: &StoreFiles, out: &mut Out<'_, E>) -> Outcome<E> {
     let entries = database.needed_table(System::Mudpuppy, ENTRIES)?;
     let log = database.table(LOG)?;
     entries.each(&["id"], |row| {
+        if row.get("source").as_str() == Some(INDEXER) {
+            out.report.count("texts of indexed files (add their folder with `memorist source add`)");
+            return Ok(());
+        }
         let mut memory = entry(row, &mut out.report);
         if let Some(log) = &log {
             memory.accesses = accesses(log, row, &mut out.report)?;

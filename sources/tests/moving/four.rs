@@ -42,13 +42,10 @@ fn mudpuppy() {
             updated_at: Some(1_738_540_800_000),
             ..with_times(Memory::new("3", "An odd one"))
         },
-        Memory {
-            source: "file-index".into(),
-            tags: tags(&["notes.md"]),
-            ..with_times(Memory::new("7", "# Notes of a file"))
-        },
     ];
     let not_brought = counts([
+        // 45.3.
+        ("texts of indexed files (add their folder with `memorist source add`)", 1),
         ("access log rows of memories that are gone", 2),
         ("accesses of other types than get and search (kept as search)", 1),
         ("confidences outside 0 to 1 (the nearest was taken)", 1),
