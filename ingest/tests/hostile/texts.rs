@@ -46,11 +46,19 @@ pub const SYNCED_LINES: [Shape; 5] = [
     }),
 ];
 
+/// Lists of objects, each in the last object of the list around it.
+fn nested(file: &Path, begin: &str) {
+    let list = format!("{begin}[{}", "{},".repeat(90_000));
+    fs::write(file, format!("{}{}\n", list.repeat(60), "{}]}".repeat(60))).unwrap();
+}
+
 /// A short turn of codex.
 const OF_CODEX: &str =
     "{\"type\":\"response_item\",\"payload\":{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"text\":\"x\"}]}}";
 
-pub const LINES: [Shape; 10] = [
+pub const LINES: [Shape; 12] = [
+    ("messages in messages of messages", |file| nested(file, "{\"messages\":")),
+    ("what is set in what is set", |file| nested(file, "{\"$set\":")),
     ("marks of blocks", |file| {
         let begin = "{\"type\":\"user\",\"role\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"";
         surround(file, begin, "<system-reminder>\\nx\\n</system-reminder>\\n<system-reminder>\\n", 4 * MIB, "\"}}\n");

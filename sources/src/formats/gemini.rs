@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::field::{Field, MAX_LIST, label, parse};
 use super::jsonl::Lines;
@@ -89,7 +90,7 @@ fn read_object(file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadE
         return Ok(batch);
     }
     let (bytes, mut mended) = (opened.read_all()?, Vec::new());
-    let Some(record) = parse::<Record>(&bytes, &mut mended) else {
+    let Some(record) = parse::<Line>(&bytes, &mut mended) else {
         batch.skipped.count(UNREADABLE);
         return Ok(batch);
     };
@@ -107,9 +108,18 @@ fn read_object(file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadE
 }
 
 /// A line of any kind.
+type Line<'a> = Record<'a, Field<'a, Record<'a>>, Field<'a, Set<'a>>>;
+/// What is set at once. It has messages, and they have none: messages in messages would take memory at each level.
+type Set<'a> = Record<'a, Field<'a, Record<'a>>>;
+
+/// What lines, what they set and messages have; a message has neither of the last two.
 #[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Record<'a> {
+#[serde(
+    default,
+    rename_all = "camelCase",
+    bound(deserialize = "M: Deserialize<'de> + Default, S: Deserialize<'de> + Default")
+)]
+struct Record<'a, M = IgnoredAny, S = IgnoredAny> {
     #[serde(borrow)]
     id: Field<'a>,
     #[serde(rename = "type")]
@@ -121,9 +131,9 @@ struct Record<'a> {
     display_content: Content<'a>,
     session_id: Field<'a>,
     directories: Field<'a>,
-    messages: Box<Field<'a, Record<'a>>>,
+    messages: M,
     #[serde(rename = "$set")]
-    set: Box<Field<'a, Record<'a>>>,
+    set: S,
     #[serde(rename = "$rewindTo")]
     rewind_to: Field<'a>,
 }
@@ -152,7 +162,7 @@ struct Message {
 }
 
 impl Message {
-    fn of(record: &Record<'_>, line: u64, skipped: &mut Skipped) -> Self {
+    fn of<M, S>(record: &Record<'_, M, S>, line: u64, skipped: &mut Skipped) -> Self {
         let said = match record.kind.text() {
             Some("user") => user(record, skipped).map(|text| (Role::User, text)),
             // Files of the first versions say `model`.
@@ -167,7 +177,7 @@ impl Message {
     }
 }
 
-fn user(record: &Record<'_>, skipped: &mut Skipped) -> Result<String, &'static str> {
+fn user<M, S>(record: &Record<'_, M, S>, skipped: &mut Skipped) -> Result<String, &'static str> {
     let content = match &record.display_content {
         Field::Nothing => &record.content,
         shown => shown,
@@ -183,7 +193,7 @@ fn user(record: &Record<'_>, skipped: &mut Skipped) -> Result<String, &'static s
 }
 
 impl Log {
-    fn take(&mut self, record: Record<'_>, batch: &mut Batch, line: u64) {
+    fn take(&mut self, record: Line<'_>, batch: &mut Batch, line: u64) {
         if let Some(id) = record.rewind_to.owned() {
             return self.rewind(&id);
         }
@@ -196,7 +206,7 @@ impl Log {
             None => return batch.skipped.count(UNKNOWN),
         }
         let messages = record.set.object().map_or(&record.messages, |set| &set.messages);
-        if let Field::List(messages) = &**messages {
+        if let Field::List(messages) = messages {
             self.is_cut |= messages.len() >= MAX_LIST;
             if record.set.object().is_some() {
                 self.rewind("");
@@ -210,7 +220,7 @@ impl Log {
         }
     }
 
-    fn session(&mut self, record: &Record<'_>) {
+    fn session<M, S>(&mut self, record: &Record<'_, M, S>) {
         let session = record.session_id.owned().filter(|id| id.len() <= MAX_ID);
         self.session = session.or(self.session.take());
         self.directory = record.directories.elements().first().and_then(Field::owned).or(self.directory.take());
