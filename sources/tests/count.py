@@ -11,19 +11,9 @@ import sys
 from datetime import datetime
 from pathlib import Path
 
+from count_agents import AGENTS, millis, typed
+
 CORPUS = Path(__file__).resolve().parent / "corpus"
-BLOCK = re.compile(r"\A\s*<(system-reminder|memorist-recall|relevant-memories)\b[^>]*>.*?</\1>\s*", re.S)
-
-
-def millis(text):
-    return round(datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() * 1000 // 1)
-
-
-def typed(text):
-    """What is left of a text without blocks of programs before it."""
-    while BLOCK.match(text):
-        text = BLOCK.sub("", text, count=1)
-    return text.strip()
 
 
 def conversations(path):
@@ -134,7 +124,7 @@ def aider(path):
     yield from found
 
 
-FILES = {
+FILES = AGENTS | {
     "chatgpt": ("**/conversations*.json", chatgpt),
     "claude_ai": ("**/conversations*.json", claude_ai),
     "specstory": ("**/*.md", specstory),
@@ -144,7 +134,8 @@ FILES = {
 
 def main():
     for folder, (pattern, count) in FILES.items():
-        for path in sorted((CORPUS / folder).glob(pattern)):
+        paths = (CORPUS / folder).glob(pattern)
+        for path in sorted(path for path in paths if path.suffix not in (".turns", ".bak")):
             for role, line, at in count(path):
                 print(path.relative_to(CORPUS).as_posix(), role, line, at, sep="\t")
 

@@ -219,11 +219,13 @@ fn another_program_counts_the_same_messages() {
     let counted = counted.expect("python3, version 3.11 or newer, counts the messages of the corpus: install it");
     assert!(counted.status.success(), "{}", String::from_utf8_lossy(&counted.stderr));
     let mut found = String::new();
-    for format in ["chatgpt", "claude-ai", "specstory", "aider"].map(|name| super::by_name(name).unwrap()) {
+    let agents = ["claude-code", "codex", "cursor", "gemini", "gimli", "goose", "openclaw"];
+    let others = ["chatgpt", "claude-ai", "specstory", "aider"];
+    for format in agents.into_iter().chain(others).map(|name| super::by_name(name).unwrap()) {
         for path in files(format) {
             let below = path.strip_prefix(folder(format).parent().unwrap()).unwrap().to_str().unwrap();
             for turn in format.read(&path, None).unwrap().turns {
-                let role = if turn.role == Role::User { "user" } else { "assistant" };
+                let role = format!("{:?}", turn.role).to_lowercase();
                 let at = turn.at.map_or_else(|| "-".to_owned(), |at| at.to_string());
                 writeln!(found, "{below}\t{role}\t{}\t{at}", turn.lines.0).unwrap();
             }

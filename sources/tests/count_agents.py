@@ -1,0 +1,229 @@
+"""Counts the messages of agents' transcripts of lines, for `count.py`, with no code of the parsers."""
+
+import json
+import re
+from datetime import datetime
+
+BLOCK = re.compile(r"\A\s*<(system-reminder|memorist-recall|relevant-memories)\b[^>]*>.*?</\1>\s*", re.S)
+ROLES = ("user", "assistant")
+
+
+def millis(text):
+    return round(datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() * 1000 // 1)
+
+
+def typed(text):
+    """What is left of a text without blocks of programs before it."""
+    while BLOCK.match(text):
+        text = BLOCK.sub("", text, count=1)
+    return text.strip()
+
+
+def time(*values):
+    """The first of the values that is a time."""
+    for value in values:
+        if isinstance(value, int):
+            return value
+        try:
+            return millis(value)
+        except (TypeError, AttributeError, ValueError):
+            pass
+    return "-"
+
+
+def records(path):
+    """The objects of a file of lines, each with its line."""
+    for number, line in enumerate(path.read_bytes().decode(errors="replace").split("\n"), 1):
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict):
+            yield number, record
+
+
+def texts(content):
+    """The texts of a message, without what is thought and what tools do."""
+    kinds = (None, "text", "input_text", "output_text")
+    for part in content if isinstance(content, list) else [content]:
+        if isinstance(part, dict):
+            part = part.get("text") if part.get("type") in kinds and not part.get("thought") else None
+        if isinstance(part, str) and part.strip():
+            yield part
+
+
+def member(record, name):
+    """An object in an object; an empty one, if there is none."""
+    found = record.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def goose(path):
+    for line, record in records(path):
+        shown = member(record, "metadata")
+        is_seen, is_sent = shown.get("userVisible", True), shown.get("agentVisible", True)
+        if record.get("role") in ROLES and any(texts(record.get("content"))) and (is_seen or is_sent):
+            at = record["created"] * 1000 if isinstance(record.get("created"), int) else "-"
+            yield record["role"] if is_seen else "summary", line, at
+
+
+def cursor(path):
+    for line, record in records(path):
+        said = "\n".join(texts(member(record, "message").get("content")))
+        if record.get("role") == "user" and "<user_query>" not in said:
+            said = re.sub(r"<(\w+)>.*?</\1>", "", said, flags=re.S)
+        if record.get("role") in ROLES and said.strip():
+            yield record["role"], line, "-"
+
+
+def gimli(path):
+    for line, record in records(path):
+        message = member(record, "message") or record
+        said = any(typed(text) for text in texts(message.get("content")))
+        if record.get("type", "message") == "message" and message.get("role") in ROLES and said:
+            yield message["role"], line, time(record.get("timestamp"), message.get("timestamp"))
+
+
+def openclaw(path):
+    machine = r"Read HEARTBEAT\.md|HEARTBEAT_OK|NO_REPLY|\[cron:|System:|\[Inter-session message"
+    for line, record in records(path):
+        message = member(record, "message")
+        at = time(record.get("timestamp"), message.get("timestamp"))
+        if record.get("type") in ("compaction", "branch_summary") and isinstance(record.get("summary"), str):
+            yield "summary", line, at
+        if record.get("type") != "message" or message.get("role") not in ROLES:
+            continue
+        if member(message, "provenance").get("kind") in ("inter_session", "internal_system"):
+            continue
+        said = [typed(text) for text in texts(message.get("content"))]
+        if any(text and not re.match(machine, text) for text in said):
+            yield message["role"], line, at
+
+
+def gemini(path):
+    kept = {}
+    if path.suffix == ".json":
+        messages = json.loads(path.read_text(encoding="utf-8"))["messages"]
+        kept = {number: (message, number) for number, message in enumerate(messages, 1)}
+    for line, record in records(path) if path.suffix == ".jsonl" else ():
+        if back := record.get("$rewindTo"):
+            names = list(kept)
+            for name in names[names.index(back) if back in kept else 0 :]:
+                del kept[name]
+        elif "id" in record:
+            kept[record["id"]] = record, line
+        elif isinstance(every := member(record, "$set").get("messages"), list):
+            kept = {one["id"]: (one, line) for one in every if one and "id" in one}
+    for message, line in kept.values():
+        said = list(texts(message.get("displayContent") or message.get("content")))
+        role = {"user": "user", "gemini": "assistant", "model": "assistant"}.get(message["type"])
+        if role == "user":
+            said = [text for text in said if not re.match(r"/|\?|<session_context>|<hook_context>", text)]
+        if role and said:
+            yield role, line, time(message.get("timestamp"))
+
+
+def claude_code(path):
+    ide = re.compile(r"<(ide_\w+)>.*?</\1>", re.S)
+    machine = r"<(local-command-\w+|bash-\w+|task-notification|teammate-message)|\[Request interrupted by user[^\]]*\]\Z"
+    no = "The user doesn't want to proceed with this tool use."
+    for line, record in records(path):
+        message = member(record, "message")
+        content = message.get("content")
+        blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+        role = record.get("type")
+        said = []
+        if role == "user" and not record.get("isMeta"):
+            said = [typed(ide.sub("", text)) for text in texts(content)]
+            said = [text for text in said if not re.match(machine, text)]
+            for block in blocks:
+                for text in texts(block.get("content")) if block["type"] == "tool_result" else ():
+                    if text.startswith(no):
+                        said += re.findall(r"(?:the user said:|reason for the rejection:)\s*(.+)", text)
+            said += member(member(record, "toolUseResult"), "answers").values()
+            role = "summary" if record.get("isCompactSummary") else role
+        elif role == "assistant" and not record.get("isApiErrorMessage"):
+            said = list(texts(content))
+            said += [block["name"] for block in blocks if block.get("name") in ("AskUserQuestion", "ExitPlanMode")]
+        elif role == "attachment" and not member(record, "attachment").get("isMeta"):
+            queued = record["attachment"]
+            is_human = member(queued, "origin").get("kind", "human") == "human"
+            if queued["type"] == "queued_command" and queued["commandMode"] == "prompt" and is_human:
+                role, said = "user", list(texts(queued["prompt"]))
+        elif role == "system" and "<command-name>" in record["content"]:
+            role, said = "user", [record["content"]]
+        if any(said):
+            yield role, line, time(record.get("timestamp"))
+
+
+PLAN = re.compile(r"<proposed_plan>.*?</proposed_plan>", re.S)
+OF_PROGRAM = re.compile(r"\s*(# AGENTS\.md instructions|<(environment_context|user_instructions|turn_aborted|user_action)>)")
+
+
+def copied(every):
+    """The lines of a Codex rollout that are another session's."""
+    metas = [(line, record["payload"]) for line, record in every if record.get("type") == "session_meta"]
+    start = metas[0][1].get("subagent_history_start_ordinal") if metas else None
+    if start is not None:
+        return {line for line, record in every if record.get("ordinal", line - 1) < start}
+    if len(metas) < 2 or metas[1][1]["id"] == metas[0][1]["id"]:
+        return set()
+    begun = metas[0][1]["id"]
+    own = [line for line, record in every if member(record, "payload").get("turn_id", "").startswith(begun[:11])]
+    at = time(every[0][1]["timestamp"])
+    return {line for line, record in every if (line < own[0] if own else time(record.get("timestamp")) < at + 1000)}
+
+
+def codex(path):
+    every = list(records(path))
+    others = copied(every)
+    header = every[0][1].get("timestamp")
+    # What the agent said since the last message of the user: by an event alone, and by a message alone.
+    events, items, asked = [], [], set()
+    plain = lambda text: " ".join(PLAN.sub("", text).split())
+    for line, record in every:
+        is_bare = "payload" not in record
+        item = record if is_bare else member(record, "payload")
+        kind = record.get("type") if is_bare or record["type"] != "response_item" else item.get("type")
+        at = time(header if is_bare else record.get("timestamp"))
+        said = list(texts(item.get("content")))
+        if line in others:
+            continue
+        if kind == "compacted" and item["message"]:
+            yield "summary", line, at
+        elif kind == "message" and item.get("role") == "user":
+            if any(not OF_PROGRAM.match(text) for text in said):
+                events, items = [], []
+                yield "user", line, at
+        elif kind == "message" and item.get("role") == "assistant" and said:
+            whole = "\n\n".join(said)
+            same = next((text for text in events if plain(text) == plain(whole)), None)
+            if same is not None:
+                events.remove(same)
+            else:
+                items += said
+            if same is None or bool(PLAN.search(same)) != bool(PLAN.search(whole)):
+                yield "assistant", line, at
+        elif kind == "event_msg" and item.get("type") == "agent_message":
+            same = next((text for text in items if plain(text) == plain(item["message"])), None)
+            if same is not None:
+                items.remove(same)
+            else:
+                events.append(item["message"])
+                yield "assistant", line, at
+        elif kind == "function_call" and item["name"] == "request_user_input" and item["arguments"].startswith("{"):
+            asked.add(item["call_id"])
+            yield "assistant", line, at
+        elif kind == "function_call_output" and item["call_id"] in asked and '"answers":["' in item["output"]:
+            yield "user", line, at
+
+
+AGENTS = {
+    "claude_code": ("**/*.jsonl", claude_code),
+    "codex": ("**/*.jsonl", codex),
+    "cursor": ("**/*.jsonl", cursor),
+    "gemini": ("**/chats/**/[es][xe]*.json*", gemini),
+    "gimli": ("**/sessions/*.jsonl", gimli),
+    "goose": ("**/*.jsonl", goose),
+    "openclaw": ("**/[A-Z].jsonl*", openclaw),
+}
