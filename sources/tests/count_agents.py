@@ -156,6 +156,16 @@ def claude_code(path):
             yield role, line, time(record.get("timestamp"))
 
 
+def copilot(path):
+    for line, record in records(path):
+        data = member(record, "data")
+        said = data.get("summaryContent") if record.get("type") == "session.compaction_complete" else data.get("content")
+        kinds = {"user.message": "user", "assistant.message": "assistant", "session.compaction_complete": "summary"}
+        is_skill = str(data.get("source")).startswith("skill-")
+        if record.get("type") in kinds and isinstance(said, str) and typed(said) and not is_skill:
+            yield kinds[record["type"]], line, time(record.get("timestamp"))
+
+
 PLAN = re.compile(r"<proposed_plan>.*?</proposed_plan>", re.S)
 OF_PROGRAM = re.compile(r"\s*(# AGENTS\.md instructions|<(environment_context|user_instructions|turn_aborted|user_action)>)")
 
@@ -221,6 +231,7 @@ def codex(path):
 AGENTS = {
     "claude_code": ("**/*.jsonl", claude_code),
     "codex": ("**/*.jsonl", codex),
+    "copilot": ("**/*.jsonl", copilot),
     "cursor": ("**/*.jsonl", cursor),
     "gemini": ("**/chats/**/[es][xe]*.json*", gemini),
     "gimli": ("**/sessions/*.jsonl", gimli),

@@ -63,7 +63,7 @@ const LARGE: [&str; 7] =
 
 /// Every one.
 #[rustfmt::skip] // one a line
-pub const ALL: [Parser; 44] = [
+pub const ALL: [Parser; 45] = [
     parser("claude-code", "0f8fad5b-d9cb-469f-a165-70867728950e.jsonl", Kind::Lines, |_, file| transcript("claude-code", file)),
     parser("codex", "rollout-a.jsonl", Kind::Lines, |_, file| transcript("codex", file)),
     parser("codex, packed", "rollout-a.jsonl.zst", Kind::Packed, |_, file| transcript("codex", file)),
@@ -79,6 +79,7 @@ pub const ALL: [Parser; 44] = [
     parser("goose, a database", "sessions/sessions.db", Kind::Database, |_, file| transcript("goose", file)),
     parser("cursor", "agent-transcripts/a.jsonl", Kind::Lines, |_, file| transcript("cursor", file)),
     parser("cursor, a database", "globalStorage/state.vscdb", Kind::Database, |_, file| transcript("cursor", file)),
+    parser("copilot", "session-state/a.jsonl", Kind::Lines, |_, file| transcript("copilot", file)),
     parser("gimli", "sessions/a.jsonl", Kind::Lines, |_, file| transcript("gimli", file)),
     parser("chatgpt", "conversations.json", Kind::Json, |_, file| transcript("chatgpt", file)),
     parser("chatgpt, an archive", "export.zip", Kind::Archive, |_, file| transcript("chatgpt", file)),

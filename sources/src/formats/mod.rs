@@ -13,6 +13,7 @@
 //! | `opencode.rs` | opencode |
 //! | `goose.rs` | Goose, SQLite and JSONL |
 //! | `cursor.rs` | Cursor, its CLI and its IDE |
+//! | `copilot.rs` | GitHub Copilot CLI |
 //! | `gimli.rs` | plain `message` lines, as Gimli and others write them |
 //! | `chatgpt.rs` | ChatGPT's export |
 //! | `claude_ai.rs` | Claude.ai's export |
@@ -41,6 +42,7 @@ pub mod claude_ai;
 pub mod claude_code;
 pub mod clean;
 pub mod codex;
+pub mod copilot;
 #[cfg(test)]
 mod corpus;
 pub mod cursor;
@@ -86,6 +88,7 @@ pub fn all() -> &'static [&'static dyn Format] {
         &claude_ai::ClaudeAi,
         &specstory::SpecStory,
         &aider::Aider { zone: TimeZone::system },
+        &copilot::Copilot,
     ]
 }
 

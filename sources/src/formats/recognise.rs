@@ -102,6 +102,7 @@ struct Shape<'a> {
     content: Field<'a>,
     message: Field<'a>,
     payload: Field<'a>,
+    data: Field<'a>,
     timestamp: Field<'a>,
     created: Field<'a>,
     uuid: Field<'a>,
@@ -148,6 +149,7 @@ fn of_record(shape: &Shape<'_>, line: &[u8]) -> Option<Guess> {
             let of_claude = [&shape.uuid, &shape.session_id, &shape.leaf_uuid, &shape.message_id];
             ("claude-code", of_claude.iter().any(|field| has(field)))
         }
+        Some("session.start" | "user.message" | "assistant.message") if is_object(&shape.data) => ("copilot", true),
         Some("session") if has(&shape.id) => ("openclaw", false),
         // It may be null.
         Some("message") if is_object(&shape.message) && memmem::find(line, b"\"parentId\"").is_some() => {

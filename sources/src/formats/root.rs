@@ -17,6 +17,7 @@ struct Record<'a> {
     #[serde(borrow)]
     cwd: Field<'a>,
     payload: Field<'a, Payload<'a>>,
+    data: Field<'a, Data<'a>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -24,6 +25,13 @@ struct Record<'a> {
 struct Payload<'a> {
     #[serde(borrow)]
     cwd: Field<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Data<'a> {
+    #[serde(borrow)]
+    context: Field<'a, Payload<'a>>,
 }
 
 /// The first working folder that a transcript of lines names.
@@ -36,6 +44,7 @@ pub fn first_folder(file: Foreign<'_>) -> Option<String> {
     head.split(|&byte| byte == b'\n').find_map(|line| {
         let mut mended = Vec::new();
         let record: Record = parse(line, &mut mended)?;
-        record.cwd.owned().or_else(|| record.payload.object()?.cwd.owned())
+        let of = record.payload.object().or_else(|| record.data.object()?.context.object());
+        record.cwd.owned().or_else(|| of?.cwd.owned())
     })
 }
