@@ -166,6 +166,37 @@ def copilot(path):
             yield kinds[record["type"]], line, time(record.get("timestamp"))
 
 
+def vscode_chat(path):
+    requests = []
+    if path.suffix == ".json":
+        every = json.loads(path.read_text(encoding="utf-8"))["requests"]
+        requests = [(request, 1, 1) for request in every if request]
+    for line, record in records(path) if path.suffix == ".jsonl" else ():
+        kind, where, new = record.get("kind"), record.get("k"), record.get("v")
+        if kind == 0:
+            requests, new = [], new["requests"]
+        if kind == 0 or where == ["requests"]:
+            del requests[record.get("i", 0 if kind == 1 else len(requests)) :]
+            requests += [(request, line, line) for request in new if isinstance(request, dict)]
+        elif kind and where and where[0] == "requests" and where[2:] == ["response"] and where[1] < len(requests):
+            request, first, begun = requests[where[1]]
+            old = request.get("response") or []
+            old = old[: 0 if kind == 1 else record.get("i", len(old))]
+            requests[where[1]] = request | {"response": old + new}, first, begun if any(prose(old)) else line
+    for request, first, begun in requests:
+        message = request.get("message")
+        if typed(message if isinstance(message, str) else member(request, "message").get("text") or ""):
+            yield "user", first, time(request.get("timestamp"))
+        if any(prose(request.get("response") or [])):
+            yield "assistant", begun, time(request.get("timestamp"))
+
+
+def prose(parts):
+    for part in (part for part in parts if isinstance(part, dict)):
+        names = {None: part.get("value"), "markdownContent": member(part, "content").get("value")}
+        yield (names | {"inlineReference": part.get("name")}).get(part.get("kind"))
+
+
 PLAN = re.compile(r"<proposed_plan>.*?</proposed_plan>", re.S)
 OF_PROGRAM = re.compile(r"\s*(# AGENTS\.md instructions|<(environment_context|user_instructions|turn_aborted|user_action)>)")
 
@@ -237,4 +268,5 @@ AGENTS = {
     "gimli": ("**/sessions/*.jsonl", gimli),
     "goose": ("**/*.jsonl", goose),
     "openclaw": ("**/[A-Z].jsonl*", openclaw),
+    "vscode_chat": ("**/chatSessions/*.json*", vscode_chat),
 }

@@ -63,7 +63,7 @@ const LARGE: [&str; 7] =
 
 /// Every one.
 #[rustfmt::skip] // one a line
-pub const ALL: [Parser; 45] = [
+pub const ALL: [Parser; 48] = [
     parser("claude-code", "0f8fad5b-d9cb-469f-a165-70867728950e.jsonl", Kind::Lines, |_, file| transcript("claude-code", file)),
     parser("codex", "rollout-a.jsonl", Kind::Lines, |_, file| transcript("codex", file)),
     parser("codex, packed", "rollout-a.jsonl.zst", Kind::Packed, |_, file| transcript("codex", file)),
@@ -80,6 +80,9 @@ pub const ALL: [Parser; 45] = [
     parser("cursor", "agent-transcripts/a.jsonl", Kind::Lines, |_, file| transcript("cursor", file)),
     parser("cursor, a database", "globalStorage/state.vscdb", Kind::Database, |_, file| transcript("cursor", file)),
     parser("copilot", "session-state/a.jsonl", Kind::Lines, |_, file| transcript("copilot", file)),
+    parser("vscode-chat", "chatSessions/a.jsonl", Kind::Lines, |_, file| transcript("vscode-chat", file)),
+    parser("vscode-chat, an object", "chatSessions/a.json", Kind::Json, |_, file| transcript("vscode-chat", file)),
+    parser("vscode-chat, the folder", "workspace.json", Kind::Small, vscode_folder),
     parser("gimli", "sessions/a.jsonl", Kind::Lines, |_, file| transcript("gimli", file)),
     parser("chatgpt", "conversations.json", Kind::Json, |_, file| transcript("chatgpt", file)),
     parser("chatgpt, an archive", "export.zip", Kind::Archive, |_, file| transcript("chatgpt", file)),
@@ -173,6 +176,13 @@ fn gemini(project: &Path) {
     fs::create_dir_all(chat.parent().unwrap()).unwrap();
     fs::write(&chat, "{\"id\":\"1\",\"type\":\"user\",\"content\":\"x\"}\n").unwrap();
     assert_eq!(formats::by_name("gemini").unwrap().read(&chat, None).unwrap().turns.len(), 1);
+}
+
+fn vscode_folder(folder: &Path, _: &Path) {
+    let chat = folder.join("chatSessions/a.json");
+    fs::create_dir_all(chat.parent().unwrap()).unwrap();
+    fs::write(&chat, "{\"requests\":[{\"message\":{\"text\":\"x\"}}]}").unwrap();
+    assert_eq!(formats::by_name("vscode-chat").unwrap().read(&chat, None).unwrap().turns.len(), 1);
 }
 
 /// Cuts a note into chunks.

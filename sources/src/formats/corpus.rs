@@ -219,7 +219,7 @@ fn another_program_counts_the_same_messages() {
     let counted = counted.expect("python3, version 3.11 or newer, counts the messages of the corpus: install it");
     assert!(counted.status.success(), "{}", String::from_utf8_lossy(&counted.stderr));
     let mut found = String::new();
-    let agents = ["claude-code", "codex", "copilot", "cursor", "gemini", "gimli", "goose", "openclaw"];
+    let agents = ["claude-code", "codex", "copilot", "cursor", "gemini", "gimli", "goose", "openclaw", "vscode-chat"];
     let others = ["chatgpt", "claude-ai", "specstory", "aider"];
     for format in agents.into_iter().chain(others).map(|name| super::by_name(name).unwrap()) {
         for path in files(format) {

@@ -14,6 +14,7 @@
 //! | `goose.rs` | Goose, SQLite and JSONL |
 //! | `cursor.rs` | Cursor, its CLI and its IDE |
 //! | `copilot.rs` | GitHub Copilot CLI |
+//! | `vscode_chat.rs` | GitHub Copilot Chat and other chats of VS Code |
 //! | `gimli.rs` | plain `message` lines, as Gimli and others write them |
 //! | `chatgpt.rs` | ChatGPT's export |
 //! | `claude_ai.rs` | Claude.ai's export |
@@ -64,6 +65,7 @@ mod root;
 pub mod specstory;
 pub mod sqlite;
 mod transcript;
+pub mod vscode_chat;
 
 use jiff::tz::TimeZone;
 
@@ -89,6 +91,7 @@ pub fn all() -> &'static [&'static dyn Format] {
         &specstory::SpecStory,
         &aider::Aider { zone: TimeZone::system },
         &copilot::Copilot,
+        &vscode_chat::VsCodeChat,
     ]
 }
 

@@ -80,6 +80,7 @@ fn of_export(head: &[u8]) -> Option<&'static str> {
     let is_list = begin.strip_prefix(b"[").is_some_and(|list| list.trim_ascii_start().starts_with(b"{"));
     match is_list || begin.starts_with(b"{") {
         true if has("\"chat_messages\"") && has("\"sender\"") => Some("claude-ai"),
+        true if has("\"requests\"") && has("\"responderUsername\"") => Some("vscode-chat"),
         true if has("\"mapping\"") && has("\"content_type\"") => Some("chatgpt"),
         _ => None,
     }
@@ -117,6 +118,7 @@ struct Shape<'a> {
     record_type: Field<'a>,
     #[serde(rename = "$set")]
     set: Field<'a>,
+    v: Field<'a>,
 }
 
 /// A format, and whether no other has such a record.
@@ -158,6 +160,7 @@ fn of_record(shape: &Shape<'_>, line: &[u8]) -> Option<Guess> {
         Some("message") if has(&shape.role) => ("gimli", true),
         Some("message") if is_object(&shape.message) => ("gimli", false),
         Some(_) => return None,
+        None if is_object(&shape.v) && memmem::find(line, b"\"requests\"").is_some() => ("vscode-chat", true),
         None if has(&shape.record_type) => ("codex", true),
         None if is_object(&shape.set) || has(&shape.project_hash) || has(&shape.start_time) => ("gemini", true),
         None if has(&shape.working_dir) => ("goose", true),
