@@ -100,7 +100,7 @@ pub const LINES: [Shape; 12] = [
     }),
 ];
 
-pub const JSON: [Shape; 10] = [
+pub const JSON: [Shape; 11] = [
     ("a million entities", |file| {
         lines(file, 32 * MIB, |number| format!("{{\"type\":\"entity\",\"name\":\"{number}\"}}"));
     }),
@@ -127,6 +127,10 @@ pub const JSON: [Shape; 10] = [
     ("parts of a message", |file| {
         let begin = "[{\"mapping\":{\"a\":{\"message\":{\"author\":{\"role\":\"user\"},\"content\":{\"parts\":[";
         surround(file, begin, "\"a\",{\"text\":\"b\"},", 24 * MIB, "1]}}}}}]");
+    }),
+    ("contents of messages", |file| {
+        let list = format!("{{\"type\":\"user\",\"content\":[{}1]}},", "{},".repeat(90_000));
+        fs::write(file, format!("{{\"messages\":[{}1]}}", list.repeat(110))).unwrap();
     }),
     ("parts of answers", |file| {
         let list = format!("{{\"response\":[{}1]}},", "{},".repeat(90_000));

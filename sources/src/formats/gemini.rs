@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
 
 use super::field::{Field, MAX_LIST, label, parse};
 use super::jsonl::Lines;
@@ -97,9 +97,10 @@ fn read_object(file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadE
     let mut log = Log::default();
     log.session(&record);
     log.is_cut = record.messages.elements().len() >= MAX_LIST;
-    for (message, number) in record.messages.elements().iter().filter_map(Field::object).zip(1..) {
-        let id = message.id.owned().unwrap_or_else(|| format!("#{number}"));
-        log.put(id, Message::of(message, number, &mut batch.skipped));
+    for (listed, number) in listed(record.messages).zip(1..) {
+        batch.skipped.add(listed.skipped);
+        let id = listed.id.unwrap_or_else(|| format!("#{number}"));
+        log.put(id, Message { line: number, ..listed.message });
     }
     batch.whole = true;
     batch.cursor = cursor;
@@ -108,9 +109,9 @@ fn read_object(file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadE
 }
 
 /// A line of any kind.
-type Line<'a> = Record<'a, Field<'a, Record<'a>>, Field<'a, Set<'a>>>;
+type Line<'a> = Record<'a, Field<'a, Listed>, Field<'a, Set<'a>>>;
 /// What is set at once. It has messages, and they have none: messages in messages would take memory at each level.
-type Set<'a> = Record<'a, Field<'a, Record<'a>>>;
+type Set<'a> = Record<'a, Field<'a, Listed>>;
 
 /// What lines, what they set and messages have; a message has neither of the last two.
 #[derive(Default, Deserialize)]
@@ -136,6 +137,27 @@ struct Record<'a, M = IgnoredAny, S = IgnoredAny> {
     set: S,
     #[serde(rename = "$rewindTo")]
     rewind_to: Field<'a>,
+}
+
+/// A message of a list, made while the list is read: all of its pieces would take memory.
+struct Listed {
+    id: Option<String>,
+    message: Message,
+    skipped: Skipped,
+}
+
+impl<'de> Deserialize<'de> for Listed {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (record, mut skipped) = (Record::<IgnoredAny, IgnoredAny>::deserialize(deserializer)?, Skipped::default());
+        let message = Message::of(&record, 0, &mut skipped);
+        Ok(Listed { id: record.id.owned(), message, skipped })
+    }
+}
+
+/// The messages of a list.
+fn listed(messages: Field<'_, Listed>) -> impl Iterator<Item = Listed> {
+    let messages = if let Field::List(messages) = messages { messages } else { Vec::new() };
+    messages.into_iter().filter_map(|message| if let Field::Object(message) = message { Some(message) } else { None })
 }
 
 /// What the edits made of a session so far.
@@ -205,15 +227,19 @@ impl Log {
             None if record.session_id.text().is_some() => self.session(&record),
             None => return batch.skipped.count(UNKNOWN),
         }
-        let messages = record.set.object().map_or(&record.messages, |set| &set.messages);
-        if let Field::List(messages) = messages {
-            self.is_cut |= messages.len() >= MAX_LIST;
-            if record.set.object().is_some() {
+        let (messages, is_set) = match record.set {
+            Field::Object(set) => (set.messages, true),
+            _ => (record.messages, false),
+        };
+        if let Field::List(list) = &messages {
+            self.is_cut |= list.len() >= MAX_LIST;
+            if is_set {
                 self.rewind("");
             }
-            for message in messages.iter().filter_map(Field::object) {
-                match message.id.owned() {
-                    Some(id) => self.put(id, Message::of(message, line, &mut batch.skipped)),
+            for listed in listed(messages) {
+                batch.skipped.add(listed.skipped);
+                match listed.id {
+                    Some(id) => self.put(id, Message { line, ..listed.message }),
                     None => batch.skipped.count("no id"),
                 }
             }
