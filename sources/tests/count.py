@@ -135,7 +135,7 @@ FILES = AGENTS | {
 def main():
     for folder, (pattern, count) in FILES.items():
         paths = (CORPUS / folder).glob(pattern)
-        for path in sorted(path for path in paths if path.suffix not in (".turns", ".bak")):
+        for path in sorted(path for path in paths if path.suffix not in (".turns", ".bak") and ".checkpoint." not in path.name):
             for role, line, at in count(path):
                 print(path.relative_to(CORPUS).as_posix(), role, line, at, sep="\t")
 

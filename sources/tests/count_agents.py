@@ -267,6 +267,6 @@ AGENTS = {
     "gemini": ("**/chats/**/[es][xe]*.json*", gemini),
     "gimli": ("**/sessions/*.jsonl", gimli),
     "goose": ("**/*.jsonl", goose),
-    "openclaw": ("**/[A-Z].jsonl*", openclaw),
+    "openclaw": ("**/sessions/**/[A-Z2]*.jsonl*", openclaw),
     "vscode_chat": ("**/chatSessions/*.json*", vscode_chat),
 }
