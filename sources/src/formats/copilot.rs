@@ -40,9 +40,9 @@ impl Format for Copilot {
 
     fn read_file(&self, file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadError> {
         let mut batch = Batch::default();
-        for_each_line(&mut Lines::<Session>::open(file, since)?, &mut batch, |session, batch, line, bytes| {
+        for_each_line(&mut Lines::<SessionState>::open(file, since)?, &mut batch, |session, batch, line, bytes| {
             let mut mended = Vec::new();
-            match parse::<Event>(bytes, &mut mended) {
+            match parse::<SessionEvent>(bytes, &mut mended) {
                 Some(event) => take(&event, file.path, session, batch, line),
                 None => batch.skipped.count(UNREADABLE),
             }
@@ -51,9 +51,9 @@ impl Format for Copilot {
     }
 }
 
-/// What is known of a session when one of its events is read.
+/// State of a session when one of its events is read.
 #[derive(Default, Serialize, Deserialize)]
-struct Session {
+struct SessionState {
     id: Option<String>,
     cwd: Option<String>,
     branch: Option<String>,
@@ -62,18 +62,18 @@ struct Session {
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Event<'a> {
+struct SessionEvent<'a> {
     #[serde(borrow, rename = "type")]
     kind: Field<'a>,
     id: Field<'a>,
     timestamp: Field<'a>,
     agent_id: Field<'a>,
-    data: Field<'a, Data<'a>>,
+    data: Field<'a, EventData<'a>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Data<'a> {
+struct EventData<'a> {
     #[serde(borrow)]
     session_id: Field<'a>,
     context: Field<'a, Context<'a>>,
@@ -98,8 +98,8 @@ struct Context<'a> {
     branch: Field<'a>,
 }
 
-fn take(event: &Event<'_>, path: &Path, session: &mut Session, batch: &mut Batch, line: u64) {
-    let none = Data::default();
+fn take(event: &SessionEvent<'_>, path: &Path, session: &mut SessionState, batch: &mut Batch, line: u64) {
+    let none = EventData::default();
     let data = event.data.object().unwrap_or(&none);
     let said = match event.kind.text() {
         Some("session.start" | "session.resume" | "session.model_change") => {
@@ -148,8 +148,8 @@ fn take(event: &Event<'_>, path: &Path, session: &mut Session, batch: &mut Batch
     });
 }
 
-/// What a session is and where, from here on.
-fn begin(data: &Data<'_>, session: &mut Session) {
+/// Begins a session: its name and its folder, from here on.
+fn begin(data: &EventData<'_>, session: &mut SessionState) {
     let keep = |known: &mut Option<String>, new: Option<String>| *known = new.or(known.take());
     keep(&mut session.id, data.session_id.owned());
     keep(&mut session.model, data.selected_model.owned().or_else(|| data.new_model.owned()));
@@ -159,8 +159,8 @@ fn begin(data: &Data<'_>, session: &mut Session) {
     }
 }
 
-/// What a person typed: the program sends it with more around it, which is another field.
-fn typed(data: &Data<'_>, skipped: &mut Skipped) -> Result<String, &'static str> {
+/// Typed by a person: the program sends it with more around it, which is another field.
+fn typed(data: &EventData<'_>, skipped: &mut Skipped) -> Result<String, &'static str> {
     match data.source.text() {
         Some(source) if source == "system" || source.starts_with("skill-") => Err("system text"),
         _ => data.content.text().and_then(|text| blocks::typed(text, &COMMON, skipped)).ok_or("no text"),

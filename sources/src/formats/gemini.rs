@@ -110,10 +110,10 @@ fn read_object(file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadE
 
 /// A line of any kind.
 type Line<'a> = Record<'a, Field<'a, Listed>, Field<'a, Set<'a>>>;
-/// What is set at once. It has messages, and they have none: messages in messages would take memory at each level.
+/// Values that are set at once. They have messages, and these have none: messages in messages would take memory at each level.
 type Set<'a> = Record<'a, Field<'a, Listed>>;
 
-/// What lines, what they set and messages have; a message has neither of the last two.
+/// Fields of a line, of the values that it sets, and of a message; a message has neither of the last two.
 #[derive(Default, Deserialize)]
 #[serde(
     default,

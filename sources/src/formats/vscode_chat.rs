@@ -60,7 +60,7 @@ impl Format for VsCodeChat {
     }
 
     fn read_file(&self, file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadError> {
-        let (mut batch, mut chat) = (Batch::default(), Chat::default());
+        let (mut batch, mut chat) = (Batch::default(), ChatState::default());
         let mut opened = file.open(MAX_FILE)?;
         let cursor = stamp(&opened)?;
         if since == Some(&cursor) {
@@ -97,7 +97,7 @@ struct Session<'a> {
     requests: Field<'a, Request<'a>>,
 }
 
-/// What a person typed, and the answer.
+/// A text that a person typed, and the answer.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Request<'a> {
@@ -106,7 +106,7 @@ struct Request<'a> {
     timestamp: Field<'a>,
     model_id: Field<'a>,
     message: Field<'a, Message<'a>>,
-    response: Answer,
+    response: ResponseParts,
 }
 
 #[derive(Default, Deserialize)]
@@ -144,7 +144,7 @@ struct Edit<'a> {
     i: Field<'a>,
 }
 
-/// What an edit sets or appends.
+/// A value that an edit sets or appends.
 #[derive(Deserialize)]
 struct New<T> {
     v: T,
@@ -152,9 +152,9 @@ struct New<T> {
 
 /// The parts of an answer, of which only prose is kept, since there are many.
 #[derive(Default)]
-struct Answer(Vec<Option<Box<str>>>);
+struct ResponseParts(Vec<Option<Box<str>>>);
 
-impl<'de> Deserialize<'de> for Answer {
+impl<'de> Deserialize<'de> for ResponseParts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(AnswerVisitor)
     }
@@ -163,17 +163,17 @@ impl<'de> Deserialize<'de> for Answer {
 struct AnswerVisitor;
 
 impl<'de> Visitor<'de> for AnswerVisitor {
-    type Value = Answer;
+    type Value = ResponseParts;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an answer")
     }
 
-    fn visit_unit<E>(self) -> Result<Answer, E> {
-        Ok(Answer::default())
+    fn visit_unit<E>(self) -> Result<ResponseParts, E> {
+        Ok(ResponseParts::default())
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Answer, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<ResponseParts, A::Error> {
         let mut parts = Vec::new();
         while parts.len() < MAX_LIST {
             match list.next_element::<Field<'_, Part<'_>>>()? {
@@ -183,11 +183,11 @@ impl<'de> Visitor<'de> for AnswerVisitor {
         }
         while list.next_element::<IgnoredAny>()?.is_some() {}
         parts.shrink_to_fit();
-        Ok(Answer(parts))
+        Ok(ResponseParts(parts))
     }
 }
 
-/// What a part says, unless it is what tools do or thinking.
+/// Text of a part, unless it is what tools do or thinking.
 fn prose(part: &Part<'_>) -> Option<Box<str>> {
     let text = match part.kind.text() {
         None => &part.value,
@@ -243,9 +243,9 @@ impl<'de> Visitor<'de> for StepsVisitor {
     }
 }
 
-/// What the edits made of a chat so far.
+/// A chat after the edits so far.
 #[derive(Default)]
-struct Chat {
+struct ChatState {
     id: Option<String>,
     title: Option<String>,
     requests: Vec<Said>,
@@ -276,7 +276,7 @@ impl Said {
     }
 }
 
-impl Chat {
+impl ChatState {
     fn set(&mut self, session: Session<'_>, line: u64) {
         self.id = session.session_id.owned();
         self.title = session.custom_title.owned();
@@ -318,7 +318,7 @@ impl Chat {
                 if list == "requests" && name == "response" =>
             {
                 let said = self.requests.get_mut(*number).ok_or("no text")?;
-                let new: New<Answer> = parse(bytes, &mut again).ok_or(UNREADABLE)?;
+                let new: New<ResponseParts> = parse(bytes, &mut again).ok_or(UNREADABLE)?;
                 said.answer.truncate(if kind == 1 { 0 } else { from.unwrap_or(usize::MAX) });
                 if said.answer.iter().all(Option::is_none) {
                     said.lines[1] = line;
