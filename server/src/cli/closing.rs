@@ -1,6 +1,7 @@
 //! How to connect an agent to this program: the end of the demo's output.
 
 use std::path::Path;
+use std::slice;
 
 use serde_json::json;
 
@@ -18,7 +19,7 @@ pub fn text(program: &Path, store: Option<&Path>) -> String {
          settings of your MCP client\n\n{settings:#}\n\nSeveral agents may use one store at the same time. One server for \
          all of them, over HTTP:\n\n  {} --http 127.0.0.1:8765      (then connect to http://127.0.0.1:8765/mcp)",
         [&[program.clone(), "connect".to_owned()], &options[..]].concat().join(" "),
-        [&[program.clone()], &arguments[..]].concat().join(" "),
+        [slice::from_ref(&program), &arguments[..]].concat().join(" "),
     )
 }
 
