@@ -60,6 +60,7 @@ pub fn token_hash(token: &str) -> Hash {
 
 /// The key of a row of a token, which has one for each project: its hash, with the last byte raised by the number of the row. The
 /// first row has the hash itself, so that who looks for that alone finds the first project.
+#[cfg(any(test, feature = "postgres"))]
 pub(crate) fn token_key(hash: &Hash, number: u8) -> Hash {
     let mut key = *hash;
     key[TOKEN_SHARED] = key[TOKEN_SHARED].wrapping_add(number);
