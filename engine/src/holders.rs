@@ -75,12 +75,16 @@ mod system {
     use std::os::unix::fs::MetadataExt;
     use std::path::Path;
 
+    /// How often `/proc/locks` is read for a lock.
+    const READS: usize = 3;
+
     /// From `/proc/locks`, in lines like `7: POSIX  ADVISORY  WRITE 4242 fe:00:10010644 120 120`: the process, then
     /// device and inode of the file, then the first and the last byte. `fcntl` would need to open the file, and closing
     /// it would drop SQLite's own locks on it.
     pub(super) fn lock_holder(path: &Path, byte: u64) -> Option<u32> {
         let inode = fs::metadata(path).ok()?.ino().to_string();
-        holder_in(&fs::read_to_string("/proc/locks").ok()?, &inode, byte)
+        // The system lists locks in parts, and leaves one out where others come and go meanwhile.
+        (0..READS).find_map(|_| holder_in(&fs::read_to_string("/proc/locks").ok()?, &inode, byte))
     }
 
     pub(super) fn holder_in(locks: &str, inode: &str, byte: u64) -> Option<u32> {
