@@ -90,8 +90,8 @@ impl Engine {
         all.retain_mut(|one| {
             let at_least = |bound: f64| one.cosine.is_some_and(|cosine| cosine >= nearest.max(bound));
             let is_near = at_least(SAME_SUBJECT) || stands_out && at_least(NEAR);
-            let is_change = reads_as_change(&record.content, one);
-            one.is_change = is_change && (is_near || stands_out && at_least(NEAR_CHANGE));
+            let may_change = is_near || stands_out && at_least(NEAR_CHANGE);
+            one.is_change = may_change && reads_as_change(&record.content, one);
             resembles(one) || one.is_change || is_near
         });
         all.truncate(limit);
