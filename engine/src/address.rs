@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use percent_encoding::percent_decode_str;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
@@ -243,22 +244,8 @@ fn without_password(address: &str) -> String {
 
 /// A value of an address, in which `%2F` is a slash.
 fn decoded(value: &str) -> Result<String> {
-    let mut bytes = Vec::with_capacity(value.len());
-    let mut rest = value.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        let digits = after.get(..2).filter(|_| first == b'%').and_then(|digits| str::from_utf8(digits).ok());
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &after[2..];
-            }
-            None => {
-                bytes.push(first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8(bytes).map_err(|_| invalid("a value of it is not UTF-8"))
+    let decoded = percent_decode_str(value).decode_utf8().map_err(|_| invalid("a value of it is not UTF-8"))?;
+    Ok(decoded.into_owned())
 }
 
 fn is_local(host: &Host) -> bool {

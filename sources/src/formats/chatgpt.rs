@@ -4,22 +4,19 @@
 //! is the branch that ends at `current_node`.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
 
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::blocks::{self, COMMON};
 use super::branch::{Link, branch};
-use super::export::{self, Conversation};
+use super::export::{Conversation, Export};
 use super::field::{Field, MAX_LIST, label, parse};
-use super::records::{UNKNOWN, UNREADABLE, is_uuid, join, trimmed};
-use super::{Batch, Cursor, Format, ReadError, Role, Turn};
-use crate::foreign::Foreign;
-use crate::machine::Machine;
+use super::records::{MAX_ID, UNKNOWN, UNREADABLE, join, trimmed, turn_id};
+use super::{Batch, Role, Turn};
 
 /// Reads exports of ChatGPT.
-pub struct ChatGpt;
+pub const CHATGPT: Export = Export { name: "chatgpt", take };
 
 /// Kinds of content that are no prose, and why they are left out.
 const OTHER_CONTENT: [(&str, &str); 14] = [
@@ -38,28 +35,8 @@ const OTHER_CONTENT: [(&str, &str); 14] = [
     ("user_editable_context", "system text"),
     ("model_editable_context", "system text"),
 ];
-/// The longest identifier of a session.
-const MAX_ID: usize = 128;
 /// What stands around a mark in a text, and between the parts of one.
 const MARK: [char; 3] = ['\u{E200}', '\u{E202}', '\u{E201}'];
-
-impl Format for ChatGpt {
-    fn name(&self) -> &'static str {
-        "chatgpt"
-    }
-
-    fn places(&self, _: &Machine) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
-    fn is_transcript(&self, path: &Path) -> bool {
-        path.file_name().is_some_and(|name| export::is_list(&name.to_string_lossy()))
-    }
-
-    fn read_file(&self, file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadError> {
-        export::read(file, since, take)
-    }
-}
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -268,7 +245,7 @@ fn take(conversation: &Conversation<'_>, batch: &mut Batch) {
         };
         let id = said.id.unwrap_or(id);
         batch.turns.push(Turn {
-            id: if is_uuid(&id) { id } else { format!("{session}:{id}") },
+            id: turn_id(&session, &id),
             session: session.clone(),
             role: said.role,
             text,
@@ -312,18 +289,19 @@ fn without_marks(text: &str) -> String {
 mod tests {
     use std::fs;
     use std::io::Write as _;
+    use std::path::Path;
 
-    use super::super::corpus;
+    use super::super::{Format, corpus};
     use super::*;
 
     #[test]
     fn the_corpus_says_what_it_should() {
-        corpus::check_all(&ChatGpt);
+        corpus::check_all(&CHATGPT);
     }
 
     #[test]
     fn a_broken_file_is_read() {
-        corpus::check_mutations(&ChatGpt);
+        corpus::check_mutations(&CHATGPT);
     }
 
     #[test]
@@ -358,9 +336,9 @@ mod tests {
 
     /// All batches of a file.
     fn read(path: &Path) -> Vec<Batch> {
-        let mut batches = vec![ChatGpt.read(path, None).unwrap()];
+        let mut batches = vec![CHATGPT.read(path, None).unwrap()];
         while batches.last().unwrap().more {
-            batches.push(ChatGpt.read(path, Some(&batches.last().unwrap().cursor)).unwrap());
+            batches.push(CHATGPT.read(path, Some(&batches.last().unwrap().cursor)).unwrap());
         }
         batches
     }
@@ -389,13 +367,13 @@ mod tests {
         assert_eq!(texts(&batches), ["message 1", "message 2", "message 3"]);
         assert_eq!(batches[0].turns[1].lines, (2, 2));
         let last = batches.last().unwrap();
-        let again = ChatGpt.read(&path, Some(&last.cursor)).unwrap();
+        let again = CHATGPT.read(&path, Some(&last.cursor)).unwrap();
         assert_eq!((again.turns.len(), again.more, &again.cursor), (0, false, &last.cursor));
         archive(&path, &[("conversations.json", &list(&[1, 5]))]);
-        let changed = ChatGpt.read(&path, Some(&last.cursor)).unwrap();
+        let changed = CHATGPT.read(&path, Some(&last.cursor)).unwrap();
         assert_eq!((texts(std::slice::from_ref(&changed)), changed.whole), (vec!["message 1", "message 5"], true));
         fs::write(&path, "no archive").unwrap();
-        let broken = ChatGpt.read(&path, None).unwrap();
+        let broken = CHATGPT.read(&path, None).unwrap();
         assert_eq!((broken.turns.len(), broken.whole, broken.skipped.0[UNREADABLE]), (0, false, 1));
     }
 
@@ -419,7 +397,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("conversations.json");
         fs::write(&path, format!("[{},{}", conversation(1), &conversation(2)[..40])).unwrap();
-        let batch = ChatGpt.read(&path, None).unwrap();
+        let batch = CHATGPT.read(&path, None).unwrap();
         assert_eq!((texts(std::slice::from_ref(&batch)), batch.whole), (vec!["message 1"], false));
         assert_eq!(batch.skipped.0[UNREADABLE], 1);
     }

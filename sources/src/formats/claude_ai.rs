@@ -4,41 +4,16 @@
 //! Edits and other answers make branches, where messages name the one before. What is read is the branch that ends at
 //! `current_leaf_message_uuid`, or at the newest message.
 
-use std::path::{Path, PathBuf};
-
 use serde::Deserialize;
 
 use super::branch::{Link, branch};
-use super::export::{self, Conversation};
+use super::export::{Conversation, Export};
 use super::field::{Field, label, parse};
-use super::records::{Content, UNKNOWN, UNREADABLE, is_uuid, join, texts, trimmed, typed, why_skipped};
-use super::{Batch, Cursor, Format, ReadError, Role, Skipped, Turn};
-use crate::foreign::Foreign;
-use crate::machine::Machine;
+use super::records::{Content, MAX_ID, UNKNOWN, UNREADABLE, join, texts, trimmed, turn_id, typed, why_skipped};
+use super::{Batch, Role, Skipped, Turn};
 
 /// Reads exports of Claude.ai.
-pub struct ClaudeAi;
-
-/// The longest identifier of a session.
-const MAX_ID: usize = 128;
-
-impl Format for ClaudeAi {
-    fn name(&self) -> &'static str {
-        "claude-ai"
-    }
-
-    fn places(&self, _: &Machine) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
-    fn is_transcript(&self, path: &Path) -> bool {
-        path.file_name().is_some_and(|name| export::is_list(&name.to_string_lossy()))
-    }
-
-    fn read_file(&self, file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadError> {
-        export::read(file, since, take)
-    }
-}
+pub const CLAUDE_AI: Export = Export { name: "claude-ai", take };
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -91,7 +66,7 @@ fn take(conversation: &Conversation<'_>, batch: &mut Batch) {
         };
         let id = message.uuid.owned().unwrap_or_else(|| format!("#{}", number + 1));
         batch.turns.push(Turn {
-            id: if is_uuid(&id) { id } else { format!("{session}:{id}") },
+            id: turn_id(&session, &id),
             session: session.clone(),
             role,
             text,
@@ -144,11 +119,11 @@ mod tests {
 
     #[test]
     fn the_corpus_says_what_it_should() {
-        corpus::check_all(&ClaudeAi);
+        corpus::check_all(&CLAUDE_AI);
     }
 
     #[test]
     fn a_broken_file_is_read() {
-        corpus::check_mutations(&ClaudeAi);
+        corpus::check_mutations(&CLAUDE_AI);
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::blocks::{self, COMMON};
 use super::field::{Field, parse};
 use super::jsonl::Lines;
-use super::records::{UNKNOWN, UNREADABLE, for_each_line, is_uuid, trimmed};
+use super::records::{UNKNOWN, UNREADABLE, for_each_line, trimmed, turn_id};
 use super::{Batch, Cursor, Format, ReadError, Role, Skipped, Turn};
 use crate::foreign::Foreign;
 use crate::machine::Machine;
@@ -130,11 +130,7 @@ fn take(event: &SessionEvent<'_>, path: &Path, session: &mut SessionState, batch
     };
     let name = session.id.clone().unwrap_or_else(|| by_path(path));
     batch.turns.push(Turn {
-        id: match event.id.owned() {
-            Some(id) if is_uuid(&id) => id,
-            Some(id) => format!("{name}:{id}"),
-            None => format!("{name}#{line}"),
-        },
+        id: event.id.text().map_or_else(|| format!("{name}#{line}"), |id| turn_id(&name, id)),
         session: name,
         role,
         text,

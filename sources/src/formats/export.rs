@@ -5,14 +5,16 @@
 
 use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 use zip::ZipArchive;
 
 use super::records::{TOO_LONG, UNREADABLE, stamp};
-use super::{Batch, Cursor, ReadError, Turn};
+use super::{Batch, Cursor, Format, ReadError, Turn};
 use crate::foreign::{Deadline, Foreign, ForeignFile, Limited};
+use crate::machine::Machine;
 
 /// The longest conversation that is read, in bytes. A longer one is passed over.
 const MAX_CONVERSATION: usize = 32 << 20;
@@ -40,6 +42,32 @@ pub struct Conversation<'a> {
     pub lines: (u64, u64),
 }
 
+/// A service whose exports are read.
+pub struct Export {
+    /// Name of the format.
+    pub name: &'static str,
+    /// Adds the turns of a conversation.
+    pub take: fn(&Conversation<'_>, &mut Batch),
+}
+
+impl Format for Export {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn places(&self, _: &Machine) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    fn is_transcript(&self, path: &Path) -> bool {
+        path.file_name().is_some_and(|name| is_list(&name.to_string_lossy()))
+    }
+
+    fn read_file(&self, file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadError> {
+        read(file, since, self.take)
+    }
+}
+
 /// How far an export was read. One that has changed is another one.
 #[derive(Default, Serialize, Deserialize)]
 struct Place {
@@ -53,7 +81,7 @@ struct Place {
 }
 
 /// Whether a file is a list of conversations by its name: `conversations.json`, `conversations-000.json`.
-pub fn is_list(name: &str) -> bool {
+fn is_list(name: &str) -> bool {
     name.starts_with("conversations") && name.ends_with(".json")
 }
 
@@ -61,7 +89,7 @@ pub fn is_list(name: &str) -> bool {
 ///
 /// # Errors
 /// Those of the file system.
-pub fn read(
+fn read(
     file: Foreign<'_>,
     since: Option<&Cursor>,
     mut take: impl FnMut(&Conversation<'_>, &mut Batch),

@@ -11,7 +11,9 @@ use serde::{Deserialize, Deserializer};
 
 use super::field::{Field, MAX_LIST, label, parse};
 use super::jsonl::Lines;
-use super::records::{Content, UNKNOWN, UNREADABLE, for_each_line, join, stamp, texts, trimmed, typed, why_skipped};
+use super::records::{
+    Content, MAX_ID, UNKNOWN, UNREADABLE, for_each_line, join, stamp, texts, trimmed, typed, why_skipped,
+};
 use super::{Batch, Cursor, Format, ReadError, Role, Skipped, Turn};
 use crate::foreign::{self, Foreign};
 use crate::machine::Machine;
@@ -24,9 +26,7 @@ const MAX_LOG: u64 = 64 << 20;
 const MAX_OBJECT: u64 = 32 << 20;
 /// The most messages that are kept of a log.
 const MAX_MESSAGES: usize = 200_000;
-/// The longest identifier of a session, and the most bytes that all turns together have of their folder: the turns are
-/// made at once.
-const MAX_ID: usize = 128;
+/// The most bytes that all turns together have of their folder: the turns are made at once.
 const MAX_FOLDERS: usize = 32 << 20;
 /// The largest list of projects that is read, in bytes.
 const MAX_PROJECTS: u64 = 4 << 20;

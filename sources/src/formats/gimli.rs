@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::field::{Field, parse};
 use super::jsonl::Lines;
-use super::records::{Content, UNKNOWN, UNREADABLE, for_each_line, is_uuid, join, texts, typed, why_skipped};
+use super::records::{Content, UNKNOWN, UNREADABLE, for_each_line, join, texts, turn_id, typed, why_skipped};
 use super::{Batch, Cursor, Format, ReadError, Role, Turn};
 use crate::foreign::Foreign;
 use crate::machine::Machine;
@@ -94,8 +94,7 @@ fn take(record: &Record<'_>, session: &str, batch: &mut Batch, line: u64) {
         return batch.skipped.count(why_skipped(content));
     };
     let id = match record.uuid.text().or(record.id.text()) {
-        Some(uuid) if is_uuid(uuid) => uuid.to_owned(),
-        Some(id) => format!("{session}:{id}"),
+        Some(id) => turn_id(session, id),
         None => format!("{session}#{line}"),
     };
     batch.turns.push(Turn {

@@ -18,6 +18,8 @@ use crate::foreign::{Foreign, ForeignFile, Limited};
 pub const UNREADABLE: &str = "unreadable";
 /// The reason for a record of a type that the parser does not know. The type itself is a text of the file, and is not kept.
 pub const UNKNOWN: &str = "unknown type";
+/// The longest identifier of a session in a file whose turns are made at once, in bytes.
+pub const MAX_ID: usize = 128;
 /// The reason for the rest of a file that has more than is read of one which cannot be read in parts.
 pub const TOO_LONG: &str = "rest of a file that is too long";
 /// Bytes of turns that are read at once.
@@ -140,6 +142,11 @@ pub fn is_uuid(text: &str) -> bool {
     let is_dash = |at| matches!(at, 8 | 13 | 18 | 23);
     text.len() == 36
         && text.bytes().enumerate().all(|(at, byte)| if is_dash(at) { byte == b'-' } else { byte.is_ascii_hexdigit() })
+}
+
+/// The identifier of a turn: that of its message, with the session where it may be like another one.
+pub fn turn_id(session: &str, id: &str) -> String {
+    if is_uuid(id) { id.to_owned() } else { format!("{session}:{id}") }
 }
 
 /// A piece of a message.

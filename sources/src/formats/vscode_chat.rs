@@ -7,13 +7,14 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use percent_encoding::percent_decode_str;
 use serde::de::{IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::blocks::{self, COMMON};
 use super::field::{Field, MAX_LIST, label, parse};
 use super::jsonl::Lines;
-use super::records::{UNKNOWN, UNREADABLE, for_each_line, stamp, trimmed};
+use super::records::{MAX_ID, UNKNOWN, UNREADABLE, for_each_line, stamp, trimmed};
 use super::{Batch, Cursor, Format, ReadError, Role, Turn};
 use crate::foreign::{self, Foreign};
 use crate::machine::Machine;
@@ -23,9 +24,7 @@ pub struct VsCodeChat;
 
 /// The largest file that is read, in bytes: it is read as a whole.
 const MAX_FILE: u64 = 32 << 20;
-/// The longest identifier of a session, and the most bytes that all turns together have of their folder: the turns are
-/// made at once.
-const MAX_ID: usize = 128;
+/// The most bytes that all turns together have of their folder: the turns are made at once.
 const MAX_FOLDERS: usize = 16 << 20;
 /// The largest description of a workspace that is read, in bytes.
 const MAX_WORKSPACE: u64 = 64 << 10;
@@ -389,15 +388,7 @@ fn folder(path: &Path) -> Option<String> {
     }
     let workspace = foreign::lone(&path.parent()?.parent()?.join("workspace.json"), MAX_WORKSPACE).ok()?;
     let Workspace { folder } = serde_json::from_slice(&workspace).ok()?;
-    let escaped = folder.strip_prefix("file://")?;
-    let (mut bytes, mut rest) = (Vec::new(), escaped.as_bytes());
-    while let [byte, after @ ..] = rest {
-        let code = after.get(..2).filter(|_| *byte == b'%').and_then(|code| str::from_utf8(code).ok());
-        let code = code.and_then(|code| u8::from_str_radix(code, 16).ok());
-        bytes.push(code.unwrap_or(*byte));
-        rest = if code.is_some() { &after[2..] } else { after };
-    }
-    Some(label(&String::from_utf8_lossy(&bytes)))
+    Some(label(&percent_decode_str(folder.strip_prefix("file://")?).decode_utf8_lossy()))
 }
 
 #[cfg(test)]
