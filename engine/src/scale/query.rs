@@ -37,6 +37,9 @@ impl QueryScale {
     pub const PLAIN: QueryScale =
         QueryScale { mean: STANDARD.mean, stretch: 1.0, read: 1.0, is_foreign: false, is_english: true };
 
+    /// Each cosine as that of unrelated texts, until the model is measured.
+    pub const MEASURING: QueryScale = QueryScale { stretch: 0.0, ..QueryScale::PLAIN };
+
     /// The same for a query of which the model reads only this share.
     pub fn reading(self, share: f64) -> Self {
         QueryScale { read: share.clamp(0.0, 1.0), ..self }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use memorist_embed::Embedder;
 
-use super::store::{KnownScale, LastScale, Store, identity};
+use super::store::{KnownScale, LastScale, ModelScale, Store, identity};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::records::{Model, ModelId};
@@ -23,11 +23,12 @@ const MEASURE_WAIT: Duration = Duration::from_secs(2);
 
 impl Store {
     /// How the cosines of a query with this vector of the store's model are read. Cosines as they are, until the model has been
-    /// measured.
+    /// measured; while another thread measures one that is quick, they say nothing.
     pub fn query_scale(&self, model: ModelId, vector: &[f32]) -> QueryScale {
         match self.scale_of(model) {
-            Ok(Some(scale)) => scale.of_query(vector),
-            Ok(None) => QueryScale::PLAIN,
+            Ok(ModelScale::Known(scale)) => scale.of_query(vector),
+            Ok(ModelScale::Measuring) if self.host.is_quick() => QueryScale::MEASURING,
+            Ok(ModelScale::Measuring | ModelScale::Unknown) => QueryScale::PLAIN,
             Err(error) => {
                 tracing::warn!("cosines are not scaled: {error}");
                 QueryScale::PLAIN
@@ -37,15 +38,19 @@ impl Store {
 
     /// The scale of the store's model, which a search knows the id of: else each would read the model from the database, and look
     /// for the file.
-    fn scale_of(&self, model: ModelId) -> Result<Option<Arc<CosineScale>>> {
+    fn scale_of(&self, model: ModelId) -> Result<ModelScale> {
         let mut last = self.last_scale.lock();
         let is_known = |last: &LastScale| {
-            last.model == model && (last.scale.is_some() || last.looked_at.elapsed() < UNTIL_NEXT_LOOK)
+            let is_scale = matches!(last.scale, ModelScale::Known(_));
+            last.model == model && (is_scale || last.looked_at.elapsed() < UNTIL_NEXT_LOOK)
         };
         if let Some(last) = last.as_ref().filter(|last| is_known(last)) {
             return Ok(last.scale.clone());
         }
-        let scale = self.scale()?.filter(|(of, _)| *of == model).map(|(_, scale)| scale);
+        let scale = match self.model()? {
+            Some((id, stored)) if id == model => self.look_up(&stored),
+            _ => ModelScale::Unknown,
+        };
         *last = Some(LastScale { model, scale: scale.clone(), looked_at: Instant::now() });
         Ok(scale)
     }
@@ -53,11 +58,18 @@ impl Store {
     /// The store's model and its scale, if it was measured.
     pub(super) fn scale(&self) -> Result<Option<(ModelId, Arc<CosineScale>)>> {
         let Some((id, model)) = self.model()? else { return Ok(None) };
-        let Some(mut known) = self.scale.try_lock_for(MEASURE_WAIT) else { return Ok(None) };
-        Ok(match self.known_scale(&mut known, &identity(&model)) {
-            Some(KnownScale::Scale(scale)) => Some((id, scale)),
-            Some(KnownScale::Failed(_)) | None => None,
+        Ok(match self.look_up(&model) {
+            ModelScale::Known(scale) => Some((id, scale)),
+            ModelScale::Measuring | ModelScale::Unknown => None,
         })
+    }
+
+    fn look_up(&self, model: &Model) -> ModelScale {
+        let Some(mut known) = self.scale.try_lock_for(MEASURE_WAIT) else { return ModelScale::Measuring };
+        match self.known_scale(&mut known, &identity(model)) {
+            Some(KnownScale::Scale(scale)) => ModelScale::Known(scale),
+            Some(KnownScale::Failed(_)) | None => ModelScale::Unknown,
+        }
     }
 
     /// Measures the model behind `embedder`, unless that was done, or another thread does. A failure is logged: the search goes
@@ -118,4 +130,31 @@ fn read(file: &std::fs::File) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     std::io::Read::read_to_end(&mut std::io::Read::take(file, MOST_BYTES), &mut bytes)?;
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use memorist_embed::{HashEmbedder, ModelHost};
+
+    use super::*;
+    use crate::config::Config;
+    use crate::paths::StorePaths;
+
+    /// 37: a search that comes while the first one measures the model knows nothing of its cosines.
+    #[test]
+    fn cosines_say_nothing_while_a_quick_model_is_measured() {
+        let folder = tempfile::tempdir().unwrap();
+        let host = ModelHost::ready(Arc::new(HashEmbedder::new(16)));
+        let store = Store::open(StorePaths::new(folder.path()), Config::without_model(), Some(host)).unwrap();
+        let (embedder, model) = store.embedder().unwrap();
+        let vector = embedder.embed_query("a heron").unwrap();
+        let similarity = || store.query_scale(model, &vector).reading(1.0).similarity(0.9);
+        let measured = similarity();
+        *store.last_scale.lock() = None;
+        let measuring = store.scale.lock();
+        assert!(similarity() < 0.1 && similarity() < measured);
+        drop(measuring);
+        *store.last_scale.lock() = None;
+        assert_eq!(similarity(), measured);
+    }
 }

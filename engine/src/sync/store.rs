@@ -64,8 +64,18 @@ pub struct Store {
 /// What a search last found of a model's scale.
 pub(super) struct LastScale {
     pub(super) model: ModelId,
-    pub(super) scale: Option<Arc<CosineScale>>,
+    pub(super) scale: ModelScale,
     pub(super) looked_at: Instant,
+}
+
+/// The scale of a model, as far as a search knows it.
+#[derive(Debug, Clone)]
+pub(super) enum ModelScale {
+    Known(Arc<CosineScale>),
+    /// Another thread measures it.
+    Measuring,
+    /// It was not measured, or could not be.
+    Unknown,
 }
 
 /// What this process knows of the scale.
