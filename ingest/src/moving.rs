@@ -7,6 +7,7 @@
 
 mod portable;
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
@@ -56,6 +57,8 @@ pub struct MoveReport {
     pub deleted: u64,
     /// Those that lost what should stay secret.
     pub redacted: u64,
+    /// To whom those that are here now belong, most first.
+    pub owners: Vec<Owner>,
     /// Links that are new.
     pub links: u64,
     /// Memories and links that were refused: why, and how often.
@@ -64,7 +67,24 @@ pub struct MoveReport {
     pub not_brought: BTreeMap<String, u64>,
 }
 
+/// The project and the agent of memories.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Owner {
+    /// The project and the agent, if there is one.
+    #[serde(flatten)]
+    pub scope: Scope,
+    /// How many memories belong to them.
+    pub memories: u64,
+}
+
 impl MoveReport {
+    fn owned_by(&mut self, scope: Scope) {
+        match self.owners.iter_mut().find(|owner| owner.scope == scope) {
+            Some(owner) => owner.memories += 1,
+            None => self.owners.push(Owner { scope, memories: 1 }),
+        }
+    }
+
     fn count(&mut self, outcome: &Imported) {
         match outcome {
             Imported::Created => self.created += 1,
@@ -128,6 +148,7 @@ pub fn move_in(
         Ok(())
     });
     arriving.report.redacted = arriving.import.redacted();
+    arriving.report.owners.sort_by_key(|owner| Reverse(owner.memories));
     progress.finish();
     done
 }
@@ -211,6 +232,9 @@ impl Arriving<'_> {
                 Ok(outcome) => {
                     self.progress.advance(1);
                     self.report.count(&outcome);
+                    if !matches!(outcome, Imported::Expired | Imported::Deleted) {
+                        self.report.owned_by(record.text.scope);
+                    }
                 }
                 Err(error) => self.report.refuse(reason(&error)),
             }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 
 use rusqlite::Connection;
+use serde_json::json;
 
 use crate::support::{document, memorist, text};
 
@@ -23,11 +24,24 @@ fn the_store_of_another_system_comes_in_once() {
     let first = run(folder.path(), &arguments);
     assert!(first.status.success(), "{}", text(&first.stderr));
     let shown = text(&first.stdout);
-    for part in ["5 memories of krolik", "5 saved", "6 links", "not brought", "1 embeddings (made again)"] {
+    for part in [
+        "5 memories of krolik",
+        "5 saved",
+        "4 of agent scout, project shop",
+        "6 links",
+        "not brought",
+        "1 embeddings (made again)",
+    ] {
         assert!(shown.contains(part), "{part:?} is missing in\n{shown}");
     }
     let again = document(&run(folder.path(), &[&arguments[..], &["--json"]].concat()));
     assert_eq!((&again["created"], &again["unchanged"], &again["links"]), (&0.into(), &5.into(), &0.into()), "{again}");
+    assert_eq!(
+        again["owners"],
+        json!([
+            { "agent": "scout", "project": "shop", "memories": 4 }, { "agent": "scout", "project": null, "memories": 1 }
+        ])
+    );
     assert_eq!(again["notBrought"]["embeddings (made again)"], 1);
 
     let found = document(&run(folder.path(), &["search", "easy to move", "--json"]));

@@ -67,6 +67,7 @@ fn without_secrets_of(viewer: &Viewer) -> Viewer {
     let reach = |reach: &Reach| match reach {
         Reach::Own(name) => Reach::Own(without_secrets(name)),
         Reach::Only(name) => Reach::Only(without_secrets(name)),
+        Reach::WithMain(Some(name)) => Reach::WithMain(Some(without_secrets(name))),
         other => other.clone(),
     };
     Viewer { agent: reach(&viewer.agent), project: reach(&viewer.project) }

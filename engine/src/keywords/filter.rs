@@ -24,12 +24,11 @@ pub(super) fn matching_docs(reader: &SegmentReader, filter: &Filter) -> Result<R
         narrow(with_labels(columns.str(schema::TAG)?, reader.max_doc(), tags.iter().map(String::as_str))?);
     }
     for (name, reach) in [(schema::PROJECT, &filter.viewer.project), (schema::AGENT, &filter.viewer.agent)] {
-        let own = match reach {
-            Reach::Every => continue,
-            Reach::Shared => None,
-            Reach::Own(own) | Reach::Only(own) => Some(schema::scope_label(Some(own))),
-        };
-        let labels: Vec<String> = own.into_iter().chain([schema::scope_label(None)]).collect();
+        if *reach == Reach::Every {
+            continue;
+        }
+        let owners = reach.names().map(Some).chain([None]);
+        let labels: Vec<String> = owners.map(schema::scope_label).collect();
         narrow(with_labels(columns.str(name)?, reader.max_doc(), labels.iter().map(String::as_str))?);
     }
     if !filter.kinds.is_empty() {

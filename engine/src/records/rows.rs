@@ -39,8 +39,7 @@ pub(super) use select_records;
 pub(super) fn reach_name(reach: &Reach) -> Option<&str> {
     match reach {
         Reach::Every => Some(Reach::EVERY),
-        Reach::Shared => None,
-        Reach::Own(name) | Reach::Only(name) => Some(name),
+        reach => reach.name(),
     }
 }
 

@@ -292,10 +292,8 @@ impl Records {
 
     /// What to say to a viewer of whose memories some are on the server alone.
     pub fn unfollowed_of(&self, viewer: &Viewer) -> Result<Option<String>> {
-        match &viewer.project {
-            Reach::Own(project) | Reach::Only(project) => return self.unfollowed(project),
-            Reach::Shared => return Ok(None),
-            Reach::Every => {}
+        if viewer.project != Reach::Every {
+            return viewer.project.name().map_or(Ok(None), |project| self.unfollowed(project));
         }
         #[cfg(feature = "postgres")]
         if let Some(follower) = &self.follower

@@ -49,27 +49,40 @@ pub enum Reach {
     Own(String),
     /// The same for reading. What is shared cannot be changed.
     Only(String),
+    /// This agent if one is named, what is shared, and the memories of [`Reach::MAIN`].
+    WithMain(Option<String>),
 }
 
 impl Reach {
     /// Stands for [`Reach::Every`] as a name; no project or agent can have it.
     pub const EVERY: &str = "*";
 
+    /// The agent of callers that name none, in the systems where every memory belongs to an agent. What it has saved is for
+    /// everyone there, as what is shared is here.
+    pub const MAIN: &str = "main";
+
     /// Whether what belongs to `owner` is visible.
     pub fn sees(&self, owner: Option<&str>) -> bool {
         match (self, owner) {
             (Reach::Every, _) | (_, None) => true,
-            (Reach::Own(name) | Reach::Only(name), Some(owner)) => is_same_label(name, owner),
             (Reach::Shared, Some(_)) => false,
+            (_, Some(owner)) => self.names().any(|name| is_same_label(name, owner)),
         }
+    }
+
+    /// The names whose memories are visible beside what is shared; none says nothing of [`Reach::Every`].
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let main = matches!(self, Reach::WithMain(_)).then_some(Reach::MAIN);
+        self.name().into_iter().chain(main)
     }
 
     /// Whether a search with the reach `other` was its own.
     fn made(&self, other: &Reach) -> bool {
-        match self {
-            Reach::Every => true,
-            Reach::Shared => matches!(other, Reach::Shared),
-            Reach::Own(name) | Reach::Only(name) => other.name().is_some_and(|other| is_same_label(name, other)),
+        match (self.name(), other.name()) {
+            _ if *self == Reach::Every => true,
+            (Some(name), Some(other)) => is_same_label(name, other),
+            (None, None) => *other != Reach::Every,
+            _ => false,
         }
     }
 
@@ -83,6 +96,7 @@ impl Reach {
         match self {
             Reach::Every | Reach::Shared => None,
             Reach::Own(name) | Reach::Only(name) => Some(name),
+            Reach::WithMain(name) => name.as_deref(),
         }
     }
 }

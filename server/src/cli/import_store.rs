@@ -4,15 +4,19 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use memorist_ingest::moving::{MoveIn, MoveReport, move_in};
+use memorist_ingest::moving::{MoveIn, MoveReport, Owner, move_in};
 use memorist_ingest::sources::moving::{MoveError, System};
 use serde::Serialize;
 
 use super::app::Maintenance;
+use super::format::one_line;
 use super::import_embed::{RESTART, embed};
 use super::{App, format};
 use crate::args::Import;
 use crate::exit::{Failure, Kind, Outcome};
+
+/// Agents and projects that the report for people names.
+const NAMED: usize = 10;
 
 /// The outcome, and its result with `--json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -70,6 +74,18 @@ impl Report {
             format::thousands(moved.links),
             format::thousands(self.embedded),
         );
+        for Owner { scope, memories } in self.moved.owners.iter().take(NAMED) {
+            let name = |owner, name: &Option<String>| match name {
+                Some(name) => format!("{owner} {}", one_line(name)),
+                None => format!("no {owner}"),
+            };
+            let (agent, project) = (name("agent", &scope.agent), name("project", &scope.project));
+            let _ = write!(text, "\n  {} of {agent}, {project}", format::thousands(*memories));
+        }
+        if self.moved.owners.len() > NAMED {
+            let more = self.moved.owners.len() - NAMED;
+            let _ = write!(text, "\n  and of {} other agents or projects", format::thousands(more as u64));
+        }
         let left_out = [
             (moved.expired, "left out, for their time is over"),
             (moved.deleted, "left out, for they were deleted here"),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memorist_engine::text::content_hash;
-use memorist_engine::types::{Rights, TokenRights, Viewer};
+use memorist_engine::types::{Reach, Rights, TokenRights, Viewer};
 
 use super::handler::Handler;
 use super::metrics::Metrics;
@@ -13,7 +13,7 @@ use crate::args::ProfileName;
 use crate::exit::Failure;
 use crate::ops::Context;
 use crate::serving::{Access, Changes, Dispatcher, Unavailable};
-use crate::wire::{Defaults, memorizer};
+use crate::wire::Defaults;
 
 /// The clients of a server.
 pub struct Clients {
@@ -143,10 +143,10 @@ fn of_profile(profile: ProfileName, only: bool, defaults: Defaults) -> Defaults 
     let defaults = defaults.for_agents();
     match profile {
         // Its memories all belong to an agent.
-        ProfileName::Memorizer => defaults.or_agent(memorizer::MAIN),
+        ProfileName::Memorizer => defaults.or_agent(Reach::MAIN),
         // Their documents omit nothing if there is no project.
-        ProfileName::Krolik | ProfileName::Gimli if !only => defaults.or_every_project(),
-        _ => defaults,
+        ProfileName::Krolik | ProfileName::Gimli if !only => defaults.with_main().or_every_project(),
+        _ => defaults.with_main(),
     }
 }
 

@@ -33,9 +33,8 @@ use crate::memory_search::MemorySearch;
 use crate::ops::Context;
 use crate::team::{Named, ServerSection};
 use crate::wire::Defaults;
-use crate::wire::memorizer::MAIN;
 
-pub(super) const AGENTS: [&str; 2] = ["ann", "bob"];
+pub(super) const AGENTS: [&str; 3] = ["ann", "bob", Reach::MAIN];
 pub(super) const PROJECTS: [&str; 2] = ["apollo", "gemini"];
 /// Calls of each tool for each viewer.
 pub(super) const CALLS: usize = 4;
@@ -325,8 +324,7 @@ fn reaches(names: &[&str]) -> Vec<Reach> {
 fn said(reach: &Reach) -> Value {
     match reach {
         Reach::Every => Reach::EVERY.into(),
-        Reach::Shared => Value::Null,
-        Reach::Own(name) | Reach::Only(name) => name.clone().into(),
+        reach => reach.name().into(),
     }
 }
 
@@ -357,7 +355,7 @@ fn call(
     if takes("agent_id") {
         // Memorizer's name for it, which cannot express "none": a server is "main" by default.
         if !matches!(viewer.agent, Reach::Own(_)) {
-            viewer.agent = Reach::Own(MAIN.into());
+            viewer.agent = Reach::Own(Reach::MAIN.into());
         }
         server.agent = viewer.agent.clone();
         if let (true, Reach::Own(name)) = (by_call, &viewer.agent) {
@@ -375,6 +373,10 @@ fn call(
             arguments.insert("agent".into(), said(&viewer.agent));
             server.agent = Reach::Own("ann".into());
         }
+    }
+    if !takes("agent_id") && !(by_call && takes("agent")) {
+        // Of the server, not of the call.
+        viewer.agent = Reach::WithMain(viewer.agent.name().map(str::to_owned));
     }
     let exports = world.folder.path().join("exports");
     let defaults = default_viewer(profile, false, defaults(&server)).unwrap();
@@ -552,8 +554,8 @@ fn no_completion_shows_anything_of_another() {
     }
 }
 
-/// Every combination of an agent or none, and a project or none.
+/// Every combination of an agent or none, and a project or none. A server for `main` sees what one for no agent does.
 fn viewers() -> impl Iterator<Item = Viewer> + Clone {
     let of = |agent: Reach| reaches(&PROJECTS).into_iter().map(move |project| Viewer { agent: agent.clone(), project });
-    reaches(&AGENTS).into_iter().flat_map(of)
+    reaches(&AGENTS[..2]).into_iter().flat_map(of)
 }

@@ -22,6 +22,8 @@ pub struct Defaults {
     every_agent: bool,
     /// What is visible if neither the call nor these name one: everything, for a person at the command line.
     otherwise: Reach,
+    /// Whether the memories of [`Reach::MAIN`] are visible where a call names no agent. Not with `--only`.
+    with_main: bool,
     /// Why other names are refused, if they are.
     only: Option<Only>,
 }
@@ -52,6 +54,11 @@ impl Defaults {
     /// For agents: the memories of a project or an agent are visible only to callers that name it.
     pub fn for_agents(self) -> Self {
         Defaults { otherwise: Reach::Shared, ..self }
+    }
+
+    /// Makes visible what the default agent of another system has saved, as if it were shared.
+    pub fn with_main(self) -> Self {
+        Defaults { with_main: true, ..self }
     }
 
     /// The same in this project, if none is named.
@@ -135,7 +142,11 @@ impl Defaults {
             None if every => Reach::Every,
             None => self.otherwise.clone(),
         };
-        Viewer { project: reach(&self.project, self.every_project), agent: reach(&self.agent, self.every_agent) }
+        let agent = match reach(&self.agent, self.every_agent) {
+            Reach::Shared | Reach::Own(_) if self.with_main && !self.is_only() => Reach::WithMain(self.agent.clone()),
+            agent => agent,
+        };
+        Viewer { project: reach(&self.project, self.every_project), agent }
     }
 
     /// The same for each project that a call by its token may name; the first is that of a call without.
@@ -256,6 +267,22 @@ mod tests {
         let own = |project, agent| Defaults::named(project, agent).unwrap().for_agents().own_viewer();
         assert_eq!(own(None, name(Reach::EVERY)).agent, Reach::Every);
         assert_eq!(own(None, None).project, Reach::Shared);
+    }
+
+    #[test]
+    fn main_is_visible_where_no_agent_is_named() {
+        let of = |agent| Defaults::named(None, agent).unwrap().for_agents().with_main();
+        assert_eq!(of(None).own_viewer().agent, Reach::WithMain(None));
+        let scout = of(name("scout"));
+        assert_eq!(scout.own_viewer().agent, Reach::WithMain(name("scout")));
+        let by_call = |agent| scout.viewer(&Patch::Absent, &agent).unwrap().agent;
+        assert_eq!(by_call(Patch::Value("scout".into())), Reach::Own("scout".into()), "a call names whose it wants");
+        assert_eq!(by_call(Patch::Null), Reach::Shared);
+        assert_eq!(of(name(Reach::EVERY)).own_viewer().agent, Reach::Every);
+        let agent = |defaults: Defaults| defaults.own_viewer().agent;
+        assert_eq!(agent(of(name("scout")).only().unwrap()), Reach::Only("scout".into()));
+        assert_eq!(agent(of(None).or_project(name("alpha")).only().unwrap()), Reach::Shared);
+        assert_eq!(scout.own_scope().agent, name("scout"), "what it saves is its own");
     }
 
     #[test]

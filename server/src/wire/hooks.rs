@@ -33,6 +33,9 @@ pub struct HookRequest {
     pub project: Option<String>,
     /// The same for agents.
     pub agent: Option<String>,
+    /// Whether the memories of [`Reach::MAIN`] are visible, too. A hook of an earlier version does not say so.
+    #[serde(default)]
+    pub with_main: bool,
     pub max_results: usize,
     pub max_tokens: usize,
     pub min_relevance: f64,
@@ -60,8 +63,7 @@ impl HookRequest {
     ) -> Self {
         let name = |reach: &Reach| match reach {
             Reach::Every => Some(Reach::EVERY.to_owned()),
-            Reach::Shared => None,
-            Reach::Own(name) | Reach::Only(name) => Some(name.clone()),
+            reach => reach.name().map(str::to_owned),
         };
         HookRequest {
             version: VERSION,
@@ -74,6 +76,7 @@ impl HookRequest {
             resumed: call.resumed,
             project: name(&viewer.project),
             agent: name(&viewer.agent),
+            with_main: matches!(viewer.agent, Reach::WithMain(_)),
             max_results: settings.max_results,
             max_tokens: settings.max_tokens,
             min_relevance: settings.min_relevance,
@@ -88,7 +91,11 @@ impl HookRequest {
             Some(name) => Reach::Own(name.to_owned()),
             None => Reach::Shared,
         };
-        Viewer { project: reach(&self.project), agent: reach(&self.agent) }
+        let agent = match reach(&self.agent) {
+            Reach::Shared | Reach::Own(_) if self.with_main => Reach::WithMain(self.agent.clone()),
+            agent => agent,
+        };
+        Viewer { project: reach(&self.project), agent }
     }
 
     /// The recall of its message.

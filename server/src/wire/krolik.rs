@@ -386,7 +386,7 @@ pub fn not_found(id: RecordId, viewer: &Viewer) -> String {
     let why = Error::NotFound(id);
     match viewer.project {
         Reach::Every | Reach::Only(_) => why.to_string(),
-        Reach::Own(_) | Reach::Shared => {
+        Reach::Own(_) | Reach::Shared | Reach::WithMain(_) => {
             format!("{why}; if it is of another project, give that as project, or \"*\" for any")
         }
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use memorist_engine::types::{
-    Filter, Hit, Kind, MAX_LIMIT, Millis, NewRecord, Query, Record, RecordId, RecordUpdate, Scale, Scope, Viewer,
+    Filter, Hit, Kind, MAX_LIMIT, Millis, NewRecord, Query, Reach, Record, RecordId, RecordUpdate, Scale, Scope, Viewer,
 };
 use memorist_engine::{Error, Result};
 use memorist_secrets::scan;
@@ -84,9 +84,6 @@ pub fn is_fact(record: &Record) -> bool {
     record.kind != Kind::Conversation && (record.body.is_none() || !ROWS.contains(&record.kind))
 }
 
-/// The default agent of a server.
-pub const MAIN: &str = "main";
-
 /// The agent of a call: the one that it names, or the server's.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(transparent)]
@@ -96,7 +93,7 @@ pub struct AgentId(#[schemars(with = "String")] Option<String>);
 impl Serialize for AgentId {
     /// As the published default.
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        self.0.as_deref().unwrap_or(MAIN).serialize(serializer)
+        self.0.as_deref().unwrap_or(Reach::MAIN).serialize(serializer)
     }
 }
 

@@ -92,14 +92,11 @@ impl Condition {
     pub(super) fn and_seen(&mut self, column: &str, viewer: &Viewer, project: Option<&str>) {
         let mut scopes = Vec::new();
         for (owner, reach) in [("project", &viewer.project), ("agent", &viewer.agent)] {
-            match reach {
-                Reach::Every => {}
-                Reach::Shared => scopes.push(format!("{owner} IS NULL")),
-                Reach::Own(name) | Reach::Only(name) => {
-                    let own = self.is_named(owner, name);
-                    scopes.push(format!("({owner} IS NULL OR {own})"));
-                }
+            if *reach == Reach::Every {
+                continue;
             }
+            let named = reach.names().map(|name| format!(" OR {}", self.is_named(owner, name))).collect::<String>();
+            scopes.push(format!("({owner} IS NULL{named})"));
         }
         if let Some(project) = project {
             scopes.push(self.is_named("project", project));
@@ -205,7 +202,8 @@ mod tests {
     }
 
     fn reach() -> impl Strategy<Value = Reach> {
-        prop_oneof![Just(Reach::Every), Just(Reach::Shared), name().prop_map(Reach::Own)]
+        let with_main = of(name()).prop_map(Reach::WithMain);
+        prop_oneof![Just(Reach::Every), Just(Reach::Shared), name().prop_map(Reach::Own), with_main]
     }
 
     fn filter() -> impl Strategy<Value = Filter> {

@@ -106,7 +106,7 @@ fn react(global: &Global, args: &Hook, started: Instant, deadline: &Deadline) ->
     if is_silent {
         return Ok(());
     }
-    let defaults = settings.context.defaults.clone().for_agents();
+    let defaults = settings.context.defaults.clone().for_agents().with_main();
     let defaults = if settings.project_is_open { defaults.or_project(project_of(&folder, home)) } else { defaults };
     let before = match &call.message {
         // Without the right to read files by itself, it reads none.

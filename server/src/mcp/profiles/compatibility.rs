@@ -1,11 +1,10 @@
 //! The tools of other systems, over a store that is also used by other tools.
 
-use memorist_engine::types::{Kind, Link, LinkKind, MAX_LIMIT, NewRecord, Query, RecordId, Viewer};
+use memorist_engine::types::{Kind, Link, LinkKind, MAX_LIMIT, NewRecord, Query, Reach, RecordId, Viewer};
 use serde_json::{Value, json};
 
 use super::testing::{Server, ids};
 use crate::args::ProfileName;
-use crate::wire::memorizer::MAIN;
 use crate::wire::size_up_to;
 
 fn decision(title: &str, project: &str) -> Value {
@@ -69,8 +68,11 @@ fn facts_are_found_behind_contacts() {
     for number in 0..90 {
         server.add_contact(&format!("Harbour cook {number}"));
     }
-    let fact =
-        server.add(Kind::Background, "Long ago there was a lighthouse at the end of the old harbour", Some(MAIN));
+    let fact = server.add(
+        Kind::Background,
+        "Long ago there was a lighthouse at the end of the old harbour",
+        Some(Reach::MAIN),
+    );
     let first = &server.engine.search(&Query::new("harbour cook")).unwrap().hits;
     assert!(first.iter().all(|hit| hit.record.id.get() != fact), "{first:?}");
     for limit in [1, 5] {
@@ -88,7 +90,7 @@ fn a_similar_fact_is_named_behind_contacts() {
     for number in ["one", "two", "three", "four", "five", "six"] {
         server.add_contact(&format!("Ben Baker cook harbour Gdynia {number}"));
     }
-    let fact = server.add(Kind::Contact, "Ben Baker cook market Gdynia", Some(MAIN));
+    let fact = server.add(Kind::Contact, "Ben Baker cook market Gdynia", Some(Reach::MAIN));
     let asked = json!({ "fact": "Ben Baker cook harbour Gdynia", "category": "contact" });
     assert_eq!(ids(&server.call("store_fact", asked)["similar_existing"]), [fact]);
 }

@@ -1,12 +1,11 @@
 //! One store shared by all profiles: what one saves, each of the others shows, as far as its tools can.
 
-use memorist_engine::types::{Kind, NewRecord, Scope};
+use memorist_engine::types::{Kind, NewRecord, Reach, Scope};
 use serde_json::{Value, json};
 
 use super::testing::{Server, ids};
 use crate::args::ProfileName;
 use crate::mcp::resources;
-use crate::wire::memorizer::MAIN;
 
 /// A memory of every kind, of no agent. Returns the ids, in the order of the kinds.
 fn one_of_each(server: &Server) -> Vec<i64> {
@@ -74,7 +73,7 @@ fn memorizer_shows_every_kind_in_one_of_its_categories() {
         assert!(categories.contains(&fact["category"].as_str().unwrap()), "{fact}");
     }
     // A fact of its own can be changed, also if its kind cannot be saved.
-    let task = server.add(Kind::Task, "Trim the wick", Some(MAIN));
+    let task = server.add(Kind::Task, "Trim the wick", Some(Reach::MAIN));
     let updated = server.call("update_fact", json!({ "fact_id": task, "fact": "Trim the wicks" }));
     assert_eq!((&updated["old_fact"], &updated["category"]), (&json!("Trim the wick"), &json!("project")));
     assert_eq!(server.record(task).kind, Kind::Task, "only how it is shown is another");
@@ -126,7 +125,7 @@ fn a_text_that_another_profile_saved_is_a_duplicate() {
 
     let memorizer = Server::memorizer();
     let fact = |text: &str| json!({ "fact": text, "category": "contact" });
-    let task = memorizer.add(Kind::Task, "Call Ben Baker", Some(MAIN));
+    let task = memorizer.add(Kind::Task, "Call Ben Baker", Some(Reach::MAIN));
     let again = memorizer.call("store_fact", fact("Call Ben Baker"));
     assert_eq!(
         (&again["fact_id"], &again["message"]),
@@ -144,11 +143,35 @@ fn a_text_that_another_profile_saved_is_a_duplicate() {
     assert_eq!((&again["memory"]["id"], &again["created"]), (&json!(contact), &json!(false)));
 }
 
+/// R23: what an agent of Memorizer has saved without naming itself is no secret of that agent.
+#[test]
+fn the_default_agents_facts_are_found_through_every_profile() {
+    for (profile, tool, list) in [
+        (ProfileName::Full, "memory_search", "results"),
+        (ProfileName::Mudpuppy, "memory_search", "results"),
+        (ProfileName::Krolik, "krolik_mem_semantic_search", "results"),
+        (ProfileName::Memorizer, "retrieve_memories", "facts"),
+    ] {
+        let server = Server::of(profile);
+        server.add(Kind::Fact, "The ferry leaves at nine", Some(Reach::MAIN));
+        server.add(Kind::Fact, "The ferry leaves at ten", Some("scout"));
+        let found = server.call(tool, json!({ "query": "ferry" }));
+        let shown = found.to_string();
+        assert_eq!(found[list].as_array().map(Vec::len), Some(1), "{profile:?}: {found}");
+        assert!(shown.contains("at nine"), "{profile:?}: {found}");
+    }
+    let core = Server::of(ProfileName::Core);
+    let fact = core.add(Kind::Fact, "The ferry leaves at nine", Some(Reach::MAIN));
+    assert!(core.said("memory_search", json!({ "query": "ferry" })).contains("at nine"));
+    core.said("memory_update", json!({ "id": fact, "content": "The ferry leaves at eight" }));
+    assert_eq!(core.record(fact).scope.agent.as_deref(), Some(Reach::MAIN), "it stays with its agent");
+}
+
 /// D3: similar facts are named whatever tool saved them, if they are shown in the same category.
 #[test]
 fn a_similar_fact_of_another_profile_is_named() {
     let server = Server::memorizer();
-    let fact = server.add(Kind::Fact, "Ben Baker sells bread at the market in Gdynia", Some(MAIN));
+    let fact = server.add(Kind::Fact, "Ben Baker sells bread at the market in Gdynia", Some(Reach::MAIN));
     let asked = json!({ "fact": "Ben Baker sells bread at the harbour in Gdynia", "category": "background" });
     assert_eq!(ids(&server.call("store_fact", asked)["similar_existing"]), [fact]);
 }
@@ -186,10 +209,10 @@ fn a_memorizer_agent_changes_nothing_that_belongs_to_no_agent() {
     let server = Server::memorizer();
     let shared = server.add(Kind::Background, "The lamp is red", None);
     let scouts = server.add(Kind::Background, "The lamp is blue", Some("scout"));
-    let own = server.add(Kind::Background, "The lamp is green", Some(MAIN));
+    let own = server.add(Kind::Background, "The lamp is green", Some(Reach::MAIN));
     assert_eq!(ids(&server.call("list_facts", json!({}))["facts"]), [own, shared]);
     let before = server.record(shared);
-    for agent in [Value::Null, json!(MAIN), json!("scout"), json!("nobody")] {
+    for agent in [Value::Null, json!(Reach::MAIN), json!("scout"), json!("nobody")] {
         for (tool, arguments) in [
             ("update_fact", json!({ "fact_id": shared, "fact": "The lamp is out", "agent_id": agent })),
             ("delete_fact", json!({ "fact_id": shared, "agent_id": agent })),

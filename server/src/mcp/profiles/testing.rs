@@ -7,7 +7,7 @@ use memorist_engine::Engine;
 use memorist_engine::config::{Config, ModelSource};
 use memorist_engine::embed::HashEmbedder;
 use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{Kind, NewRecord, Record, Scope, Viewer};
+use memorist_engine::types::{Kind, NewRecord, Reach, Record, Scope, Viewer};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -17,7 +17,6 @@ use crate::mcp::clients::default_viewer;
 use crate::memory_search::MemorySearch;
 use crate::ops::Context;
 use crate::wire::Defaults;
-use crate::wire::memorizer::MAIN;
 
 /// Timeout of background work.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -94,7 +93,7 @@ impl Server {
 
     /// A row of Memorizer's table of contacts.
     pub fn add_contact(&self, name: &str) -> i64 {
-        let scope = Scope { agent: Some(MAIN.into()), project: None };
+        let scope = Scope { agent: Some(Reach::MAIN.into()), project: None };
         let record = NewRecord::of_body(Kind::Contact, json!({ "name": name })).unwrap();
         self.engine.add(&NewRecord { scope, ..record }).unwrap().id.get()
     }

@@ -2,12 +2,11 @@
 
 use clap::ValueEnum;
 use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{Kind, Link, LinkKind, Viewer};
+use memorist_engine::types::{Kind, Link, LinkKind, Reach, Viewer};
 use serde_json::{Map, Value, json};
 
 use super::testing::{Server, ids};
 use crate::args::ProfileName;
-use crate::wire::memorizer::MAIN;
 
 fn saved(server: &Server, title: &str, description: &str) -> Value {
     server.call("krolik_mem_save", json!({ "type": "decision", "title": title, "description": description }))
@@ -83,7 +82,7 @@ fn raw_scores_stand_beside_the_relevance() {
     let both = |profile| {
         let server = Server::with_model(profile);
         for (kind, text) in [(Kind::Background, "Green lamps at night"), (Kind::Conversation, "Where are the lamps?")] {
-            server.add(kind, text, (profile == ProfileName::Memorizer).then_some(MAIN));
+            server.add(kind, text, (profile == ProfileName::Memorizer).then_some(Reach::MAIN));
         }
         server.engine.embed_pending(&NoProgress).unwrap();
         server
@@ -106,8 +105,8 @@ fn raw_scores_stand_beside_the_relevance() {
 #[test]
 fn what_memorizer_retrieves_is_timestamped() {
     let server = Server::memorizer();
-    let fact = server.add(Kind::Background, "Green lamps", Some(MAIN));
-    let other = server.add(Kind::Background, "Sails of hemp", Some(MAIN));
+    let fact = server.add(Kind::Background, "Green lamps", Some(Reach::MAIN));
+    let other = server.add(Kind::Background, "Sails of hemp", Some(Reach::MAIN));
     let before = memorist_engine::now();
     let first = server.call("retrieve_memories", json!({ "query": "lamps" }));
     assert_eq!((ids(&first["facts"]), &first["facts"][0]["last_accessed_at"]), (vec![fact], &Value::Null));

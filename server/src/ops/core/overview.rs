@@ -51,10 +51,10 @@ pub fn digest(engine: &Engine, context: &Context, params: DigestParams) -> Resul
     let digest = engine.digest(&query)?;
     let most = wire::size("maxTokens", params.max_tokens, DIGEST_TOKENS)?.max(1);
     let mut page = Page::new(most);
-    let of = match &query.viewer.project {
-        Reach::Own(name) | Reach::Only(name) => format!("Project {}", one_line(name)),
-        Reach::Every => "All projects".to_owned(),
-        Reach::Shared => "Global memories".to_owned(),
+    let of = match (query.viewer.project.name(), &query.viewer.project) {
+        (Some(name), _) => format!("Project {}", one_line(name)),
+        (None, Reach::Every) => "All projects".to_owned(),
+        (None, _) => "Global memories".to_owned(),
     };
     let kinds: Vec<String> = digest.by_kind.iter().map(|(kind, number)| format!("{number} {kind}")).collect();
     page.add(usize::MAX, |_| {
