@@ -106,8 +106,11 @@ fn create(folder: &Path, path: &Path, header: &str) -> io::Result<()> {
     }
 }
 
-/// It has what the store has: only its owner may look.
-fn create_folder(folder: &Path) -> io::Result<()> {
+/// Creates a folder that has what the store has: only its owner may look.
+///
+/// # Errors
+/// The file system's.
+pub fn create_folder(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

@@ -6,6 +6,7 @@
 //! | 0 | [`project`] | the project of a folder |
 //! | 0 | `origins` | what identifies a chunk, a turn, or a memory of another system |
 //! | 0 | `stamp` | by what a file is known to be unchanged |
+//! | 0 | `log_lines` | lines of memories in the files of a daily log |
 //! | 0 | `lock` | one process at a time |
 //! | 0 | [`detect`] | what a file or a folder has |
 //! | 0 | [`noted`] | transcripts that hooks of clients have named |
@@ -27,6 +28,7 @@ mod delta;
 pub mod detect;
 mod listing;
 mod lock;
+mod log_lines;
 pub mod log_purge;
 pub mod moving;
 pub mod note;

@@ -44,12 +44,9 @@ impl Listing {
 /// Those of the file system, if its folder cannot be read, and of `go_on`, which is asked at each folder.
 pub fn notes(source: &NewSource, settings: &SyncSettings, go_on: &dyn Fn() -> io::Result<()>) -> io::Result<Listing> {
     let mut listing = Listing::default();
-    let is_log = |path: &Path| settings.daily_log_folder().is_some_and(|folder| path.starts_with(folder));
     let mut folders = BTreeSet::new();
     let mut enter = |folder: &Path| {
-        if !is_log(folder) {
-            folders.insert(folder.to_owned());
-        }
+        folders.insert(folder.to_owned());
         go_on()
     };
     let mut options = walk::Options::new(&source.path);
@@ -57,12 +54,8 @@ pub fn notes(source: &NewSource, settings: &SyncSettings, go_on: &dyn Fn() -> io
     options.max_bytes = settings.max_file_bytes;
     let mut skipped = Skipped::default();
     walk::walk_folders(&options, &mut skipped, &mut enter, &mut |found| {
-        if is_log(&found.path) {
-            listing.skipped.count("the daily log");
-        } else {
-            let stamp = FileStamp { size: found.size, modified: found.modified, identity: found.identity };
-            listing.files.insert(found.path, stamp);
-        }
+        let stamp = FileStamp { size: found.size, modified: found.modified, identity: found.identity };
+        listing.files.insert(found.path, stamp);
         ControlFlow::Continue(())
     })?;
     listing.skipped.add(skipped);

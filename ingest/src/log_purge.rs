@@ -6,11 +6,11 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::{fs, str};
 
-use jiff::civil::Date;
 use memorist_engine::records::PurgeText;
 use memorist_engine::text::one_line;
 
 use crate::daily_log::{DailyLog, LOCK_TIMEOUT, lock};
+use crate::log_lines::{is_day, of_memory};
 
 /// What goes of the log.
 pub struct LogPurge<'a> {
@@ -36,12 +36,6 @@ impl DailyLog {
         left.sort();
         left
     }
-}
-
-/// Whether a file has the name of a day.
-fn is_day(path: &Path) -> bool {
-    let stem = path.file_stem().and_then(|stem| stem.to_str());
-    path.extension().is_some_and(|end| end == "md") && stem.is_some_and(|stem| stem.parse::<Date>().is_ok())
 }
 
 struct Lines<'a> {
@@ -76,7 +70,7 @@ impl Lines<'_> {
 
     /// Whether a line is one of ours that goes.
     fn is_gone(&self, line: &[u8]) -> bool {
-        let line = str::from_utf8(line).ok().and_then(|line| own(line.trim_end()));
+        let line = str::from_utf8(line).ok().and_then(|line| of_memory(line.trim_end()));
         line.is_some_and(|line| self.is_of_purged(line) || self.has_text(line))
     }
 
@@ -88,13 +82,6 @@ impl Lines<'_> {
     fn has_text(&self, text: &str) -> bool {
         self.texts.iter().flatten().any(|purged| purged.is_in(text))
     }
-}
-
-/// What one of our lines has after its time: `[kind] (source) content`.
-fn own(line: &str) -> Option<&str> {
-    let (time, rest) = line.strip_prefix("- **")?.split_once("** ")?;
-    let is_time = time.len() == 8 && time.bytes().all(|byte| byte.is_ascii_digit() || byte == b':');
-    (is_time && rest.starts_with('[')).then_some(rest)
 }
 
 #[cfg(test)]

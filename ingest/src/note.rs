@@ -1,5 +1,6 @@
 //! A note, read into chunks.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::Path;
@@ -15,6 +16,7 @@ use memorist_sources::tokens::TokenCount;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::log_lines::without_memories;
 use crate::{origins, stamp};
 
 /// The source of what is read of notes (rows F4 and F9 of the specification).
@@ -102,12 +104,27 @@ impl NoteReader<'_> {
             let content = FileContent::Chunks(Vec::new());
             return FileReading { hash: Some(hash), cursor: self.cursor(HashSet::new()), skipped, content, ..blank };
         };
-        let skipped = decoded.is_guessed.then_some((GUESSED, 1)).into_iter().collect();
-        let text = &without_data(&decoded.text);
+        let mut skipped: BTreeMap<_, _> = decoded.is_guessed.then_some((GUESSED, 1)).into_iter().collect();
+        let mut text = without_data(&decoded.text);
+        if let Some(written) = without_memories(path, &text) {
+            if written.text.trim().is_empty() {
+                skipped.insert("the daily log", 1);
+                let content = FileContent::Chunks(Vec::new());
+                return FileReading {
+                    hash: Some(hash),
+                    cursor: self.cursor(HashSet::new()),
+                    skipped,
+                    content,
+                    ..blank
+                };
+            }
+            skipped.insert("lines of the daily log", written.memories);
+            text = Cow::Owned(written.text);
+        }
         let before = known.filter(|known| self.is_current(known)).and_then(|known| known.cursor.as_deref());
         let before = before.and_then(|cursor| serde_json::from_str::<Cuts>(cursor).ok());
         let before = before.map_or_else(HashSet::new, |before| before.cuts);
-        let mut note = chunks::chunk(text, kind_of(path), &self.limits, self.tokens, &before);
+        let mut note = chunks::chunk(&text, kind_of(path), &self.limits, self.tokens, &before);
         if note.chunks.is_empty() && note.front > 0 {
             // It has nothing but its front matter, which is its text then.
             let front = text.get(..note.front).unwrap_or_default();

@@ -38,9 +38,10 @@ pub struct SyncSettings {
     /// Or by this many lines; 0: they are not counted. If neither is, it is read at every change, and after
     /// `interval_minutes` in any case.
     pub delta_messages: u64,
-    /// The folder of the daily log; empty: none, also where a profile has one. Its files are not read: what they say is
-    /// saved already.
+    /// The folder of the daily log; empty: none, also where a profile has one.
     pub daily_log: Option<PathBuf>,
+    /// Whether a server of the profile `mudpuppy` adds the workspace of that system to the sources.
+    pub auto_index: bool,
 }
 
 impl Default for SyncSettings {
@@ -61,6 +62,7 @@ impl Default for SyncSettings {
             delta_bytes: 0,
             delta_messages: 0,
             daily_log: None,
+            auto_index: true,
         }
     }
 }

@@ -451,21 +451,22 @@ fn a_renamed_note_is_known_when_its_source_is_added_again() {
     assert_eq!((desk.changes().removed, desk.texts().len()), (1, 1));
 }
 
-/// The daily log says what is saved already.
+/// Memories are saved already. Notes that people write between their lines are not.
 #[test]
-fn the_daily_log_is_not_read() {
-    let folder = TempDir::new().unwrap();
-    let settings = SyncSettings::default();
-    let desk = Desk::new(settings);
-    drop(folder);
-    let mut settings = SyncSettings::default();
-    settings.daily_log = Some(desk.path("memory"));
-    let syncer = Syncer::new(&desk.folder.path().join("store"), settings, Config::without_model().model);
-    desk.source(SourceKind::Notes, None);
-    desk.write("memory/2026-11-25.md", "# 2026-11-25\n\n- **14:30:00** [fact] (manual) zebra\n");
+fn lines_of_the_daily_log_are_not_read() {
+    let desk = Desk::notes();
+    let log = "# 2026-11-25\n\n- **14:30:00** [fact] (manual) zebra\n";
+    desk.write("memory/2026-11-25.md", log);
     desk.write("a.md", "Alpha.\n");
-    let report = syncer.sync(&desk.engine, &SyncOptions::default(), &NoProgress).unwrap();
+    let report = desk.sync();
     assert_eq!((report.changes().added, report.sources[0].skipped.get("the daily log")), (1, Some(&1)));
+    desk.write("memory/2026-11-25.md", &format!("{log}Ben wants the lamp green.\n{}", log.lines().last().unwrap()));
+    desk.write("memory/people.md", "Ben is a cook.\n");
+    let report = desk.sync();
+    assert_eq!((report.changes().added, report.sources[0].skipped.get("lines of the daily log")), (2, Some(&2)));
+    let texts = desk.texts();
+    assert!(texts.iter().any(|text| text.contains("Ben wants the lamp green.")), "{texts:?}");
+    assert!(texts.iter().all(|text| !text.contains("zebra")), "{texts:?}");
 }
 
 #[test]

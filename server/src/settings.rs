@@ -249,12 +249,13 @@ impl Settings {
         Ok(Settings { store, kept, engine, store_is_named: true, ..self.clone() })
     }
 
-    /// Of this profile, if one is named, and with the daily log that the profile has, if the settings name none.
+    /// Selects the profile, if one is named, and the workspace that it has. Its daily log is there, unless the settings name one.
     pub fn for_profile(mut self, profile: Option<ProfileName>) -> Self {
         self.profile = profile.unwrap_or(self.profile);
-        if self.sync.daily_log.is_none() && self.profile == ProfileName::Mudpuppy {
-            let home = BaseDirs::new();
-            self.sync.daily_log = home.map(|dirs| dirs.home_dir().join(".mudpuppy/workspace/memory"));
+        if self.profile == ProfileName::Mudpuppy {
+            let workspace = BaseDirs::new().map(|dirs| dirs.home_dir().join(".mudpuppy/workspace"));
+            self.sync.daily_log = self.sync.daily_log.or_else(|| Some(workspace.as_ref()?.join("memory")));
+            self.context.workspace = workspace.filter(|_| self.sync.auto_index);
         }
         let folder = self.sync.daily_log_folder();
         self.context.daily_log = folder.map(|folder| Arc::new(DailyLog::new(folder, TimeZone::system())));

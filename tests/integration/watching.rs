@@ -12,7 +12,7 @@ use memorist_engine::config::Config;
 use memorist_engine::types::{NewSource, Scope, SourceKind};
 use serde_json::{Value, json};
 
-use crate::support::memorist;
+use crate::support::{document, memorist};
 
 /// Longer than anything takes, however busy the machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -164,6 +164,47 @@ fn where_the_system_watches_no_more_files_are_looked_at() {
 }
 
 /// F1, F2, F4: the profile of the system that has one, and others only if a folder is named.
+/// F5, F10: it is read without being added.
+#[test]
+fn a_server_of_mudpuppy_reads_its_workspace() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, home) = (folder.path().join("store"), folder.path().join("home"));
+    fs::create_dir_all(&home).unwrap();
+    drop(memorist(&store, &[])); // writes the settings
+    let workspace = home.join(".mudpuppy/workspace");
+    let mut server = Server::start(&store, &home, &["--profile", "mudpuppy"]);
+    server.call("memory_add", &json!({ "content": "a zebra crossed the road" }));
+    let until = Instant::now() + TIMEOUT;
+    while !workspace.is_dir() {
+        assert!(Instant::now() < until, "the workspace is not created");
+        thread::sleep(Duration::from_millis(20));
+    }
+    fs::write(workspace.join("people.md"), "Ben keeps a walrus.\n").unwrap();
+    fs::create_dir_all(workspace.join("memory")).unwrap();
+    fs::write(workspace.join("memory/plans.md"), "Ben plans a walrus house.\n").unwrap();
+    let found = |server: &mut Server, query: &str| {
+        let found = server.call("memory_search", &json!({ "query": query }));
+        found["result"]["structuredContent"]["results"].as_array().map_or(0, Vec::len)
+    };
+    while found(&mut server, "walrus") < 2 {
+        assert!(Instant::now() < until, "the notes are not read");
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(found(&mut server, "zebra"), 1, "the memory alone, not its line of the daily log");
+    server.end();
+    let sources = memorist(&store, &["source", "list", "--json"]).env("HOME", &home).output().unwrap();
+    assert_eq!(document(&sources)["sources"].as_array().map(Vec::len), Some(1));
+
+    let other = folder.path().join("other");
+    drop(memorist(&other, &[]));
+    fs::write(other.join("memorist.toml"), "model = \"none\"\n[sync]\nauto_index = false\n").unwrap();
+    let mut server = Server::start(&other, &home, &["--profile", "mudpuppy"]);
+    server.call("memory_add", &json!({ "content": "a walrus" }));
+    server.end();
+    let sources = memorist(&other, &["source", "list", "--json"]).env("HOME", &home).output().unwrap();
+    assert_eq!(document(&sources)["sources"].as_array().map(Vec::len), Some(0));
+}
+
 #[test]
 fn what_is_saved_is_in_the_daily_log() {
     let folder = tempfile::tempdir().unwrap();

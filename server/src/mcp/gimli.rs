@@ -9,10 +9,7 @@ use memorist_engine::config::ModelSource;
 use crate::args::Serve;
 use crate::exit::Failure;
 use crate::memory_search::{self, Configured, MemorySearch};
-use crate::ops::{self, Context};
-use crate::serving::{Access, Dispatcher};
 use crate::settings::{self, Settings};
-use crate::wording::Worded as _;
 
 /// Adds what the tools of the profile follow: the file that the arguments name, over the settings. Its store is used where
 /// nothing else names one.
@@ -56,12 +53,4 @@ pub fn configure(settings: &mut Settings, args: &Serve) -> Result<(), Failure> {
     settings.sync = found.sync.clone();
     settings.context.memory_search = Arc::new(found);
     Ok(())
-}
-
-/// Adds the notes of the workspace and the transcripts to the sources of the store, as soon as it is open.
-pub async fn add_sources(dispatcher: &Dispatcher, context: Context) {
-    let added = dispatcher.call(Access::Write, move |engine| ops::gimli::add_sources(engine, &context)).await;
-    if let Ok(Err(error)) = added {
-        tracing::warn!("the files of this workspace are not read: {}", error.worded());
-    }
 }

@@ -61,13 +61,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use memorist_engine::Engine;
 use memorist_engine::config::ModelSource;
 use tokio::time::sleep;
 
 use crate::args::{ProfileName, Serve};
 use crate::exit::{Failure, Kind, Outcome};
+use crate::ops::{self, Context};
 use crate::serving::{Access, Changes, Dispatcher, INTERVAL, stop_signal};
 use crate::settings::Settings;
+use crate::wording::Worded as _;
 use clients::Clients;
 pub use stdio::note_parent;
 use watching::Watching;
@@ -86,6 +89,17 @@ pub fn serve(settings: Settings, args: Serve) -> Outcome {
     // A blocking read of stdin must not keep the process.
     runtime.shutdown_timeout(Duration::from_millis(100));
     outcome
+}
+
+/// Adds the files that a profile reads without their being named to the sources of the store, as soon as it is open.
+async fn add_sources(dispatcher: &Dispatcher, context: Context) {
+    let add = move |engine: &Engine| {
+        ops::gimli::add_sources(engine, &context)?;
+        ops::add_workspace(engine, &context)
+    };
+    if let Ok(Err(error)) = dispatcher.call(Access::Write, add).await {
+        tracing::warn!("the files of this workspace are not read: {}", error.worded());
+    }
 }
 
 async fn run(mut settings: Settings, args: Serve) -> Outcome {
@@ -120,12 +134,12 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
         changes: changes.clone(),
     };
     let handler = clients.trusted()?;
-    let files = (name == ProfileName::Gimli).then(|| handler.context());
+    let files = matches!(name, ProfileName::Gimli | ProfileName::Mudpuppy).then(|| handler.context());
     let starting = tokio::spawn({
         let (watching, dispatcher) = (watching.clone(), dispatcher.clone());
         async move {
             if let Some(context) = files {
-                gimli::add_sources(&dispatcher, context).await;
+                add_sources(&dispatcher, context).await;
             }
             watching.start(dispatcher, options).await;
         }

@@ -23,6 +23,8 @@ pub struct Context {
     pub exports: PathBuf,
     /// What the tools of Gimli follow.
     pub memory_search: Arc<MemorySearch>,
+    /// The workspace of Mudpuppy, if it is read.
+    pub workspace: Option<PathBuf>,
     /// Where each new memory gets a line, if anywhere.
     pub daily_log: Option<Arc<DailyLog>>,
     /// The tool or command that calls, as searches are kept with it.

@@ -28,6 +28,7 @@ mod import;
 mod recall;
 mod records;
 mod save;
+mod workspace;
 
 pub use context::Context;
 pub use exchange::{export, export_as, import, import_as};
@@ -40,3 +41,4 @@ pub use records::{
     LINKS_SHOWN, Listed, delete, get, list, list_filter, listed, plain_filter, reply, search, stats, superseded, update,
 };
 pub use save::{add, add_all, checked_fields, checked_update, resembling, save, to_save, unfollowed};
+pub use workspace::add_workspace;

@@ -285,6 +285,6 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         # Its daily log must not be in the home folder of who runs this.
         settings = Path(folder) / "memorist.toml"
-        settings.write_text('[sync]\ndaily_log = ""\n')
+        settings.write_text('[sync]\ndaily_log = ""\nauto_index = false\n')
         os.environ["MEMORIST_CONFIG"] = str(settings)
         run_script("mudpuppy", DOCUMENTED, script)
