@@ -88,7 +88,7 @@ impl MoveReport {
     fn count(&mut self, outcome: &Imported) {
         match outcome {
             Imported::Created => self.created += 1,
-            Imported::Replaced => self.replaced += 1,
+            Imported::Replaced | Imported::United { .. } => self.replaced += 1,
             Imported::Unchanged => self.unchanged += 1,
             Imported::Duplicate => self.duplicates += 1,
             Imported::Expired => self.expired += 1,

@@ -88,7 +88,8 @@ impl Import<'_> {
     }
 
     /// Merges memories. One outcome per memory, in order; a refused one does not stop the others. An incoming memory
-    /// replaces an older version of itself, with its versions and accesses; an equal or newer version stays. Offer
+    /// that has all versions of the one here replaces it, with its versions and accesses; one that has no other versions
+    /// changes nothing. If each has versions that the other lacks, the one here gets all of them. Offer
     /// [`Imported::Waits`] again at the end.
     ///
     /// # Errors

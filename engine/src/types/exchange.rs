@@ -159,6 +159,13 @@ pub enum Imported {
     Created,
     /// It replaced an older version.
     Replaced,
+    /// It was changed in both stores: its history has the versions of both, and the newest of all is the newest.
+    United {
+        /// The memory.
+        id: RecordId,
+        /// The version that was the newest in the store whose newest is an earlier one now.
+        version: i64,
+    },
     /// It was there already, in this version or a newer one.
     Unchanged,
     /// Another memory of its scope has its text, and is used instead.

@@ -333,6 +333,27 @@ pub struct Version {
     pub body: Option<Body>,
 }
 
+impl Version {
+    /// The newest version of a record.
+    pub(crate) fn newest(record: &Record) -> Self {
+        Version {
+            version: record.version,
+            since: record.updated_at,
+            replaced: None,
+            content: record.content.clone(),
+            kind: record.kind,
+            source: record.source.clone(),
+            context: record.context.clone(),
+            confidence: record.confidence,
+            importance: record.importance,
+            tags: record.tags.clone(),
+            expires_at: record.expires_at,
+            valid: record.valid,
+            body: record.body.clone(),
+        }
+    }
+}
+
 /// A record that is not live any more and can come back.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gone {

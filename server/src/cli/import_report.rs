@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::format;
-use crate::wire::ImportResult;
+use crate::wire::{ChangedInBoth, ImportResult};
 
 /// The outcome of an import, and its result with `--json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -35,6 +35,16 @@ impl Report {
         // Writing to a string cannot fail.
         if read.expired > 0 {
             let _ = write!(text, "\n  {} left out, for their time is over", number(read.expired));
+        }
+        if read.united > 0 {
+            let _ = write!(
+                text,
+                "\n  {} changed in both stores: the newer text stays, the other is an earlier version",
+                number(read.united)
+            );
+        }
+        for ChangedInBoth { id, version } in &read.changed_in_both {
+            let _ = write!(text, "\n    memory {id}: version {version}; `memorist rollback {id} {version}` takes it");
         }
         for refusal in &read.errors {
             let _ = write!(text, "\n  line {}: {}", refusal.line, refusal.error);

@@ -63,6 +63,11 @@ pub struct ImportResult {
     pub created: i64,
     /// Memories that were there in an older version.
     pub replaced: i64,
+    /// Memories that were changed in both stores: their histories have the versions of both.
+    pub united: i64,
+    /// The first of them.
+    #[serde(rename = "changedInBoth", skip_serializing_if = "Vec::is_empty")]
+    pub changed_in_both: Vec<ChangedInBoth>,
     /// Memories whose text another memory of their scope has already.
     pub duplicates: i64,
     /// Memories that were there already, as they are or newer.
@@ -90,6 +95,16 @@ pub struct Refusal {
     pub error: String,
 }
 
+/// A memory that was changed in both stores.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct ChangedInBoth {
+    /// The memory.
+    pub id: i64,
+    /// The version that was the newest in one of them, and is an earlier one now: memory_history shows it, memory_rollback takes it.
+    pub version: i64,
+}
+
 impl ImportResult {
     /// Counts a refused line.
     pub fn refuse(&mut self, line: u64, error: String) {
@@ -104,6 +119,12 @@ impl ImportResult {
         match outcome {
             Imported::Created => self.created += 1,
             Imported::Replaced => self.replaced += 1,
+            Imported::United { id, version } => {
+                self.united += 1;
+                if self.changed_in_both.len() < LISTED {
+                    self.changed_in_both.push(ChangedInBoth { id: id.get(), version: *version });
+                }
+            }
             Imported::Duplicate => self.duplicates += 1,
             Imported::Unchanged => self.unchanged += 1,
             Imported::Expired => self.expired += 1,
@@ -114,7 +135,7 @@ impl ImportResult {
 
     /// Memories that are there now.
     pub fn memories(&self) -> u64 {
-        (self.created + self.replaced + self.duplicates + self.unchanged).unsigned_abs()
+        (self.created + self.replaced + self.united + self.duplicates + self.unchanged).unsigned_abs()
     }
 }
 

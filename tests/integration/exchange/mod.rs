@@ -4,11 +4,13 @@
 //! |---|---|
 //! | `files.rs` | the files, by the command line |
 //! | `large.rs` | 100,000 memories |
+//! | `machines.rs` | edits on two machines |
 //!
 //! Here: merging, and its permissions.
 
 mod files;
 mod large;
+mod machines;
 
 use std::collections::BTreeMap;
 
@@ -238,7 +240,7 @@ fn a_merge_takes_what_is_newer_and_keeps_the_rest() {
     rewrite(&here.engine, 1, "a pelican");
     rewrite(&here.engine, 1, "a flamingo");
     rewrite(&there.engine, id_there(2), "a stork");
-    // Changed in both: what it was there alone is gone with its embedding.
+    // Changed in both: what it was there alone is an earlier version.
     rewrite(&there.engine, id_there(3), "a stray");
     rewrite(&here.engine, 3, "a duck");
     rewrite(&here.engine, 3, "a swan");
@@ -247,13 +249,23 @@ fn a_merge_takes_what_is_newer_and_keeps_the_rest() {
     here.engine.link(Link { from: twin, to: 3.into(), kind: LinkKind::Related }, &Viewer::OWNER).unwrap();
     here.settle();
     there.settle();
-    let wanted = [("record Replaced", 2), ("record Unchanged", 2), ("record Duplicate", 1), ("link Created", 1)];
+    let united = format!("record {:?}", Imported::United { id: id_there(3), version: 2 });
+    let wanted = [
+        ("record Replaced", 1),
+        (united.as_str(), 1),
+        ("record Unchanged", 2),
+        ("record Duplicate", 1),
+        ("link Created", 1),
+    ];
     let all = exported(&here.engine, &everything());
     assert_eq!(import(&there.engine, &Viewer::OWNER, &all), counted(wanted));
     assert_eq!(there.engine.links(own, &Viewer::OWNER, usize::MAX).unwrap()[0].to, id_there(3));
     let flamingo = there.engine.history(id_there(1), &Viewer::OWNER, None, 10).unwrap();
     let texts: Vec<_> = flamingo.iter().map(|version| (version.version, version.content.as_str())).collect();
     assert_eq!(texts, [(3, "a flamingo"), (2, "a pelican"), (1, "shared heron 0")]);
+    let swan = there.engine.history(id_there(3), &Viewer::OWNER, None, 10).unwrap();
+    let texts: Vec<_> = swan.iter().map(|version| (version.version, version.content.as_str())).collect();
+    assert_eq!(texts, [(4, "a swan"), (3, "a duck"), (2, "a stray"), (1, "shared heron 2")]);
     for settled in [false, true] {
         if settled {
             there.engine.flush(&NoProgress).unwrap();

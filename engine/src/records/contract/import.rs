@@ -49,16 +49,70 @@ fn an_import_run_twice_changes_nothing_the_second_time(store: &impl Subject) {
     store.assert_sound();
 }
 
-fn a_newer_version_replaces_all_that_there_is_of_a_record(store: &impl Subject) {
+/// A record with these texts, each with the moment when it became the newest.
+fn history(texts: &[(Millis, &str)]) -> Portable {
+    let earlier = texts.windows(2).zip(1..).map(|(pair, version)| Earlier {
+        version,
+        since: pair[0].0,
+        replaced: Replaced { at: pair[1].0, reason: "update".into() },
+        text: new(pair[0].1),
+    });
+    let (created_at, (updated_at, newest)) = (texts[0].0, texts[texts.len() - 1]);
+    let all = Portable { earlier: earlier.collect(), created_at, updated_at, ..portable(ULIDS[0], newest, 0) };
+    Portable { version: texts.len() as i64, ..all }
+}
+
+fn a_history_that_goes_on_replaces_a_record(store: &impl Subject) {
     let model = store.adopt(2);
-    run(store, &[portable(ULIDS[0], "old", 1)], model, &mut Aliases::default());
+    let texts = [(NOW - 20, "one"), (NOW - 15, "two"), (NOW - 10, "three"), (NOW - 5, "four")];
+    run(store, &[history(&texts[..2])], model, &mut Aliases::default());
     let head = store.head();
-    assert_eq!(run(store, &[portable(ULIDS[0], "new", 3)], model, &mut Aliases::default()), [Imported::Replaced]);
+    assert_eq!(run(store, &[history(&texts)], model, &mut Aliases::default()), [Imported::Replaced]);
     assert_eq!(store.log(head), [(1.into(), Change::Put { version: 4, new_text: true })]);
     assert_eq!((store.count("records"), store.count("versions"), store.count("embeddings")), (1, 3, 1));
-    assert_eq!(run(store, &[portable(ULIDS[0], "old", 1)], model, &mut Aliases::default()), [Imported::Unchanged]);
-    let incomplete = Portable { earlier: vec![], ..portable(ULIDS[0], "newest", 9) };
+    assert_eq!(run(store, &[history(&texts[..2])], model, &mut Aliases::default()), [Imported::Unchanged]);
+    store.assert_sound();
+}
+
+fn an_edit_of_each_store_stays(store: &impl Subject) {
+    let model = store.adopt(2);
+    let start = [(NOW - 20, "on Mondays"), (NOW - 15, "on Tuesdays")];
+    let ours = [&start[..], &[(NOW - 9, "on Wednesdays")]].concat();
+    let theirs = [&start[..], &[(NOW - 8, "on Thursdays"), (NOW - 7, "on Fridays")]].concat();
+    run(store, &[history(&ours)], model, &mut Aliases::default());
+    let before = store.record(1, NOW).unwrap();
+    let head = store.head();
+    let united = Imported::United { id: 1.into(), version: 3 };
+    let theirs = Portable { embedding: Some(vec![1.0, 0.0]), access_count: 0, ..history(&theirs) };
+    assert_eq!(run(store, &[theirs.clone()], model, &mut Aliases::default()), [united]);
+    assert_eq!(store.log(head), [(1.into(), Change::Put { version: 5, new_text: true })]);
+    let after = store.record(1, NOW).unwrap();
+    assert_eq!((after.content.as_str(), after.version, after.created_at), ("on Fridays", 5, before.created_at));
+    assert_eq!(after.access_count, before.access_count, "accesses are those of this store");
+    assert_eq!(store.vectors(model, &[1.into()]), [(1.into(), vec![1.0, 0.0])]);
+    let texts = "SELECT content FROM versions ORDER BY version";
+    let texts = store.write(|tx| tx.all(texts, &[], |row| row.get::<String>(0)));
+    assert_eq!(texts, ["on Mondays", "on Tuesdays", "on Wednesdays", "on Thursdays"]);
+    for again in [theirs, history(&ours)] {
+        assert_eq!(run(store, &[again], model, &mut Aliases::default()), [Imported::Unchanged]);
+    }
+    let older = [&start[..], &[(NOW - 14, "on Sundays")]].concat();
+    let united = Imported::United { id: 1.into(), version: 3 };
+    assert_eq!(run(store, &[history(&older)], model, &mut Aliases::default()), [united], "it is the older one");
+    assert_eq!(store.record(1, NOW).unwrap().content, "on Fridays");
+    assert_eq!(store.vectors(model, &[1.into()]), [(1.into(), vec![1.0, 0.0])]);
+    assert_eq!(store.count("versions"), 5);
+    store.assert_sound();
+}
+
+/// A number alone says that it goes on.
+fn a_history_with_a_gap_replaces_a_record(store: &impl Subject) {
+    let model = store.adopt(2);
+    run(store, &[history(&[(NOW - 20, "one"), (NOW - 15, "two")])], model, &mut Aliases::default());
+    let incomplete = Portable { earlier: vec![], version: 9, ..history(&[(NOW - 20, "nine")]) };
+    let incomplete = Portable { updated_at: NOW - 1, ..incomplete };
     assert_eq!(run(store, &[incomplete], model, &mut Aliases::default()), [Imported::Replaced]);
+    assert_eq!((store.record(1, NOW).unwrap().version, store.count("versions")), (9, 2));
     assert_eq!(store.number("SELECT count(*) FROM meta WHERE key = 'versions_lost' AND value = '[1]'"), 1);
     store.assert_sound();
 }
@@ -103,7 +157,9 @@ fn a_refused_record_does_not_stop_the_others(store: &impl Subject) {
 
 on_every_database![
     an_import_run_twice_changes_nothing_the_second_time,
-    a_newer_version_replaces_all_that_there_is_of_a_record,
+    a_history_that_goes_on_replaces_a_record,
+    an_edit_of_each_store_stays,
+    a_history_with_a_gap_replaces_a_record,
     links_lead_to_the_records_that_have_the_text_already,
     a_refused_record_does_not_stop_the_others,
 ];

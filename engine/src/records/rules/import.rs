@@ -1,5 +1,5 @@
 //! Records and links from another store, merged by ULID: what is new is added with all that belongs to it, what is older
-//! here is replaced, and the rest stays as it is.
+//! here is replaced, what was changed in both stores gets the history of both, and the rest stays as it is.
 
 use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
@@ -10,6 +10,7 @@ use super::add::{Identity, Text, claim_text, embedding_hashes, insert_row};
 use super::log::append;
 use super::references::check_body;
 use super::scopes::scope_id;
+use super::union::{self, Union};
 use super::{access, embeddings, links, origins, threads, update, versions};
 use crate::body::{self, Body, ULID_PREFIX};
 use crate::error::{Error, Result};
@@ -22,7 +23,8 @@ use crate::text::{self, Hash};
 use crate::types::bounds::check_millis;
 use crate::types::exchange::parse_ulid;
 use crate::types::{
-    Imported, Kind, Link, Millis, ModelId, NewRecord, Place, Portable, PortableLink, Record, RecordId, Scope, Viewer,
+    Earlier, Imported, Kind, Link, Millis, ModelId, NewRecord, Place, Portable, PortableLink, Record, RecordId, Scope,
+    Version, Viewer,
 };
 
 type UlidBytes = [u8; 16];
@@ -156,10 +158,16 @@ impl<'a> Merge<'a> {
             return Ok(Imported::Expired);
         }
         let before = self.known(&ulid)?;
+        let history = match &before {
+            Some(before) if before.scope.is(&text.scope) => match self.history(before, portable) {
+                Ok(Union::Ours) => return self.joined(before.id, before.version, text, Imported::Unchanged),
+                Ok(history) => history,
+                Err(Unresolved::Unknown(ulid)) => return Ok(Imported::Waits(ulid)),
+                Err(Unresolved::Failed(error)) => return Err(error),
+            },
+            _ => Union::Theirs,
+        };
         match &before {
-            Some(before) if before.scope.is(&text.scope) && before.version >= portable.version => {
-                return self.joined(before.id, before.version, text, Imported::Unchanged);
-            }
             // Only now: an export holds what is shared as well, and to import it again unchanged is no change.
             _ if !self.viewer.changes(&text.scope) => return Err(self.not_changed(&text.scope)),
             Some(before) if !before.scope.is(&text.scope) => {
@@ -203,10 +211,12 @@ impl<'a> Merge<'a> {
             Err(Unresolved::Failed(error)) => return Err(error),
             Ok(bodies) => bodies,
         };
+        if let (Union::Both { versions, is_ours, other }, Some(before)) = (history, &before) {
+            return self.unite(before, portable, versions, is_ours, other);
+        }
         let own = before.as_ref().map(|before| before.id);
         check_body(tx, body.as_ref(), &text.scope, own, &[], self.now)?;
-        let passages = portable.passages.iter().map(|passage| passage.embedding.as_slice());
-        portable.embedding.as_deref().into_iter().chain(passages).try_for_each(|vector| self.check_dims(vector))?;
+        self.check_vectors(portable)?;
         let is_new = own.is_none();
         let id = match before {
             Some(before) => self.replace(before, portable, body, &content_hash)?,
@@ -223,6 +233,85 @@ impl<'a> Merge<'a> {
             origins::recall(tx, id)?;
         }
         Ok(if is_new { Imported::Created } else { Imported::Replaced })
+    }
+
+    /// Compares the histories of a record and of the incoming one. The history of a text that was read somewhere is its file's,
+    /// and other systems have numbers alone: then the higher number wins.
+    fn history(&self, before: &Record, portable: &Portable) -> Result<Union, Unresolved> {
+        let text = &portable.text;
+        if before.place.is_some() || text.place.is_some() || text.kind.repeats() || self.aliases.deleted.is_some() {
+            return Ok(if before.version >= portable.version { Union::Ours } else { Union::Theirs });
+        }
+        let (body, bodies) = self.bodies(portable)?;
+        let version = |number, since, replaced, text: &NewRecord, body| Version {
+            version: number,
+            since,
+            replaced,
+            content: text.content.clone(),
+            kind: text.kind,
+            source: text.source.clone(),
+            context: text.context.clone(),
+            confidence: text.confidence,
+            importance: text.importance,
+            tags: text.tags.clone(),
+            expires_at: text.expires_at,
+            valid: text.valid,
+            body,
+        };
+        let earlier = portable.earlier.iter().zip(bodies).map(|(earlier, body)| {
+            version(earlier.version, earlier.since, Some(earlier.replaced.clone()), &earlier.text, body)
+        });
+        let newest = version(portable.version, portable.updated_at, None, text, body);
+        let theirs = earlier.chain([newest]).collect();
+        Ok(union::unite(before.created_at, versions::all(self.tx, before)?, theirs))
+    }
+
+    /// Writes the history that two stores have together. The embedding of the incoming memory is that of its newest version.
+    fn unite(
+        &mut self,
+        before: &Record,
+        portable: &Portable,
+        mut versions: Vec<Version>,
+        is_ours: bool,
+        other: Option<i64>,
+    ) -> Result<Imported> {
+        let (tx, id) = (self.tx, before.id);
+        let text = |version: &Version| NewRecord {
+            content: version.content.clone(),
+            kind: version.kind,
+            source: version.source.clone(),
+            context: version.context.clone(),
+            confidence: version.confidence,
+            importance: version.importance,
+            tags: version.tags.clone(),
+            expires_at: version.expires_at,
+            valid: version.valid,
+            ..portable.text.clone()
+        };
+        let newest = versions.pop().ok_or_else(|| Error::unreadable("a history has no version"))?;
+        let earlier = versions.iter().filter_map(|version| {
+            let replaced = version.replaced.clone()?;
+            Some(Earlier { version: version.version, since: version.since, replaced, text: text(version) })
+        });
+        let united = Portable {
+            version: newest.version,
+            text: text(&newest),
+            created_at: before.created_at,
+            updated_at: newest.since,
+            earlier: earlier.collect(),
+            embedding: portable.embedding.clone().filter(|_| !is_ours),
+            passages: if is_ours { Vec::new() } else { portable.passages.clone() },
+            ..portable.clone()
+        };
+        self.check_vectors(&united)?;
+        if !is_ours {
+            check_body(tx, newest.body.as_ref(), &before.scope, Some(id), &[], self.now)?;
+        }
+        let scope = self.scope_id(&before.scope)?;
+        self.replace(before.clone(), &united, newest.body, &rows::hash_of_content(&newest.content))?;
+        let bodies: Vec<Option<Body>> = versions.into_iter().map(|version| version.body).collect();
+        self.insert_versions(id, scope, &united, &bodies)?;
+        Ok(other.map_or(Imported::Replaced, |version| Imported::United { id, version }))
     }
 
     /// Whether somebody deleted the memory here, or one that had its text, and it must not come back.
@@ -327,6 +416,11 @@ impl<'a> Merge<'a> {
         let Some(place) = before.place.as_ref().or(text.place.as_ref()) else { return Ok(None) };
         let owner = origins::record_of(self.tx, place.origin)?;
         Ok(owner.is_none_or(|owner| owner == before.id).then(|| place.clone()))
+    }
+
+    fn check_vectors(&self, portable: &Portable) -> Result<()> {
+        let passages = portable.passages.iter().map(|passage| passage.embedding.as_slice());
+        portable.embedding.as_deref().into_iter().chain(passages).try_for_each(|vector| self.check_dims(vector))
     }
 
     fn check_dims(&self, vector: &[f32]) -> Result<()> {

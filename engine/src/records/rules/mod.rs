@@ -12,6 +12,7 @@
 //! | `merge.rs` | several records become one |
 //! | `links.rs` | links, and that nothing supersedes itself |
 //! | `import.rs` | records and links of another store, merged by ULID |
+//! | `union.rs` | the histories of one memory in two stores become one |
 //! | `purge.rs` | what a purge removes |
 //! | `expiry.rs` | what has expired is deleted |
 //! | `access.rs` | accesses are logged and counted |
@@ -52,5 +53,6 @@ pub(super) mod searches;
 mod threads;
 pub(super) mod trash;
 pub(super) mod undo;
+mod union;
 pub(super) mod update;
 pub(super) mod versions;

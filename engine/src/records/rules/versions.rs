@@ -10,7 +10,7 @@ use crate::records::log::Change;
 use crate::records::meta;
 use crate::records::rows::{self, version_columns};
 use crate::records::transaction::{SelectExt, Tx};
-use crate::types::{Millis, RecordId, Version};
+use crate::types::{Millis, Record, RecordId, Version};
 
 /// Versions named in an error, at most.
 const MOST_NAMED: i64 = 20;
@@ -121,6 +121,18 @@ pub(super) fn earlier(tx: &dyn Tx, id: RecordId, version: i64) -> Result<Version
     let kept: Vec<String> = kept.iter().map(ToString::to_string).collect();
     let kept = if kept.is_empty() { "there are none".into() } else { format!("there are {}", kept.join(", ")) };
     Err(Error::invalid("version", format!("{version} is no earlier version of memory {id}; {kept}")))
+}
+
+/// The versions of a record, oldest first, with the one that it is now.
+pub(super) fn all(tx: &dyn Tx, record: &Record) -> Result<Vec<Version>> {
+    let sql = concat!(
+        "SELECT replaced_at, reason, ",
+        version_columns!(),
+        " FROM versions WHERE record_id = ?1 ORDER BY version"
+    );
+    let mut all = tx.all(sql, &[record.id.into()], rows::to_version)?;
+    all.push(Version::newest(record));
+    Ok(all)
 }
 
 /// Notes that a record lacks an earlier version.
