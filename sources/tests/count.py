@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from count_agents import AGENTS, millis, typed
+from count_databases import DATABASES, opened
 
 CORPUS = Path(__file__).resolve().parent / "corpus"
 
@@ -138,6 +139,9 @@ def main():
         for path in sorted(path for path in paths if path.suffix not in (".turns", ".bak") and ".checkpoint." not in path.name):
             for role, line, at in count(path):
                 print(path.relative_to(CORPUS).as_posix(), role, line, at, sep="\t")
+    for script, count in DATABASES.items():
+        for role, row, at in count(opened(CORPUS / script)):
+            print(script, role, row, at, sep="\t")
 
 
 if __name__ == "__main__":

@@ -85,8 +85,12 @@ def gimli(path):
 
 
 def openclaw(path):
+    yield from openclaw_events(records(path))
+
+
+def openclaw_events(every):
     machine = r"Read HEARTBEAT\.md|HEARTBEAT_OK|NO_REPLY|\[cron:|System:|\[Inter-session message"
-    for line, record in records(path):
+    for line, record in every:
         message = member(record, "message")
         at = time(record.get("timestamp"), message.get("timestamp"))
         if record.get("type") in ("compaction", "branch_summary") and isinstance(record.get("summary"), str):
@@ -121,6 +125,9 @@ def gemini(path):
             said = [text for text in said if not re.match(r"/|\?|<session_context>|<hook_context>", text)]
         if role and said:
             yield role, line, time(message.get("timestamp"))
+        asked = [call["resultDisplay"] for call in message.get("toolCalls", []) if call["name"] == "ask_user"]
+        if any("answered" in text for text in asked):
+            yield "user", line, time(message.get("timestamp"))
 
 
 def claude_code(path):
@@ -259,14 +266,119 @@ def codex(path):
             yield "user", line, at
 
 
+def cline(path):
+    whole = json.loads(path.read_text(encoding="utf-8"))
+    if isinstance(whole, dict):
+        yield from cline_session(whole["messages"])
+        return
+    shown = [one for one in whole if isinstance(one, dict)]
+    kinds = {"text": "assistant", "task": "user", "user_feedback": "user", "completion_result": "assistant"}
+    kinds |= {"followup": "assistant", "plan_mode_respond": "assistant", "condense": "summary"}
+    for number, one in enumerate(shown, 1):
+        kind, said, at = one.get("say") or one.get("ask"), one.get("text"), time(one.get("ts"))
+        role = "user" if number == 1 else kinds.get(kind)
+        if kind == "condense_context":
+            role, said = "summary", one["contextCondense"]["summary"]
+        if role and isinstance(said, str) and (typed(said) if role == "user" else said):
+            yield role, number, at
+        if kind == "followup" and '"selected"' in said:
+            yield "user", number, at
+
+
+def cline_session(messages):
+    for number, one in enumerate((one for one in messages if one), 1):
+        about, at = member(one, "metadata"), time(one.get("ts"))
+        if about.get("kind") == "compaction_summary":
+            yield "summary", number, at
+        if one["role"] not in ROLES or "displayRole" in about:
+            continue
+        blocks = one["content"] if isinstance(one["content"], list) else [{"type": "text", "text": one["content"]}]
+        said = [block["text"] for block in blocks if block["type"] == "text" and "[TASK RESUMPTION]" not in block["text"]]
+        for block in blocks:
+            is_question = block.get("name") == "ask_question"
+            is_answer = is_question and not block.get("is_error")
+            if is_answer or "<feedback>" in str(block.get("content", "")):
+                said.append("an answer, or a question")
+        if said:
+            yield one["role"], number, at
+
+
+def qwen_code(path):
+    for line, record in records(path):
+        kind, about, payload = record.get("type"), record.get("subtype"), member(record, "systemPayload")
+        parts = [part for part in member(record, "message").get("parts", []) if isinstance(part, dict)]
+        said = [part["text"] for part in parts if "text" in part and not part.get("thought")]
+        tools = [call["functionCall"]["name"] for call in parts if "functionCall" in call]
+        results = json.dumps([part["functionResponse"] for part in parts if "functionResponse" in part])
+        is_typed = about in (None, "mid_turn_user_message", "agent_launch_prompt")
+        role = None
+        if kind == "user" and is_typed and any(typed(text) for text in said):
+            role = "user"
+        elif kind == "assistant" and (said or {"ask_user_question", "exit_plan_mode"} & set(tools)):
+            role = "assistant"
+        elif kind == "tool_result" and "User has provided the following answers:" in results:
+            role = "user"
+        elif about == "chat_compression" and "<state_snapshot>" in json.dumps(payload):
+            role = "summary"
+        if role:
+            yield role, line, time(record.get("timestamp"))
+
+
+def continue_dev(path):
+    whole = json.loads(path.read_text(encoding="utf-8"))
+    every = json.loads((path.parent / "sessions.json").read_text(encoding="utf-8"))
+    begun = [int(one["dateCreated"]) for one in every if one["sessionId"] == whole["sessionId"]]
+    at = begun[0] if begun else "-"
+    for number, item in enumerate((item for item in whole["history"] if item), 1):
+        message = member(item, "message")
+        asked = [state for state in item.get("toolCallStates", []) if state["toolCall"]["function"]["name"] == "AskQuestion"]
+        if message.get("role") in ROLES and (any(texts(message["content"])) or asked):
+            yield message["role"], number, at
+        for state in asked:
+            yield "user", number, at
+        if "conversationSummary" in item:
+            yield "summary", number, at
+
+
+def amp(path):
+    whole = json.loads(path.read_text(encoding="utf-8"))
+    at = whole["created"]
+    for number, one in enumerate((one for one in whole["messages"] if isinstance(one, dict)), 1):
+        sent = member(one, "meta").get("sentAt")
+        at = sent if isinstance(sent, int) else at
+        kinds = [block["type"] for block in one["content"] if typed(block.get("text", "x"))]
+        if one["role"] in ROLES and "text" in kinds:
+            yield one["role"], number, at
+        if one["role"] == "info" and "summary" in kinds:
+            yield "summary", number, at
+
+
+def kiro(path):
+    at = "-"
+    for line, record in records(path):
+        data = member(record, "data")
+        parts = [part for part in data.get("content", []) if isinstance(part, dict) and part["kind"] == "text"]
+        seconds = member(data, "meta").get("timestamp")
+        if record.get("kind") == "Prompt":
+            at = "-" if seconds is None else round(seconds * 1000)
+        role = {"Prompt": "user", "AssistantMessage": "assistant"}.get(record.get("kind"))
+        if role and any(typed(part["data"]) for part in parts):
+            yield role, line, at
+
+
 AGENTS = {
+    "amp": ("**/threads/T-*.json", amp),
     "claude_code": ("**/*.jsonl", claude_code),
+    "cline": ("**/*messages.json", cline),
     "codex": ("**/*.jsonl", codex),
+    "continue": ("**/sessions/[0-9o]*.json", continue_dev),
     "copilot": ("**/*.jsonl", copilot),
     "cursor": ("**/*.jsonl", cursor),
     "gemini": ("**/chats/**/[es][xe]*.json*", gemini),
     "gimli": ("**/sessions/*.jsonl", gimli),
     "goose": ("**/*.jsonl", goose),
+    "kiro": ("**/*.jsonl", kiro),
     "openclaw": ("**/sessions/**/[A-Z2]*.jsonl*", openclaw),
+    "qwen_code": ("**/*.jsonl", qwen_code),
     "vscode_chat": ("**/chatSessions/*.json*", vscode_chat),
 }

@@ -6,10 +6,10 @@ use std::process::Command;
 
 use rusqlite::Connection;
 
-use super::Shape;
+use super::{Shape, special};
 
 /// The tables that parsers look for.
-const TABLES: [&str; 22] = [
+const TABLES: [&str; 24] = [
     "transcript_events",
     "transcript_rewrite_watermarks",
     "session_windows",
@@ -32,9 +32,11 @@ const TABLES: [&str; 22] = [
     "conversations",
     "user_prompts",
     "session_summaries",
+    "threads",
+    "conversations_v2",
 ];
 /// And their columns.
-const COLUMNS: [&str; 26] = [
+const COLUMNS: [&str; 30] = [
     "id",
     "session_id",
     "seq",
@@ -52,6 +54,10 @@ const COLUMNS: [&str; 26] = [
     "time_updated",
     "message_id",
     "type",
+    "parts",
+    "parent_session_id",
+    "data_type",
+    "summary",
     "key",
     "value",
     "path",
@@ -63,7 +69,7 @@ const COLUMNS: [&str; 26] = [
     "point",
 ];
 
-pub const ALL: [Shape; 11] = [
+pub const ALL: [Shape; 13] = [
     ("nothing", |file| fs::write(file, "").unwrap()),
     ("only a header", |file| fs::write(file, b"SQLite format 3\0").unwrap()),
     ("text", |file| fs::write(file, "SQLite format 3\0text".repeat(100_000)).unwrap()),
@@ -90,6 +96,28 @@ pub const ALL: [Shape; 11] = [
             let values = format!("1, '1', {long}, 'x', {long}, {long}, 'composerData:1', 1");
             run(file, &format!("INSERT INTO {name} ({columns}) VALUES ({values})"));
         }
+    }),
+    ("lists of lists in values", |file| {
+        made(file, |name| format!("CREATE TABLE {name} ({})", COLUMNS.join(", ")));
+        let many = "{},".repeat(90_000);
+        let parts = format!("[{}1]", "{\"type\":\"text\",\"data\":{}},".repeat(99_000));
+        let said = format!("{{\"Agent\":{{\"content\":[{many}1]}},\"segments\":[{many}1]}},").repeat(25);
+        let pairs = "{\"user\":{\"content\":{\"Prompt\":{}}},\"assistant\":{}},".repeat(99_000);
+        let thread = format!("{{\"messages\":[{said}1],\"history\":[{pairs}1]}}");
+        let insert =
+            "INSERT INTO {} (id, session_id, parts, data, value, data_type, summary, updated_at, key, time_updated)
+            VALUES ('1', '1', ?1, ?2, ?2, 'json', '', '2026-11-02T09:00:00Z', '1', 1)";
+        for name in ["messages", "threads", "conversations", "conversations_v2"] {
+            Connection::open(file).unwrap().execute(&insert.replace("{}", name), [&parts, &thread]).unwrap();
+        }
+    }),
+    ("a value that unpacks to 16 GiB", |file| {
+        made(file, |name| format!("CREATE TABLE {name} ({})", COLUMNS.join(", ")));
+        let packed = file.with_extension("zst");
+        special::frame(&packed, 0x58, b'x', 128 << 10);
+        let insert = "INSERT INTO threads (id, data, data_type, summary, updated_at)
+            VALUES ('1', ?1, 'zstd', '', '2026-11-02T09:00:00Z')";
+        Connection::open(file).unwrap().execute(insert, [fs::read(&packed).unwrap()]).unwrap();
     }),
     ("a pipe as its journal", |file| beside(file, "-journal")),
     ("a pipe as its log", |file| beside(file, "-wal")),

@@ -63,7 +63,7 @@ const LARGE: [&str; 7] =
 
 /// Every one.
 #[rustfmt::skip] // one a line
-pub const ALL: [Parser; 48] = [
+pub const ALL: [Parser; 62] = [
     parser("claude-code", "0f8fad5b-d9cb-469f-a165-70867728950e.jsonl", Kind::Lines, |_, file| transcript("claude-code", file)),
     parser("codex", "rollout-a.jsonl", Kind::Lines, |_, file| transcript("codex", file)),
     parser("codex, packed", "rollout-a.jsonl.zst", Kind::Packed, |_, file| transcript("codex", file)),
@@ -83,6 +83,20 @@ pub const ALL: [Parser; 48] = [
     parser("vscode-chat", "chatSessions/a.jsonl", Kind::Lines, |_, file| transcript("vscode-chat", file)),
     parser("vscode-chat, an object", "chatSessions/a.json", Kind::Json, |_, file| transcript("vscode-chat", file)),
     parser("vscode-chat, the folder", "workspace.json", Kind::Small, vscode_folder),
+    parser("cline", "tasks/a/ui_messages.json", Kind::Json, |_, file| transcript("cline", file)),
+    parser("cline, a session", "sessions/a/a.messages.json", Kind::Json, |_, file| transcript("cline", file)),
+    parser("cline, the folder", "tasks/a/api_conversation_history.json", Kind::Small, cline_folder),
+    parser("cline, the description", "sessions/a/a.json", Kind::Small, cline_description),
+    parser("qwen-code", "chats/a.jsonl", Kind::Lines, |_, file| transcript("qwen-code", file)),
+    parser("continue", "sessions/a.json", Kind::Json, |_, file| transcript("continue", file)),
+    parser("continue, all sessions", "sessions/sessions.json", Kind::Small, continue_sessions),
+    parser("amp", "threads/T-a.json", Kind::Json, |_, file| transcript("amp", file)),
+    parser("crush", ".crush/crush.db", Kind::Database, |_, file| transcript("crush", file)),
+    parser("crush, all projects", ".local/share/crush/projects.json", Kind::Small, |folder, _| discover_in(folder, None)),
+    parser("zed", "threads/threads.db", Kind::Database, |_, file| transcript("zed", file)),
+    parser("kiro", "sessions/cli/a.jsonl", Kind::Lines, |_, file| transcript("kiro", file)),
+    parser("kiro, the description", "sessions/cli/a.json", Kind::Small, kiro_description),
+    parser("kiro, a database", "kiro-cli/data.sqlite3", Kind::Database, |_, file| transcript("kiro", file)),
     parser("gimli", "sessions/a.jsonl", Kind::Lines, |_, file| transcript("gimli", file)),
     parser("chatgpt", "conversations.json", Kind::Json, |_, file| transcript("chatgpt", file)),
     parser("chatgpt, an archive", "export.zip", Kind::Archive, |_, file| transcript("chatgpt", file)),
@@ -183,6 +197,31 @@ fn vscode_folder(folder: &Path, _: &Path) {
     fs::create_dir_all(chat.parent().unwrap()).unwrap();
     fs::write(&chat, "{\"requests\":[{\"message\":{\"text\":\"x\"}}]}").unwrap();
     assert_eq!(formats::by_name("vscode-chat").unwrap().read(&chat, None).unwrap().turns.len(), 1);
+}
+
+fn cline_folder(_: &Path, history: &Path) {
+    beside("cline", &history.with_file_name("ui_messages.json"), r#"[{"say":"text","text":"x"}]"#);
+}
+
+fn cline_description(_: &Path, description: &Path) {
+    let session = r#"{"sessionId":"a","messages":[{"role":"user","content":"x"}]}"#;
+    beside("cline", &description.with_file_name("a.messages.json"), session);
+}
+
+fn continue_sessions(_: &Path, list: &Path) {
+    let session = r#"{"sessionId":"a","history":[{"message":{"role":"user","content":"x"}}]}"#;
+    beside("continue", &list.with_file_name("a.json"), session);
+}
+
+fn kiro_description(_: &Path, description: &Path) {
+    let line = r#"{"kind":"Prompt","data":{"content":[{"kind":"text","data":"x"}]}}"#;
+    beside("kiro", &description.with_extension("jsonl"), &format!("{line}\n"));
+}
+
+/// Reads a transcript beside the file that says more of it.
+fn beside(format: &str, path: &Path, transcript: &str) {
+    fs::write(path, transcript).unwrap();
+    assert_eq!(formats::by_name(format).unwrap().read(path, None).unwrap().turns.len(), 1);
 }
 
 /// Cuts a note into chunks.

@@ -56,7 +56,7 @@ fn nested(file: &Path, begin: &str) {
 const OF_CODEX: &str =
     "{\"type\":\"response_item\",\"payload\":{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"text\":\"x\"}]}}";
 
-pub const LINES: [Shape; 12] = [
+pub const LINES: [Shape; 14] = [
     ("messages in messages of messages", |file| nested(file, "{\"messages\":")),
     ("what is set in what is set", |file| nested(file, "{\"$set\":")),
     ("marks of blocks", |file| {
@@ -90,6 +90,16 @@ pub const LINES: [Shape; 12] = [
     ("short turns of codex", |file| {
         lines(file, 8 * MIB, |_| OF_CODEX.into());
     }),
+    ("parts of what was compressed", |file| {
+        let list = format!("{{\"parts\":[{}1]}},", "{},".repeat(90_000));
+        let begin = "{\"type\":\"system\",\"subtype\":\"chat_compression\",\"systemPayload\":{\"compressedHistory\":[";
+        fs::write(file, format!("{begin}{}1]}}}}\n", list.repeat(110))).unwrap();
+    }),
+    ("questions in parts of a message", |file| {
+        let list = format!("{{\"functionCall\":{{\"args\":{{\"questions\":[{}1]}}}}}},", "{},".repeat(90_000));
+        let begin = "{\"type\":\"assistant\",\"message\":{\"parts\":[";
+        fs::write(file, format!("{begin}{}1]}}}}\n", list.repeat(110))).unwrap();
+    }),
     ("lines of other types", |file| lines(file, 8 * MIB, |number| format!("{{\"type\":\"{number}\"}}"))),
     ("content of many objects", |file| {
         surround(file, "{\"type\":\"user\",\"role\":\"user\",\"content\":[{}", ",{}", 16 * MIB, "]}\n");
@@ -100,7 +110,7 @@ pub const LINES: [Shape; 12] = [
     }),
 ];
 
-pub const JSON: [Shape; 11] = [
+pub const JSON: [Shape; 15] = [
     ("a million entities", |file| {
         lines(file, 32 * MIB, |number| format!("{{\"type\":\"entity\",\"name\":\"{number}\"}}"));
     }),
@@ -135,6 +145,24 @@ pub const JSON: [Shape; 11] = [
     ("parts of answers", |file| {
         let list = format!("{{\"response\":[{}1]}},", "{},".repeat(90_000));
         fs::write(file, format!("{{\"requests\":[{}1]}}", list.repeat(110))).unwrap();
+    }),
+    ("blocks of messages of a session", |file| {
+        let list = format!("{{\"role\":\"user\",\"content\":[{}1]}},", "{},".repeat(90_000));
+        let begin = "{\"sessionId\":\"a\",\"messages\":[";
+        fs::write(file, format!("{begin}{0}1],\"history\":[{0}1]}}", list.repeat(55))).unwrap();
+    }),
+    ("results in blocks of a message", |file| {
+        let list = format!("{{\"type\":\"tool_result\",\"content\":[{}1]}},", "{},".repeat(90_000));
+        let begin = "{\"sessionId\":\"a\",\"messages\":[{\"role\":\"user\",\"content\":[";
+        fs::write(file, format!("{begin}{}1]}}]}}", list.repeat(110))).unwrap();
+    }),
+    ("calls in messages of a history", |file| {
+        let list = format!("{{\"output\":[{}1]}},", "{},".repeat(90_000));
+        let begin = "{\"sessionId\":\"a\",\"history\":[{\"message\":{},\"toolCallStates\":[";
+        fs::write(file, format!("{begin}{}1]}}]}}", list.repeat(110))).unwrap();
+    }),
+    ("messages of a task", |file| {
+        surround(file, "[{}", ",{\"say\":\"text\",\"ts\":1,\"text\":\"x\"}", 24 * MIB, "]");
     }),
     ("results", |file| surround(file, "{\"results\":[{}", ",{\"id\":1,\"memory\":\"x\"}", 24 * MIB, "]}")),
 ];

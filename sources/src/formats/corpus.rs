@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::{Config, TestRunner};
 
+use super::databases;
 use super::{Batch, Cursor, Format, Role, Skipped, Turn};
 use crate::machine::Machine;
 
@@ -211,6 +212,15 @@ pub fn render(batch: &Batch) -> String {
     text
 }
 
+/// Adds a line a turn: file, role, first line, time.
+fn list(lines: &mut String, file: &str, batch: &Batch) {
+    for turn in &batch.turns {
+        let role = format!("{:?}", turn.role).to_lowercase();
+        let at = turn.at.map_or_else(|| "-".to_owned(), |at| at.to_string());
+        writeln!(lines, "{file}\t{role}\t{}\t{at}", turn.lines.0).unwrap();
+    }
+}
+
 /// 44: a program that shares no code with the parsers counts the same messages, with their roles, lines and times.
 #[test]
 fn another_program_counts_the_same_messages() {
@@ -219,17 +229,19 @@ fn another_program_counts_the_same_messages() {
     let counted = counted.expect("python3, version 3.11 or newer, counts the messages of the corpus: install it");
     assert!(counted.status.success(), "{}", String::from_utf8_lossy(&counted.stderr));
     let mut found = String::new();
-    let agents = ["claude-code", "codex", "copilot", "cursor", "gemini", "gimli", "goose", "openclaw", "vscode-chat"];
+    let agents = ["amp", "claude-code", "cline", "codex", "continue", "copilot", "cursor", "gemini", "gimli", "goose"];
+    let more = ["kiro", "openclaw", "qwen-code", "vscode-chat"];
     let others = ["chatgpt", "claude-ai", "specstory", "aider"];
-    for format in agents.into_iter().chain(others).map(|name| super::by_name(name).unwrap()) {
+    for format in agents.into_iter().chain(more).chain(others).map(|name| super::by_name(name).unwrap()) {
         for path in files(format) {
             let below = path.strip_prefix(folder(format).parent().unwrap()).unwrap().to_str().unwrap();
-            for turn in format.read(&path, None).unwrap().turns {
-                let role = format!("{:?}", turn.role).to_lowercase();
-                let at = turn.at.map_or_else(|| "-".to_owned(), |at| at.to_string());
-                writeln!(found, "{below}\t{role}\t{}\t{at}", turn.lines.0).unwrap();
-            }
+            list(&mut found, below, &format.read(&path, None).unwrap());
         }
+    }
+    for (format, script, path) in databases::SCRIPTS {
+        let format = super::by_name(format).unwrap();
+        let batch = format.read(&databases::make(format, script, path).path, None).unwrap();
+        list(&mut found, &format!("{}/{script}", format.name()), &batch);
     }
     let counted = String::from_utf8(counted.stdout).unwrap().replace("\r\n", "\n");
     assert!(counted == found, "counted\n{counted}\nparsed\n{found}");

@@ -12,6 +12,18 @@ use tempfile::TempDir;
 use super::corpus::{folder, mutate, mutation, render, run};
 use super::{Batch, Format, ReadError};
 
+/// The script of each format, and where its program keeps the database.
+pub const SCRIPTS: [(&str, &str, &str); 8] = [
+    ("crush", "crush.sql", "crush.db"),
+    ("cursor", "state.sql", "globalStorage/state.vscdb"),
+    ("goose", "sessions.sql", "sessions/sessions.db"),
+    ("kiro", "data.sql", "kiro-cli/data.sqlite3"),
+    ("openclaw", "agent.sql", "agent/openclaw-agent.sqlite"),
+    ("opencode", "v1.sql", "opencode.db"),
+    ("opencode", "v2.sql", "opencode.db"),
+    ("zed", "threads.sql", "threads/threads.db"),
+];
+
 /// A database made by a script, and a connection that writes to it.
 pub struct Made {
     /// Its file.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::field::{Field, parse};
 use super::jsonl::Lines;
 use super::records::{Content, UNREADABLE, for_each_line, hash, join, texts, typed, why_skipped};
-use super::sqlite::{Database, bytes, cursor, label, limited, line, number, place, text, time};
+use super::sqlite::{Database, bytes, cursor, label, limited, line, milliseconds, number, place, text, time};
 use super::{Batch, Cursor, Format, ReadError, Role, Skipped, Turn};
 use crate::foreign::Foreign;
 use crate::machine::Machine;
@@ -24,8 +24,6 @@ pub struct Goose;
 const GO_ON: &str = "Your context was compacted";
 /// The type of sessions in which Goose names others.
 const HIDDEN: &str = "hidden";
-/// A number of seconds is below, one of milliseconds above.
-const MAX_SECONDS: i64 = 100_000_000_000;
 
 impl Format for Goose {
     fn name(&self) -> &'static str {
@@ -219,10 +217,6 @@ fn turn(
         subagent: None,
         lines: (line, line),
     })
-}
-
-fn milliseconds(created: i64) -> i64 {
-    if (-MAX_SECONDS..MAX_SECONDS).contains(&created) { created * 1000 } else { created }
 }
 
 #[cfg(test)]

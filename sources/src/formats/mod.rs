@@ -15,6 +15,13 @@
 //! | `cursor.rs` | Cursor, its CLI and its IDE |
 //! | `copilot.rs` | GitHub Copilot CLI |
 //! | `vscode_chat.rs` | GitHub Copilot Chat and other chats of VS Code |
+//! | `cline.rs` | Cline, Roo Code and Kilo Code |
+//! | `qwen.rs` | Qwen Code |
+//! | `continue_dev.rs` | Continue |
+//! | `amp.rs` | Amp |
+//! | `crush.rs` | Crush |
+//! | `zed.rs` | Zed |
+//! | `kiro.rs` | the CLIs of Kiro and of Amazon Q Developer |
 //! | `gimli.rs` | plain `message` lines, as Gimli and others write them |
 //! | `chatgpt.rs` | ChatGPT's export |
 //! | `claude_ai.rs` | Claude.ai's export |
@@ -22,6 +29,8 @@
 //! | `aider.rs` | aider |
 //! | `markdown.rs` | histories in Markdown |
 //! | `export.rs` | lists of conversations, in archives too |
+//! | `object.rs` | transcripts that are one JSON value |
+//! | `editors.rs` | where editors keep what belongs to a user |
 //! | `branch.rs` | the branch of a tree of messages that is read |
 //! | `transcript.rs` | what a parser does, and what it gives |
 //! | `root.rs` | the folder in which a session began |
@@ -36,19 +45,24 @@
 //! | `corpus.rs`, `databases.rs` | tests of all formats on the files and scripts in `tests/corpus` |
 
 pub mod aider;
+pub mod amp;
 pub mod blocks;
 mod branch;
 pub mod chatgpt;
 pub mod claude_ai;
 pub mod claude_code;
 pub mod clean;
+pub mod cline;
 pub mod codex;
+pub mod continue_dev;
 pub mod copilot;
 #[cfg(test)]
 mod corpus;
+pub mod crush;
 pub mod cursor;
 #[cfg(test)]
 mod databases;
+mod editors;
 mod ending;
 mod export;
 pub mod field;
@@ -56,9 +70,12 @@ pub mod gemini;
 pub mod gimli;
 pub mod goose;
 pub mod jsonl;
+pub mod kiro;
 mod markdown;
+mod object;
 pub mod openclaw;
 pub mod opencode;
+pub mod qwen;
 mod recognise;
 pub mod records;
 mod root;
@@ -66,6 +83,7 @@ pub mod specstory;
 pub mod sqlite;
 mod transcript;
 pub mod vscode_chat;
+pub mod zed;
 
 use jiff::tz::TimeZone;
 
@@ -92,6 +110,13 @@ pub fn all() -> &'static [&'static dyn Format] {
         &aider::Aider { zone: TimeZone::system },
         &copilot::Copilot,
         &vscode_chat::VsCodeChat,
+        &cline::Cline,
+        &qwen::QwenCode,
+        &continue_dev::Continue,
+        &amp::Amp,
+        &crush::Crush,
+        &zed::Zed,
+        &kiro::Kiro,
     ]
 }
 

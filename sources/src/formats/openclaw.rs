@@ -1,4 +1,5 @@
-//! OpenClaw: `~/.openclaw/agents/<agent>/sessions/<id>.jsonl` until 2026.7, and `agent/openclaw-agent.sqlite` since.
+//! OpenClaw: `~/.openclaw/agents/<agent>/sessions/<id>.jsonl` until 2026.7, and `agent/openclaw-agent.sqlite` since. pi, on
+//! which it is built: `~/.pi/agent/sessions/--<folder>--/<time>_<id>.jsonl`.
 //!
 //! Both have the same events. An event is identified by its own identifier and time, so what is left of the older files,
 //! and what a fork copies, are the same turns. `.jsonl.reset.<time>` and `.jsonl.deleted.<time>` are history, too.
@@ -30,17 +31,22 @@ impl Format for OpenClaw {
     }
 
     fn places(&self, machine: &Machine) -> Vec<PathBuf> {
-        vec![machine.path("OPENCLAW_STATE_DIR", ".openclaw").join("agents")]
+        let of_pi = machine.path("PI_CODING_AGENT_DIR", ".pi/agent").join("sessions");
+        vec![machine.path("OPENCLAW_STATE_DIR", ".openclaw").join("agents"), of_pi]
     }
 
     fn is_transcript(&self, path: &Path) -> bool {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
+        let mut folders = path.iter().rev().skip(1);
+        let folder = folders.next().unwrap_or_default();
+        let is_of_pi =
+            folder.to_string_lossy().starts_with("--") && folders.next().is_some_and(|above| above == "sessions");
         let is_time = |rest: &str| rest.bytes().all(|byte| byte.is_ascii_digit() || b"TZ.:-".contains(&byte));
         let mut of_history = HISTORY.iter().filter_map(|part| name.split_once(part));
         let is_history = of_history.any(|(_, rest)| is_time(rest.trim_end_matches(".zst")));
         let is_session = name.ends_with(".jsonl") || is_history;
-        (folder == "agent" && name == DATABASE) || (folder == "sessions" && is_session && !self.is_other(path))
+        let is_among = folder == "sessions" || is_of_pi;
+        (folder == "agent" && name == DATABASE) || (is_among && is_session && !self.is_other(path))
     }
 
     fn is_other(&self, path: &Path) -> bool {

@@ -15,21 +15,28 @@ use crate::foreign::Foreign;
 const HEAD: [u64; 2] = [64 << 10, 2 << 20];
 const LINES: usize = 40;
 /// Endings of files that may be transcripts.
-const ENDINGS: [&str; 9] = ["md", "jsonl", "json", "zip", "zst", "db", "sqlite", "vscdb", "ndjson"];
+const ENDINGS: [&str; 10] = ["md", "jsonl", "json", "zip", "zst", "db", "sqlite", "sqlite3", "vscdb", "ndjson"];
 /// How a database begins.
 const SQLITE: &[u8] = b"SQLite format 3\0";
 /// The tables of databases, with a column that tells.
-const TABLES: [(&str, &str, &str); 5] = [
+const TABLES: [(&str, &str, &str); 9] = [
     ("cursorDiskKV", "value", "cursor"),
     ("transcript_events", "event_json", "openclaw"),
     ("session_message", "data", "opencode"),
     ("part", "message_id", "opencode"),
     ("messages", "content_json", "goose"),
+    ("messages", "parts", "crush"),
+    ("threads", "data_type", "zed"),
+    ("conversations_v2", "value", "kiro"),
+    ("conversations", "value", "kiro"),
 ];
 /// Types of Codex' lines, and of Claude Code's beside messages.
 const OF_CODEX: [&str; 5] = ["session_meta", "response_item", "event_msg", "turn_context", "compacted"];
 const OF_CLAUDE: [&str; 8] =
     ["user", "assistant", "attachment", "system", "summary", "progress", "queue-operation", "file-history-snapshot"];
+
+/// Kinds of the lines of Kiro's CLI.
+const OF_KIRO: [&str; 3] = ["Prompt", "AssistantMessage", "ToolResults"];
 
 /// The name of the format whose records a file begins with; `None` if they are of none, or cannot be read.
 pub fn recognise(file: Foreign<'_>) -> Option<&'static str> {
@@ -81,6 +88,10 @@ fn of_export(head: &[u8]) -> Option<&'static str> {
     match is_list || begin.starts_with(b"{") {
         true if has("\"chat_messages\"") && has("\"sender\"") => Some("claude-ai"),
         true if has("\"requests\"") && has("\"responderUsername\"") => Some("vscode-chat"),
+        true if has("\"say\"") && has("\"ts\"") => Some("cline"),
+        true if has("\"updated_at\"") && has("\"origin\"") && has("\"sessionId\"") => Some("cline"),
+        true if has("\"sessionId\"") && has("\"workspaceDirectory\"") && has("\"history\"") => Some("continue"),
+        true if has("\"messages\"") && has("\"id\":\"T-") || has("\"id\": \"T-") => Some("amp"),
         true if has("\"mapping\"") && has("\"content_type\"") => Some("chatgpt"),
         _ => None,
     }
@@ -101,8 +112,11 @@ struct Shape<'a> {
     id: Field<'a>,
     role: Field<'a>,
     content: Field<'a>,
-    message: Field<'a>,
+    message: Field<'a, MessageShape<'a>>,
     payload: Field<'a>,
+    system_payload: Field<'a>,
+    #[serde(rename = "kind")]
+    entry: Field<'a>,
     data: Field<'a>,
     timestamp: Field<'a>,
     created: Field<'a>,
@@ -119,6 +133,13 @@ struct Shape<'a> {
     #[serde(rename = "$set")]
     set: Field<'a>,
     v: Field<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct MessageShape<'a> {
+    #[serde(borrow)]
+    parts: Field<'a>,
 }
 
 /// A format, and whether no other has such a record.
@@ -142,14 +163,20 @@ fn of_lines(head: &[u8]) -> Option<&'static str> {
 }
 
 fn of_record(shape: &Shape<'_>, line: &[u8]) -> Option<Guess> {
-    let has = |field: &Field<'_>| !matches!(field, Field::Nothing);
-    let is_object = |field: &Field<'_>| matches!(field, Field::Object(_));
+    fn has<T>(field: &Field<'_, T>) -> bool {
+        !matches!(field, Field::Nothing)
+    }
+    fn is_object<T>(field: &Field<'_, T>) -> bool {
+        matches!(field, Field::Object(_))
+    }
+    let is_of_qwen = has(&shape.system_payload) || shape.message.object().is_some_and(|message| has(&message.parts));
     Some(match shape.kind.text() {
         Some(kind) if OF_CODEX.contains(&kind) && is_object(&shape.payload) => ("codex", true),
         Some("user" | "gemini") if has(&shape.id) && has(&shape.content) && !has(&shape.message) => ("gemini", true),
+        Some("user" | "assistant" | "tool_result" | "system") if is_of_qwen => ("qwen-code", true),
         Some(kind) if OF_CLAUDE.contains(&kind) => {
             let of_claude = [&shape.uuid, &shape.session_id, &shape.leaf_uuid, &shape.message_id];
-            ("claude-code", of_claude.iter().any(|field| has(field)))
+            ("claude-code", of_claude.into_iter().any(has))
         }
         Some("session.start" | "user.message" | "assistant.message") if is_object(&shape.data) => ("copilot", true),
         Some("session") if has(&shape.id) => ("openclaw", false),
@@ -160,6 +187,9 @@ fn of_record(shape: &Shape<'_>, line: &[u8]) -> Option<Guess> {
         Some("message") if has(&shape.role) => ("gimli", true),
         Some("message") if is_object(&shape.message) => ("gimli", false),
         Some(_) => return None,
+        None if is_object(&shape.data) && shape.entry.text().is_some_and(|kind| OF_KIRO.contains(&kind)) => {
+            ("kiro", true)
+        }
         None if is_object(&shape.v) && memmem::find(line, b"\"requests\"").is_some() => ("vscode-chat", true),
         None if has(&shape.record_type) => ("codex", true),
         None if is_object(&shape.set) || has(&shape.project_hash) || has(&shape.start_time) => ("gemini", true),
@@ -203,13 +233,7 @@ mod tests {
             }
         }
         assert!(count > 15, "{count}");
-        for (name, script) in [
-            ("opencode", "v1.sql"),
-            ("opencode", "v2.sql"),
-            ("goose", "sessions.sql"),
-            ("openclaw", "agent.sql"),
-            ("cursor", "state.sql"),
-        ] {
+        for (name, script, _) in databases::SCRIPTS {
             let made = databases::make(by_name(name).unwrap(), script, "export.db");
             assert_eq!(of(&made.path), Some(name), "{script}");
         }

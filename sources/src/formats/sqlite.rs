@@ -189,6 +189,14 @@ pub fn bytes<'r>(row: &'r Row<'_>, column: usize) -> Result<Option<&'r [u8]>, Re
     })
 }
 
+/// A number of seconds is below, one of milliseconds above.
+pub const MAX_SECONDS: i64 = 100_000_000_000;
+
+/// Milliseconds, of a number of them or of seconds.
+pub fn milliseconds(number: i64) -> i64 {
+    if (-MAX_SECONDS..MAX_SECONDS).contains(&number) { number * 1000 } else { number }
+}
+
 /// A time in Unix milliseconds, if there can be such a time.
 pub fn time(milliseconds: i64) -> Option<i64> {
     Timestamp::from_millisecond(milliseconds).is_ok().then_some(milliseconds)

@@ -7,12 +7,12 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use percent_encoding::percent_decode_str;
 use serde::de::{IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::blocks::{self, COMMON};
-use super::field::{Field, MAX_LIST, label, parse};
+use super::editors::{folder_of, user_folders};
+use super::field::{Field, MAX_LIST, parse};
 use super::jsonl::Lines;
 use super::records::{MAX_ID, UNKNOWN, UNREADABLE, for_each_line, stamp, trimmed};
 use super::{Batch, Cursor, Format, ReadError, Role, Turn};
@@ -28,8 +28,6 @@ const MAX_FILE: u64 = 32 << 20;
 const MAX_FOLDERS: usize = 16 << 20;
 /// The largest description of a workspace that is read, in bytes.
 const MAX_WORKSPACE: u64 = 64 << 10;
-/// The editors that keep chats, by the name of their folder.
-const EDITORS: [&str; 3] = ["Code", "Code - Insiders", "VSCodium"];
 
 impl Format for VsCodeChat {
     fn name(&self) -> &'static str {
@@ -37,15 +35,9 @@ impl Format for VsCodeChat {
     }
 
     fn places(&self, machine: &Machine) -> Vec<PathBuf> {
-        let folders = [
-            machine.path("XDG_CONFIG_HOME", ".config"),
-            machine.home().join("Library/Application Support"),
-            machine.path("APPDATA", "AppData/Roaming"),
-        ];
-        let users = folders.iter().flat_map(|folder| EDITORS.map(|editor| folder.join(editor).join("User")));
         let storages =
             |user: PathBuf| [user.join("workspaceStorage"), user.join("globalStorage/emptyWindowChatSessions")];
-        users.flat_map(storages).collect()
+        user_folders(machine).flat_map(storages).collect()
     }
 
     fn is_transcript(&self, path: &Path) -> bool {
@@ -388,7 +380,7 @@ fn folder(path: &Path) -> Option<String> {
     }
     let workspace = foreign::lone(&path.parent()?.parent()?.join("workspace.json"), MAX_WORKSPACE).ok()?;
     let Workspace { folder } = serde_json::from_slice(&workspace).ok()?;
-    Some(label(&percent_decode_str(folder.strip_prefix("file://")?).decode_utf8_lossy()))
+    folder_of(&folder)
 }
 
 #[cfg(test)]

@@ -156,6 +156,7 @@ fn transcripts_are_known_by_their_path() {
         "/h/.openclaw/agents/main/sessions/S-topic-7.jsonl",
         "/h/.openclaw/agents/main/sessions/S.jsonl.reset.2026-11-01T09-00-00.000Z",
         "/h/.openclaw/agents/main/sessions/S.jsonl.deleted.2026-11-01T09-00-00.000Z.zst",
+        "/h/.pi/agent/sessions/--w-atlas--/2026-11-05T09-00-00-000Z_S.jsonl",
     ];
     let others = [
         "/h/.openclaw/agents/main/sessions/sessions.json",
@@ -166,8 +167,10 @@ fn transcripts_are_known_by_their_path() {
         "/h/.openclaw/agents/main/agent/openclaw-agent.sqlite-wal",
         "/h/.openclaw/agents/main/agent/other.sqlite",
         "/h/.openclaw/agents/main/S.jsonl",
+        "/h/.pi/agent/sessions/--w-atlas--/S/tasks/a.jsonl",
+        "/h/.pi/agent/settings.json",
     ];
     assert_eq!(corpus::transcripts(&OpenClaw, &machine, &[&transcripts[..], &others].concat()), transcripts);
     let moved = Machine::new("/h", [("OPENCLAW_STATE_DIR", "/o")]);
-    assert_eq!(OpenClaw.places(&moved), [PathBuf::from("/o/agents")]);
+    assert_eq!(OpenClaw.places(&moved), [PathBuf::from("/o/agents"), PathBuf::from("/h/.pi/agent/sessions")]);
 }

@@ -1,0 +1,32 @@
+//! Where editors of the family of VS Code keep what belongs to a user.
+
+use std::path::PathBuf;
+
+use percent_encoding::percent_decode_str;
+
+use super::field::label;
+use crate::machine::Machine;
+
+/// The names of their folders.
+const EDITORS: [&str; 5] = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
+/// The folders of their servers, to which an editor on another machine connects.
+const SERVERS: [&str; 4] = [".vscode-server", ".vscode-server-insiders", ".cursor-server", ".windsurf-server"];
+
+/// The folders of the user, whether they exist or not.
+pub fn user_folders(machine: &Machine) -> impl Iterator<Item = PathBuf> {
+    let folders = [
+        machine.path("XDG_CONFIG_HOME", ".config"),
+        machine.home().join("Library/Application Support"),
+        machine.path("APPDATA", "AppData/Roaming"),
+    ];
+    let own = folders.into_iter().flat_map(|folder| EDITORS.map(|editor| folder.join(editor).join("User")));
+    own.chain(SERVERS.map(|server| machine.home().join(server).join("data/User")))
+}
+
+/// The folder of an address that editors keep, or of a path; `None` if it is on another machine.
+pub fn folder_of(address: &str) -> Option<String> {
+    match address.strip_prefix("file://") {
+        Some(path) => Some(label(&percent_decode_str(path).decode_utf8_lossy())),
+        None => (!address.is_empty() && !address.contains("://")).then(|| label(address)),
+    }
+}
