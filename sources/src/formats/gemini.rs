@@ -31,6 +31,9 @@ const MAX_FOLDERS: usize = 32 << 20;
 /// The largest list of projects that is read, in bytes.
 const MAX_PROJECTS: u64 = 4 << 20;
 
+/// The tool that asks the person, and how the answers begin that it shows.
+const QUESTION: &str = "ask_user";
+const ANSWERED: &str = "**User answered:**";
 /// Beginnings of texts that stand as the user's and were not said to the model.
 const NOT_SAID: [&str; 4] = ["/", "?", "<session_context>", "<hook_context>"];
 
@@ -128,6 +131,7 @@ struct Record<'a, M = IgnoredAny, S = IgnoredAny> {
     timestamp: Field<'a>,
     model: Field<'a>,
     content: Content<'a>,
+    tool_calls: ToolAnswers,
     /// What was typed, if the content has more, such as files that it mentions.
     display_content: Content<'a>,
     session_id: Field<'a>,
@@ -174,10 +178,33 @@ struct Log {
     is_cut: bool,
 }
 
+/// A person's answers in the calls of a message. They are taken while the list is read, since results are long.
+#[derive(Default)]
+struct ToolAnswers(Option<String>);
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ToolCall<'a> {
+    #[serde(borrow)]
+    name: Field<'a>,
+    result_display: Field<'a>,
+}
+
+impl<'de> Deserialize<'de> for ToolAnswers {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let calls = Field::<'de, ToolCall<'de>>::deserialize(deserializer)?;
+        let asked = calls.elements().iter().filter_map(Field::object).filter(|call| call.name.text() == Some(QUESTION));
+        let answers = asked.filter_map(|call| trimmed(call.result_display.text()?.trim().strip_prefix(ANSWERED)?));
+        Ok(ToolAnswers(join(answers)))
+    }
+}
+
 /// A message as it was written last.
 struct Message {
     /// Who said what, or why nothing is taken.
     said: Result<(Role, String), &'static str>,
+    /// A person's answers to questions of a tool that the message calls.
+    answers: Option<String>,
     at: Option<i64>,
     model: Option<String>,
     line: u64,
@@ -195,7 +222,8 @@ impl Message {
             Some("info" | "error" | "warning") => Err("notice"),
             _ => Err(UNKNOWN),
         };
-        Message { said, at: record.timestamp.time(), model: record.model.owned(), line }
+        let answers = record.tool_calls.0.clone();
+        Message { said, answers, at: record.timestamp.time(), model: record.model.owned(), line }
     }
 }
 
@@ -284,22 +312,25 @@ impl Log {
         let session = parent.map_or_else(|| own.clone(), |parent| parent.to_string_lossy().into_owned());
         let cwd = root(path).or(self.directory).filter(|cwd| cwd.len() * self.messages.len() <= MAX_FOLDERS);
         for (id, message) in self.messages {
+            let turn = |id, role, text, model| Turn {
+                id,
+                session: session.clone(),
+                role,
+                text,
+                title: None,
+                at: message.at,
+                cwd: cwd.clone(),
+                branch: None,
+                model,
+                subagent: parent.is_some().then(|| own.clone()),
+                lines: (message.line, message.line),
+            };
+            let answers = message.answers.map(|text| turn(format!("{own}:{id}:answers"), Role::User, text, None));
             match message.said {
-                Ok((role, text)) => batch.turns.push(Turn {
-                    id: format!("{own}:{id}"),
-                    session: session.clone(),
-                    role,
-                    text,
-                    title: None,
-                    at: message.at,
-                    cwd: cwd.clone(),
-                    branch: None,
-                    model: message.model,
-                    subagent: parent.is_some().then(|| own.clone()),
-                    lines: (message.line, message.line),
-                }),
+                Ok((role, text)) => batch.turns.push(turn(format!("{own}:{id}"), role, text, message.model)),
                 Err(reason) => batch.skipped.count(reason),
             }
+            batch.turns.extend(answers);
         }
     }
 }

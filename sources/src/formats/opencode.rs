@@ -12,6 +12,7 @@ use super::{Batch, Cursor, Format, ReadError};
 use crate::foreign::Foreign;
 use crate::machine::Machine;
 
+mod answers;
 mod reader;
 mod v1;
 mod v2;

@@ -2,7 +2,7 @@
 
 use super::super::records::hash;
 use super::super::sqlite::Watermark;
-use super::super::{Batch, Skipped, Turn};
+use super::super::{Batch, Role, Skipped, Turn};
 
 /// What was read before, and what is now.
 pub struct Reader {
@@ -21,6 +21,22 @@ impl Reader {
         if self.read.is_new(changed, hash(&[id, text])) {
             self.batch.turns.extend(turn);
             self.batch.skipped.add(skipped);
+        }
+    }
+
+    /// Adds a message, and a person's words in its tools as a turn of their own. `turn` is without a text.
+    pub fn add_both(&mut self, said: [Option<String>; 2], changed: i64, turn: Turn, skipped: Skipped) {
+        let [own, answers] = said;
+        let answers = answers.map(|text| Turn {
+            id: format!("{}:answers", turn.id),
+            role: Role::User,
+            model: None,
+            text,
+            ..turn.clone()
+        });
+        self.add(&turn.id.clone(), changed, own.map(|text| Turn { text, ..turn }), skipped);
+        if let Some(answers) = answers {
+            self.add(&answers.id.clone(), changed, Some(answers), Skipped::default());
         }
     }
 }

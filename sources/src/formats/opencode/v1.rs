@@ -8,6 +8,7 @@ use super::super::field::{Field, parse};
 use super::super::records::{UNKNOWN, UNREADABLE, join, trimmed};
 use super::super::sqlite::{Database, bytes, label, limited, line, number, text, time};
 use super::super::{ReadError, Role, Skipped, Turn};
+use super::answers::{CallState, QUESTION, REJECTED};
 use super::reader::Reader;
 
 /// Adds the messages that changed, or a part of them.
@@ -27,9 +28,12 @@ pub fn read(database: &Database, reader: &mut Reader) -> Result<(), ReadError> {
             FROM message m LEFT JOIN session s ON s.id = m.session_id WHERE m.rowid = ?1",
         limited("m.data")
     );
-    // What a tool printed is left where it is.
+    // What a tool printed is left where it is, unless a person may have said something.
+    let is_printed = format!(
+        "substr(data, 1, 15) = '{{\"type\":\"tool\",' AND instr(data, '\"tool\":\"{QUESTION}\"') = 0 AND instr(data, '{REJECTED}') = 0"
+    );
     let parts = format!(
-        "SELECT time_updated, CASE WHEN substr(data, 1, 15) = '{{\"type\":\"tool\",' THEN '{{\"type\":\"tool\"}}' ELSE {} END
+        "SELECT time_updated, CASE WHEN {is_printed} THEN '{{\"type\":\"tool\"}}' ELSE {} END
             FROM part WHERE message_id = ?1 ORDER BY id",
         limited("data")
     );
@@ -68,6 +72,8 @@ struct Part<'a> {
     synthetic: Field<'a>,
     /// A plugin wrote it, for the person.
     ignored: Field<'a>,
+    tool: Field<'a>,
+    state: Field<'a, CallState<'a>>,
 }
 
 fn add(database: &Database, row: &Row<'_>, parts: &str, line: u64, reader: &mut Reader) -> Result<(), ReadError> {
@@ -80,10 +86,10 @@ fn add(database: &Database, row: &Row<'_>, parts: &str, line: u64, reader: &mut 
     let message = bytes(row, 4)?.and_then(|data| parse::<Message>(data, &mut mended));
     let is_typed = message.as_ref().is_some_and(|message| message.role.text() == Some("user"));
     let mut changed = number(row, 3)?.unwrap_or_default();
-    let mut texts = Vec::new();
+    let (mut texts, mut answers) = (Vec::new(), Vec::new());
     database.each(parts, [&id], |part| {
         changed = changed.max(number(part, 0)?.unwrap_or_default());
-        texts.extend(said(bytes(part, 1)?.unwrap_or_default(), is_typed, &mut skipped));
+        texts.extend(said(bytes(part, 1)?.unwrap_or_default(), is_typed, &mut answers, &mut skipped));
         Ok(())
     })?;
     let role = match message.as_ref().map(|message| message.role.text()) {
@@ -98,32 +104,31 @@ fn add(database: &Database, row: &Row<'_>, parts: &str, line: u64, reader: &mut 
             None
         }
     };
-    let turn = match (role, message, join(texts)) {
-        (Some(role), Some(message), Some(said)) => {
-            let is_summary = role == Role::Assistant && message.summary.is_true();
-            let at = message.time.object().and_then(|time| time.created.time());
-            Some(Turn {
-                id: id.clone(),
-                session: session.clone(),
-                role: if is_summary { Role::Summary } else { role },
-                text: said,
-                title: None,
-                at: at.and_then(time).or(number(row, 2)?.and_then(time)),
-                cwd: label(row, 5)?,
-                branch: None,
-                model: message.model.owned().filter(|_| role == Role::Assistant),
-                subagent: text(row, 6)?.map(|_| session),
-                lines: (line, line),
-            })
-        }
-        _ => None,
+    let (Some(role), Some(message)) = (role, message) else {
+        reader.add(&id, changed, None, skipped);
+        return Ok(());
     };
-    reader.add(&id, changed, turn, skipped);
+    let is_summary = role == Role::Assistant && message.summary.is_true();
+    let at = message.time.object().and_then(|time| time.created.time());
+    let turn = Turn {
+        id,
+        session: session.clone(),
+        role: if is_summary { Role::Summary } else { role },
+        text: String::new(),
+        title: None,
+        at: at.and_then(time).or(number(row, 2)?.and_then(time)),
+        cwd: label(row, 5)?,
+        branch: None,
+        model: message.model.owned().filter(|_| role == Role::Assistant),
+        subagent: text(row, 6)?.map(|_| session),
+        lines: (line, line),
+    };
+    reader.add_both([join(texts), join(answers)], changed, turn, skipped);
     Ok(())
 }
 
 /// What a part says, of a person's message or of the agent's.
-fn said(data: &[u8], is_typed: bool, skipped: &mut Skipped) -> Option<String> {
+fn said(data: &[u8], is_typed: bool, answers: &mut Vec<String>, skipped: &mut Skipped) -> Option<String> {
     let mut mended = Vec::new();
     let Some(part) = parse::<Part>(data, &mut mended) else {
         skipped.count(UNREADABLE);
@@ -133,7 +138,13 @@ fn said(data: &[u8], is_typed: bool, skipped: &mut Skipped) -> Option<String> {
         Some("text") if part.synthetic.is_true() || part.ignored.is_true() => Err("system text"),
         Some("text") if is_typed => part.text.text().and_then(|text| typed(text, &COMMON, skipped)).ok_or("no text"),
         Some("text") => part.text.text().and_then(trimmed).ok_or("no text"),
-        Some("tool") => Err("tool output"),
+        Some("tool") => match part.state.object().and_then(|state| state.said(part.tool.text())) {
+            Some(answer) => {
+                answers.push(answer);
+                return None;
+            }
+            None => Err("tool output"),
+        },
         Some("reasoning") => Err("thinking"),
         Some("file") => Err("file"),
         Some("step-start" | "step-finish" | "snapshot" | "patch" | "agent" | "retry" | "compaction" | "subtask") => {

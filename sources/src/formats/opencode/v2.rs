@@ -8,6 +8,7 @@ use super::super::field::{Field, parse};
 use super::super::records::{UNKNOWN, UNREADABLE, join, trimmed};
 use super::super::sqlite::{Database, bytes, label, limited, line, number, text, time};
 use super::super::{ReadError, Role, Skipped, Turn};
+use super::answers::CallState;
 use super::reader::Reader;
 
 /// Adds the messages that changed.
@@ -58,6 +59,8 @@ struct Block<'a> {
     text: Field<'a>,
     synthetic: Field<'a>,
     ignored: Field<'a>,
+    name: Field<'a>,
+    state: Field<'a, CallState<'a>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -83,35 +86,40 @@ fn add(row: &Row<'_>, line: u64, reader: &mut Reader) -> Result<(), ReadError> {
     let mut mended = Vec::new();
     let message = bytes(row, 4)?.and_then(|data| parse::<Message>(data, &mut mended));
     let kind = text(row, 7)?;
-    let said = message.as_ref().and_then(|message| said(kind.as_deref(), message, &mut skipped));
-    if message.is_none() {
+    let changed = number(row, 3)?.unwrap_or_default();
+    let Some(message) = message else {
         skipped.count(UNREADABLE);
-    }
-    let turn = match (message, said) {
-        (Some(message), Some((role, said))) => {
-            let at = message.time.object().and_then(|time| time.created.time());
-            Some(Turn {
-                id: id.clone(),
-                session: session.clone(),
-                role,
-                text: said,
-                title: None,
-                at: at.and_then(time).or(number(row, 2)?.and_then(time)),
-                cwd: label(row, 5)?,
-                branch: None,
-                model: message.model.object().and_then(|model| model.id.owned()).filter(|_| role == Role::Assistant),
-                subagent: text(row, 6)?.map(|_| session),
-                lines: (line, line),
-            })
-        }
-        _ => None,
+        reader.add(&id, changed, None, skipped);
+        return Ok(());
     };
-    reader.add(&id, number(row, 3)?.unwrap_or_default(), turn, skipped);
+    let mut answers = Vec::new();
+    let said = said(kind.as_deref(), &message, &mut answers, &mut skipped);
+    let role = said.as_ref().map_or(Role::Assistant, |(role, _)| *role);
+    let at = message.time.object().and_then(|time| time.created.time());
+    let turn = Turn {
+        id,
+        session: session.clone(),
+        role,
+        text: String::new(),
+        title: None,
+        at: at.and_then(time).or(number(row, 2)?.and_then(time)),
+        cwd: label(row, 5)?,
+        branch: None,
+        model: message.model.object().and_then(|model| model.id.owned()).filter(|_| role == Role::Assistant),
+        subagent: text(row, 6)?.map(|_| session),
+        lines: (line, line),
+    };
+    reader.add_both([said.map(|(_, text)| text), join(answers)], changed, turn, skipped);
     Ok(())
 }
 
 /// What a message says, and who.
-fn said(kind: Option<&str>, message: &Message<'_>, skipped: &mut Skipped) -> Option<(Role, String)> {
+fn said(
+    kind: Option<&str>,
+    message: &Message<'_>,
+    answers: &mut Vec<String>,
+    skipped: &mut Skipped,
+) -> Option<(Role, String)> {
     let taken = match kind {
         Some("user") => message
             .text
@@ -125,7 +133,7 @@ fn said(kind: Option<&str>, message: &Message<'_>, skipped: &mut Skipped) -> Opt
         Some("assistant") => {
             let blocks = message.content.elements().iter().filter_map(Field::object);
             // Whatever is passed over in a block has its own reason.
-            return join(blocks.filter_map(|block| prose(block, skipped))).map(|text| (Role::Assistant, text));
+            return join(blocks.filter_map(|block| prose(block, answers, skipped))).map(|text| (Role::Assistant, text));
         }
         Some("synthetic" | "system") => Err("system text"),
         Some("shell") => Err("tool output"),
@@ -136,11 +144,17 @@ fn said(kind: Option<&str>, message: &Message<'_>, skipped: &mut Skipped) -> Opt
 }
 
 /// The prose of the agent in a block.
-fn prose(block: &Block<'_>, skipped: &mut Skipped) -> Option<String> {
+fn prose(block: &Block<'_>, answers: &mut Vec<String>, skipped: &mut Skipped) -> Option<String> {
     let taken = match block.kind.text() {
         Some("text") if block.synthetic.is_true() || block.ignored.is_true() => Err("system text"),
         Some("text") => block.text.text().and_then(trimmed).ok_or("no text"),
-        Some("tool") => Err("tool output"),
+        Some("tool") => match block.state.object().and_then(|state| state.said(block.name.text())) {
+            Some(answer) => {
+                answers.push(answer);
+                return None;
+            }
+            None => Err("tool output"),
+        },
         Some("reasoning") => Err("thinking"),
         _ => Err(UNKNOWN),
     };

@@ -43,3 +43,11 @@ INSERT INTO part VALUES ('prt_h', 'msg_8', 'ses_1', 1793610007000, 1793610007000
 INSERT INTO part VALUES ('prt_i', 'msg_8', 'ses_1', 1793610007000, 1793610007000, 7);
 INSERT INTO part VALUES ('prt_j', 'msg_8', 'ses_1', 1793610007000, 1793610007000, '{"type":"text","text":8}');
 INSERT INTO part VALUES ('prt_k', 'msg_8', 'ses_1', 1793610007000, 1793610007000, X'7b2274797065223a2274657874222c2274657874223a2266726f6d206120626c6f62227d');
+INSERT INTO message VALUES ('msg_9', 'ses_1', 1793610008000, 1793610008000, '{"role":"assistant","modelID":"m","time":{"created":1793610008000}}');
+INSERT INTO part VALUES ('prt_l', 'msg_9', 'ses_1', 1793610008000, 1793610008000, '{"type":"tool","callID":"c","tool":"question","state":{"status":"completed","input":{"questions":[{"question":"Which db?"}]},"output":"User has answered your questions: \"Which db?\"=\"SQLite, it is there\". You can now continue with the user''s answers in mind."}}');
+INSERT INTO part VALUES ('prt_m', 'msg_9', 'ses_1', 1793610008000, 1793610008000, '{"type":"tool","callID":"c","tool":"bash","state":{"status":"error","input":{},"error":"The user rejected permission to use this specific tool call with the following feedback: use the other crate"}}');
+INSERT INTO message VALUES ('msg_a', 'ses_1', 1793610008000, 1793610008000, '{"role":"assistant","modelID":"m","time":{"created":1793610008001}}');
+INSERT INTO part VALUES ('prt_n', 'msg_a', 'ses_1', 1793610008000, 1793610008000, '{"type":"text","text":"I look."}');
+INSERT INTO part VALUES ('prt_o', 'msg_a', 'ses_1', 1793610008000, 1793610008000, '{"type":"tool","callID":"c","tool":"bash","state":{"status":"completed","input":{},"output":"a log: The user rejected permission to use this specific tool call with the following feedback: secret output"}}');
+INSERT INTO part VALUES ('prt_p', 'msg_a', 'ses_1', 1793610008000, 1793610008000, '{"type":"tool","callID":"c","tool":"grep","state":{"status":"completed","input":{},"output":"User has answered your questions: \"Which db?\"=\"SQLite, it is there\". You can now continue with the user''s answers in mind."}}');
+INSERT INTO part VALUES ('prt_q', 'msg_a', 'ses_1', 1793610008000, 1793610008000, '{"type":"tool","callID":"c","tool":"question","state":{"status":"error","input":{},"error":"The user dismissed this question"}}');
