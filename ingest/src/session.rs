@@ -20,7 +20,7 @@ use crate::{origins, project, stamp};
 
 /// Which turns are made of a transcript. With a higher number every transcript that is still there is read once more: what is
 /// new in it is added, and what is no turn any more goes.
-const READER: u32 = 2;
+const READER: u32 = 3;
 
 /// How far a transcript was read, and by which reader.
 #[derive(Serialize, Deserialize)]

@@ -1,4 +1,5 @@
-//! opencode: `~/.local/share/opencode/opencode.db`, or `opencode-<channel>.db`.
+//! opencode: `~/.local/share/opencode/opencode.db`, or `opencode-<channel>.db`; Kilo Code, which is built on it by now:
+//! `~/.local/share/kilo/kilo.db`.
 //!
 //! Version 1 has `session`, `message` and `part`; version 2 has `session_message`, and leaves the older tables as they
 //! are. A message that was carried over keeps its identifier. What opencode kept in `storage/**.json` before is not read:
@@ -29,7 +30,8 @@ impl Format for OpenCode {
         let folder = machine.path("XDG_DATA_HOME", ".local/share").join("opencode");
         let database = machine.path("OPENCODE_DB", ".local/share/opencode/opencode.db");
         let is_elsewhere = !database.starts_with(&folder);
-        std::iter::once(folder).chain(is_elsewhere.then_some(database)).collect()
+        let kilo = machine.path("XDG_DATA_HOME", ".local/share").join("kilo/kilo.db");
+        [folder, kilo].into_iter().chain(is_elsewhere.then_some(database)).collect()
     }
 
     fn is_transcript(&self, path: &Path) -> bool {

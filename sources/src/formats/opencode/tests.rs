@@ -144,8 +144,12 @@ fn what_is_missing_is_named() {
 #[test]
 fn transcripts_are_known_by_their_path() {
     let machine = Machine::new("/h", [("OPENCODE_DB", "/x/mine.db")]);
-    let transcripts =
-        ["/h/.local/share/opencode/opencode.db", "/h/.local/share/opencode/opencode-dev.db", "/x/mine.db"];
+    let transcripts = [
+        "/h/.local/share/opencode/opencode.db",
+        "/h/.local/share/opencode/opencode-dev.db",
+        "/x/mine.db",
+        "/h/.local/share/kilo/kilo.db",
+    ];
     let others = [
         "/h/.local/share/opencode/opencode.db-wal",
         "/h/.local/share/opencode/worktree/w/app.db",
@@ -154,5 +158,5 @@ fn transcripts_are_known_by_their_path() {
     assert_eq!(corpus::transcripts(&OpenCode, &machine, &[&transcripts[..], &others].concat()), transcripts);
     let plain = Machine::new("/h", [("XDG_DATA_HOME", "/d")]);
     assert_eq!(OpenCode.places(&plain)[0], PathBuf::from("/d/opencode"));
-    assert_eq!(OpenCode.places(&Machine::new("/h", [])).len(), 1);
+    assert_eq!(OpenCode.places(&Machine::new("/h", [])).len(), 2);
 }
