@@ -52,6 +52,6 @@ fn a_thread_that_unpacks_to_too_much_is_passed_over() {
 #[test]
 fn threads_are_known_by_their_path() {
     let machine = Machine::new("/h", []);
-    let paths = ["/h/.local/share/zed/threads/threads.db", "/h/.local/share/zed/db/0-stable/db.sqlite"];
+    let paths = ["/h/.local/share/zed/threads/threads.db", "/h/.local/share/zed/threads/threads.db-wal"];
     assert_eq!(corpus::transcripts(&Zed, &machine, &paths), paths[..1]);
 }
