@@ -6,7 +6,7 @@ use std::process::Command;
 
 use rusqlite::Connection;
 
-use super::{Shape, special};
+use super::Shape;
 
 /// The tables that parsers look for.
 const TABLES: [&str; 24] = [
@@ -69,7 +69,7 @@ const COLUMNS: [&str; 30] = [
     "point",
 ];
 
-pub const ALL: [Shape; 13] = [
+pub const ALL: [Shape; 12] = [
     ("nothing", |file| fs::write(file, "").unwrap()),
     ("only a header", |file| fs::write(file, b"SQLite format 3\0").unwrap()),
     ("text", |file| fs::write(file, "SQLite format 3\0text".repeat(100_000)).unwrap()),
@@ -110,14 +110,6 @@ pub const ALL: [Shape; 13] = [
         for name in ["messages", "threads", "conversations", "conversations_v2"] {
             Connection::open(file).unwrap().execute(&insert.replace("{}", name), [&parts, &thread]).unwrap();
         }
-    }),
-    ("a value that unpacks to 16 GiB", |file| {
-        made(file, |name| format!("CREATE TABLE {name} ({})", COLUMNS.join(", ")));
-        let packed = file.with_extension("zst");
-        special::frame(&packed, 0x58, b'x', 128 << 10);
-        let insert = "INSERT INTO threads (id, data, data_type, summary, updated_at)
-            VALUES ('1', ?1, 'zstd', '', '2026-11-02T09:00:00Z')";
-        Connection::open(file).unwrap().execute(insert, [fs::read(&packed).unwrap()]).unwrap();
     }),
     ("a pipe as its journal", |file| beside(file, "-journal")),
     ("a pipe as its log", |file| beside(file, "-wal")),

@@ -55,7 +55,7 @@ fn archive(file: &Path, names: &[impl AsRef<str>], text: &str) {
 const FRAME: [u8; 5] = [0x28, 0xB5, 0x2F, 0xFD, 0];
 
 /// A frame of blocks of 128 KiB that repeat one byte, each in 4 bytes.
-pub fn frame(file: &Path, window: u8, byte: u8, blocks: u32) {
+fn frame(file: &Path, window: u8, byte: u8, blocks: u32) {
     let mut out = BufWriter::new(File::create(file).unwrap());
     out.write_all(&FRAME).unwrap();
     out.write_all(&[window]).unwrap();
