@@ -11,9 +11,8 @@ use serde::{Deserialize, Deserializer};
 
 use super::field::{Field, MAX_LIST, label, parse};
 use super::jsonl::Lines;
-use super::records::{
-    Content, MAX_ID, UNKNOWN, UNREADABLE, for_each_line, join, stamp, texts, trimmed, typed, why_skipped,
-};
+use super::object::{objects, read_object};
+use super::records::{Content, MAX_ID, UNKNOWN, UNREADABLE, for_each_line, join, texts, trimmed, typed, why_skipped};
 use super::{Batch, Cursor, Format, ReadError, Role, Skipped, Turn};
 use crate::foreign::{self, Foreign};
 use crate::machine::Machine;
@@ -21,9 +20,8 @@ use crate::machine::Machine;
 /// Reads transcripts of Gemini CLI.
 pub struct Gemini;
 
-/// The largest log and the largest object that are read, in bytes: they are read as a whole.
+/// The largest log that is read, in bytes: it is read as a whole.
 const MAX_LOG: u64 = 64 << 20;
-const MAX_OBJECT: u64 = 32 << 20;
 /// The most messages that are kept of a log.
 const MAX_MESSAGES: usize = 200_000;
 /// The most bytes that all turns together have of their folder: the turns are made at once.
@@ -61,7 +59,7 @@ impl Format for Gemini {
 
     fn read_file(&self, file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadError> {
         if file.path.extension().is_some_and(|extension| extension == "json") {
-            return read_object(file, since);
+            return read_object(file, since, |bytes, batch| read_session(file.path, bytes, batch));
         }
         if since.is_some() {
             let mut lines = Lines::<()>::open(file, since)?;
@@ -83,32 +81,20 @@ impl Format for Gemini {
     }
 }
 
-/// Reads a file of an older version. While it is being written it cannot be read, and is read again.
-fn read_object(file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadError> {
-    let mut opened = file.open(MAX_OBJECT)?;
-    let cursor = stamp(&opened)?;
-    let mut batch = Batch::default();
-    if since == Some(&cursor) {
-        batch.cursor = cursor;
-        return Ok(batch);
-    }
-    let (bytes, mut mended) = (opened.read_all()?, Vec::new());
-    let Some(record) = parse::<Line>(&bytes, &mut mended) else {
-        batch.skipped.count(UNREADABLE);
-        return Ok(batch);
-    };
+/// Adds the turns of a file of an older version. False if it is none.
+fn read_session(path: &Path, bytes: &[u8], batch: &mut Batch) -> bool {
+    let mut mended = Vec::new();
+    let Some(record) = parse::<Line>(bytes, &mut mended) else { return false };
     let mut log = Log::default();
     log.session(&record);
     log.is_cut = record.messages.elements().len() >= MAX_LIST;
-    for (listed, number) in listed(record.messages).zip(1..) {
+    for (listed, number) in objects(record.messages).zip(1..) {
         batch.skipped.add(listed.skipped);
         let id = listed.id.unwrap_or_else(|| format!("#{number}"));
         log.put(id, Message { line: number, ..listed.message });
     }
-    batch.whole = true;
-    batch.cursor = cursor;
-    log.finish(file.path, &mut batch);
-    Ok(batch)
+    log.finish(path, batch);
+    true
 }
 
 /// A line of any kind.
@@ -156,12 +142,6 @@ impl<'de> Deserialize<'de> for Listed {
         let message = Message::of(&record, 0, &mut skipped);
         Ok(Listed { id: record.id.owned(), message, skipped })
     }
-}
-
-/// The messages of a list.
-fn listed(messages: Field<'_, Listed>) -> impl Iterator<Item = Listed> {
-    let messages = if let Field::List(messages) = messages { messages } else { Vec::new() };
-    messages.into_iter().filter_map(|message| if let Field::Object(message) = message { Some(message) } else { None })
 }
 
 /// What the edits made of a session so far.
@@ -264,7 +244,7 @@ impl Log {
             if is_set {
                 self.rewind("");
             }
-            for listed in listed(messages) {
+            for listed in objects(messages) {
                 batch.skipped.add(listed.skipped);
                 match listed.id {
                     Some(id) => self.put(id, Message { line, ..listed.message }),
