@@ -1,6 +1,6 @@
 //! Qwen Code: `~/.qwen/projects/<folder>/chats/<session>.jsonl`, subagents in `subagents/<session>/agent-<id>.jsonl` there.
 //!
-//! A line has a message as Gemini's interface has it. Versions before these wrote what Gemini CLI writes.
+//! A line has a message as Gemini's interface has it.
 
 use std::path::{Path, PathBuf};
 
