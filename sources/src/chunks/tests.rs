@@ -246,7 +246,7 @@ proptest! {
             note = after;
         }
         let most = note.chunks.len() as f64 * 400.0;
-        let fill = WordCount.count(&text) as f64 / most;
+        let fill = WordCount.count(&note_of(&specs)) as f64 / most;
         prop_assert!(note.chunks.len() < 4 || fill > 0.15, "{} chunks are {fill:.2} full", note.chunks.len());
     }
 
