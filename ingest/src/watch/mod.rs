@@ -18,7 +18,7 @@ mod work;
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, bounded};
 use memorist_engine::Engine;
@@ -30,10 +30,14 @@ use work::Worker;
 /// How long dropping a watcher waits for its thread. A file system that hangs must not keep the process.
 const STOP_TIMEOUT: Duration = Duration::from_millis(500);
 
+/// How long a search waits for files that have changed.
+const LONGEST_WAIT: Duration = Duration::from_millis(500);
+
 /// Keeps a store up to date with its sources, in a thread that ends when this is dropped.
 #[derive(Debug)]
 pub struct Watcher {
     signals: Arc<Signals>,
+    on_search: bool,
     thread: Option<JoinHandle<()>>,
     ended: Receiver<()>,
 }
@@ -52,6 +56,7 @@ impl Watcher {
         on_report: impl Fn(&SyncReport) + Send + 'static,
     ) -> Self {
         let signals = Arc::new(Signals::default());
+        let on_search = syncer.settings().on_search;
         let (end, ended) = bounded::<()>(0);
         let of_thread = signals.clone();
         let run = move || {
@@ -60,7 +65,7 @@ impl Watcher {
         };
         let thread = std::thread::Builder::new().name("watch".into()).spawn(run);
         let thread = thread.inspect_err(|error| tracing::warn!("files are not watched: {error}")).ok();
-        Watcher { signals, thread, ended }
+        Watcher { signals, on_search, thread, ended }
     }
 
     /// A search was made: what has changed is read soon, if the settings say so. Returns at once.
@@ -68,9 +73,26 @@ impl Watcher {
         self.signals.search();
     }
 
+    /// Changes that a search has to wait for: watched files that have changed since they were read. `None` if none has, or the settings say that searches read nothing.
+    pub fn unread(&self) -> Option<Unread> {
+        (self.on_search && self.signals.has_unread()).then(|| Unread(self.signals.clone()))
+    }
+
     /// Whether it is this one that watches the files of the store. If not, another one does, maybe in another process.
     pub fn leads(&self) -> bool {
         self.signals.leads()
+    }
+}
+
+/// Files have changed that were not read since.
+#[derive(Debug)]
+pub struct Unread(Arc<Signals>);
+
+impl Unread {
+    /// Has them read now, and waits for that, but not longer than a search may.
+    pub fn wait(&self) {
+        self.0.search();
+        self.0.wait_for_read(Instant::now() + LONGEST_WAIT);
     }
 }
 

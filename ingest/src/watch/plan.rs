@@ -89,6 +89,11 @@ impl Plan {
         self.read_now(now);
     }
 
+    /// Whether files that are watched have changed, and could be read now.
+    pub fn is_behind(&self, now: Instant) -> bool {
+        self.dirty.is_some() && !self.unread && self.look == Look::Watched && self.not_before <= now
+    }
+
     /// When it has to be read, as far as is known.
     pub fn due(&self, settings: &SyncSettings) -> Option<Instant> {
         let changed = self.dirty.as_ref().map(|dirty| {

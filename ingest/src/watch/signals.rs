@@ -13,8 +13,10 @@ use parking_lot::{Condvar, Mutex};
 /// What others report to the thread, as much as it has to know: however many events there are, this stays small.
 #[derive(Debug, Default)]
 pub struct Signals {
-    news: Mutex<News>,
+    state: Mutex<State>,
     any: Condvar,
+    /// Waits of searches: what changed was read.
+    read: Condvar,
     stop: AtomicBool,
     leads: AtomicBool,
 }
@@ -28,6 +30,14 @@ pub struct News {
     pub all: bool,
     /// A search was made.
     pub searched: bool,
+}
+
+/// News for the thread, and whether searches wait.
+#[derive(Debug, Default)]
+struct State {
+    news: News,
+    /// Files that are watched have changed and were not read since.
+    unread: bool,
 }
 
 /// When files changed, and which.
@@ -64,31 +74,55 @@ impl Signals {
     /// This file of a source changed, or one that is not known.
     pub fn change(&self, source: SourceId, file: Option<PathBuf>) {
         let change = Change::of(file, Instant::now());
-        match self.news.lock().changed.entry(source) {
+        let mut state = self.state.lock();
+        state.unread = true;
+        match state.news.changed.entry(source) {
             Entry::Occupied(mut known) => known.get_mut().add(change),
             Entry::Vacant(empty) => drop(empty.insert(change)),
         }
+        drop(state);
         self.any.notify_all();
     }
 
     /// Files of any source may have changed.
     pub fn change_all(&self) {
-        self.news.lock().all = true;
+        self.state.lock().news.all = true;
         self.any.notify_all();
     }
 
     /// A search was made.
     pub fn search(&self) {
-        self.news.lock().searched = true;
+        self.state.lock().news.searched = true;
         self.any.notify_all();
     }
 
     /// The thread shall end.
     pub fn stop(&self) {
         // Under the lock, so that a thread that is about to wait hears of it.
-        let _news = self.news.lock();
+        let _state = self.state.lock();
         self.stop.store(true, Ordering::Relaxed);
         self.any.notify_all();
+        self.read.notify_all();
+    }
+
+    /// Whether watched files have changed and were not read since.
+    pub fn has_unread(&self) -> bool {
+        self.state.lock().unread
+    }
+
+    /// The thread says whether some of the changes that it knows are unread. Those that it has not heard of are.
+    pub fn set_unread(&self, unread: bool) {
+        let mut state = self.state.lock();
+        state.unread = unread || !state.news.changed.is_empty();
+        if !state.unread {
+            self.read.notify_all();
+        }
+    }
+
+    /// Waits until what changed was read, at most until then.
+    pub fn wait_for_read(&self, until: Instant) {
+        let mut state = self.state.lock();
+        while state.unread && !self.cancelled() && !self.read.wait_until(&mut state, until).timed_out() {}
     }
 
     /// Whether the thread leads.
@@ -103,11 +137,12 @@ impl Signals {
 
     /// Waits for news, at most until then, and takes them.
     pub fn wait_until(&self, until: Instant) -> News {
-        let mut news = self.news.lock();
+        let mut state = self.state.lock();
+        let news = &state.news;
         if !self.cancelled() && news.changed.is_empty() && !news.all && !news.searched {
-            self.any.wait_until(&mut news, until);
+            self.any.wait_until(&mut state, until);
         }
-        std::mem::take(&mut news)
+        std::mem::take(&mut state.news)
     }
 }
 

@@ -83,6 +83,7 @@ impl<'a> Worker<'a> {
                 self.interval_at = self.settings().interval().map(|interval| now + interval);
                 self.read_all(now);
             }
+            self.signals.set_unread(self.sources.values().any(|(_, plan)| plan.is_behind(now)));
             let next = self.next();
             if let Some((_, id)) = next.filter(|(due, _)| *due <= now) {
                 self.read(id);

@@ -172,6 +172,8 @@ impl ServerHandler for Handler {
         let arguments = request.arguments.unwrap_or_default();
         if tool.access == Access::Write {
             wait_for_model(&self.dispatcher).await;
+        } else {
+            self.watching.catch_up().await;
         }
         let answer = self.dispatcher.call(tool.access, move |engine| (tool.run)(engine, &context, arguments)).await;
         if tool.access == Access::Read {

@@ -59,6 +59,14 @@ impl Watching {
         }
     }
 
+    /// Waits, for a short time, until files that have changed are read, so that a search finds what is in them now.
+    pub async fn catch_up(&self) {
+        let unread = self.watcher().as_ref().and_then(Watcher::unread);
+        if let Some(unread) = unread {
+            let _ = tokio::task::spawn_blocking(move || unread.wait()).await;
+        }
+    }
+
     /// Ends the watcher. Waits for it, but not for a file system that does not respond.
     pub fn stop(&self) {
         let watcher = self.watcher().take();
