@@ -132,6 +132,48 @@ fn a_fallback_serves_the_store_that_has_its_vectors() {
     assert!(ask(&engine).warnings.is_empty());
 }
 
+/// E14: a provider that is down from the start leaves a new store to the fallback, also if its dimensions are known.
+#[test]
+fn a_new_store_gets_its_vectors_from_the_fallback() {
+    for knows_dimensions in [false, true] {
+        let (folder, dead, fallback) = (tempfile::tempdir().unwrap(), Provider::start(), Provider::start());
+        dead.set_down(true);
+        let mut dead = dead.settings("dead");
+        dead.dimensions = dead.dimensions.filter(|_| knows_dimensions);
+        let engine = open(folder.path(), remote(dead.clone()), Some(remote(fallback.settings("spare"))));
+        let ask = |engine: &Engine| engine.search(&Query::new("harbour office")).unwrap();
+        assert!(ask(&engine).hits.is_empty(), "a search decides nothing");
+        add(&engine, "the harbour office opens at nine");
+        engine.embed_pending(&NoProgress).unwrap();
+        assert_eq!(engine.index_stats().unwrap().model.as_deref(), Some("spare (openai)"), "{knows_dimensions}");
+        let reply = ask(&engine);
+        assert!(reply.warnings.is_empty() && reply.hits[0].vector_score.is_some(), "{:?}", reply.warnings);
+        engine.close();
+        // Another store has the vectors of a third model: two are never mixed.
+        let (folder, old) = (tempfile::tempdir().unwrap(), Provider::start());
+        let engine = open(folder.path(), remote(old.settings("old")), None);
+        add(&engine, "the harbour office opens at nine");
+        engine.embed_pending(&NoProgress).unwrap();
+        engine.close();
+        let engine = open(folder.path(), remote(dead), Some(remote(fallback.settings("spare"))));
+        let reply = ask(&engine);
+        assert!(reply.hits[0].vector_score.is_none() && !reply.warnings.is_empty(), "{:?}", reply.warnings);
+        assert_eq!(engine.index_stats().unwrap().model.as_deref(), Some("old (openai)"));
+    }
+}
+
+/// E14: a provider that answers is the model, whatever the fallback is.
+#[test]
+fn a_provider_that_answers_needs_no_fallback() {
+    let (folder, provider, fallback) = (tempfile::tempdir().unwrap(), Provider::start(), Provider::start());
+    let spare = remote(fallback.settings("spare"));
+    let engine = open(folder.path(), remote(provider.settings("one")), Some(spare));
+    add(&engine, "the harbour office opens at nine");
+    engine.embed_pending(&NoProgress).unwrap();
+    assert_eq!(engine.index_stats().unwrap().model.as_deref(), Some("one (openai)"));
+    assert_eq!(fallback.texts(), 0);
+}
+
 /// R21, Z11: nothing is paid twice across stores, and a purge leaves none of it.
 #[test]
 fn stores_share_a_cache_that_a_purge_empties() {

@@ -128,6 +128,7 @@ impl Engine {
             self.store.measure_used(progress)?;
             return Ok(0);
         }
+        self.store.decide()?;
         if self.store.host_in_use()?.takes_batch_jobs() {
             let (embedder, model) = self.store.embedder()?;
             if self.store.wants_jobs(&*embedder, most)? {

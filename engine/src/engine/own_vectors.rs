@@ -104,6 +104,7 @@ impl Engine {
     /// configured one.
     fn model_for_own_vectors(&self) -> Result<(ModelId, usize)> {
         if self.store.model()?.is_none() {
+            self.store.decide()?;
             self.store.embedder()?;
         }
         Ok(self.model_of_own_vectors()?.unwrap_or((0.into(), 0)))

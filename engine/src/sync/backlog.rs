@@ -39,6 +39,9 @@ impl Store {
         if !host.is_available() {
             return Err(host.why_unavailable().into());
         }
+        if self.is_undecided()? {
+            return Err(memorist_embed::Error::Unavailable("no memory has an embedding yet".to_owned()).into());
+        }
         // Before it is loaded: a model other than the store's cannot be used.
         self.model_at_hand()?;
         let embedder = host.embedder()?;
@@ -69,12 +72,36 @@ impl Store {
         self.records.known_model(&as_stored(&self.host_in_use()?.identity()?))
     }
 
-    /// The model that serves this store: the configured one, or the fallback if the store's vectors are the fallback's.
+    /// The model that serves this store: the configured one; or the fallback, if the store's vectors are the fallback's, or if
+    /// the store has none and the configured one is a provider that makes none.
     pub fn host_in_use(&self) -> Result<&ModelHost> {
         let Some(fallback) = &self.fallback else { return Ok(&self.host) };
-        let Some((_, model)) = self.model()? else { return Ok(&self.host) };
-        let is_its_own = fallback.identity().is_ok_and(|identity| as_stored(&identity).is_comparable_to(&model));
-        Ok(if is_its_own { fallback } else { &self.host })
+        let falls_back = match self.model()? {
+            Some((_, model)) => fallback.identity().is_ok_and(|identity| as_stored(&identity).is_comparable_to(&model)),
+            None => !self.host.is_quick() && !self.host.is_available(),
+        };
+        Ok(if falls_back { fallback } else { &self.host })
+    }
+
+    /// Whether a provider has to make a vector before it becomes the model of this store, which could have the fallback's.
+    fn is_undecided(&self) -> Result<bool> {
+        Ok(self.fallback.is_some() && self.model()?.is_none() && !self.host_in_use()?.is_quick())
+    }
+
+    /// Decides between a provider and its fallback, for a store that has no vectors yet: the first that makes one.
+    ///
+    /// # Errors
+    /// Errors of the last one that was asked.
+    pub fn decide(&self) -> Result<()> {
+        while self.is_undecided()? {
+            let host = self.host_in_use()?;
+            match host.verify().map_err(Error::from).and_then(|_| self.bind(&*host.embedder()?)) {
+                Ok(_) => break,
+                Err(error) if std::ptr::eq(host, self.host_in_use()?) => return Err(error),
+                Err(error) => tracing::warn!("the fallback embeds the memories of this store: {error}"),
+            }
+        }
+        Ok(())
     }
 
     /// The row of the model behind another store's embeddings, if they can be used here: it is the store's model, or
@@ -185,6 +212,7 @@ impl Store {
         if waiting == 0 {
             return Ok(0);
         }
+        self.decide()?;
         let (embedder, model) = self.embedder_for(progress)?;
         cancel_point(progress)?;
         if self.vectors.is_unusable() {

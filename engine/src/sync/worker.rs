@@ -89,9 +89,10 @@ fn run<'scope>(
         if stop {
             return;
         }
-        if store.config().fetch_in_background && Instant::now() >= fetch_at && !store.host.is_available() {
+        let host = store.host_in_use().unwrap_or(&store.host);
+        if store.config().fetch_in_background && Instant::now() >= fetch_at && !host.is_available() {
             fetch_at = Instant::now() + FETCH_AGAIN;
-            let fetched = store.host.prepare(&mut |plan| tracing::info!("{plan}"), stopping);
+            let fetched = host.prepare(&mut |plan| tracing::info!("{plan}"), stopping);
             failures.note(fetched.map(drop).map_err(Error::from));
         }
         #[cfg(feature = "postgres")]
@@ -241,7 +242,13 @@ impl<'scope> ProviderThread<'scope> {
 
 /// Looks at the batch jobs, and embeds what is not left to them.
 fn embed_with_provider(store: &Store, jobs: &mut JobsSchedule, stopping: &Stopping) -> Result<()> {
-    if !store.records.claims("embedding")? || store.background_jobs(jobs, stopping)? || !store.can_embed()? {
+    if !store.records.claims("embedding")? {
+        return Ok(());
+    }
+    if store.can_embed()? {
+        store.decide()?;
+    }
+    if store.background_jobs(jobs, stopping)? || !store.can_embed()? {
         return Ok(());
     }
     match store.embedding.try_acquire()? {
