@@ -1,7 +1,9 @@
 //! Parameters and results of Krolik's memory tools, by its document. As there, unknown parameters are ignored.
 
+use std::collections::BTreeMap;
+
 use memorist_engine::types::{
-    Digest, Direction, Filter, Kind, LinkKind, MAX_LIMIT, Mode, NewRecord, Query, Reach, Record, RecordId, Scale,
+    Digest, Direction, Filter, Kind, LinkKind, MAX_LIMIT, Mark, Mode, NewRecord, Query, Reach, Record, RecordId, Scale,
     SearchReply, Tier, Viewer, Weights,
 };
 use memorist_engine::{Error, Result};
@@ -262,6 +264,8 @@ impl Search {
             weights: Some(Weights { vector: 0.5, keyword: 0.5 }),
             scale: Some(Scale::Pool),
             min_similarity: Some(self.min_similarity),
+            // Its document leaves none out.
+            include_superseded: true,
             filter: Filter::of(self.project.viewer(defaults)?),
             ..Query::new(self.query.clone())
         })
@@ -294,11 +298,14 @@ pub struct Match {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64")]
     pub keyword_score: Option<f64>,
+    /// The memories that replaced it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub superseded_by: Vec<i64>,
 }
 
 impl Found {
-    /// The results of a search. Without keywords, relevance is the similarity itself.
-    pub fn of(reply: SearchReply, hybrid: bool) -> Self {
+    /// The results of a search, and what is said of them. Without keywords, relevance is the similarity itself.
+    pub fn of(reply: SearchReply, marks: &BTreeMap<RecordId, Vec<Mark>>, hybrid: bool) -> Self {
         let by_similarity = !hybrid && reply.tier == Tier::Full;
         let warnings = wording::warnings(&reply);
         let results: Vec<Match> = reply
@@ -308,6 +315,13 @@ impl Found {
                 relevance: relevance(hit.vector_score.filter(|_| by_similarity).unwrap_or(hit.score)),
                 vector_score: hit.vector_score,
                 keyword_score: hit.keyword_score,
+                superseded_by: marks
+                    .get(&hit.record.id)
+                    .into_iter()
+                    .flatten()
+                    .filter(|mark| mark.is_of_successor())
+                    .map(|mark| mark.other.get())
+                    .collect(),
                 memory: hit.record.into(),
             })
             .collect();

@@ -79,9 +79,12 @@ fn tools() -> Vec<ToolDef> {
 }
 
 fn search(engine: &Engine, context: &Context, params: &Search) -> Result<Found> {
-    let reply = engine.search(&Query { tool: context.tool, ..params.query(&context.defaults)? })?;
-    engine.count_use(reply.hits.iter().map(|hit| hit.record.id).collect());
-    Ok(Found::of(reply, params.hybrid))
+    let query = Query { tool: context.tool, ..params.query(&context.defaults)? };
+    let reply = engine.search(&query)?;
+    let ids: Vec<RecordId> = reply.hits.iter().map(|hit| hit.record.id).collect();
+    let marks = engine.marks(&ids, &query.filter.viewer, 0)?;
+    engine.count_use(ids);
+    Ok(Found::of(reply, &marks, params.hybrid))
 }
 
 fn save(engine: &Engine, context: &Context, params: Save) -> Result<Saved> {
@@ -187,4 +190,29 @@ fn digest(engine: &Engine, context: &Context, params: DigestParams) -> Result<Di
     let project = Project::strict(&viewer);
     let query = DigestQuery { project, feature: params.feature, viewer, with_superseded: true };
     engine.digest(&query).map(DigestResult::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use memorist_engine::types::Kind;
+    use serde_json::{Value, json};
+
+    use super::super::testing::Server;
+
+    /// Q16: its document leaves nothing out of a search; `supersededBy` says what replaced a memory.
+    #[test]
+    fn a_search_finds_superseded_memories_and_says_so() {
+        let server = Server::krolik(None);
+        let old = server.add(Kind::Decision, "zebra zebra goes by ferry", None);
+        let new = server.add(Kind::Decision, "The zebra goes by train from now on", None);
+        server.call("krolik_mem_link", json!({ "fromId": new, "toId": old, "linkType": "supersedes" }));
+        let found = server.call("krolik_mem_semantic_search", json!({ "query": "zebra" }));
+        let seen: Vec<(&Value, &Value)> = found["results"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|hit| (&hit["memory"]["id"], &hit["supersededBy"]))
+            .collect();
+        assert_eq!(seen, [(&json!(new), &Value::Null), (&json!(old), &json!([new]))]);
+    }
 }
