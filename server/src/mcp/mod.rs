@@ -9,6 +9,7 @@
 //! | `completions.rs` | completion of their arguments |
 //! | `errors.rs` | errors of JSON-RPC |
 //! | `gimli.rs` | the configuration of Gimli's profile |
+//! | `memorizer.rs` | the variables that Memorizer's profile reads |
 //! | `handler.rs` | the request handler |
 //! | `message.rs` | parses a message, and refuses an unreadable one |
 //! | `stdio.rs`, `http.rs` | the transports |
@@ -37,6 +38,7 @@ mod hooks;
 mod http;
 #[cfg(test)]
 mod leaks;
+mod memorizer;
 pub mod message;
 mod metrics;
 #[cfg(test)]
@@ -113,6 +115,9 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
         gimli::configure(&mut settings, &args)?;
     } else if args.memory_search.is_some() {
         return Err(Failure::input("--memory-search is for --profile gimli"));
+    }
+    if name == ProfileName::Memorizer {
+        memorizer::configure(&mut settings)?;
     }
     let context = settings.context;
     tracing::info!(project = context.defaults.project(), only = args.only, "serving");
