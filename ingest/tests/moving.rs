@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use memorist_engine::config::Config;
 use memorist_engine::progress::{NoProgress, Progress};
 use memorist_engine::types::{
-    Export, Exported, NewRecord, Portable, PortableLink, Purge, Query, Record, RecordUpdate, Scope, Viewer,
+    Export, Exported, Kind, NewRecord, Portable, PortableLink, Purge, Query, Record, RecordUpdate, Scope, Viewer,
 };
 use memorist_engine::{Engine, Error};
 use memorist_ingest::moving::{MoveIn, MoveReport, move_in};
@@ -253,6 +253,7 @@ fn chunks_are_found_at_their_place_and_are_none_of_a_file_that_is_read_here() {
     assert_eq!((chunk.created_at, chunk.scope.agent.as_deref()), (START, Some("main")));
     let chunk = desk.first("absolute path");
     assert_eq!((chunk.place, chunk.context.as_deref()), (None, Some("/notes/a.md:4-6")));
+    assert_eq!(desk.first("hello").kind, Kind::Conversation, "a chunk of a transcript");
 }
 
 #[test]

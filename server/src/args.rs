@@ -383,7 +383,7 @@ pub enum Command {
 impl Command {
     /// Whether the command uses the project of its working folder if none is named. Not the commands that copy, purge
     /// or maintain a store: these are about the whole store wherever they run. Nor a server over HTTP, whose folder
-    /// says nothing about its clients, and profiles whose originals have one memory for all projects.
+    /// says nothing about its clients, and profiles whose originals have one memory for all projects, or for each workspace.
     pub fn uses_folder_project(&self, profile: ProfileName) -> bool {
         match self {
             Command::Add(_)
@@ -406,7 +406,8 @@ impl Command {
             | Command::Searches(_) => true,
             Command::Serve(serve) => {
                 let profile = serve.profile().unwrap_or(profile);
-                serve.http.is_none() && !matches!(profile, ProfileName::Mudpuppy | ProfileName::Memorizer)
+                let has_own = matches!(profile, ProfileName::Mudpuppy | ProfileName::Memorizer | ProfileName::Gimli);
+                serve.http.is_none() && !has_own
             }
             Command::Purge(_)
             | Command::Source(_)

@@ -120,11 +120,24 @@ impl Engine {
         viewer.validate()?;
         let snapshot = self.store.records.snapshot()?;
         let Some(file) = snapshot.known_files(path)?.into_iter().next() else { return Ok(None) };
+        let records = self.placed(&snapshot, path, viewer)?;
+        Ok((!records.is_empty()).then_some((file.kind, records)))
+    }
+
+    /// Records that another system read of a file with this path, in its order, as far as `viewer` sees them: they were moved
+    /// in, and the file is of no source.
+    pub fn moved_of_file(&self, path: &str, viewer: &Viewer) -> Result<Vec<Record>> {
+        viewer.validate()?;
+        let snapshot = self.store.records.snapshot()?;
+        if snapshot.known_files(path)?.is_empty() { self.placed(&snapshot, path, viewer) } else { Ok(Vec::new()) }
+    }
+
+    fn placed(&self, snapshot: &Snapshot, path: &str, viewer: &Viewer) -> Result<Vec<Record>> {
         let ids = snapshot.read_from(|of| of == path)?;
         let mut records = snapshot.records(&ids, self.store.now())?;
         records.retain(|record| viewer.sees(&record.scope));
         records.sort_by_key(|record| (record.place.as_ref().map(|place| place.first_line), record.id));
-        Ok((!records.is_empty()).then_some((file.kind, records)))
+        Ok(records)
     }
 
     /// The paths of files that were read and that end with this one, at most `limit`.

@@ -19,7 +19,7 @@ pub fn configure(settings: &mut Settings) -> Result<(), Failure> {
     }
 }
 
-/// What the variables say: `EMBEDDING_PROVIDER` is a provider, and `LMSTUDIO_HOST` the address of LM Studio.
+/// Embedding by the variables: `EMBEDDING_PROVIDER` is a provider, and `LMSTUDIO_HOST` the address of LM Studio.
 fn section(variable: impl Fn(&str) -> Option<String>) -> Result<Option<EmbeddingSection>, String> {
     let set = |name: &str| variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
     let Some(name) = set("EMBEDDING_PROVIDER") else { return Ok(None) };

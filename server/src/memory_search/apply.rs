@@ -14,6 +14,9 @@ use crate::embedding::{EmbeddingSection, Provider};
 /// Most candidates of each side for each result.
 const MOST_CANDIDATES: u64 = 20;
 
+/// The providers that `auto` tries, in their order, where the local model is not there. One without a key is skipped.
+const BY_AUTO: [Provider; 2] = [Provider::OpenAi, Provider::Gemini];
+
 /// The settings with these keys. Each is known.
 pub fn apply(
     keys: &BTreeMap<String, Value>,
@@ -102,8 +105,11 @@ fn embedding(keys: &BTreeMap<String, Value>) -> Result<Option<EmbeddingSection>,
     }
     let has_remote = keys.keys().any(|key| key == "remote.baseUrl" || key == "remote.apiKey");
     section.provider = section.provider.or(has_remote.then_some(Provider::OpenAi));
-    // These two are what the settings say anyway.
-    let is_named = section.provider.is_some_and(|provider| !matches!(provider, Provider::Auto | Provider::Local));
+    if section.provider == Some(Provider::Auto) {
+        section.candidates = BY_AUTO.to_vec();
+    }
+    // That is what the settings say anyway.
+    let is_named = section.provider.is_some_and(|provider| provider != Provider::Local);
     Ok(is_named.then_some(section))
 }
 

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use memorist_clients::format::Format;
 use serde_json::{Map, Value};
 
 use super::apply::apply;
 use super::keys::{is_idle, is_known, nearest};
 use super::paths::Paths;
 use super::settings::MemorySearch;
+use crate::embedding::{EmbeddingSection, Provider};
 
 /// The agent that a file means where the server has none.
 const MAIN: &str = "main";
@@ -24,7 +26,7 @@ pub struct Configured {
     pub warning: Option<String>,
 }
 
-/// Reads a file: the tree itself, an object with `memorySearch`, or one with `agents`, which has `defaults.memorySearch`
+/// Reads a file, in JSON or YAML: the tree itself, an object with `memorySearch`, or one with `agents`, which has `defaults.memorySearch`
 /// for all of them and another for each. Relative paths are relative to its folder.
 ///
 /// # Errors
@@ -36,7 +38,7 @@ pub fn read(
     home: Option<&Path>,
     defaults: MemorySearch,
 ) -> Result<Configured, String> {
-    let document: Value = serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
+    let document = document(text)?;
     let agent = agent.unwrap_or(MAIN);
     let mut keys = BTreeMap::new();
     for tree in trees(&document, agent)? {
@@ -46,7 +48,8 @@ pub fn read(
         return Err(format!("{key} is no key of {TREE}; did you mean {}?", nearest(key)));
     }
     let settings = apply(&keys, defaults, &Paths { file, agent, home })?;
-    let has_provider = settings.embedding.is_some();
+    let is_named = |section: &EmbeddingSection| section.provider != Some(Provider::Auto);
+    let has_provider = settings.embedding.as_ref().is_some_and(is_named);
     let idle = keys.iter().filter(|(key, value)| is_idle(key, value, has_provider));
     let idle: Vec<&str> = idle.map(|(key, _)| key.as_str()).collect();
     let mut warnings = Vec::new();
@@ -59,6 +62,14 @@ pub fn read(
     Ok(Configured { settings, warning: Some(warnings.join("; ")).filter(|text| !text.is_empty()) })
 }
 
+/// A file in JSON or in YAML.
+fn document(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).or_else(|json| {
+        let yaml = Format::Yaml.read(text);
+        yaml.map_err(|yaml| format!("it is neither JSON ({json}) nor YAML ({yaml})"))
+    })
+}
+
 fn names_sessions(keys: &BTreeMap<String, Value>) -> bool {
     let sources = keys.get("sources").and_then(Value::as_array);
     sources.is_some_and(|sources| sources.iter().any(|source| source == "sessions"))
@@ -66,7 +77,7 @@ fn names_sessions(keys: &BTreeMap<String, Value>) -> bool {
 
 /// The trees of this agent: a later one overrides the keys of an earlier one.
 fn trees<'a>(document: &'a Value, agent: &str) -> Result<Vec<&'a Map<String, Value>>, String> {
-    let all = document.as_object().ok_or("it is no JSON object")?;
+    let all = document.as_object().ok_or("it is no JSON object, and no YAML mapping")?;
     let tree = |of: &'a Value| of.get(TREE);
     let found: Vec<&Value> = match all.get("agents") {
         Some(agents) => {
@@ -108,7 +119,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::embedding::{CacheSection, EmbeddingSection, Provider};
+    use crate::embedding::CacheSection;
 
     fn configured(document: &Value, agent: Option<&str>) -> Result<Configured, String> {
         let (file, home) = (Path::new("/etc/gimli/memory.json"), Path::new("/home/ann"));
@@ -132,10 +143,33 @@ mod tests {
                 { "enabled": true, "vectorWeight": 0.7, "textWeight": 0.3, "candidateMultiplier": 4 } },
             "cache": { "enabled": true }
         });
-        let wanted = Configured { settings: MemorySearch::default(), warning: None };
+        // E7: the order of the document.
+        let auto = EmbeddingSection {
+            provider: Some(Provider::Auto),
+            candidates: vec![Provider::OpenAi, Provider::Gemini],
+            fallback: Some("none".into()),
+            ..EmbeddingSection::default()
+        };
+        let wanted = MemorySearch { embedding: Some(auto), ..MemorySearch::default() };
+        let wanted = Configured { settings: wanted, warning: None };
         assert_eq!(configured(&tree, None).unwrap(), wanted);
         assert_eq!(configured(&json!({ "memorySearch": tree }), None).unwrap(), wanted);
         assert_eq!(configured(&json!({ "agents": { "defaults": { "memorySearch": tree } } }), None).unwrap(), wanted);
+    }
+
+    /// H3: the example of the document, which is YAML.
+    #[test]
+    fn a_file_may_be_yaml() {
+        let text = "agents:\n  defaults:\n    memorySearch:\n      enabled: true\n      provider: local  # openai | gemini\n      \
+                    sources:\n        - memory\n        - sessions  # requires experimental.sessionMemory\n      query:\n        \
+                    maxResults: 9\n        minScore: 0.2\n";
+        let file = Path::new("/etc/gimli/memory.yaml");
+        let given = read(text, file, None, None, MemorySearch::default()).unwrap();
+        assert_eq!((given.settings.max_results, given.settings.min_score), (9, 0.2));
+        assert!(given.warning.unwrap().contains("experimental.sessionMemory"));
+        let refused = |text| read(text, file, None, None, MemorySearch::default()).unwrap_err();
+        assert!(refused("enabled: [").contains("neither JSON"), "{}", refused("enabled: ["));
+        assert!(refused("query:\n  maxResult: 3\n").contains("query.maxResults?"));
     }
 
     /// H3: every key is applied.

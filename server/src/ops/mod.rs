@@ -36,7 +36,7 @@ pub use export::{Written, write_lines};
 pub use graph::{chain, chain_query, digest, digest_query, glance_digest, link, outdated, unlink};
 pub use history::{history, purge, roll_back, undo, undo_each};
 pub use import::{Importing, read_lines};
-pub use recall::recall;
+pub use recall::{answer as recall_for, recall};
 pub use records::{
     LINKS_SHOWN, Listed, delete, get, list, list_filter, listed, plain_filter, reply, search, stats, superseded, update,
 };

@@ -1,5 +1,6 @@
 //! What a turn is given unasked.
 
+use memorist_engine::types::RecallRequest;
 use memorist_engine::{Engine, Result};
 
 use super::Context;
@@ -7,8 +8,12 @@ use crate::wire::{self, RecallParams, RecallResult};
 
 /// `memory_recall`. What does not fit into its tokens is not noted: it may come later.
 pub fn recall(engine: &Engine, context: &Context, params: RecallParams) -> Result<RecallResult> {
-    let request = params.request(&context.defaults)?;
-    let mut given = engine.recall_unnoted(&request)?;
+    answer(engine, &params.request(&context.defaults)?)
+}
+
+/// Memories for a request, which its session does not get again.
+pub fn answer(engine: &Engine, request: &RecallRequest) -> Result<RecallResult> {
+    let mut given = engine.recall_unnoted(request)?;
     let result = wire::recall_result(&given, request.max_tokens);
     given.memories.truncate(result.memories.len());
     if let Some(session) = &request.session

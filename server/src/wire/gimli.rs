@@ -9,9 +9,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::RecallParams;
 use super::convert::count;
 use super::core::one_line;
-use super::values::Int;
+use super::values::{Int, Patch};
 
 /// Characters of a snippet.
 const SNIPPET_CHARS: usize = 700;
@@ -188,6 +189,33 @@ pub struct Lines {
     #[serde(flatten)]
     #[schemars(with = "OptionalOff")]
     pub off: Option<Off>,
+}
+
+/// `memory_recall`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProactiveParams {
+    /// Message of the user.
+    pub user_message: String,
+    /// Agent whose memories are seen. Default: the server's.
+    #[serde(default)]
+    pub agent_id: Patch<String>,
+    /// Number of memories, at most.
+    #[schemars(with = "Option<f64>", extend("default" = 5))]
+    pub max_results: Option<Int>,
+    /// Tokens of the text, at most.
+    #[schemars(with = "Option<f64>", extend("default" = 500))]
+    pub max_tokens: Option<Int>,
+    /// Least relevance, 0 to 1.
+    #[schemars(extend("default" = 0.3))]
+    pub min_score: Option<f64>,
+}
+
+impl From<ProactiveParams> for RecallParams {
+    fn from(params: ProactiveParams) -> Self {
+        let ProactiveParams { user_message, agent_id, max_results, max_tokens, min_score } = params;
+        RecallParams { user_message, agent_id, max_results, max_tokens, min_score, ..RecallParams::default() }
+    }
 }
 
 /// `apply_recency_buffer`.

@@ -20,6 +20,8 @@ use super::types::{Memory, Place, Report};
 const CHUNKS: [&str; 2] = ["memory_index_chunks", "chunks"];
 const FILES: [&str; 3] = ["memory_index_sources", "memory_index_files", "files"];
 const CACHES: [&str; 2] = ["memory_embedding_cache", "embedding_cache"];
+/// The source of chunks of transcripts.
+const SESSIONS: &str = "sessions";
 /// What OpenClaw knows of a chunk beside its text.
 const METADATA: &str = "memory_index_chunk_recall_metadata";
 /// OpenClaw's database of an agent, in the folder `agent` of a folder with the agent's name.
@@ -148,9 +150,10 @@ fn chunk(row: &Row<'_>, agent: Option<&str>, report: &mut Report) -> Memory {
     let first = line("start_line").unwrap_or(1);
     let path = report.label(row.get("path"));
     let memory = Memory::new(key, report.content(row.get("text")));
+    let source = report.label(row.get("source")).unwrap_or_else(|| "memory".into());
     Memory {
-        kind: "chunk".into(),
-        source: report.label(row.get("source")).unwrap_or_else(|| "memory".into()),
+        kind: if source == SESSIONS { "conversation" } else { "chunk" }.into(),
+        source,
         agent: agent.map(str::to_owned),
         updated_at: report.time(row.get("updated_at")),
         session: path.clone(),

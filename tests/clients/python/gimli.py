@@ -20,6 +20,11 @@ DOCUMENTED = {
     "memory_get": {
         "path": parameter("string", required=True), "from": parameter("number"), "lines": parameter("number"),
     },
+    "memory_recall": {
+        "userMessage": parameter("string", required=True), "agentId": parameter("string"),
+        "maxResults": parameter("number", default=5), "maxTokens": parameter("number", default=500),
+        "minScore": parameter("number", default=0.3),
+    },
     "memory_sync": {"force": parameter("boolean", default=False)},
     "apply_recency_buffer": {
         "messages": parameter("object[]", required=True), "size": parameter("number", default=10),
@@ -61,6 +66,8 @@ def prepare(folder):
     # The model stays where it is.
     os.environ.setdefault("XDG_CACHE_HOME", str(Path.home() / ".cache"))
     os.environ["HOME"] = str(home)
+    # Transcripts are an experiment.
+    (folder / "gimli.yaml").write_text("memorySearch:\n  experimental:\n    sessionMemory: true  # H4\n")
     # What is read, and when, is what the checks say.
     settings = folder / "memorist.toml"
     settings.write_text("[sync]\nenabled = false\n")
@@ -103,7 +110,7 @@ async def check_search(checks, session, transcript):
     checks.equal("T50 F12 a turn says who spoke, with one space between words", turns["User:"]["snippet"],
                  "User: what was our discussion about backups?")
     checks.equal("T50 F12 the answer", [turns["Assis"]["snippet"], turns["Assis"]["path"], turns["Assis"]["startLine"]],
-                 [f"Assistant: {TURNS[1][1]}", str(transcript.resolve()), 2])
+                 [f"Assistant: {TURNS[1][1]}", "agents/main/sessions/one.jsonl", 2])
     answer = await session.search("walrus", minScore=0)
     checks.that("T50 other files of the workspace are not read",
                 not any("walrus" in hit["snippet"] for hit in answer["results"]), answer)
@@ -128,9 +135,10 @@ async def check_get(checks, session, transcript):
     line = await session.call("memory_get", {"path": "2026-01-05.md", "from": 3, "lines": 1})
     checks.equal("Z12 a line of it, by the end of its path", line,
                  {"path": "2026-01-05.md", "text": DAY.splitlines()[2], "from": 3, "lines": 1})
-    turns = await session.call("memory_get", {"path": str(transcript.resolve())})
-    checks.equal("F12 Z12 the turns of a transcript", turns["text"],
-                 f"User: what was our discussion about backups?\nAssistant: {TURNS[1][1]}")
+    for name in ("agents/main/sessions/one.jsonl", str(transcript.resolve())):
+        turns = await session.call("memory_get", {"path": name})
+        checks.equal("F12 Z12 the turns of a transcript", turns["text"],
+                     f"User: what was our discussion about backups?\nAssistant: {TURNS[1][1]}")
     saved = session.command("add", "The moon rises in the east")["id"]
     hit = (await session.search("moon rises east", maxResults=1))["results"][0]
     checks.equal("T50 a memory without a file", [hit["path"], hit["source"]], [f"memory:{saved}", "memory"])
@@ -146,6 +154,38 @@ async def check_get(checks, session, transcript):
     checks.equal("T52 then its lines go, too", synced["removed"] >= 1, True)
     answer = await session.search("ferry was late by two hours")
     checks.that("T52 and are not found", not any(hit["path"] == path for hit in answer["results"]), answer)
+
+
+async def check_recall(checks, session):
+    asked = {"userMessage": "what was our discussion about backups that run at night?", "maxResults": 5, "maxTokens": 500,
+             "minScore": 0.3}
+    given = await session.call("memory_recall", asked)
+    checks.that("T51 a turn is given what it needs", "backups run at night" in (given["context"] or ""), given)
+    silent = await session.call("memory_recall", {**asked, "userMessage": "go on"})
+    checks.equal("T51 or nothing", silent["context"], None)
+
+
+async def check_workspaces(checks, session):
+    """Another workspace, with the same store and without a file."""
+    here, other = Path.cwd(), session.store.parent / "other"
+    other.mkdir()
+    (other / "MEMORY.md").write_text("The walrus of the other workspace likes green lanterns.\n")
+    os.chdir(other)
+    options = ["--profile", "gimli", "--quiet"]
+    async with stdio_session(checks, session.binary, session.store, "auto", *options) as another:
+        await another.read_tools()
+        synced = await another.call("memory_sync")
+        checks.equal("R25 H4 a workspace has its notes alone", [source["path"] for source in synced["sources"]],
+                     [str((other / "MEMORY.md").resolve())])
+        await another.embedded()
+        answer = await another.search("green lanterns, backups at night", minScore=0)
+        places = [[hit["path"], hit["source"]] for hit in answer["results"] if not hit["path"].startswith("memory:")]
+        checks.equal("R25 H4 another's notes and transcripts are not found", places, [["MEMORY.md", "memory"]])
+        checks.that("R25 nor in its file of the same name", "walrus" in answer["results"][0]["snippet"], answer)
+        await another.refused("R25 nor read", "memory_get", {"path": "agents/main/sessions/one.jsonl"}, "path")
+    os.chdir(here)
+    answer = await session.search("walrus of the other workspace", minScore=0)
+    checks.that("R25 nor the other way", not any("walrus" in hit["snippet"] for hit in answer["results"]), answer)
 
 
 async def check_recency(checks, session):
@@ -196,9 +236,11 @@ async def script(checks, session):
     await check_sync(checks, session)
     await check_search(checks, session, transcript)
     await check_get(checks, session, transcript)
+    await check_recall(checks, session)
+    await check_workspaces(checks, session)
     await check_recency(checks, session)
     await check_settings(checks, session)
 
 
 if __name__ == "__main__":
-    run_script("gimli", DOCUMENTED, script, prepare=prepare)
+    run_script("gimli", DOCUMENTED, script, "--memory-search", "../gimli.yaml", prepare=prepare)

@@ -1,15 +1,18 @@
 //! Everything that memorist can do.
 
 use memorist_engine::progress::NoProgress;
+use memorist_engine::{Engine, Result};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 
 use super::core::{INSTRUCTIONS, RECALL, REMEMBER};
 use super::tool::Effect::{Add, Change, Count, Read};
 use super::{Profile, ToolDef};
-use crate::ops;
+use crate::ops::{self, Context};
 use crate::wire::core::UndoParams;
 use crate::wire::{
     self, ChainParams, DeleteParams, ExportParams, GetParams, HistoryParams, ImportParams, LinkParams, ListParams,
-    OutdatedParams, RollbackParams, SearchParams, StatsParams,
+    OutdatedParams, RecallResult, RollbackParams, SearchParams, StatsParams,
 };
 
 /// The profile.
@@ -30,7 +33,7 @@ fn tools() -> Vec<ToolDef> {
         stats(),
         list(),
         undo(),
-        recall(),
+        recall(ops::recall),
         unlink(),
         outdated(),
         history(),
@@ -41,13 +44,16 @@ fn tools() -> Vec<ToolDef> {
     ]
 }
 
-fn recall() -> ToolDef {
+/// Recall, in each profile that has it.
+pub fn recall<P: DeserializeOwned + JsonSchema + 'static>(
+    run: fn(&Engine, &Context, P) -> Result<RecallResult>,
+) -> ToolDef {
     ToolDef::with_text(
         Read,
         "memory_recall",
         "Recall for a turn",
         "What is known that the user's message needs, as a block for the context: mostly nothing.",
-        ops::recall,
+        run,
         |recall| Some(recall.context.clone().unwrap_or_else(|| "Nothing is known that this message needs.".into())),
     )
 }

@@ -39,6 +39,7 @@ fn tools() -> Vec<ToolDef> {
             "Read lines of a file that memory_search found.",
             |engine, context, params: GetParams| gimli::get(engine, context, &params),
         ),
+        super::full::recall(gimli::recall),
         ToolDef::new(
             Change,
             "memory_sync",

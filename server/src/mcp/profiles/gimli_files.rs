@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use memorist_engine::types::{Kind, NewSource, Scope, SourceKind};
+use memorist_engine::types::{Kind, NewRecord, NewSource, Origin, Place, Scope, SourceKind};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -233,6 +233,7 @@ fn turns_of_a_session_say_who_spoke() {
     let long = answer["snippet"].as_str().unwrap();
     assert!(long.starts_with("Assistant: ") && long.chars().count() <= 700 && long.contains("barn"), "{long}");
     assert_eq!(answer["startLine"], 2);
+    assert_eq!(answer["path"], "one.jsonl", "within its source");
     let all = desk.get("one.jsonl");
     let text = all["text"].as_str().unwrap();
     assert!(text.starts_with("User: where do the giraffes sleep\nAssistant: In the barn"), "{text}");
@@ -240,6 +241,66 @@ fn turns_of_a_session_say_who_spoke() {
     let one = desk.server.call("memory_get", json!({ "path": "one.jsonl", "from": 1, "lines": 1 }));
     assert_eq!(one["text"], "User: where do the giraffes sleep");
     assert_eq!((&one["from"], &one["lines"]), (&json!(1), &json!(1)));
+}
+
+/// R25: an index for each workspace and agent, in one store.
+#[test]
+fn a_workspace_has_its_own_notes() {
+    let mut desk = Desk::new();
+    desk.write("a/MEMORY.md", "The zebra of the first\n");
+    desk.write("b/memory/deep/x.md", "The zebra of the second\n");
+    desk.server.add(Kind::Fact, "The zebra of all", None);
+    let mut found = |name: &str, agent: Option<&str>| -> Vec<String> {
+        let workspace = desk.path(name);
+        let project = workspace.to_str().unwrap().to_owned();
+        desk.set(|settings| settings.workspace = Some(workspace));
+        desk.server.context.defaults = Defaults::named(Some(project), agent.map(str::to_owned)).unwrap();
+        desk.sync();
+        let mut paths: Vec<String> =
+            desk.search("zebra").iter().map(|hit| hit["path"].as_str().unwrap().to_owned()).collect();
+        paths.sort();
+        paths
+    };
+    assert_eq!(found("a", None), ["MEMORY.md", "memory:1"]);
+    assert_eq!(found("b", Some("ops")), ["memory/deep/x.md", "memory:1"]);
+    assert_eq!(found("b", Some("quiet")), ["memory:1"], "another agent's");
+    assert_eq!(found("a", None), ["MEMORY.md", "memory:1"]);
+}
+
+/// T50: a path that came from another index is read by that path.
+#[test]
+fn paths_that_were_moved_in_are_read() {
+    let desk = Desk::of_notes();
+    let add = |kind: Kind, number: u8, path: &str, content: &str| {
+        let place = Place::new(Origin::from_bytes([number; 16]), path, 3, 4);
+        desk.server.engine.add(&NewRecord { kind, place: Some(place), ..NewRecord::new(content) }).unwrap();
+    };
+    add(Kind::Conversation, 1, "sessions/old.jsonl", "User: where do herons sleep?\nAssistant: In the reeds.");
+    add(Kind::Chunk, 2, "memory/old.md", "The walrus\n\nrests.");
+    let hit = &desk.search("herons")[0];
+    assert_eq!((&hit["path"], &hit["source"]), (&json!("sessions/old.jsonl"), &json!("sessions")));
+    let read = desk.get("sessions/old.jsonl");
+    assert_eq!(read["text"], "User: where do herons sleep?\nAssistant: In the reeds.");
+    assert_eq!((&read["from"], &read["lines"]), (&json!(3), &json!(2)));
+    assert_eq!(desk.get("memory/old.md")["text"], "The walrus\n\nrests.");
+    assert!(desk.refused("memory/older.md").contains("no file that was read"));
+}
+
+/// T51: a turn is given what it needs, of the sources that are on.
+#[test]
+fn a_turn_is_given_what_it_needs() {
+    let mut desk = Desk { server: Server::with_model(ProfileName::Gimli), folder: tempfile::tempdir().unwrap() };
+    desk.server.add(Kind::Fact, "The zebra deploys on Tuesdays at 9", None);
+    desk.server.engine.embed_pending(&memorist_engine::progress::NoProgress).unwrap();
+    let asked = json!({ "userMessage": "When does the zebra deploy on Tuesdays?", "maxResults": 5, "maxTokens": 500,
+        "minScore": 0.3 });
+    let given = desk.server.call("memory_recall", asked.clone());
+    assert!(given["context"].as_str().unwrap().contains("zebra deploys"), "{given}");
+    desk.set(|settings| settings.memory = false);
+    assert_eq!(desk.server.call("memory_recall", asked.clone())["context"], Value::Null);
+    desk.set(|settings| settings.enabled = false);
+    let off = desk.server.call("memory_recall", asked);
+    assert!(off["context"].is_null() && off["warnings"][0].as_str().unwrap().contains("enabled"), "{off}");
 }
 
 /// H4: without the experiment, nothing of sessions is found or read.

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use memorist_engine::types::{Kind, SourceKind};
+use memorist_engine::types::SourceKind;
 use memorist_engine::{Engine, Error, Result};
 
 use super::known_file::known_file;
 use super::on_disk;
 use super::passage::{LineRange, passage};
 use super::recorded::recorded;
-use super::search::{is_searched, off};
+use super::search::{is_read, is_searched, off};
 use crate::ops::Context;
 use crate::wire::Int;
 use crate::wire::gimli::{GetParams, Lines, memory_id, said};
@@ -34,8 +34,7 @@ pub fn get(engine: &Engine, context: &Context, params: &GetParams) -> Result<Lin
         return Ok(Lines { path, ..passage(&said(&record), wanted) });
     }
     let file = known_file(engine, context, &params.path, &viewer)?;
-    let kind = if file.kind == SourceKind::Sessions { Kind::Conversation } else { Kind::Chunk };
-    if !is_searched(context, kind) {
+    if !is_read(context, file.kind) {
         return Err(Error::invalid("path", "is of a source that is off"));
     }
     // A transcript is read as it is found: as turns.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
-use memorist_engine::types::{Record, SourceKind, Viewer};
+use memorist_engine::types::{Kind, Record, SourceKind, Viewer};
 use memorist_engine::{Engine, Error, Result};
 
 use crate::ops::Context;
@@ -21,7 +21,8 @@ pub struct KnownFile {
     pub records: Vec<Record>,
 }
 
-/// The file that a path names: that path, one within the workspace or within a source, or the only one that ends with it.
+/// The file that a path names: that path, one within the workspace or within a source, one that was
+/// moved in, or the only one that ends with it.
 pub fn known_file(engine: &Engine, context: &Context, path: &str, viewer: &Viewer) -> Result<KnownFile> {
     let named = Path::new(path.trim().trim_start_matches("./"));
     let is_plain = |part: Component<'_>| !matches!(part, Component::ParentDir);
@@ -45,6 +46,11 @@ pub fn known_file(engine: &Engine, context: &Context, path: &str, viewer: &Viewe
             files.insert(file.path.clone(), file);
         }
     }
+    if files.is_empty()
+        && let Some(file) = moved(engine, path.trim(), viewer)?
+    {
+        return Ok(file);
+    }
     if files.is_empty() {
         for path in engine.files_ending_with(&named.to_string_lossy(), MOST_ENDINGS)? {
             if let Some(file) = read_of(engine, Path::new(&path), viewer)? {
@@ -63,6 +69,17 @@ fn read_of(engine: &Engine, path: &Path, viewer: &Viewer) -> Result<Option<Known
     let path = path.to_string_lossy().into_owned();
     let read = engine.read_of_file(&path, viewer)?;
     Ok(read.map(|(kind, records)| KnownFile { path, kind, records }))
+}
+
+/// A file that another system read, whose memories were moved in with their paths.
+fn moved(engine: &Engine, path: &str, viewer: &Viewer) -> Result<Option<KnownFile>> {
+    let records = engine.moved_of_file(path, viewer)?;
+    let kind = match records.first() {
+        None => return Ok(None),
+        Some(record) if record.kind == Kind::Conversation => SourceKind::Sessions,
+        Some(_) => SourceKind::Notes,
+    };
+    Ok(Some(KnownFile { path: path.to_owned(), kind, records }))
 }
 
 /// The path is not repeated: it may be one that the caller only guessed.

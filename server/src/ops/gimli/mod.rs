@@ -8,6 +8,7 @@
 //! | `on_disk.rs` | its text, if it is still the file that was read |
 //! | `recorded.rs` | the same from what was read of it |
 //! | `passage.rs` | some lines of a text, of a bounded size |
+//! | `recall.rs` | `memory_recall` |
 //! | `sync.rs` | `memory_sync` |
 //! | `recency.rs` | `apply_recency_buffer` |
 //! | `workspace.rs` | the notes of the workspace, and the transcripts |
@@ -16,6 +17,7 @@ mod get;
 mod known_file;
 mod on_disk;
 mod passage;
+mod recall;
 mod recency;
 mod recorded;
 mod search;
@@ -23,6 +25,7 @@ mod sync;
 mod workspace;
 
 pub use get::get;
+pub use recall::recall;
 pub use recency::recency_buffer;
 pub use search::search;
 pub use sync::sync;

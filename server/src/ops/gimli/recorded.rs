@@ -47,8 +47,9 @@ fn is_wanted(place: &Place, wanted: LineRange) -> bool {
     place.first_line <= wanted.last() && place.last_line >= wanted.from
 }
 
+/// A chunk of a transcript that was moved in is none: nobody alone said it.
 fn is_turn(record: &Record) -> bool {
-    record.kind == Kind::Conversation
+    record.kind == Kind::Conversation && record.place.as_ref().is_some_and(|place| place.role.is_some())
 }
 
 /// Whether these are two parts of one turn.

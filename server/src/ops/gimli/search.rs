@@ -1,10 +1,10 @@
 //! `memory_search`.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use memorist_engine::config::ModelSource;
-use memorist_engine::types::{Filter, Hit, Kind, MAX_LIMIT, MAX_POOL, Query, Scale};
+use memorist_engine::types::{Filter, Hit, Kind, MAX_LIMIT, MAX_POOL, Query, Scale, SourceKind};
 use memorist_engine::{Engine, Error, Result};
 
 use crate::ops::Context;
@@ -48,8 +48,8 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
     };
     let warnings = warnings(&reply);
     let mut seen = HashSet::new();
-    let mut results: Vec<FoundLines> =
-        reply.hits.into_iter().map(|hit| found(hit, &params.query, settings.workspace.as_deref())).collect();
+    let roots = roots(engine, context)?;
+    let mut results: Vec<FoundLines> = reply.hits.into_iter().map(|hit| found(hit, &params.query, &roots)).collect();
     // Parts of one turn have the same lines: the best of them says where it is.
     results.retain(|found| seen.insert((found.path.clone(), found.start_line, found.end_line)));
     let model = engine.index_stats()?.model;
@@ -79,10 +79,27 @@ pub fn is_searched(context: &Context, kind: Kind) -> bool {
     if kind == Kind::Conversation { settings.sessions } else { settings.memory }
 }
 
-fn found(hit: Hit, query: &str, workspace: Option<&Path>) -> FoundLines {
+/// Whether files of sources of this kind are searched and read.
+pub fn is_read(context: &Context, kind: SourceKind) -> bool {
+    is_searched(context, if kind == SourceKind::Sessions { Kind::Conversation } else { Kind::Chunk })
+}
+
+/// The folders that paths are relative to: the workspace, and those of transcripts.
+fn roots(engine: &Engine, context: &Context) -> Result<Vec<PathBuf>> {
+    let transcripts = engine.sources()?.into_iter().filter(|source| source.source.kind == SourceKind::Sessions);
+    Ok(context
+        .memory_search
+        .workspace
+        .iter()
+        .cloned()
+        .chain(transcripts.map(|source| source.source.path.into()))
+        .collect())
+}
+
+fn found(hit: Hit, query: &str, roots: &[PathBuf]) -> FoundLines {
     let record = hit.record;
     let (path, start_line, end_line) = match &record.place {
-        Some(place) => (shown(&place.path, workspace), count(place.first_line), count(place.last_line)),
+        Some(place) => (shown(&place.path, roots), count(place.first_line), count(place.last_line)),
         None => (memory_path(record.id), 1, count(record.content.lines().count().max(1) as u64)),
     };
     FoundLines {
@@ -95,8 +112,8 @@ fn found(hit: Hit, query: &str, workspace: Option<&Path>) -> FoundLines {
     }
 }
 
-/// A path as it is shown: relative within the workspace.
-fn shown(path: &str, workspace: Option<&Path>) -> String {
-    let within = workspace.and_then(|folder| Path::new(path).strip_prefix(folder).ok());
-    within.and_then(Path::to_str).filter(|path| !path.is_empty()).unwrap_or(path).to_owned()
+/// A path as it is shown: relative to the deepest folder that it is in.
+fn shown(path: &str, roots: &[PathBuf]) -> String {
+    let within = roots.iter().filter_map(|folder| Path::new(path).strip_prefix(folder).ok()?.to_str());
+    within.filter(|path| !path.is_empty()).min_by_key(|path| path.len()).unwrap_or(path).to_owned()
 }

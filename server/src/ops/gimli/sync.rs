@@ -3,8 +3,9 @@
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{Source, SourceId};
 use memorist_engine::{Engine, Error, Result};
-use memorist_ingest::sync::{SyncOptions, Syncer};
+use memorist_ingest::sync::{SourceReport, SyncOptions, Syncer};
 
+use super::search::is_read;
 use super::workspace::add_sources;
 use crate::ops::Context;
 use crate::wire::gimli::{SyncParams, Synced};
@@ -29,7 +30,9 @@ pub fn sync(engine: &Engine, context: &Context, params: &SyncParams) -> Result<S
     let mut synced = Synced::default();
     for source in chosen {
         let report = syncer.sync(engine, &SyncOptions { source, force: params.force }, &NoProgress)?;
-        let seen = report.sources.into_iter().filter(|report| viewer.sees(&report.source.source.scope));
+        let seen = report.sources.into_iter().filter(|SourceReport { source, .. }| {
+            viewer.sees(&source.source.scope) && is_read(context, source.source.kind)
+        });
         seen.for_each(|report| synced.add(report));
     }
     Ok(synced)

@@ -17,12 +17,14 @@ const FORMAT: &str = "gimli";
 /// Adds those that are there as sources.
 pub fn add_sources(engine: &Engine, context: &Context) -> Result<()> {
     let settings = &context.memory_search;
-    // What keeps to its own adds nothing for others.
-    let scope = if context.defaults.is_only() { context.defaults.own_scope() } else { Scope::default() };
+    // Notes are of this workspace and agent alone; transcripts are of no workspace.
+    let own = context.defaults.own_scope();
     let add = |kind: SourceKind, path: &Path| {
+        let is_own = kind == SourceKind::Notes || context.defaults.is_only();
+        let scope = if is_own { own.clone() } else { Scope::default() };
         let Some(path) = path.to_str() else { return Ok(()) };
         let format = (kind == SourceKind::Sessions).then(|| FORMAT.to_owned());
-        let new = NewSource { kind, path: path.to_owned(), format, globs: Vec::new(), scope: scope.clone() };
+        let new = NewSource { kind, path: path.to_owned(), format, globs: Vec::new(), scope };
         let is_there =
             engine.sources()?.iter().any(|source| source.source.kind == kind && source.source.path == new.path);
         if is_there { Ok(()) } else { engine.add_source(&new).map(drop) }
