@@ -371,3 +371,28 @@ fn discover_names_what_it_has_looked_for() {
     let shown = text(&output.stdout);
     assert!(shown.contains("claude-code, codex") && shown.contains("Obsidian") && !shown.contains("--add"), "{shown}");
 }
+
+/// Z9: the commands of the guide show why a search does not find what was saved.
+#[test]
+fn the_guide_finds_what_a_search_leaves_out() {
+    let shell = Shell::with_links();
+    let guide = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/src/runbook.md")).unwrap();
+    let (_, guide) = guide.split_once("## A memory was saved but is not found").unwrap();
+    let asked = |arguments: &[&str], parts: &[&str]| {
+        let written = ["memorist", arguments[0]].join(" ");
+        assert!(guide.contains(&written) && arguments.iter().skip(2).all(|part| guide.contains(part)), "{arguments:?}");
+        shell.says(arguments, parts)
+    };
+    let search = |more: &[&str]| shell.says(&[&["search", "records in files"], more].concat(), &[]);
+    assert!(!search(&["--project", "borealis"]).contains("in files"));
+    assert!(!search(&["--project", "atlas"]).contains("in files"));
+    asked(&["outdated"], &["We keep records in files"]);
+    asked(&["search", "files", "--include-superseded"], &["We keep records in files"]);
+    asked(&["search", "migration", "--project", "*", "--agent", "*"], &["Write the migration"]);
+    asked(&["get", "3", "--project", "*", "--agent", "*"], &["Write the migration"]);
+    asked(&["stats"], &["waiting to be embedded 3"]);
+    shell.says(&["delete", "3"], &[]);
+    asked(&["list", "--only", "deleted"], &["Write the migration"]);
+    asked(&["undo", "3"], &[]);
+    asked(&["search", "migration"], &["Write the migration"]);
+}

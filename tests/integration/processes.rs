@@ -64,6 +64,7 @@ fn write_and_look(store: &Path, word: &str, written: &Written) -> (Duration, Dur
     (wrote, looked)
 }
 
+/// Z10: many write at once, and no save fails because the database is locked.
 /// A machine with other load may be late: the best of a few runs counts. In each all of it must be found.
 #[test]
 fn eight_processes_that_write_at_once_find_all_of_it_at_once() {
