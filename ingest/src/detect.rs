@@ -8,6 +8,7 @@ use memorist_engine::types::SourceKind;
 use memorist_sources::foreign::{Deadline, Foreign, Root};
 use memorist_sources::formats::{self, Format};
 use memorist_sources::machine::Machine;
+use memorist_sources::notes::ENDINGS;
 
 /// Entries of a folder that are looked at.
 const LOOKED_AT: usize = 10_000;
@@ -86,7 +87,7 @@ impl Files<'_> {
         }
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         let found = self.recognise(path);
-        self.notes += usize::from(found.is_none() && ["md", "markdown", "txt", "org"].contains(&ending));
+        self.notes += usize::from(found.is_none() && ENDINGS.contains(&ending));
         for (at, format) in formats::all().iter().enumerate() {
             self.records[at] += usize::from(found == Some(format.name()) && !format.is_other(path));
             self.names[at] += usize::from(format.is_transcript(path));

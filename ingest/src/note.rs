@@ -11,7 +11,7 @@ use memorist_engine::types::{
 };
 use memorist_sources::chunks::{self, Chunk, Limits};
 use memorist_sources::foreign::Foreign;
-use memorist_sources::notes::{NoteKind, decode, kind_of, without_data};
+use memorist_sources::notes::{NoteKind, open};
 use memorist_sources::tokens::TokenCount;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -99,32 +99,26 @@ impl NoteReader<'_> {
         {
             return FileReading { hash: Some(hash), ..blank };
         }
-        let Some(decoded) = decode(bytes) else {
+        let Some(mut open) = open(path, bytes) else {
             let skipped = BTreeMap::from([("no text", 1)]);
             let content = FileContent::Chunks(Vec::new());
             return FileReading { hash: Some(hash), cursor: self.cursor(HashSet::new()), skipped, content, ..blank };
         };
-        let mut skipped: BTreeMap<_, _> = decoded.is_guessed.then_some((GUESSED, 1)).into_iter().collect();
-        let mut text = without_data(&decoded.text);
-        if let Some(written) = without_memories(path, &text) {
+        let mut skipped: BTreeMap<_, _> = open.is_guessed.then_some((GUESSED, 1)).into_iter().collect();
+        if let Some(written) = without_memories(path, &open.text) {
             if written.text.trim().is_empty() {
                 skipped.insert("the daily log", 1);
-                let content = FileContent::Chunks(Vec::new());
-                return FileReading {
-                    hash: Some(hash),
-                    cursor: self.cursor(HashSet::new()),
-                    skipped,
-                    content,
-                    ..blank
-                };
+                let (content, cursor) = (FileContent::Chunks(Vec::new()), self.cursor(HashSet::new()));
+                return FileReading { hash: Some(hash), cursor, skipped, content, ..blank };
             }
             skipped.insert("lines of the daily log", written.memories);
-            text = Cow::Owned(written.text);
+            open.text = Cow::Owned(written.text);
         }
+        let text = &open.text;
         let before = known.filter(|known| self.is_current(known)).and_then(|known| known.cursor.as_deref());
         let before = before.and_then(|cursor| serde_json::from_str::<Cuts>(cursor).ok());
         let before = before.map_or_else(HashSet::new, |before| before.cuts);
-        let mut note = chunks::chunk(&text, kind_of(path), &self.limits, self.tokens, &before);
+        let mut note = chunks::chunk(text, open.kind, &self.limits, self.tokens, &before);
         if note.chunks.is_empty() && note.front > 0 {
             // It has nothing but its front matter, which is its text then.
             let front = text.get(..note.front).unwrap_or_default();
@@ -152,13 +146,14 @@ impl NoteReader<'_> {
             cuts.insert(chunk.start);
             let context = context(&title, &chunk.headings) + &std::mem::take(&mut properties);
             let origin = origins.next(&context, &chunk.text);
+            let (first, last) = open.place(chunk.lines);
             records.push(NewRecord {
                 kind: Kind::Chunk,
                 source: SOURCE.into(),
                 context: Some(context),
                 tags: tags.clone(),
                 scope: scope.clone(),
-                place: Some(Place::new(origin, blank.path.clone(), chunk.lines.0, chunk.lines.1)),
+                place: Some(Place::new(origin, blank.path.clone(), first, last)),
                 ..NewRecord::new(chunk.text)
             });
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::chunks::{Limits, chunk};
 use crate::formats;
-use crate::notes::NoteKind;
+use crate::notes;
 use crate::tokens::{Estimate, TokenCount as _};
 
 /// Bytes as a transcript, of the format that the first one chooses: no turn is empty, nor is one of its end when that is read by
@@ -34,21 +34,26 @@ pub fn transcript(bytes: &[u8], folder: &Path) {
     }
 }
 
-/// Bytes as a note, of the kind that the first one chooses: each chunk stands in it, in its order, within the limit.
+/// Names of notes, one a kind.
+const NOTES: [&str; 6] = ["a.md", "a.txt", "a.org", "a.mdx", "a.adoc", "a.canvas"];
+
+/// Bytes as a note, of the kind that the first one chooses: each chunk stands in its text, in its order, within the limit.
 ///
 /// # Panics
 /// If that is violated.
 pub fn note(bytes: &[u8]) {
     let Some((&first, rest)) = bytes.split_first() else { return };
-    let kind = [NoteKind::Markdown, NoteKind::Text, NoteKind::Org][usize::from(first) % 3];
-    let text = String::from_utf8_lossy(rest);
+    let Some(open) = notes::open(Path::new(NOTES[usize::from(first) % NOTES.len()]), rest) else { return };
+    let text = &open.text;
     let limits = Limits { tokens: 40, overlap: 8 };
-    let note = chunk(&text, kind, &limits, &Estimate, &HashSet::new());
+    let note = chunk(text, open.kind, &limits, &Estimate, &HashSet::new());
     let mut last = 0;
     for chunk in note.chunks {
         assert!(text.contains(&chunk.text), "{:?} is not in the note", chunk.text);
         assert!(chunk.lines.0 >= 1 && chunk.lines.0 <= chunk.lines.1 && chunk.lines.1 >= last, "{:?}", chunk.lines);
         assert!(Estimate.count(&chunk.text) <= limits.tokens || chunk.text.chars().count() == 1, "{:?}", chunk.text);
+        let place = open.place(chunk.lines);
+        assert!(place.0 >= 1 && place.0 <= place.1, "{place:?}");
         last = chunk.lines.1;
     }
 }

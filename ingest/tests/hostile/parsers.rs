@@ -18,7 +18,7 @@ use memorist_ingest::sources::foreign::{Deadline, Foreign, Root, lone};
 use memorist_ingest::sources::formats::{self, Skipped};
 use memorist_ingest::sources::machine::Machine;
 use memorist_ingest::sources::moving::{self, System};
-use memorist_ingest::sources::notes::{decode, kind_of, without_data};
+use memorist_ingest::sources::notes::open;
 use memorist_ingest::sources::tokens::Estimate;
 use memorist_ingest::sources::walk::{Options, walk};
 use memorist_ingest::sync::{SyncOptions, Syncer};
@@ -63,7 +63,7 @@ const LARGE: [&str; 7] =
 
 /// Every one.
 #[rustfmt::skip] // one a line
-pub const ALL: [Parser; 62] = [
+pub const ALL: [Parser; 65] = [
     parser("claude-code", "0f8fad5b-d9cb-469f-a165-70867728950e.jsonl", Kind::Lines, |_, file| transcript("claude-code", file)),
     parser("codex", "rollout-a.jsonl", Kind::Lines, |_, file| transcript("codex", file)),
     parser("codex, packed", "rollout-a.jsonl.zst", Kind::Packed, |_, file| transcript("codex", file)),
@@ -111,6 +111,9 @@ pub const ALL: [Parser; 62] = [
     parser("Markdown", "a.md", Kind::Note, |_, file| note(file)),
     parser("text", "a.txt", Kind::Note, |_, file| note(file)),
     parser("org", "a.org", Kind::Note, |_, file| note(file)),
+    parser("MDX", "a.mdx", Kind::Note, |_, file| note(file)),
+    parser("AsciiDoc", "a.adoc", Kind::Note, |_, file| note(file)),
+    parser("canvas", "a.canvas", Kind::Json, |_, file| note(file)),
     parser(".gitignore", ".gitignore", Kind::Patterns, |folder, _| walked(folder)),
     parser(".memoristignore", ".memoristignore", Kind::Patterns, |folder, _| walked(folder)),
     parser(".gitignore of a project", "p/.gitignore", Kind::Patterns, discover_in_project),
@@ -227,10 +230,9 @@ fn beside(format: &str, path: &Path, transcript: &str) {
 /// Cuts a note into chunks.
 fn note(file: &Path) {
     let Ok(bytes) = lone(file, SyncSettings::default().max_file_bytes) else { return };
-    let Some(decoded) = decode(&bytes) else { return };
-    let text = without_data(&decoded.text);
+    let Some(open) = open(file, &bytes) else { return };
     let limits = SyncSettings::default().limits();
-    chunk(&text, kind_of(file), &limits, &Estimate, &HashSet::new());
+    chunk(&open.text, open.kind, &limits, &Estimate, &HashSet::new());
 }
 
 /// Lists the notes below a folder.

@@ -110,7 +110,14 @@ pub const LINES: [Shape; 14] = [
     }),
 ];
 
-pub const JSON: [Shape; 15] = [
+pub const JSON: [Shape; 17] = [
+    ("nodes of a canvas", |file| {
+        let node = "{\"id\":\"a\",\"type\":\"text\",\"text\":\"word\"}";
+        surround(file, &format!("{{\"nodes\":[{node}"), &format!(",\n{node}"), 8 * MIB, "]}");
+    }),
+    ("a node of 12 MiB", |file| {
+        surround(file, "{\"nodes\":[{\"id\":\"a\",\"type\":\"text\",\"text\":\"", "word\\n\\n", 12 * MIB, "\"}]}");
+    }),
     ("a million entities", |file| {
         lines(file, 32 * MIB, |number| format!("{{\"type\":\"entity\",\"name\":\"{number}\"}}"));
     }),
@@ -178,7 +185,7 @@ pub const HISTORIES: [Shape; 5] = [
     ("a title of 32 MiB", |file| surround(file, "# ", "t(2026-07-01 10:00Z)", 32 * MIB, "\n_**User**_\na\n")),
 ];
 
-pub const NOTES: [Shape; 29] = [
+pub const NOTES: [Shape; 36] = [
     ("images as text", |file| repeat(file, "![](data:image/png;base64,iVBORw0KGgo", 4 * MIB)),
     ("tags in tags", |file| surround(file, "---\ntags: ", "a/b, 'c ", 4 * MIB, "\n---\ntext\n")),
     ("properties", |file| surround(file, "---\n", "key: [\n  - value\n", 4 * MIB, "---\ntext\n")),
@@ -222,6 +229,15 @@ pub const NOTES: [Shape; 29] = [
     ("a dot and spaces", |file| surround(file, "a.", " ", 2 * MIB, "b")),
     ("dots and digits", |file| repeat(file, ".1", 2 * MIB)),
     ("blocks of org", |file| lines(file, 2 * MIB, |number| format!("#+begin_{number}"))),
+    ("statements", |file| repeat(file, "import 'a'\nexport const b = {\n\n", 4 * MIB)),
+    ("comments of JSX", |file| surround(file, "", "{/* `{/* ", 4 * MIB, "*/}")),
+    ("fences", |file| repeat(file, "```\n\n~~~\n\n", 4 * MIB)),
+    ("attributes", |file| surround(file, "= T\n", ":name: value\n:tags: a,b\n", 4 * MIB, "\ntext\n")),
+    ("blocks of AsciiDoc", |file| {
+        lines(file, 4 * MIB, |number| ["-", ".", "/", "+"][number % 4].repeat(4 + number % 300))
+    }),
+    ("underlines", |file| repeat(file, "\nName\n----\n", 4 * MIB)),
+    ("inline properties", |file| repeat(file, "- [a:: b] (c:: d)\n", 4 * MIB)),
     ("headings of org", |file| lines(file, 2 * MIB, |number| format!("{} h", "*".repeat(1 + number % 300)))),
 ];
 

@@ -45,7 +45,8 @@ pub struct SourceAdd {
     /// Whose transcripts these are [default: found out]
     #[arg(long, value_name = "AGENT")]
     pub format: Option<String>,
-    /// Which files below the folder are notes, as in .gitignore; repeat for more [default: *.md *.markdown *.txt *.org]
+    /// Which files below the folder are notes, as in .gitignore; repeat for more [default: *.md *.markdown *.mdx *.txt
+    /// *.org *.adoc *.asciidoc *.canvas]
     #[arg(long = "glob", value_name = "GLOB")]
     pub globs: Vec<String>,
     /// Only add it: `memorist sync`, or a server, reads it

@@ -56,7 +56,8 @@ pub struct Note {
     pub title: Option<String>,
     /// The tags that its front matter has.
     pub tags: Vec<String>,
-    /// What its front matter has, each property with its name, on one line.
+    /// What its front matter has, each property with its name, on one line; and the properties within the note that are not
+    /// in its first chunk.
     pub properties: String,
     /// Where the note begins behind its front matter.
     pub front: usize,
@@ -72,7 +73,7 @@ pub fn chunk(text: &str, kind: NoteKind, limits: &Limits, tokens: &dyn TokenCoun
     let pieces = Pieces::of(text, &outline.blocks, limits.tokens, tokens);
     let mut chunks = Vec::new();
     let mut path: Vec<(u8, &str)> = Vec::new();
-    let mut before = 0..0;
+    let (mut before, mut first_end) = (0..0, None);
     let mut line = Line { number: 1, at: 0 };
     for own in pack::pack(&pieces.list, &limits, cuts) {
         let (Some(passed), Some(pieces)) = (pieces.list.get(before.clone()), pieces.list.get(own.clone())) else {
@@ -83,6 +84,7 @@ pub fn chunk(text: &str, kind: NoteKind, limits: &Limits, tokens: &dyn TokenCoun
             path.push(heading);
         }
         let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { break };
+        first_end.get_or_insert(last.end);
         let above = path.iter().filter(|(level, _)| first.level().is_none_or(|own| *level < own));
         let mut room_of_headings = MAX_HEADINGS;
         let mut fits = |text: &str| {
@@ -107,7 +109,10 @@ pub fn chunk(text: &str, kind: NoteKind, limits: &Limits, tokens: &dyn TokenCoun
         });
         before = own;
     }
-    Note { title: outline.title, tags: outline.tags, properties: outline.properties, front: outline.start, chunks }
+    let later = outline.inline.into_iter().filter(|(at, _)| first_end.is_some_and(|end| *at >= end));
+    let front = Some(outline.properties).filter(|front| !front.is_empty());
+    let properties = front.into_iter().chain(later.map(|(_, property)| property)).collect::<Vec<_>>().join("; ");
+    Note { title: outline.title, tags: outline.tags, properties, front: outline.start, chunks }
 }
 
 /// The number of a line, and a place in it.

@@ -257,7 +257,7 @@ proptest! {
             "(\n\n|\n|\r\n|  \n)(# |- |> |```\n|~~~\n|\\* |1\\. |\\|a\\|\n|    |---\n|<div>\n|#\\+BEGIN_X\n|#\\+END_X\n|\\[a\\]: b\n|\\[\\^1\\]: x\n)?",
             "[ \n]{50,300}", any::<String>(),
         ], 0..200),
-        kind in proptest::sample::select(vec![NoteKind::Markdown, NoteKind::Text, NoteKind::Org]),
+        kind in proptest::sample::select(vec![NoteKind::Markdown, NoteKind::Text, NoteKind::Org, NoteKind::AsciiDoc]),
         tokens in 20usize..120,
     ) {
         let text = pieces.concat();

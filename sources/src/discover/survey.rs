@@ -7,6 +7,7 @@ use std::time::UNIX_EPOCH;
 
 use ignore::{DirEntry, WalkBuilder};
 
+use crate::notes::ENDINGS;
 use crate::walk::filter;
 
 /// So many files and folders are looked at in a place.
@@ -16,8 +17,6 @@ const MAX_FOLDERS: usize = 10_000;
 
 /// A folder whose notes are those of other people.
 const FOREIGN: &str = "node_modules";
-/// The ends of the names of notes.
-const NOTES: [&str; 4] = ["md", "markdown", "txt", "org"];
 
 /// How much there is in a place.
 #[derive(Debug, Default)]
@@ -45,7 +44,7 @@ impl Survey {
 /// Whether a file is a note, by its name.
 pub(super) fn is_note(path: &Path) -> bool {
     let end = path.extension().and_then(|end| end.to_str());
-    end.is_some_and(|end| NOTES.iter().any(|note| end.eq_ignore_ascii_case(note)))
+    end.is_some_and(|end| ENDINGS.iter().any(|note| end.eq_ignore_ascii_case(note)))
 }
 
 /// The files below a folder, hidden ones too. Links are not followed.

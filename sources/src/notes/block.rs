@@ -1,5 +1,8 @@
 //! What a reader finds in a note.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 /// The bytes of a heading, a title or a tag that are kept: every chunk of a note has them, and one may be the whole file.
 pub const SHORT: usize = 512;
 
@@ -12,6 +15,8 @@ pub struct Outline {
     pub tags: Vec<String>,
     /// What else stands there, each property with its name.
     pub properties: String,
+    /// Properties within the note, each with its place.
+    pub inline: Vec<(usize, String)>,
     /// Where the note begins behind it.
     pub start: usize,
     /// Each ends where the next begins, the last at the end of the note. What is before the first is no text.
@@ -78,4 +83,20 @@ pub fn lines(text: &str, from: usize) -> impl Iterator<Item = (usize, &str)> {
         at += line.len();
         (start, line)
     })
+}
+
+/// A text without some parts of it, which are in their order. Its lines stay where they are.
+pub fn without<'a>(text: &'a str, parts: &[Range<usize>]) -> Cow<'a, str> {
+    if parts.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let (mut kept, mut from) = (String::with_capacity(text.len()), 0);
+    for part in parts {
+        kept.push_str(text.get(from..part.start).unwrap_or_default());
+        let breaks = text.get(part.clone()).unwrap_or_default().bytes().filter(|byte| *byte == b'\n');
+        kept.extend(breaks.map(|_| '\n'));
+        from = part.end;
+    }
+    kept.push_str(text.get(from..).unwrap_or_default());
+    Cow::Owned(kept)
 }

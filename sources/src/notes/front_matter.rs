@@ -3,11 +3,11 @@
 use super::block::{lines, shortened};
 
 /// Tags that are read: no memory has more.
-const MAX_TAGS: usize = 1_000;
+pub(super) const MAX_TAGS: usize = 1_000;
 /// How deep tags are nested.
 const MAX_DEPTH: usize = 8;
 /// Bytes of properties that the first chunk has, and the lines that are looked at.
-const MAX_PROPERTIES: usize = 1 << 10;
+pub(super) const MAX_PROPERTIES: usize = 1 << 10;
 const MAX_LINES: usize = 10_000;
 
 /// What stands before a note.

@@ -3,7 +3,7 @@
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use super::block::{BlockKind, Outline, SHORT, shortened};
-use super::front_matter;
+use super::{front_matter, inline};
 
 /// Finds the blocks. Each item of a list is one, and what is nested in it.
 pub fn read(text: &str) -> Outline {
@@ -18,6 +18,7 @@ pub fn read(text: &str) -> Outline {
     outline.properties = front.properties;
     outline.start = front.end;
     outline.title = front.title.or(outline.title);
+    outline.inline = inline::find(text, &outline);
     outline
 }
 

@@ -5,43 +5,32 @@
 //! | `block` | `Outline`: what a reader finds in a note |
 //! | `decode` | the text of a file, whatever it is encoded in |
 //! | `data` | what says nothing: images as text, drawings |
+//! | `open` | the text of a note's file that is cut, by the kind of the file |
+//! | `mdx`, `canvas` | the text of files that have more than prose |
 //! | `front_matter` | title, tags and other properties of YAML and TOML before a note |
-//! | `markdown`, `org`, `plain` | one reader a kind |
+//! | `kind` | how a note is written, by the ending of its name |
+//! | `inline` | properties within a note of Obsidian |
+//! | `markdown`, `org`, `asciidoc`, `plain` | one reader a kind |
 
+mod asciidoc;
 mod block;
+mod canvas;
+#[cfg(test)]
+mod corpus;
 mod data;
 mod decode;
 mod front_matter;
+mod inline;
+mod kind;
 mod markdown;
+mod mdx;
+mod open;
 mod org;
 mod plain;
 
-use std::path::Path;
-
 pub(crate) use block::{Block, BlockKind, Outline};
-pub use data::without_data;
-pub use decode::{Decoded, decode};
-
-/// How a note is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoteKind {
-    /// Markdown.
-    Markdown,
-    /// Paragraphs, with empty lines between them.
-    Text,
-    /// Org mode of Emacs.
-    Org,
-}
-
-/// The kind, by the ending of the name: text if it is no other.
-pub fn kind_of(path: &Path) -> NoteKind {
-    let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
-    match ending.to_str() {
-        Some("md" | "markdown" | "mdown" | "mkd" | "mdx") => NoteKind::Markdown,
-        Some("org") => NoteKind::Org,
-        _ => NoteKind::Text,
-    }
-}
+pub use kind::{ENDINGS, NoteKind, kind_of};
+pub use open::{NoteText, open};
 
 /// Marks of Markdown that are parsed. Each may take a hundred bytes of memory.
 const MAX_MARKS: usize = 2 << 20;
@@ -58,23 +47,6 @@ pub(crate) fn read(text: &str, kind: NoteKind) -> Outline {
         NoteKind::Markdown => markdown::read(text),
         NoteKind::Text => plain::read(text),
         NoteKind::Org => org::read(text),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_ending_says_the_kind() {
-        for (name, kind) in [
-            ("a.md", NoteKind::Markdown),
-            ("A.MARKDOWN", NoteKind::Markdown),
-            ("a.org", NoteKind::Org),
-            ("a.txt", NoteKind::Text),
-            ("README", NoteKind::Text),
-        ] {
-            assert_eq!(kind_of(Path::new(name)), kind, "{name}");
-        }
+        NoteKind::AsciiDoc => asciidoc::read(text),
     }
 }

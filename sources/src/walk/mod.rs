@@ -35,8 +35,8 @@ use rules::Rules;
 pub struct Options {
     /// A folder, or a single file, which is taken whatever its name is.
     pub root: PathBuf,
-    /// Which files are notes, in the syntax of `.gitignore` (`!` excludes); none: Markdown, text and org files. A hidden
-    /// file or folder is taken only if a glob names it: `.claude/**/*.md`.
+    /// Which files are notes, in the syntax of `.gitignore` (`!` excludes); none: those with an ending of a note
+    /// ([`ENDINGS`](crate::notes::ENDINGS)). A hidden file or folder is taken only if a glob names it: `.claude/**/*.md`.
     pub globs: Vec<String>,
     /// A larger file is skipped and counted.
     pub max_bytes: u64,

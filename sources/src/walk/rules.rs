@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-/// What is taken if no glob says otherwise.
-const GLOBS: [&str; 4] = ["*.md", "*.markdown", "*.txt", "*.org"];
+use crate::notes::ENDINGS;
+
 /// Folders of programs: never entered, whatever the globs say.
 const NEVER: [&str; 16] = [
     ".git",
@@ -38,15 +38,15 @@ pub struct Rules {
 impl Rules {
     /// Reads globs relative to `root`.
     pub fn new(root: &Path, globs: &[String]) -> io::Result<Self> {
-        let globs: Vec<&str> =
-            if globs.is_empty() { GLOBS.to_vec() } else { globs.iter().map(String::as_str).collect() };
+        let own: Vec<String> = ENDINGS.iter().map(|ending| format!("*.{ending}")).collect();
+        let globs = if globs.is_empty() { &own } else { globs };
         let hidden_parts = |glob: &str| -> Vec<String> {
             glob.trim_start_matches('!').split('/').filter(|part| part.starts_with('.')).map(str::to_owned).collect()
         };
         let naming_hidden = globs.iter().filter(|glob| !hidden_parts(glob).is_empty());
         Ok(Rules {
-            notes: matcher(root, globs.iter().map(|glob| (*glob).to_owned()))?,
-            hidden_notes: matcher(root, naming_hidden.map(|glob| (*glob).to_owned()))?,
+            notes: matcher(root, globs.iter().cloned())?,
+            hidden_notes: matcher(root, naming_hidden.cloned())?,
             hidden_folders: matcher(root, globs.iter().flat_map(|glob| hidden_parts(glob)))?,
             root: root.to_owned(),
         })
