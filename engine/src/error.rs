@@ -193,6 +193,8 @@ pub enum Remedy {
     RepairCopy,
     /// Restore a backup: [`restore`](crate::restore). Without one, begin an empty store in another folder.
     Restore,
+    /// Bring in what this other system has saved; choose another folder for the store.
+    MoveIn(&'static str),
     /// Configure the store's model, or change the store to the configured one: [`Engine::reembed`](crate::Engine::reembed).
     Reembed,
     /// Change the store to a model of more languages:

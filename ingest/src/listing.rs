@@ -35,6 +35,7 @@ impl Listing {
         let all = self.files.len();
         self.files.retain(|path, _| !is_secret(&path.to_string_lossy()));
         (self.files.len()..all).for_each(|_| self.skipped.count("a path that should stay secret"));
+        self.skipped.files.retain(|(path, _)| !is_secret(&path.to_string_lossy()));
     }
 }
 
@@ -107,7 +108,7 @@ impl Folder<'_> {
     /// Adds what is below a folder. Links to folders are not followed, those to files inside the source are.
     fn below(&self, folder: &Path, depth: usize, listing: &mut Listing) -> io::Result<()> {
         if depth > DEEPEST {
-            listing.skipped.count("too deep");
+            listing.skipped.count_file("too deep", folder);
             return Ok(());
         }
         (self.go_on)()?;
@@ -115,7 +116,7 @@ impl Folder<'_> {
         listing.folders.insert(folder.to_owned());
         for entry in entries {
             let Ok(entry) = entry else {
-                listing.skipped.count("unreadable");
+                listing.skipped.count_file("unreadable", folder);
                 continue;
             };
             let path = entry.path();
@@ -123,25 +124,25 @@ impl Folder<'_> {
                 Ok(kind) if kind.is_dir() => {
                     if self.below(&path, depth + 1, listing).is_err() {
                         (self.go_on)()?;
-                        listing.skipped.count("unreadable");
+                        listing.skipped.count_file("unreadable", &path);
                     }
                 }
                 Ok(kind) if self.is_transcript(&path, listing) => {
                     if kind.is_symlink() && !fs::canonicalize(&path).is_ok_and(|real| real.starts_with(&self.real_root))
                     {
-                        listing.skipped.count("the link points outside the source folder");
+                        listing.skipped.count_file("the link points outside the source folder", &path);
                         continue;
                     }
                     match stamp::of(&path) {
                         Ok(stamp) => drop(listing.files.insert(path, stamp)),
                         Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-                            listing.skipped.count("not a regular file");
+                            listing.skipped.count_file("not a regular file", &path);
                         }
-                        Err(_) => listing.skipped.count("unreadable"),
+                        Err(_) => listing.skipped.count_file("unreadable", &path),
                     }
                 }
                 Ok(_) => {}
-                Err(_) => listing.skipped.count("unreadable"),
+                Err(_) => listing.skipped.count_file("unreadable", &path),
             }
         }
         Ok(())
@@ -154,7 +155,7 @@ impl Folder<'_> {
         match recognise(Foreign { root, path, deadline: &Deadline::default() }) {
             Some(found) if found == self.format.name() => true,
             Some(_) if is_named => {
-                listing.skipped.count("of another agent");
+                listing.skipped.count_file("of another agent", path);
                 false
             }
             Some(_) => false,

@@ -104,7 +104,8 @@ impl SessionReader<'_> {
         let is_again = is_other_reader && known.is_some_and(is_same);
         let whole = batch.whole && (self.format.takes_back() || is_again);
         // A file that has lost its content, or cannot be read, has taken back nothing.
-        let is_taken_back = whole && known.is_some() && found.size > 0 && !batch.skipped.0.contains_key(UNREADABLE);
+        let is_taken_back =
+            whole && known.is_some() && found.size > 0 && !batch.skipped.counts.contains_key(UNREADABLE);
         let content = if turns.is_empty() && !is_taken_back {
             FileContent::Unchanged
         } else {
@@ -114,7 +115,7 @@ impl SessionReader<'_> {
         let stamp = if batch.more || batch.is_torn { stamp::unsettled(found) } else { blank.stamp };
         let cursor =
             serde_json::to_string(&Progress { reader: READER, project: projects.of_file, cursor: batch.cursor.0 }).ok();
-        (FileReading { cursor, stamp, skipped: batch.skipped.0, content, ..blank }, batch.more)
+        (FileReading { cursor, stamp, skipped: batch.skipped.counts, content, ..blank }, batch.more)
     }
 
     /// The project of a file that is one session: that of the folder in which it began, or in which the session began to which

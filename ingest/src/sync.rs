@@ -12,11 +12,11 @@ use memorist_engine::embed::{ModelSettings, Tokenizer, local_tokenizer};
 use memorist_engine::progress::Progress;
 use memorist_engine::sensitive::is_secret;
 use memorist_engine::types::{
-    FileChanges, FileReading, FileStamp, NewSource, Scope, Source, SourceFile, SourceId, SourceKind,
+    FileChanges, FileReading, FileStamp, NewSource, PassedOver, Scope, Source, SourceFile, SourceId, SourceKind,
 };
 use memorist_engine::{Engine, Error, Result};
 use memorist_sources::foreign::{Deadline, Foreign, Root};
-use memorist_sources::formats::{self, Format};
+use memorist_sources::formats::{self, Format, Skipped};
 use memorist_sources::machine::Machine;
 use memorist_sources::tokens::{Estimate, TokenCount};
 
@@ -278,7 +278,7 @@ impl OneSource<'_> {
         if !missing.is_empty() {
             let path = report.source.source.path.clone();
             report.problem(path, NOT_MOUNTED.to_owned());
-            listing.skipped.0.insert("on a disk that is not mounted", missing.len() as u64);
+            listing.skipped.counts.insert("on a disk that is not mounted", missing.len() as u64);
         }
         let tasks = self.tasks(&root, &known, &listing, &gone, format);
         if !self.read_all(&mut report, &root, &tasks, &known, format)? {
@@ -290,8 +290,11 @@ impl OneSource<'_> {
             report.changes.add(self.engine.miss_files(report.source.id, gone)?);
             report.gone += gone.len() as u64;
         }
-        self.engine.finish_sync(report.source.id, &listing.skipped.0)?;
-        for (reason, count) in listing.skipped.0 {
+        let Skipped { counts, files, all_files } = &listing.skipped;
+        let files = files.iter().map(|(path, why)| (path.to_string_lossy().into_owned(), (*why).to_owned())).collect();
+        let counts = counts.iter().map(|(why, count)| ((*why).to_owned(), *count)).collect();
+        self.engine.finish_sync(report.source.id, &PassedOver { counts, files, all_files: *all_files })?;
+        for (reason, count) in listing.skipped.counts {
             *report.skipped.entry(reason.to_owned()).or_default() += count;
         }
         Ok(Some(report))
@@ -506,7 +509,7 @@ fn gone<'k>(
     let missing = known.iter().filter(|file| {
         file.gone_at.is_none() && !unmounted.contains(&file.id) && !listing.files.contains_key(Path::new(&file.path))
     });
-    let all_read = !listing.skipped.0.contains_key("unreadable");
+    let all_read = !listing.skipped.counts.contains_key("unreadable");
     let gone = missing.filter(|file| match fs::symlink_metadata(&file.path) {
         // It is there, and not wanted any more: a glob, or an ignore file, excludes it. Or its folder could not be read.
         Ok(_) if !all_read => {

@@ -265,6 +265,81 @@ fn notes_in_other_encodings_are_read() {
     assert_eq!(desk.sync().read, 0);
 }
 
+/// 44.8: each file that is passed over is named with its reason.
+#[cfg(unix)]
+#[test]
+fn files_that_are_passed_over_are_named() {
+    let mut desk = Desk::new(None);
+    let mut settings = SyncSettings::default();
+    settings.max_file_bytes = 1_000;
+    let store = desk.folder.path().join("store");
+    desk.syncer = Syncer::new(&store, settings, Config::without_model().model);
+    desk.write("a.md", "The zebra.\n");
+    desk.write("b.md", "\0\0\0");
+    desk.write("c.md", "long ".repeat(400));
+    desk.write("d.png", "no note");
+    desk.write("ghp_16C7e42F292c6912E7710c838347Ae178B4a.md", "long ".repeat(400));
+    std::os::unix::fs::symlink("/etc/hostname", desk.path("e.md")).unwrap();
+    std::os::unix::fs::symlink("nowhere", desk.path("f.md")).unwrap();
+    for _ in 0..2 {
+        desk.sync();
+        let stats = desk.engine.source_stats().unwrap().remove(0);
+        let mut named: Vec<_> = stats.unread.iter().map(|(path, why)| (&path[path.len() - 4..], &why[..])).collect();
+        named.sort_unstable();
+        let outside = "the link points outside the source folder";
+        let expected =
+            [("b.md", "it is no text"), ("c.md", "too large"), ("e.md", outside), ("f.md", "link to nothing")];
+        assert_eq!((named, stats.all_unread), (expected.to_vec(), 5), "a secret path is counted alone");
+        assert_eq!(stats.source.skipped.counts["too large"], 2);
+    }
+    for number in 0..30 {
+        desk.write(&format!("{number}.md"), "long ".repeat(400));
+    }
+    desk.sync();
+    let stats = desk.engine.source_stats().unwrap().remove(0);
+    assert_eq!((stats.unread.len(), stats.all_unread), (20, 35));
+}
+
+/// 44.4: an inline property of a later chunk is found with the first one, and once in each.
+#[test]
+fn inline_properties_are_in_the_first_chunk() {
+    let desk = Desk::new(None);
+    let sections: String =
+        (0..12).map(|number| format!("## Part {number}\n\n{}\n\n", "words go on. ".repeat(90))).collect();
+    desk.write("a.md", format!("---\nclient: Borealis\n---\nstage:: early\n\n{sections}\nowner:: Quillfeather\n"));
+    desk.sync();
+    let records = desk.records();
+    assert!(records.len() > 3);
+    let context = records[0].context.clone().unwrap();
+    assert!(context.ends_with("client: Borealis; owner: Quillfeather"), "{context}");
+    let found = desk.found("Quillfeather");
+    assert!(found[..2].iter().any(|record| record.id == records[0].id));
+    assert!(records[1..].iter().all(|record| !record.context.as_ref().unwrap().contains("Quillfeather")));
+}
+
+/// 44.11: notes of other formats are found where they stand in their file.
+#[test]
+fn notes_of_other_formats_are_found_at_their_places() {
+    let desk = Desk::new(None);
+    desk.write("a.mdx", "import A from 'a'\n\n# Zebra\n\n{/* lion */}\n\nIt sleeps <B />.\n");
+    desk.write("b.adoc", "= Giraffe\n:owner: Ana\n\n////\nlion\n////\n\nIt eats.\n");
+    desk.write("c.canvas", "{\"nodes\":[\n{\"id\":\"1\",\"type\":\"text\",\"text\":\"Otter\"}]}");
+    desk.write("d.adoc", "= Heron\n");
+    let report = desk.sync();
+    assert_eq!((report.files, report.changes.added, report.failed), (4, 4, 0), "{report:?}");
+    let place = |query: &str| {
+        let found = desk.found(query);
+        let place = found[0].place.clone().unwrap();
+        (place.path.rsplit('/').next().unwrap().to_owned(), place.first_line, place.last_line)
+    };
+    assert_eq!(place("zebra"), ("a.mdx".into(), 3, 7));
+    assert_eq!(place("giraffe").1, 8);
+    assert_eq!(desk.found("giraffe Ana")[0].content, "It eats.");
+    assert_eq!(place("otter"), ("c.canvas".into(), 2, 2));
+    assert_eq!(place("heron").1, 1);
+    assert!(desk.found("lion").is_empty());
+}
+
 /// 44.9: an image in the text is no text.
 #[test]
 fn images_in_notes_are_left_out() {

@@ -153,6 +153,11 @@ pub fn command(remedy: Remedy) -> &'static str {
         Remedy::Restore => {
             "put memory.db back, or a backup with `memorist restore FILE`; to begin an empty store, move its folder away"
         }
+        Remedy::MoveIn("mudpuppy") => "`memorist import --from mudpuppy FILE` brings its memories in",
+        Remedy::MoveIn("memorizer") => "`memorist import --from memorizer FILE` brings its memories in",
+        Remedy::MoveIn("krolik") => "`memorist import --from krolik FILE` brings its memories in",
+        Remedy::MoveIn("openclaw") => "`memorist import --from openclaw FILE` brings its memories in",
+        Remedy::MoveIn(_) => "`memorist import --from gimli FILE` brings its memories in",
         Remedy::Reembed => {
             "name the store's model in the setting `model`, or change the store to this one with `memorist reembed`"
         }

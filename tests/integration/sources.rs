@@ -242,3 +242,46 @@ fn a_full_disk_stops_a_reading_and_loses_nothing() {
         assert_eq!(exported.lines().count() - 1, whole, "as a store that had room");
     }
 }
+
+/// 44.8, 45.8: a file that is passed over is named, and so is why a folder has no transcript, once.
+#[test]
+fn files_that_are_not_read_are_named() {
+    let home = Home::new();
+    let notes = home.folder.path().join("notes");
+    fs::create_dir_all(&notes).unwrap();
+    fs::write(notes.join("a.md"), "The zebra.").unwrap();
+    fs::write(notes.join("b.md"), [0; 100]).unwrap();
+    let add = |more: &[&str]| home.run(&[&["source", "add", notes.to_str().unwrap()], more].concat());
+    assert!(add(&["--no-embed"]).status.success());
+    let named = format!("{}: it is no text", notes.join("b.md").display());
+    for command in [&["stats"][..], &["source", "list"]] {
+        let output = home.run(command);
+        assert!(text(&output.stdout).contains(&named), "{}", text(&output.stdout));
+    }
+    let stats = document(&home.run(&["stats", "--json"]));
+    assert_eq!((&stats["unread"]["count"], &stats["unread"]["files"][0]["why"]), (&1.into(), &"it is no text".into()));
+    let list = document(&home.run(&["source", "list", "--json"]));
+    assert_eq!(list["sources"][0]["allUnread"], 1);
+    let output = add(&["--kind", "sessions", "--format", "gimli", "--no-embed"]);
+    let said = [text(&output.stdout), text(&output.stderr)].concat();
+    assert_eq!(said.matches("no file begins like a transcript of gimli").count(), 1, "{said}");
+    let added = document(&add(&["--kind", "sessions", "--format", "gimli", "--no-embed", "--json"]));
+    assert_eq!(added["sync"]["warnings"].as_array().unwrap().len(), 1, "{added}");
+}
+
+/// 45.8: who points the store at the data of another system learns how to bring it in.
+#[test]
+fn the_data_of_another_system_is_no_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("sources/tests/corpus/moving");
+    for (name, system) in [("main.sqlite", "gimli"), ("memory.db", "mudpuppy"), ("krolik.db", "krolik")] {
+        let store = folder.path().join(system);
+        fs::create_dir(&store).unwrap();
+        let sql = fs::read_to_string(corpus.join(format!("{system}.sql"))).unwrap();
+        Connection::open(store.join(name)).unwrap().execute_batch(&sql).unwrap();
+        let output = memorist(&store, &["add", "The zebra."]).stdin(Stdio::null()).output().unwrap();
+        let said = text(&output.stderr);
+        assert!(!output.status.success() && said.contains(&format!("import --from {system} FILE")), "{said}");
+        assert_eq!(fs::read_dir(&store).unwrap().count(), 2, "{system}: a file beside the settings");
+    }
+}

@@ -10,8 +10,8 @@ use crate::records::Snapshot;
 use crate::sensitive::{self, Sensitive};
 use crate::sync::Message;
 use crate::types::{
-    FileChanges, FileContent, FileReading, NewRecord, NewSource, Record, Source, SourceFile, SourceId, SourceKind,
-    SourceStats, Viewer,
+    FileChanges, FileContent, FileReading, NewRecord, NewSource, PassedOver, Record, Source, SourceFile, SourceId,
+    SourceKind, SourceStats, Viewer,
 };
 
 impl Engine {
@@ -110,7 +110,7 @@ impl Engine {
     }
 
     /// Notes that all files of a source were looked at, and how many were passed over, by reason.
-    pub fn finish_sync(&self, source: SourceId, skipped: &BTreeMap<&'static str, u64>) -> Result<()> {
+    pub fn finish_sync(&self, source: SourceId, skipped: &PassedOver) -> Result<()> {
         self.store.records.finish_sync(source, skipped, self.store.now())
     }
 

@@ -2,7 +2,7 @@
 //! good. Each runs a rule on the database.
 
 use std::borrow::Borrow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use roaring::RoaringTreemap;
 
@@ -26,8 +26,8 @@ use crate::progress::Progress;
 use crate::text::Hash;
 use crate::types::{
     AddOutcome, BatchJob, Expect, FileChanges, FileReading, Imported, JobEnd, Link, Merge, Millis, Model, ModelId,
-    NewRecord, NewSource, Portable, PortableLink, Purge, Purged, Record, RecordId, RecordUpdate, Save, SearchTrace,
-    SourceId, Stays, Viewer,
+    NewRecord, NewSource, PassedOver, Portable, PortableLink, Purge, Purged, Record, RecordId, RecordUpdate, Save,
+    SearchTrace, SourceId, Stays, Viewer,
 };
 
 /// Saving, changing, deleting.
@@ -226,7 +226,7 @@ impl Records {
     }
 
     /// Notes that all files of a source were looked at, and how many were passed over, by reason.
-    pub fn finish_sync(&self, id: SourceId, skipped: &BTreeMap<&'static str, u64>, now: Millis) -> Result<()> {
+    pub fn finish_sync(&self, id: SourceId, skipped: &PassedOver, now: Millis) -> Result<()> {
         files::finish_sync(self, id, skipped, now)
     }
 

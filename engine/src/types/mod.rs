@@ -105,8 +105,8 @@ pub use save::{Save, Saved};
 pub use scope::{Reach, Scope, Viewer};
 pub use searches::{FoundBy, PastSearch, SearchCounts, SearchTrace, SearchesQuery};
 pub use source::{
-    FileChanges, FileContent, FileReading, FileStamp, KnownFile, NewSource, Source, SourceFile, SourceId, SourceKind,
-    SourceStats,
+    FileChanges, FileContent, FileReading, FileStamp, KnownFile, NewSource, PassedOver, Source, SourceFile, SourceId,
+    SourceKind, SourceStats,
 };
 pub use span::Span;
 pub use stats::{Names, Stats};

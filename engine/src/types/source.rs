@@ -105,8 +105,19 @@ pub struct Source {
     pub added_at: Millis,
     /// When all of its files were last looked at.
     pub synced_at: Option<Millis>,
-    /// How many files were passed over then, by reason.
-    pub skipped: BTreeMap<String, u64>,
+    /// Files that were passed over then.
+    pub skipped: PassedOver,
+}
+
+/// Files that were passed over in a source.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PassedOver {
+    /// How many files, by reason.
+    pub counts: BTreeMap<String, u64>,
+    /// The first files that were to be read, with the reason.
+    pub files: Vec<(String, String)>,
+    /// How many such files there were.
+    pub all_files: u64,
 }
 
 /// A source with what was read of it.
@@ -126,6 +137,8 @@ pub struct SourceStats {
     pub skipped: BTreeMap<String, u64>,
     /// Files of which nothing was read, and why: the first 20.
     pub unread: Vec<(String, String)>,
+    /// How many there are.
+    pub all_unread: u64,
     /// When the newest of its files was changed, in Unix milliseconds.
     pub newest: Option<Millis>,
 }

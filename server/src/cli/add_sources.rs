@@ -52,7 +52,9 @@ pub fn add(
     let sync = if read && !ids.is_empty() {
         let bars = app.bars()?;
         let each = ids.iter().map(|&id| SyncOptions { source: Some(id), force: false }).collect::<Vec<_>>();
-        Some(sync::read(app, engine, &each, embed, &bars)?)
+        let mut read = sync::read(app, engine, &each, embed, &bars)?;
+        read.warnings.extend(read.sources.iter().filter_map(without_turns));
+        Some(read)
     } else {
         None
     };
@@ -72,7 +74,6 @@ pub fn added(result: &SourceAddResult) -> String {
     match &result.sync {
         Some(read) => {
             lines.push(sync::text(read));
-            lines.extend(read.sources.iter().filter_map(without_turns));
         }
         None if !result.sources.is_empty() => lines.push("`memorist sync`, or a server, reads it".to_owned()),
         None => {}
@@ -87,7 +88,7 @@ fn without_turns(read: &SyncedSource) -> Option<String> {
         return None;
     }
     let why = if read.files == 0 {
-        format!("no file is a transcript of {format}")
+        format!("no file begins like a transcript of {format}, or has the name and the folder of one")
     } else {
         format!("nothing that {format} writes as a message is in its {} files", format::thousands(read.files))
     };

@@ -99,8 +99,14 @@ fn text(result: &SourcesResult) -> String {
     for state in result.sources.iter().filter(|state| !state.skipped.is_empty()) {
         text += &format!("\n{}{}", state.source.id, sync::skipped(&state.skipped));
     }
-    for unread in result.sources.iter().flat_map(|state| &state.unread) {
-        text += &format!("\nnot read: {}: {}", unread.path, unread.why);
+    for state in &result.sources {
+        for unread in &state.unread {
+            text += &format!("\nnot read: {}: {}", unread.path, unread.why);
+        }
+        let more = state.all_unread - state.unread.len() as u64;
+        if more > 0 {
+            text += &format!("\nnot read: {} more of source {}", format::thousands(more), state.source.id);
+        }
     }
     text
 }

@@ -115,6 +115,9 @@ fn text(shown: &Shown) -> String {
         let [entries, most] = [*entries, *max_entries].map(format::thousands);
         line("embeddings kept", format!("{entries} of at most {most}, {}", format::bytes(*bytes)));
     }
+    if let Some(unread) = &stats.unread {
+        line("files not read", unread.text());
+    }
     let searches = &stats.searches;
     let nothing = format!("{} of the last {} found no answer", number(searches.nothing), number(searches.last));
     line("searches kept", format!("{}; {nothing}", number(searches.kept)));

@@ -11,8 +11,8 @@ use memorist_engine::{Engine, Error, Result};
 use super::Context;
 use super::save::checked_update;
 use crate::wire::{
-    self, DeleteParams, DeleteResult, GetParams, GetResult, IndexCounts, ListParams, ListResult, Only, Order,
-    SearchParams, SearchResult, SearchTotals, StatsParams, StatsResult, UpdateParams, UpdateResult,
+    self, DeleteParams, DeleteResult, GetParams, GetResult, IndexCounts, ListParams, ListResult, Only, Order, Problem,
+    SearchParams, SearchResult, SearchTotals, StatsParams, StatsResult, UnreadFiles, UpdateParams, UpdateResult,
 };
 use crate::wording::Worded as _;
 
@@ -20,6 +20,8 @@ use crate::wording::Worded as _;
 pub const LINKS_SHOWN: usize = 50;
 /// Default number of memories of a list.
 const LISTED: usize = 50;
+/// Files that could not be read and are named.
+const UNREAD: usize = 5;
 
 /// `memory_search`.
 pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Result<SearchResult> {
@@ -200,7 +202,17 @@ pub fn stats(engine: &Engine, context: &Context, params: &StatsParams) -> Result
     let mut stats = stats_of(engine, &Filter::of(context.defaults.viewer(&params.project, &params.agent)?))?;
     // The indexes cover everyone's memories.
     stats.indexes = stats.indexes.filter(|_| !context.defaults.is_only());
+    stats.unread = if context.defaults.is_only() { None } else { unread(engine)? };
     Ok(stats)
+}
+
+/// Files of which nothing was read; `None` if there are none.
+fn unread(engine: &Engine) -> Result<Option<UnreadFiles>> {
+    let sources = engine.source_stats()?;
+    let count = sources.iter().map(|source| source.all_unread).sum();
+    let files = sources.into_iter().flat_map(|source| source.unread).take(UNREAD);
+    let files = files.map(|(path, why)| Problem { path, why }).collect();
+    Ok((count > 0).then(|| UnreadFiles { count: wire::count(count), files }))
 }
 
 /// The same for some memories.
@@ -228,6 +240,7 @@ pub fn stats_of(engine: &Engine, filter: &Filter) -> Result<StatsResult> {
             last: wire::count(searches.last),
             nothing: wire::count(searches.nothing),
         },
+        unread: None,
     })
 }
 

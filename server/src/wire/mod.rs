@@ -105,13 +105,13 @@ pub use place::PlaceInfo;
 pub use recall::{RecallParams, RecallResult, recall_result};
 pub use results::{
     AddResult, DeleteResult, Entry, GetResult, IndexCounts, ListResult, SearchHit, SearchResult, SearchTotals,
-    StatsResult, Step, Suggestion, UpdateResult,
+    StatsResult, Step, Suggestion, UnreadFiles, UpdateResult,
 };
 pub use schema::{input_schema, output_schema};
 pub use searches::{SearchEntry, SearchesResult};
 pub use source_names::{SourceName, kinds_of};
 pub use sources::{
-    DiscoverResult, PlaceEntry, SourceAddResult, SourceEntry, SourceRemoveResult, SourcesResult, SyncResult,
+    DiscoverResult, PlaceEntry, Problem, SourceAddResult, SourceEntry, SourceRemoveResult, SourcesResult, SyncResult,
     SyncedSource,
 };
 pub use times::{Future, FutureEnd, Past, PastEnd, day, moment};

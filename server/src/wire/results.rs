@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::place::PlaceInfo;
+use super::sources::Problem;
 use crate::wording::Worded as _;
 
 /// The result of `memory_add`.
@@ -336,6 +337,27 @@ pub struct StatsResult {
     /// Embedding model.
     pub model: Option<String>,
     pub searches: SearchTotals,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unread: Option<UnreadFiles>,
+}
+
+/// Files of sources of which nothing was read.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct UnreadFiles {
+    pub count: i64,
+    /// The first five.
+    pub files: Vec<Problem>,
+}
+
+impl UnreadFiles {
+    /// How many, the first ones, and why.
+    pub fn text(&self) -> String {
+        let named = self.files.iter().map(|file| format!("{}: {}", file.path, file.why));
+        let more = self.count.saturating_sub_unsigned(self.files.len() as u64);
+        let more = (more > 0).then(|| format!("and {more} more"));
+        format!("{} ({})", self.count, named.chain(more).collect::<Vec<_>>().join("; "))
+    }
 }
 
 /// The caller's own searches.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use memorist_engine::types::{FileChanges, Source, SourceStats};
 use memorist_ingest::sources::discover::{Place, What};
 use memorist_ingest::sync::{SourceReport, SyncReport};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A source.
@@ -70,12 +71,14 @@ pub struct SourceState {
     /// Files of which nothing was read, and why: the first 20.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<Problem>,
+    /// How many there are.
+    pub all_unread: u64,
 }
 
 impl From<SourceStats> for SourceState {
     fn from(stats: SourceStats) -> Self {
         let mut skipped = stats.skipped;
-        for (reason, count) in &stats.source.skipped {
+        for (reason, count) in &stats.source.skipped.counts {
             *skipped.entry(reason.clone()).or_default() += count;
         }
         SourceState {
@@ -87,6 +90,7 @@ impl From<SourceStats> for SourceState {
             newest: stats.newest,
             skipped,
             unread: stats.unread.into_iter().map(|(path, why)| Problem { path, why }).collect(),
+            all_unread: stats.all_unread,
         }
     }
 }
@@ -102,7 +106,7 @@ pub struct SyncResult {
     pub warnings: Vec<String>,
 }
 
-/// What was read of a source.
+/// Changes that were read of a source.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SyncedSource {
@@ -127,7 +131,8 @@ pub struct SyncedSource {
 }
 
 /// A file that could not be read.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub struct Problem {
     pub path: String,
     pub why: String,

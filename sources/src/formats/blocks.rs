@@ -99,7 +99,7 @@ mod tests {
     fn said(text: &str) -> (Option<String>, u64) {
         let mut skipped = Skipped::default();
         let typed = typed(text, &COMMON, &mut skipped);
-        (typed, skipped.0.get(BLOCK).copied().unwrap_or_default())
+        (typed, skipped.counts.get(BLOCK).copied().unwrap_or_default())
     }
 
     /// 44.1: blocks around a text are left out, and counted.

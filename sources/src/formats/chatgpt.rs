@@ -374,7 +374,7 @@ mod tests {
         assert_eq!((texts(std::slice::from_ref(&changed)), changed.whole), (vec!["message 1", "message 5"], true));
         fs::write(&path, "no archive").unwrap();
         let broken = CHATGPT.read(&path, None).unwrap();
-        assert_eq!((broken.turns.len(), broken.whole, broken.skipped.0[UNREADABLE]), (0, false, 1));
+        assert_eq!((broken.turns.len(), broken.whole, broken.skipped.counts[UNREADABLE]), (0, false, 1));
     }
 
     #[test]
@@ -399,6 +399,6 @@ mod tests {
         fs::write(&path, format!("[{},{}", conversation(1), &conversation(2)[..40])).unwrap();
         let batch = CHATGPT.read(&path, None).unwrap();
         assert_eq!((texts(std::slice::from_ref(&batch)), batch.whole), (vec!["message 1"], false));
-        assert_eq!(batch.skipped.0[UNREADABLE], 1);
+        assert_eq!(batch.skipped.counts[UNREADABLE], 1);
     }
 }

@@ -68,7 +68,7 @@ pub fn check_mutations_of(format: &dyn Format, name: &str, bytes: &[u8]) {
         let (_folder, copy) = file_of(name, &bytes);
         let batch = format.read(&copy, None);
         prop_assert!(batch.is_ok(), "{:?}", batch);
-        prop_assert!(batch.unwrap().skipped.0.len() < 40);
+        prop_assert!(batch.unwrap().skipped.counts.len() < 40);
         Ok(())
     });
 }
@@ -208,7 +208,7 @@ pub fn render(batch: &Batch) -> String {
         turn.title.iter().for_each(|title| writeln!(text, "  title={title}").unwrap());
         turn.text.split('\n').for_each(|line| writeln!(text, "  |{line}").unwrap());
     }
-    batch.skipped.0.iter().for_each(|(reason, count)| writeln!(text, "skipped {count} {reason}").unwrap());
+    batch.skipped.counts.iter().for_each(|(reason, count)| writeln!(text, "skipped {count} {reason}").unwrap());
     text
 }
 

@@ -108,7 +108,7 @@ fn read(
             read_list(opened, &mut place, &mut batch, &mut take)?;
         }
         place.is_done = !batch.more;
-        let is_all = ![UNREADABLE, TOO_LONG].iter().any(|reason| batch.skipped.0.contains_key(reason));
+        let is_all = ![UNREADABLE, TOO_LONG].iter().any(|reason| batch.skipped.counts.contains_key(reason));
         batch.whole = is_beginning && !batch.more && is_all;
     }
     batch.cursor = Cursor(serde_json::to_string(&place).expect("a place is plain data"));

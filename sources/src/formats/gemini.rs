@@ -281,7 +281,7 @@ impl Log {
 
     fn finish(self, path: &Path, batch: &mut Batch) {
         if self.lost > 0 {
-            batch.skipped.add(Skipped([("too many messages", self.lost)].into()));
+            batch.skipped.add(Skipped { counts: [("too many messages", self.lost)].into(), ..Skipped::default() });
         }
         // Those that are missing may have been read before, and are not gone.
         batch.whole &= self.lost == 0 && !self.is_cut;
@@ -425,6 +425,6 @@ mod tests {
         let path = folder.path().join("a.json");
         fs::write(&path, "{\"sessionId\":\"S\",\"mess").unwrap();
         let batch = Gemini.read(&path, None).unwrap();
-        assert_eq!((batch.whole, batch.skipped.0[UNREADABLE], batch.cursor), (false, 1, Cursor::default()));
+        assert_eq!((batch.whole, batch.skipped.counts[UNREADABLE], batch.cursor), (false, 1, Cursor::default()));
     }
 }

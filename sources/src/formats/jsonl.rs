@@ -370,7 +370,7 @@ mod tests {
         OpenOptions::new().write(true).open(&path).unwrap().set_len(ENDLESS_LINE + 4096).unwrap();
         let codex = crate::formats::by_name("codex").unwrap();
         let batch = codex.read(&path, None).unwrap();
-        assert_eq!((batch.turns.len(), batch.more, batch.skipped.0["line without an end"]), (1, false, 1));
+        assert_eq!((batch.turns.len(), batch.more, batch.skipped.counts["line without an end"]), (1, false, 1));
         let again = codex.read(&path, Some(&batch.cursor)).unwrap();
         assert_eq!((again.turns.len(), again.cursor), (0, batch.cursor), "it waits for the end of that line");
     }

@@ -57,7 +57,7 @@ pub fn read(
     let mut history = History::default();
     take(&mut history, text.strip_prefix('\u{feff}').unwrap_or(&text));
     history.end();
-    let whole = !history.batch.skipped.0.contains_key(TOO_LONG);
+    let whole = !history.batch.skipped.counts.contains_key(TOO_LONG);
     Ok(Batch { cursor, whole, ..history.batch })
 }
 

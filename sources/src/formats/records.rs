@@ -114,7 +114,7 @@ pub fn read_compressed<S: Serialize + DeserializeOwned + Default>(
     });
     file.deadline.check()?;
     let is_too_long = read.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::FileTooLarge);
-    batch.whole = read.is_ok() && !batch.skipped.0.contains_key(TOO_LONG);
+    batch.whole = read.is_ok() && !batch.skipped.counts.contains_key(TOO_LONG);
     batch.cursor = if read.is_ok() || is_too_long { cursor } else { Cursor::default() };
     if let Err(_broken) = read {
         batch.skipped.count(if is_too_long { TOO_LONG } else { UNREADABLE });
@@ -239,7 +239,7 @@ mod tests {
             join(typed(&content(mention), &mut skipped)).as_deref(),
             Some("a <system-reminder>x</system-reminder>")
         );
-        assert_eq!(skipped.0, [("block of a program", 1)].into());
+        assert_eq!(skipped.counts, [("block of a program", 1)].into());
         assert_eq!(said("\" a\\n b \""), Some("a\n b".into()));
         assert_eq!(
             said(r#"["a",{"text":"b"},{"type":"text","text":" "},{"type":"tool_result","text":"no"}]"#),
@@ -285,14 +285,14 @@ mod tests {
         assert_eq!((batch.turns.len(), batch.whole), (1, true));
         std::fs::write(&path, packed(turn, 1 + (UNPACKED >> 17) as u32)).unwrap();
         let batch = codex.read(&path, None).unwrap();
-        assert_eq!((batch.turns.len(), batch.whole, batch.skipped.0[TOO_LONG]), (1, false, 1));
+        assert_eq!((batch.turns.len(), batch.whole, batch.skipped.counts[TOO_LONG]), (1, false, 1));
         let again = codex.read(&path, Some(&batch.cursor)).unwrap();
-        assert_eq!((again.turns.len(), again.skipped.0.len()), (0, 0), "it is not read again");
+        assert_eq!((again.turns.len(), again.skipped.counts.len()), (0, 0), "it is not read again");
         // A window of 2 GiB.
         let mut large = packed(turn, 8);
         large[5] = 0xA8;
         std::fs::write(&path, large).unwrap();
-        assert_eq!(codex.read(&path, None).unwrap().skipped.0[UNREADABLE], 1);
+        assert_eq!(codex.read(&path, None).unwrap().skipped.counts[UNREADABLE], 1);
     }
 
     #[test]

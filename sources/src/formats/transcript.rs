@@ -68,6 +68,8 @@ pub struct Cursor(pub String);
 
 /// Bytes of a turn beside its texts.
 const TURN: usize = 512;
+/// Files that are named.
+const NAMED_FILES: usize = 20;
 
 /// What a file has to say.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -86,20 +88,39 @@ pub struct Batch {
     pub skipped: Skipped,
 }
 
-/// How many records were passed over, by reason. A reason is a text of ours: what a file says is kept as turns and chunks alone,
+/// How many records or files were passed over, by reason. A reason is a text of ours: what a file says is kept as turns and chunks alone,
 /// where a purge finds it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Skipped(pub BTreeMap<&'static str, u64>);
+pub struct Skipped {
+    /// How often, by reason.
+    pub counts: BTreeMap<&'static str, u64>,
+    /// Whole files, and why: the first 20 of them.
+    pub files: Vec<(PathBuf, &'static str)>,
+    /// How many whole files there were.
+    pub all_files: u64,
+}
 
 impl Skipped {
     /// Counts one.
     pub fn count(&mut self, reason: &'static str) {
-        *self.0.entry(reason).or_default() += 1;
+        *self.counts.entry(reason).or_default() += 1;
+    }
+
+    /// Counts a whole file, or a folder.
+    pub fn count_file(&mut self, reason: &'static str, path: &Path) {
+        self.count(reason);
+        self.all_files += 1;
+        if self.files.len() < NAMED_FILES {
+            self.files.push((path.to_owned(), reason));
+        }
     }
 
     /// Adds all of another.
     pub fn add(&mut self, other: Skipped) {
-        other.0.into_iter().for_each(|(reason, count)| *self.0.entry(reason).or_default() += count);
+        other.counts.into_iter().for_each(|(reason, count)| *self.counts.entry(reason).or_default() += count);
+        self.all_files += other.all_files;
+        self.files.extend(other.files);
+        self.files.truncate(NAMED_FILES);
     }
 }
 

@@ -63,7 +63,7 @@ impl Format for VsCodeChat {
                 Some(session) => chat.set(session, 1),
                 None => batch.skipped.count(UNREADABLE),
             }
-            batch.whole = batch.skipped.0.is_empty();
+            batch.whole = batch.skipped.counts.is_empty();
         } else {
             for_each_line(&mut Lines::<()>::open_whole(file, MAX_FILE)?, &mut batch, |(), batch, line, bytes| {
                 if let Err(reason) = chat.edit(bytes, line) {

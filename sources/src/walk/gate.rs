@@ -62,11 +62,11 @@ impl Gate {
         }
         let mut state = self.state();
         let Ok(real) = entry.path().canonicalize() else {
-            state.skipped.count("link to nothing");
+            state.skipped.count_file("link to nothing", entry.path());
             return false;
         };
         if !real.starts_with(&self.real_root) {
-            state.skipped.count("the link points outside the source folder");
+            state.skipped.count_file("the link points outside the source folder", entry.path());
             return false;
         }
         if !is_folder {

@@ -103,8 +103,8 @@ pub fn walk_folders(
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
-                if let Some(reason) = reason(&error) {
-                    skipped.count(reason);
+                if let Some((reason, path)) = reason(&error, &root) {
+                    skipped.count_file(reason, path);
                 }
                 continue;
             }
@@ -117,13 +117,14 @@ pub fn walk_folders(
         if !entry.file_type().is_some_and(|kind| kind.is_file()) || !(is_root || rules.is_note(entry.path())) {
             continue;
         }
+        let path = entry.path().to_owned();
         match entry.metadata() {
-            Ok(at) if at.len() > options.max_bytes => skipped.count("too large"),
+            Ok(at) if at.len() > options.max_bytes => skipped.count_file("too large", entry.path()),
             Ok(at) => {
                 let linked = gate.is_linked(&entry);
                 found.push((linked, describe(entry.into_path(), &at)));
             }
-            Err(_) => skipped.count("unreadable"),
+            Err(_) => skipped.count_file("unreadable", &path),
         }
     }
     skipped.add(gate.take_skipped());
@@ -162,13 +163,13 @@ fn identity(path: &Path, _at: &Metadata) -> (u64, u64) {
     (0, crate::hash::hash(real.to_string_lossy().as_bytes()))
 }
 
-/// Why an entry is skipped; `None` for a link to a folder above it, whose files are visited anyway.
-fn reason(error: &ignore::Error) -> Option<&'static str> {
+/// Why an entry is skipped, and which one; `None` for a link to a folder above it, whose files are visited anyway.
+fn reason<'a>(error: &'a ignore::Error, path: &'a Path) -> Option<(&'static str, &'a Path)> {
     match error {
-        ignore::Error::WithPath { err, .. } | ignore::Error::WithDepth { err, .. } => reason(err),
-        ignore::Error::WithLineNumber { err, .. } => reason(err),
+        ignore::Error::WithPath { err, path } => reason(err, path),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => reason(err, path),
         ignore::Error::Loop { .. } => None,
-        ignore::Error::Io(error) if error.kind() == io::ErrorKind::NotFound => Some("link to nothing"),
-        _ => Some("unreadable"),
+        ignore::Error::Io(error) if error.kind() == io::ErrorKind::NotFound => Some(("link to nothing", path)),
+        _ => Some(("unreadable", path)),
     }
 }

@@ -110,7 +110,7 @@ fn a_file_that_is_too_large_is_counted() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), &["a.md", "a long name.md"]);
     let (paths, skipped) = walked(folder.path(), &[], 4);
-    assert_eq!((paths, skipped.0), (vec!["a.md".to_owned()], [("too large", 1)].into()));
+    assert_eq!((paths, skipped.counts), (vec!["a.md".to_owned()], [("too large", 1)].into()));
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn links_are_followed_inside_the_root_only_and_each_file_is_visited_once() {
     symlink(root.join("nothing"), root.join("broken.md")).unwrap();
     let (paths, skipped) = walked(root, &[], 1 << 20);
     assert_eq!(paths, ["real/a.md", "real/deep/b.md", "shown/c.md", "text.md"]);
-    assert_eq!(skipped.0, [("the link points outside the source folder", 2), ("link to nothing", 1)].into());
+    assert_eq!(skipped.counts, [("the link points outside the source folder", 2), ("link to nothing", 1)].into());
     // A root that is a link.
     symlink(root.join("real"), outside.path().join("root")).unwrap();
     assert_eq!(notes(&outside.path().join("root"), &[]), ["a.md", "deep/b.md"]);
@@ -181,7 +181,7 @@ fn a_folder_that_cannot_be_read_is_counted() {
     let (paths, skipped) = walked(folder.path(), &[], 1 << 20);
     fs::set_permissions(&shut, fs::Permissions::from_mode(0o700)).unwrap();
     assert_eq!(paths.len(), if readable { 2 } else { 1 });
-    assert_eq!(skipped.0.get("unreadable").copied().unwrap_or(0), u64::from(!readable));
+    assert_eq!(skipped.counts.get("unreadable").copied().unwrap_or(0), u64::from(!readable));
 }
 
 #[cfg(unix)]
@@ -209,7 +209,7 @@ fn ignore_files_are_regular_files_inside_the_root_with_limits() {
     let memoristignore = (".memoristignore, which is no file of at most 1 MiB in the folder", 1);
     let gitignore = (".gitignore, which is no file of at most 1 MiB in the folder", 3);
     let left_out = ("ignore rules left out (too many, or longer than 4,096 bytes)", 102 + 1);
-    assert_eq!(skipped.0, [memoristignore, gitignore, left_out].into());
+    assert_eq!(skipped.counts, [memoristignore, gitignore, left_out].into());
 }
 
 #[test]

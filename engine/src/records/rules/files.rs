@@ -13,8 +13,8 @@ use crate::records::transaction::{Authority, SelectExt, Tx};
 use crate::records::{lookup, rows};
 use crate::text::{self, Hash};
 use crate::types::{
-    FileChanges, FileContent, FileReading, MAX_TURN, Millis, NewRecord, NewSource, Origin, Place, RecordId, SourceId,
-    SourceKind,
+    FileChanges, FileContent, FileReading, MAX_TURN, Millis, NewRecord, NewSource, Origin, PassedOver, Place, RecordId,
+    SourceId, SourceKind,
 };
 
 /// Distance of the chunks of a note, so that others fit between them.
@@ -87,13 +87,8 @@ pub(crate) fn remove_source(
 }
 
 /// Notes that all files of a source were looked at.
-pub(crate) fn finish_sync(
-    authority: &impl Authority,
-    id: SourceId,
-    skipped: &BTreeMap<&'static str, u64>,
-    now: Millis,
-) -> Result<()> {
-    let skipped = counts_json(skipped);
+pub(crate) fn finish_sync(authority: &impl Authority, id: SourceId, skipped: &PassedOver, now: Millis) -> Result<()> {
+    let skipped = (*skipped != PassedOver::default()).then(|| serde_json::json!(skipped).to_string());
     let sql = "UPDATE sources SET synced_at = ?2, skipped = ?3 WHERE id = ?1";
     authority.write(|tx| tx.execute(sql, &[id.get().into(), now.into(), skipped.as_ref().into()]).map(drop))
 }

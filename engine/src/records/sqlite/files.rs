@@ -8,11 +8,13 @@ use crate::records::transaction::{Row, SelectExt};
 use crate::records::{lookup, rows};
 use crate::text::Hash;
 use crate::types::{
-    FileStamp, Kind, KnownFile, Millis, NewSource, RecordId, Scope, Source, SourceFile, SourceId, SourceKind,
-    SourceStats,
+    FileStamp, Kind, KnownFile, Millis, NewSource, PassedOver, RecordId, Scope, Source, SourceFile, SourceId,
+    SourceKind, SourceStats,
 };
 
 const NANOS: i64 = 1_000_000;
+/// Files without a reading that are named.
+const NAMED: usize = 20;
 
 /// `SELECT` of what [`to_file`] reads.
 macro_rules! file_columns {
@@ -40,7 +42,7 @@ impl Snapshot {
                 },
                 added_at: row.get(7)?,
                 synced_at: row.get(8)?,
-                skipped: counts(row, 9)?,
+                skipped: passed_over(row, 9)?,
             })
         })
     }
@@ -67,9 +69,12 @@ impl Snapshot {
             // A note, which has a hash, is passed over as a whole.
             let sql =
                 "SELECT path, coalesce(problem, 'it is no text') FROM files WHERE source_id = ?1 AND gone_at IS NULL
-                 AND (problem IS NOT NULL OR hash IS NOT NULL AND skipped LIKE '%\"no text\"%') ORDER BY path LIMIT 20";
-            let unread = self.conn().all(sql, &[source.id.get().into()], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            Ok(SourceStats { source, files, bytes, gone, failed, skipped, unread, newest })
+                 AND (problem IS NOT NULL OR hash IS NOT NULL AND skipped LIKE '%\"no text\"%') ORDER BY path";
+            let mut unread = self.conn().all(sql, &[source.id.get().into()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let all_unread = unread.len() as u64 + source.skipped.all_files;
+            unread.extend(source.skipped.files.iter().cloned());
+            unread.truncate(NAMED);
+            Ok(SourceStats { source, files, bytes, gone, failed, skipped, unread, all_unread, newest })
         });
         stats.collect()
     }
@@ -149,6 +154,12 @@ fn to_kind(code: i64) -> SourceKind {
 
 /// Counts by reason, in this column. Damage to them counts as none.
 fn counts(row: &dyn Row, column: usize) -> Result<BTreeMap<String, u64>> {
+    Ok(row.get::<Option<&str>>(column)?.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default())
+}
+
+/// Files passed over in a source, in this column. Damage to it, and an older version's counts, count as nothing until the
+/// next sync.
+fn passed_over(row: &dyn Row, column: usize) -> Result<PassedOver> {
     Ok(row.get::<Option<&str>>(column)?.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default())
 }
 

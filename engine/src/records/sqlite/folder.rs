@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use memorist_durable::{is_temporary, sync_folder};
 
+use super::other_systems;
 use crate::error::{Error, Remedy, Result};
 use crate::files::{private_file, private_folders};
 use crate::paths::{StorePaths, companions};
@@ -16,8 +17,14 @@ pub fn prepare_root(paths: &StorePaths) -> Result<()> {
     let root = paths.root();
     let refuse = |why: String| Error::Store { path: root.to_owned(), why };
     match fs::metadata(root) {
-        Ok(found) if !found.is_dir() => Err(refuse("it is a file; name a folder".into())),
+        Ok(found) if !found.is_dir() => {
+            other_systems::refuse(root)?;
+            Err(refuse("it is a file; name a folder".into()))
+        }
         Ok(_) => {
+            if !paths.database().exists() {
+                other_systems::refuse(root)?;
+            }
             refuse_foreign_indexes(paths)?;
             make_private_if_empty(root).map_err(|e| refuse(cannot_make(&e)))
         }

@@ -5,6 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use super::errors::{damaged, database_error, open_error};
+use super::other_systems;
 use super::schema::{APPLICATION_ID, MIGRATIONS};
 use super::shape::{self, Origin};
 use crate::error::Result;
@@ -73,10 +74,7 @@ fn version_of(conn: &Connection, path: &Path) -> Result<usize> {
         return Ok(0);
     }
     if owner != i64::from(APPLICATION_ID) {
-        return Err(database_error(
-            path,
-            "it is an SQLite database of another program; choose another folder for the store, or move the file away",
-        ));
+        return Err(other_systems::refusal(conn, path));
     }
     match usize::try_from(version) {
         Ok(known @ 1..) if known <= MIGRATIONS.len() => Ok(known),

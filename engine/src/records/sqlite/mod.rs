@@ -13,6 +13,7 @@
 //! | `place.rs` | whether the files are still those that were opened |
 //! | `folder.rs` | makes the store's folder and file, private to the user |
 //! | `shape.rs` | whether a database has the tables of the schema and nothing else |
+//! | `other_systems.rs` | databases of other memory systems |
 //! | `migrate.rs` | checks that a database is memorist's; brings it up to date |
 //! | *a store* | |
 //! | `store.rs` | [`Database`](store::Database): its connections |
@@ -72,6 +73,7 @@ mod log;
 mod migrate;
 mod names;
 mod narrow;
+mod other_systems;
 mod place;
 pub(super) mod points;
 mod purge_scan;

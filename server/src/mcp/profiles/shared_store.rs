@@ -1,6 +1,6 @@
 //! One store shared by all profiles: what one saves, each of the others shows, as far as its tools can.
 
-use memorist_engine::types::{Kind, NewRecord, Reach, Scope};
+use memorist_engine::types::{Kind, NewRecord, NewSource, PassedOver, Reach, Scope, SourceKind};
 use serde_json::{Value, json};
 
 use super::testing::{Server, ids};
@@ -235,4 +235,33 @@ fn a_memorizer_agent_changes_nothing_that_belongs_to_no_agent() {
     assert_eq!(server.record(own).content, "The lamp was green");
     assert_eq!(server.record(shared), before);
     assert_eq!(server.call("delete_fact", json!({ "fact_id": own })), json!({ "deleted_fact": "The lamp was green" }));
+}
+
+/// 45.8: files that could not be read are named where memories are counted.
+#[test]
+fn statistics_name_the_files_that_were_not_read() {
+    let source = |server: &Server, files: u64| {
+        let scope = Scope::default();
+        let new = NewSource { kind: SourceKind::Notes, path: "/notes".into(), format: None, globs: Vec::new(), scope };
+        let (id, _) = server.engine.add_source(&new).unwrap();
+        let named = (0..files.min(20)).map(|number| (format!("/notes/{number}\n.md"), "too large".to_owned()));
+        let passed_over = PassedOver { files: named.collect(), all_files: files, ..PassedOver::default() };
+        server.engine.finish_sync(id, &passed_over).unwrap();
+    };
+    let core = Server::of(ProfileName::Core);
+    source(&core, 0);
+    assert!(!core.said("memory_stats", json!({})).contains("not read"));
+    source(&core, 7);
+    let said = core.said("memory_stats", json!({}));
+    let line = said.lines().find(|line| line.starts_with("files not read: ")).unwrap_or_else(|| panic!("{said}"));
+    assert!(
+        line.starts_with("files not read: 7 (/notes/0 .md: too large; ") && line.ends_with("; and 2 more)"),
+        "{line}"
+    );
+    let full = Server::of(ProfileName::Full);
+    assert_eq!(full.call("memory_stats", json!({})).get("unread"), None);
+    source(&full, 7);
+    let unread = full.call("memory_stats", json!({}))["unread"].clone();
+    assert_eq!((&unread["count"], unread["files"].as_array().unwrap().len()), (&json!(7), 5));
+    assert_eq!(unread["files"][1], json!({ "path": "/notes/1\n.md", "why": "too large" }));
 }

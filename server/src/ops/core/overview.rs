@@ -204,6 +204,7 @@ pub fn stats(engine: &Engine, context: &Context, params: &StatsParams) -> Result
     if unapplied > 0 {
         lines.push(format!("{unapplied} changes are not indexed yet; they are searched all the same"));
     }
+    lines.extend(stats.unread.map(|unread| format!("files not read: {}", one_line(&unread.text()))));
     lines.extend(stats.model.map(|model| format!("model: {model}")));
     lines.extend(unknown_project(engine, context, &params.project)?);
     lines.extend(unfollowed(engine, &viewer)?);

@@ -59,7 +59,7 @@ fn a_compressed_file_has_the_same_turns() {
     }
     let path = folder.path().join("rollout-a.jsonl.zst");
     std::fs::write(&path, "no frame").unwrap();
-    assert_eq!(Codex.read(&path, None).unwrap().skipped.0[UNREADABLE], 1);
+    assert_eq!(Codex.read(&path, None).unwrap().skipped.counts[UNREADABLE], 1);
 }
 
 #[test]
