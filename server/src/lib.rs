@@ -100,7 +100,11 @@ fn command(cli: Cli, version: &'static str) -> Outcome {
     }
     // Log lines on a terminal would overwrite the screen.
     let covered = matches!(cli.command, Command::Browse(_)) && std::io::stderr().is_terminal();
-    logging::start((!covered).then_some(settings.log_filter.as_str()));
+    let filter = match says_why_not_embedded(&cli.command) {
+        true => format!("{},{}=off", settings.log_filter, logging::PROVIDER),
+        false => settings.log_filter.clone(),
+    };
+    logging::start((!covered).then_some(&filter));
     let profile = if let Command::Serve(args) = &cli.command { args.profile() } else { None };
     let app = App::new(settings.for_profile(profile));
     match cli.command {
@@ -146,6 +150,16 @@ fn command(cli: Cli, version: &'static str) -> Outcome {
         Command::Demo(args) => cli::demo::run(&app, &args),
         Command::Completions(args) => cli::completions::run(&app, &args),
         Command::Manual(args) => cli::manual::run(&app, &args, version),
+    }
+}
+
+/// Whether a command says in its output that a provider gives no vectors. Then the log does not repeat it.
+fn says_why_not_embedded(command: &Command) -> bool {
+    match command {
+        Command::Sync(args) => !args.watch,
+        Command::Search(_) | Command::Recall(_) | Command::Source(_) | Command::Import(_) => true,
+        Command::Backfill(_) | Command::Reembed(_) | Command::Doctor(_) => true,
+        _ => false,
     }
 }
 

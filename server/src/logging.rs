@@ -4,6 +4,9 @@ use tracing_subscriber::EnvFilter;
 
 use crate::escape::Shown;
 
+/// The module that warns about a provider.
+pub const PROVIDER: &str = "memorist_embed::remote::breaker";
+
 /// Starts logging. RUST_LOG decides; else `filter`. `None`: nothing is logged, whatever RUST_LOG says.
 pub fn start(filter: Option<&str>) {
     memorist_engine::keywords::log_contained_panics();

@@ -372,3 +372,30 @@ fn item_13_doctor_does_not_wait_for_a_provider_that_never_answers() {
         assert!(said.contains("did not answer within 5 s, as long as a check waits"), "{said}");
     }
 }
+
+/// 45.8: a command says once that its provider does not answer.
+#[test]
+fn a_command_warns_of_its_provider_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = "[embedding]\nprovider = \"ollama\"\nmodel = \"m\"\ndimensions = 8\n";
+    let settings = format!("{settings}url = \"http://127.0.0.1:9\"\n");
+    std::fs::write(folder.path().join("memorist.toml"), settings).unwrap();
+    std::fs::write(folder.path().join("a.jsonl"), "{\"content\":\"the harbour\"}\n").unwrap();
+    let note = folder.path().join("a.md");
+    std::fs::write(&note, "The zebra.").unwrap();
+    for command in [
+        &["add", "the harbour office"][..],
+        &["search", "harbour"],
+        &["recall", "harbour"],
+        &["source", "add", note.to_str().unwrap()],
+        &["sync"],
+        &["import", "a.jsonl"],
+        &["backfill"],
+        &["reembed"],
+        &["doctor"],
+    ] {
+        let output = memorist(folder.path(), command).output().unwrap();
+        let said = [text(&output.stdout), text(&output.stderr)].concat();
+        assert_eq!(said.matches("gives no vectors").count(), 1, "{command:?}: {said}");
+    }
+}

@@ -78,6 +78,7 @@ fn read_noted(app: &App, engine: &Engine, noted: &Noted, args: &SyncFiles, bars:
         all.sources.extend(result.sources);
         all.embedded += result.embedded;
         all.warnings.extend(result.warnings);
+        all.warnings.dedup();
         taken.forget().map_err(noted_failure)?;
         drop(alone);
     }
