@@ -274,11 +274,11 @@ fn files_that_are_not_read_are_named() {
 fn the_data_of_another_system_is_no_store() {
     let folder = tempfile::tempdir().unwrap();
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("sources/tests/corpus/moving");
-    for (name, system) in [("main.sqlite", "gimli"), ("memory.db", "mudpuppy"), ("krolik.db", "krolik")] {
+    for system in ["gimli", "mudpuppy", "krolik"] {
         let store = folder.path().join(system);
         fs::create_dir(&store).unwrap();
         let sql = fs::read_to_string(corpus.join(format!("{system}.sql"))).unwrap();
-        Connection::open(store.join(name)).unwrap().execute_batch(&sql).unwrap();
+        Connection::open(store.join("memory.db")).unwrap().execute_batch(&sql).unwrap();
         let output = memorist(&store, &["add", "The zebra."]).stdin(Stdio::null()).output().unwrap();
         let said = text(&output.stderr);
         assert!(!output.status.success() && said.contains(&format!("import --from {system} FILE")), "{said}");

@@ -22,9 +22,6 @@ pub fn prepare_root(paths: &StorePaths) -> Result<()> {
             Err(refuse("it is a file; name a folder".into()))
         }
         Ok(_) => {
-            if !paths.database().exists() {
-                other_systems::refuse(root)?;
-            }
             refuse_foreign_indexes(paths)?;
             make_private_if_empty(root).map_err(|e| refuse(cannot_make(&e)))
         }
