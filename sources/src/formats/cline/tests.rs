@@ -51,5 +51,5 @@ fn a_torn_file_removes_nothing() {
     let path = folder.path().join("ui_messages.json");
     std::fs::write(&path, "[{\"say\":\"text\",\"te").unwrap();
     let batch = Cline.read(&path, None).unwrap();
-    assert_eq!((batch.whole, batch.skipped.0["unreadable"], batch.cursor), (false, 1, Cursor::default()));
+    assert_eq!((batch.whole, batch.skipped.counts["unreadable"], batch.cursor), (false, 1, Cursor::default()));
 }
