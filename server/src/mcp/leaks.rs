@@ -374,7 +374,7 @@ fn call(
             server.agent = Reach::Own("ann".into());
         }
     }
-    if !takes("agent_id") && !(by_call && takes("agent")) {
+    if !(takes("agent_id") || by_call && takes("agent")) {
         // Of the server, not of the call.
         viewer.agent = Reach::WithMain(viewer.agent.name().map(str::to_owned));
     }

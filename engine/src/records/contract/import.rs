@@ -84,7 +84,7 @@ fn an_edit_of_each_store_stays(store: &impl Subject) {
     let head = store.head();
     let united = Imported::United { id: 1.into(), version: 3 };
     let theirs = Portable { embedding: Some(vec![1.0, 0.0]), access_count: 0, ..history(&theirs) };
-    assert_eq!(run(store, &[theirs.clone()], model, &mut Aliases::default()), [united]);
+    assert_eq!(run(store, std::slice::from_ref(&theirs), model, &mut Aliases::default()), [united]);
     assert_eq!(store.log(head), [(1.into(), Change::Put { version: 5, new_text: true })]);
     let after = store.record(1, NOW).unwrap();
     assert_eq!((after.content.as_str(), after.version, after.created_at), ("on Fridays", 5, before.created_at));
