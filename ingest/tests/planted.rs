@@ -8,7 +8,9 @@ use std::process::Command;
 
 use memorist_engine::config::Config;
 use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{Export, Exported, Filter, NewSource, Purge, Scope, SourceKind, Viewer};
+use memorist_engine::types::{
+    Export, Exported, Filter, ListQuery, MAX_LIMIT, NewSource, Purge, Scope, SourceKind, Viewer,
+};
 use memorist_engine::{Engine, Error};
 use memorist_ingest::moving::{MoveIn, MoveReport, move_in};
 use memorist_ingest::noted::Noted;
@@ -103,6 +105,9 @@ fn database(script: &str) -> Option<&'static str> {
         "agent.sql" => Some("agents/main/agent/openclaw-agent.sqlite"),
         "state.sql" => Some("Cursor/User/globalStorage/state.vscdb"),
         "sessions.sql" => Some("sessions/sessions.db"),
+        "crush.sql" => Some(".crush/crush.db"),
+        "data.sql" => Some("kiro-cli/data.sqlite3"),
+        "threads.sql" => Some("threads/threads.db"),
         _ => None,
     }
 }
@@ -276,8 +281,15 @@ fn what_was_read_of_files_is_purged_wherever_it_stood() {
     assert!(!files_with(&desk.store(), MARKER).is_empty(), "the test sees what is there");
     let purged = desk.purge(MARKER);
     assert!(purged.complete && purged.records > 100, "{purged:?}");
-    assert!(purged.stays.iter().all(|stays| stays.what == "the path of a file of a source"), "{:?}", purged.stays);
+    let named = ["the path of a file of a source", "the name of a project"];
+    assert!(purged.stays.iter().all(|stays| named.contains(&stays.what)), "{:?}", purged.stays);
+    assert!(named.iter().all(|what| purged.stays.iter().any(|stays| stays.what == *what)), "{:?}", purged.stays);
     assert!(purged.stays.iter().any(|stays| stays.text.ends_with(&format!("/{MARKER}/a.md"))), "{:?}", purged.stays);
+    // A turn that names no folder is of the project of its session. The name goes with the last memory that has it.
+    let query = ListQuery { project: Some(MARKER.into()), limit: MAX_LIMIT, ..ListQuery::default() };
+    let ids = desk.engine.list(&query).unwrap().iter().map(|record| record.id).collect();
+    desk.engine.purge(&Purge::Ids(ids), &Viewer::OWNER, &NoProgress).unwrap();
+    let purged = desk.purge(MARKER);
     assert_eq!(files_with(&desk.store(), MARKER), Vec::<PathBuf>::new());
     assert_eq!(purged.unowned_files, Vec::<PathBuf>::new(), "locks have nothing");
     // The files are there still.

@@ -287,6 +287,7 @@ fn gimli() {
             ..chunk("main", "c4", "gone.md", (1, 1), "Of a file that is gone")
         },
         Memory {
+            kind: "conversation".into(),
             source: "sessions".into(),
             created_at: indexed,
             updated_at: indexed,
