@@ -94,7 +94,7 @@ impl MoveReport {
             Imported::Expired => self.expired += 1,
             Imported::Deleted => self.deleted += 1,
             // It is offered again.
-            Imported::Waits(_) => {}
+            Imported::Waits(_) | Imported::Turned(_) => {}
         }
     }
 

@@ -461,6 +461,9 @@ pub struct Import {
     /// Only save the records; they are found by keywords until they are embedded
     #[arg(long)]
     pub no_embed: bool,
+    /// Bring back what was deleted or purged here since the file was made
+    #[arg(long, conflicts_with = "from")]
+    pub restore_deleted: bool,
 }
 
 /// `export`.

@@ -2,15 +2,20 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::collections::BTreeSet;
 
 use super::Engine;
 use super::records::save_allowed;
 use crate::error::{Error, Result};
+use crate::progress::Progress;
 use crate::records::{Aliases, ModelId};
 use crate::sensitive::Sensitive;
 use crate::sync::Message;
 use crate::types::exchange::check_model;
-use crate::types::{Export, Exported, Imported, Model, Portable, PortableLink, Viewer};
+use crate::types::{
+    Export, Exported, Filter, Imported, MAX_LIMIT, Model, Portable, PortableLink, PortableTombstone, Purge, Purged,
+    Stamps, UlidBytes, Viewer,
+};
 
 impl Engine {
     /// Calls `visit` with memories and links and everything that belongs to them, as of one moment, while others read
@@ -27,6 +32,33 @@ impl Engine {
         export.filter.validate()?;
         let snapshot = self.store.records.snapshot()?;
         snapshot.export(export, self.store.now(), visit)?;
+        Ok(snapshot.check_unchanged()?)
+    }
+
+    /// The states of the memories that another machine of the same person may have, and of those that are gone. Two stores whose
+    /// stamps are equal have the same memories.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] names the bound of the filter that is violated.
+    pub fn stamps(&self, filter: &Filter) -> Result<Stamps> {
+        filter.validate()?;
+        self.store.records.snapshot()?.stamps(filter, self.store.now())
+    }
+
+    /// Calls `visit` with all that another machine needs to take these memories over, as of one moment: tombstones, memories, links.
+    ///
+    /// # Errors
+    /// As [`Engine::export`].
+    pub fn export_states<E: From<Error>>(
+        &self,
+        wanted: &BTreeSet<UlidBytes>,
+        filter: &Filter,
+        embeddings: bool,
+        visit: impl FnMut(Exported) -> Result<(), E>,
+    ) -> Result<(), E> {
+        filter.validate()?;
+        let snapshot = self.store.records.snapshot()?;
+        snapshot.export_states(wanted, filter, embeddings, self.store.now(), visit)?;
         Ok(snapshot.check_unchanged()?)
     }
 
@@ -82,6 +114,11 @@ impl Import<'_> {
         self.aliases.keep_deleted();
     }
 
+    /// Brings back memories that were deleted here, each as a version of its own.
+    pub fn restore_deleted(&mut self) {
+        self.aliases.restore_deleted();
+    }
+
     /// How many of the memories offered so far held what should stay secret, and were redacted.
     pub fn redacted(&self) -> u64 {
         self.redacted
@@ -125,5 +162,38 @@ impl Import<'_> {
     /// Those of the database. A link to a missing memory is refused with [`Error::Invalid`].
     pub fn links(&mut self, links: &[PortableLink]) -> Result<Vec<Result<Imported>>> {
         self.engine.store.records.import_links(links, &self.viewer, &self.aliases, self.engine.store.now())
+    }
+
+    /// Takes over what is gone in the other store, before its memories are offered. One outcome per tombstone, in order:
+    /// [`Imported::Deleted`] where something is gone here now, [`Imported::Replaced`] where only a tombstone is new. What was
+    /// purged there stays until [`Import::purge`].
+    ///
+    /// # Errors
+    /// Errors of the database; [`Error::Invalid`] for a team's store, which keeps none.
+    pub fn tombstones(&mut self, tombstones: &[PortableTombstone]) -> Result<Vec<Result<Imported>>> {
+        let store = &self.engine.store;
+        let outcomes = store.records.import_tombstones(tombstones, &self.viewer, &self.aliases, store.now())?;
+        self.engine.worker.send(Message::Written);
+        Ok(outcomes)
+    }
+
+    /// Purges what the other store has purged, once its memories were offered: memories, and earlier versions.
+    ///
+    /// # Errors
+    /// As [`Engine::purge`].
+    pub fn purge(&mut self, progress: &dyn Progress) -> Result<Purged> {
+        let (records, versions) = self.engine.store.records.to_purge()?;
+        let records = records.chunks(MAX_LIMIT).map(|ids| Purge::Ids(ids.to_vec()));
+        let versions = versions.chunks(MAX_LIMIT).map(|versions| Purge::Versions(versions.to_vec()));
+        let mut all = Purged { complete: true, ..Purged::default() };
+        for purge in records.chain(versions) {
+            let purged = self.engine.purge(&purge, &self.viewer, progress)?;
+            all.records += purged.records;
+            all.versions += purged.versions;
+            all.queries += purged.queries;
+            all.complete &= purged.complete;
+            all.unowned_files = purged.unowned_files;
+        }
+        Ok(all)
     }
 }

@@ -31,7 +31,7 @@ impl Engine {
     /// Removes a link. False if there was none between two memories that `viewer` sees.
     pub fn unlink(&self, link: Link, viewer: &Viewer) -> Result<bool> {
         viewer.validate()?;
-        self.store.records.unlink(link, viewer)
+        self.store.records.unlink(link, viewer, self.store.now())
     }
 
     /// At most `limit` of a memory's links, outgoing first. `viewer` must see the memory at the other end.

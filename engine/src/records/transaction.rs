@@ -70,6 +70,9 @@ pub(crate) trait Tx: Select {
         self.execute(sql, values).map(drop)
     }
 
+    /// Whether the database notes what is gone, for other machines of its owner (`rules/tombstones.rs`).
+    fn keeps_tombstones(&self) -> bool;
+
     /// Announces the queries that come next, before anything is written. `read` runs them and gets no rows; a remote database
     /// answers all of them in one round trip.
     fn foresee(&self, read: &dyn Fn(&dyn Tx)) -> Result<()> {

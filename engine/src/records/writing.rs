@@ -15,8 +15,8 @@ use super::rules::save::{self, Saving, Vectors};
 use super::rules::undo::{self, Undoing};
 use super::rules::update::Changed;
 use super::rules::{
-    add, embeddings, expiry, files, jobs, links, merge, next_model, passages, recalled, refused, searches, trash,
-    update,
+    add, embeddings, expiry, files, jobs, links, merge, next_model, passages, recalled, refused, searches, tombstones,
+    trash, update,
 };
 use super::store::Records;
 #[cfg(feature = "postgres")]
@@ -26,8 +26,8 @@ use crate::progress::Progress;
 use crate::text::Hash;
 use crate::types::{
     AddOutcome, BatchJob, Expect, FileChanges, FileReading, Imported, JobEnd, Link, Merge, Millis, Model, ModelId,
-    NewRecord, NewSource, PassedOver, Portable, PortableLink, Purge, Purged, Record, RecordId, RecordUpdate, Save,
-    SearchTrace, SourceId, Stays, Viewer,
+    NewRecord, NewSource, PassedOver, Portable, PortableLink, PortableTombstone, Purge, Purged, Record, RecordId,
+    RecordUpdate, Save, SearchTrace, SourceId, Stays, Viewer,
 };
 
 /// Saving, changing, deleting.
@@ -183,8 +183,8 @@ impl Records {
     }
 
     /// Removes a link between two records that `viewer` sees. Returns whether there was one.
-    pub fn unlink(&self, link: Link, viewer: &Viewer) -> Result<bool> {
-        links::unlink(self, link, viewer)
+    pub fn unlink(&self, link: Link, viewer: &Viewer, now: Millis) -> Result<bool> {
+        links::unlink(self, link, viewer, now)
     }
 }
 
@@ -264,6 +264,23 @@ impl Records {
         now: Millis,
     ) -> Result<Vec<Result<Imported>>> {
         import::import_links(self, links, viewer, aliases, now)
+    }
+
+    /// What is here of what was purged on another machine: records, and earlier versions of records.
+    pub fn to_purge(&self) -> Result<(Vec<RecordId>, Vec<(RecordId, i64)>)> {
+        tombstones::to_purge(self)
+    }
+
+    /// Takes over what is gone in another store, in one transaction. The outcomes are in the order of `tombstones`; one that is
+    /// refused does not stop the others.
+    pub fn import_tombstones(
+        &self,
+        tombstones: &[PortableTombstone],
+        viewer: &Viewer,
+        aliases: &Aliases,
+        now: Millis,
+    ) -> Result<Vec<Result<Imported>>> {
+        import::import_tombstones(self, tombstones, viewer, aliases, now)
     }
 }
 
@@ -432,6 +449,7 @@ impl Records {
     pub fn purge(&self, purge: &Purge, viewer: &Viewer, progress: &dyn Progress) -> Result<Removed> {
         self.purging(|| match purge {
             Purge::Ids(ids) => purge::purge_ids(self, ids, viewer, progress),
+            Purge::Versions(versions) => purge::purge_versions(self, versions, viewer, progress),
             Purge::Text(text) => {
                 let text = PurgeText::new(text);
                 let candidates = self.records_with(&text, progress)?;
@@ -491,7 +509,7 @@ impl Records {
         progress: &dyn Progress,
     ) -> Result<()> {
         let searches = match purge {
-            Purge::Ids(_) => self.searches_quoting(&removed.texts, viewer, progress)?,
+            Purge::Ids(_) | Purge::Versions(_) => self.searches_quoting(&removed.texts, viewer, progress)?,
             Purge::Text(text) => {
                 let text = PurgeText::new(text);
                 let entries = self.queries_with(&text, viewer, progress)?;

@@ -1,17 +1,19 @@
 //! Memories on their way from one store to another. Record ids mean nothing there: a memory is identified by its ULID,
 //! in links and in references from bodies (`"ulid:…"`).
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use ulid::Ulid;
 
 use super::bounds::{check_label, check_length, check_millis};
 use super::embedding;
 use super::filter::Filter;
-use super::link::LinkKind;
+use super::link::{Link, LinkKind};
 use super::model::Model;
 use super::record::{NewRecord, Replaced};
 use super::units::{Millis, RecordId};
-use super::{MAX_QUERY_BYTES, Viewer};
+use super::{MAX_QUERY_BYTES, Scope, Viewer};
 use crate::error::{Error, Result};
 
 /// With these bytes begins the random part of the ULID of a memory of another system.
@@ -51,7 +53,15 @@ pub enum Exported {
     Record(Box<Portable>),
     /// A link between two memories that were exported.
     Link(PortableLink),
+    /// A tombstone; for another machine of the same person alone.
+    Tombstone(PortableTombstone),
 }
+
+/// The bytes of a ULID.
+pub type UlidBytes = [u8; 16];
+
+/// The state of memories as a number each. What differs between two stores has other numbers.
+pub type Stamps = BTreeMap<UlidBytes, u64>;
 
 /// A memory with everything that belongs to it.
 #[derive(Debug, Clone, PartialEq)]
@@ -152,6 +162,45 @@ pub struct PortableLink {
     pub created_at: Millis,
 }
 
+/// A tombstone: something is gone in another store, and must not come back from this one. It has no text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PortableTombstone {
+    /// A memory.
+    Memory(MemoryTombstone),
+    /// A link.
+    Link(LinkTombstone),
+}
+
+/// A memory that was deleted, purged or united with its twin, or some of whose versions were purged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryTombstone {
+    /// Its ULID.
+    pub ulid: String,
+    /// Its scope.
+    pub scope: Scope,
+    /// When it was deleted last. It lives on if its newest version began later.
+    pub deleted_at: Option<Millis>,
+    /// Whether it was purged.
+    pub is_purged: bool,
+    /// The ULID of its twin, with which it was united: a smaller one.
+    pub into: Option<String>,
+    /// When its purged versions became the newest.
+    pub purged_versions: Vec<Millis>,
+}
+
+/// A link that was removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkTombstone {
+    /// The source.
+    pub from: String,
+    /// Its kind.
+    pub kind: LinkKind,
+    /// The target.
+    pub to: String,
+    /// When it was removed last.
+    pub removed_at: Millis,
+}
+
 /// The outcome of an import of a memory or a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Imported {
@@ -168,12 +217,14 @@ pub enum Imported {
     },
     /// It was there already, in this version or a newer one.
     Unchanged,
-    /// Another memory of its scope has its text, and is used instead.
+    /// Another memory of its scope has its text. In a store of one's own their histories unite; else that one is used instead.
     Duplicate,
     /// It has expired, or an end of the link has.
     Expired,
-    /// Somebody deleted it here: see [`Import::of_another_system`](crate::Import::of_another_system).
+    /// Somebody deleted it, or removed the link: see [`Import::restore_deleted`](crate::Import::restore_deleted).
     Deleted,
+    /// The link would close a circle of memories that supersede one another. This link, the oldest of the circle, is gone.
+    Turned(Link),
     /// It refers to a memory with this ULID that does not exist yet: offer it again after the others.
     Waits(String),
 }

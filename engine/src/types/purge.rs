@@ -13,6 +13,8 @@ pub enum Purge {
     /// These records, including expired ones, with their versions, their accesses and the searches that found them. At most [`MAX_LIMIT`] of them; ids of
     /// records that do not exist or that the viewer does not see are skipped.
     Ids(Vec<RecordId>),
+    /// These earlier versions, by their memories and numbers. At most [`MAX_LIMIT`]; what is no earlier version is skipped.
+    Versions(Vec<(RecordId, i64)>),
     /// Everything that contains this text, exactly: upper and lower case differ, and a part of a word is enough. NFC
     /// and NFD forms of an accented character are equal, in the requested text and in the stored one.
     ///
@@ -32,6 +34,10 @@ impl Purge {
         match self {
             Purge::Ids(ids) if ids.is_empty() || ids.len() > MAX_LIMIT => {
                 Err(Error::invalid("ids", format!("there must be 1 to {MAX_LIMIT} of them, not {}", ids.len())))
+            }
+            Purge::Versions(versions) if versions.is_empty() || versions.len() > MAX_LIMIT => {
+                let why = format!("there must be 1 to {MAX_LIMIT} of them, not {}", versions.len());
+                Err(Error::invalid("versions", why))
             }
             Purge::Text(text) if text.trim().is_empty() => Err(Error::invalid("text", "must not be empty")),
             Purge::Text(text) if text.len() > MAX_CONTENT_BYTES => {

@@ -31,6 +31,7 @@ pub fn run(app: &App, args: &Import) -> Outcome {
         engine: &engine,
         viewer: Viewer::OWNER,
         keep_shared: false,
+        restore_deleted: args.restore_deleted,
         defaults: &app.settings().context.defaults,
         progress: &bars,
         saved: &saved,

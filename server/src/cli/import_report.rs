@@ -46,6 +46,17 @@ impl Report {
         for ChangedInBoth { id, version } in &read.changed_in_both {
             let _ = write!(text, "\n    memory {id}: version {version}; `memorist rollback {id} {version}` takes it");
         }
+        if read.deleted > 0 {
+            let what = number(read.deleted);
+            let _ = write!(text, "\n  {what} left out, for they were deleted here; --restore-deleted brings them back");
+        }
+        if read.circles > 0 {
+            let what = number(read.circles);
+            let _ = write!(
+                text,
+                "\n  {what} links closed a circle of memories that supersede one another; the oldest link went"
+            );
+        }
         for refusal in &read.errors {
             let _ = write!(text, "\n  line {}: {}", refusal.line, refusal.error);
         }

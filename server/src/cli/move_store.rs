@@ -38,6 +38,7 @@ pub fn run(app: &App, args: &Move) -> Outcome {
         engine: &to,
         viewer: Viewer::OWNER,
         keep_shared: false,
+        restore_deleted: false,
         defaults: &Defaults::default(),
         progress: &bars,
         saved: &|_| {},

@@ -106,6 +106,7 @@ impl Library {
             engine: &self.engine,
             viewer: self.context.defaults.own_viewer(),
             keep_shared: false,
+            restore_deleted: false,
             defaults: &self.context.defaults,
             progress,
             saved: &|_| {},

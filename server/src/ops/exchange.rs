@@ -81,8 +81,15 @@ pub fn import_as(
     };
     let project = own(&viewer.project, context.defaults.project());
     let defaults = Defaults::named(project, own(&viewer.agent, context.defaults.agent()))?;
-    let importing =
-        Importing { engine, viewer, keep_shared, defaults: &defaults, progress: &NoProgress, saved: &|_| {} };
+    let importing = Importing {
+        engine,
+        viewer,
+        keep_shared,
+        restore_deleted: false,
+        defaults: &defaults,
+        progress: &NoProgress,
+        saved: &|_| {},
+    };
     let mut result = ImportResult::default();
     read_lines(&importing, input, &path, &mut result)?;
     Ok(result)

@@ -6,7 +6,9 @@ use std::io::BufRead;
 use std::path::Path;
 
 use memorist_engine::progress::Progress;
-use memorist_engine::types::{Imported, Link, LinkKind, NewRecord, Portable, PortableLink, RecordId, Scope, Viewer};
+use memorist_engine::types::{
+    Imported, Link, LinkKind, NewRecord, Portable, PortableLink, PortableTombstone, RecordId, Scope, Viewer,
+};
 use memorist_engine::{Engine, Error, Import};
 
 use crate::exit::{Failure, Kind};
@@ -28,6 +30,8 @@ pub struct Importing<'a> {
     pub viewer: Viewer,
     /// Whether memories that belong to no agent stay unchanged.
     pub keep_shared: bool,
+    /// Whether what was deleted here comes back.
+    pub restore_deleted: bool,
     /// The default scope of lines.
     pub defaults: &'a Defaults,
     /// Receives every byte that was read; may cancel.
@@ -49,6 +53,9 @@ pub fn read_lines(
     let mut import = importing.engine.import(importing.viewer.clone())?;
     if importing.keep_shared {
         import.keep_shared();
+    }
+    if importing.restore_deleted {
+        import.restore_deleted();
     }
     let mut batches =
         Batches { importing, import, batch: Batch::default(), waiting: Vec::new(), names: HashMap::new(), result };
@@ -81,6 +88,7 @@ pub fn read_lines(
 struct Batch {
     records: Vec<(u64, Portable)>,
     links: Vec<(u64, PortableLink)>,
+    tombstones: Vec<(u64, PortableTombstone)>,
     added: Vec<(u64, NewRecord, Part)>,
 }
 
@@ -95,7 +103,7 @@ enum Part {
 
 impl Batch {
     fn len(&self) -> usize {
-        self.records.len() + self.links.len() + self.added.len()
+        self.records.len() + self.links.len() + self.tombstones.len() + self.added.len()
     }
 }
 
@@ -136,6 +144,10 @@ impl Batches<'_> {
                 self.save_unless(|batch| &batch.links)?;
                 self.batch.links.push((number, link));
             }
+            Ok(Line::Tombstone(tombstone)) => {
+                self.save_unless(|batch| &batch.tombstones)?;
+                self.batch.tombstones.push((number, tombstone));
+            }
             Ok(Line::New(record)) => self.add(number, *record, Part::None)?,
             Ok(Line::Entity(entity)) => {
                 for record in entity.records(&self.own_scope()) {
@@ -170,7 +182,16 @@ impl Batches<'_> {
     }
 
     fn save(&mut self) -> Result<(), Failure> {
-        let Batch { records, links, added } = std::mem::take(&mut self.batch);
+        let Batch { records, links, tombstones, added } = std::mem::take(&mut self.batch);
+        if !tombstones.is_empty() {
+            let (numbers, tombstones): (Vec<_>, Vec<_>) = tombstones.into_iter().unzip();
+            for (number, outcome) in numbers.into_iter().zip(self.import.tombstones(&tombstones)?) {
+                match outcome {
+                    Ok(outcome) => self.result.deleted += i64::from(outcome == Imported::Deleted),
+                    Err(error) => self.result.refuse(number, error.worded()),
+                }
+            }
+        }
         if !records.is_empty() {
             self.save_records(records)?;
         }
@@ -218,7 +239,12 @@ impl Batches<'_> {
         let (numbers, links): (Vec<_>, Vec<_>) = links.into_iter().unzip();
         for (number, outcome) in numbers.into_iter().zip(self.import.links(&links)?) {
             match outcome {
-                Ok(outcome) => self.result.links += i64::from(outcome == Imported::Created),
+                Ok(outcome) => {
+                    self.result.links += i64::from(matches!(outcome, Imported::Created));
+                    if matches!(outcome, Imported::Deleted | Imported::Turned(_)) {
+                        self.result.count(&outcome);
+                    }
+                }
                 Err(error) => self.result.refuse(number, error.worded()),
             }
         }

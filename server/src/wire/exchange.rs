@@ -30,25 +30,32 @@
 //! {"type":"link","from":"01J…","linkType":"related","to":"01J…","createdAt":1767225600000}
 //! ```
 //!
+//! Between the machines of one person also what is gone, before the memories (`memorist sync-with`); an export has none of these:
+//!
+//! ```json
+//! {"type":"tombstone","ulid":"01J…","project":"…","deletedAt":1767225600000,"purged":true,"into":"01H…","purgedVersions":[…]}
+//! {"type":"linkTombstone","from":"01J…","linkType":"related","to":"01J…","removedAt":1767225600000}
+//! ```
+//!
 //! Equal stores export equal bytes. Expired memories, and links and references to them, are omitted.
 //!
 //! # What is imported
 //!
 //! All of that; a memory must come before the links to it. A record needs `ulid`, `content` and `createdAt`. A new
-//! memory is added; an older version is replaced, with its versions, accesses and embedding; an equal or newer version
-//! stays. A text that its scope has under another ULID is not saved again: the existing memory is used for both. So a
-//! second import changes nothing. A refused line is reported with its number and does not stop the others. A newer
+//! memory is added. The versions of one that is here unite with those of the line; the last is the newest. A text that its scope
+//! has under another ULID is not saved again: the existing memory stands for both, with the versions of both. What was deleted
+//! here stays deleted, unless it was changed later elsewhere. So a second import changes nothing. A refused line is reported with its number and does not stop the others. A newer
 //! format is refused as a whole.
 //!
 //! A line without `type` is a memory with the parameters of `memory_add`, except for links. Lines of the types `entity` and `relation`
 //! are those of the reference memory server: see `knowledge_graph.rs`.
 
-use memorist_engine::types::{Model, NewRecord, Portable, PortableLink};
+use memorist_engine::types::{Model, NewRecord, Portable, PortableLink, PortableTombstone};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Map, Value};
 
-use super::exchange_lines::{FORMAT, HeaderLine, LinkLine, RecordLine, Type};
+use super::exchange_lines::{FORMAT, HeaderLine, LinkLine, LinkTombstoneLine, RecordLine, TombstoneLine, Type};
 use super::knowledge_graph::{Entity, Relation};
 use super::params::AddParams;
 use super::values::Int;
@@ -64,6 +71,8 @@ pub enum Line {
     Record(Box<Portable>),
     /// A link between two of them.
     Link(PortableLink),
+    /// A tombstone of another machine.
+    Tombstone(PortableTombstone),
     /// A memory with the parameters of `memory_add`.
     New(Box<NewRecord>),
     /// An entity and its observations.
@@ -117,6 +126,10 @@ pub fn read(line: &str, defaults: &Defaults) -> Result<Line, Unread> {
             fields::<RecordLine>(line).map(|line| Line::Record(Box::new(line.into()))).map_err(refuse)
         }
         Some(Type::Link) => fields::<LinkLine>(line).map(|line| Line::Link(line.into())).map_err(refuse),
+        Some(Type::Tombstone) => fields::<TombstoneLine>(line).map(|line| Line::Tombstone(line.into())).map_err(refuse),
+        Some(Type::LinkTombstone) => {
+            fields::<LinkTombstoneLine>(line).map(|line| Line::Tombstone(line.into())).map_err(refuse)
+        }
         Some(Type::Entity) => fields(line).map(Line::Entity).map_err(refuse),
         Some(Type::Relation) => fields(line).map(Line::Relation).map_err(refuse),
     }

@@ -74,6 +74,10 @@ pub struct ImportResult {
     pub unchanged: i64,
     /// Memories that have expired.
     pub expired: i64,
+    /// Memories and links that were deleted here before, or are now, as elsewhere.
+    pub deleted: i64,
+    /// Circles of memories that superseded one another: each lost its oldest link.
+    pub circles: i64,
     /// New links.
     pub links: i64,
     /// Memories and links that were refused.
@@ -128,8 +132,10 @@ impl ImportResult {
             Imported::Duplicate => self.duplicates += 1,
             Imported::Unchanged => self.unchanged += 1,
             Imported::Expired => self.expired += 1,
-            // The one is retried, the other of other systems alone.
-            Imported::Waits(_) | Imported::Deleted => {}
+            Imported::Deleted => self.deleted += 1,
+            Imported::Turned(_) => self.circles += 1,
+            // It is retried.
+            Imported::Waits(_) => {}
         }
     }
 

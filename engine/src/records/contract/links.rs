@@ -24,8 +24,8 @@ fn a_link_is_made_once_and_goes_with_either_end(store: &impl Subject) {
     assert_eq!((store.count("links"), store.head()), (2, head), "no index holds links");
     assert!(store.delete(c));
     assert_eq!(store.number("SELECT from_id FROM links"), a.get());
-    assert!(unlink(store.authority(), ab, &Viewer::OWNER).unwrap());
-    assert!(!unlink(store.authority(), ab, &Viewer::OWNER).unwrap());
+    assert!(unlink(store.authority(), ab, &Viewer::OWNER, NOW).unwrap());
+    assert!(!unlink(store.authority(), ab, &Viewer::OWNER, NOW).unwrap());
     assert_eq!(store.count("links"), 0);
     store.assert_sound();
 }
@@ -55,8 +55,8 @@ fn only_what_is_there_and_seen_is_linked(store: &impl Subject) {
     }
     let across = link(theirs, LinkKind::Supersedes, a);
     assert!(store.link(across, &Viewer::in_project("atlas"), NOW).unwrap());
-    assert!(!unlink(store.authority(), across, &seen).unwrap(), "not seen from there");
-    assert!(unlink(store.authority(), across, &Viewer::OWNER).unwrap());
+    assert!(!unlink(store.authority(), across, &seen, NOW).unwrap(), "not seen from there");
+    assert!(unlink(store.authority(), across, &Viewer::OWNER, NOW).unwrap());
 }
 
 fn a_refused_link_of_a_batch_does_not_stop_the_others(store: &impl Subject) {

@@ -252,9 +252,9 @@ fn what_belongs_to_a_save_is_there_with_it(store: &impl Subject) {
     assert_eq!((store.count("links"), store.count("records"), store.count("embeddings")), (2, 2, 2));
     assert_eq!(store.embedding_state(2), EmbeddingState::Ready);
     assert_eq!(store.record(1, NOW + 1).unwrap().tags, ["a", "b"]);
-    // The link was made last.
+    // A link was made last.
     let undone = undo::undo(store.authority(), 1.into(), None, &Viewer::OWNER, NOW + 2).unwrap();
-    assert!(matches!(undone, Undoing::Link(link) if link.to == 2.into()), "{undone:?}");
+    assert!(matches!(undone, Undoing::Link(link) if link.other_end(1.into()) == 2.into()), "{undone:?}");
     store.assert_sound();
 }
 

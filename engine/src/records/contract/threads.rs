@@ -184,7 +184,8 @@ fn an_import_brings_it_and_one_without_takes_none_away(store: &impl Subject) {
     let six = Portable { text: said("t", 70, "six"), ..placed(&ULID.replace('A', "C"), 70) };
     assert_eq!(run(six.clone()), Imported::Replaced);
     assert_eq!(place(store, twin), Some(("t".into(), 70)));
-    assert_eq!(run(six), Imported::Duplicate);
+    // It is known by its text, or by its ULID where the store keeps tombstones.
+    assert!(matches!(run(six), Imported::Duplicate | Imported::Unchanged));
     store.assert_sound();
 }
 

@@ -53,6 +53,10 @@ impl Select for FailingTx<'_> {
 }
 
 impl Tx for FailingTx<'_> {
+    fn keeps_tombstones(&self) -> bool {
+        self.tx.keeps_tombstones()
+    }
+
     fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<usize> {
         self.step()?;
         self.tx.execute(sql, values)
@@ -113,7 +117,7 @@ fn operate(authority: &impl Authority, at: usize) -> Result<String> {
         4 => format!("{:?}", update::update(authority, 2.into(), &content("dos"), owner, later)?),
         5 => format!("{:?}", update::roll_back(authority, 1.into(), 1, None, None, owner, later)?),
         6 => format!("{:?}", links::link(authority, link, owner, NOW)?),
-        7 => format!("{:?}", links::unlink(authority, link, owner)?),
+        7 => format!("{:?}", links::unlink(authority, link, owner, NOW)?),
         8 => format!("{:?}", record_access(authority, &[access, access], NOW)?),
         9 => format!("{:?}", count_accesses(authority, &[3, 3].map(RecordId::from), NOW)?),
         10 => format!("{:?}", embeddings::store_embeddings(authority, 1.into(), &[(hash("dos"), vec![1.0])])?),

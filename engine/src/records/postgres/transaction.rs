@@ -415,6 +415,10 @@ impl Tx for Transaction<'_> {
         row.get(0)
     }
 
+    fn keeps_tombstones(&self) -> bool {
+        false
+    }
+
     fn run(&self, sql: &str, values: &[Value<'_>]) -> Result<()> {
         self.foreseen.borrow_mut().clear();
         self.queued.borrow_mut().push(Statement::of(sql, values)?);
@@ -445,6 +449,10 @@ impl Select for Noted {
 }
 
 impl Tx for Noted {
+    fn keeps_tombstones(&self) -> bool {
+        false
+    }
+
     fn execute(&self, _: &str, _: &[Value<'_>]) -> Result<usize> {
         Ok(0)
     }

@@ -61,6 +61,7 @@ pub(in crate::records) const COLUMNS: &[(&str, &[(&str, Care)])] = &[
         ],
     ),
     ("forgotten", &[("origin", Ours)]),
+    ("link_tombstones", &[("from_ulid", Ours), ("to_ulid", Ours)]),
     ("meta", &[("key", Ours), ("value", Ours)]),
     ("models", &[("name", Named("the name of a model")), ("weights_sha256", Ours), ("pooling", Ours)]),
     ("passages", &[("hash", Ours)]),
@@ -104,9 +105,11 @@ pub(in crate::records) const COLUMNS: &[(&str, &[(&str, Care)])] = &[
             ("rights", Ours),
         ],
     ),
+    ("tombstones", &[("ulid", Ours), ("into_ulid", Ours)]),
     ("trash", RECORD),
     ("trash_versions", VERSION),
     ("version_causes", &[("links", Ours)]),
+    ("version_tombstones", &[("ulid", Ours)]),
     ("versions", VERSION),
 ];
 

@@ -1,5 +1,6 @@
 //! Links between records. They go with either of their ends.
 
+use super::tombstones;
 use super::versions::Turned;
 use crate::error::{Error, Result, refused};
 use crate::records::lookup::{is_live, scope_of};
@@ -23,24 +24,28 @@ pub(crate) fn link_batch(
 }
 
 /// Removes a link between two records that `viewer` sees. Returns whether there was one.
-pub(crate) fn unlink(authority: &impl Authority, link: Link, viewer: &Viewer) -> Result<bool> {
+pub(crate) fn unlink(authority: &impl Authority, link: Link, viewer: &Viewer, now: Millis) -> Result<bool> {
     authority.write(|tx| {
         for id in [link.from, link.to] {
             if !is_seen(tx, id, viewer)? {
                 return Ok(false);
             }
         }
-        remove(tx, link, viewer)
+        remove(tx, link, viewer, now)
     })
 }
 
 /// Removes a link between two records that `viewer` sees. Returns whether there was one.
-pub(super) fn remove(tx: &dyn Tx, link: Link, viewer: &Viewer) -> Result<bool> {
+pub(super) fn remove(tx: &dyn Tx, link: Link, viewer: &Viewer, now: Millis) -> Result<bool> {
     check_ends(tx, link, viewer)?;
-    delete(tx, link)
+    delete(tx, link, now)
 }
 
-fn delete(tx: &dyn Tx, link: Link) -> Result<bool> {
+/// Removes a link, and notes that it is gone.
+pub(super) fn delete(tx: &dyn Tx, link: Link, now: Millis) -> Result<bool> {
+    if let Some(made_at) = made_at(tx, link)? {
+        tombstones::unlink(tx, link, made_at, now)?;
+    }
     let sql = "DELETE FROM links WHERE from_id = ?1 AND kind = ?2 AND to_id = ?3";
     Ok(tx.execute(sql, &[link.from.into(), link_code(link.kind).into(), link.to.into()])? == 1)
 }
@@ -75,6 +80,7 @@ pub(super) fn insert(tx: &dyn Tx, link: Link, viewer: &Viewer, made_at: Millis, 
         let why = format!("memory {} supersedes memory {} already; remove that link first", link.to, link.from);
         return Err(Error::invalid("link_kind", why));
     }
+    let made_at = tombstones::after_removal(tx, link, made_at)?;
     let sql = "INSERT INTO links (from_id, kind, to_id, from_scope, to_scope, created_at)
          SELECT f.id, ?2, t.id, f.scope_id, t.scope_id, ?4 FROM records f, records t
          WHERE f.id = ?1 AND t.id = ?3 ON CONFLICT DO NOTHING";
@@ -88,7 +94,7 @@ pub(super) fn make_current(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Mill
     // Also those that have expired: they would hide the record on.
     let mut turned = Turned { removed: superseding(tx, id, viewer)?, made: Vec::new() };
     for &(from, _) in &turned.removed {
-        delete(tx, Link { from, to: id, kind: LinkKind::Supersedes })?;
+        delete(tx, Link { from, to: id, kind: LinkKind::Supersedes }, now)?;
     }
     let mut found: Vec<RecordId> = turned.removed.iter().map(|(newer, _)| *newer).collect();
     let mut at = 0;
@@ -127,10 +133,10 @@ fn is_seen(tx: &dyn Tx, id: RecordId, viewer: &Viewer) -> Result<bool> {
     Ok(scope_of(tx, id)?.is_some_and(|scope| viewer.sees(&scope)))
 }
 
-/// Whether this very link is in the table.
-pub(super) fn is_there(tx: &dyn Tx, link: Link) -> Result<bool> {
-    let sql = "SELECT 1 FROM links WHERE from_id = ?1 AND kind = ?2 AND to_id = ?3";
-    tx.exists(sql, &[link.from.into(), link_code(link.kind).into(), link.to.into()])
+/// When this very link was made, if it is in the table.
+pub(super) fn made_at(tx: &dyn Tx, link: Link) -> Result<Option<Millis>> {
+    let sql = "SELECT created_at FROM links WHERE from_id = ?1 AND kind = ?2 AND to_id = ?3";
+    tx.first(sql, &[link.from.into(), link_code(link.kind).into(), link.to.into()], |row| row.get(0))
 }
 
 /// Checks that `viewer`, who sees both ends of a link, may change one of them: nobody else sees the link, then.

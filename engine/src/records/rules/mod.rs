@@ -11,8 +11,9 @@
 //! | `undo.rs` | the last thing that was done to a record is undone |
 //! | `merge.rs` | several records become one |
 //! | `links.rs` | links, and that nothing supersedes itself |
-//! | `import.rs` | records and links of another store, merged by ULID |
+//! | `import.rs`, `import/` | records, links and tombstones of another store, merged by ULID |
 //! | `union.rs` | the histories of one memory in two stores become one |
+//! | `tombstones.rs` | what is gone, so that another store does not bring it back |
 //! | `purge.rs` | what a purge removes |
 //! | `expiry.rs` | what has expired is deleted |
 //! | `access.rs` | accesses are logged and counted |
@@ -51,6 +52,7 @@ pub(super) mod save;
 mod scopes;
 pub(super) mod searches;
 mod threads;
+pub(super) mod tombstones;
 pub(super) mod trash;
 pub(super) mod undo;
 mod union;

@@ -8,7 +8,7 @@ use memorist_durable::crash;
 use roaring::RoaringTreemap;
 
 use super::add::remove;
-use super::{embeddings, origins, searches, trash, versions};
+use super::{embeddings, origins, searches, tombstones, trash, versions};
 use crate::error::Result;
 use crate::progress::{Progress, cancel_point};
 use crate::records::lookup::{changeable, may_change};
@@ -78,11 +78,13 @@ pub(crate) fn purge_ids(
                     add_beginnings(tx, id, &mut step)?;
                     origins::forget(tx, id)?;
                     searches::forget(tx, id)?;
+                    tombstones::purge(tx, id, "records")?;
                     step.records += u64::from(remove(tx, id)?);
                 } else if may_change_in_trash(tx, id, viewer)? {
                     add_texts(tx, id, patterns, &mut texts)?;
                     add_beginnings(tx, id, &mut step)?;
                     searches::forget(tx, id)?;
+                    tombstones::purge(tx, id, "trash")?;
                     step.records += u64::from(trash::forget(tx, id)?);
                 }
             }
@@ -91,6 +93,79 @@ pub(crate) fn purge_ids(
         cancel_point(progress)?;
     }
     Ok(Removed { texts, ..removed })
+}
+
+/// Removes these versions, of records that `viewer` sees.
+pub(crate) fn purge_versions(
+    authority: &impl Authority,
+    versions: &[(RecordId, i64)],
+    viewer: &Viewer,
+    progress: &dyn Progress,
+) -> Result<Removed> {
+    let mut removed = Removed::nothing(PurgePatterns::default());
+    let mut texts = BTreeSet::new();
+    for chunk in versions.chunks(STEP) {
+        step(authority, &mut removed, |tx, patterns| {
+            let mut step = Step::default();
+            for &(id, number) in chunk {
+                if may_change(tx, id, viewer)? {
+                    remove_version(tx, (id, number), patterns, &mut texts, &mut step)?;
+                } else if may_change_in_trash(tx, id, viewer)? {
+                    remove_deleted_version(tx, (id, number), patterns, &mut texts, &mut step)?;
+                }
+            }
+            Ok(step)
+        })?;
+        cancel_point(progress)?;
+    }
+    Ok(Removed { texts, ..removed })
+}
+
+/// Removes an earlier version, if there is one.
+fn remove_version(
+    tx: &dyn Tx,
+    (id, number): (RecordId, i64),
+    patterns: &mut PurgePatterns,
+    texts: &mut BTreeSet<String>,
+    step: &mut Step,
+) -> Result<()> {
+    let sql = concat!("SELECT ", text_columns!(versions), " FROM versions WHERE record_id = ?1 AND version = ?2");
+    let key = [id.into(), number.into()];
+    let found = tx.first(sql, &key, |row| {
+        add_row(&RowTexts::of(row)?, patterns, texts);
+        Ok(())
+    })?;
+    let sql = "SELECT content, embedding_hash FROM versions WHERE record_id = ?1 AND version = ?2";
+    let known = tx.first(sql, &key, |row| Ok((beginning(row.get(0)?), row.get::<Hash>(1)?)))?;
+    let (Some(()), Some((beginning, hash))) = (found, known) else { return Ok(()) };
+    tombstones::purge_versions(tx, id, &[number])?;
+    tx.execute("DELETE FROM versions WHERE record_id = ?1 AND version = ?2", &key)?;
+    embeddings::remove_unused(tx, &hash)?;
+    versions::mark_incomplete(tx, id)?;
+    step.beginnings.insert(beginning);
+    step.versions += 1;
+    Ok(())
+}
+
+/// Removes a version of a deleted record, which goes as a whole if that is its newest. It stays deleted, and is not purged.
+fn remove_deleted_version(
+    tx: &dyn Tx,
+    (id, number): (RecordId, i64),
+    patterns: &mut PurgePatterns,
+    texts: &mut BTreeSet<String>,
+    step: &mut Step,
+) -> Result<()> {
+    add_texts(tx, id, patterns, texts)?;
+    add_beginnings(tx, id, step)?;
+    let sql = "SELECT 1 FROM trash WHERE id = ?1 AND version = ?2";
+    if tx.exists(sql, &[id.into(), number.into()])? {
+        trash::forget(tx, id)?;
+    } else {
+        let sql = "DELETE FROM trash_versions WHERE record_id = ?1 AND version = ?2";
+        tx.execute(sql, &[id.into(), number.into()])?;
+    }
+    step.versions += 1;
+    Ok(())
 }
 
 /// Whether there is a deleted record with this id that `viewer` sees.
@@ -251,6 +326,7 @@ fn remove_text(
             add_beginnings(tx, id, step)?;
             origins::forget(tx, id)?;
             searches::forget(tx, id)?;
+            tombstones::purge(tx, id, "records")?;
             step.records += u64::from(remove(tx, id)?);
         }
         Some(false) => remove_versions(tx, id, text, patterns, step)?,
@@ -283,6 +359,7 @@ fn remove_from_trash(
     if has_text {
         add_beginnings(tx, id, step)?;
         searches::forget(tx, id)?;
+        tombstones::purge(tx, id, "trash")?;
         step.records += u64::from(trash::forget(tx, id)?);
     }
     Ok(())
@@ -311,6 +388,8 @@ fn remove_versions(
         }
         Ok(ControlFlow::Continue(()))
     })?;
+    let numbers: Vec<i64> = having.iter().map(|(number, _)| *number).collect();
+    tombstones::purge_versions(tx, id, &numbers)?;
     for (version, hash) in &having {
         let sql = "DELETE FROM versions WHERE record_id = ?1 AND version = ?2";
         tx.execute(sql, &[id.into(), (*version).into()])?;
@@ -352,12 +431,16 @@ fn add_texts(db: &dyn Select, id: RecordId, patterns: &mut PurgePatterns, texts:
         " FROM trash_versions WHERE record_id = ?1"
     );
     db.select(sql, &[id.into()], &mut |row| {
-        let RowTexts { content, context, body, provenance, .. } = RowTexts::of(row)?;
-        [content, context, body, provenance].into_iter().flatten().for_each(|text| patterns.add(text));
-        let short = [content, context].into_iter().flatten().filter(|text| text.len() <= MAX_LOGGED_BYTES);
-        texts.extend(short.map(|text| text.trim().to_owned()));
+        add_row(&RowTexts::of(row)?, patterns, texts);
         Ok(ControlFlow::Continue(()))
     })
+}
+
+fn add_row(row: &RowTexts<'_>, patterns: &mut PurgePatterns, texts: &mut BTreeSet<String>) {
+    let RowTexts { content, context, body, provenance, .. } = *row;
+    [content, context, body, provenance].into_iter().flatten().for_each(|text| patterns.add(text));
+    let short = [content, context].into_iter().flatten().filter(|text| text.len() <= MAX_LOGGED_BYTES);
+    texts.extend(short.map(|text| text.trim().to_owned()));
 }
 
 /// The ids of a set, a step at a time.

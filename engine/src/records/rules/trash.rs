@@ -4,7 +4,7 @@
 use super::add::{Text, insert_restored, remove};
 use super::references::{check_body, references};
 use super::versions::{self, Cause};
-use super::{links, origins};
+use super::{links, origins, tombstones};
 use crate::error::{Error, Result};
 use crate::records::lookup;
 use crate::records::rows::{self, to_link};
@@ -45,6 +45,7 @@ pub(crate) fn delete(
         if let (Some(expect), Some(record)) = (expect, &record) {
             expect.check(record)?;
         }
+        tombstones::delete(tx, id, now)?;
         keep(tx, id, now)?;
         remove(tx, id)?;
         Ok(record)
@@ -64,11 +65,23 @@ pub(crate) fn restore(authority: &impl Authority, id: RecordId, viewer: &Viewer,
 pub(super) fn put_back(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Record> {
     let scope = lookup::changeable(scope_of(tx, id)?, id, viewer)?.ok_or(Error::NotFound(id))?;
     claim(tx, id, viewer, now)?;
-    let sql = concat!("INSERT INTO records (", columns!(), ") SELECT ", columns!(), " FROM trash WHERE id = ?1");
-    tx.execute(sql, &[id.into()])?;
+    take_out(tx, id)?;
+    let now = tombstones::after_deletion(tx, id, now)?;
     // An expiry that has passed would hide it again.
     let sql = "UPDATE records SET expires_at = NULL, updated_at = ?2 WHERE id = ?1 AND expires_at <= ?2";
     tx.execute(sql, &[id.into(), now.into()])?;
+    restore_links(tx, id, now)?;
+    forget(tx, id)?;
+    versions::keep_as_it_is(tx, id, "restored", &Cause::Undo, now)?;
+    let record = lookup::live(tx, id, &Viewer::OWNER, now)?.ok_or(Error::NotFound(id))?;
+    check_body(tx, record.body.as_ref(), &scope, Some(id), &references(&record), now)?;
+    Ok(record)
+}
+
+/// Copies a deleted record back, as it was, without its links. Its row in the trash stays.
+fn take_out(tx: &dyn Tx, id: RecordId) -> Result<()> {
+    let sql = concat!("INSERT INTO records (", columns!(), ") SELECT ", columns!(), " FROM trash WHERE id = ?1");
+    tx.execute(sql, &[id.into()])?;
     let sql = concat!(
         "INSERT INTO versions (scope_id, ",
         version_columns!(),
@@ -78,13 +91,27 @@ pub(super) fn put_back(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Millis) 
     );
     tx.execute(sql, &[id.into()])?;
     origins::recall(tx, id)?;
-    insert_restored(tx, id)?;
+    insert_restored(tx, id)
+}
+
+/// Copies a deleted record back, as it was: an import looks whether it lives. Its text may be another record's by now.
+pub(super) fn bring_back(tx: &dyn Tx, id: RecordId, now: Millis) -> Result<()> {
+    take_out(tx, id)?;
     restore_links(tx, id, now)?;
-    forget(tx, id)?;
-    versions::keep_as_it_is(tx, id, "restored", &Cause::Undo, now)?;
-    let record = lookup::live(tx, id, &Viewer::OWNER, now)?.ok_or(Error::NotFound(id))?;
-    check_body(tx, record.body.as_ref(), &scope, Some(id), &references(&record), now)?;
-    Ok(record)
+    forget(tx, id).map(drop)
+}
+
+/// Deletes a record as of `at`.
+pub(super) fn put_away(tx: &dyn Tx, id: RecordId, at: Millis) -> Result<()> {
+    keep(tx, id, at)?;
+    remove(tx, id).map(drop)
+}
+
+/// The deleted record with this ULID, and its scope.
+pub(super) fn with_ulid(tx: &dyn Tx, ulid: &[u8; 16]) -> Result<Option<(RecordId, Scope)>> {
+    let sql = "SELECT t.id, s.agent, s.project FROM trash t JOIN scopes s ON s.id = t.scope_id WHERE t.ulid = ?1
+         ORDER BY t.deleted_at DESC LIMIT 1";
+    tx.first(sql, &[ulid.into()], |row| Ok((row.get(0)?, Scope { agent: row.get(1)?, project: row.get(2)? })))
 }
 
 /// Drops at most `limit` records that were deleted by `by`, the earliest first, in one transaction. Returns how many.

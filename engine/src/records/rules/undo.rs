@@ -65,7 +65,7 @@ fn undo_last(tx: &dyn Tx, record: &Record, expect: Option<&Expect>, viewer: &Vie
             );
             return Err(Error::invalid("expect", why));
         }
-        links::remove(tx, link, viewer)?;
+        links::remove(tx, link, viewer, now)?;
         // A link from one's own record to another's: the history of that is not theirs to write.
         if viewer.changes(&record.scope) {
             versions::keep_as_it_is(tx, id, "undo of a link", &Cause::Undo, now)?;
@@ -104,7 +104,7 @@ fn undo_last(tx: &dyn Tx, record: &Record, expect: Option<&Expect>, viewer: &Vie
 fn turn_back(tx: &dyn Tx, id: RecordId, turned: &Turned, viewer: &Viewer, now: Millis) -> Result<Vec<RecordId>> {
     let supersedes = |from, to| Link { from, to, kind: LinkKind::Supersedes };
     for &to in &turned.made {
-        links::remove(tx, supersedes(id, to), viewer)?;
+        links::remove(tx, supersedes(id, to), viewer, now)?;
     }
     let mut by = Vec::new();
     for &(from, made_at) in &turned.removed {

@@ -7,9 +7,10 @@ use std::ops::Range;
 
 use sha2::{Digest as _, Sha256};
 
+use crate::body::Body;
 use crate::records::rows;
 use crate::text::{self, Hash};
-use crate::types::{Millis, Replaced, Version};
+use crate::types::{Millis, NewRecord, Portable, Replaced, Version};
 
 /// Why a version was replaced that was the newest in one of the two stores.
 const ELSEWHERE: &str = "changed in another store";
@@ -44,16 +45,36 @@ struct Dated {
     is_theirs: bool,
 }
 
-/// Unites two histories, each oldest first and with its newest version, of a memory that was saved at `created_at`.
-pub(super) fn unite(created_at: Millis, ours: Vec<Version>, theirs: Vec<Version>) -> Union {
+/// The versions of a memory in one store, oldest first and with the newest, and when it was saved there.
+pub(super) type History = (Millis, Vec<Version>);
+
+/// Unites the histories of one memory. The versions that became the newest in the moments `purged` stay away.
+pub(super) fn unite(ours: History, theirs: History, purged: &[Millis]) -> Union {
+    unite_histories(ours, theirs, purged, true)
+}
+
+/// Unites the histories of two memories, whose numbers have nothing to do with each other.
+pub(super) fn unite_twins(ours: History, theirs: History, purged: &[Millis]) -> Union {
+    unite_histories(ours, theirs, purged, false)
+}
+
+fn unite_histories(
+    (created_at, ours): History,
+    (their_created_at, theirs): History,
+    purged: &[Millis],
+    is_one: bool,
+) -> Union {
     let mut all: Vec<Dated> = dated(created_at, ours, true).collect();
-    let purged = gaps(created_at, &all);
+    // Without a tombstone, what is missing here was purged before there were any.
+    let gaps = if purged.is_empty() { gaps(created_at, &all) } else { Vec::new() };
     let mut ends = [all.len().saturating_sub(1); 2];
     let (mut is_more, mut is_less, mut follows) = (false, false, false);
-    for mut their in dated(created_at, theirs, false) {
+    let mut least = Millis::MIN;
+    for mut their in dated(their_created_at, theirs, false) {
         let known = all.iter().position(|known| known.is_ours && !known.is_theirs && is_same(known, &their));
-        // It was purged here.
-        if known.is_none() && purged.iter().any(|gap| gap.contains(&their.began)) {
+        let began = their.began;
+        // It was purged, here or on a machine that said so.
+        if known.is_none() && (purged.contains(&began) || gaps.iter().any(|gap| gap.contains(&began))) {
             is_less = true;
             continue;
         }
@@ -64,12 +85,14 @@ pub(super) fn unite(created_at: Millis, ours: Vec<Version>, theirs: Vec<Version>
             None => {
                 // What it has replaced there is not known: by its number, ours is among that.
                 let last = all.iter().filter(|one| one.is_ours).max_by_key(|one| one.key());
-                if let Some(last) =
-                    last.filter(|last| !their.is_certain && last.version.version < their.version.version)
-                {
-                    their.began = their.began.max(last.began + 1);
+                let is_later =
+                    |last: &&Dated| is_one && !their.is_certain && last.version.version < their.version.version;
+                if let Some(last) = last.filter(is_later) {
+                    least = last.began + 1;
                     follows = true;
                 }
+                their.began = their.began.max(least);
+                least = least.max(their.began + i64::from(least > Millis::MIN));
                 is_more = true;
                 all.push(their);
             }
@@ -87,9 +110,14 @@ pub(super) fn unite(created_at: Millis, ours: Vec<Version>, theirs: Vec<Version>
     let last = order.last().copied().unwrap_or_default();
     let other = ends.into_iter().find(|end| is_conflict && *end != last);
     let (is_ours, other) = (all[last].is_ours, other.and_then(|other| order.iter().position(|at| *at == other)));
-    let versions = numbered(all, &order);
+    let versions = numbered(all, &order, created_at.min(their_created_at));
     let other = other.map(|at| versions[at].version);
     Union::Both { versions, is_ours, other }
+}
+
+/// When each version of a history became the newest, by its number.
+pub(super) fn beginnings(created_at: Millis, history: Vec<Version>) -> Vec<(i64, Millis)> {
+    dated(created_at, history, true).map(|one| (one.version.version, one.began)).collect()
 }
 
 impl Dated {
@@ -120,7 +148,7 @@ fn dated(created_at: Millis, history: Vec<Version>, is_ours: bool) -> impl Itera
         };
         let digest = digest(&version);
         let began = match before {
-            Some((.., earlier)) if (began, digest) <= earlier => earlier.0 + i64::from(digest <= earlier.1),
+            Some((.., earlier)) if (began, digest) <= earlier => earlier.0 + 1,
             _ => began,
         };
         let replaced = version.replaced.as_ref().map(|replaced| replaced.at);
@@ -153,12 +181,17 @@ fn is_same(one: &Dated, other: &Dated) -> bool {
 }
 
 /// The versions in this order, with numbers that rise and with when and why each was replaced.
-fn numbered(all: Vec<Dated>, order: &[usize]) -> Vec<Version> {
+fn numbered(all: Vec<Dated>, order: &[usize], created_at: Millis) -> Vec<Version> {
     let began: Vec<(Millis, bool)> = order.iter().map(|&at| (all[at].began, all[at].is_certain)).collect();
     let mut all: Vec<Option<Version>> = all.into_iter().map(|one| Some(one.version)).collect();
     let in_order = order.iter().filter_map(|&at| all[at].take());
-    let mut number = 0;
+    // Version 1 is what was saved first. Where that was purged, the next one says itself when it began.
+    let lacks_first = began.first().is_some_and(|(began, _)| *began != created_at);
+    let mut number = i64::from(lacks_first);
     let numbered = in_order.enumerate().map(|(at, mut version)| {
+        if at == 0 && lacks_first {
+            version.since = began[0].0;
+        }
         number = version.version.max(number + 1);
         version.version = number;
         let before = version.replaced.take();
@@ -172,13 +205,43 @@ fn numbered(all: Vec<Dated>, order: &[usize]) -> Vec<Version> {
     numbered.collect()
 }
 
+/// When the newest version of an incoming memory became that.
+pub(super) fn newest_began(portable: &Portable) -> Millis {
+    let versions = versions_of(portable, None, vec![None; portable.earlier.len()]);
+    beginnings(portable.created_at, versions).last().map_or(portable.created_at, |&(_, began)| began)
+}
+
+/// The versions of an incoming memory, oldest first, with bodies whose references were resolved.
+pub(super) fn versions_of(portable: &Portable, body: Option<Body>, bodies: Vec<Option<Body>>) -> Vec<Version> {
+    let version = |number, since, replaced, text: &NewRecord, body| Version {
+        version: number,
+        since,
+        replaced,
+        content: text.content.clone(),
+        kind: text.kind,
+        source: text.source.clone(),
+        context: text.context.clone(),
+        confidence: text.confidence,
+        importance: text.importance,
+        tags: text.tags.clone(),
+        expires_at: text.expires_at,
+        valid: text.valid,
+        body,
+    };
+    let earlier = portable.earlier.iter().zip(bodies).map(|(earlier, body)| {
+        version(earlier.version, earlier.since, Some(earlier.replaced.clone()), &earlier.text, body)
+    });
+    let newest = version(portable.version, portable.updated_at, None, &portable.text, body);
+    earlier.chain([newest]).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::types::{Kind, NewRecord, Span};
+    use crate::types::{Kind, Span};
 
     const START: Millis = 1_000;
 
@@ -207,9 +270,13 @@ mod tests {
         versions.iter().map(|version| version.content.as_str()).collect()
     }
 
+    fn unite_at_start(ours: &[Version], theirs: &[Version]) -> Union {
+        unite((START, ours.to_vec()), (START, theirs.to_vec()), &[])
+    }
+
     /// The history that a store has after it was offered another one.
     fn after(ours: &[Version], theirs: &[Version]) -> Vec<Version> {
-        match unite(START, ours.to_vec(), theirs.to_vec()) {
+        match unite_at_start(ours, theirs) {
             Union::Ours => ours.to_vec(),
             Union::Theirs => theirs.to_vec(),
             Union::Both { versions, .. } => versions,
@@ -220,13 +287,13 @@ mod tests {
     fn an_edit_of_each_store_stays() {
         let ours = history(&[(START, "on Tuesdays"), (1_100, "on Wednesdays")]);
         let theirs = history(&[(START, "on Tuesdays"), (1_050, "on Mondays"), (1_200, "on Fridays")]);
-        let Union::Both { versions, is_ours, other } = unite(START, ours.clone(), theirs.clone()) else { panic!() };
+        let Union::Both { versions, is_ours, other } = unite_at_start(&ours, &theirs) else { panic!() };
         assert_eq!(texts(&versions), ["on Tuesdays", "on Mondays", "on Wednesdays", "on Fridays"]);
         assert_eq!((is_ours, other), (false, Some(3)), "the newest is theirs, and ours is version 3");
         let reasons: Vec<_> = versions.iter().map(|version| version.replaced.clone()).collect();
         let replaced = |at, reason: &str| Some(Replaced { at, reason: reason.into() });
         assert_eq!(reasons, [replaced(1_050, "update"), replaced(1_100, "update"), replaced(1_200, ELSEWHERE), None]);
-        let Union::Both { versions: same, is_ours, other } = unite(START, theirs, ours) else { panic!() };
+        let Union::Both { versions: same, is_ours, other } = unite_at_start(&theirs, &ours) else { panic!() };
         assert_eq!((same, is_ours, other), (versions, true, Some(3)));
     }
 
@@ -234,9 +301,9 @@ mod tests {
     fn a_history_that_goes_on_is_no_conflict() {
         let short = history(&[(START, "one")]);
         let long = history(&[(START, "one"), (1_100, "two"), (1_200, "three")]);
-        assert_eq!(unite(START, short.clone(), long.clone()), Union::Theirs);
-        assert_eq!(unite(START, long.clone(), short), Union::Ours);
-        assert_eq!(unite(START, long.clone(), long), Union::Ours);
+        assert_eq!(unite_at_start(&short, &long), Union::Theirs);
+        assert_eq!(unite_at_start(&long, &short), Union::Ours);
+        assert_eq!(unite_at_start(&long, &long), Union::Ours);
     }
 
     #[test]
@@ -280,7 +347,7 @@ mod tests {
             prop_assert_eq!(key(&ab), key(&after(b, a)));
             prop_assert_eq!(key(&after(&ab, c)), key(&after(a, &after(b, c))));
             for offered in [a, b, &ab] {
-                prop_assert_eq!(unite(START, ab.clone(), offered.clone()), Union::Ours, "again, it changes nothing");
+                prop_assert_eq!(unite_at_start(&ab, offered), Union::Ours, "again, it changes nothing");
             }
             for (began, text) in key(a).into_iter().chain(key(b)) {
                 prop_assert!(key(&ab).contains(&(began, text)));

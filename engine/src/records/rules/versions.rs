@@ -125,12 +125,20 @@ pub(super) fn earlier(tx: &dyn Tx, id: RecordId, version: i64) -> Result<Version
 
 /// The versions of a record, oldest first, with the one that it is now.
 pub(super) fn all(tx: &dyn Tx, record: &Record) -> Result<Vec<Version>> {
-    let sql = concat!(
-        "SELECT replaced_at, reason, ",
-        version_columns!(),
-        " FROM versions WHERE record_id = ?1 ORDER BY version"
+    all_in(tx, record, "versions")
+}
+
+/// The versions of a deleted record, oldest first, with its newest.
+pub(super) fn all_deleted(tx: &dyn Tx, record: &Record) -> Result<Vec<Version>> {
+    all_in(tx, record, "trash_versions")
+}
+
+fn all_in(tx: &dyn Tx, record: &Record, table: &str) -> Result<Vec<Version>> {
+    let sql = format!(
+        concat!("SELECT replaced_at, reason, ", version_columns!(), " FROM {} WHERE record_id = ?1 ORDER BY version"),
+        table
     );
-    let mut all = tx.all(sql, &[record.id.into()], rows::to_version)?;
+    let mut all = tx.all(&sql, &[record.id.into()], rows::to_version)?;
     all.push(Version::newest(record));
     Ok(all)
 }

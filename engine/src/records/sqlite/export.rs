@@ -66,7 +66,7 @@ impl Snapshot {
         })
     }
 
-    fn each<E: From<Error>>(
+    pub(super) fn each<E: From<Error>>(
         &self,
         sql: &str,
         values: impl rusqlite::Params,
@@ -200,7 +200,7 @@ impl Snapshot {
     }
 
     /// A body with ULIDs instead of ids, and without references to records that are gone.
-    fn body(&self, kind: Kind, body: Option<Body>, now: Millis) -> Result<Option<Value>> {
+    pub(super) fn body(&self, kind: Kind, body: Option<Body>, now: Millis) -> Result<Option<Value>> {
         let Some(body) = body else { return Ok(None) };
         let mut value = body.into_value();
         body::replace_references(kind, &mut value, |id| self.reference(id, now))?;
@@ -216,7 +216,7 @@ impl Snapshot {
     }
 }
 
-fn to_portable_link(row: &Row<'_>) -> Result<PortableLink> {
+pub(super) fn to_portable_link(row: &Row<'_>) -> Result<PortableLink> {
     Ok(PortableLink {
         from: Ulid::from_bytes(row.get(3)?).to_string(),
         kind: rows::to_link(row)?.kind,

@@ -347,7 +347,7 @@ mod tests {
             store.link(link, &Viewer::OWNER, NOW).unwrap();
             let query = ListQuery { limit: 9, ..only(ListOnly::Contradicted) };
             assert_eq!(store.view().list(&query, NOW).unwrap(), []);
-            assert!(store.unlink(link, &Viewer::OWNER).unwrap());
+            assert!(store.unlink(link, &Viewer::OWNER, NOW).unwrap());
         }
         assert_eq!(listed(ListQuery { order: ListOrder::Expiry, ..only(ListOnly::Expiring) }), [soon, late]);
         let updated = ListQuery { order: ListOrder::Updated, newest_first: true, ..ListQuery::default() };

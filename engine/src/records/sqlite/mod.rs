@@ -86,6 +86,7 @@ mod searches;
 mod shape;
 pub(super) mod snapshot;
 mod space;
+mod stamps;
 pub(super) mod stats;
 pub(super) mod store;
 mod substring;

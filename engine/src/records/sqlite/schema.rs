@@ -26,6 +26,9 @@
 //! | `sources` | a file or a folder that is read: its notes, or the transcripts of an agent |
 //! | `files` | one file of a source, and how far it was read; goes when the source goes |
 //! | `forgotten` | the origin of a record that somebody deleted: it is not read again |
+//! | `tombstones` | a memory that was deleted, purged or united with its twin: another machine must not bring it back |
+//! | `version_tombstones` | a version that was purged, by the moment when it became the newest |
+//! | `link_tombstones` | a link that somebody removed, and when |
 //! | `searches` | one search, also one that found nothing; the newest 10,000 are kept |
 //! | `search_hits` | a record that a search found, the best 100; goes when the search goes |
 //! | `recalled` | a memory that a session was given unasked, at that version; goes after 30 days, and when the record goes |
@@ -67,6 +70,10 @@
 //! records get; null where each file decides. `files.thread` is the session of the chunks of a note: the path that it had at first, so that they stay when it is
 //! renamed. `files.modified` is in nanoseconds since 1970, `cursor` is the reader's.
 //! `gone_at` is when a file was not found any more. `skipped` counts what was passed over, by reason (JSON).
+//!
+//! `tombstones.deleted_at` is null where nobody deleted the memory, `into_ulid` is its twin's. A memory that was brought back keeps its row: it
+//! lives because its newest version became that after `deleted_at`. Records that were read from files have no rows there. No text is in
+//! these tables, and no hash of one. They are filled where the records are in `memory.db` alone, not by a team's server.
 //!
 //! `searches.agent` and `project` are those of the viewer: `*` for every one, null for what is shared alone. `filters` is JSON.
 //! `unanswered` is 1 where the store seemed to have no answer. `search_hits.record_id` outlives the record in the trash, so that a
@@ -177,8 +184,8 @@ pub(super) use happens;
 pub(super) const APPLICATION_ID: i32 = 0x4D4D_5253;
 
 /// Each brings a database one version further; the position is the version it starts from. Append only.
-pub(super) const MIGRATIONS: [&str; 11] =
-    [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH];
+pub(super) const MIGRATIONS: [&str; 12] =
+    [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH, TWELFTH];
 
 pub(super) const FIRST: &str = r"
 CREATE TABLE meta (
@@ -643,6 +650,31 @@ const ELEVENTH: &str = concat!(
     happens!("", "valid_from", "valid_to"),
     " IS NOT NULL;"
 );
+
+/// What is gone, for other machines of its owner. What is in the trash was deleted.
+const TWELFTH: &str = r"
+CREATE TABLE tombstones (
+    ulid BLOB PRIMARY KEY CHECK (length(ulid) = 16),
+    scope_id INTEGER REFERENCES scopes (id) ON DELETE SET NULL,
+    deleted_at INTEGER,
+    is_purged INTEGER NOT NULL DEFAULT 0 CHECK (is_purged IN (0, 1)),
+    into_ulid BLOB CHECK (length(into_ulid) = 16)
+) STRICT, WITHOUT ROWID;
+INSERT INTO tombstones (ulid, scope_id, deleted_at)
+    SELECT ulid, scope_id, max(deleted_at) FROM trash WHERE origin IS NULL GROUP BY ulid;
+CREATE TABLE version_tombstones (
+    ulid BLOB NOT NULL CHECK (length(ulid) = 16),
+    began INTEGER NOT NULL,
+    PRIMARY KEY (ulid, began)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE link_tombstones (
+    from_ulid BLOB NOT NULL CHECK (length(from_ulid) = 16),
+    kind INTEGER NOT NULL CHECK (kind >= 0),
+    to_ulid BLOB NOT NULL CHECK (length(to_ulid) = 16),
+    removed_at INTEGER NOT NULL,
+    PRIMARY KEY (from_ulid, kind, to_ulid)
+) STRICT, WITHOUT ROWID;
+";
 
 #[cfg(test)]
 mod tests {

@@ -95,6 +95,10 @@ impl Select for Transaction<'_> {
 }
 
 impl Tx for Transaction<'_> {
+    fn keeps_tombstones(&self) -> bool {
+        true
+    }
+
     fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<usize> {
         Ok(self.prepare_cached(sql)?.execute(params_from_iter(values))?)
     }

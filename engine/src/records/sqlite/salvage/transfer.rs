@@ -101,6 +101,7 @@ pub(super) fn transfer(
     transfer.access_log(access_log)?;
     transfer.files(sources, files, &mut trees, &roots)?;
     let links_lost = transfer.links(&mut trees, &roots)?;
+    transfer.tombstones(&mut trees, &roots)?;
     transfer.meta(&meta)?;
     transfer.sequences(sequences, sync_log, &meta, &evidence)?;
     Ok(Salvage { deleted, links_lost, ..transfer.finish(&evidence)? })
@@ -342,6 +343,28 @@ impl Transfer<'_> {
         });
         for origin in forgotten {
             insert.execute([origin])?;
+        }
+        Ok(())
+    }
+
+    /// What other machines must not bring back.
+    fn tombstones(&self, trees: &mut Trees<'_>, roots: &Roots) -> Result<()> {
+        for (table, width) in [("tombstones", 5), ("version_tombstones", 2), ("link_tombstones", 4)] {
+            let mut rows = Vec::new();
+            trees.keys(roots.get(table), width, |entry| rows.push(entry.to_vec()));
+            let sql = format!("INSERT OR IGNORE INTO {table} VALUES ({})", vec!["?"; width].join(", "));
+            let mut insert = self.to.prepare(&sql)?;
+            for mut row in rows {
+                if table == "tombstones" && !integer(&row[1]).is_some_and(|scope| self.scopes.contains_key(&scope)) {
+                    row[1] = Value::Null;
+                }
+                match insert.execute(params_from_iter(row)) {
+                    Err(error) if error.sqlite_error_code() != Some(rusqlite::ErrorCode::ConstraintViolation) => {
+                        return Err(error.into());
+                    }
+                    _ => {}
+                }
+            }
         }
         Ok(())
     }

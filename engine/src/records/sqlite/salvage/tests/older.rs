@@ -19,6 +19,7 @@ const BACK_BEFORE_THREADS: &str = "
     ALTER TABLE records DROP COLUMN session; ALTER TABLE records DROP COLUMN turn;
     ALTER TABLE trash DROP COLUMN session; ALTER TABLE trash DROP COLUMN turn;
     DROP INDEX records_by_date;
+    DROP TABLE tombstones; DROP TABLE version_tombstones; DROP TABLE link_tombstones;
     PRAGMA user_version = 5;
 ";
 

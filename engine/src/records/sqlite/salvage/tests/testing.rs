@@ -269,10 +269,12 @@ impl Damaged {
             assert_eq!(saved.scopes[id], sound().contents.scopes[id], "{case}: scope of {id}");
         }
         for (key, version) in &saved.versions {
-            let original = &sound().contents.versions[key];
+            let original = sound().contents.versions.get(key);
+            let original = original.unwrap_or_else(|| panic!("{case}: {key:?} is none: {version:?}"));
             assert_eq!(version["content"], original["content"], "{case}: {key:?}");
         }
         for (key, link) in &saved.links {
+            assert!(sound().contents.links.contains_key(key), "{case}: no link {key:?}: {link:?}");
             // Its date is taken as it stands.
             for scope in ["from_scope", "to_scope"] {
                 assert_eq!(link[scope], sound().contents.links[key][scope], "{case}: {key:?}");
