@@ -23,7 +23,7 @@ impl Engine {
     /// [`Error::Invalid`] names the field that is out of bounds.
     pub fn add(&self, new: &NewRecord) -> Result<AddOutcome> {
         let viewer = Viewer::of(&new.scope);
-        let save = Save { record: new.clone(), links: Vec::new(), update: None, viewer };
+        let save = Save { record: new.clone(), links: Vec::new(), given: None, viewer };
         Ok(self.save(&[save])?.swap_remove(0)?.added)
     }
 
@@ -31,10 +31,12 @@ impl Engine {
     /// in order; a record that is refused does not stop the others. They are embedded as in [`Engine::add`].
     pub fn save(&self, saves: &[Save]) -> Result<Vec<Result<Saved>>> {
         let sensitive = self.config.sensitive;
-        let allow = |save: &Save| {
-            let record = sensitive.new_record(&save.record)?.into_owned();
-            let update = save.update.as_ref().map(|update| sensitive.update(update)).transpose()?;
-            Ok(Save { record, update: update.map(Cow::into_owned), ..save.clone() })
+        let allow = |save| {
+            let save: &Save = save;
+            Ok(match sensitive.new_record(&save.record)? {
+                Cow::Borrowed(_) => Cow::Borrowed(save),
+                Cow::Owned(record) => Cow::Owned(Save { record, ..save.clone() }),
+            })
         };
         let outcomes = save_allowed(saves, allow, |allowed| {
             let vectors = self.vectors_of(&allowed);
@@ -45,8 +47,9 @@ impl Engine {
     }
 
     /// The vectors of the texts, as far as they are quickly made. The others wait for the worker, as further passages do.
-    fn vectors_of(&self, saves: &[Save]) -> Option<Vectors> {
-        let text = |Save { record: NewRecord { context, content, .. }, .. }: &Save| {
+    fn vectors_of(&self, saves: &[Cow<'_, Save>]) -> Option<Vectors> {
+        let text = |save: &Cow<'_, Save>| {
+            let NewRecord { context, content, .. } = &save.record;
             let context = context.as_deref();
             (text::embedding_hash(context, content), text::embedding_text(context, content))
         };

@@ -40,7 +40,12 @@ impl Records {
 
     /// Saves many records with their links and `vectors` in one transaction. The outcomes are in the order of `saves`; one
     /// that is refused does not stop the others, a failure of the database stops them all.
-    pub fn save(&self, saves: &[Save], vectors: Option<&Vectors>, now: Millis) -> Result<Vec<Result<Saving>>> {
+    pub fn save(
+        &self,
+        saves: &[impl Borrow<Save>],
+        vectors: Option<&Vectors>,
+        now: Millis,
+    ) -> Result<Vec<Result<Saving>>> {
         save::save(self, saves, vectors, now)
     }
 

@@ -102,7 +102,7 @@ pub use reply::{
     DOUBTFUL, Explain, Hit, MatchSource, NearMiss, Parts, Placed, RELEVANCE_VERSION, SearchReply, Similar, Threshold,
     Tier, WEAK,
 };
-pub use save::{Save, Saved};
+pub use save::{GivenFields, Save, Saved};
 pub use scope::{Reach, Scope, Viewer};
 pub use searches::{FoundBy, PastSearch, SearchCounts, SearchTrace, SearchesQuery};
 pub use source::{

@@ -84,8 +84,13 @@ impl NewRecord {
 
     /// Checks every bound. Errors name the field as the wire does (`importance`, `expiresAt`, ...).
     pub fn validate(&self) -> Result<()> {
+        self.validated().map(drop)
+    }
+
+    /// As [`NewRecord::validate`]. Returns the body, checked for the kind.
+    pub(crate) fn validated(&self) -> Result<Option<Body>> {
         self.validate_fields()?;
-        self.checked_body().map(drop)
+        self.body.clone().map(|body| Body::new(self.kind, body)).transpose()
     }
 
     /// Checks every bound except those of the body.
@@ -105,11 +110,6 @@ impl NewRecord {
         check_thread(self.session.as_deref(), self.turn)?;
         self.place.as_ref().map_or(Ok(()), Place::validate)?;
         self.scope.validate()
-    }
-
-    /// The body, checked for the kind.
-    pub(crate) fn checked_body(&self) -> Result<Option<Body>> {
-        self.body.clone().map(|body| Body::new(self.kind, body)).transpose()
     }
 }
 

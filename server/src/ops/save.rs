@@ -1,8 +1,8 @@
 //! Saving: what a text that is there already, or resembles others, becomes.
 
 use memorist_engine::types::{
-    AddOutcome, LinkKind, MIN_PLAUSIBLE_MILLIS, Millis, NewRecord, RecordId, RecordUpdate, Save, Saved, Similar,
-    UpdateOutcome, Viewer,
+    AddOutcome, GivenFields, LinkKind, MIN_PLAUSIBLE_MILLIS, Millis, NewRecord, RecordId, RecordUpdate, Save, Saved,
+    Similar, UpdateOutcome, Viewer,
 };
 use memorist_engine::{Engine, Error, Result};
 
@@ -35,10 +35,10 @@ pub fn add_all(engine: &Engine, context: &Context, saves: Vec<Save>) -> Result<V
 pub fn to_save(engine: &Engine, context: &Context, params: AddParams) -> Result<Save> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let links = links(engine, &params, &viewer)?;
-    let given = fields_given(&params);
+    let given = Some(given_fields(&params));
     let record = wire::new_record(params.by_clock(engine.clock_ahead()), &context.defaults)?;
     check_expiry(engine, record.expires_at)?;
-    Ok(Save { update: given.update(&record), record, links, viewer })
+    Ok(Save { record, links, given, viewer })
 }
 
 /// The answer to a save that was done.
@@ -181,45 +181,14 @@ fn links(engine: &Engine, params: &AddParams, viewer: &Viewer) -> Result<Vec<(Li
     Ok(links)
 }
 
-/// Which fields a call gives by name: those that it leaves out change nothing.
-struct Given {
-    kind: bool,
-    source: bool,
-    context: bool,
-    confidence: bool,
-    importance: bool,
-    expires_at: bool,
-}
-
-fn fields_given(params: &AddParams) -> Given {
-    Given {
+fn given_fields(params: &AddParams) -> GivenFields {
+    GivenFields {
         kind: params.entry_type.is_some(),
         source: params.source.is_some(),
         context: params.context.as_ref().is_some_and(|context| !context.trim().is_empty()),
         confidence: params.confidence.is_some(),
         importance: params.importance.is_some(),
         expires_at: params.expires_at.is_some(),
-    }
-}
-
-impl Given {
-    /// What the memory with this text becomes.
-    fn update(&self, new: &NewRecord) -> Option<RecordUpdate> {
-        let update = RecordUpdate {
-            kind: self.kind.then_some(new.kind),
-            source: self.source.then(|| new.source.clone()),
-            context: self.context.then(|| new.context.clone()),
-            confidence: self.confidence.then_some(new.confidence),
-            importance: self.importance.then_some(new.importance),
-            add_tags: new.tags.clone(),
-            expires_at: self.expires_at.then_some(new.expires_at),
-            valid_from: new.valid.from.map(Some),
-            valid_to: new.valid.to.map(Some),
-            body_fields: new.body.as_ref().and_then(|body| body.as_object().cloned()).unwrap_or_default(),
-            reason: Some("saved again".into()),
-            ..RecordUpdate::default()
-        };
-        (!update.is_empty()).then_some(update)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::records::rules::access::{Access, record_access};
 use crate::records::rules::save;
 use crate::records::rules::undo::{self, Undoing};
 use crate::text;
-use crate::types::{AccessKind, Expect, Kind, LinkKind, Origin, Place, Reach, Save, Span};
+use crate::types::{AccessKind, Expect, GivenFields, Kind, LinkKind, Origin, Place, Reach, Save, Span};
 
 /// R1.
 fn a_record_comes_back_as_it_was_given(store: &impl Subject) {
@@ -227,9 +227,9 @@ fn what_belongs_to_a_save_is_there_with_it(store: &impl Subject) {
     let known = store.add(&NewRecord { tags: vec!["a".into()], ..new("known") }, NOW).id;
     store.update(known, &RecordUpdate { importance: Some(7), ..Default::default() }, NOW).unwrap();
     let of = |record, links: &[(LinkKind, i64)]| Save {
-        record,
+        record: NewRecord { tags: vec!["b".into()], ..record },
         links: links.iter().map(|(kind, id)| (*kind, (*id).into())).collect(),
-        update: Some(RecordUpdate { add_tags: vec!["b".into()], ..RecordUpdate::default() }),
+        given: Some(GivenFields::default()),
         viewer: Viewer::OWNER,
     };
     let nobody = json!({ "name": "x", "primary_contact_id": 99 });
@@ -258,13 +258,30 @@ fn what_belongs_to_a_save_is_there_with_it(store: &impl Subject) {
     store.assert_sound();
 }
 
+/// The vector of a text that is there, and gets the context that it was made with.
+fn a_changed_context_has_its_vector_at_once(store: &impl Subject) {
+    let model = store.adopt(2);
+    let known = store.add(&new("known"), NOW).id;
+    assert_eq!(store.embed(model, 2), 1);
+    let record = NewRecord { context: Some("where".into()), importance: 9, ..new("known") };
+    let vectors = [(text::embedding_hash(Some("where"), "known"), vec![1.0, 0.0])];
+    let given = Some(GivenFields { context: true, ..GivenFields::default() });
+    let save = Save { record, links: Vec::new(), given, viewer: Viewer::OWNER };
+    let vectors = Some((model, vectors.into_iter().collect()));
+    let saved = save::save(store.authority(), &[save], vectors.as_ref(), NOW + 1).unwrap().remove(0).unwrap();
+    let after = saved.updated.unwrap().unwrap().after;
+    assert_eq!((after.id, after.context.as_deref(), after.importance), (known, Some("where"), 5), "it was not given");
+    assert_eq!((saved.added.embedding, store.embedding_state(known)), (EmbeddingState::Ready, EmbeddingState::Ready));
+    store.assert_sound();
+}
+
 /// Vectors of another model, or of the wrong size, are left out.
 fn a_vector_that_does_not_fit_is_not_stored(store: &impl Subject) {
     let model = store.adopt(2);
     let save = |text: &str, model: ModelId, vector: Vec<f32>| {
         let record = new(text);
         let vectors = (model, [(text::embedding_hash(None, text), vector)].into_iter().collect());
-        let save = Save { record, links: Vec::new(), update: None, viewer: Viewer::OWNER };
+        let save = Save { record, links: Vec::new(), given: None, viewer: Viewer::OWNER };
         let saved = save::save(store.authority(), &[save], Some(&vectors), NOW).unwrap().remove(0).unwrap();
         saved.added.embedding
     };
@@ -422,6 +439,7 @@ on_every_database![
     an_expired_twin_gives_its_text_up,
     an_invalid_record_of_a_batch_does_not_stop_the_others,
     what_belongs_to_a_save_is_there_with_it,
+    a_changed_context_has_its_vector_at_once,
     a_vector_that_does_not_fit_is_not_stored,
     an_earlier_version_comes_back_as_a_new_one,
     only_who_may_change_a_record_changes_it,

@@ -12,7 +12,7 @@ use crate::records::rules::access::{Access, count_accesses, record_access};
 use crate::records::rules::import::{Aliases, import};
 use crate::records::rules::{embeddings, expiry, links, next_model, purge, recalled, save};
 use crate::records::transaction::Each;
-use crate::types::{AccessKind, LinkKind, Portable, Save};
+use crate::types::{AccessKind, GivenFields, LinkKind, Portable, Save};
 
 /// Fails at one of the statements of each transaction.
 struct FailsAt<'a, A> {
@@ -141,11 +141,12 @@ fn operate(authority: &impl Authority, at: usize) -> Result<String> {
         17 => format!("{:?}", recalled::note(authority, "session", &[(2.into(), 1), (3.into(), 1)], later)?),
         18 => {
             // A new text with a vector and links, and a text that is there and changes.
-            let update = Some(RecordUpdate { importance: Some(9), ..RecordUpdate::default() });
+            let given = Some(GivenFields { importance: true, ..GivenFields::default() });
             let links = vec![(LinkKind::Related, 2.into()), (LinkKind::Related, 77.into())];
-            let save = |record| Save { record, links: links.clone(), update: update.clone(), viewer: Viewer::OWNER };
+            let important = |text| NewRecord { importance: 9, ..new(text) };
+            let save = |text| Save { record: important(text), links: links.clone(), given, viewer: Viewer::OWNER };
             let vectors = (2.into(), [(hash("whole"), vec![1.0; 2])].into_iter().collect());
-            format!("{:?}", save::save(authority, &[save(new("whole")), save(new("dos"))], Some(&vectors), later)?)
+            format!("{:?}", save::save(authority, &[save("whole"), save("dos")], Some(&vectors), later)?)
         }
         _ => unreachable!("there are {OPERATIONS}"),
     })

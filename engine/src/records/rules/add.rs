@@ -19,10 +19,10 @@ use crate::types::{AddOutcome, EmbeddingState, Millis, ModelId, NewRecord, Recor
 
 /// Saves a record, unless a live record of its scope has its text.
 pub(crate) fn add(authority: &impl Authority, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
-    new.validate()?;
+    let body = new.validated()?;
     authority.write(|tx| {
         foresee(tx, new, None, now)?;
-        insert(tx, new, None, now)
+        insert(tx, new, body.as_ref(), None, now)
     })
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn add_batch(
     news: &[impl Borrow<NewRecord>],
     now: Millis,
 ) -> Result<Vec<Result<AddOutcome>>> {
-    add_each(authority, news, |new| new.borrow(), |tx, new| insert(tx, new.borrow(), None, now).map(Ok))
+    add_each(authority, news, |new| new.borrow(), |tx, new, body| insert(tx, new.borrow(), body, None, now).map(Ok))
 }
 
 /// The same, with the vectors that `model` has made of their texts.
@@ -46,7 +46,7 @@ pub(crate) fn add_batch_with(
         authority,
         news,
         |(new, _)| new.borrow(),
-        |tx, (new, vector)| match insert_with(tx, new.borrow(), (model, vector), now) {
+        |tx, (new, vector), body| match insert_with(tx, new.borrow(), body, (model, vector), now) {
             Err(refused @ Error::Invalid { field: "embedding", .. }) => Ok(Err(refused)),
             outcome => outcome.map(Ok),
         },
@@ -54,7 +54,13 @@ pub(crate) fn add_batch_with(
 }
 
 /// Nothing was changed where the vector is refused.
-fn insert_with(tx: &dyn Tx, new: &NewRecord, (model, vector): (ModelId, &[f32]), now: Millis) -> Result<AddOutcome> {
+fn insert_with(
+    tx: &dyn Tx,
+    new: &NewRecord,
+    body: Option<&Body>,
+    (model, vector): (ModelId, &[f32]),
+    now: Millis,
+) -> Result<AddOutcome> {
     let hash = text::embedding_hash(new.context.as_deref(), &new.content);
     let content_hash = rows::hash_of_content(&new.content);
     let scope = scope_id(tx, &new.scope)?;
@@ -64,27 +70,27 @@ fn insert_with(tx: &dyn Tx, new: &NewRecord, (model, vector): (ModelId, &[f32]),
     let sql = "SELECT embedding_hash FROM records WHERE id = ?1";
     let of_twin = twin.map_or(Ok(None), |twin| tx.first(sql, &[twin.id.into()], |row| row.get(0)))?;
     embeddings::store_own(tx, model, &of_twin.unwrap_or(hash), vector, None)?;
-    let outcome = insert(tx, new, None, now)?;
+    let outcome = insert(tx, new, body, None, now)?;
     if !outcome.created {
         embeddings::remove_unused(tx, &hash)?;
     }
     Ok(outcome)
 }
 
-/// Adds each valid record in one transaction.
+/// Adds each valid record in one transaction, with its body.
 pub(super) fn add_each<New, Added>(
     authority: &impl Authority,
     news: &[New],
     record: impl Fn(&New) -> &NewRecord,
-    add: impl Fn(&dyn Tx, &New) -> Result<Result<Added>>,
+    add: impl Fn(&dyn Tx, &New, Option<&Body>) -> Result<Result<Added>>,
 ) -> Result<Vec<Result<Added>>> {
-    let valid: Vec<Result<()>> = news.iter().map(|new| record(new).validate()).collect();
+    let bodies: Vec<Result<Option<Body>>> = news.iter().map(|new| record(new).validated()).collect();
     let added = authority.write(|tx| {
-        let valid = news.iter().zip(&valid).filter(|(_, valid)| valid.is_ok());
-        valid.map(|(new, _)| add(tx, new)).collect::<Result<Vec<_>>>()
+        let valid = news.iter().zip(&bodies).filter_map(|(new, body)| Some((new, body.as_ref().ok()?)));
+        valid.map(|(new, body)| add(tx, new, body.as_ref())).collect::<Result<Vec<_>>>()
     })?;
     let mut added = added.into_iter();
-    Ok(valid.into_iter().map(|valid| valid.and_then(|()| added.next().expect("one for each valid record"))).collect())
+    Ok(bodies.into_iter().map(|valid| valid.and_then(|_| added.next().expect("one for each valid record"))).collect())
 }
 
 /// A record with the same text in the same scope, of a kind that does not repeat, and no other turn of a session.
@@ -186,15 +192,16 @@ pub(super) fn foresee(tx: &dyn Tx, new: &NewRecord, model: Option<ModelId>, now:
     })
 }
 
-/// Inserts a record, unless a live one of its scope has its text; with a vector that was checked, if there is one.
+/// Inserts a record that was validated, unless a live one of its scope has its text; with a vector that was checked, if there
+/// is one.
 pub(super) fn insert(
     tx: &dyn Tx,
     new: &NewRecord,
+    body: Option<&Body>,
     vector: Option<(ModelId, &[f32])>,
     now: Millis,
 ) -> Result<AddOutcome> {
-    let body = new.checked_body()?;
-    check_body(tx, body.as_ref(), &new.scope, None, &[], now)?;
+    check_body(tx, body, &new.scope, None, &[], now)?;
     let scope = scope_id(tx, &new.scope)?;
     let content_hash = rows::hash_of_content(&new.content);
     let known = new.place.as_ref().map_or(Ok(None), |place| origins::record_of(tx, place.origin))?;
@@ -207,10 +214,10 @@ pub(super) fn insert(
     if !new.kind.repeats()
         && let Some(twin) = text.claim(tx, now)?
     {
-        return save_again(tx, &twin, new, (scope, body.as_ref()), now);
+        return save_again(tx, &twin, new, (scope, body), now);
     }
     let identity = Identity { ulid: rows::new_ulid(now), scope, version: 1, created_at: now, updated_at: now };
-    let (id, embedding) = insert_row(tx, new, body.as_ref(), &content_hash, (&identity, vector))?;
+    let (id, embedding) = insert_row(tx, new, body, &content_hash, (&identity, vector))?;
     Ok(AddOutcome { id, created: true, supersedes_again: Vec::new(), embedding })
 }
 

@@ -1,14 +1,16 @@
 //! Records are saved with their links and their vectors, all in one transaction.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
 
 use super::update::{self, Changed};
 use super::{add, embeddings, links};
+use crate::body::Body;
 use crate::error::{Error, Result, refused};
 use crate::records::models;
 use crate::records::transaction::{Authority, Tx};
 use crate::text::{self, Hash};
-use crate::types::{AddOutcome, EmbeddingState, Link, Millis, ModelId, RecordUpdate, Save};
+use crate::types::{AddOutcome, EmbeddingState, Link, Millis, ModelId, Save};
 
 /// Vectors that a model has made of texts, by the hashes of the texts.
 pub type Vectors = (ModelId, HashMap<Hash, Vec<f32>>);
@@ -24,25 +26,37 @@ pub struct Saving {
     pub updated: Option<Result<Changed>>,
 }
 
-/// Saves many records in one transaction. One that is refused does not stop the others.
+/// Saves many records with their links and `vectors` in one transaction. The outcomes are in the order of `saves`; one that is
+/// refused does not stop the others, a failure of the database stops them all.
 pub(crate) fn save(
     authority: &impl Authority,
-    saves: &[Save],
+    saves: &[impl Borrow<Save>],
     vectors: Option<&Vectors>,
     now: Millis,
 ) -> Result<Vec<Result<Saving>>> {
-    add::add_each(authority, saves, |save| &save.record, |tx, save| refused(save_one(tx, save, vectors, now)))
+    let save = |tx: &dyn Tx, save: &_, body: Option<&Body>| {
+        refused(save_one(tx, Borrow::<Save>::borrow(save), body, vectors, now))
+    };
+    add::add_each(authority, saves, |save| &save.borrow().record, save)
 }
 
-fn save_one(tx: &dyn Tx, save: &Save, vectors: Option<&Vectors>, now: Millis) -> Result<Saving> {
-    let added = insert(tx, save, vectors, now)?;
-    let (id, viewer) = (added.id, &save.viewer);
-    let change = |update: &RecordUpdate| {
-        update.validate()?;
-        update::apply(tx, id, update, viewer, now)
-    };
-    let update = save.update.as_ref().filter(|_| !added.created);
-    let updated = update.map(|update| refused(change(update))).transpose()?;
+fn save_one(tx: &dyn Tx, save: &Save, body: Option<&Body>, vectors: Option<&Vectors>, now: Millis) -> Result<Saving> {
+    let Save { record, viewer, .. } = save;
+    let hash = text::embedding_hash(record.context.as_deref(), &record.content);
+    let made = vectors.and_then(|(model, vectors)| Some((*model, vectors.get(&hash)?.as_slice())));
+    add::foresee(tx, record, made.map(|(model, _)| model), now)?;
+    let vector = made.map_or(Ok(None), |made| fitting(tx, made))?;
+    let mut added = add::insert(tx, record, body, vector, now)?;
+    let id = added.id;
+    let update = save.given.filter(|_| !added.created).and_then(|given| given.update(record));
+    let updated = update.map(|update| refused(update::apply(tx, id, &update, viewer, now))).transpose()?;
+    // A record that was there may wait for its vector, since before or since the update.
+    let may_wait = !added.created && (added.embedding == EmbeddingState::Pending || updated.is_some());
+    if let Some((model, vector)) = vector.filter(|_| may_wait)
+        && embeddings::store_waited_for(tx, model, &hash, vector)?.contains(&id)
+    {
+        added.embedding = EmbeddingState::Ready;
+    }
     // After the update, so that an undo removes a link first.
     let linked_at = if added.created { now } else { now + 1 };
     let link = |&(kind, to)| refused(links::insert(tx, Link { from: id, to, kind }, viewer, linked_at, now));
@@ -50,26 +64,11 @@ fn save_one(tx: &dyn Tx, save: &Save, vectors: Option<&Vectors>, now: Millis) ->
     Ok(Saving { added, links, updated })
 }
 
-/// Inserts the record, with its vector if that is one of the store's model.
-fn insert(tx: &dyn Tx, save: &Save, vectors: Option<&Vectors>, now: Millis) -> Result<AddOutcome> {
-    let hash = text::embedding_hash(save.record.context.as_deref(), &save.record.content);
-    let vector = vectors.and_then(|(model, vectors)| Some((*model, vectors.get(&hash)?.as_slice())));
-    add::foresee(tx, &save.record, vector.map(|(model, _)| model), now)?;
-    let Some((model, numbers)) = vector else { return add::insert(tx, &save.record, None, now) };
-    let vector =
-        match models::require_current(tx, model).and_then(|model| embeddings::check_vector(numbers, model.dims)) {
-            Ok(()) => vector,
-            // Then the text waits for the background.
-            Err(Error::ModelMismatch { .. } | Error::Embedding(_)) => None,
-            Err(error) => return Err(error),
-        };
-    let mut added = add::insert(tx, &save.record, vector, now)?;
-    // One that has the text already may wait for its vector.
-    let waits = !added.created && added.embedding == EmbeddingState::Pending;
-    if let Some((model, vector)) = vector.filter(|_| waits)
-        && embeddings::store_waited_for(tx, model, &hash, vector)?.contains(&added.id)
-    {
-        added.embedding = EmbeddingState::Ready;
+/// A vector if it is one of the store's model. Without it, the text waits for the background.
+fn fitting<'a>(tx: &dyn Tx, (model, vector): (ModelId, &'a [f32])) -> Result<Option<(ModelId, &'a [f32])>> {
+    match models::require_current(tx, model).and_then(|model| embeddings::check_vector(vector, model.dims)) {
+        Ok(()) => Ok(Some((model, vector))),
+        Err(Error::ModelMismatch { .. } | Error::Embedding(_)) => Ok(None),
+        Err(error) => Err(error),
     }
-    Ok(added)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use memorist_engine::types::{LinkKind, RecordId, UpdateOutcome, Viewer};
+use memorist_engine::types::{LinkKind, RecordId, Save, UpdateOutcome, Viewer};
 use memorist_engine::{Engine, Error, Result, Undone};
 use serde_json::{Map, Value};
 
@@ -19,10 +19,11 @@ const MAX_ITEMS: usize = 100;
 
 /// `memory_add`: one memory, or several in one transaction, with an answer for each.
 pub fn add(engine: &Engine, context: &Context, params: SaveParams) -> Result<String> {
+    let mut projects = BTreeSet::new();
     let (items, shared) = match params {
         SaveParams::One(one) => {
-            let parts = AnswerParts::of(engine, context, &one, &mut BTreeSet::new())?;
-            let result = ops::add(engine, context, *one)?;
+            let (save, parts) = to_save(engine, context, *one, &mut projects)?;
+            let result = ops::add_all(engine, context, vec![save])?.swap_remove(0)?;
             return parts.answer(engine, &result, true);
         }
         SaveParams::Several(items, shared) => (items, shared),
@@ -33,15 +34,12 @@ pub fn add(engine: &Engine, context: &Context, params: SaveParams) -> Result<Str
     for item in items.iter().filter_map(Value::as_object) {
         context.defaults.check_arguments(item)?;
     }
-    let (mut saves, mut projects) = (Vec::new(), BTreeSet::new());
-    let mut take = |params: AddParams| {
-        let parts = AnswerParts::of(engine, context, &params, &mut projects)?;
-        saves.push(ops::to_save(engine, context, params)?);
-        Ok(parts)
-    };
+    let mut saves = Vec::new();
     let items = items.into_iter().map(|item| {
-        let params = item_params(item, &shared)?;
-        take(params).map_err(|error: Error| error.worded())
+        let save = to_save(engine, context, item_params(item, &shared)?, &mut projects);
+        let (save, parts) = save.map_err(|error| error.worded())?;
+        saves.push(save);
+        Ok(parts)
     });
     let items: Vec<Result<AnswerParts, String>> = items.collect();
     let mut results = ops::add_all(engine, context, saves)?.into_iter();
@@ -54,6 +52,25 @@ pub fn add(engine: &Engine, context: &Context, params: SaveParams) -> Result<Str
         }
     });
     Ok(lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// What is saved for these parameters, and what the answer repeats of them. `projects` are those of the memories before it in its
+/// list: each has its note once.
+fn to_save(
+    engine: &Engine,
+    context: &Context,
+    params: AddParams,
+    projects: &mut BTreeSet<String>,
+) -> Result<(Save, AnswerParts)> {
+    let is_dated =
+        params.valid_from.is_some() || params.valid_to.is_some() || params.due.is_some() || params.expires_at.is_some();
+    let save = ops::to_save(engine, context, params)?;
+    let project = save.record.scope.project.clone();
+    let new_project = match &project {
+        Some(name) if !context.defaults.is_only() && projects.insert(name.clone()) => new_project(engine, name)?,
+        _ => None,
+    };
+    Ok((save, AnswerParts { project, is_dated, new_project }))
 }
 
 /// The parameters of one of several, with those of all.
@@ -77,20 +94,6 @@ struct AnswerParts {
 }
 
 impl AnswerParts {
-    /// `projects` are those of the memories before it in its list: each has its note once.
-    fn of(engine: &Engine, context: &Context, params: &AddParams, projects: &mut BTreeSet<String>) -> Result<Self> {
-        let project = context.defaults.scope(params.project.clone(), params.agent.clone())?.project;
-        let new_project = match &project {
-            Some(name) if !context.defaults.is_only() && projects.insert(name.clone()) => new_project(engine, name)?,
-            _ => None,
-        };
-        let is_dated = params.valid_from.is_some()
-            || params.valid_to.is_some()
-            || params.due.is_some()
-            || params.expires_at.is_some();
-        Ok(AnswerParts { project, is_dated, new_project })
-    }
-
     /// Says what saving did: with all that the memory may replace, if it is `alone`.
     fn answer(&self, engine: &Engine, result: &AddResult, alone: bool) -> Result<String> {
         let what = if self.is_dated { described(engine, result.id.into())? } else { String::new() };
@@ -257,9 +260,54 @@ mod tests {
 
     use memorist_engine::config::Config;
     use memorist_engine::embed::HashEmbedder;
+    use memorist_engine::progress::NoProgress;
     use serde_json::json;
 
     use super::*;
+
+    /// 41.1: whatever is saved with a memory, it waits for the disk once.
+    #[test]
+    fn a_save_is_one_transaction() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = Config::without_model();
+        config.index_writer = false;
+        let embedder = Arc::new(HashEmbedder::new(64));
+        let engine = Engine::open_with_embedder(folder.path(), config, embedder).unwrap();
+        let save = |params: Value| add(&engine, &Context::default(), serde_json::from_value(params).unwrap()).unwrap();
+        // In the write-ahead log, the last page of each transaction has the size of the database beside it.
+        let commits = || {
+            let log = std::fs::read(folder.path().join("memory.db-wal")).unwrap();
+            let page_size = log[8..12].iter().fold(0, |size, byte| size << 8 | usize::from(*byte));
+            log[32..].chunks(24 + page_size).filter(|page| page[4..8] != [0; 4]).count()
+        };
+        save(json!({ "content": "the mast is oak" }));
+        // Binds the store to its model, and measures that.
+        engine.embed_pending(&NoProgress).unwrap();
+        for (params, answer) in [
+            (json!({ "content": "the hull is larch" }), "Saved as #2."),
+            (json!({ "content": "the keel is iron", "related": [1] }), "Saved as #3, related to #1."),
+            (
+                json!({ "content": "the deck is teak", "related": [1, 2], "supersedes": [3] }),
+                "Saved as #4, supersedes #3, related to #1, related to #2.",
+            ),
+            (json!({ "content": "the hull is larch" }), "#2 has this text already."),
+            (
+                json!({ "content": "the hull is larch", "context": "of the new boat", "contradicts": [4] }),
+                "#2 has this text already, contradicts #4.\n  taken over: context (version 2 now)",
+            ),
+            (
+                json!({ "items": ["one", { "content": "two", "related": [1, 2] }, { "content": "" }], "tags": ["a"] }),
+                "1. Saved as #5.\n2. Saved as #6, related to #1, related to #2.\n3. not saved: content: is empty; give \
+                 the text to remember",
+            ),
+        ] {
+            let before = commits();
+            let lines = save(params);
+            let lines: Vec<_> = lines.lines().filter(|line| !line.starts_with("  near ")).collect();
+            assert_eq!((lines.join("\n").as_str(), commits() - before), (answer, 1));
+        }
+        assert_eq!(engine.embed_pending(&NoProgress).unwrap(), 0, "all were embedded with their saves");
+    }
 
     /// 39.15: each has its answer, whatever becomes of the others.
     #[test]

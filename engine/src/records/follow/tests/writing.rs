@@ -170,7 +170,7 @@ fn a_save_takes_three_round_trips() {
     let model = node.model(&model(2)).unwrap();
     let save = |text: &str, links: &[RecordId]| {
         let links = links.iter().map(|to| (LinkKind::Related, *to)).collect();
-        let save = Save { record: in_scope(text), links, update: None, viewer: Viewer::of(&scope) };
+        let save = Save { record: in_scope(text), links, given: None, viewer: Viewer::of(&scope) };
         let vectors = HashMap::from([(text::embedding_hash(None, text), vec![0.6_f32, 0.8])]);
         node.save(&[save], Some(&(model, vectors)), NOW).unwrap().remove(0).unwrap().added.embedding
     };
