@@ -10,6 +10,7 @@ use super::similar::shared_words;
 use crate::error::Result;
 use crate::overlap::SIMILAR;
 use crate::records::Changed;
+use crate::records::rules::merge;
 use crate::search::{View, neighbours};
 use crate::types::bounds::check_limit;
 use crate::types::{
@@ -130,7 +131,8 @@ impl Engine {
             }
             None => update,
         };
-        let (Changed { before, after }, undo) = self.store.records.merge(merge, &update, viewer, self.store.now())?;
+        let (Changed { before, after }, undo) =
+            merge::merge(&self.store.records, merge, &update, viewer, self.store.now())?;
         Ok(Merged { kept: self.changed(Some(before), after)?, undo })
     }
 }

@@ -11,6 +11,7 @@ use crate::doctor::{self, Diagnosis};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::records::MAX_JOB_FAILURES;
+use crate::records::rules::jobs;
 use crate::sync::Target;
 use crate::types::ForeignMemories;
 
@@ -113,7 +114,7 @@ impl Engine {
     /// Switches batch jobs on again after two have failed in a row.
     pub fn allow_batch_jobs(&self) -> Result<()> {
         match self.store.records.can_write() && self.store.records.batch_failures()? > 0 {
-            true => self.store.records.forgive_jobs(),
+            true => jobs::forgive(&self.store.records),
             false => Ok(()),
         }
     }

@@ -3,6 +3,7 @@
 use super::Engine;
 use super::records::save_allowed;
 use crate::error::{Error, Result};
+use crate::records::rules::{add, update};
 use crate::records::{Changed, ModelId};
 use crate::sync::Message;
 use crate::types::embedding::{is_one, length};
@@ -38,7 +39,7 @@ impl Engine {
             let vector = unit(vector, dims)?;
             Ok((sensitive.new_record(new)?.into_owned(), vector))
         };
-        let save = |allowed: Vec<_>| self.store.records.add_batch_with(model, &allowed, self.store.now());
+        let save = |allowed: Vec<_>| add::add_batch_with(&self.store.records, model, &allowed, self.store.now());
         let outcomes = save_allowed(&each, allow, save)?;
         self.worker.send(Message::Written);
         Ok(outcomes)
@@ -61,7 +62,8 @@ impl Engine {
         viewer.validate()?;
         let update = self.config.sensitive.update(update)?;
         let now = self.store.now();
-        let Changed { before, after } = self.store.records.update_with(id, &update, viewer, (model, &vector), now)?;
+        let Changed { before, after } =
+            update::update_with(&self.store.records, id, &update, viewer, (model, &vector), now)?;
         self.changed(Some(before), after)
     }
 

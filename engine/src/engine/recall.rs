@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::Engine;
 use crate::error::Result;
 use crate::recall;
+use crate::records::rules::recalled;
 use crate::types::{Mode, Query, Recall, RecallRequest, RecordId};
 
 impl Engine {
@@ -65,7 +66,7 @@ impl Engine {
         if given.is_empty() || !self.store.records.can_write() {
             return Ok(());
         }
-        self.store.records.note_recalled(session, given, self.store.now())
+        recalled::note(&self.store.records, session, given, self.store.now())
     }
 
     /// Forgets what a session was given: after a compaction or a clear, it has lost it.
@@ -73,6 +74,6 @@ impl Engine {
     /// # Errors
     /// [`Error::Store`](crate::Error::Store) when the store cannot be written.
     pub fn forget_recalled(&self, session: &str) -> Result<()> {
-        self.store.records.forget_recalled(session)
+        recalled::forget(&self.store.records, session)
     }
 }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::Engine;
 use crate::error::{Error, Result};
 use crate::keywords::significant_words;
+use crate::records::rules::{add, save, update};
 use crate::records::{Access, AccessKind, Changed, Commits, Saving, Vectors};
 use crate::sensitive::logged_query;
 use crate::sync::Message;
@@ -40,7 +41,7 @@ impl Engine {
         };
         let outcomes = save_allowed(saves, allow, |allowed| {
             let vectors = self.vectors_of(&allowed);
-            self.store.records.save(&allowed, vectors.as_ref(), self.store.now())
+            save::save(&self.store.records, &allowed, vectors.as_ref(), self.store.now())
         })?;
         self.worker.send(Message::Written);
         Ok(outcomes.into_iter().map(|outcome| self.saved(outcome?)).collect())
@@ -70,7 +71,8 @@ impl Engine {
     pub fn add_batch(&self, new: &[NewRecord]) -> Result<Vec<Result<AddOutcome>>> {
         let sensitive = self.config.sensitive;
         let allow = |new| sensitive.new_record(new);
-        let outcomes = save_allowed(new, allow, |allowed| self.store.records.add_batch(&allowed, self.store.now()))?;
+        let outcomes =
+            save_allowed(new, allow, |allowed| add::add_batch(&self.store.records, &allowed, self.store.now()))?;
         self.worker.send(Message::Written);
         Ok(outcomes)
     }
@@ -141,7 +143,7 @@ impl Engine {
     pub fn update(&self, id: RecordId, update: &RecordUpdate, viewer: &Viewer) -> Result<UpdateOutcome> {
         viewer.validate()?;
         let update = self.config.sensitive.update(update)?;
-        let Changed { before, after } = self.store.records.update(id, &update, viewer, self.store.now())?;
+        let Changed { before, after } = update::update(&self.store.records, id, &update, viewer, self.store.now())?;
         self.changed(Some(before), after)
     }
 
@@ -152,7 +154,7 @@ impl Engine {
     pub fn check_update(&self, id: RecordId, update: &RecordUpdate, viewer: &Viewer) -> Result<()> {
         viewer.validate()?;
         let update = self.config.sensitive.update(update)?;
-        self.store.records.check_update(id, &update, viewer, self.store.now())
+        update::check(&self.store.records, id, &update, viewer, self.store.now())
     }
 
     /// The versions of a record, the newest first and including the current one: at most `limit`, 1 to
@@ -182,7 +184,7 @@ impl Engine {
         viewer.validate()?;
         let reason = reason.map(|reason| self.config.sensitive.reason(reason)).transpose()?;
         let Changed { before, after } =
-            self.store.records.roll_back(id, version, reason.as_deref(), expect, viewer, self.store.now())?;
+            update::roll_back(&self.store.records, id, version, reason.as_deref(), expect, viewer, self.store.now())?;
         self.changed(Some(before), after)
     }
 

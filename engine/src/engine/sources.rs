@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Engine;
 use crate::error::{Error, Result};
 use crate::records::Snapshot;
+use crate::records::rules::files;
 use crate::sensitive::{self, Sensitive};
 use crate::sync::Message;
 use crate::types::{
@@ -38,7 +39,7 @@ impl Engine {
         let ids = if paths.is_empty() { Vec::new() } else { of_files(self.store.records.snapshot()?)? };
         let mut removed = 0;
         for ids in ids.chunks(1_000) {
-            removed += self.store.records.remove_read(ids)?;
+            removed += files::remove_read(&self.store.records, ids)?;
             self.worker.send(Message::Written);
         }
         Ok(removed)
@@ -92,7 +93,7 @@ impl Engine {
             allowed.push(reading);
             refused.push(reasons);
         }
-        let saved = self.store.records.save_readings(source, &allowed, self.store.now())?;
+        let saved = files::save_readings(&self.store.records, source, &allowed, self.store.now())?;
         self.worker.send(Message::Written);
         Ok(saved.map(|mut saved| {
             for (changes, reasons) in saved.iter_mut().zip(refused) {
@@ -104,14 +105,14 @@ impl Engine {
 
     /// Files of a source that are gone, by their ids: the chunks of notes are deleted, the turns of sessions stay.
     pub fn miss_files(&self, source: SourceId, files: &[i64]) -> Result<FileChanges> {
-        let changes = self.store.records.miss_files(source, files, self.store.now())?;
+        let changes = files::miss_files(&self.store.records, source, files, self.store.now())?;
         self.worker.send(Message::Written);
         Ok(changes)
     }
 
     /// Notes that all files of a source were looked at, and how many were passed over, by reason.
     pub fn finish_sync(&self, source: SourceId, skipped: &PassedOver) -> Result<()> {
-        self.store.records.finish_sync(source, skipped, self.store.now())
+        files::finish_sync(&self.store.records, source, skipped, self.store.now())
     }
 
     /// What was read of the file with this path, in its order, as far as `viewer` sees it, and what its source has. `None`

@@ -2,6 +2,7 @@
 
 use super::Engine;
 use crate::error::Result;
+use crate::records::rules::undo;
 use crate::records::{Changed, Undoing};
 use crate::sync::Message;
 use crate::types::{Expect, Link, RecordId, UpdateOutcome, Viewer};
@@ -41,7 +42,7 @@ impl Engine {
     /// As [`Engine::undo`], and [`Error::Invalid`](crate::Error::Invalid) if it is something else.
     pub fn undo_expected(&self, id: RecordId, expect: Option<&Expect>, viewer: &Viewer) -> Result<Undone> {
         viewer.validate()?;
-        match self.store.records.undo(id, expect, viewer, self.store.now())? {
+        match undo::undo(&self.store.records, id, expect, viewer, self.store.now())? {
             Undoing::Deletion(record) => self.changed(None, record).map(Undone::Deletion),
             Undoing::Expiry(Changed { before, after }) => self.changed(Some(before), after).map(Undone::Expiry),
             Undoing::Change(Changed { before, after }) => self.changed(Some(before), after).map(Undone::Change),

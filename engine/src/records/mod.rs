@@ -3,9 +3,8 @@
 //! [`Records`] is a store, [`Snapshot`] one unchanging state of it. Every change to what a search can find appends to the
 //! sync log in the same transaction, so a record and its log entry are there together or not at all.
 //!
-//! The way of a write: [`Records::save`] in `writing.rs`, the rule in `rules/save.rs`, which runs in a transaction of
-//! `transaction.rs`, which SQLite commits in `sqlite/transaction.rs`: there a saved text becomes durable. A file imports
-//! only rows above its own:
+//! The way of a write: `Engine::save` runs the rule of `rules/save.rs` on [`Records`], in a transaction of `transaction.rs`, which
+//! SQLite commits in `sqlite/transaction.rs`: there a saved text becomes durable. A file imports only rows above its own:
 //!
 //! | row | file | job |
 //! |---|---|---|
@@ -19,7 +18,8 @@
 //! | 3 | `purge/` | what a purge looks for, and the mark of one that is not finished |
 //! | 4 | `rules/` | **what may be written**, whatever the database |
 //! | 4 | `sqlite/` | **the database**: transactions, reads, and the care of its file |
-//! | 5 | `writing.rs` | what [`Records`] writes: rules, run on the database |
+//! | 5 | `store.rs` | [`Records`]: a database of its own, or the copy of a team's |
+//! | 5 | `writing.rs` | what [`Records`] deletes, links, imports and purges |
 //! | 6 | `contract/` | the tests that every database passes |
 
 #[cfg(test)]
@@ -35,7 +35,7 @@ mod models;
 pub(crate) mod postgres;
 mod purge;
 mod rows;
-mod rules;
+pub(crate) mod rules;
 mod sqlite;
 mod store;
 pub(crate) mod transaction;

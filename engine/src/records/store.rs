@@ -9,14 +9,16 @@ use jiff::Timestamp;
 #[cfg(feature = "postgres")]
 use super::follow::{Compared, Follower, NodeState, Why, note_accesses, set_aside};
 #[cfg(feature = "postgres")]
-use super::meta;
-#[cfg(feature = "postgres")]
 use super::postgres::{connection::Pool, errors::explained, migrate};
 use super::purge::mark::PurgeMark;
+use super::rules::access::{self, Access};
+use super::rules::{embeddings, files, refused};
 use super::sqlite::folder;
 use super::sqlite::snapshot::Snapshot;
 use super::sqlite::store::Database;
 use super::transaction::{Authority, Tx};
+#[cfg(feature = "postgres")]
+use super::{meta, models::REFUSED_HERE};
 #[cfg(feature = "postgres")]
 use crate::config::{ServerAddress, TeamSettings};
 #[cfg(feature = "postgres")]
@@ -25,7 +27,8 @@ use crate::error::Result;
 use crate::paths::StorePaths;
 #[cfg(feature = "postgres")]
 use crate::progress::Progress;
-use crate::types::{Millis, NewSource, Reach, Record, RecordId, Viewer};
+use crate::text::Hash;
+use crate::types::{Millis, Model, ModelId, NewSource, Reach, Record, RecordId, SourceId, Viewer};
 
 /// The records of one store. Any number of threads may use it, and any number of processes may open the same store.
 ///
@@ -209,22 +212,73 @@ impl Records {
         true
     }
 
-    pub(super) fn note_source(&self, source: &NewSource) -> Result<()> {
+    /// Adds a source, unless it is there already: then it gets the globs and the scope of this one. Returns its id, and
+    /// whether it is new.
+    ///
+    /// # Errors
+    /// [`Invalid`](crate::Error::Invalid) names the bound that is violated.
+    pub fn add_source(&self, new: &NewSource, now: Millis) -> Result<(SourceId, bool)> {
         #[cfg(feature = "postgres")]
         if let Some(follower) = &self.follower {
-            return follower.note_source(source);
+            follower.note_source(new)?;
         }
-        let _ = source;
-        Ok(())
+        files::add_source(self, new, now)
     }
 
-    pub(super) fn forget_source(&self, source: &NewSource) -> Result<()> {
+    /// Removes a source. What was read of it stays. Returns the paths of its files that no other source has, if there was one.
+    /// If `with_copies`, the other transcripts of its format are read again: they may repeat turns of it.
+    pub fn remove_source(&self, id: SourceId, with_copies: bool) -> Result<Option<Vec<String>>> {
         #[cfg(feature = "postgres")]
-        if let Some(follower) = &self.follower {
-            return follower.forget_source(source);
+        let known = self.database.snapshot()?.sources()?.into_iter().find(|source| source.id == id);
+        let removed = files::remove_source(self, id, with_copies)?;
+        #[cfg(feature = "postgres")]
+        if let (Some(follower), Some(known)) = (&self.follower, known) {
+            follower.forget_source(&known.source)?;
         }
-        let _ = source;
-        Ok(())
+        Ok(removed)
+    }
+
+    /// The row of this model. The first model of a store becomes the store's own.
+    ///
+    /// # Errors
+    /// [`ModelMismatch`](crate::Error::ModelMismatch) when the store's vectors are another model's.
+    pub fn model(&self, model: &Model) -> Result<ModelId> {
+        match self.known_model(model)? {
+            Some((id, _)) => Ok(id),
+            None => embeddings::adopt_model(self, model),
+        }
+    }
+
+    /// Sets texts aside that a model refused, each with the reason: they wait no longer for that model.
+    pub fn set_aside(&self, model: ModelId, refused: &[(Hash, String)]) -> Result<()> {
+        #[cfg(feature = "postgres")]
+        if self.is_member()? {
+            return refused::set_aside_in(&self.database, REFUSED_HERE, model, refused);
+        }
+        refused::set_aside(self, model, refused)
+    }
+
+    /// Every text that was refused waits again.
+    pub fn retry_refused(&self) -> Result<()> {
+        #[cfg(feature = "postgres")]
+        if self.is_member()? {
+            return self.database.write(|tx| meta::remove(tx, REFUSED_HERE));
+        }
+        refused::retry(self)
+    }
+
+    /// Writes accesses to the log, in one transaction that does not wait for the disk: a power cut may forget the last
+    /// of them. The oldest rows beyond [`MAX_ACCESS_ROWS`](super::MAX_ACCESS_ROWS) go.
+    pub fn record_access(&self, accesses: &[Access<'_>], now: Millis) -> Result<()> {
+        access::record_access(self, accesses, now)?;
+        self.note_unsent(accesses.iter().filter(|access| access.counts).map(|access| access.id), now)
+    }
+
+    /// Counts an access of each of these records, without a row in the log; as with [`Records::record_access`], a power
+    /// cut may forget it. One that is gone is passed over.
+    pub fn count_accesses(&self, ids: &[RecordId], now: Millis) -> Result<()> {
+        access::count_accesses(self, ids, now)?;
+        self.note_unsent(ids.iter().copied(), now)
     }
 
     /// What came from the server of a team and cannot be applied here, one line each with the reason.
@@ -237,7 +291,7 @@ impl Records {
     }
 
     /// Notes accesses that the server of a team has to count.
-    pub(super) fn note_unsent(&self, ids: impl Iterator<Item = RecordId>, now: Millis) -> Result<()> {
+    fn note_unsent(&self, ids: impl Iterator<Item = RecordId>, now: Millis) -> Result<()> {
         #[cfg(feature = "postgres")]
         if self.follower.is_some() {
             let unsent: Vec<_> = ids.map(|id| (id, 1, now)).collect();

@@ -11,6 +11,7 @@ use super::scale::TEXTS_WORTH_A_SCALE;
 use super::store::{Store, as_stored};
 use crate::error::{Error, Result};
 use crate::progress::{NoProgress, Progress, cancel_point};
+use crate::records::rules::{embeddings, passages};
 use crate::records::{Model, ModelId, Pending, Vectors};
 use crate::text::Hash;
 use crate::types::Filter;
@@ -188,7 +189,7 @@ impl Store {
 
     /// Cuts the texts of records into passages that were saved before there were any: these wait for their embeddings then.
     pub fn cut_texts(&self, progress: &dyn Progress) -> Result<()> {
-        while self.records.has_uncut()? && self.records.cut_some()? {
+        while self.records.has_uncut()? && passages::cut_some(&self.records)? {
             crash::point("some texts cut");
             cancel_point(progress)?;
         }
@@ -244,7 +245,7 @@ impl Store {
             }
             let made = embed(embedder, &pending, progress)?;
             for some in made.vectors.chunks(STORED_AT_ONCE) {
-                self.records.store_embeddings(model, some)?;
+                embeddings::store_embeddings(&self.records, model, some)?;
             }
             self.records.set_aside(model, &made.refused)?;
             if made.vectors.len() >= TEXTS_WORTH_A_SCALE {
@@ -281,7 +282,7 @@ impl Store {
     pub fn embed_now(&self, hash: Hash, text: String) -> Result<bool> {
         let Some((model, vectors)) = self.quick_vectors(vec![(hash, text)])? else { return Ok(false) };
         let made: Vec<_> = vectors.into_iter().collect();
-        self.records.store_embeddings(model, &made)?;
+        embeddings::store_embeddings(&self.records, model, &made)?;
         Ok(!made.is_empty())
     }
 

@@ -19,6 +19,7 @@ use super::lock::WriterGuard;
 use super::store::{Store, as_stored};
 use crate::error::{Error, Result};
 use crate::progress::{Progress, cancel_point};
+use crate::records::rules::{embeddings, jobs, next_model};
 use crate::records::{MAX_JOB_FAILURES, Pending};
 use crate::text::{Hash, from_hex, to_hex};
 use crate::types::{BatchJob, JobEnd, Millis, ModelId, RecordId};
@@ -219,7 +220,7 @@ impl Store {
         if waiting.len() < left.len() {
             let next = self.records.next_model()?.map(|(id, _)| id);
             waiting.extend(next.map_or(Ok(Vec::new()), |next| self.records.lacking(next, &left))?);
-            self.records.keep_left(&waiting)?;
+            jobs::keep_left(&self.records, &waiting)?;
         }
         Ok(waiting)
     }
@@ -295,7 +296,7 @@ impl Store {
         let key = Ulid::generate().to_string();
         let mut job = BatchJob::new(key, target.model, jobs.provider(), self.now(), count);
         let hashes: Vec<Hash> = texts.iter().map(|text| text.hash).collect();
-        self.records.begin_job(&job, &hashes)?;
+        jobs::begin(&self.records, &job, &hashes)?;
         crash::point("job noted");
         progress.start(&format!("submitting a batch job to {}", jobs.provider()), Some(count));
         let ids: Vec<String> = hashes.iter().map(|hash| to_hex(hash)).collect();
@@ -308,14 +309,14 @@ impl Store {
                 crash::point("job submitted");
                 job.about.name = Some(name);
                 job.about.state = "submitted".to_owned();
-                self.records.update_job(&job)?;
+                jobs::update(&self.records, &job)?;
                 crash::point("job named");
                 Ok(count)
             }
             Err(JobFailure::Later(why)) => {
                 tracing::warn!("whether {} has taken a batch job is not known yet: {why}", jobs.provider());
                 job.about.state = UNANSWERED.to_owned();
-                self.records.update_job(&job)?;
+                jobs::update(&self.records, &job)?;
                 Ok(count)
             }
             Err(JobFailure::Refused(why)) => {
@@ -389,7 +390,7 @@ impl Store {
             None => match jobs.find(&job.key, job.about.began, progress)? {
                 Some(name) => {
                     job.about.name = Some(name.clone());
-                    self.records.update_job(&job)?;
+                    jobs::update(&self.records, &job)?;
                     name
                 }
                 None => return self.not_found(jobs, job, progress),
@@ -413,7 +414,7 @@ impl Store {
                 };
                 job.about.is_stored = end == JobEnd::Done;
                 job.about.state.clone_from(&said);
-                self.records.update_job(&job)?;
+                jobs::update(&self.records, &job)?;
                 crash::point("job stored");
                 self.clean_up(jobs, &job, &name, end, &why.unwrap_or(said), progress)
             }
@@ -441,7 +442,7 @@ impl Store {
             Some(_) => Ok(false),
             None => {
                 job.about.missed = Some(self.now());
-                self.records.update_job(&job)?;
+                jobs::update(&self.records, &job)?;
                 Ok(false)
             }
         }
@@ -466,11 +467,11 @@ impl Store {
                 jobs.cancel(name, progress)?;
                 job.about.cancelled = Some(now);
                 job.about.state = said;
-                self.records.update_job(&job)?;
+                jobs::update(&self.records, &job)?;
             }
             _ if job.about.state != said => {
                 job.about.state = said;
-                self.records.update_job(&job)?;
+                jobs::update(&self.records, &job)?;
             }
             _ => {}
         }
@@ -520,8 +521,8 @@ impl Store {
     /// Stores vectors, and keeps those whose texts are still there. Returns how many there were.
     fn store_some(&self, target: &Target<'_>, jobs: &dyn BatchJobs, some: &mut Vec<(Hash, Vec<f32>)>) -> Result<u64> {
         match target.is_next {
-            true => self.records.store_next(target.model, some)?,
-            false => drop(self.records.store_embeddings(target.model, some)?),
+            true => next_model::store_next(&self.records, target.model, some)?,
+            false => drop(embeddings::store_embeddings(&self.records, target.model, some)?),
         }
         let texts = some.iter().map(|(hash, _)| self.records.text_of(hash)).collect::<Result<Vec<_>>>()?;
         let kept: Vec<(&str, &[f32])> = texts
@@ -564,7 +565,7 @@ impl Store {
 
     /// Drops a job, and says what that means.
     fn end(&self, job: &BatchJob, how: JobEnd, left: &[Hash], why: &str) -> Result<()> {
-        let failures = self.records.end_job(job, how, left)?;
+        let failures = jobs::end(&self.records, job, how, left)?;
         let provider = &job.about.provider;
         match how {
             JobEnd::Failed if failures == MAX_JOB_FAILURES => tracing::warn!(
@@ -628,7 +629,7 @@ impl Store {
                 jobs.cancel(name, progress).map_err(|failure| error_of(&job, &failure))?;
             }
             (job.about.cancelled, job.about.is_unwanted) = (Some(self.now()), true);
-            self.records.update_job(&job)?;
+            jobs::update(&self.records, &job)?;
         }
         let until = Instant::now() + TIMEOUT;
         while self.tend_jobs(proof, target, progress)?.open > 0 && Instant::now() < until {

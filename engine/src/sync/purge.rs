@@ -14,6 +14,7 @@ use super::store::Store;
 use crate::config::Backend;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, cancel_point};
+use crate::records::rules::expiry;
 use crate::records::{PurgeMark, PurgePatterns, PurgeText};
 use crate::types::Millis;
 
@@ -32,7 +33,7 @@ impl Store {
         let (expired, deleted) = (self.before(self.config.expiry_grace), self.before(self.config.trash_grace));
         loop {
             let started = Instant::now();
-            let removed = self.records.remove_expired(expired, STEP)?;
+            let removed = expiry::remove_expired(&self.records, expired, STEP)?;
             if removed < STEP && self.records.empty_trash(deleted, STEP)? < STEP {
                 return Ok(());
             }

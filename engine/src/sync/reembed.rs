@@ -19,6 +19,7 @@ use super::store::{Store, as_stored};
 use crate::config::Backend;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, cancel_point};
+use crate::records::rules::{embeddings, next_model};
 use crate::records::{MAX_UNEMBEDDED_AT_SWITCH, Model, ModelId, Pending};
 use crate::types::RecordId;
 
@@ -61,7 +62,7 @@ impl Store {
         let model = as_stored(embedder.identity());
         let before = self.model()?.map(|(_, model)| model);
         let (mut texts, mut changed) = (0, false);
-        while let Some(id) = self.records.begin_next_model(&model)? {
+        while let Some(id) = next_model::begin_next_model(&self.records, &model)? {
             changed = true;
             let next = Next { id, model: &model, embedder: &*embedder };
             texts += self.embed_in_jobs(&next, progress)?;
@@ -135,7 +136,7 @@ impl Store {
     /// Embeds the first of the texts, as many as the model makes at once.
     fn embed_next(&self, next: &Next<'_>, texts: &[Pending], progress: &dyn Progress) -> Result<Made> {
         let made = embed(next.embedder, texts, progress)?;
-        self.records.store_next(next.id, &made.vectors)?;
+        next_model::store_next(&self.records, next.id, &made.vectors)?;
         self.records.set_aside(next.id, &made.refused)?;
         Ok(made)
     }
@@ -158,7 +159,7 @@ impl Store {
         // Others do not wait for a provider: what it has not embedded yet waits, as every new text does.
         let most_missing = if is_quick { MAX_UNEMBEDDED_AT_SWITCH } else { ROUND };
         let mut embedded = 0;
-        while !self.records.change_model(next.id, indexed.as_ref(), most_missing, self.now())? {
+        while !next_model::change_model(&self.records, next.id, indexed.as_ref(), most_missing, self.now())? {
             let texts = rest()?;
             // Those that lack their vector are too many, or wait for a batch job or a provider.
             if texts.is_empty() || texts.len() == ROUND || !is_quick {
@@ -176,7 +177,7 @@ impl Store {
             // The few that were written in the last moment.
             let texts = self.records.pending(next.id, ROUND, self.now())?;
             let made = embed(next.embedder, &texts, progress)?;
-            self.records.store_embeddings(next.id, &made.vectors)?;
+            embeddings::store_embeddings(&self.records, next.id, &made.vectors)?;
             self.records.set_aside(next.id, &made.refused)?;
             embedded += made.vectors.len() as u64;
         }

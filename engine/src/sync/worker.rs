@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::progress::Progress;
 #[cfg(feature = "postgres")]
 use crate::records::FOLLOW_AGAIN;
+use crate::records::rules::searches;
 use crate::records::{Access, AccessKind, PurgePatterns};
 use crate::types::RecordId;
 
@@ -190,7 +191,7 @@ fn log_few(store: &Store, searches: Vec<Searched>) {
     }
     let first = searches.into_iter().filter(|search| search.is_first);
     let kept: Vec<_> = first.map(|search| (search.trace, search.hits.iter().map(|hit| hit.id).collect())).collect();
-    if let Err(error) = store.records.record_searches(&kept) {
+    if let Err(error) = searches::record_searches(&store.records, &kept) {
         tracing::debug!("searches were not kept: {error}");
     }
 }

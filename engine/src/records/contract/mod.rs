@@ -48,7 +48,7 @@ use super::postgres::{
     transaction::Server,
 };
 use super::rules::{add, embeddings as embedding_rules, links as link_rules, trash, update};
-use super::sqlite::testing::{NOW, Store, model, new};
+use super::sqlite::testing::{NOW, Store, add_one, model, new};
 use super::transaction::{Authority, Select, SelectExt, Tx, Value};
 use super::{lookup, rows};
 use crate::error::{Error, Result};
@@ -109,7 +109,7 @@ trait Subject: Sized {
     }
 
     fn add(&self, new: &NewRecord, now: Millis) -> AddOutcome {
-        add::add(self.authority(), new, now).unwrap()
+        add_one(self.authority(), new, now).unwrap()
     }
 
     fn update(&self, id: impl Into<RecordId>, change: &RecordUpdate, now: Millis) -> Result<Record> {

@@ -19,7 +19,7 @@ fn a_body_refers_to_contacts_that_its_scope_sees(store: &impl Subject) {
     let [global, ours, theirs] = [("Ada", None), ("Ben", Some("ours")), ("Cleo", Some("theirs"))]
         .map(|(name, project)| store.add(&contact(name, project), NOW).id);
     let fact = store.add(&new("no contact"), NOW).id;
-    let add = |id, project| add::add(store.authority(), &project_of(id, project), NOW);
+    let add = |id, project| add_one(store.authority(), &project_of(id, project), NOW);
     let id = add(ours, Some("ours")).unwrap().id;
     assert!(add(global, Some("ours")).is_ok() && add(global, None).is_ok());
     for (id, project) in [(theirs, Some("ours")), (ours, None), (fact, None), (99.into(), None)] {
@@ -40,7 +40,7 @@ fn a_scope_has_one_profile(store: &impl Subject) {
         let body = Some(json!({ "name": text }));
         NewRecord { kind: Kind::Profile, body, scope: scope(None, project), expires_at, ..new(text) }
     };
-    let add = |new: &NewRecord, now| add::add(store.authority(), new, now);
+    let add = |new: &NewRecord, now| add_one(store.authority(), new, now);
     let first = add(&profile("one", None, Some(NOW + 5)), NOW).unwrap().id;
     let refused = add(&profile("two", None, None), NOW).unwrap_err().to_string();
     assert!(refused.contains(&format!("its scope has a profile already: {first}")), "{refused}");

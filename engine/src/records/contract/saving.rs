@@ -72,7 +72,7 @@ fn invalid_input_stores_nothing(store: &impl Subject) {
         (NewRecord { tags: vec![String::new()], ..new("x") }, "tags"),
     ];
     for (record, field) in &bad {
-        let error = add::add(store.authority(), record, NOW).unwrap_err();
+        let error = add_one(store.authority(), record, NOW).unwrap_err();
         assert!(error.to_string().starts_with(field), "{error}");
     }
     let id = store.add(&new("sound"), NOW).id;

@@ -42,11 +42,11 @@ fn a_turn_needs_a_session_and_bounds(store: &impl Subject) {
         (said("a\0b", 1, "x"), "session"),
     ];
     for (record, named) in bad {
-        let refused = add::add(store.authority(), &record, NOW);
+        let refused = add_one(store.authority(), &record, NOW);
         assert!(matches!(&refused, Err(Error::Invalid { field, .. }) if *field == named), "{record:?}: {refused:?}");
     }
     store.add(&said("s", crate::types::MAX_TURN, "last"), NOW);
-    let after = add::add(store.authority(), &said("s", None, "after it"), NOW);
+    let after = add_one(store.authority(), &said("s", None, "after it"), NOW);
     assert!(matches!(&after, Err(Error::Invalid { field, .. }) if *field == "turn"), "{after:?}");
     assert_eq!(store.count("records"), 1);
 }

@@ -110,9 +110,9 @@ fn operate(authority: &impl Authority, at: usize) -> Result<String> {
     let access = Access { id: 2.into(), kind: AccessKind::Get, score: None, query: None, counts: true };
     let hash = |text: &str| rows::hash_of_content(text);
     Ok(match at {
-        0 => format!("{:?}", add::add(authority, &NewRecord { scope: scope(Some("a"), None), ..new("new") }, NOW)?),
-        1 => format!("{:?}", add::add(authority, &new("two"), later)?),
-        2 => format!("{:?}", add::add(authority, &new("brief"), later)?),
+        0 => format!("{:?}", add_one(authority, &NewRecord { scope: scope(Some("a"), None), ..new("new") }, NOW)?),
+        1 => format!("{:?}", add_one(authority, &new("two"), later)?),
+        2 => format!("{:?}", add_one(authority, &new("brief"), later)?),
         3 => format!("{:?}", add::add_batch(authority, &[new("six"), new(""), new("seven")], NOW)?),
         4 => format!("{:?}", update::update(authority, 2.into(), &content("dos"), owner, later)?),
         5 => format!("{:?}", update::roll_back(authority, 1.into(), 1, None, None, owner, later)?),

@@ -4,6 +4,7 @@ use super::columns::{Care, cared_for};
 use super::mark::PurgeMark;
 use crate::progress::{NoProgress, Progress};
 use crate::records::rules::purge::STEP;
+use crate::records::rules::{next_model, searches::record_searches};
 use crate::records::sqlite::testing::{NOW, Store, model, new};
 use crate::records::{Access, AccessKind, Removed};
 use crate::types::{Kind, NewRecord, NewSource, Purge, RecordId, RecordUpdate, Scope, SearchTrace, SourceKind, Viewer};
@@ -71,7 +72,7 @@ fn a_text_is_removed_from_every_field_and_nothing_else_is() {
 #[test]
 fn only_the_versions_that_have_the_text_go_with_their_embeddings() {
     let store = Store::new();
-    let models = [store.model(&model(1)).unwrap(), store.begin_next_model(&model(2)).unwrap().unwrap()];
+    let models = [store.model(&model(1)).unwrap(), next_model::begin_next_model(&*store, &model(2)).unwrap().unwrap()];
     let id = store.add(&new("one"), NOW).unwrap().id;
     let other = store.add(&new("another"), NOW).unwrap().id;
     for text in [SECRET, "three", &format!("{SECRET} again"), "five"] {
@@ -80,7 +81,7 @@ fn only_the_versions_that_have_the_text_go_with_their_embeddings() {
         let vectors: Vec<_> = waiting.iter().map(|waiting| (waiting.hash, vec![1.0])).collect();
         store.store_embeddings(models[0], &vectors).unwrap();
         let vectors: Vec<_> = waiting.iter().map(|waiting| (waiting.hash, vec![1.0; 2])).collect();
-        store.store_next(models[1], &vectors).unwrap();
+        next_model::store_next(&*store, models[1], &vectors).unwrap();
     }
     update(&store, other, content("another one"));
     let embeddings = "SELECT count(*) FROM embeddings";
@@ -140,7 +141,7 @@ fn searches_for_the_text_go_also_where_nothing_was_found() {
         searched("tags", "a", &mine),
         searched(SECRET, "a", &theirs),
     ];
-    store.record_searches(&searches.map(|search| (search, vec![]))).unwrap();
+    record_searches(&*store, &searches.map(|search| (search, vec![]))).unwrap();
     assert_eq!(purge_as(&store, &text("tags\":"), &mine).queries, 0, "that is how JSON is written");
     assert_eq!(purge_as(&store, &text("caf\u{e9} au"), &mine).queries, 1, "in another form");
     assert_eq!(purge_as(&store, &text(SECRET), &mine).queries, 2, "what others searched for is theirs");
@@ -158,8 +159,8 @@ fn searches_that_quote_a_record_go_with_it() {
     update(&store, id, content("blue"));
     let quoting = ["is the amber key is in the boat true", "blue", "a blue one"];
     let searches = quoting.map(|query| (searched(query, "a", &mine), vec![]));
-    store.record_searches(&searches).unwrap();
-    store.record_searches(&[(searched("blue", "a", &theirs), vec![])]).unwrap();
+    record_searches(&*store, &searches).unwrap();
+    record_searches(&*store, &[(searched("blue", "a", &theirs), vec![])]).unwrap();
     assert_eq!(purge_as(&store, &Purge::Ids(vec![id]), &mine).queries, 2);
     assert_eq!(store.number("SELECT count(*) FROM searches"), 2);
 }
@@ -287,7 +288,7 @@ fn with_rows() -> Store {
     assert!(store.delete(gone, &Viewer::OWNER, NOW).unwrap());
     let access = Access { id, kind: AccessKind::Search, score: None, query: Some("query"), counts: false };
     store.record_access(&[access], NOW).unwrap();
-    store.record_searches(&[(searched("query", "a", &Viewer::in_project("atlas")), vec![])]).unwrap();
+    record_searches(&*store, &[(searched("query", "a", &Viewer::in_project("atlas")), vec![])]).unwrap();
     store.model(&model(1)).unwrap();
     let path = "/notes".to_owned();
     let source = NewSource { kind: SourceKind::Notes, path, format: None, globs: vec!["*.md".into()], scope };

@@ -17,16 +17,8 @@ use crate::records::{models, rows};
 use crate::text::{self, Hash};
 use crate::types::{AddOutcome, EmbeddingState, Millis, ModelId, NewRecord, Record, RecordId, Viewer};
 
-/// Saves a record, unless a live record of its scope has its text.
-pub(crate) fn add(authority: &impl Authority, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
-    let body = new.validated()?;
-    authority.write(|tx| {
-        foresee(tx, new, None, now)?;
-        insert(tx, new, body.as_ref(), None, now)
-    })
-}
-
-/// Saves many records in one transaction. An invalid one does not stop the others.
+/// Saves many records in one transaction, each unless a live record of its scope has its text. An invalid one does not stop the
+/// others.
 pub(crate) fn add_batch(
     authority: &impl Authority,
     news: &[impl Borrow<NewRecord>],

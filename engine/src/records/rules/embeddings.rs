@@ -34,7 +34,12 @@ pub(crate) fn adopt_model(authority: &impl Authority, model: &Model) -> Result<M
     })
 }
 
-/// Stores the vectors of texts. Returns how many records waited for them.
+/// Stores the vectors of texts, each under its hash, and logs [`Change::Embed`] once for every record that waited for some of
+/// them. Returns how many did. A vector that no record wants any more is dropped.
+///
+/// # Errors
+/// [`Error::Embedding`], and nothing is stored, if a vector has other dimensions than the model's, or a number that is not
+/// finite.
 pub(crate) fn store_embeddings(
     authority: &impl Authority,
     model: ModelId,

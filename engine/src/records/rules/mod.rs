@@ -31,30 +31,30 @@
 //! | `scopes.rs` | rows of scopes |
 //! | `log.rs` | appends to the sync log |
 
-pub(super) mod access;
-pub(super) mod add;
-pub(super) mod embeddings;
-pub(super) mod expiry;
-pub(super) mod files;
+pub(crate) mod access;
+pub(crate) mod add;
+pub(crate) mod embeddings;
+pub(crate) mod expiry;
+pub(crate) mod files;
 pub(super) mod import;
-pub(super) mod jobs;
+pub(crate) mod jobs;
 pub(super) mod links;
 pub(super) mod log;
-pub(super) mod merge;
-pub(super) mod next_model;
+pub(crate) mod merge;
+pub(crate) mod next_model;
 mod origins;
-pub(super) mod passages;
+pub(crate) mod passages;
 pub(super) mod purge;
-pub(super) mod recalled;
+pub(crate) mod recalled;
 pub(super) mod references;
-pub(super) mod refused;
-pub(super) mod save;
+pub(crate) mod refused;
+pub(crate) mod save;
 mod scopes;
-pub(super) mod searches;
+pub(crate) mod searches;
 mod threads;
 pub(super) mod tombstones;
 pub(super) mod trash;
-pub(super) mod undo;
+pub(crate) mod undo;
 mod union;
-pub(super) mod update;
+pub(crate) mod update;
 pub(super) mod versions;

@@ -36,7 +36,10 @@ pub(crate) fn begin_next_model(authority: &impl Authority, model: &Model) -> Res
     })
 }
 
-/// Stores vectors of the next model, beside those in use.
+/// Stores vectors of the next model, beside those in use. One of a text that is gone is dropped.
+///
+/// # Errors
+/// As [`change_model`]; [`Embedding`](crate::Error::Embedding) if a vector does not fit.
 pub(crate) fn store_next(authority: &impl Authority, next: ModelId, vectors: &[(Hash, Vec<f32>)]) -> Result<()> {
     let sql = "INSERT INTO embeddings (model_id, hash, vector) SELECT ?1, ?2, ?3
          WHERE EXISTS (SELECT 1 FROM records WHERE embedding_hash = ?2)
@@ -54,7 +57,11 @@ pub(crate) fn store_next(authority: &impl Authority, next: ModelId, vectors: &[(
 }
 
 /// Makes the next model the store's, and drops the embeddings of the one before. Returns false while more texts than
-/// `most_missing` lack their vector.
+/// `most_missing` lack their vector. `indexed` are the keys that the vector index of the next model has: [`Change::Embed`] is
+/// logged for the records that have another vector. Without such an index nothing is logged.
+///
+/// # Errors
+/// [`ModelChanging`](crate::Error::ModelChanging) if the change to another model has begun meanwhile.
 pub(crate) fn change_model(
     authority: &impl Authority,
     next: ModelId,

@@ -25,7 +25,12 @@ pub struct Changed {
     pub after: Record,
 }
 
-/// Changes a live record, and keeps the version before. An expired one is changed if the update gives it another expiry.
+/// Changes a live record, and keeps the version before. An expired one is changed if the update gives it another expiry. An
+/// update to what the record is already changes nothing.
+///
+/// # Errors
+/// [`Error::NotFound`], also if `viewer` does not see it; [`Error::Invalid`] if `viewer` may not change it;
+/// [`Error::Duplicate`] if another live record of the scope has the new text.
 pub(crate) fn update(
     authority: &impl Authority,
     id: RecordId,
@@ -86,7 +91,11 @@ pub(super) fn apply(tx: &dyn Tx, id: RecordId, update: &RecordUpdate, viewer: &V
     Ok(Changed { before, after })
 }
 
-/// Makes an earlier version of a live record the newest again, as a version of its own. The record must be what is expected.
+/// Makes an earlier version of a live record the newest again, as a version of its own. The record must be what is expected. The
+/// scope stays, an expiry that is over by now does not come back, and a reference to what is gone by now leads nowhere.
+///
+/// # Errors
+/// As [`update`], and [`Error::Invalid`] names the versions that there are.
 pub(crate) fn roll_back(
     authority: &impl Authority,
     id: RecordId,

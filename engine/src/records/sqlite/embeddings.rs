@@ -218,6 +218,7 @@ mod tests {
     use super::super::testing::{NOW, Store, model, new};
     use crate::error::Error;
     use crate::records::NextModel;
+    use crate::records::rules::next_model;
     use crate::types::EmbeddingState;
 
     #[test]
@@ -238,16 +239,16 @@ mod tests {
             [(ids[1].into(), vec![0.0, 1.0])]
         );
 
-        let next = store.begin_next_model(&model(3)).unwrap().unwrap();
-        store.store_next(next, &[(texts[0].hash, vec![1.0; 3])]).unwrap();
+        let next = next_model::begin_next_model(&*store, &model(3)).unwrap().unwrap();
+        next_model::store_next(&*store, next, &[(texts[0].hash, vec![1.0; 3])]).unwrap();
         assert_eq!(store.view().to_embed(&model(3), NOW).unwrap(), (2, 8), "two, three");
         assert_eq!(store.view().to_embed(&model(2), NOW).unwrap(), (2, 8), "one, three");
         let missing = store.missing(next, ids[0], 9, NOW).unwrap();
         assert_eq!(missing.iter().map(|text| text.record_id).collect::<Vec<_>>(), ids[1..]);
         let unfinished = NextModel { model: model(3), texts: 3, missing: 2 };
         assert_eq!(store.view().next_model(NOW).unwrap(), Some(unfinished));
-        assert!(!store.change_model(next, None, 1, NOW).unwrap(), "two are missing");
-        assert!(store.change_model(next, None, 2, NOW).unwrap());
+        assert!(!next_model::change_model(&*store, next, None, 1, NOW).unwrap(), "two are missing");
+        assert!(next_model::change_model(&*store, next, None, 2, NOW).unwrap());
         assert_eq!(store.current_model().unwrap(), Some((next, model(3))));
         assert_eq!(
             (store.missing(next, 0.into(), 9, NOW).unwrap(), store.view().next_model(NOW).unwrap()),

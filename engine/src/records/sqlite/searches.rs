@@ -142,6 +142,7 @@ fn trace(row: &dyn Row, viewer: Viewer) -> Result<SearchTrace> {
 mod tests {
     use super::super::testing::Store;
     use super::*;
+    use crate::records::rules::searches::record_searches;
     use crate::types::Reach;
 
     fn search(query: &str, viewer: Viewer, hits: u64) -> SearchTrace {
@@ -157,7 +158,7 @@ mod tests {
     fn searches_come_newest_first_in_pages_and_with_few_hits_alone() {
         let store = Store::new();
         let made: Vec<_> = (0..5).map(|hits| (search(&hits.to_string(), Viewer::OWNER, hits), vec![])).collect();
-        store.record_searches(&made).unwrap();
+        record_searches(&*store, &made).unwrap();
         let all = SearchesQuery { limit: 2, ..SearchesQuery::new(Viewer::OWNER) };
         let page = store.view().searches(&all).unwrap();
         assert_eq!(page.iter().map(|search| &search.trace).collect::<Vec<_>>(), [&made[4].0, &made[3].0]);
@@ -185,7 +186,7 @@ mod tests {
             ("scribe", scribe.clone()),
         ];
         let made: Vec<_> = viewers.into_iter().map(|(name, viewer)| (search(name, viewer, 1), vec![])).collect();
-        store.record_searches(&made).unwrap();
+        record_searches(&*store, &made).unwrap();
         let seen = |viewer: &Viewer| queries(&store, &SearchesQuery::new(viewer.clone()));
         assert_eq!(seen(&Viewer::OWNER).len(), 5);
         assert_eq!(seen(&shared), ["shared"]);

@@ -6,9 +6,13 @@ use rusqlite::types::ValueRef;
 use tempfile::TempDir;
 
 use super::snapshot::Snapshot;
+use crate::error::Result;
 use crate::paths::StorePaths;
-use crate::records::Records;
-use crate::types::{Millis, Model, NewRecord};
+use crate::records::rules::{add, embeddings, save, update};
+use crate::records::transaction::Authority;
+use crate::records::{Changed, Records};
+use crate::text::Hash;
+use crate::types::{AddOutcome, Millis, Model, ModelId, NewRecord, RecordId, RecordUpdate, Save, Viewer};
 
 /// The time of the tests.
 pub(in crate::records) const NOW: Millis = 1_700_000_000_000;
@@ -86,7 +90,32 @@ pub(in crate::records) fn new(content: &str) -> NewRecord {
     NewRecord::new(content)
 }
 
+/// Saves a record.
+pub(in crate::records) fn add_one(authority: &impl Authority, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
+    let save = Save { record: new.clone(), links: Vec::new(), given: None, viewer: Viewer::of(&new.scope) };
+    save::save(authority, &[save], None, now)?.remove(0).map(|saved| saved.added)
+}
+
 /// A model that does not exist.
 pub(in crate::records) fn model(dims: usize) -> Model {
     Model { name: "test".into(), weights_sha256: "0".repeat(64), pooling: "mean".into(), dims }
+}
+
+/// Rules by the names that the tests give them.
+impl Records {
+    pub(crate) fn add(&self, new: &NewRecord, now: Millis) -> Result<AddOutcome> {
+        add_one(self, new, now)
+    }
+
+    pub(crate) fn add_batch(&self, news: &[NewRecord], now: Millis) -> Result<Vec<Result<AddOutcome>>> {
+        add::add_batch(self, news, now)
+    }
+
+    pub(crate) fn update(&self, id: RecordId, change: &RecordUpdate, viewer: &Viewer, now: Millis) -> Result<Changed> {
+        update::update(self, id, change, viewer, now)
+    }
+
+    pub(crate) fn store_embeddings(&self, model: ModelId, embeddings: &[(Hash, Vec<f32>)]) -> Result<usize> {
+        embeddings::store_embeddings(self, model, embeddings)
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::members::{Roles, admit, of};
 use super::*;
+use crate::records::rules::files;
 use crate::team::{Member, NewToken, TeamServer};
 use crate::text::{token_hash, token_key};
 use crate::types::{NewSource, Rights, SourceKind, TokenRights};
@@ -89,7 +90,7 @@ fn a_member_adds_sources_to_its_own_node() {
     let (id, is_new) = roles.member.add_source(&source, NOW).unwrap();
     assert!(is_new && roles.member.is_own_source(&source));
     assert_eq!(roles.member.snapshot().unwrap().sources().unwrap()[0].source, source);
-    roles.member.finish_sync(id, &Default::default(), NOW).unwrap();
+    files::finish_sync(&*roles.member, id, &Default::default(), NOW).unwrap();
     assert!(roles.member.compare(&NoProgress).unwrap().differed <= 1);
     assert!(roles.member.remove_source(id, false).unwrap().is_some());
 }

@@ -10,6 +10,7 @@ use postgres_testing::{Action, Database as TeamDatabase, Options, Proxy, When};
 use super::{Node, make, port_of, seconds, team};
 use crate::address::ServerAddress;
 use crate::progress::NoProgress;
+use crate::records::rules::save;
 use crate::records::sqlite::testing::{NOW, model, new};
 use crate::team::{Member, TeamServer};
 use crate::text;
@@ -172,7 +173,7 @@ fn a_save_takes_three_round_trips() {
         let links = links.iter().map(|to| (LinkKind::Related, *to)).collect();
         let save = Save { record: in_scope(text), links, given: None, viewer: Viewer::of(&scope) };
         let vectors = HashMap::from([(text::embedding_hash(None, text), vec![0.6_f32, 0.8])]);
-        node.save(&[save], Some(&(model, vectors)), NOW).unwrap().remove(0).unwrap().added.embedding
+        save::save(&*node, &[save], Some(&(model, vectors)), NOW).unwrap().remove(0).unwrap().added.embedding
     };
     let trips = |what: &str, most: usize, work: &dyn Fn()| {
         let (before, since) = (proxy.round_trips(), Instant::now());
