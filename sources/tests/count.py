@@ -136,7 +136,7 @@ FILES = AGENTS | {
 def main():
     for folder, (pattern, count) in FILES.items():
         paths = (CORPUS / folder).glob(pattern)
-        for path in sorted(path for path in paths if path.suffix not in (".turns", ".bak") and ".checkpoint." not in path.name):
+        for path in sorted(path for path in paths if path.is_file() and path.suffix not in (".turns", ".bak") and ".checkpoint." not in path.name):
             for role, line, at in count(path):
                 print(path.relative_to(CORPUS).as_posix(), role, line, at, sep="\t")
     for script, count in DATABASES.items():

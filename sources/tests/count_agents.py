@@ -366,6 +366,49 @@ def kiro(path):
             yield role, line, at
 
 
+def kiro_ide(path):
+    if path.suffix == ".jsonl":
+        for line, record in records(path):
+            event = member(record, "payload")
+            is_said = event.get("type") in ROLES and event.get("operationType", "Say") != "Reasoning"
+            if is_said and any(typed(text) for text in texts(event["content"])):
+                yield event["type"], line, time(record.get("timestamp"))
+        return
+    whole = json.loads(path.read_text(encoding="utf-8"))
+    if "history" in whole:
+        every = json.loads((path.parent / "sessions.json").read_text(encoding="utf-8"))
+        at = int(next(one["dateCreated"] for one in every if one["sessionId"] == whole["sessionId"]))
+        for number, item in enumerate((item for item in whole["history"] if item), 1):
+            message = member(item, "message")
+            said = list(texts(message.get("content")))
+            if message.get("role") in ROLES and said and said != ["On it."]:
+                yield message["role"], number, at
+    elif "actions" in whole:
+        for number, action in enumerate((one for one in whole["actions"] if isinstance(one, dict)), 1):
+            if action["actionType"] == "say" and action["output"]["message"].strip():
+                yield "assistant", number, time(action.get("emittedAt"), whole["startTime"])
+    else:
+        names = {"human": "user", "bot": "assistant"}
+        for number, one in enumerate((one for one in whole["chat"] if one), 1):
+            said = re.sub(r"<(identity|EnvironmentContext)>.*?</\1>|## Included Rules.*", "", one["content"], flags=re.S)
+            if one["role"] in names and said.strip() and said != "I will follow these instructions.":
+                yield names[one["role"]], number, whole["metadata"]["startTime"]
+
+
+def zed_text(path):
+    whole = json.loads(path.read_text(encoding="utf-8"))
+    text = whole["text"].encode()
+    sections = [section["range"] for section in whole.get("slash_command_output_sections", [])]
+    begins = sorted((one for one in whole["messages"] if isinstance(one, dict)), key=lambda one: one["start"])
+    ends = [one["start"] for one in begins[1:]] + [len(text)]
+    for number, (one, end) in enumerate(zip(begins, ends), 1):
+        about = one.get("metadata") or member(whole, "message_metadata").get(str(one["id"]), {})
+        own = range(one["start"], end)
+        left = [at for at in own if not any(part["start"] <= at < part["end"] for part in sections)]
+        if about.get("role") in ROLES and typed(bytes(text[at] for at in left).decode()):
+            yield about["role"], number, "-"
+
+
 AGENTS = {
     "amp": ("**/threads/T-*.json", amp),
     "claude_code": ("**/*.jsonl", claude_code),
@@ -378,7 +421,9 @@ AGENTS = {
     "gimli": ("**/sessions/*.jsonl", gimli),
     "goose": ("**/*.jsonl", goose),
     "kiro": ("**/*.jsonl", kiro),
+    "kiro_ide": ("**/[7me9]*[0-9a-z][0-9a-z]", kiro_ide),
     "openclaw": ("**/sessions/**/[A-Z2]*.jsonl*", openclaw),
     "qwen_code": ("**/*.jsonl", qwen_code),
     "vscode_chat": ("**/chatSessions/*.json*", vscode_chat),
+    "zed_text": ("**/*.zed.json", zed_text),
 }

@@ -63,7 +63,7 @@ const LARGE: [&str; 7] =
 
 /// Every one.
 #[rustfmt::skip] // one a line
-pub const ALL: [Parser; 65] = [
+pub const ALL: [Parser; 72] = [
     parser("claude-code", "0f8fad5b-d9cb-469f-a165-70867728950e.jsonl", Kind::Lines, |_, file| transcript("claude-code", file)),
     parser("codex", "rollout-a.jsonl", Kind::Lines, |_, file| transcript("codex", file)),
     parser("codex, packed", "rollout-a.jsonl.zst", Kind::Packed, |_, file| transcript("codex", file)),
@@ -97,6 +97,13 @@ pub const ALL: [Parser; 65] = [
     parser("kiro", "sessions/cli/a.jsonl", Kind::Lines, |_, file| transcript("kiro", file)),
     parser("kiro, the description", "sessions/cli/a.json", Kind::Small, kiro_description),
     parser("kiro, a database", "kiro-cli/data.sqlite3", Kind::Database, |_, file| transcript("kiro", file)),
+    parser("kiro-ide", "sess_a/messages.jsonl", Kind::Lines, |_, file| transcript("kiro-ide", file)),
+    parser("kiro-ide, the description", "sess_a/session.json", Kind::Small, kiro_ide_description),
+    parser("kiro-ide, a session", "kiro.kiroagent/workspace-sessions/YQ/a.json", Kind::Json, |_, file| transcript("kiro-ide", file)),
+    parser("kiro-ide, all sessions", "kiro.kiroagent/workspace-sessions/YQ/sessions.json", Kind::Small, kiro_ide_sessions),
+    parser("kiro-ide, an execution", "kiro.kiroagent/a/b/c", Kind::Json, |_, file| transcript("kiro-ide", file)),
+    parser("kiro-ide, a dialogue", "kiro.kiroagent/a/b.chat", Kind::Json, |_, file| transcript("kiro-ide", file)),
+    parser("zed-text", "conversations/a - 1.zed.json", Kind::Json, |_, file| transcript("zed-text", file)),
     parser("gimli", "sessions/a.jsonl", Kind::Lines, |_, file| transcript("gimli", file)),
     parser("chatgpt", "conversations.json", Kind::Json, |_, file| transcript("chatgpt", file)),
     parser("chatgpt, an archive", "export.zip", Kind::Archive, |_, file| transcript("chatgpt", file)),
@@ -219,6 +226,16 @@ fn continue_sessions(_: &Path, list: &Path) {
 fn kiro_description(_: &Path, description: &Path) {
     let line = r#"{"kind":"Prompt","data":{"content":[{"kind":"text","data":"x"}]}}"#;
     beside("kiro", &description.with_extension("jsonl"), &format!("{line}\n"));
+}
+
+fn kiro_ide_description(_: &Path, description: &Path) {
+    let line = r#"{"id":"a","payload":{"type":"user","content":"x"}}"#;
+    beside("kiro-ide", &description.with_file_name("messages.jsonl"), &format!("{line}\n"));
+}
+
+fn kiro_ide_sessions(_: &Path, list: &Path) {
+    let session = r#"{"sessionId":"a","history":[{"message":{"role":"user","content":"x"}}]}"#;
+    beside("kiro-ide", &list.with_file_name("a.json"), session);
 }
 
 /// Reads a transcript beside the file that says more of it.

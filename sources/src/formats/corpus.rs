@@ -230,7 +230,7 @@ fn another_program_counts_the_same_messages() {
     assert!(counted.status.success(), "{}", String::from_utf8_lossy(&counted.stderr));
     let mut found = String::new();
     let agents = ["amp", "claude-code", "cline", "codex", "continue", "copilot", "cursor", "gemini", "gimli", "goose"];
-    let more = ["kiro", "openclaw", "qwen-code", "vscode-chat"];
+    let more = ["kiro", "kiro-ide", "openclaw", "qwen-code", "vscode-chat", "zed-text"];
     let others = ["chatgpt", "claude-ai", "specstory", "aider"];
     for format in agents.into_iter().chain(more).chain(others).map(|name| super::by_name(name).unwrap()) {
         for path in files(format) {

@@ -14,13 +14,18 @@ const SERVERS: [&str; 4] = [".vscode-server", ".vscode-server-insiders", ".curso
 
 /// The folders of the user, whether they exist or not.
 pub fn user_folders(machine: &Machine) -> impl Iterator<Item = PathBuf> {
+    let own = EDITORS.into_iter().flat_map(|editor| user_folders_of(machine, editor));
+    own.chain(SERVERS.map(|server| machine.home().join(server).join("data/User")))
+}
+
+/// The folders of the user of one editor.
+pub fn user_folders_of(machine: &Machine, editor: &str) -> impl Iterator<Item = PathBuf> {
     let folders = [
         machine.path("XDG_CONFIG_HOME", ".config"),
         machine.home().join("Library/Application Support"),
         machine.path("APPDATA", "AppData/Roaming"),
     ];
-    let own = folders.into_iter().flat_map(|folder| EDITORS.map(|editor| folder.join(editor).join("User")));
-    own.chain(SERVERS.map(|server| machine.home().join(server).join("data/User")))
+    folders.map(|folder| folder.join(editor).join("User")).into_iter()
 }
 
 /// The folder of an address that editors keep, or of a path; `None` if it is on another machine.

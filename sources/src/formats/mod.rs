@@ -22,6 +22,8 @@
 //! | `crush.rs` | Crush |
 //! | `zed.rs` | Zed |
 //! | `kiro.rs` | the CLIs of Kiro and of Amazon Q Developer |
+//! | `kiro_ide.rs` | Kiro's IDE |
+//! | `zed_text.rs` | Zed's text threads |
 //! | `gimli.rs` | plain `message` lines, as Gimli and others write them |
 //! | `chatgpt.rs` | ChatGPT's export |
 //! | `claude_ai.rs` | Claude.ai's export |
@@ -71,6 +73,7 @@ pub mod gimli;
 pub mod goose;
 pub mod jsonl;
 pub mod kiro;
+pub mod kiro_ide;
 mod markdown;
 mod object;
 pub mod openclaw;
@@ -84,6 +87,7 @@ pub mod sqlite;
 mod transcript;
 pub mod vscode_chat;
 pub mod zed;
+pub mod zed_text;
 
 use jiff::tz::TimeZone;
 
@@ -117,6 +121,8 @@ pub fn all() -> &'static [&'static dyn Format] {
         &crush::Crush,
         &zed::Zed,
         &kiro::Kiro,
+        &kiro_ide::KiroIde,
+        &zed_text::ZedText,
     ]
 }
 

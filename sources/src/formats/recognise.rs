@@ -90,6 +90,9 @@ fn of_export(head: &[u8]) -> Option<&'static str> {
         true if has("\"requests\"") && has("\"responderUsername\"") => Some("vscode-chat"),
         true if has("\"say\"") && has("\"ts\"") => Some("cline"),
         true if has("\"updated_at\"") && has("\"origin\"") && has("\"sessionId\"") => Some("cline"),
+        true if has("\"zed\":\"context\"") || has("\"zed\": \"context\"") => Some("zed-text"),
+        // It began as Continue did, and has what the agent does elsewhere.
+        true if has("\"sessionId\"") && has("\"history\"") && has("\"executionId\"") => Some("kiro-ide"),
         true if has("\"sessionId\"") && has("\"workspaceDirectory\"") && has("\"history\"") => Some("continue"),
         true if has("\"messages\"") && has("\"id\":\"T-") || has("\"id\": \"T-") => Some("amp"),
         true if has("\"mapping\"") && has("\"content_type\"") => Some("chatgpt"),
@@ -125,6 +128,10 @@ struct Shape<'a> {
     leaf_uuid: Field<'a>,
     message_id: Field<'a>,
     start_time: Field<'a>,
+    chat_session_id: Field<'a>,
+    execution_id: Field<'a>,
+    actions: Field<'a>,
+    chat: Field<'a>,
     project_hash: Field<'a>,
     #[serde(rename = "working_dir")]
     working_dir: Field<'a>,
@@ -190,6 +197,9 @@ fn of_record(shape: &Shape<'_>, line: &[u8]) -> Option<Guess> {
         None if is_object(&shape.data) && shape.entry.text().is_some_and(|kind| OF_KIRO.contains(&kind)) => {
             ("kiro", true)
         }
+        None if has(&shape.chat_session_id) && has(&shape.actions) => ("kiro-ide", true),
+        None if has(&shape.execution_id) && has(&shape.chat) => ("kiro-ide", true),
+        None if is_object(&shape.payload) && has(&shape.id) => ("kiro-ide", true),
         None if is_object(&shape.v) && memmem::find(line, b"\"requests\"").is_some() => ("vscode-chat", true),
         None if has(&shape.record_type) => ("codex", true),
         None if is_object(&shape.set) || has(&shape.project_hash) || has(&shape.start_time) => ("gemini", true),
