@@ -13,8 +13,8 @@ use crate::sensitive::Sensitive;
 use crate::sync::Message;
 use crate::types::exchange::check_model;
 use crate::types::{
-    Export, Exported, Filter, Imported, MAX_LIMIT, Model, Portable, PortableLink, PortableTombstone, Purge, Purged,
-    Stamps, UlidBytes, Viewer,
+    Export, Exported, Filter, Imported, Model, Portable, PortableLink, PortableTombstone, Purged, Stamps, UlidBytes,
+    Viewer,
 };
 
 impl Engine {
@@ -182,11 +182,8 @@ impl Import<'_> {
     /// # Errors
     /// As [`Engine::purge`].
     pub fn purge(&mut self, progress: &dyn Progress) -> Result<Purged> {
-        let (records, versions) = self.engine.store.records.to_purge()?;
-        let records = records.chunks(MAX_LIMIT).map(|ids| Purge::Ids(ids.to_vec()));
-        let versions = versions.chunks(MAX_LIMIT).map(|versions| Purge::Versions(versions.to_vec()));
         let mut all = Purged { complete: true, ..Purged::default() };
-        for purge in records.chain(versions) {
+        for purge in self.engine.store.records.to_purge()? {
             let purged = self.engine.purge(&purge, &self.viewer, progress)?;
             all.records += purged.records;
             all.versions += purged.versions;

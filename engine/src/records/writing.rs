@@ -110,7 +110,7 @@ impl Records {
     }
 
     /// What is here of what was purged on another machine: records, and earlier versions of records.
-    pub fn to_purge(&self) -> Result<(Vec<RecordId>, Vec<(RecordId, i64)>)> {
+    pub fn to_purge(&self) -> Result<Vec<Purge>> {
         tombstones::to_purge(self)
     }
 

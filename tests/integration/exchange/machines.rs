@@ -62,7 +62,7 @@ fn a_deleted_memory_stays_deleted() {
     run(laptop, &["add", "The cache is on the second disk"]);
     machines.carry(laptop, desktop);
     machines.export(desktop);
-    run(laptop, &["delete", "1", "--yes"]);
+    run(laptop, &["delete", "1"]);
     let output = memorist(laptop, &["import", &machines.file()]).output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
     let said = text(&output.stdout);
@@ -74,7 +74,7 @@ fn a_deleted_memory_stays_deleted() {
     assert_eq!(run(laptop, &["get", "1"])["entries"][0]["content"], "The proxy listens on 8080");
     assert_eq!(run(laptop, &["import", &machines.file()])["deleted"], 0, "it lives on");
 
-    run(laptop, &["delete", "1", "--yes"]);
+    run(laptop, &["delete", "1"]);
     run(desktop, &["update", "1", "--content", "The proxy listens on 9090"]);
     assert_eq!(machines.carry(desktop, laptop)["replaced"], 1, "it was changed after it was deleted");
     assert_eq!(texts(laptop).last().unwrap(), "The proxy listens on 9090");

@@ -9,7 +9,7 @@ use super::versions as history;
 use crate::error::Result;
 use crate::records::rows::{self, select_records};
 use crate::records::transaction::{Authority, SelectExt, Tx};
-use crate::types::{Link, LinkKind, Millis, RecordId, UlidBytes};
+use crate::types::{Link, LinkKind, MAX_LIMIT, Millis, Purge, RecordId, UlidBytes};
 
 /// The tombstone of a memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -188,6 +188,16 @@ pub(super) fn began(tx: &dyn Tx, id: RecordId) -> Result<Millis> {
     Ok(beginnings(tx, id)?.last().map_or(Millis::MIN, |&(_, began)| began))
 }
 
+/// The moment when a record is changed: after its newest version began, also where a clock was set back, so that no two versions of a
+/// memory begin at once.
+pub(super) fn after_newest(tx: &dyn Tx, id: RecordId, now: Millis) -> Result<Millis> {
+    if !tx.keeps_tombstones() {
+        return Ok(now);
+    }
+    let began = began(tx, id)?;
+    Ok(if now < began { began + 1 } else { now })
+}
+
 /// When each version of a record became the newest, by its number.
 pub(super) fn beginnings(tx: &dyn Tx, id: RecordId) -> Result<Vec<(i64, Millis)>> {
     let record = tx.first(select_records!("WHERE r.id = ?1"), &[id.into()], rows::to_record)?;
@@ -206,7 +216,7 @@ fn noted(tx: &dyn Tx, id: RecordId, table: &str) -> Result<Option<(UlidBytes, Op
 
 /// What is here of memories and versions that were purged on another machine: records, there or deleted, and earlier versions of
 /// records by their numbers. A purge of its twin is one of the record.
-pub(crate) fn to_purge(authority: &impl Authority) -> Result<(Vec<RecordId>, Vec<(RecordId, i64)>)> {
+pub(crate) fn to_purge(authority: &impl Authority) -> Result<Vec<Purge>> {
     authority.write(|tx| {
         let purged: Vec<UlidBytes> = tx.all("SELECT ulid FROM tombstones WHERE is_purged = 1", &[], |row| row.get(0))?;
         let mut records = Vec::new();
@@ -234,6 +244,8 @@ pub(crate) fn to_purge(authority: &impl Authority) -> Result<(Vec<RecordId>, Vec
             let all = union::beginnings(record.created_at, history::all_deleted(tx, &record)?);
             numbers.extend(all.into_iter().filter(|(_, began)| purged.contains(began)).map(|(number, _)| (id, number)));
         }
-        Ok((records, numbers))
+        let records = records.chunks(MAX_LIMIT).map(|ids| Purge::Ids(ids.to_vec()));
+        let versions = numbers.chunks(MAX_LIMIT).map(|versions| Purge::Versions(versions.to_vec()));
+        Ok(records.chain(versions).collect())
     })
 }

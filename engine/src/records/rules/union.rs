@@ -91,8 +91,11 @@ fn unite_histories(
                     least = last.began + 1;
                     follows = true;
                 }
+                // Those after one that was moved stay after it.
                 their.began = their.began.max(least);
-                least = least.max(their.began + i64::from(least > Millis::MIN));
+                if least > Millis::MIN {
+                    least = their.began + 1;
+                }
                 is_more = true;
                 all.push(their);
             }
@@ -148,7 +151,7 @@ fn dated(created_at: Millis, history: Vec<Version>, is_ours: bool) -> impl Itera
         };
         let digest = digest(&version);
         let began = match before {
-            Some((.., earlier)) if (began, digest) <= earlier => earlier.0 + 1,
+            Some((.., earlier)) if (began, digest) <= earlier => earlier.0 + i64::from(digest <= earlier.1),
             _ => began,
         };
         let replaced = version.replaced.as_ref().map(|replaced| replaced.at);

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::add::claim_text;
 use super::log::append;
 use super::references::{check_body, references};
-use super::{embeddings, passages, threads, versions};
+use super::{embeddings, passages, threads, tombstones, versions};
 use crate::body::Body;
 use crate::error::{Error, Result};
 use crate::records::log::Change;
@@ -174,7 +174,7 @@ pub(super) fn change(
     after.content_hash = text::to_hex(&content_hash);
     after.version += 1;
     after.updated_at = now;
-    versions::keep(tx, after.id, reason, now)?;
+    versions::keep(tx, after.id, reason, tombstones::after_newest(tx, after.id, now)?)?;
     replace(tx, &after, &content_hash, before)?;
     Ok(after)
 }
