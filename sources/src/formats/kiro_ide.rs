@@ -54,13 +54,13 @@ impl Format for KiroIde {
             return read_object(file, since, |bytes, batch| older::read(file, bytes, batch));
         }
         let mut batch = Batch::default();
-        let mut lines = Lines::<SessionState>::open(file, since)?;
+        let mut lines = Lines::<IdeSession>::open(file, since)?;
         if lines.from_start() {
             *lines.state() = described(file);
         }
         for_each_line(&mut lines, &mut batch, |state, batch, line, bytes| {
             let mut mended = Vec::new();
-            match parse::<Event<'_>>(bytes, &mut mended) {
+            match parse::<IdeEvent<'_>>(bytes, &mut mended) {
                 Some(event) => take(&event, state, batch, line),
                 None => batch.skipped.count(UNREADABLE),
             }
@@ -71,18 +71,18 @@ impl Format for KiroIde {
 
 /// The facts of a session, which its description has.
 #[derive(Default, Serialize, Deserialize)]
-struct SessionState {
+struct IdeSession {
     id: String,
     cwd: Option<String>,
     /// Until the first turn has it.
     title: Option<String>,
 }
 
-/// What the description beside the lines says.
-fn described(file: Foreign<'_>) -> SessionState {
+/// The facts in the description beside the lines.
+fn described(file: Foreign<'_>) -> IdeSession {
     #[derive(Default, Deserialize)]
     #[serde(default, rename_all = "camelCase")]
-    struct Description<'a> {
+    struct IdeDescription<'a> {
         #[serde(borrow)]
         id: Field<'a>,
         title: Field<'a>,
@@ -92,10 +92,10 @@ fn described(file: Foreign<'_>) -> SessionState {
     let path = file.path.with_file_name(DESCRIPTION);
     let bytes = Foreign { path: &path, ..file }.open(MAX_DESCRIPTION).and_then(|mut file| file.read_all());
     let (bytes, mut mended) = (bytes.unwrap_or_default(), Vec::new());
-    let described = parse::<Description<'_>>(&bytes, &mut mended).unwrap_or_default();
+    let described = parse::<IdeDescription<'_>>(&bytes, &mut mended).unwrap_or_default();
     let folders = [&described.workspace_paths, &described.root_paths];
     let of_folder = || file.path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
-    SessionState {
+    IdeSession {
         id: session_name(&described.id).unwrap_or_else(|| label(&of_folder())),
         cwd: folders.iter().find_map(|list| list.elements().first()?.text()).and_then(folder_of),
         title: described.title.text().and_then(|title| trimmed(&label(title))),
@@ -104,7 +104,7 @@ fn described(file: Foreign<'_>) -> SessionState {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Event<'a> {
+struct IdeEvent<'a> {
     #[serde(borrow)]
     id: Field<'a>,
     timestamp: Field<'a>,
@@ -120,7 +120,7 @@ struct EventPayload<'a> {
     operation_type: Field<'a>,
 }
 
-fn take(event: &Event<'_>, state: &mut SessionState, batch: &mut Batch, line: u64) {
+fn take(event: &IdeEvent<'_>, state: &mut IdeSession, batch: &mut Batch, line: u64) {
     let none = EventPayload::default();
     let payload = event.payload.object().unwrap_or(&none);
     let content = payload.content.0.as_deref();

@@ -28,10 +28,10 @@ const LIST: &str = "sessions.json";
 const MAX_LIST: u64 = 8 << 20;
 /// Workspaces among which that of a session is looked for.
 const MAX_WORKSPACES: usize = 10_000;
-/// What stands in a session instead of an answer, and what the first versions had the agent say to their instructions.
+/// The text of a session instead of an answer, and the agent's answers to the instructions of the first versions.
 const PLACEHOLDER: &str = "On it.";
 const TO_INSTRUCTIONS: [&str; 2] = ["I will follow these instructions.", "Understood."];
-/// What the program puts around a prompt.
+/// Marks of what the program puts around a prompt.
 const MARKS: [Marks; 6] = [
     COMMON[0],
     COMMON[1],
@@ -67,13 +67,13 @@ struct Saved<'a> {
     title: Field<'a>,
     workspace_directory: Field<'a>,
     selected_model: Field<'a>,
-    history: Field<'a, Said>,
+    history: Field<'a, RememberedMessage>,
     chat_session_id: Field<'a>,
     execution_id: Field<'a>,
     start_time: Field<'a>,
-    actions: Field<'a, Action>,
+    actions: Field<'a, ExecutionAction>,
     metadata: Field<'a, ChatMetadata<'a>>,
-    chat: Field<'a, Sent>,
+    chat: Field<'a, SentMessage>,
 }
 
 #[derive(Default, Deserialize)]
@@ -113,7 +113,7 @@ fn session(file: Foreign<'_>, saved: Saved<'_>, stem: String, batch: &mut Batch)
         ..WholeSession::default()
     };
     let at = listed.at;
-    let said = objects(saved.history).map(|Said(kept)| KeptMessage { at, model: model.clone(), ..kept });
+    let said = objects(saved.history).map(|RememberedMessage(kept)| KeptMessage { at, model: model.clone(), ..kept });
     whole.push(said, batch);
 }
 
@@ -122,7 +122,7 @@ fn execution(file: Foreign<'_>, saved: Saved<'_>, stem: String, batch: &mut Batc
     let id = session_name(&saved.chat_session_id).unwrap_or_else(|| name.clone());
     let begun = saved.start_time.time();
     let whole = WholeSession { cwd: workspace_of(file.path, &id), id, ..WholeSession::default() };
-    let said = objects(saved.actions).zip(1..).map(|(Action(kept), number)| KeptMessage {
+    let said = objects(saved.actions).zip(1..).map(|(ExecutionAction(kept), number)| KeptMessage {
         id: Some(format!("{name}:{number}")),
         at: kept.at.or(begun),
         ..kept
@@ -135,22 +135,22 @@ fn dialogue(saved: Saved<'_>, stem: String, batch: &mut Batch) {
     let metadata = saved.metadata.object().unwrap_or(&none);
     let id = session_name(&metadata.workflow_id).or_else(|| session_name(&saved.execution_id)).unwrap_or(stem);
     let (at, model) = (metadata.start_time.time(), metadata.model_id.owned().filter(|model| model.len() <= MAX_ID));
-    let said = objects(saved.chat).map(|Sent(kept)| KeptMessage { at, model: model.clone(), ..kept });
+    let said = objects(saved.chat).map(|SentMessage(kept)| KeptMessage { at, model: model.clone(), ..kept });
     WholeSession { id, ..WholeSession::default() }.push(said, batch);
 }
 
-/// What the list of a workspace's sessions says of one.
+/// The facts of a session in the list of its workspace.
 #[derive(Default)]
-struct Listed {
+struct ListedSession {
     title: Option<String>,
     cwd: Option<String>,
     at: Option<i64>,
 }
 
-fn listed(file: Foreign<'_>, id: &str) -> Listed {
+fn listed(file: Foreign<'_>, id: &str) -> ListedSession {
     #[derive(Default, Deserialize)]
     #[serde(default, rename_all = "camelCase")]
-    struct Listing<'a> {
+    struct WorkspaceListing<'a> {
         #[serde(borrow)]
         session_id: Field<'a>,
         title: Field<'a>,
@@ -160,9 +160,11 @@ fn listed(file: Foreign<'_>, id: &str) -> Listed {
     let path = file.path.with_file_name(LIST);
     let bytes = Foreign { path: &path, ..file }.open(MAX_LIST).and_then(|mut file| file.read_all());
     let (bytes, mut mended) = (bytes.unwrap_or_default(), Vec::new());
-    let list = parse::<Field<'_, Listing<'_>>>(&bytes, &mut mended).unwrap_or_default();
-    let Some(one) = objects(list).find(|one| one.session_id.text() == Some(id)) else { return Listed::default() };
-    Listed {
+    let list = parse::<Field<'_, WorkspaceListing<'_>>>(&bytes, &mut mended).unwrap_or_default();
+    let Some(one) = objects(list).find(|one| one.session_id.text() == Some(id)) else {
+        return ListedSession::default();
+    };
+    ListedSession {
         title: one.title.text().and_then(|title| trimmed(&label(title))),
         cwd: one.workspace_directory.text().and_then(folder_of),
         // Milliseconds as a text, or a date.
@@ -187,9 +189,9 @@ fn workspace_of(path: &Path, session: &str) -> Option<String> {
 }
 
 /// A message of a session.
-struct Said(KeptMessage);
+struct RememberedMessage(KeptMessage);
 
-impl<'de> Deserialize<'de> for Said {
+impl<'de> Deserialize<'de> for RememberedMessage {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Default, Deserialize)]
         #[serde(default)]
@@ -217,30 +219,30 @@ impl<'de> Deserialize<'de> for Said {
             Some("tool") => kept.skipped.count("tool output"),
             _ => kept.skipped.count("unknown role"),
         }
-        Ok(Said(kept))
+        Ok(RememberedMessage(kept))
     }
 }
 
 /// A step of an execution.
-struct Action(KeptMessage);
+struct ExecutionAction(KeptMessage);
 
-impl<'de> Deserialize<'de> for Action {
+impl<'de> Deserialize<'de> for ExecutionAction {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Default, Deserialize)]
         #[serde(default, rename_all = "camelCase")]
-        struct Step<'a> {
+        struct ExecutionStep<'a> {
             #[serde(borrow)]
             action_type: Field<'a>,
             emitted_at: Field<'a>,
-            output: Field<'a, StepOutput<'a>>,
+            output: Field<'a, ExecutionOutput<'a>>,
         }
         #[derive(Default, Deserialize)]
         #[serde(default)]
-        struct StepOutput<'a> {
+        struct ExecutionOutput<'a> {
             #[serde(borrow)]
             message: Field<'a>,
         }
-        let step = Step::deserialize(deserializer)?;
+        let step = ExecutionStep::deserialize(deserializer)?;
         let mut kept = KeptMessage { at: step.emitted_at.time(), ..KeptMessage::default() };
         match step.action_type.text() {
             Some("say") => {
@@ -250,14 +252,14 @@ impl<'de> Deserialize<'de> for Action {
             Some("displayError") => kept.skipped.count("notice"),
             _ => kept.skipped.count("tool call"),
         }
-        Ok(Action(kept))
+        Ok(ExecutionAction(kept))
     }
 }
 
 /// A message of a dialogue, as it was sent to the model.
-struct Sent(KeptMessage);
+struct SentMessage(KeptMessage);
 
-impl<'de> Deserialize<'de> for Sent {
+impl<'de> Deserialize<'de> for SentMessage {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Default, Deserialize)]
         #[serde(default)]
@@ -278,7 +280,7 @@ impl<'de> Deserialize<'de> for Sent {
             Some("tool") => kept.skipped.count("tool output"),
             _ => kept.skipped.count("unknown role"),
         }
-        Ok(Sent(kept))
+        Ok(SentMessage(kept))
     }
 }
 

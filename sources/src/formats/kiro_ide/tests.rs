@@ -39,7 +39,7 @@ fn sessions_are_known_by_their_path() {
     assert_eq!(corpus::transcripts(&KiroIde, &machine, &paths), sessions);
 }
 
-/// What the agent did for a session is of the project of that session.
+/// An execution names no folder: its session does.
 #[test]
 fn an_execution_is_in_the_folder_of_its_session() {
     let folders: Vec<_> = corpus::files(&KiroIde)
