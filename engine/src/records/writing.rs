@@ -109,7 +109,7 @@ impl Records {
         import::import_links(self, links, viewer, aliases, now)
     }
 
-    /// What is here of what was purged on another machine: records, and earlier versions of records.
+    /// Purges that other machines have made and this store has not: of records, and of earlier versions.
     pub fn to_purge(&self) -> Result<Vec<Purge>> {
         tombstones::to_purge(self)
     }

@@ -214,7 +214,7 @@ fn noted(tx: &dyn Tx, id: RecordId, table: &str) -> Result<Option<(UlidBytes, Op
     tx.first(&sql, &[id.into()], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// What is here of memories and versions that were purged on another machine: records, there or deleted, and earlier versions of
+/// The purges that other machines have made and this store has not: records, there or deleted, and earlier versions of
 /// records by their numbers. A purge of its twin is one of the record.
 pub(crate) fn to_purge(authority: &impl Authority) -> Result<Vec<Purge>> {
     authority.write(|tx| {

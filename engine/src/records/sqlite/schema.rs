@@ -651,7 +651,7 @@ const ELEVENTH: &str = concat!(
     " IS NOT NULL;"
 );
 
-/// What is gone, for other machines of its owner. What is in the trash was deleted.
+/// Tombstones, for other machines of the owner. Each memory in the trash was deleted.
 const TWELFTH: &str = r"
 CREATE TABLE tombstones (
     ulid BLOB PRIMARY KEY CHECK (length(ulid) = 16),

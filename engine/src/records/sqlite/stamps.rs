@@ -23,7 +23,7 @@ use crate::types::{
 
 /// The columns that a version has in every store, but for its body.
 const FIELDS: &str = "kind, importance, confidence, content_hash, source, tags, context, valid_from, valid_to";
-/// What belongs to the memories of one person's machines.
+/// The condition of memories that other machines of the person have, too.
 const CARRIED: &str = "r.origin IS NULL";
 
 impl Snapshot {
@@ -37,7 +37,7 @@ impl Snapshot {
         self.each_row(&sql, params_from_iter(values), |row| {
             let ulid: UlidBytes = row.get(1)?;
             ulids.insert(row.get(0)?, ulid);
-            let mut hash = Hash::of("newest");
+            let mut hash = StateHash::of("newest");
             hash.column(row, 2)?;
             self.add_version(&mut hash, row, 3, now)?;
             add(&mut states, ulid, hash);
@@ -46,14 +46,14 @@ impl Snapshot {
         let sql = format!("SELECT record_id, body, {FIELDS} FROM versions");
         self.each_row(&sql, [], |row| {
             let Some(&ulid) = ulids.get(&row.get(0)?) else { return Ok(()) };
-            let mut hash = Hash::of("version");
+            let mut hash = StateHash::of("version");
             self.add_version(&mut hash, row, 1, now)?;
             add(&mut states, ulid, hash);
             Ok(())
         })?;
         self.each_row("SELECT from_id, to_id, kind, created_at FROM links", [], |row| {
             let (Some(&from), Some(&to)) = (ulids.get(&row.get(0)?), ulids.get(&row.get(1)?)) else { return Ok(()) };
-            let mut hash = Hash::of("link");
+            let mut hash = StateHash::of("link");
             hash.bytes(&from);
             hash.bytes(&to);
             hash.column(row, 2)?;
@@ -64,7 +64,7 @@ impl Snapshot {
         })?;
         let known = self.tombstones(filter, None)?;
         for tombstone in &known {
-            let mut hash = Hash::of("tombstone");
+            let mut hash = StateHash::of("tombstone");
             hash.bytes(
                 format!(
                     "{:?} {} {:?} {:?}",
@@ -76,7 +76,7 @@ impl Snapshot {
         }
         let gone: BTreeSet<UlidBytes> = states.keys().copied().collect();
         for link in self.link_tombstones(&gone, None)? {
-            let mut hash = Hash::of("removed");
+            let mut hash = StateHash::of("removed");
             hash.bytes(format!("{} {} {} {}", link.from, link.kind, link.to, link.removed_at).as_bytes());
             for end in [&link.from, &link.to] {
                 add(&mut states, parse(end)?, hash.clone());
@@ -85,7 +85,7 @@ impl Snapshot {
         Ok(states)
     }
 
-    fn add_version(&self, hash: &mut Hash, row: &Row<'_>, from: usize, now: Millis) -> Result<()> {
+    fn add_version(&self, hash: &mut StateHash, row: &Row<'_>, from: usize, now: Millis) -> Result<()> {
         for column in from + 1..from + 10 {
             hash.column(row, column)?;
         }
@@ -218,18 +218,18 @@ fn parse(ulid: &str) -> Result<UlidBytes> {
 }
 
 /// Parts of a state add up, so that their order does not matter.
-fn add(states: &mut BTreeMap<UlidBytes, u64>, ulid: UlidBytes, part: Hash) {
+fn add(states: &mut BTreeMap<UlidBytes, u64>, ulid: UlidBytes, part: StateHash) {
     let state = states.entry(ulid).or_default();
     *state = state.wrapping_add(part.finish());
 }
 
 /// A hash of fields, each with its type and length.
 #[derive(Clone)]
-struct Hash(Sha256);
+struct StateHash(Sha256);
 
-impl Hash {
+impl StateHash {
     fn of(part: &str) -> Self {
-        let mut hash = Hash(Sha256::new());
+        let mut hash = StateHash(Sha256::new());
         hash.bytes(part.as_bytes());
         hash
     }

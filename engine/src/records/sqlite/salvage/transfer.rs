@@ -347,7 +347,7 @@ impl Transfer<'_> {
         Ok(())
     }
 
-    /// What other machines must not bring back.
+    /// Tombstones: other machines must not bring back what they stand for.
     fn tombstones(&self, trees: &mut Trees<'_>, roots: &Roots) -> Result<()> {
         for (table, width) in [("tombstones", 5), ("version_tombstones", 2), ("link_tombstones", 4)] {
             let mut rows = Vec::new();

@@ -20,7 +20,7 @@ const STORES: usize = 3;
 /// Histories that are tried: `MEMORIST_HISTORIES` sets another number.
 const HISTORIES: u32 = 60;
 
-/// What somebody does in one store. Numbers choose among what is there.
+/// An act in one store. Numbers choose among what is there.
 #[derive(Debug, Clone)]
 enum Act {
     Save(Text),
@@ -91,7 +91,7 @@ impl Machine {
         self.store.view().stamps(&Filter::default(), self.clock).unwrap()
     }
 
-    /// What it sends to a machine with these stamps.
+    /// Lines for a machine with these stamps.
     fn lines_for(&self, theirs: &Stamps) -> Vec<Exported> {
         let ours = self.stamps();
         let wanted: BTreeSet<UlidBytes> =
