@@ -67,11 +67,10 @@ fn a_deleted_memory_stays_deleted() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     let said = text(&output.stdout);
     assert!(said.contains("1 left out, for they were deleted here; --restore-deleted brings them back"), "{said}");
-    assert_eq!(run(laptop, &["stats"])["total"], 1);
 
     let back = run(laptop, &["import", &machines.file(), "--restore-deleted"]);
     assert_eq!((&back["replaced"], &back["deleted"]), (&json!(1), &json!(0)), "{back}");
-    assert_eq!(run(laptop, &["get", "1"])["entries"][0]["content"], "The proxy listens on 8080");
+    assert_eq!(texts(laptop).last().unwrap(), "The proxy listens on 8080");
     assert_eq!(run(laptop, &["import", &machines.file()])["deleted"], 0, "it lives on");
 
     run(laptop, &["delete", "1"]);
