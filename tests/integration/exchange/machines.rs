@@ -75,7 +75,7 @@ fn a_deleted_memory_stays_deleted() {
 
     run(laptop, &["delete", "1"]);
     run(desktop, &["update", "1", "--content", "The proxy listens on 9090"]);
-    assert_eq!(machines.carry(desktop, laptop)["replaced"], 1, "it was changed after it was deleted");
+    assert_eq!(machines.carry(desktop, laptop)["united"], 1, "it was changed after it was deleted");
     assert_eq!(texts(laptop).last().unwrap(), "The proxy listens on 9090");
     run(laptop, &["purge", "2", "--yes"]);
     assert_eq!(run(laptop, &["import", &machines.file()])["deleted"], 1, "also what was purged");
