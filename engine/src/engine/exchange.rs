@@ -13,8 +13,8 @@ use crate::sensitive::Sensitive;
 use crate::sync::Message;
 use crate::types::exchange::check_model;
 use crate::types::{
-    Export, Exported, Filter, Imported, Model, Portable, PortableLink, PortableTombstone, Purged, Stamps, UlidBytes,
-    Viewer,
+    Carried, Export, Exported, Filter, Imported, Model, Portable, PortableLink, PortableTombstone, Purged, Stamps,
+    UlidBytes, Viewer,
 };
 
 impl Engine {
@@ -54,7 +54,7 @@ impl Engine {
         wanted: &BTreeSet<UlidBytes>,
         filter: &Filter,
         embeddings: bool,
-        visit: impl FnMut(Exported) -> Result<(), E>,
+        visit: impl FnMut(Carried) -> Result<(), E>,
     ) -> Result<(), E> {
         filter.validate()?;
         let snapshot = self.store.records.snapshot()?;

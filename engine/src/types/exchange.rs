@@ -53,8 +53,15 @@ pub enum Exported {
     Record(Box<Portable>),
     /// A link between two memories that were exported.
     Link(PortableLink),
-    /// A tombstone; for another machine of the same person alone.
+}
+
+/// A piece of what one machine of a person sends to another, in order: tombstones, then the pieces of an export.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Carried {
+    /// A tombstone.
     Tombstone(PortableTombstone),
+    /// A memory, a link, or the model.
+    Exported(Exported),
 }
 
 /// The bytes of a ULID.

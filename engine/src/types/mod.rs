@@ -77,8 +77,8 @@ pub use cleanup::{Duplicates, DuplicatesPage};
 pub use digest::{ByImportance, Digest, DigestQuery};
 pub use embedding::{embedding_bytes, embedding_of, of_length_one};
 pub use exchange::{
-    AccessKind, Accessed, Earlier, Export, Exported, Imported, LinkTombstone, MemoryTombstone, Portable, PortableLink,
-    PortablePassage, PortableTombstone, Stamps, UlidBytes, moved_ulid,
+    AccessKind, Accessed, Carried, Earlier, Export, Exported, Imported, LinkTombstone, MemoryTombstone, Portable,
+    PortableLink, PortablePassage, PortableTombstone, Stamps, UlidBytes, moved_ulid,
 };
 pub use filter::Filter;
 pub use job::{AboutJob, BatchJob, JobEnd};

@@ -46,7 +46,7 @@ pub fn write_lines(
                 progress.advance(1);
             }
             Exported::Link(_) => written.links += 1,
-            Exported::Model(_) | Exported::Tombstone(_) => {}
+            Exported::Model(_) => {}
         }
         write(&exported.into())
     })?;

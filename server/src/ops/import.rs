@@ -6,9 +6,7 @@ use std::io::BufRead;
 use std::path::Path;
 
 use memorist_engine::progress::Progress;
-use memorist_engine::types::{
-    Imported, Link, LinkKind, NewRecord, Portable, PortableLink, PortableTombstone, RecordId, Scope, Viewer,
-};
+use memorist_engine::types::{Imported, Link, LinkKind, NewRecord, Portable, PortableLink, RecordId, Scope, Viewer};
 use memorist_engine::{Engine, Error, Import};
 
 use crate::exit::{Failure, Kind};
@@ -88,7 +86,6 @@ pub fn read_lines(
 struct Batch {
     records: Vec<(u64, Portable)>,
     links: Vec<(u64, PortableLink)>,
-    tombstones: Vec<(u64, PortableTombstone)>,
     added: Vec<(u64, NewRecord, Part)>,
 }
 
@@ -103,7 +100,7 @@ enum Part {
 
 impl Batch {
     fn len(&self) -> usize {
-        self.records.len() + self.links.len() + self.tombstones.len() + self.added.len()
+        self.records.len() + self.links.len() + self.added.len()
     }
 }
 
@@ -144,10 +141,6 @@ impl Batches<'_> {
                 self.save_unless(|batch| &batch.links)?;
                 self.batch.links.push((number, link));
             }
-            Ok(Line::Tombstone(tombstone)) => {
-                self.save_unless(|batch| &batch.tombstones)?;
-                self.batch.tombstones.push((number, tombstone));
-            }
             Ok(Line::New(record)) => self.add(number, *record, Part::None)?,
             Ok(Line::Entity(entity)) => {
                 for record in entity.records(&self.own_scope()) {
@@ -182,16 +175,7 @@ impl Batches<'_> {
     }
 
     fn save(&mut self) -> Result<(), Failure> {
-        let Batch { records, links, tombstones, added } = std::mem::take(&mut self.batch);
-        if !tombstones.is_empty() {
-            let (numbers, tombstones): (Vec<_>, Vec<_>) = tombstones.into_iter().unzip();
-            for (number, outcome) in numbers.into_iter().zip(self.import.tombstones(&tombstones)?) {
-                match outcome {
-                    Ok(outcome) => self.result.deleted += i64::from(outcome == Imported::Deleted),
-                    Err(error) => self.result.refuse(number, error.worded()),
-                }
-            }
-        }
+        let Batch { records, links, added } = std::mem::take(&mut self.batch);
         if !records.is_empty() {
             self.save_records(records)?;
         }

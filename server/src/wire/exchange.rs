@@ -30,13 +30,6 @@
 //! {"type":"link","from":"01J…","linkType":"related","to":"01J…","createdAt":1767225600000}
 //! ```
 //!
-//! Between the machines of one person also what is gone, before the memories (`memorist sync-with`); an export has none of these:
-//!
-//! ```json
-//! {"type":"tombstone","ulid":"01J…","project":"…","deletedAt":1767225600000,"purged":true,"into":"01H…","purgedVersions":[…]}
-//! {"type":"linkTombstone","from":"01J…","linkType":"related","to":"01J…","removedAt":1767225600000}
-//! ```
-//!
 //! Equal stores export equal bytes. Expired memories, and links and references to them, are omitted.
 //!
 //! # What is imported
@@ -50,12 +43,12 @@
 //! A line without `type` is a memory with the parameters of `memory_add`, except for links. Lines of the types `entity` and `relation`
 //! are those of the reference memory server: see `knowledge_graph.rs`.
 
-use memorist_engine::types::{Model, NewRecord, Portable, PortableLink, PortableTombstone};
+use memorist_engine::types::{Model, NewRecord, Portable, PortableLink};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Map, Value};
 
-use super::exchange_lines::{FORMAT, HeaderLine, LinkLine, LinkTombstoneLine, RecordLine, TombstoneLine, Type};
+use super::exchange_lines::{FORMAT, HeaderLine, LinkLine, RecordLine, Type};
 use super::knowledge_graph::{Entity, Relation};
 use super::params::AddParams;
 use super::values::Int;
@@ -71,8 +64,6 @@ pub enum Line {
     Record(Box<Portable>),
     /// A link between two of them.
     Link(PortableLink),
-    /// A tombstone of another machine.
-    Tombstone(PortableTombstone),
     /// A memory with the parameters of `memory_add`.
     New(Box<NewRecord>),
     /// An entity and its observations.
@@ -126,10 +117,6 @@ pub fn read(line: &str, defaults: &Defaults) -> Result<Line, Unread> {
             fields::<RecordLine>(line).map(|line| Line::Record(Box::new(line.into()))).map_err(refuse)
         }
         Some(Type::Link) => fields::<LinkLine>(line).map(|line| Line::Link(line.into())).map_err(refuse),
-        Some(Type::Tombstone) => fields::<TombstoneLine>(line).map(|line| Line::Tombstone(line.into())).map_err(refuse),
-        Some(Type::LinkTombstone) => {
-            fields::<LinkTombstoneLine>(line).map(|line| Line::Tombstone(line.into())).map_err(refuse)
-        }
         Some(Type::Entity) => fields(line).map(Line::Entity).map_err(refuse),
         Some(Type::Relation) => fields(line).map(Line::Relation).map_err(refuse),
     }

@@ -1,8 +1,8 @@
 //! The lines of an export, field by field: documented in `exchange.rs`.
 
 use memorist_engine::types::{
-    AccessKind, Accessed, Earlier, Exported, Kind, LinkKind, LinkTombstone, MemoryTombstone, Millis, Model, NewRecord,
-    Place, Portable, PortableLink, PortablePassage, PortableTombstone, Replaced, Scope, Span,
+    AccessKind, Accessed, Earlier, Exported, Kind, LinkKind, Millis, Model, NewRecord, Place, Portable, PortableLink,
+    PortablePassage, Replaced, Scope, Span,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,9 +20,6 @@ pub enum Type {
     Memorist,
     Record,
     Link,
-    Tombstone,
-    #[serde(rename = "linkTombstone")]
-    LinkTombstone,
     Entity,
     Relation,
 }
@@ -35,10 +32,6 @@ pub enum ExportLine {
     Record(Box<RecordLine>),
     /// A link.
     Link(LinkLine),
-    /// A memory that is gone.
-    Tombstone(TombstoneLine),
-    /// A link that is gone.
-    LinkTombstone(LinkTombstoneLine),
     /// The first line.
     Header(HeaderLine),
 }
@@ -56,8 +49,6 @@ impl From<Exported> for ExportLine {
             Exported::Model(model) => ExportLine::header(Some(model)),
             Exported::Record(portable) => ExportLine::Record(Box::new((*portable).into())),
             Exported::Link(link) => ExportLine::Link(link.into()),
-            Exported::Tombstone(PortableTombstone::Memory(gone)) => ExportLine::Tombstone(gone.into()),
-            Exported::Tombstone(PortableTombstone::Link(gone)) => ExportLine::LinkTombstone(gone.into()),
         }
     }
 }
@@ -367,77 +358,5 @@ impl From<PortableLink> for LinkLine {
 impl From<LinkLine> for PortableLink {
     fn from(line: LinkLine) -> Self {
         PortableLink { from: line.from, kind: line.link_type, to: line.to, created_at: line.created_at.0 }
-    }
-}
-
-/// A memory that is gone: between the machines of one person.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct TombstoneLine {
-    r#type: Type,
-    ulid: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    project: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    agent: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    deleted_at: Option<When>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    purged: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    into: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    purged_versions: Vec<When>,
-}
-
-impl From<MemoryTombstone> for TombstoneLine {
-    fn from(gone: MemoryTombstone) -> Self {
-        TombstoneLine {
-            r#type: Type::Tombstone,
-            ulid: gone.ulid,
-            project: gone.scope.project,
-            agent: gone.scope.agent,
-            deleted_at: gone.deleted_at.map(When),
-            purged: gone.is_purged,
-            into: gone.into,
-            purged_versions: gone.purged_versions.into_iter().map(When).collect(),
-        }
-    }
-}
-
-impl From<TombstoneLine> for PortableTombstone {
-    fn from(line: TombstoneLine) -> Self {
-        PortableTombstone::Memory(MemoryTombstone {
-            ulid: line.ulid,
-            scope: Scope { agent: line.agent, project: line.project },
-            deleted_at: line.deleted_at.map(|When(at)| at),
-            is_purged: line.purged,
-            into: line.into,
-            purged_versions: line.purged_versions.into_iter().map(|When(at)| at).collect(),
-        })
-    }
-}
-
-/// A link that is gone: between the machines of one person.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct LinkTombstoneLine {
-    r#type: Type,
-    from: String,
-    link_type: LinkKind,
-    to: String,
-    removed_at: When,
-}
-
-impl From<LinkTombstone> for LinkTombstoneLine {
-    fn from(LinkTombstone { from, kind, to, removed_at }: LinkTombstone) -> Self {
-        LinkTombstoneLine { r#type: Type::LinkTombstone, from, link_type: kind, to, removed_at: When(removed_at) }
-    }
-}
-
-impl From<LinkTombstoneLine> for PortableTombstone {
-    fn from(line: LinkTombstoneLine) -> Self {
-        let LinkTombstoneLine { from, link_type: kind, to, removed_at: When(removed_at), .. } = line;
-        PortableTombstone::Link(LinkTombstone { from, kind, to, removed_at })
     }
 }

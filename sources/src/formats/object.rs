@@ -1,4 +1,4 @@
-//! Transcripts that are one JSON value, which their program writes anew whenever somebody says something.
+//! Transcripts that are one JSON value. The program rewrites the file with each message.
 //!
 //! Such a file is read as a whole whenever it has changed. The place of a turn is the number of its message.
 

@@ -67,32 +67,23 @@ pub(crate) fn purge_ids(
     viewer: &Viewer,
     progress: &dyn Progress,
 ) -> Result<Removed> {
-    let mut removed = Removed::nothing(PurgePatterns::default());
-    let mut texts = BTreeSet::new();
-    for ids in ids.chunks(STEP) {
-        step(authority, &mut removed, |tx, patterns| {
-            let mut step = Step::default();
-            for &id in ids {
-                if may_change(tx, id, viewer)? {
-                    add_texts(tx, id, patterns, &mut texts)?;
-                    add_beginnings(tx, id, &mut step)?;
-                    origins::forget(tx, id)?;
-                    searches::forget(tx, id)?;
-                    tombstones::purge(tx, id, "records")?;
-                    step.records += u64::from(remove(tx, id)?);
-                } else if may_change_in_trash(tx, id, viewer)? {
-                    add_texts(tx, id, patterns, &mut texts)?;
-                    add_beginnings(tx, id, &mut step)?;
-                    searches::forget(tx, id)?;
-                    tombstones::purge(tx, id, "trash")?;
-                    step.records += u64::from(trash::forget(tx, id)?);
-                }
-            }
-            Ok(step)
-        })?;
-        cancel_point(progress)?;
-    }
-    Ok(Removed { texts, ..removed })
+    purge_each(authority, ids, progress, |tx, &id, found, step| {
+        if may_change(tx, id, viewer)? {
+            add_texts(tx, id, found)?;
+            add_beginnings(tx, id, step)?;
+            origins::forget(tx, id)?;
+            searches::forget(tx, id)?;
+            tombstones::purge(tx, id, "records")?;
+            step.records += u64::from(remove(tx, id)?);
+        } else if may_change_in_trash(tx, id, viewer)? {
+            add_texts(tx, id, found)?;
+            add_beginnings(tx, id, step)?;
+            searches::forget(tx, id)?;
+            tombstones::purge(tx, id, "trash")?;
+            step.records += u64::from(trash::forget(tx, id)?);
+        }
+        Ok(())
+    })
 }
 
 /// Removes these versions, of records that `viewer` sees.
@@ -102,18 +93,57 @@ pub(crate) fn purge_versions(
     viewer: &Viewer,
     progress: &dyn Progress,
 ) -> Result<Removed> {
+    purge_each(authority, versions, progress, |tx, &(id, number), found, step| {
+        if may_change(tx, id, viewer)? {
+            let sql = concat!(
+                "SELECT ",
+                text_columns!(versions),
+                ", reason, version, embedding_hash FROM versions WHERE record_id = ?1 AND version = ?2"
+            );
+            let version = tx.first(sql, &[id.into(), number.into()], |row| {
+                found.add(&RowTexts::of(row)?);
+                step.beginnings.extend(RowTexts::of(row)?.content.map(beginning));
+                row.get(10)
+            })?;
+            drop_versions(tx, id, version.map(|hash| (number, hash)).as_slice(), step)
+        } else if may_change_in_trash(tx, id, viewer)? {
+            remove_deleted_version(tx, (id, number), found, step)
+        } else {
+            Ok(())
+        }
+    })
+}
+
+/// Texts of what is removed by its number.
+struct Found<'a> {
+    patterns: &'a mut PurgePatterns,
+    /// Texts that a logged query may have as a whole.
+    texts: &'a mut BTreeSet<String>,
+}
+
+impl Found<'_> {
+    /// Adds the texts that only this row is likely to have. Labels are left out: other records share them, so they would be found.
+    fn add(&mut self, row: &RowTexts<'_>) {
+        let RowTexts { content, context, body, provenance, .. } = *row;
+        [content, context, body, provenance].into_iter().flatten().for_each(|text| self.patterns.add(text));
+        let short = [content, context].into_iter().flatten().filter(|text| text.len() <= MAX_LOGGED_BYTES);
+        self.texts.extend(short.map(|text| text.trim().to_owned()));
+    }
+}
+
+/// Removes each of these, so many in one transaction that other writers hardly wait.
+fn purge_each<T>(
+    authority: &impl Authority,
+    all: &[T],
+    progress: &dyn Progress,
+    remove: impl Fn(&dyn Tx, &T, &mut Found<'_>, &mut Step) -> Result<()>,
+) -> Result<Removed> {
     let mut removed = Removed::nothing(PurgePatterns::default());
     let mut texts = BTreeSet::new();
-    for chunk in versions.chunks(STEP) {
+    for some in all.chunks(STEP) {
         step(authority, &mut removed, |tx, patterns| {
-            let mut step = Step::default();
-            for &(id, number) in chunk {
-                if may_change(tx, id, viewer)? {
-                    remove_version(tx, (id, number), patterns, &mut texts, &mut step)?;
-                } else if may_change_in_trash(tx, id, viewer)? {
-                    remove_deleted_version(tx, (id, number), patterns, &mut texts, &mut step)?;
-                }
-            }
+            let (mut step, mut found) = (Step::default(), Found { patterns, texts: &mut texts });
+            some.iter().try_for_each(|one| remove(tx, one, &mut found, &mut step))?;
             Ok(step)
         })?;
         cancel_point(progress)?;
@@ -121,48 +151,43 @@ pub(crate) fn purge_versions(
     Ok(Removed { texts, ..removed })
 }
 
-/// Removes an earlier version, if there is one.
-fn remove_version(
-    tx: &dyn Tx,
-    (id, number): (RecordId, i64),
-    patterns: &mut PurgePatterns,
-    texts: &mut BTreeSet<String>,
-    step: &mut Step,
-) -> Result<()> {
-    let sql = concat!("SELECT ", text_columns!(versions), " FROM versions WHERE record_id = ?1 AND version = ?2");
-    let key = [id.into(), number.into()];
-    let found = tx.first(sql, &key, |row| {
-        add_row(&RowTexts::of(row)?, patterns, texts);
-        Ok(())
-    })?;
-    let sql = "SELECT content, embedding_hash FROM versions WHERE record_id = ?1 AND version = ?2";
-    let known = tx.first(sql, &key, |row| Ok((beginning(row.get(0)?), row.get::<Hash>(1)?)))?;
-    let (Some(()), Some((beginning, hash))) = (found, known) else { return Ok(()) };
-    tombstones::purge_versions(tx, id, &[number])?;
-    tx.execute("DELETE FROM versions WHERE record_id = ?1 AND version = ?2", &key)?;
-    embeddings::remove_unused(tx, &hash)?;
-    versions::mark_incomplete(tx, id)?;
-    step.beginnings.insert(beginning);
-    step.versions += 1;
-    Ok(())
+/// Removes earlier versions of a record, by their numbers and the hashes of their embeddings.
+fn drop_versions(tx: &dyn Tx, id: RecordId, versions: &[(i64, Hash)], step: &mut Step) -> Result<()> {
+    if versions.is_empty() {
+        return Ok(());
+    }
+    let numbers: Vec<i64> = versions.iter().map(|(number, _)| *number).collect();
+    tombstones::purge_versions(tx, id, &numbers)?;
+    for (number, hash) in versions {
+        let sql = "DELETE FROM versions WHERE record_id = ?1 AND version = ?2";
+        tx.execute(sql, &[id.into(), (*number).into()])?;
+        embeddings::remove_unused(tx, hash)?;
+    }
+    step.versions += versions.len() as u64;
+    versions::mark_incomplete(tx, id)
 }
 
 /// Removes a version of a deleted record, which goes as a whole if that is its newest. It stays deleted, and is not purged.
 fn remove_deleted_version(
     tx: &dyn Tx,
     (id, number): (RecordId, i64),
-    patterns: &mut PurgePatterns,
-    texts: &mut BTreeSet<String>,
+    found: &mut Found<'_>,
     step: &mut Step,
 ) -> Result<()> {
-    add_texts(tx, id, patterns, texts)?;
-    add_beginnings(tx, id, step)?;
-    let sql = "SELECT 1 FROM trash WHERE id = ?1 AND version = ?2";
-    if tx.exists(sql, &[id.into(), number.into()])? {
+    let key = [id.into(), number.into()];
+    if tx.exists("SELECT 1 FROM trash WHERE id = ?1 AND version = ?2", &key)? {
+        add_texts(tx, id, found)?;
+        add_beginnings(tx, id, step)?;
         trash::forget(tx, id)?;
     } else {
-        let sql = "DELETE FROM trash_versions WHERE record_id = ?1 AND version = ?2";
-        tx.execute(sql, &[id.into(), number.into()])?;
+        let sql =
+            concat!("SELECT ", text_columns!(versions), " FROM trash_versions WHERE record_id = ?1 AND version = ?2");
+        tx.first(sql, &key, |row| {
+            found.add(&RowTexts::of(row)?);
+            step.beginnings.extend(RowTexts::of(row)?.content.map(beginning));
+            Ok(())
+        })?;
+        tx.execute("DELETE FROM trash_versions WHERE record_id = ?1 AND version = ?2", &key)?;
     }
     step.versions += 1;
     Ok(())
@@ -388,18 +413,7 @@ fn remove_versions(
         }
         Ok(ControlFlow::Continue(()))
     })?;
-    let numbers: Vec<i64> = having.iter().map(|(number, _)| *number).collect();
-    tombstones::purge_versions(tx, id, &numbers)?;
-    for (version, hash) in &having {
-        let sql = "DELETE FROM versions WHERE record_id = ?1 AND version = ?2";
-        tx.execute(sql, &[id.into(), (*version).into()])?;
-        embeddings::remove_unused(tx, hash)?;
-    }
-    if !having.is_empty() {
-        versions::mark_incomplete(tx, id)?;
-    }
-    step.versions += having.len() as u64;
-    Ok(())
+    drop_versions(tx, id, &having, step)
 }
 
 /// Adds how the contents of a record that goes begin, now and in its versions.
@@ -416,9 +430,8 @@ fn beginning(content: &str) -> String {
     one_line(content, Purged::BEGINNING)
 }
 
-/// Adds what only this record and its versions are likely to have. Labels are left out: other records share them, so they
-/// would be found. Adds to `texts` what a logged query may have as a whole.
-fn add_texts(db: &dyn Select, id: RecordId, patterns: &mut PurgePatterns, texts: &mut BTreeSet<String>) -> Result<()> {
+/// Adds the texts of a record and its versions, there or deleted.
+fn add_texts(db: &dyn Select, id: RecordId, found: &mut Found<'_>) -> Result<()> {
     let sql = concat!(
         "SELECT ",
         text_columns!(),
@@ -431,16 +444,9 @@ fn add_texts(db: &dyn Select, id: RecordId, patterns: &mut PurgePatterns, texts:
         " FROM trash_versions WHERE record_id = ?1"
     );
     db.select(sql, &[id.into()], &mut |row| {
-        add_row(&RowTexts::of(row)?, patterns, texts);
+        found.add(&RowTexts::of(row)?);
         Ok(ControlFlow::Continue(()))
     })
-}
-
-fn add_row(row: &RowTexts<'_>, patterns: &mut PurgePatterns, texts: &mut BTreeSet<String>) {
-    let RowTexts { content, context, body, provenance, .. } = *row;
-    [content, context, body, provenance].into_iter().flatten().for_each(|text| patterns.add(text));
-    let short = [content, context].into_iter().flatten().filter(|text| text.len() <= MAX_LOGGED_BYTES);
-    texts.extend(short.map(|text| text.trim().to_owned()));
 }
 
 /// The ids of a set, a step at a time.

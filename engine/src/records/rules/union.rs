@@ -327,7 +327,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whoever is offered what first, all end with the same versions, and none is lost.
+        /// In any order of unions, all stores end with the same versions, and no version is lost.
         #[test]
         fn unions_commute_associate_and_repeat(
             shared in vec((1..40_i64, "[a-c]"), 0..3),

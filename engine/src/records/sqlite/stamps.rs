@@ -17,8 +17,8 @@ use crate::body::Body;
 use crate::error::{Error, Result};
 use crate::records::{models, rows};
 use crate::types::{
-    Export, Exported, Filter, LinkTombstone, MemoryTombstone, Millis, PortableTombstone, RecordId, Scope, Stamps,
-    UlidBytes,
+    Carried, Export, Exported, Filter, LinkTombstone, MemoryTombstone, Millis, PortableTombstone, RecordId, Scope,
+    Stamps, UlidBytes,
 };
 
 /// The columns that a version has in every store, but for its body.
@@ -109,12 +109,13 @@ impl Snapshot {
         filter: &Filter,
         embeddings: bool,
         now: Millis,
-        mut visit: impl FnMut(Exported) -> Result<(), E>,
+        mut visit: impl FnMut(Carried) -> Result<(), E>,
     ) -> Result<(), E> {
         let model = if embeddings { models::current(self.conn())? } else { None };
-        let model = model.map(|(id, model)| visit(Exported::Model(model)).map(|()| id)).transpose()?;
+        let model =
+            model.map(|(id, model)| visit(Carried::Exported(Exported::Model(model))).map(|()| id)).transpose()?;
         for tombstone in self.tombstones(filter, Some(wanted))? {
-            visit(Exported::Tombstone(PortableTombstone::Memory(tombstone)))?;
+            visit(Carried::Tombstone(PortableTombstone::Memory(tombstone)))?;
         }
         let Condition { sql, values } = Condition::new(filter, None, now);
         let sql = format!("SELECT r.id, r.ulid FROM records r WHERE {CARRIED} AND {sql} ORDER BY r.ulid");
@@ -132,11 +133,12 @@ impl Snapshot {
             carried.insert(parse(&tombstone.ulid)?);
         }
         for link in self.link_tombstones(&carried, Some(wanted))? {
-            visit(Exported::Tombstone(PortableTombstone::Link(link)))?;
+            visit(Carried::Tombstone(PortableTombstone::Link(link)))?;
         }
         let export = Export { embeddings, filter: filter.clone(), ..Export::default() };
         for &id in &ids {
-            visit(Exported::Record(Box::new(self.portable(id, model, &export, now)?)))?;
+            let portable = Box::new(self.portable(id, model, &export, now)?);
+            visit(Carried::Exported(Exported::Record(portable)))?;
         }
         let mut links = Vec::new();
         let sql = "SELECT l.from_id, l.kind, l.to_id, f.ulid, t.ulid, l.created_at FROM links l
@@ -150,7 +152,7 @@ impl Snapshot {
             }
             Ok(())
         })?;
-        links.into_iter().try_for_each(|link| visit(Exported::Link(link)))
+        links.into_iter().try_for_each(|link| visit(Carried::Exported(Exported::Link(link))))
     }
 
     /// The tombstones of memories, of all or of the wanted ones, by ULID. One whose scope is not known is seen by those who see all.

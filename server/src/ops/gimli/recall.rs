@@ -8,7 +8,7 @@ use crate::ops::{self, Context};
 use crate::wire::gimli::ProactiveParams;
 use crate::wire::{RecallParams, RecallResult};
 
-/// Memories that a turn is given unasked, of the sources that are on.
+/// Memories that `recall` adds to a turn, from the enabled sources.
 pub fn recall(engine: &Engine, context: &Context, params: ProactiveParams) -> Result<RecallResult> {
     let mut request = RecallParams::from(params).request(&context.defaults)?;
     if let Some(off) = off(context) {

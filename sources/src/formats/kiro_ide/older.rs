@@ -1,8 +1,8 @@
 //! Sessions of Kiro's IDE before 2026, below `globalStorage/kiro.kiroagent` of the editor.
 //!
-//! A session has what the person said (`workspace-sessions/<workspace>/<session>.json`). What the agent did for each of it is a
-//! file of its own, an execution (`<hash>/<hash>/<execution>`), which has what it said. The first versions kept a dialogue as
-//! they sent it to the model (`<hash>/<name>.chat`), anew for each step.
+//! A session file has the person's messages (`workspace-sessions/<workspace>/<session>.json`). The agent's answers to each message
+//! are in an execution file (`<hash>/<hash>/<execution>`). The first versions wrote a `.chat` file for each step
+//! (`<hash>/<name>.chat`), with the whole dialogue as it was sent to the model.
 
 use std::fs;
 use std::path::Path;

@@ -56,7 +56,7 @@ fn settings(address: &str, follow: &[&str]) -> TeamSettings {
             line: |lost| match lost {
                 Exported::Record(portable) => format!("{} {}", portable.ulid, portable.text.content),
                 Exported::Link(link) => format!("link {} {} {}", link.from, link.kind, link.to),
-                other => format!("{other:?}"),
+                Exported::Model(model) => format!("{model:?}"),
             },
         },
         lost_folder: None,

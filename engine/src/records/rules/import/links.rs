@@ -41,22 +41,22 @@ impl Merge<'_> {
         if !self.aliases.restores && self.removed_at(made)?.is_some_and(|at| link.created_at <= at) {
             return Ok(Imported::Deleted);
         }
-        let insert = || links::insert(self.tx, made, self.viewer, link.created_at, self.now);
-        match insert() {
-            Err(Error::Invalid { field: "link_kind", .. }) if self.unites() => {
-                let mut removed = self.break_circle(made, link.created_at)?;
-                // There may be more ways round.
-                while removed != made {
-                    match insert() {
-                        Err(Error::Invalid { field: "link_kind", .. }) => {
-                            removed = self.break_circle(made, link.created_at)?;
-                        }
-                        outcome => return outcome.map(|_| Imported::Turned(removed)),
+        let mut removed = None;
+        loop {
+            match links::insert(self.tx, made, self.viewer, link.created_at, self.now) {
+                // There may be several ways round.
+                Err(Error::Invalid { field: "link_kind", .. }) if self.unites() => {
+                    let oldest = self.break_circle(made, link.created_at)?;
+                    if oldest == made {
+                        return Ok(Imported::Turned(made));
                     }
+                    removed = Some(oldest);
                 }
-                Ok(Imported::Turned(removed))
+                outcome => {
+                    let added = if outcome? { Imported::Created } else { Imported::Unchanged };
+                    return Ok(removed.map_or(added, Imported::Turned));
+                }
             }
-            outcome => Ok(if outcome? { Imported::Created } else { Imported::Unchanged }),
         }
     }
 
@@ -108,26 +108,19 @@ impl Merge<'_> {
 
     /// Breaks the circles that go through a record.
     pub(super) fn break_circles(&self, id: RecordId) -> Result<()> {
-        loop {
-            let sql =
-                "SELECT from_id, kind, to_id, created_at FROM links WHERE from_id = ?1 AND kind = ?2 ORDER BY to_id";
-            let newer = [id.into(), link_code(LinkKind::Supersedes).into()];
-            let links: Vec<(Link, Millis)> = self.tx.all(sql, &newer, |row| Ok((rows::to_link(row)?, row.get(3)?)))?;
-            let mut closed = None;
-            for (link, made_at) in links {
+        'broken: loop {
+            for (link, made_at) in self.superseded_by(id)? {
                 if !self.way(link.to, id)?.is_empty() {
-                    closed = Some((link, made_at));
-                    break;
+                    self.break_circle(link, made_at)?;
+                    continue 'broken;
                 }
             }
-            let Some((link, made_at)) = closed else { return Ok(()) };
-            self.break_circle(link, made_at)?;
+            return Ok(());
         }
     }
 
     /// The links over which a record supersedes another.
     fn way(&self, from: RecordId, to: RecordId) -> Result<Vec<(Link, Millis)>> {
-        let sql = "SELECT from_id, kind, to_id, created_at FROM links WHERE from_id = ?1 AND kind = ?2 ORDER BY to_id";
         let mut ways: Vec<Vec<(Link, Millis)>> = vec![Vec::new()];
         let mut seen = vec![from];
         while let Some(way) = ways.pop() {
@@ -135,15 +128,21 @@ impl Merge<'_> {
             if at == to {
                 return Ok(way);
             }
-            let next = [at.into(), link_code(LinkKind::Supersedes).into()];
-            for (link, made_at) in self.tx.all(sql, &next, |row| Ok((rows::to_link(row)?, row.get(3)?)))? {
-                if !seen.contains(&link.to) {
-                    seen.push(link.to);
-                    ways.push([way.clone(), vec![(link, made_at)]].concat());
+            for next in self.superseded_by(at)? {
+                if !seen.contains(&next.0.to) {
+                    seen.push(next.0.to);
+                    ways.push([way.as_slice(), &[next]].concat());
                 }
             }
         }
         Ok(Vec::new())
+    }
+
+    /// The links from a record to those that it supersedes, and when each was made.
+    fn superseded_by(&self, id: RecordId) -> Result<Vec<(Link, Millis)>> {
+        let sql = "SELECT from_id, kind, to_id, created_at FROM links WHERE from_id = ?1 AND kind = ?2 ORDER BY to_id";
+        let values = [id.into(), link_code(LinkKind::Supersedes).into()];
+        self.tx.all(sql, &values, |row| Ok((rows::to_link(row)?, row.get(3)?)))
     }
 
     fn date(&self, link: Link, made_at: Millis) -> Result<()> {

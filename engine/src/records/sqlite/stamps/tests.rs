@@ -12,8 +12,8 @@ use crate::progress::NoProgress;
 use crate::records::Aliases;
 use crate::records::sqlite::testing::{NOW, Store, new};
 use crate::types::{
-    Exported, Filter, Imported, Link, LinkKind, Millis, Portable, PortableLink, PortableTombstone, Purge, RecordId,
-    RecordUpdate, Stamps, UlidBytes, Viewer,
+    Carried, Exported, Filter, Imported, Link, LinkKind, Millis, Portable, PortableLink, PortableTombstone, Purge,
+    RecordId, RecordUpdate, Stamps, UlidBytes, Viewer,
 };
 
 const STORES: usize = 3;
@@ -92,7 +92,7 @@ impl Machine {
     }
 
     /// Lines for a machine with these stamps.
-    fn lines_for(&self, theirs: &Stamps) -> Vec<Exported> {
+    fn lines_for(&self, theirs: &Stamps) -> Vec<Carried> {
         let ours = self.stamps();
         let wanted: BTreeSet<UlidBytes> =
             ours.iter().filter(|(ulid, state)| theirs.get(*ulid) != Some(state)).map(|(ulid, _)| *ulid).collect();
@@ -105,16 +105,16 @@ impl Machine {
         lines
     }
 
-    fn merge(&mut self, lines: &[Exported]) {
+    fn merge(&mut self, lines: &[Carried]) {
         let now = self.now();
         let (mut aliases, viewer) = (Aliases::default(), Viewer::OWNER);
         let (mut tombstones, mut records, mut links) = (Vec::new(), Vec::new(), Vec::new());
         for line in lines {
             match line {
-                Exported::Tombstone(tombstone) => tombstones.push(tombstone.clone()),
-                Exported::Record(portable) => records.push((**portable).clone()),
-                Exported::Link(link) => links.push(link.clone()),
-                Exported::Model(_) => {}
+                Carried::Tombstone(tombstone) => tombstones.push(tombstone.clone()),
+                Carried::Exported(Exported::Record(portable)) => records.push((**portable).clone()),
+                Carried::Exported(Exported::Link(link)) => links.push(link.clone()),
+                Carried::Exported(Exported::Model(_)) => {}
             }
         }
         let is_done = |outcomes: Vec<Result<Imported>>| {
@@ -151,14 +151,14 @@ impl Machine {
         let (mut memories, mut links) = (BTreeMap::new(), BTreeSet::new());
         for line in self.lines_for(&Stamps::new()) {
             match line {
-                Exported::Record(portable) => {
+                Carried::Exported(Exported::Record(portable)) => {
                     let mut texts: Vec<_> =
                         portable.earlier.iter().map(|earlier| earlier.text.content.clone()).collect();
                     texts.push(portable.text.content.clone());
                     memories.insert(portable.ulid, texts);
                 }
-                Exported::Link(link) => _ = links.insert(format!("{link:?}")),
-                Exported::Model(_) | Exported::Tombstone(_) => {}
+                Carried::Exported(Exported::Link(link)) => _ = links.insert(format!("{link:?}")),
+                Carried::Exported(Exported::Model(_)) | Carried::Tombstone(_) => {}
             }
         }
         (memories, links)
