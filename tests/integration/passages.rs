@@ -273,6 +273,9 @@ fn forget_passages(folder: &Path) {
              DROP TABLE unsent_accesses;
              DROP TABLE tokens;
              DELETE FROM meta WHERE key = 'cutter';
+             DROP TABLE tombstones;
+             DROP TABLE version_tombstones;
+             DROP TABLE link_tombstones;
              PRAGMA user_version = 7;",
         )
         .unwrap();

@@ -1,4 +1,4 @@
-//! What two machines of one person exchange: by the states of their memories, only what differs, with tombstones.
+//! Exchanges between two machines of one person: by the states of their memories, only what differs, with tombstones.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -59,7 +59,7 @@ fn has_bytes(folder: &Path, text: &str) -> bool {
 
 /// 46: deletions, purges and removed links reach the other machine, and its files are clean.
 #[test]
-fn what_one_machine_removes_goes_on_the_other() {
+fn removals_on_one_machine_go_on_the_other() {
     let (laptop, desktop) = (Store::new(hashed()), Store::new(hashed()));
     let all = Filter::default();
     for text in ["a heron", "a stork", "a secret kestrel", "a swan"] {
@@ -87,7 +87,7 @@ fn what_one_machine_removes_goes_on_the_other() {
 
 /// 46: a project that is left out is in no piece, and neither are its tombstones.
 #[test]
-fn nothing_of_another_project_is_carried() {
+fn another_project_is_not_carried() {
     let (laptop, desktop) = (Store::new(hashed()), Store::new(hashed()));
     for (project, text) in [("atlas", "of atlas"), ("apollo", "of apollo"), ("apollo", "of apollo, deleted")] {
         let scope = Scope { agent: None, project: Some(project.into()) };

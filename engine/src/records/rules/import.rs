@@ -220,7 +220,8 @@ impl<'a> Merge<'a> {
         let scope = self.scope_id(&text.scope)?;
         if before.is_none() {
             let stays_deleted = tombstone.covers(union::newest_began(portable)) && !self.aliases.restores;
-            if stays_deleted || self.is_deleted(&ulid, text, (scope, content_hash))? {
+            // Both are asked: the second notes the text, for others that have it.
+            if self.is_deleted(&ulid, text, (scope, content_hash))? || stays_deleted {
                 self.found.insert(named, None);
                 return Ok(Imported::Deleted);
             }

@@ -56,8 +56,7 @@ impl Merge<'_> {
         let sql = "UPDATE records SET ulid = ?2 WHERE id = ?1 AND ulid <> ?2";
         self.tx.execute(sql, &[id.into(), (&stays).into()])?;
         let scope = self.tx.first("SELECT scope_id FROM records WHERE id = ?1", &[id.into()], |row| row.get(0))?;
-        tombstones::unite(self.tx, &goes, &stays, scope)?;
-        Ok(())
+        tombstones::unite(self.tx, &goes, &stays, scope)
     }
 
     /// Unites two records: `id` gets the versions and the links of `twin`, which goes.
