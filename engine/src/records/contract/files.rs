@@ -247,6 +247,22 @@ fn a_source_is_there_once_and_goes_with_its_files(store: &impl Subject) {
     store.assert_sound();
 }
 
+/// The reasons for what was passed over within a note stay as long as the note is as it was.
+fn what_was_passed_over_stays_with_the_note(store: &impl Subject) {
+    let notes = source(store, SourceKind::Notes);
+    let read = |file, why: Option<&'static str>, content| {
+        let skipped = why.map(|why| (why, 1)).into_iter().collect();
+        save(store, notes, FileReading { hash: Some([7; 32]), skipped, ..reading(file, content) });
+        let known = |tx: &dyn Tx| tx.first("SELECT id, skipped FROM files", &[], |row| Ok((row.get(0)?, row.get(1)?)));
+        store.write(known).unwrap()
+    };
+    let (file, skipped): (i64, Option<String>) = read(None, Some("no text"), FileContent::Chunks(Vec::new()));
+    assert_eq!(skipped.as_deref(), Some("{\"no text\":1}"));
+    assert_eq!(read(Some(file), None, FileContent::Unchanged), (file, skipped));
+    assert_eq!(read(Some(file), None, FileContent::Chunks(vec![chunk("a", 1)])), (file, None));
+    store.assert_sound();
+}
+
 /// A file that an outer source has by now does not lose its chunks with the inner one.
 fn a_file_of_two_sources_stays_with_the_other(store: &impl Subject) {
     let inner = source(store, SourceKind::Notes);
@@ -324,6 +340,7 @@ on_every_database! {
     a_renamed_file_keeps_its_chunks,
     a_session_that_was_taken_back_whole_is_gone,
     a_source_is_there_once_and_goes_with_its_files,
+    what_was_passed_over_stays_with_the_note,
     a_turn_is_saved_once_and_outlives_its_file,
     a_whole_reading_removes_what_was_taken_back,
     an_edit_changes_one_chunk_and_keeps_the_others,

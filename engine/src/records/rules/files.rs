@@ -201,10 +201,15 @@ fn save_file(tx: &dyn Tx, source: SourceId, reading: &FileReading, now: Millis) 
         skipped.as_ref().into(),
         (&reading.thread).into(),
     ];
-    let known = "UPDATE files SET path = ?2, size = ?3, modified = ?4, device = ?5, inode = ?6, hash = ?7, cursor = ?8,
-             read_at = ?9, gone_at = NULL, problem = ?10, skipped = ?11, thread = ?12
-         WHERE id = ?1";
-    if reading.file.is_some() && tx.execute(known, &values)? == 1 {
+    // Of a note whose chunks are as they were, so is what was passed over within it.
+    let is_same_note = reading.content == FileContent::Unchanged && reading.hash.is_some();
+    let known = format!(
+        "UPDATE files SET path = ?2, size = ?3, modified = ?4, device = ?5, inode = ?6, hash = ?7, cursor = ?8,
+             read_at = ?9, gone_at = NULL, problem = ?10, skipped = CASE WHEN {is_same_note} THEN skipped ELSE ?11 END,
+             thread = ?12
+         WHERE id = ?1"
+    );
+    if reading.file.is_some() && tx.execute(&known, &values)? == 1 {
         return Ok(());
     }
     let sql =
