@@ -29,7 +29,9 @@ def third_party(target):
     for crate in sorted(others, key=lambda crate: (crate["name"], crate["version"])):
         name = f"{crate['name']} {crate['version']} ({crate['license']})"
         folder = Path(crate["manifest_path"]).parent
-        found = sorted(path for path in folder.iterdir() if path.is_file() and NAMES.match(path.name))
+        # What a crate has in it of others, such as fonts, has its licence beside it.
+        inside = [*folder.iterdir(), *folder.glob("assets/*")]
+        found = sorted(path for path in inside if path.is_file() and NAMES.match(path.name))
         texts = [path.read_text(errors="replace").strip() for path in found]
         for text in texts or [f"(The crate has no file of its licence, which is {crate['license']}.)"]:
             key = " ".join(text.split())
