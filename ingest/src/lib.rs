@@ -11,6 +11,7 @@
 //! | 0 | [`detect`] | what a file or a folder has |
 //! | 0 | [`noted`] | transcripts that hooks of clients have named |
 //! | 0 | `delta` | whether a transcript has grown enough |
+//! | 0 | [`pdf`] | PDFs, read in a process of their own |
 //! | 1 | `listing` | the files of a source |
 //! | 1 | [`note`] | a note, read into chunks |
 //! | 1 | `session` | a transcript, read into turns |
@@ -34,6 +35,7 @@ pub mod moving;
 pub mod note;
 pub mod noted;
 mod origins;
+pub mod pdf;
 pub mod project;
 mod reading;
 pub mod refit;

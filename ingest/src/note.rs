@@ -9,15 +9,16 @@ use std::time::SystemTime;
 use memorist_engine::types::{
     FileContent, FileReading, FileStamp, Kind, MAX_LABEL_BYTES, NewRecord, Place, Scope, SourceFile,
 };
-use memorist_sources::chunks::{self, Chunk, Limits};
-use memorist_sources::foreign::Foreign;
+use memorist_sources::chunks::{self, Chunk, Limits, Note};
+use memorist_sources::foreign::{Deadline, Foreign};
 use memorist_sources::notes::{NoteKind, open};
+use memorist_sources::pdf::NoPdfText;
 use memorist_sources::tokens::TokenCount;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::log_lines::without_memories;
-use crate::{origins, stamp};
+use crate::{origins, pdf, stamp};
 
 /// The source of what is read of notes (rows F4 and F9 of the specification).
 pub const SOURCE: &str = "file-index";
@@ -79,19 +80,20 @@ impl NoteReader<'_> {
             ..FileReading::new(path.to_string_lossy(), FileContent::Unchanged)
         };
         match file.open(self.max_bytes).and_then(|mut file| file.read_all()) {
-            Ok(bytes) => self.chunks(path, &bytes, known, scope, blank),
+            Ok(bytes) => self.chunks(file, &bytes, known, scope, blank),
             Err(error) => FileReading { problem: Some(why(&error)), ..blank },
         }
     }
 
     fn chunks(
         &self,
-        path: &Path,
+        file: Foreign<'_>,
         bytes: &[u8],
         known: Option<&SourceFile>,
         scope: &Scope,
         blank: FileReading,
     ) -> FileReading {
+        let path = file.path;
         let hash = Sha256::digest(bytes).into();
         let is_moved = known.is_some_and(|known| known.path != blank.path);
         if known.is_some_and(|known| known.hash == Some(hash) && self.is_current(known) && known.gone_at.is_none())
@@ -99,25 +101,33 @@ impl NoteReader<'_> {
         {
             return FileReading { hash: Some(hash), ..blank };
         }
-        let Some(mut open) = open(path, bytes) else {
-            let skipped = BTreeMap::from([("no text", 1)]);
-            let content = FileContent::Chunks(Vec::new());
-            return FileReading { hash: Some(hash), cursor: self.cursor(HashSet::new()), skipped, content, ..blank };
+        let before = known.filter(|known| self.is_current(known)).and_then(|known| known.cursor.as_deref());
+        let before = before.and_then(|cursor| serde_json::from_str::<Cuts>(cursor).ok());
+        let before = before.map_or_else(HashSet::new, |before| before.cuts);
+        let none = |why, blank| {
+            let (skipped, content) = (BTreeMap::from([(why, 1)]), FileContent::Chunks(Vec::new()));
+            FileReading { hash: Some(hash), cursor: self.cursor(HashSet::new()), skipped, content, ..blank }
         };
+        if pdf::is_pdf(path) {
+            return match self.pages(bytes, file.deadline, &before) {
+                Ok(Ok((note, without))) => {
+                    let skipped = (without > 0).then_some((pdf::PAGES, without)).into_iter().collect();
+                    self.records(path, note, &|pages| pages, scope, hash, skipped, blank)
+                }
+                Ok(Err(no_text)) => none(pdf::why(no_text), blank),
+                Err(error) => FileReading { problem: Some(why(&error)), ..blank },
+            };
+        }
+        let Some(mut open) = open(path, bytes) else { return none("no text", blank) };
         let mut skipped: BTreeMap<_, _> = open.is_guessed.then_some((GUESSED, 1)).into_iter().collect();
         if let Some(written) = without_memories(path, &open.text) {
             if written.text.trim().is_empty() {
-                skipped.insert("the daily log", 1);
-                let (content, cursor) = (FileContent::Chunks(Vec::new()), self.cursor(HashSet::new()));
-                return FileReading { hash: Some(hash), cursor, skipped, content, ..blank };
+                return none("the daily log", blank);
             }
             skipped.insert("lines of the daily log", written.memories);
             open.text = Cow::Owned(written.text);
         }
         let text = &open.text;
-        let before = known.filter(|known| self.is_current(known)).and_then(|known| known.cursor.as_deref());
-        let before = before.and_then(|cursor| serde_json::from_str::<Cuts>(cursor).ok());
-        let before = before.map_or_else(HashSet::new, |before| before.cuts);
         let mut note = chunks::chunk(text, open.kind, &self.limits, self.tokens, &before);
         if note.chunks.is_empty() && note.front > 0 {
             // It has nothing but its front matter, which is its text then.
@@ -125,6 +135,41 @@ impl NoteReader<'_> {
             note.chunks = chunks::chunk(front, NoteKind::Text, &self.limits, self.tokens, &before).chunks;
             note.properties.clear();
         }
+        self.records(path, note, &|lines| open.place(lines), scope, hash, skipped, blank)
+    }
+
+    /// A PDF, each of whose pages is cut by itself, and how many pages have no text. The lines of a chunk are its page.
+    fn pages(
+        &self,
+        bytes: &[u8],
+        deadline: &Deadline,
+        before: &HashSet<u64>,
+    ) -> io::Result<Result<(Note, u64), NoPdfText>> {
+        let text = match pdf::text(bytes, deadline)? {
+            Ok(text) => text,
+            Err(no_text) => return Ok(Err(no_text)),
+        };
+        let mut note = Note { title: text.title, ..Note::default() };
+        for (text, page) in text.pages.iter().zip(1..) {
+            let chunks = chunks::chunk(text, NoteKind::Text, &self.limits, self.tokens, before).chunks;
+            note.chunks.extend(chunks.into_iter().map(|chunk| Chunk { lines: (page, page), ..chunk }));
+        }
+        let without = text.pages.iter().filter(|page| page.is_empty()).count() as u64;
+        Ok(Ok((note, without)))
+    }
+
+    /// The records of a note. `place` says where lines of it are in the file.
+    #[expect(clippy::too_many_arguments, reason = "the rest of one reading, whose parts have no common name")]
+    fn records(
+        &self,
+        path: &Path,
+        note: Note,
+        place: &dyn Fn((u64, u64)) -> (u64, u64),
+        scope: &Scope,
+        hash: [u8; 32],
+        skipped: BTreeMap<&'static str, u64>,
+        blank: FileReading,
+    ) -> FileReading {
         let file_name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let mut tags = vec![file_name.clone()];
         tags.extend(note.tags);
@@ -146,7 +191,7 @@ impl NoteReader<'_> {
             cuts.insert(chunk.start);
             let context = context(&title, &chunk.headings) + &std::mem::take(&mut properties);
             let origin = origins.next(&context, &chunk.text);
-            let (first, last) = open.place(chunk.lines);
+            let (first, last) = place(chunk.lines);
             records.push(NewRecord {
                 kind: Kind::Chunk,
                 source: SOURCE.into(),

@@ -66,13 +66,17 @@ use clap::error::ErrorKind;
 use args::{Cli, Command};
 use cli::App;
 use exit::{Failure, Kind, Outcome};
-use memorist_ingest::project;
+use memorist_ingest::{pdf, project};
 use output::Output;
 use settings::Settings;
 
 /// Runs the command of this process. `version` is what `--version` says.
 pub fn run(version: &'static str) -> ExitCode {
     let started = Instant::now();
+    if std::env::args_os().skip(1).eq([pdf::ARGUMENT]) {
+        return cli::read_pdf::run();
+    }
+    cli::read_pdf::by_this_program();
     mcp::note_parent();
     let cli = match Cli::read(std::env::args_os(), version) {
         Ok(cli) => cli,

@@ -20,6 +20,11 @@ pub struct Output {
     pub quiet: bool,
 }
 
+/// stdout as it is, for what another process of this program reads.
+pub fn raw() -> impl Write {
+    BufWriter::new(io::stdout().lock())
+}
+
 impl Output {
     /// Writes text for people and a line end.
     pub fn text(&self, text: impl AsRef<str>) -> Result<(), Failure> {

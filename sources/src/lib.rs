@@ -7,6 +7,7 @@
 //! | [`formats`] | transcripts: one parser an agent, each gives [`formats::Turn`]s |
 //! | [`moving`] | the stores of other memory systems |
 //! | [`walk`] | the files below a folder that are notes, with `.gitignore` and limits |
+//! | [`pdf`] | the text of a PDF, page by page |
 //! | [`notes`] | a note's blocks: headings, paragraphs, lists, fences |
 //! | [`chunks`] | blocks packed into chunks of a number of tokens |
 //! | [`tokens`] | how tokens are counted |
@@ -26,5 +27,6 @@ pub mod json;
 pub mod machine;
 pub mod moving;
 pub mod notes;
+pub mod pdf;
 pub mod tokens;
 pub mod walk;

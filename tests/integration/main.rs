@@ -22,6 +22,7 @@
 //! | `damage_to_records.rs` | a damaged memory.db: what can be salvaged is salvaged and found |
 //! | `exchange/` | export and import: equal stores, equal bytes, and merging |
 //! | `sources.rs` | notes and transcripts of a made home, as a user adds and searches them; a reading that is killed |
+//! | `pdf.rs` | PDFs: pages are places, and the process that reads them has its limits |
 //! | `moving.rs` | `memorist import --from`, as a user runs it |
 //! | `passages.rs` | texts that do not fit into the model's window |
 //! | `rerank.rs` | the first results, read by a second model |
@@ -116,6 +117,8 @@ mod pages;
 mod passages;
 #[cfg(target_os = "linux")]
 mod paused;
+#[cfg(feature = "pdf")]
+mod pdf;
 #[cfg(unix)]
 mod planted;
 #[cfg(unix)]

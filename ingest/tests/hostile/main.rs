@@ -7,11 +7,13 @@
 //! | `texts.rs` | texts, lines, JSON, notes, patterns |
 //! | `special.rs` | pipes, devices, links, and packed files |
 //! | `databases.rs` | databases of agents |
+//! | `pdfs.rs` | PDFs |
 
 #![cfg(unix)]
 
 mod databases;
 mod parsers;
+mod pdfs;
 mod special;
 mod texts;
 

@@ -23,7 +23,7 @@ use memorist_ingest::sources::tokens::Estimate;
 use memorist_ingest::sources::walk::{Options, walk};
 use memorist_ingest::sync::{SyncOptions, Syncer};
 
-use super::{Shape, databases, special, texts};
+use super::{Shape, databases, pdfs, special, texts};
 
 /// What a parser expects.
 #[derive(Clone, Copy, PartialEq)]
@@ -39,6 +39,7 @@ pub enum Kind {
     SyncedLines,
     Patterns,
     Database,
+    Pdf,
     Small,
 }
 
@@ -63,7 +64,7 @@ const LARGE: [&str; 7] =
 
 /// Every one.
 #[rustfmt::skip] // one a line
-pub const ALL: [Parser; 72] = [
+pub const ALL: [Parser; 73] = [
     parser("claude-code", "0f8fad5b-d9cb-469f-a165-70867728950e.jsonl", Kind::Lines, |_, file| transcript("claude-code", file)),
     parser("codex", "rollout-a.jsonl", Kind::Lines, |_, file| transcript("codex", file)),
     parser("codex, packed", "rollout-a.jsonl.zst", Kind::Packed, |_, file| transcript("codex", file)),
@@ -121,6 +122,7 @@ pub const ALL: [Parser; 72] = [
     parser("MDX", "a.mdx", Kind::Note, |_, file| note(file)),
     parser("AsciiDoc", "a.adoc", Kind::Note, |_, file| note(file)),
     parser("canvas", "a.canvas", Kind::Json, |_, file| note(file)),
+    parser("PDF", "a.pdf", Kind::Pdf, |folder, _| pdf(folder)),
     parser(".gitignore", ".gitignore", Kind::Patterns, |folder, _| walked(folder)),
     parser(".memoristignore", ".memoristignore", Kind::Patterns, |folder, _| walked(folder)),
     parser(".gitignore of a project", "p/.gitignore", Kind::Patterns, discover_in_project),
@@ -152,6 +154,7 @@ impl Parser {
             Kind::SyncedLines => &[&texts::SYNCED_LINES],
             Kind::Patterns => &[&texts::ANY, &texts::PATTERNS],
             Kind::Database => &[&databases::ALL],
+            Kind::Pdf => &[&texts::ANY, &pdfs::ALL],
             Kind::Small => &[&texts::ANY],
         };
         let own = own.iter().flat_map(|shapes| shapes.iter()).filter(|shape| self.has_own_limit(shape.0));
@@ -273,6 +276,12 @@ fn sync(folder: &Path, format: Option<&str>) {
     for _ in 0..2 {
         syncer.sync(&engine, &SyncOptions::default(), &NoProgress).unwrap();
     }
+}
+
+/// Reads PDFs of a folder, each in a process of its own.
+fn pdf(folder: &Path) {
+    pdfs::set_reader(Path::new("/dev/null"));
+    sync(folder, None);
 }
 
 fn moved(system: &str, path: &Path) {

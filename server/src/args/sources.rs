@@ -46,7 +46,7 @@ pub struct SourceAdd {
     #[arg(long, value_name = "AGENT")]
     pub format: Option<String>,
     /// Which files below the folder are notes, as in .gitignore; repeat for more [default: *.md *.markdown *.mdx *.txt
-    /// *.org *.adoc *.asciidoc *.canvas]
+    /// *.org *.adoc *.asciidoc *.canvas *.pdf]
     #[arg(long = "glob", value_name = "GLOB")]
     pub globs: Vec<String>,
     /// Only add it: `memorist sync`, or a server, reads it

@@ -26,6 +26,7 @@ pub mod manual;
 pub mod move_store;
 pub mod outdated;
 pub mod purge;
+pub mod read_pdf;
 pub mod rebuild;
 pub mod recall;
 pub mod reembed;

@@ -5,6 +5,9 @@ use memorist_engine::types::Place;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+/// How the name of a PDF ends.
+const PDF: &str = ".pdf";
+
 /// The lines of a file that a memory is from, and of a transcript who said it where.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -56,8 +59,12 @@ pub fn line_of_match(place: &Place, text: &str, query: &str) -> u64 {
     place.first_line + snippet::best_line(text, query) as u64
 }
 
-/// `path:line`, as people and editors write it.
+/// `path:line`, as people and editors write it. The lines of a PDF are its pages.
 pub fn path_and_line(path: &str, line: impl std::fmt::Display) -> String {
+    let ending = path.len().checked_sub(PDF.len()).and_then(|at| path.get(at..));
+    if ending.is_some_and(|ending| ending.eq_ignore_ascii_case(PDF)) {
+        return format!("{path}, page {line}");
+    }
     format!("{path}:{line}")
 }
 
@@ -93,6 +100,8 @@ mod tests {
             "/notes/a.md:10",
             "its lines are not those of the file"
         );
+        let pages = Place::new(Origin::from_bytes([1; 16]), "/notes/a.PDF", 3, 3);
+        assert_eq!(PlaceInfo::found(pages, text, "sleeps").spot(), "/notes/a.PDF, page 3");
         let info = PlaceInfo::found(place.clone(), text, "sleeps");
         assert_eq!((info.start_line, info.end_line), (10, 13));
     }

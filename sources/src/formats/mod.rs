@@ -59,7 +59,7 @@ pub mod codex;
 pub mod continue_dev;
 pub mod copilot;
 #[cfg(test)]
-mod corpus;
+pub(crate) mod corpus;
 pub mod crush;
 pub mod cursor;
 #[cfg(test)]

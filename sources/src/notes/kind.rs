@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// The endings of files that are notes.
-pub const ENDINGS: [&str; 8] = ["md", "markdown", "mdx", "txt", "org", "adoc", "asciidoc", "canvas"];
+pub const ENDINGS: [&str; 9] = ["md", "markdown", "mdx", "txt", "org", "adoc", "asciidoc", "canvas", "pdf"];
 
 /// How a note is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

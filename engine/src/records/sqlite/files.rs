@@ -67,9 +67,10 @@ impl Snapshot {
                 of_file.into_iter().for_each(|(why, count)| *skipped.entry(why).or_default() += count);
             }
             // A note, which has a hash, is passed over as a whole.
-            let sql =
-                "SELECT path, coalesce(problem, 'it is no text') FROM files WHERE source_id = ?1 AND gone_at IS NULL
-                 AND (problem IS NOT NULL OR hash IS NOT NULL AND skipped LIKE '%\"no text\"%') ORDER BY path";
+            let sql = "SELECT path, coalesce(problem, (SELECT key FROM json_each(skipped) WHERE key LIKE 'the PDF %'),
+                     'it is no text') FROM files WHERE source_id = ?1 AND gone_at IS NULL
+                 AND (problem IS NOT NULL OR hash IS NOT NULL
+                     AND (skipped LIKE '%\"no text\"%' OR skipped LIKE '%\"the PDF %')) ORDER BY path";
             let mut unread = self.conn().all(sql, &[source.id.get().into()], |row| Ok((row.get(0)?, row.get(1)?)))?;
             let all_unread = unread.len() as u64 + source.skipped.all_files;
             unread.extend(source.skipped.files.iter().cloned());

@@ -1,0 +1,37 @@
+//! The text of a PDF, page by page.
+//!
+//! A PDF was written by somebody else, in a format in which a kilobyte can say gigabytes: it is run in a process of its
+//! own, with limits (`ingest/src/pdf.rs`).
+//!
+//! | file | job |
+//! |---|---|
+//! | `document` | a file, and why it has no text |
+//! | `outcome` | what is found in a PDF, or why nothing is |
+//! | `content` | the letters that a page draws, each with its place |
+//! | `layout` | letters put together to words, lines and paragraphs |
+
+#[cfg(feature = "pdf")]
+mod content;
+#[cfg(feature = "pdf")]
+mod document;
+#[cfg(feature = "pdf")]
+mod layout;
+mod outcome;
+#[cfg(all(test, feature = "pdf"))]
+mod tests;
+
+#[cfg(feature = "pdf")]
+pub use document::read;
+pub use outcome::{NoPdfText, PdfText};
+
+/// Whether this program was built to read PDFs.
+pub const IS_READ: bool = cfg!(feature = "pdf");
+
+/// Says that nothing was found: this program was built without what reads PDFs.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "pdf"))]
+pub fn read(_bytes: Vec<u8>) -> Result<PdfText, NoPdfText> {
+    Err(NoPdfText::UnknownLetters)
+}
