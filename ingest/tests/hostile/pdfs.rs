@@ -110,7 +110,7 @@ fn a_bomb_takes_its_own_process_alone() {
         put("b time.pdf", "forms that draw nothing, and themselves", age);
         put("c text.pdf", "a font of four thousand million letters", age);
     };
-    let engine = Engine::open(&folder.path().join("store"), Config::without_model()).unwrap();
+    let engine = Engine::open(folder.path().join("store"), Config::without_model()).unwrap();
     let path = files.to_str().unwrap().to_owned();
     let new = NewSource { kind: SourceKind::Notes, path, format: None, globs: Vec::new(), scope: Scope::default() };
     engine.add_source(&new).unwrap();
