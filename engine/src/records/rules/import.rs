@@ -287,6 +287,10 @@ impl<'a> Merge<'a> {
         check_body(tx, body.as_ref(), &text.scope, own, &[], self.now)?;
         self.check_vectors(portable)?;
         let is_new = own.is_none();
+        let displaced = match &before {
+            Some(before) => self.displaced(before, portable)?,
+            None => None,
+        };
         let id = match before {
             Some(before) => self.replace(before, portable, body, &content_hash)?,
             None => {
@@ -305,7 +309,7 @@ impl<'a> Merge<'a> {
             origins::recall(tx, id)?;
             return self.revived(Some(id), &ulid, Imported::Created);
         }
-        Ok(Imported::Replaced)
+        Ok(displaced.map_or(Imported::Replaced, |version| Imported::United { id, version }))
     }
 
     /// Checks that this import may change the record `before`, or save `text` as a new one.

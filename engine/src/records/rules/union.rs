@@ -13,7 +13,7 @@ use crate::text::{self, Hash};
 use crate::types::{Millis, NewRecord, Portable, Replaced, Version};
 
 /// Why a version was replaced that was the newest in one of the two stores.
-const ELSEWHERE: &str = "changed in another store";
+pub(super) const ELSEWHERE: &str = "changed in another store";
 
 /// The history of one memory in two stores.
 #[derive(Debug, PartialEq)]
@@ -53,7 +53,7 @@ pub(super) fn unite(ours: History, theirs: History, purged: &[Millis]) -> Union 
     unite_histories(ours, theirs, purged, true)
 }
 
-/// Unites the histories of two memories, whose numbers have nothing to do with each other.
+/// Unites the histories of two memories, whose numbers have nothing to do with each other. The outcome is never [`Union::Theirs`].
 pub(super) fn unite_twins(ours: History, theirs: History, purged: &[Millis]) -> Union {
     unite_histories(ours, theirs, purged, false)
 }
@@ -65,8 +65,8 @@ fn unite_histories(
     is_one: bool,
 ) -> Union {
     let mut all: Vec<Dated> = dated(created_at, ours, true).collect();
-    // Without a tombstone, what is missing here was purged before there were any.
-    let gaps = if purged.is_empty() { gaps(created_at, &all) } else { Vec::new() };
+    // Without a tombstone, what is missing here was purged before there were any. A twin's versions are others.
+    let gaps = if is_one && purged.is_empty() { gaps(created_at, &all) } else { Vec::new() };
     let mut ends = [all.len().saturating_sub(1); 2];
     let (mut is_more, mut is_less, mut follows) = (false, false, false);
     let mut least = Millis::MIN;
@@ -105,7 +105,7 @@ fn unite_histories(
         return Union::Ours;
     }
     let is_conflict = !follows && !all[ends[0]].is_theirs;
-    if !is_less && all.iter().all(|one| one.is_theirs) {
+    if is_one && !is_less && all.iter().all(|one| one.is_theirs) {
         return Union::Theirs;
     }
     let mut order: Vec<usize> = (0..all.len()).collect();

@@ -12,7 +12,7 @@ use crate::passages::{Passage, further};
 use crate::records::rows;
 use crate::text::{self, Hash};
 use crate::types::exchange::parse_ulid;
-use crate::types::{Earlier, Imported, NewRecord, Place, Portable, Record, RecordId, Version};
+use crate::types::{Earlier, Imported, NewRecord, Place, Portable, Record, RecordId, Replaced, Version};
 
 impl Merge<'_> {
     /// Compares the histories of a record and of the incoming memory. The history of a text that was read somewhere is its file's,
@@ -28,6 +28,24 @@ impl Merge<'_> {
         let purged = tombstones::versions(self.tx, &parse_ulid("ulid", &before.ulid)?)?;
         let unite = if before.ulid == portable.ulid { union::unite } else { union::unite_twins };
         Ok(unite(ours, (portable.created_at, theirs), &purged))
+    }
+
+    /// The version of an incoming history that was the newest in one of two stores until their histories were united elsewhere, if
+    /// that is news here.
+    pub(super) fn displaced(&self, before: &Record, portable: &Portable) -> Result<Option<i64>> {
+        let is_displaced = |replaced: &Replaced| replaced.reason == union::ELSEWHERE;
+        let Some(theirs) = portable.earlier.iter().rfind(|earlier| is_displaced(&earlier.replaced)) else {
+            return Ok(None);
+        };
+        if theirs.text.content == portable.text.content {
+            // Somebody has taken it back.
+            return Ok(None);
+        }
+        let ours = versions::all(self.tx, before)?;
+        let is_known = ours.iter().any(|version| {
+            version.content == theirs.text.content && version.replaced.as_ref().is_some_and(is_displaced)
+        });
+        Ok((!is_known).then_some(theirs.version))
     }
 
     /// Writes the history that two stores have together. The embedding of the incoming memory is that of its newest version.

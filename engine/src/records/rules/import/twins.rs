@@ -39,8 +39,8 @@ impl Merge<'_> {
             Ok(Union::Both { versions, is_ours, .. }) => {
                 self.unite(&record, portable, versions, is_ours, None)?;
             }
-            // Its versions are ours, purged or the very same.
-            Ok(_) => {}
+            // It has no version that this one lacks, but for purged ones.
+            Ok(Union::Ours | Union::Theirs) => {}
         }
         let own = parse_ulid("ulid", &record.ulid)?;
         self.become_one(twin, own, ulid)?;
@@ -77,11 +77,11 @@ impl Merge<'_> {
         self.found.values_mut().filter(|known| **known == Some(twin)).for_each(|known| *known = Some(id));
         let record = loop {
             let record = self.record_of(id)?;
-            let ours = (record.created_at, versions::all(self.tx, &record)?);
-            let Union::Both { versions, is_ours, .. } =
-                union::unite_twins(ours, (other.created_at, theirs.clone()), &[])
-            else {
-                return Err(Error::unreadable("two memories have one history"));
+            let ours = versions::all(self.tx, &record)?;
+            let union = union::unite_twins((record.created_at, ours.clone()), (other.created_at, theirs.clone()), &[]);
+            let (versions, is_ours) = match union {
+                Union::Both { versions, is_ours, .. } => (versions, is_ours),
+                Union::Ours | Union::Theirs => (ours, true),
             };
             // The text that is the newest of both may be a third one's.
             let newest = versions.last().map(|newest| newest.content.clone()).unwrap_or_default();
