@@ -77,7 +77,8 @@ impl StorePaths {
     /// Whether a file or folder of this name in the store's folder is part of the store.
     pub fn is_part(&self, path: &Path) -> bool {
         let database = self.database();
-        let locks = [self.writer_lock(), self.embedding_lock(), self.jobs_lock(), self.follow_lock()];
+        let locks =
+            [self.writer_lock(), self.embedding_lock(), self.jobs_lock(), self.follow_lock(), self.machines_lock()];
         let files = companions(&database)
             .into_iter()
             .chain([database, self.http_token(), self.hooks(), self.map(), self.scale()])
@@ -139,6 +140,12 @@ impl StorePaths {
     /// Locked by the one process that embeds with a provider. Never deleted; the kernel frees it when its holder ends.
     pub fn embedding_lock(&self) -> PathBuf {
         self.root.join("embedding.lock")
+    }
+
+    /// Locked by the one process that meets the other machines of a person. It is there while any is remembered, and its time is
+    /// that of the last try.
+    pub fn machines_lock(&self) -> PathBuf {
+        self.root.join("machines.lock")
     }
 
     /// Where an index is built that will replace `folder`.

@@ -7,6 +7,7 @@
 //! | `graph.rs` | links, chains and digests |
 //! | `history.rs` | versions, rollback and permanent removal |
 //! | `sources.rs` | files that are read |
+//! | `sync_with.rs` | exchanges with the other machines of a person |
 //! | `server.rs` | the server of a team store |
 //! | `connect.rs` | agents that are connected |
 //! | `hook.rs` | hooks of clients |
@@ -24,6 +25,7 @@ mod profile;
 mod records;
 mod server;
 mod sources;
+mod sync_with;
 mod values;
 
 use std::ffi::OsString;
@@ -46,6 +48,7 @@ pub use profile::ProfileName;
 pub use records::{Add, Browse, Delete, Filters, Get, List, Recall, Search, Searches, Update};
 pub use server::{MemberCommand, Server, ServerCommand, TokenAdd, TokenCommand};
 pub use sources::{Source, SourceAdd, SourceCommand, SourceDiscover, SourceKindName, SourceRemove, SyncFiles};
+pub use sync_with::SyncWith;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -149,6 +152,26 @@ Bring all memories of a store into another, with versions, links and embeddings:
 
 It exports the one, imports into the other, and then compares both. The first store stays as it is. A second run moves what \
 is missing, so an interrupted one is repeated. What has been deleted or has expired, sources and searches are not moved.";
+
+const SYNC_WITH: &str = "\
+Have the same memories on several machines of yours. What differs goes both ways, and the place is remembered:
+
+    memorist sync-with ssh://laptop        a machine that ssh reaches, with memorist installed
+    memorist sync-with ~/Dropbox/memory    a folder that Syncthing, Dropbox, git or a stick carries
+    memorist sync-with                     all that are remembered
+
+No text that somebody saved is lost. Where a memory was changed on two machines, the newer text stays, and the other one is an \
+earlier version:
+
+    memorist sync-with --conflicts         shows both
+    memorist rollback 12 3                 takes the other one: version 3 of memory 12
+    memorist sync-with --keep 12           leaves memory 12 as it is
+
+What was deleted on one machine is deleted on the others, unless it was changed there later. What was purged is purged on the \
+others. Nothing is deleted because it is missing somewhere. What was read from files stays where the files are.
+
+While a client of yours starts, its hook runs this for you, if the last exchange is more than 10 minutes old \
+([sync_with] every_minutes in memorist.toml; 0 is never).";
 
 const PURGE: &str = "\
 Remove permanently, so that no file of the store contains the bytes: memories, with their versions, links and accesses; or \
@@ -336,6 +359,9 @@ pub enum Command {
     Source(Source),
     /// Read what has changed in the sources
     Sync(SyncFiles),
+    /// Have the same memories on several machines of yours, over ssh or a folder that something else carries
+    #[command(long_about = SYNC_WITH)]
+    SyncWith(SyncWith),
     /// Read memories from a JSONL file, or another memory system's store; run it again to continue
     Import(Import),
     /// Write everything as JSONL: memories with their versions, links, and on request embeddings
@@ -412,6 +438,7 @@ impl Command {
             Command::Purge(_)
             | Command::Source(_)
             | Command::Sync(_)
+            | Command::SyncWith(_)
             | Command::Import(_)
             | Command::Export(_)
             | Command::Move(_)

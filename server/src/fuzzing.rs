@@ -30,6 +30,7 @@ pub fn import_file(bytes: &[u8]) {
             Line::Header(model) => ExportLine::header(model),
             Line::Record(record) => Exported::Record(record).into(),
             Line::Link(link) => Exported::Link(link).into(),
+            Line::Tombstone(tombstone) => tombstone.into(),
             Line::Entity(entity) => {
                 entity.records(&Scope::default()).iter().for_each(|new| drop(new.validate()));
                 continue;

@@ -1,12 +1,34 @@
-//! Hooks of clients: the section `[hooks]` of the settings.
+//! Hooks of clients: the section `[hooks]` of the settings; and `[sync_with]`, as a hook meets other machines.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use memorist_engine::types::RecallRequest;
 use serde::Deserialize;
 
 /// The variable that silences the hooks of whatever is started with it, such as one session.
 pub const VARIABLE: &str = "MEMORIST_HOOKS";
+
+/// When the other machines of a person are met.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SyncWithSettings {
+    /// When a client starts, if the last try was so many minutes ago; 0 is never.
+    pub every_minutes: u64,
+}
+
+impl Default for SyncWithSettings {
+    fn default() -> Self {
+        SyncWithSettings { every_minutes: 10 }
+    }
+}
+
+impl SyncWithSettings {
+    /// The least time between two tries of hooks; zero is never.
+    pub fn every(&self) -> Duration {
+        Duration::from_secs(self.every_minutes.saturating_mul(60))
+    }
+}
 
 /// What hooks may do.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -21,6 +21,7 @@
 //! | 3 | `http` | what both servers over HTTP share: connections, bodies, hosts |
 //! | 3 | `serving` | the engine behind a server |
 //! | 4 | `tools` | the tools by name |
+//! | 4 | `machines` | exchanges with the other machines of a person |
 //! | 4 | `settings` | arguments, environment and `memorist.toml` combined |
 //! | 5 | `mcp` | the tools for agents, over stdio and HTTP |
 //! | 5 | `explorer` | the same for people, in a browser |
@@ -44,6 +45,7 @@ pub mod library;
 #[cfg(unix)]
 mod local;
 mod logging;
+mod machines;
 mod mcp;
 mod memory_search;
 mod ops;
@@ -135,6 +137,7 @@ fn command(cli: Cli, version: &'static str) -> Outcome {
         Command::Searches(args) => cli::searches::run(&app, &args),
         Command::Source(args) => cli::source::run(&app, &args),
         Command::Sync(args) => cli::sync::run(&app, &args),
+        Command::SyncWith(args) => cli::sync_with::run(&app, &args),
         Command::Import(args) => cli::import::run(&app, &args),
         Command::Export(args) => cli::export::run(&app, &args),
         Command::Move(args) => cli::move_store::run(&app, &args),

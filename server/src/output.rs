@@ -69,6 +69,11 @@ impl Output {
         escape::Escaped(BufWriter::new(io::stdout().lock()))
     }
 
+    /// The stream to a program at the other end of a pipe: unchanged bytes.
+    pub fn pipe(&self) -> impl Write + use<> {
+        io::stdout().lock()
+    }
+
     /// Writes many pieces through one buffer.
     fn write(&self, write: impl FnOnce(&mut BufWriter<io::StdoutLock<'_>>) -> io::Result<()>) -> Result<(), Failure> {
         let mut out = BufWriter::new(io::stdout().lock());

@@ -19,7 +19,7 @@ use serde::Deserialize;
 use crate::args::{Global, ProfileName};
 use crate::embedding::{EmbeddingSection, Resolved, Surroundings};
 use crate::exit::Failure;
-use crate::hooks::HookSettings;
+use crate::hooks::{HookSettings, SyncWithSettings};
 use crate::logging;
 use crate::ops::Context;
 use crate::output::Output;
@@ -54,6 +54,8 @@ pub struct Settings {
     pub sync: SyncSettings,
     /// What hooks of clients may do.
     pub hooks: HookSettings,
+    /// When other machines of the person are met.
+    pub sync_with: SyncWithSettings,
     /// The tools that a server offers.
     pub profile: ProfileName,
     /// Where results go.
@@ -95,6 +97,8 @@ struct File {
     sync: SyncSettings,
     #[serde(default)]
     hooks: HookSettings,
+    #[serde(default)]
+    sync_with: SyncWithSettings,
     /// What a team store has more.
     #[serde(default)]
     server: ServerSection,
@@ -235,6 +239,7 @@ impl Settings {
             project_is_open,
             sync: file.sync,
             hooks: file.hooks,
+            sync_with: file.sync_with,
             profile: file.profile.unwrap_or_default(),
             output,
             log_filter: logging::filter(global.verbose, global.quiet, file.log.as_deref()),

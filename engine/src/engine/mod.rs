@@ -10,6 +10,7 @@
 //! | `recall.rs` | what a turn of an agent is given unasked |
 //! | `share.rs` | the share of memories in an answer |
 //! | `exchange.rs` | export and import |
+//! | `machines.rs` | a store's knowledge of the other machines of its person |
 //! | `purge.rs` | permanent removal |
 //! | `map.rs` | the map of all memories |
 //! | `graph.rs` | links, chains and digests |
@@ -28,6 +29,7 @@
 mod cleanup;
 mod exchange;
 mod graph;
+mod machines;
 mod maintenance;
 mod map;
 mod names;

@@ -57,7 +57,7 @@ pub struct Store {
     pub(super) has_embedded: AtomicBool,
     /// When nothing could be embedded: the head of the log, and the batch jobs.
     pub(super) nothing_to_embed: Mutex<Option<(Seq, usize)>>,
-    pub(super) paths: StorePaths,
+    pub paths: StorePaths,
     pub(super) config: Config,
 }
 

@@ -41,6 +41,15 @@ export interface Overview {
   searches: { kept: number; nothing: number };
   warnings: string[];
   map: MapState;
+  /** Other machines of the person; missing on a page that sees a part. */
+  machines?: Machines;
+}
+
+/** How the store stands with the other machines of its person. */
+export interface Machines {
+  places: { address: string; name: string | null; project: string | null; metAt: number | null; error: string | null }[];
+  /** Memories that were changed on two machines: the version has the other text. */
+  conflicts: { id: number; version: number; newest: number; address: string }[];
 }
 
 export interface Place {

@@ -1,9 +1,10 @@
 import { useState } from "preact/hooks";
+import type { Machines } from "../api/types.ts";
 import type { View } from "../state/address.ts";
 import { countSet, KINDS, SHARED, type Source, SOURCES, STATES } from "../state/filters.ts";
-import { clearFilters, filter, go } from "../state/navigate.ts";
+import { clearFilters, filter, go, hrefOf } from "../state/navigate.ts";
 import { useStore } from "../state/store.ts";
-import { counted, number } from "../text/format.ts";
+import { ago, counted, number } from "../text/format.ts";
 import { plain } from "../text/visible.ts";
 import { Dot, useKindColours } from "./Kind.tsx";
 
@@ -203,6 +204,32 @@ function Scope() {
       </p>}
       <p class="path">{overview.store}</p>
       {!isEmpty && overview.warnings.map((text) => <p key={text} class="warning">{text}</p>)}
+      {overview.machines && <OtherMachines {...overview.machines} />}
     </div>
+  );
+}
+
+/** When other machines were met, and what was changed on two of them. */
+function OtherMachines({ places, conflicts }: Machines) {
+  return (
+    <>
+      {places.map(({ address, name, metAt, error }) => (
+        <p key={address} class={error ? "warning" : undefined}>
+          {`${name ?? address}: ${metAt === null ? "never met" : `met ${ago(metAt)}`}`}
+          {error && `; the last try failed: ${error}`}
+        </p>
+      ))}
+      {conflicts.length > 0 && (
+        <p class="warning">
+          Changed on two machines:{" "}
+          {conflicts.map(({ id }, at) => (
+            <>
+              {at > 0 && ", "}
+              <a key={id} href={hrefOf({ id, tab: "versions" })}>memory {id}</a>
+            </>
+          ))}
+        </p>
+      )}
+    </>
   );
 }

@@ -39,6 +39,7 @@ pub mod setup;
 pub mod source;
 pub mod stats;
 pub mod sync;
+pub mod sync_with;
 pub mod undo;
 pub mod unlink;
 pub mod update;

@@ -8,8 +8,9 @@ use memorist_engine::types::{AboutJob, BatchJob};
 use serde::Serialize;
 
 use super::app::Maintenance;
-use super::{App, format};
+use super::{App, format, sync_with};
 use crate::exit::Outcome;
+use crate::machines::Standing;
 use crate::ops;
 use crate::wire::{StatsParams, StatsResult};
 
@@ -19,6 +20,7 @@ pub fn run(app: &App) -> Outcome {
     let stats = ops::stats(&engine, &app.settings().context, &StatsParams::default())?;
     let indexes = engine.index_stats()?;
     app.note_unfollowed(&engine)?;
+    let machines = Standing::of(&engine)?;
     engine.close();
     let cache = match &app.settings().engine.model.source {
         ModelSource::Remote(provider) => provider.cache.as_ref().map(embed::cache_stats),
@@ -31,6 +33,7 @@ pub fn run(app: &App) -> Outcome {
         embedding_cache: cache,
         batch_jobs: indexes.batch_jobs.into_iter().map(Job::of).collect(),
         batch_jobs_failed: indexes.batch_jobs_failed,
+        machines: (machines != Standing::default()).then_some(machines),
     };
     app.output().result(&shown, text)?;
     Ok(0)
@@ -49,6 +52,8 @@ struct Shown {
     batch_jobs: Vec<Job>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     batch_jobs_failed: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    machines: Option<Standing>,
 }
 
 /// A batch job of a provider.
@@ -117,6 +122,15 @@ fn text(shown: &Shown) -> String {
     }
     if let Some(unread) = &stats.unread {
         line("files not read", unread.text());
+    }
+    if let Some(Standing { places, conflicts }) = &shown.machines {
+        for place in places {
+            line("another machine", sync_with::described_place(place));
+        }
+        if !conflicts.is_empty() {
+            let number = format::thousands(conflicts.len() as u64);
+            line("changed on two", format!("{number}; `memorist sync-with --conflicts` shows the texts"));
+        }
     }
     let searches = &stats.searches;
     let nothing = format!("{} of the last {} found no answer", number(searches.nothing), number(searches.last));

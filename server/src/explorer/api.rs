@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use memorist_engine::Engine;
 use memorist_engine::types::Viewer;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::own::{OWN, SHARED};
 use super::pace::Pace;
 use super::{answers, map, streams};
 use crate::http::{Answer, Slot};
+use crate::machines::Standing;
 use crate::ops::Context;
 use crate::serving::{Access, Changes, Dispatcher, Unavailable};
 use crate::tools::{Problem, ProblemKind, TOOLS, Tool};
@@ -139,12 +140,17 @@ impl Api {
                         }
                         result["version"] = env!("CARGO_PKG_VERSION").into();
                         result["store"] = store.into();
+                        match Standing::of(engine) {
+                            Ok(standing) => result["machines"] = json!(standing),
+                            Err(failure) => return answers::problem(&failure.into(), None),
+                        }
                         result["readOnly"] = (read_only || !engine.can_write()).into();
                     }
                     if is_narrow && let Some(result) = result.as_object_mut() {
                         // Of everyone: sizes of the indexes, and names of files.
                         result.shift_remove("indexes");
                         result.shift_remove("elsewhere");
+                        result.shift_remove("machines");
                     }
                     answers::result(&result)
                 }

@@ -107,6 +107,7 @@ impl Library {
             viewer: self.context.defaults.own_viewer(),
             keep_shared: false,
             restore_deleted: false,
+            from_machine: false,
             defaults: &self.context.defaults,
             progress,
             saved: &|_| {},

@@ -6,7 +6,9 @@ use std::io::BufRead;
 use std::path::Path;
 
 use memorist_engine::progress::Progress;
-use memorist_engine::types::{Imported, Link, LinkKind, NewRecord, Portable, PortableLink, RecordId, Scope, Viewer};
+use memorist_engine::types::{
+    Imported, Link, LinkKind, NewRecord, Portable, PortableLink, PortableTombstone, RecordId, Scope, Viewer,
+};
 use memorist_engine::{Engine, Error, Import};
 
 use crate::exit::{Failure, Kind};
@@ -30,6 +32,8 @@ pub struct Importing<'a> {
     pub keep_shared: bool,
     /// Whether what was deleted here comes back.
     pub restore_deleted: bool,
+    /// Whether the lines are another machine's of the same person: then what is gone there is gone here.
+    pub from_machine: bool,
     /// The default scope of lines.
     pub defaults: &'a Defaults,
     /// Receives every byte that was read; may cancel.
@@ -78,12 +82,18 @@ pub fn read_lines(
         }
     }
     batches.save()?;
-    batches.offer_waiting(true)
+    batches.offer_waiting(true)?;
+    if importing.from_machine {
+        let purged = batches.import.purge(importing.progress)?;
+        batches.result.purged += purged.records + purged.versions;
+    }
+    Ok(())
 }
 
 /// The lines that are saved together, with their numbers. Only one of the lists has any.
 #[derive(Default)]
 struct Batch {
+    tombstones: Vec<(u64, PortableTombstone)>,
     records: Vec<(u64, Portable)>,
     links: Vec<(u64, PortableLink)>,
     added: Vec<(u64, NewRecord, Part)>,
@@ -100,7 +110,7 @@ enum Part {
 
 impl Batch {
     fn len(&self) -> usize {
-        self.records.len() + self.links.len() + self.added.len()
+        self.tombstones.len() + self.records.len() + self.links.len() + self.added.len()
     }
 }
 
@@ -133,6 +143,9 @@ impl Batches<'_> {
                     Err(error) => return Err(error.into()),
                 }
             }
+            // The rest of what another machine has is not asked for.
+            Ok(Line::Record(record)) if self.is_left_out(&record.text.scope) => {}
+            Ok(Line::Tombstone(PortableTombstone::Memory(gone))) if self.is_left_out(&gone.scope) => {}
             Ok(Line::Record(record)) => {
                 self.save_unless(|batch| &batch.records)?;
                 self.batch.records.push((number, *record));
@@ -140,6 +153,14 @@ impl Batches<'_> {
             Ok(Line::Link(link)) => {
                 self.save_unless(|batch| &batch.links)?;
                 self.batch.links.push((number, link));
+            }
+            Ok(Line::Tombstone(_)) if !self.importing.from_machine => {
+                let why = "type: what is gone elsewhere is said by `memorist sync-with` alone; no import deletes";
+                self.result.refuse(number, why.into());
+            }
+            Ok(Line::Tombstone(tombstone)) => {
+                self.save_unless(|batch| &batch.tombstones)?;
+                self.batch.tombstones.push((number, tombstone));
             }
             Ok(Line::New(record)) => self.add(number, *record, Part::None)?,
             Ok(Line::Entity(entity)) => {
@@ -153,6 +174,11 @@ impl Batches<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a memory of another machine is of a project that this exchange is not about.
+    fn is_left_out(&self, scope: &Scope) -> bool {
+        self.importing.from_machine && !self.importing.viewer.sees(scope)
     }
 
     fn own_scope(&self) -> Scope {
@@ -175,7 +201,10 @@ impl Batches<'_> {
     }
 
     fn save(&mut self) -> Result<(), Failure> {
-        let Batch { records, links, added } = std::mem::take(&mut self.batch);
+        let Batch { tombstones, records, links, added } = std::mem::take(&mut self.batch);
+        if !tombstones.is_empty() {
+            self.save_tombstones(tombstones)?;
+        }
         if !records.is_empty() {
             self.save_records(records)?;
         }
@@ -187,6 +216,18 @@ impl Batches<'_> {
             self.save_added(added)?;
         }
         (self.importing.saved)(self.result);
+        Ok(())
+    }
+
+    fn save_tombstones(&mut self, tombstones: Vec<(u64, PortableTombstone)>) -> Result<(), Failure> {
+        let (numbers, tombstones): (Vec<_>, Vec<_>) = tombstones.into_iter().unzip();
+        for (number, outcome) in numbers.into_iter().zip(self.import.tombstones(&tombstones)?) {
+            match outcome {
+                Ok(Imported::Deleted) => self.result.count(&Imported::Deleted),
+                Ok(_) => {}
+                Err(error) => self.result.refuse(number, error.worded()),
+            }
+        }
         Ok(())
     }
 
@@ -229,6 +270,8 @@ impl Batches<'_> {
                         self.result.count(&outcome);
                     }
                 }
+                // An end is in another project.
+                Err(_) if self.importing.from_machine && self.importing.viewer != Viewer::OWNER => {}
                 Err(error) => self.result.refuse(number, error.worded()),
             }
         }

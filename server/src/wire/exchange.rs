@@ -43,12 +43,13 @@
 //! A line without `type` is a memory with the parameters of `memory_add`, except for links. Lines of the types `entity` and `relation`
 //! are those of the reference memory server: see `knowledge_graph.rs`.
 
-use memorist_engine::types::{Model, NewRecord, Portable, PortableLink};
+use memorist_engine::types::{Model, NewRecord, Portable, PortableLink, PortableTombstone};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Map, Value};
 
 use super::exchange_lines::{FORMAT, HeaderLine, LinkLine, RecordLine, Type};
+use super::exchange_tombstones::{TombstoneLine, UnlinkLine};
 use super::knowledge_graph::{Entity, Relation};
 use super::params::AddParams;
 use super::values::Int;
@@ -70,6 +71,8 @@ pub enum Line {
     Entity(Entity),
     /// A relation between two entities.
     Relation(Relation),
+    /// The end of a memory or a link, of another machine of the same person.
+    Tombstone(PortableTombstone),
 }
 
 /// Why a line cannot be read.
@@ -119,6 +122,8 @@ pub fn read(line: &str, defaults: &Defaults) -> Result<Line, Unread> {
         Some(Type::Link) => fields::<LinkLine>(line).map(|line| Line::Link(line.into())).map_err(refuse),
         Some(Type::Entity) => fields(line).map(Line::Entity).map_err(refuse),
         Some(Type::Relation) => fields(line).map(Line::Relation).map_err(refuse),
+        Some(Type::Tombstone) => fields::<TombstoneLine>(line).map(|line| Line::Tombstone(line.into())).map_err(refuse),
+        Some(Type::Unlink) => fields::<UnlinkLine>(line).map(|line| Line::Tombstone(line.into())).map_err(refuse),
     }
 }
 

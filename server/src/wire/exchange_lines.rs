@@ -1,13 +1,14 @@
 //! The lines of an export, field by field: documented in `exchange.rs`.
 
 use memorist_engine::types::{
-    AccessKind, Accessed, Earlier, Exported, Kind, LinkKind, Millis, Model, NewRecord, Place, Portable, PortableLink,
-    PortablePassage, Replaced, Scope, Span,
+    AccessKind, Accessed, Carried, Earlier, Exported, Kind, LinkKind, Millis, Model, NewRecord, Place, Portable,
+    PortableLink, PortablePassage, PortableTombstone, Replaced, Scope, Span,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::exchange_embedding::Embedding;
+use super::exchange_tombstones::{TombstoneLine, UnlinkLine};
 use super::values::{Importance, When};
 
 /// The newest supported format, which is also the one that is written.
@@ -22,6 +23,10 @@ pub enum Type {
     Link,
     Entity,
     Relation,
+    /// Between the machines of a person alone.
+    Tombstone,
+    /// Between them alone, too.
+    Unlink,
 }
 
 /// A line of an export.
@@ -34,6 +39,10 @@ pub enum ExportLine {
     Link(LinkLine),
     /// The first line.
     Header(HeaderLine),
+    /// The end of a memory.
+    Tombstone(TombstoneLine),
+    /// The end of a link.
+    Unlink(UnlinkLine),
 }
 
 impl ExportLine {
@@ -49,6 +58,24 @@ impl From<Exported> for ExportLine {
             Exported::Model(model) => ExportLine::header(Some(model)),
             Exported::Record(portable) => ExportLine::Record(Box::new((*portable).into())),
             Exported::Link(link) => ExportLine::Link(link.into()),
+        }
+    }
+}
+
+impl From<Carried> for ExportLine {
+    fn from(carried: Carried) -> Self {
+        match carried {
+            Carried::Exported(exported) => exported.into(),
+            Carried::Tombstone(tombstone) => tombstone.into(),
+        }
+    }
+}
+
+impl From<PortableTombstone> for ExportLine {
+    fn from(tombstone: PortableTombstone) -> Self {
+        match tombstone {
+            PortableTombstone::Memory(gone) => ExportLine::Tombstone(gone.into()),
+            PortableTombstone::Link(gone) => ExportLine::Unlink(gone.into()),
         }
     }
 }

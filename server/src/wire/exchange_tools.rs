@@ -68,6 +68,9 @@ pub struct ImportResult {
     /// The first of them.
     #[serde(rename = "changedInBoth", skip_serializing_if = "Vec::is_empty")]
     pub changed_in_both: Vec<ChangedInBoth>,
+    /// All of them.
+    #[serde(skip)]
+    pub conflicts: Vec<ChangedInBoth>,
     /// Memories whose text another memory of their scope has already.
     pub duplicates: i64,
     /// Memories that were there already, as they are or newer.
@@ -76,6 +79,9 @@ pub struct ImportResult {
     pub expired: i64,
     /// Memories and links that were deleted here before, or are now, as elsewhere.
     pub deleted: i64,
+    /// Memories and versions that were purged here, as elsewhere.
+    #[serde(skip)]
+    pub purged: u64,
     /// Circles of memories that superseded one another: each lost its oldest link.
     pub circles: i64,
     /// New links.
@@ -125,9 +131,11 @@ impl ImportResult {
             Imported::Replaced => self.replaced += 1,
             Imported::United { id, version } => {
                 self.united += 1;
+                let conflict = ChangedInBoth { id: id.get(), version: *version };
                 if self.changed_in_both.len() < LISTED {
-                    self.changed_in_both.push(ChangedInBoth { id: id.get(), version: *version });
+                    self.changed_in_both.push(conflict.clone());
                 }
+                self.conflicts.push(conflict);
             }
             Imported::Duplicate => self.duplicates += 1,
             Imported::Unchanged => self.unchanged += 1,

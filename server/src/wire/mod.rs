@@ -19,6 +19,7 @@
 //! | `exchange.rs` | the format of export and import, on one page; parsing a line |
 //! | `exchange_lines.rs` | its lines, field by field |
 //! | `exchange_embedding.rs` | their embeddings |
+//! | `exchange_tombstones.rs` | lines about what is gone, between the machines of a person |
 //! | `exchange_tools.rs` | parameters and results of the tools for both |
 //! | `knowledge_graph.rs` | the lines of the reference memory server |
 //! | `lines.rs` | the lines of a file |
@@ -43,6 +44,7 @@ mod defaults;
 mod exchange;
 mod exchange_embedding;
 mod exchange_lines;
+mod exchange_tombstones;
 mod exchange_tools;
 pub mod explore;
 mod fence;

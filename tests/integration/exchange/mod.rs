@@ -6,6 +6,7 @@
 //! | `large.rs` | 100,000 memories |
 //! | `machines.rs` | edits on two machines, by exports |
 //! | `states.rs` | what two machines exchange, with tombstones |
+//! | `sync_with.rs` | `memorist sync-with`, over a stand-in for ssh and over a folder |
 //!
 //! Here: merging, and its permissions.
 
@@ -13,6 +14,7 @@ mod files;
 mod large;
 mod machines;
 mod states;
+mod sync_with;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -256,6 +256,3 @@ impl StateHash {
         u64::from_le_bytes(std::array::from_fn(|at| digest[at]))
     }
 }
-
-#[cfg(test)]
-mod tests;

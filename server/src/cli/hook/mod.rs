@@ -91,6 +91,9 @@ fn react(global: &Global, args: &Hook, started: Instant, deadline: &Deadline) ->
         notes.transcript(transcript);
     }
     notes.called();
+    if event == Event::Start {
+        notes.meet_machines(global, settings.sync_with.every());
+    }
     // Also where a server answers: it may watch no files.
     match event {
         Event::Start if reads => notes.read_transcripts(global),

@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use memorist_clients::Client;
 use memorist_durable::{PrivateFolder, command};
@@ -18,13 +18,15 @@ use crate::args::Global;
 pub struct Notes {
     noted: Noted,
     folder: PathBuf,
+    machines: PathBuf,
     client: Client,
 }
 
 impl Notes {
     /// Those of the store in this folder.
     pub fn of(store: &Path, client: Client) -> Self {
-        Notes { noted: Noted::of(store), folder: StorePaths::new(store).hooks(), client }
+        let paths = StorePaths::new(store);
+        Notes { noted: Noted::of(store), folder: paths.hooks(), machines: paths.machines_lock(), client }
     }
 
     /// A transcript has changed. It is noted, to be read later, if somebody has added the folder that it is in.
@@ -65,28 +67,41 @@ impl Notes {
 
     /// Has another process read the transcripts that are noted, and does not wait for it.
     pub fn read_transcripts(&self, global: &Global) {
-        if !self.noted.is_any().unwrap_or_default() {
-            return;
+        if self.noted.is_any().unwrap_or_default() {
+            run(global, &["sync", "--noted", "--quiet"]);
         }
-        let Ok(program) = std::env::current_exe() else { return };
-        let Ok(mut command) = command(program) else { return };
-        command.args(["sync", "--noted", "--quiet"]);
-        // What the environment says is said to the other process, too, and may have a password.
-        let store = global.store.clone().filter(|_| global.typed.contains(&"store"));
-        for (option, path) in [("--store", &store), ("--config", &global.config), ("--cache", &global.cache)] {
-            if let Some(path) = path {
-                command.arg(option).arg(path);
-            }
+    }
+
+    /// Has another process meet the other machines of the person, unless it was tried less than `every` ago.
+    pub fn meet_machines(&self, global: &Global, every: Duration) {
+        // It is there while any machine is remembered. A time to come is of a clock that was set back.
+        let tried = self.machines.metadata().and_then(|found| found.modified());
+        if !every.is_zero() && tried.is_ok_and(|tried| tried.elapsed().is_ok_and(|since| since >= every)) {
+            run(global, &["sync-with", "--quiet"]);
         }
-        if let Some(model) = &global.model {
-            command.arg("--model").arg(model);
+    }
+}
+
+/// Runs this program in another process, and does not wait for it.
+fn run(global: &Global, arguments: &[&str]) {
+    let Ok(program) = std::env::current_exe() else { return };
+    let Ok(mut command) = command(program) else { return };
+    command.args(arguments);
+    // What the environment says is said to the other process, too, and may have a password.
+    let store = global.store.clone().filter(|_| global.typed.contains(&"store"));
+    for (option, path) in [("--store", &store), ("--config", &global.config), ("--cache", &global.cache)] {
+        if let Some(path) = path {
+            command.arg(option).arg(path);
         }
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        // A client that ends its hooks with all that they started does not end it.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        if let Err(error) = command.spawn() {
-            tracing::info!("noted transcripts are not read: {error}");
-        }
+    }
+    if let Some(model) = &global.model {
+        command.arg("--model").arg(model);
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // A client that ends its hooks with all that they started does not end it.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    if let Err(error) = command.spawn() {
+        tracing::info!("{} is not started: {error}", arguments[0]);
     }
 }
