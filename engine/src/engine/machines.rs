@@ -53,7 +53,7 @@ impl Engine {
         Ok(text::content_hash(&identity))
     }
 
-    /// How many memories and versions were purged. A file that somebody else carries is written again when it grows.
+    /// How many purges this store has made. Files that somebody else carries are written anew after each.
     ///
     /// # Errors
     /// Errors of the database.

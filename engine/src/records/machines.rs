@@ -2,7 +2,7 @@
 
 use super::meta;
 use super::store::Records;
-use super::transaction::{Authority, SelectExt};
+use super::transaction::Authority;
 use crate::error::Result;
 
 impl Records {
@@ -29,14 +29,25 @@ impl Records {
         })
     }
 
-    /// How many memories and versions were purged.
+    /// How many purges this store has made.
     pub fn purge_count(&self) -> Result<u64> {
-        let sql =
-            "SELECT (SELECT count(*) FROM tombstones WHERE is_purged = 1) + (SELECT count(*) FROM version_tombstones)";
-        let count: Option<i64> = self.reader()?.first(sql, &[], |row| row.get(0))?;
-        Ok(count.unwrap_or(0).unsigned_abs())
+        Ok(meta::integer(&*self.reader()?, PURGES)?.unwrap_or(0).unsigned_abs())
+    }
+
+    /// Counts a purge, once its texts are gone. A team's store counts none.
+    pub(super) fn count_purge(&self) -> Result<()> {
+        self.write(|tx| {
+            if tx.keeps_tombstones() {
+                let count = meta::integer(tx, PURGES)?.unwrap_or(0);
+                meta::put(tx, PURGES, (count + 1).into())?;
+            }
+            Ok(())
+        })
     }
 }
+
+/// The entry with the number of purges.
+const PURGES: &str = "purges";
 
 /// The name of the entry of a note.
 fn key(name: &str) -> String {

@@ -20,7 +20,7 @@
 //! | 4 | `sqlite/` | **the database**: transactions, reads, and the care of its file |
 //! | 5 | `store.rs` | [`Records`]: a database of its own, or the copy of a team's |
 //! | 5 | `writing.rs` | what [`Records`] deletes, links, imports and purges |
-//! | 6 | `machines.rs` | notes about the other machines of a person |
+//! | 6 | `machines.rs` | notes about the other machines of a person, and the number of purges |
 //! | 6 | `contract/` | the tests that every database passes |
 
 #[cfg(test)]

@@ -136,7 +136,7 @@ impl Records {
     /// # Errors
     /// [`Invalid`](crate::Error::Invalid) names a record that `viewer` sees and may not change.
     pub fn purge(&self, purge: &Purge, viewer: &Viewer, progress: &dyn Progress) -> Result<Removed> {
-        self.purging(|| match purge {
+        let removed = self.purging(|| match purge {
             Purge::Ids(ids) => purge::purge_ids(self, ids, viewer, progress),
             Purge::Versions(versions) => purge::purge_versions(self, versions, viewer, progress),
             Purge::Text(text) => {
@@ -146,7 +146,10 @@ impl Records {
                 self.purge_beside(&text, viewer, &mut removed, progress)?;
                 Ok(removed)
             }
-        })
+        })?;
+        // Also one that found nothing: a file for other machines may have the text still.
+        self.count_purge()?;
+        Ok(removed)
     }
 
     /// Removes a text from what is kept beside memories. What belongs to nobody is left to a viewer that sees everything.

@@ -50,6 +50,13 @@ pub fn run(app: &App, args: &SyncWith) -> Outcome {
     }
     let place = args.address.as_deref().map(Place::parse).transpose()?;
     let engine = if args.address.is_some() { app.engine(Maintenance::Off)? } else { app.existing(Maintenance::Off)? };
+    let Some(_alone) = lock(app)? else {
+        if app.output().quiet {
+            // The other one does the same.
+            return Ok(0);
+        }
+        return Err(busy());
+    };
     let known = Known::of(&engine)?;
     let peers = match &place {
         Some(place) => vec![peer(&known, place, args)?],
@@ -58,13 +65,6 @@ pub fn run(app: &App, args: &SyncWith) -> Outcome {
     if peers.is_empty() {
         app.output().note(NONE);
     }
-    let Some(_alone) = lock(app)? else {
-        if app.output().quiet {
-            // The other one does the same.
-            return Ok(0);
-        }
-        return Err(Failure::new(Kind::Store, "another `memorist sync-with` of this store is running; wait for it"));
-    };
     let bars = app.bars()?;
     let mut all: Vec<Met> = Vec::new();
     for peer in &peers {
@@ -85,6 +85,7 @@ pub fn run(app: &App, args: &SyncWith) -> Outcome {
     if bars.cancelled() {
         return Err(Failure::new(Kind::Cancelled, "interrupted; the same command continues"));
     }
+    remove_unused_lock(app, &engine)?;
     engine.close();
     drop(bars);
     let failed = all.iter().any(|met| met.error.is_some());
@@ -92,7 +93,25 @@ pub fn run(app: &App, args: &SyncWith) -> Outcome {
         app.output()
             .result(&Report { machines: &all, warning: warning.as_deref() }, |report| report.text(args.dry_run))?;
     }
-    Ok(if failed { Kind::Io.code() } else { 0 })
+    let refused = all.iter().any(|met| met.here.refused > 0);
+    Ok(match () {
+        () if failed => Kind::Io.code(),
+        () if refused => Kind::Input.code(),
+        () => 0,
+    })
+}
+
+fn busy() -> Failure {
+    Failure::new(Kind::Store, "another `memorist sync-with` of this store is running; wait for it")
+}
+
+/// Removes the file that hooks look at, where no place is remembered.
+fn remove_unused_lock(app: &App, engine: &Engine) -> Result<(), Failure> {
+    if Known::as_noted(engine)?.peers.is_empty() {
+        // One that stays costs a hook some milliseconds.
+        let _ = std::fs::remove_file(StorePaths::new(&app.settings().store).machines_lock());
+    }
+    Ok(())
 }
 
 /// The place as it is remembered, with what the arguments say.
@@ -102,7 +121,9 @@ fn peer(known: &Known, place: &Place, args: &SyncWith) -> Result<Peer, Failure> 
     peer.address = address;
     if let Some(project) = &args.only_project {
         if project == Reach::EVERY || project.is_empty() {
-            return Err(Failure::input("--only-project: names one project; without it, all are exchanged"));
+            return Err(Failure::input(
+                "--only-project: names one project; for all, --forget the place and meet it again",
+            ));
         }
         if peer.project.as_ref() != Some(project) {
             // What was left there before had other memories.
@@ -154,7 +175,6 @@ fn meet(app: &App, engine: &Engine, known: &Known, mut peer: Peer, args: &SyncWi
 
 /// Remembers what has become of an exchange. A place where none was ever complete is not remembered.
 fn note(engine: &Engine, peer: &mut Peer, met: &Met, outcome: &Result<(), Failure>) -> Result<(), Failure> {
-    Known::note_conflicts(engine, &peer.address, &met.conflicts)?;
     let is_known = peer.met_at.is_some();
     if peer.address.starts_with("ssh://") {
         peer.name = met.names.first().cloned().or(peer.name.take());
@@ -192,18 +212,22 @@ fn forget(app: &App, named: &str) -> Outcome {
     let engine = app.existing(Maintenance::Off)?;
     // A folder that is not there any more is forgotten by the name that the list has.
     let address = Place::parse(named).map_or_else(|_| named.to_owned(), |place| place.to_string());
+    let _alone = lock(app)?.ok_or_else(busy)?;
     if !Known::forget(&engine, &address)? {
         return Err(Failure::new(
             Kind::NotFound,
             format!("{named} is not remembered; `memorist sync-with --list` shows what is"),
         ));
     }
-    if Known::as_noted(&engine)?.peers.is_empty() {
-        // So that no hook looks for a machine.
-        let _ = std::fs::remove_file(StorePaths::new(&app.settings().store).machines_lock());
-    }
-    app.output()
-        .result(&serde_json::json!({ "forgotten": address }), |_| format!("forgot {address}; its memories stay"))?;
+    remove_unused_lock(app, &engine)?;
+    app.output().result(&serde_json::json!({ "forgotten": address }), |_| {
+        let files = if address.starts_with("ssh://") {
+            ""
+        } else {
+            ", and so does its folder there: remove it if nobody needs it"
+        };
+        format!("forgot {address}; its memories stay{files}")
+    })?;
     Ok(0)
 }
 

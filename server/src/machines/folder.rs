@@ -1,4 +1,4 @@
-//! An exchange over files: `FOLDER/memorist-sync/MACHINE/000001.jsonl` and so on, one turn each. A machine writes into its own folder
+//! An exchange over files: `FOLDER/memorist-sync/MACHINE/NUMBER.jsonl`, one turn each. A machine writes into its own folder
 //! alone, so whatever carries the files never has a conflict. Its first file has everything, each later one what has changed since.
 //! After a purge, and when the later ones have grown, it writes everything anew and removes the files before.
 
@@ -20,6 +20,9 @@ use crate::exit::Failure;
 const ROOT: &str = "memorist-sync";
 /// Digits of a file's number.
 const DIGITS: usize = 6;
+const MOST_DIGITS: usize = 15;
+/// Keeps git from changing the ends of lines, which the hash of a file covers.
+const ATTRIBUTES: (&str, &str) = (".gitattributes", "* -text\n");
 const SUFFIX: &str = ".jsonl";
 /// All files have at most this many times the bytes of the whole one, and this many more.
 const MOST_TIMES: u64 = 4;
@@ -32,8 +35,15 @@ const MOST_FILES: u64 = 500;
 pub fn meet(exchange: &Exchange<'_>, folder: &Path, peer: &mut Peer, met: &mut Met) -> Result<(), Failure> {
     let Exchange { engine, known, .. } = *exchange;
     let root = folder.join(ROOT);
+    let mut failed = None;
     for machine in machines(&root)?.into_iter().filter(|machine| *machine != known.machine) {
-        read_machine(exchange, &root.join(&machine), &machine, peer, met)?;
+        // One machine's bad file keeps nobody from the others.
+        if let Err(failure) = read_machine(exchange, &root.join(&machine), &machine, peer, met) {
+            failed.get_or_insert(failure);
+        }
+        if exchange.progress.cancelled() {
+            break;
+        }
     }
     let own = root.join(&known.machine);
     if !exchange.dry_run {
@@ -44,9 +54,10 @@ pub fn meet(exchange: &Exchange<'_>, folder: &Path, peer: &mut Peer, met: &mut M
     let plan = Plan::of(engine, &own, &peer.files, &here, &sent)?;
     if exchange.dry_run {
         met.sent = plan.wanted(&here, &sent).len() as u64;
-        return Ok(());
+    } else {
+        write_own(exchange, &root, plan, (&here, &sent), peer, met)?;
     }
-    write_own(exchange, &own, plan, (&here, &sent), peer, met)
+    failed.map_or(Ok(()), Err)
 }
 
 /// The machines that have a folder here.
@@ -69,7 +80,10 @@ fn files(folder: &Path) -> Result<BTreeMap<u64, PathBuf>, Failure> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
         entries => entries.map_err(|error| Failure::file(folder, &error))?,
     };
-    let number = |name: &str| name.strip_suffix(SUFFIX).filter(|digits| digits.len() >= DIGITS)?.parse::<u64>().ok();
+    let is_number = |digits: &&str| {
+        (DIGITS..=MOST_DIGITS).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let number = |name: &str| name.strip_suffix(SUFFIX).filter(is_number)?.parse::<u64>().ok();
     let files = entries.flatten().filter_map(|entry| Some((number(entry.file_name().to_str()?)?, entry.path())));
     Ok(files.collect())
 }
@@ -125,8 +139,10 @@ fn read_machine(
         peer.files.read.insert(machine.to_owned(), number);
     }
     if waits > 0 {
-        let who = met.names.first().map_or(machine, String::as_str);
-        met.notes.push(format!("{waits} files of {who} are not whole yet: they are read when they are"));
+        let folder = folder.display();
+        met.notes.push(format!(
+            "{waits} files of {folder} are not whole yet, or those before them: they are read when they are"
+        ));
     }
     Ok(())
 }
@@ -145,6 +161,8 @@ impl Plan {
     fn of(engine: &Engine, own: &Path, written: &Files, here: &Stamps, sent: &Stamps) -> Result<Self, Failure> {
         let there = files(own)?;
         let next = there.keys().last().copied().unwrap_or(0).max(written.last) + 1;
+        // A folder that begins anew has higher numbers than the one that others have read.
+        let anew = next.max(engine.now().unsigned_abs());
         let are_all_there = written.first > 0
             && (written.first..=written.last).all(|number| there.contains_key(&number))
             && there.keys().last() == Some(&written.last);
@@ -152,7 +170,7 @@ impl Plan {
         let is_large = all > whole * MOST_TIMES + MOST_MORE || written.last - written.first > MOST_FILES;
         Ok(match () {
             () if !are_all_there && here.is_empty() && there.is_empty() => Plan::Nothing,
-            () if !are_all_there || is_large || engine.purge_count()? != written.purges => Plan::Whole(next),
+            () if !are_all_there || is_large || engine.purge_count()? != written.purges => Plan::Whole(anew),
             () if differing(here, sent).is_empty() => Plan::Nothing,
             () => Plan::Changes(next),
         })
@@ -169,7 +187,7 @@ impl Plan {
 
 fn write_own(
     exchange: &Exchange<'_>,
-    own: &Path,
+    root: &Path,
     plan: Plan,
     (here, sent): (&Stamps, &Stamps),
     peer: &mut Peer,
@@ -178,9 +196,14 @@ fn write_own(
     let Exchange { engine, known, progress, .. } = *exchange;
     let (Plan::Changes(number) | Plan::Whole(number)) = plan else { return Ok(()) };
     let whole = matches!(plan, Plan::Whole(_));
-    // What was purged before the states were read is not in the file.
+    // A purge that ends while the file is written makes another one.
     let purges = engine.purge_count()?;
+    let own = &root.join(&known.machine);
     fs::create_dir_all(own).map_err(|error| Failure::file(own, &error))?;
+    let attributes = root.join(ATTRIBUTES.0);
+    if !attributes.exists() {
+        fs::write(&attributes, ATTRIBUTES.1).map_err(|error| Failure::file(&attributes, &error))?;
+    }
     sweep(own, ABANDONED);
     let path = own.join(format!("{number:0DIGITS$}{SUFFIX}"));
     let failure = |error: io::Error| Failure::file(&path, &error);

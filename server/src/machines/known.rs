@@ -5,8 +5,8 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use memorist_engine::Engine;
 use memorist_engine::types::{Filter, Millis, Viewer};
+use memorist_engine::{Engine, Error};
 use serde::{Deserialize, Serialize};
 
 use crate::exit::{Failure, Kind};
@@ -201,7 +201,7 @@ impl Known {
     pub fn of(engine: &Engine) -> Result<Self, Failure> {
         let copy = engine.copy_identity()?;
         let is_current = |known: &Known| known.copy == copy && !known.machine.is_empty();
-        let known = read(engine.machine_note(NOTE)?);
+        let known = read(engine.machine_note(NOTE)?)?;
         if is_current(&known) {
             return Ok(known);
         }
@@ -220,7 +220,7 @@ impl Known {
     /// # Errors
     /// Errors of the store.
     pub fn as_noted(engine: &Engine) -> Result<Self, Failure> {
-        Ok(read(engine.machine_note(NOTE)?))
+        Ok(read(engine.machine_note(NOTE)?)?)
     }
 
     /// Remembers a place, or what has become of it. It stays in its row.
@@ -318,15 +318,17 @@ pub fn sent_note(address: &str) -> String {
     format!("sent {address}")
 }
 
-fn read(note: Option<String>) -> Known {
-    // A note that a newer version has written otherwise is as good as none.
-    note.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default()
+fn read(note: Option<String>) -> Result<Known, Error> {
+    let Some(json) = note else { return Ok(Known::default()) };
+    serde_json::from_str(&json).map_err(|_| {
+        Error::invalid("store", "its note about your other machines is of a newer memorist; update this one")
+    })
 }
 
 fn change(engine: &Engine, mut change: impl FnMut(&mut Known)) -> Result<Known, Failure> {
     let mut known = Known::default();
     engine.change_machine_note(NOTE, |note| {
-        known = read(note);
+        known = read(note)?;
         change(&mut known);
         // Names and numbers are always JSON.
         Ok(serde_json::to_string(&known).ok())

@@ -106,6 +106,8 @@ pub fn merge(
     met.notes.extend(result.errors.iter().map(|refused| format!("refused from {who}: {}", refused.error)));
     met.notes.extend(result.warnings);
     met.notes.dedup();
+    // Also of what was united before a failure: the next exchange does not find it again.
+    Known::note_conflicts(engine, &met.address, &result.conflicts)?;
     met.conflicts.extend(result.conflicts);
     met.names.insert(who);
     read.map(|()| done)

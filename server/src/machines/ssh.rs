@@ -24,6 +24,8 @@ pub fn meet(
 ) -> Result<(), Failure> {
     let failure = |error: std::io::Error| Failure::new(Kind::Io, format!("ssh: {error}"));
     let mut ssh = command("ssh").map_err(failure)?;
+    // A machine that falls asleep does not say so.
+    ssh.args(["-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=4"]);
     if exchange.quiet {
         ssh.args(["-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]);
     }
@@ -47,7 +49,9 @@ pub fn meet(
                 format!("{program} was not found there; name it with --program, like --program ~/.local/bin/memorist");
             Err(Failure::new(Kind::Io, format!("{}: {why}", peer.address)))
         }
-        (Err(_), Some(255)) => Err(Failure::new(Kind::Io, format!("{}: ssh cannot reach it", peer.address))),
+        (Err(_), Some(255)) if met.names.is_empty() => {
+            Err(Failure::new(Kind::Io, format!("{}: ssh cannot reach it", peer.address)))
+        }
         (talked, _) => talked,
     }
 }

@@ -16,7 +16,7 @@ use crate::exit::{Failure, Kind};
 /// Turns of the other machine in an exchange. Two do; histories that unite on one machine alone may need another.
 const MAX_TURNS: usize = 6;
 /// From this difference on, clocks are named.
-const CLOCKS_DIFFER: Millis = 120_000;
+const CLOCKS_DIFFER: u64 = 120_000;
 
 /// One end of the pipe.
 pub struct Pipe<'a, R, W> {
@@ -108,7 +108,10 @@ pub fn lead<R: BufRead, W: Write>(
             return Err(Failure::input(format!("{}: this is the store itself", peer.address)));
         }
         met.names.insert(turn.header.name.clone());
-        name_clocks(&turn.header, engine.now(), met);
+        if turn.bytes == 0 {
+            // A turn with memories takes its time.
+            name_clocks(&turn.header, engine.now(), met);
+        }
         if let Some(there) = &turn.header.done {
             met.there.get_or_insert_default().add(there);
         }
@@ -153,7 +156,6 @@ pub fn answer<R: BufRead, W: Write>(engine: &Engine, mut pipe: Pipe<'_, R, W>) -
         let mut met = Met { address: turn.header.name.clone(), ..Met::default() };
         let (state, there) = (turn.header.state.clone(), turn.states.take());
         let done = merge(engine, turn, &filter, &NoProgress, &mut met)?;
-        Known::note_conflicts(engine, &met.address, &met.conflicts)?;
         let here = engine.stamps(&filter)?;
         let header = Header {
             project,
@@ -169,8 +171,8 @@ pub fn answer<R: BufRead, W: Write>(engine: &Engine, mut pipe: Pipe<'_, R, W>) -
 
 /// Times order the versions of a memory.
 fn name_clocks(other: &Header, now: Millis, met: &mut Met) {
-    let difference = other.at - now;
-    if difference.abs() >= CLOCKS_DIFFER {
+    let difference = other.at.saturating_sub(now);
+    if difference.unsigned_abs() >= CLOCKS_DIFFER {
         let seconds = difference.unsigned_abs() / 1_000;
         let how = if difference > 0 { "ahead of" } else { "behind" };
         let note = format!(

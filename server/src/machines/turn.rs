@@ -41,6 +41,8 @@ const STATE_BYTES: usize = 24;
 const STATES_PER_LINE: usize = 4096;
 /// Longest line. A memory with many long versions has millions of bytes.
 const MAX_LINE: u64 = 64 << 20;
+/// Most characters of a machine's name.
+const MAX_NAME: usize = 64;
 /// Lines that something else may print before a turn, as the shell of an account does.
 const MAX_NOISE: usize = 100;
 
@@ -113,12 +115,12 @@ pub struct Done {
 impl Done {
     /// Adds what was done with another turn.
     pub fn add(&mut self, other: &Done) {
-        self.created += other.created;
-        self.changed += other.changed;
-        self.united += other.united;
-        self.deleted += other.deleted;
-        self.purged += other.purged;
-        self.links += other.links;
+        self.created = self.created.saturating_add(other.created);
+        self.changed = self.changed.saturating_add(other.changed);
+        self.united = self.united.saturating_add(other.united);
+        self.deleted = self.deleted.saturating_add(other.deleted);
+        self.purged = self.purged.saturating_add(other.purged);
+        self.links = self.links.saturating_add(other.links);
         // The same are refused again.
         self.refused = self.refused.max(other.refused);
     }
@@ -309,12 +311,12 @@ fn read_header(input: &mut impl BufRead) -> Result<Option<(Vec<u8>, Header)>, Un
         if line.is_empty() {
             break;
         }
+        if !line.ends_with(b"\n") && noise.is_none() {
+            return Err(Unusable::Incomplete("ends in the middle".into()));
+        }
         if !line.starts_with(br#"{"type":"memoristSync","#) {
             noise.get_or_insert(line);
             continue;
-        }
-        if !line.ends_with(b"\n") {
-            return Err(Unusable::Incomplete("ends in the middle".into()));
         }
         let refuse = |error: serde_json::Error| Unusable::Refused(format!("its first line cannot be read: {error}"));
         let FormatOnly { format } = serde_json::from_slice(&line).map_err(refuse)?;
@@ -323,7 +325,8 @@ fn read_header(input: &mut impl BufRead) -> Result<Option<(Vec<u8>, Header)>, Un
                 format!("speaks format {format}, of a newer memorist, and this one up to {FORMAT}; update memorist");
             return Err(Unusable::Refused(why));
         }
-        let header = serde_json::from_slice(&line).map_err(refuse)?;
+        let mut header: Header = serde_json::from_slice(&line).map_err(refuse)?;
+        header.name = memorist_engine::text::one_line(&header.name, MAX_NAME);
         return Ok(Some((line, header)));
     }
     match noise {

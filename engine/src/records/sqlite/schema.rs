@@ -35,7 +35,7 @@
 //! | `copied` | a unit of rows that a node has copied from the server of its team (`follow/tables.rs`): how many rows, and the sum of their stamps |
 //! | `unsent_accesses` | accesses of a record on this node that the server has not counted yet |
 //! | `tokens` | a project of a token that clients of a team's nodes send, or its only row; a hash, what it is bound to, what it may do |
-//! | `meta` | `store_id` (ULID text), `lineage` (ULID text), `trimmed_to` (sequence number), `model` and `next_model` (rows of `models`), `versions_lost`, `superseding`, `purging`, `refused`, `wide_to`, `cutter`, `uncut`, `followed` (how far a node has followed its server, `follow/cursor.rs`), the batch jobs of a provider (`records/jobs.rs`), and notes about the other machines of a person (`records/machines.rs`) |
+//! | `meta` | `store_id` (ULID text), `lineage` (ULID text), `trimmed_to` (sequence number), `model` and `next_model` (rows of `models`), `versions_lost`, `superseding`, `purging`, `refused`, `wide_to`, `cutter`, `uncut`, `followed` (how far a node has followed its server, `follow/cursor.rs`), the batch jobs of a provider (`records/jobs.rs`), notes about the other machines of a person, and `purges`, how many there were (`records/machines.rs`) |
 //!
 //! `lineage` distinguishes a restored copy from the store that it was copied from, which has the same `store_id`: indexes belong to
 //! a lineage. Where it is missing, `store_id` is the lineage.

@@ -34,7 +34,8 @@ impl Merge<'_> {
     /// that is news here.
     pub(super) fn displaced(&self, before: &Record, portable: &Portable) -> Result<Option<i64>> {
         let is_displaced = |replaced: &Replaced| replaced.reason == union::ELSEWHERE;
-        let Some(theirs) = portable.earlier.iter().rfind(|earlier| is_displaced(&earlier.replaced)) else {
+        // Below a later version, somebody has looked.
+        let Some(theirs) = portable.earlier.last().filter(|earlier| is_displaced(&earlier.replaced)) else {
             return Ok(None);
         };
         if theirs.text.content == portable.text.content {
