@@ -315,7 +315,7 @@ fn read_header(input: &mut impl BufRead) -> Result<Option<(Vec<u8>, Header)>, Un
             return Err(Unusable::Incomplete("ends in the middle".into()));
         }
         if !line.starts_with(br#"{"type":"memoristSync","#) {
-            noise.get_or_insert(line);
+            noise = Some(line);
             continue;
         }
         let refuse = |error: serde_json::Error| Unusable::Refused(format!("its first line cannot be read: {error}"));

@@ -34,8 +34,11 @@ impl Merge<'_> {
     /// that is news here.
     pub(super) fn displaced(&self, before: &Record, portable: &Portable) -> Result<Option<i64>> {
         let is_displaced = |replaced: &Replaced| replaced.reason == union::ELSEWHERE;
-        // Below a later version, somebody has looked.
-        let Some(theirs) = portable.earlier.last().filter(|earlier| is_displaced(&earlier.replaced)) else {
+        let mut all = portable.earlier.iter().rev().filter(|earlier| is_displaced(&earlier.replaced));
+        // Ours, or the last one: below a later version, somebody has looked.
+        let own = all.clone().find(|earlier| earlier.text.content == before.content);
+        let last = portable.earlier.last().map(|earlier| earlier.version);
+        let Some(theirs) = own.or_else(|| all.next().filter(|earlier| Some(earlier.version) == last)) else {
             return Ok(None);
         };
         if theirs.text.content == portable.text.content {
