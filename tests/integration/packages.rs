@@ -28,8 +28,8 @@ fn every_command_has_a_manual_page() {
     assert!(memorist(folder.path(), &["manual", pages.to_str().unwrap()]).status().unwrap().success());
     let read = |name: &str| fs::read_to_string(pages.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
     let first = read("memorist.1");
-    let commands: BTreeSet<_> =
-        first.lines().filter_map(|line| line.strip_prefix("memorist\\-")?.strip_suffix("(1)")).collect();
+    let names = first.lines().filter_map(|line| line.strip_prefix("memorist\\-")?.strip_suffix("(1)"));
+    let commands: BTreeSet<_> = names.map(|name| name.replace("\\-", "-")).collect();
     assert!(commands.len() > 30 && commands.contains("serve"), "{commands:?}");
     for command in commands {
         let page = read(&format!("memorist-{command}.1"));

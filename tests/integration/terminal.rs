@@ -138,6 +138,8 @@ fn no_command_prints_what_a_terminal_obeys() {
         (vec!["source", "remove", HOSTILE], 4, false),
         (vec!["sync", "--force"], 0, true),
         (vec!["search", "rudder"], 0, true),
+        (vec!["sync-with", HOSTILE], 6, true),
+        (vec!["sync-with", "--forget", HOSTILE], 4, true),
         (vec!["import", &file], 2, false),
         (vec!["import", absent], 6, true),
         (vec!["export", "-"], 0, false),
