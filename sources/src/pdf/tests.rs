@@ -91,8 +91,8 @@ fn places_make_words_lines_and_paragraphs() {
         // Drawn twice, it is bold. A word that is broken goes on with a small letter.
         ("BT /F 12 Tf 50 700 Td (B) Tj ET BT /F 12 Tf 50.4 700 Td (B) Tj ET", "B"),
         (
-            "BT /F 12 Tf 50 700 Td (infor-) Tj 0 -14 Td (mation) Tj 0 -14 Td (well-) Tj 0 -14 Td (Known) Tj ET",
-            "information\nwell-\nKnown",
+            "BT /F 12 Tf 50 700 Td (some-) Tj 0 -14 Td (thing) Tj 0 -14 Td (well-) Tj 0 -14 Td (Known) Tj ET",
+            "something\nwell-\nKnown",
         ),
         ("BT /F 12 Tf 3 Tr 50 700 Td (unseen layer of a scan) Tj ET", "unseen layer of a scan"),
         ("BT /G 12 Tf 50 700 Td (no font) Tj ET", "no font"),
