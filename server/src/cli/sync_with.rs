@@ -167,8 +167,11 @@ fn meet(app: &App, engine: &Engine, known: &Known, mut peer: Peer, args: &SyncWi
         Place::Folder(folder) => machines::meet_in_folder(&exchange, &folder, &mut peer, &mut met),
         Place::Ssh { host, port } => machines::meet_over_ssh(&exchange, (&host, port), &peer, &mut met),
     });
-    let is_noted = !args.dry_run && !(outcome.is_err() && bars.cancelled());
-    let noted = if is_noted { note(engine, &mut peer, &met, &outcome) } else { Ok(()) };
+    let is_interrupted = outcome.is_err() && bars.cancelled();
+    let noted = match args.dry_run || is_interrupted {
+        true => Ok(()),
+        false => note(engine, &mut peer, &met, &outcome),
+    };
     met.error = outcome.and(noted).err().map(|failure| failure.to_string());
     met
 }

@@ -358,7 +358,7 @@ mod tests {
 
     fn turn() -> (Header, Stamps, Vec<u8>) {
         let header = Header { state: "9c".into(), whole: true, number: 3, ..Header::new("5f", 7) };
-        let states: Stamps = (0..10_000_u64).map(|at| (u128::from(at).to_be_bytes(), at * 3)).collect();
+        let states: Stamps = (0..10_000_u64).map(|at| (u128::from(at).to_le_bytes(), at * 3)).collect();
         let mut bytes = Vec::new();
         write(&mut bytes, &header, Some(&states), |out| out.write_all(b"{\"type\":\"memorist\",\"format\":4}\n{}\n"))
             .unwrap();
