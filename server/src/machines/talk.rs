@@ -97,7 +97,10 @@ pub fn lead<R: BufRead, W: Write>(
         done,
         ..Header::new(&known.machine, engine.now())
     };
-    pipe.send((engine, progress), &filter, &header(&here, None), None, None)?;
+    if let Err(failure) = pipe.send((engine, progress), &filter, &header(&here, None), None, None) {
+        // A program that has ended may have said why.
+        return Err(pipe.read(&peer.address).err().unwrap_or(failure));
+    }
     let mut before = None;
     for _ in 0..MAX_TURNS {
         let who = met.names.first().cloned().unwrap_or_else(|| peer.address.clone());
