@@ -74,8 +74,7 @@ fn a_rich_store_comes_back_the_same_to_the_byte() {
         for mode in [Mode::Hybrid, Mode::Keyword, Mode::Vector] {
             for text in ["harbour room 3", "note rewritten", "Anna", "港", "done", "said at 4", "tag 7"] {
                 for viewer in [Viewer::OWNER, Viewer::of_agent("ann"), Viewer::in_project("atlas")] {
-                    // All that there is: of candidates that tie, any may be the last.
-                    let query = Query { mode, limit: 60, filter: Filter::of(viewer), ..Query::new(text) };
+                    let query = Query { mode, limit: 20, filter: Filter::of(viewer), ..Query::new(text) };
                     assert_eq!(found(&store.engine, &query), found(&again, &query), "{mode:?} {text}");
                 }
             }

@@ -17,6 +17,7 @@ mod states;
 mod sync_with;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use memorist_engine::embed::{Embedder, HashEmbedder};
 use memorist_engine::progress::NoProgress;
@@ -122,6 +123,11 @@ fn silent() -> Setup {
 fn rich() -> Store {
     let store = Store::new(silent());
     let engine = &store.engine;
+    // In order of their ULIDs, as an import saves them: of two results that tie, the one with the smaller id comes first.
+    let add = |record: &NewRecord| {
+        std::thread::sleep(Duration::from_millis(2));
+        engine.add(record).unwrap().id
+    };
     let mut ids = Vec::new();
     for (at, scope) in [
         scope(None, None),
@@ -144,21 +150,21 @@ fn rich() -> Store {
             record.scope = scope.clone();
             record.session = (n % 3 == 2).then(|| format!("talk {at}"));
             record.turn = (n == 5).then_some(40);
-            ids.push(engine.add(&record).unwrap().id);
+            ids.push(add(&record));
         }
     }
-    let anna = engine.add(&NewRecord::of_body(Kind::Contact, json!({ "name": "Anna" })).unwrap()).unwrap().id;
-    let gone = engine.add(&NewRecord::of_body(Kind::Contact, json!({ "name": "Gone" })).unwrap()).unwrap().id;
+    let anna = add(&NewRecord::of_body(Kind::Contact, json!({ "name": "Anna" })).unwrap());
+    let gone = add(&NewRecord::of_body(Kind::Contact, json!({ "name": "Gone" })).unwrap());
     let project = json!({ "name": "Ark", "primary_contact_id": gone, "participants": ["Noah", anna, gone] });
-    let ark = engine.add(&NewRecord::of_body(Kind::Project, project).unwrap()).unwrap().id;
+    let ark = add(&NewRecord::of_body(Kind::Project, project).unwrap());
     let profile = json!({ "likes": [1, 2.5, null, "tea"], "big": 12_345_678_901_234_567_u64 });
-    engine.add(&NewRecord::of_body(Kind::Profile, profile).unwrap()).unwrap();
+    add(&NewRecord::of_body(Kind::Profile, profile).unwrap());
     for _ in 0..2 {
         let turn = json!({ "user_message": "done?", "agent_response": "done" });
-        engine.add(&NewRecord::of_body(Kind::Conversation, turn).unwrap()).unwrap();
+        add(&NewRecord::of_body(Kind::Conversation, turn).unwrap());
     }
     // Later than what refers to it, so that it may come after it in an export.
-    let late = engine.add(&NewRecord::of_body(Kind::Contact, json!({ "name": "Late" })).unwrap()).unwrap().id;
+    let late = add(&NewRecord::of_body(Kind::Contact, json!({ "name": "Late" })).unwrap());
     let body = json!({ "name": "Ark", "primary_contact_id": late, "participants": [anna] });
     let update = RecordUpdate { body: Some(Some(body)), reason: Some("Noah left".into()), ..Default::default() };
     engine.update(ark, &update, &Viewer::OWNER).unwrap();
