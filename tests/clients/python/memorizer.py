@@ -367,10 +367,11 @@ async def check_exchange(checks, session):
                  [0, len(records), 0])
     await session.call("delete_fact", {"fact_id": before["facts"][0]["id"]})
     back = await session.call("import_memory", {"file": "memories.jsonl"})
-    checks.equal("T38 D7 what was deleted comes back", [back["created"], back["unchanged"]], [1, len(records) - 1])
+    checks.equal("T38 46 a deleted fact stays deleted", [back["created"], back["deleted"], back["unchanged"]],
+                 [0, 1, len(records) - 1])
     after = await session.call("list_facts")
-    checks.equal("T38 D7 as it was", sorted(fact["fact"] for fact in after["facts"]),
-                 sorted(fact["fact"] for fact in before["facts"]))
+    checks.equal("T38 D7 the others are as they were", sorted(fact["fact"] for fact in after["facts"]),
+                 sorted(fact["fact"] for fact in before["facts"][1:]))
     scouts = await session.call("import_memory", {"agent_id": "scout", "file": "memories.jsonl"})
     checks.equal("T38 R23 another agent cannot have it", [scouts["created"], scouts["refused"]], [0, len(records)])
     for name in ("../memories.jsonl", "/memories.jsonl", ".hidden"):
