@@ -29,6 +29,9 @@ def make(stages):
         else:
             environment = with_tools(tools("maturin"))
             options = [] if stage.target.runs_here else ["--target", stage.target.name]
+            if stage.target.is_linux:
+                # The program may need a newer glibc than the module: crates that read PDFs call newer functions.
+                options += ["--compatibility", "manylinux_{}_{}".format(*stage.target.glibc())]
         # What compiles C would compile it again for another date.
         environment.pop("SOURCE_DATE_EPOCH")
         made = WORK / "wheel"
