@@ -488,3 +488,20 @@ fn a_twin_has_versions_where_others_were_purged() {
     try_history(&acts, false);
     try_history(&acts, true);
 }
+
+/// A machine that hears of the union has the twin alone, and has deleted the memory.
+#[test]
+fn a_twin_of_a_deleted_memory_is_deleted() {
+    let acts = [
+        (1, Act::Save(Text::Common(3))),
+        (1, Act::Meet(0, Some(516))),
+        (2, Act::Save(Text::Common(3))),
+        (0, Act::Delete(0)),
+        (2, Act::Folder),
+        (1, Act::Folder),
+    ];
+    // The names of the machines are random, and their order decides who hears of what first.
+    for _ in 0..10 {
+        try_history(&acts, true);
+    }
+}

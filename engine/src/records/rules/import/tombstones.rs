@@ -44,10 +44,10 @@ impl Merge<'_> {
             self.become_twin(ulid, into)?;
         }
         let after = (tombstones::of(self.tx, &ulid)?, tombstones::versions(self.tx, &ulid)?.len());
-        if after.0.into.is_none()
-            && let Some(here) = self.known(&ulid)?
-            && let Some(at) = after.0.deleted_at
-            && !after.0.is_purged
+        // A twin may have been deleted as the memory that it stands for from now on.
+        let stands_for = tombstones::resolve(self.tx, ulid)?;
+        if let Some(here) = self.known(&stands_for)?
+            && let Tombstone { deleted_at: Some(at), is_purged: false, .. } = tombstones::of(self.tx, &stands_for)?
             && tombstones::began(self.tx, here.id)? <= at
         {
             trash::put_away(self.tx, here.id, at)?;
