@@ -5,7 +5,7 @@ import { place, tree } from "../src/text/ego.ts";
 import { age, ago, dayStart, isoDay, nextDayStart } from "../src/text/format.ts";
 import { roundUp, timeMarks } from "../src/text/axis.ts";
 import { marked } from "../src/text/marks.ts";
-import { editorUrl } from "../src/text/place.ts";
+import { editorUrl, placeName } from "../src/text/place.ts";
 import { remarks } from "../src/text/remarks.ts";
 import { beginning, plain, visible } from "../src/text/visible.ts";
 import { confirmation } from "../src/ui/Purge.tsx";
@@ -99,6 +99,12 @@ test("a file is opened at its line by an editor, whatever its path has", () => {
   assert.equal(editorUrl("notes.md", 1), null);
   assert.equal(editorUrl("//host/share/a.md", 1), null);
   assert.equal(editorUrl("javascript:alert(1)", 1), null);
+});
+
+test("a page of a PDF is a page, and no editor opens it", () => {
+  assert.equal(placeName("/notes/a.md", 12), "/notes/a.md:12");
+  assert.equal(placeName("/notes/Plan.PDF", 3), "/notes/Plan.PDF, page 3");
+  assert.equal(editorUrl("/notes/plan.pdf", 3), null);
 });
 
 test("a search says what is not there", () => {

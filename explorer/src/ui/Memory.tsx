@@ -6,7 +6,7 @@ import * as memory from "../state/memory.ts";
 import { go, hrefOf } from "../state/navigate.ts";
 import { set, useStore } from "../state/store.ts";
 import { age, ago, counted, date, score, time } from "../text/format.ts";
-import { editorUrl } from "../text/place.ts";
+import { editorUrl, placeName } from "../text/place.ts";
 import { beginning } from "../text/visible.ts";
 import { leaveMemory } from "./commands.ts";
 import { FoundBy } from "./FoundBy.tsx";
@@ -136,7 +136,7 @@ function Actions({ result: { entry, gone } }: { result: MemoryResult }) {
   const purge = () => set({ dialog: { kind: "purge", id: entry.id, content: entry.content } });
   const items = [
     ...(readOnly || gone ? [] : [{ label: "Link", act: () => set({ dialog: { kind: "link", id: entry.id } }) }]),
-    ...(place ? [{ label: "Copy its place", act: () => void copy(`${place.path}:${place.startLine}`) }] : []),
+    ...(place ? [{ label: "Copy its place", act: () => void copy(placeName(place.path, place.startLine)) }] : []),
     ...(readOnly ? [] : [{ label: "Purge", danger: true, act: purge }]),
   ];
   return (
@@ -206,7 +206,7 @@ function Facts({ result: { entry, foundBy } }: { result: MemoryResult }) {
     ["Confidence", score(entry.confidence)],
     ["Tags", entry.tags.length > 0 ? entry.tags.map((tag) => <span key={tag} class="tag"><Name text={tag} /></span>) : null],
     ["Source", <Name text={entry.source} />],
-    ["File", place ? <span class="path"><Name text={`${place.path}:${place.startLine}`} /></span> : null],
+    ["File", place ? <span class="path"><Name text={placeName(place.path, place.startLine)} /></span> : null],
     ["Said by", place?.role ? <Name text={place.role} /> : null],
     ["Session", entry.session ? <Name text={`${entry.session}${entry.turn != null ? `, turn ${entry.turn}` : ""}`} /> : null],
     ["Saved", <time>{`${time(entry.createdAt)} (${age(entry.createdAt)})`}</time>],

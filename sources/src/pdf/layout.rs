@@ -5,14 +5,21 @@
 
 use hayro_font::kurbo::{Point, Vec2};
 
+use super::line::{COLUMN, Line};
+
 /// A gap between letters that is a space, in ems.
 const SPACE: f64 = 0.16;
 /// How far a letter is beside the line, or before the last letter, if it is not of that line.
 const OTHER_LINE: f64 = 0.6;
+/// How far a part of a line is above or below another one at most.
+const SAME_LINE: f64 = 0.2;
 /// How far lines of a paragraph are from one another at most.
 const LINES: f64 = 1.9;
 /// How far a letter is from another one that it makes bold.
 const BOLD: f64 = 0.12;
+
+/// The way of a line whose letters do not say theirs.
+const RIGHT: Vec2 = Vec2::new(1.0, 0.0);
 
 /// A glyph that is drawn.
 pub struct Drawn<'a> {
@@ -26,7 +33,9 @@ pub struct Drawn<'a> {
 
 /// The text of a page, while it is put together.
 pub struct Layout {
+    /// The lines before the one that is drawn.
     text: String,
+    line: Line,
     /// The glyph that was drawn last, and its size.
     last: Option<(Point, Point, f64)>,
     last_letters: String,
@@ -48,12 +57,20 @@ pub struct PageText {
 impl Layout {
     /// A page whose text has at most so many bytes.
     pub fn new(room: usize) -> Self {
-        Layout { text: String::new(), last: None, last_letters: String::new(), known: 0, unknown: 0, room }
+        Layout {
+            text: String::new(),
+            line: Line::default(),
+            last: None,
+            last_letters: String::new(),
+            known: 0,
+            unknown: 0,
+            room,
+        }
     }
 
     /// Whether there is more text than fits.
     pub fn is_full(&self) -> bool {
-        self.text.len() > self.room
+        self.text.len() + self.line.len() > self.room
     }
 
     /// Adds a glyph.
@@ -67,19 +84,27 @@ impl Layout {
             return;
         }
         self.known += 1;
-        match self.gap(glyph, letters, size) {
+        let gap = self.gap(glyph, letters, size);
+        match gap {
             Gap::Repeated => return,
-            Gap::None => {}
-            Gap::Space => self.text.push(' '),
-            Gap::Line => self.text.push('\n'),
-            Gap::Paragraph => self.text.push_str("\n\n"),
+            Gap::None | Gap::Space | Gap::Part => {}
+            Gap::Line => self.end_line("\n"),
+            Gap::Paragraph => {
+                self.end_line("\n\n");
+                self.line = Line::default();
+            }
         }
+        let way = unit(glyph.end - glyph.start).unwrap_or(RIGHT);
+        let place = (way.dot(glyph.start.to_vec2()), way.dot(glyph.end.to_vec2()));
+        self.line.add(letters, place, matches!(gap, Gap::Part), matches!(gap, Gap::Space));
         self.last = Some((glyph.start, glyph.end, size));
         letters.clone_into(&mut self.last_letters);
-        letters.chars().for_each(|letter| match ligature(letter) {
-            Some(letters) => self.text.push_str(letters),
-            None => self.text.push(letter),
-        });
+    }
+
+    fn end_line(&mut self, end: &str) {
+        let em = self.last.map_or(0.0, |(_, _, size)| size);
+        self.text.push_str(&self.line.take(SPACE, em));
+        self.text.push_str(end);
     }
 
     /// The distance from the last glyph to the next one.
@@ -90,18 +115,21 @@ impl Layout {
         if size > 0.0 && (next.start - start).hypot() < BOLD * em && letters == self.last_letters {
             return Gap::Repeated;
         }
-        let direction = unit(end - start).or_else(|| unit(next.end - next.start)).unwrap_or(Vec2::new(1.0, 0.0));
+        let direction = unit(end - start).or_else(|| unit(next.end - next.start)).unwrap_or(RIGHT);
         let way = next.start - end;
         let (along, across) = (direction.dot(way) / em, direction.cross(way) / em);
         let turns = unit(next.end - next.start).is_some_and(|next| next.dot(direction) < 0.9);
         match () {
             () if !turns && across.abs() < OTHER_LINE && along > -OTHER_LINE => {
-                if along > SPACE {
+                if along > COLUMN {
+                    Gap::Part
+                } else if along > SPACE {
                     Gap::Space
                 } else {
                     Gap::None
                 }
             }
+            () if !turns && across.abs() < SAME_LINE => Gap::Part,
             // Upwards is another column.
             () if turns || !(-LINES..=OTHER_LINE).contains(&across) => Gap::Paragraph,
             () => Gap::Line,
@@ -109,7 +137,8 @@ impl Layout {
     }
 
     /// The text, unless there is more than fits.
-    pub fn finish(self) -> Option<PageText> {
+    pub fn finish(mut self) -> Option<PageText> {
+        self.end_line("");
         let Layout { known, unknown, .. } = self;
         (!self.is_full()).then(|| PageText { text: tidy(&self.text), known, unknown })
     }
@@ -121,6 +150,8 @@ enum Gap {
     Repeated,
     None,
     Space,
+    /// The second is elsewhere on the line of the first.
+    Part,
     Line,
     Paragraph,
 }
@@ -133,19 +164,6 @@ fn unit(way: Vec2) -> Option<Vec2> {
 /// Whether it is one that a text can have: not those that fonts use for their own ends.
 fn is_letter(letter: char) -> bool {
     letter == '\t' || !(letter.is_control() || letter == '\u{fffd}' || ('\u{e000}'..='\u{f8ff}').contains(&letter))
-}
-
-/// The letters that one glyph stands for.
-fn ligature(letter: char) -> Option<&'static str> {
-    Some(match letter {
-        '\u{fb00}' => "ff",
-        '\u{fb01}' => "fi",
-        '\u{fb02}' => "fl",
-        '\u{fb03}' => "ffi",
-        '\u{fb04}' => "ffl",
-        '\u{fb05}' | '\u{fb06}' => "st",
-        _ => return None,
-    })
 }
 
 /// Lines without spaces around them and with one space between words. A word that was broken at the end of a line is whole.

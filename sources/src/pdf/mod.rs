@@ -9,6 +9,7 @@
 //! | `outcome` | what is found in a PDF, or why nothing is |
 //! | `content` | the letters that a page draws, each with its place |
 //! | `layout` | letters put together to words, lines and paragraphs |
+//! | `line` | a line in the order of reading, also from right to left |
 
 #[cfg(feature = "pdf")]
 mod content;
@@ -16,6 +17,8 @@ mod content;
 mod document;
 #[cfg(feature = "pdf")]
 mod layout;
+#[cfg(feature = "pdf")]
+mod line;
 mod outcome;
 #[cfg(all(test, feature = "pdf"))]
 mod tests;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
+use super::line::Line;
 use super::*;
 use crate::formats::corpus as mutations;
 
@@ -50,7 +51,9 @@ fn text(content: &str) -> String {
 /// 44.11: the text of each page is as another program has written it: words, lines, paragraphs.
 #[test]
 fn the_corpus_says_what_it_should() {
-    for (name, title) in [("letters", Some("The launch plan")), ("columns", None), ("restricted", None)] {
+    for (name, title) in
+        [("letters", Some("The launch plan")), ("columns", None), ("restricted", None), ("right-to-left", None)]
+    {
         let text = read(corpus(&format!("{name}.pdf"))).unwrap();
         let expected = fs::read_to_string(folder().join(format!("{name}.txt"))).unwrap();
         assert_eq!(text.pages.join("\n--- page\n"), expected.trim_end(), "{name}");
@@ -100,6 +103,30 @@ fn places_make_words_lines_and_paragraphs() {
     ] {
         assert_eq!(text(content), expected, "{content}");
     }
+}
+
+/// 44.11: a line from right to left is in the order of reading, whatever the order is in which its letters are drawn.
+#[test]
+fn a_line_from_right_to_left_is_read_so() {
+    // Each part with its place: letters of one glyph are in the order of reading.
+    let line = |parts: &[(&str, f64)]| {
+        let mut line = Line::default();
+        for &(letters, start) in parts {
+            line.add(letters, (start, start + letters.chars().count() as f64 * 10.0), true, false);
+        }
+        line.take(0.16, 10.0)
+    };
+    assert_eq!(line(&[("ש", 30.0), ("ל", 20.0), ("ו", 10.0), ("ם", 0.0)]), "שלום");
+    assert_eq!(line(&[("ם", 0.0), ("ו", 10.0), ("ל", 20.0), ("ש", 30.0)]), "שלום");
+    assert_eq!(line(&[("רחמ", 0.0), ("10:30", 40.0), ("העשב", 100.0)]), "העשב 10:30 רחמ");
+    assert_eq!(
+        line(&[("before", 0.0), ("ןושאר", 65.0), ("ינש", 120.0), ("and after", 155.0)]),
+        "before ינש ןושאר and after"
+    );
+    // A ligature of Arabic that is one letter of Unicode, and a column beside it.
+    assert_eq!(line(&[("\u{fefb}", 0.0), ("ﻊ", 60.0), ("ﻣ", 70.0)]), "مع\nلا");
+    // Another script keeps the order in which it is drawn.
+    assert_eq!(line(&[("one", 100.0), ("two", 0.0), ("three", 60.0)]), "one\ntwo three");
 }
 
 /// 44.11: a form that draws itself twice, and pages that are their own parents, end.
