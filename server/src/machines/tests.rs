@@ -505,3 +505,20 @@ fn a_twin_of_a_deleted_memory_is_deleted() {
         try_history(&acts, true);
     }
 }
+
+/// A version of a deleted memory is purged elsewhere. The memory that comes back is whole but for that.
+#[test]
+fn a_deleted_memory_comes_back_without_a_purged_version() {
+    let acts = [
+        (1, Act::Save(Text::Common(0))),
+        (1, Act::Edit(0, Text::Common(1))),
+        (1, Act::Meet(0, None)),
+        (0, Act::PurgeVersion(0)),
+        (0, Act::Folder),
+        (1, Act::Carry(None)),
+        (1, Act::Delete(0)),
+        (1, Act::Folder),
+        (1, Act::Restore(0)),
+    ];
+    try_history(&acts, false);
+}

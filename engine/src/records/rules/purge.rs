@@ -187,7 +187,9 @@ fn remove_deleted_version(
             step.beginnings.extend(RowTexts::of(row)?.content.map(beginning));
             Ok(())
         })?;
-        tx.execute("DELETE FROM trash_versions WHERE record_id = ?1 AND version = ?2", &key)?;
+        if tx.execute("DELETE FROM trash_versions WHERE record_id = ?1 AND version = ?2", &key)? > 0 {
+            versions::mark_incomplete(tx, id)?;
+        }
     }
     step.versions += 1;
     Ok(())
