@@ -1,11 +1,14 @@
 """memorist: a memory store and hybrid search engine for AI agents, as a library.
 
-:class:`Store` keeps memories and searches them by meaning and by word. :class:`VectorIndex` is its vector index alone.
-Adapters for agent frameworks are in :mod:`memorist.langchain` and :mod:`memorist.llama_index`.
+:class:`Store` keeps memories and searches them by meaning and by word; :class:`AsyncStore` does so beside an event loop.
+:class:`VectorIndex` is its vector index alone. Adapters for agent frameworks are in :mod:`memorist.langchain` and
+:mod:`memorist.llama_index`.
 """
 
+from ._arrays import Embed, Vector
 from ._memorist import __version__
 from ._wire import UNSET
+from .async_store import AsyncStore
 from .errors import (
     Cancelled,
     Closed,
@@ -20,9 +23,10 @@ from .errors import (
     NotFound,
     Refused,
     StoreError,
+    WrongType,
 )
 from .index import IdSet, IndexStats, Neighbours, VectorIndex
-from .store import Store
+from .store import Importance, Store, When
 from .types import (
     Added,
     Brief,
@@ -47,11 +51,13 @@ from .types import (
 __all__ = [
     "UNSET",
     "Added",
+    "AsyncStore",
     "Brief",
     "Cancelled",
     "Closed",
     "Conflict",
     "Corrupt",
+    "Embed",
     "Entry",
     "EntryType",
     "Error",
@@ -59,6 +65,7 @@ __all__ = [
     "Full",
     "Hit",
     "IdSet",
+    "Importance",
     "Imported",
     "IndexStats",
     "InvalidInput",
@@ -80,7 +87,10 @@ __all__ = [
     "SyncReport",
     "Undone",
     "Updated",
+    "Vector",
     "VectorIndex",
     "Version",
+    "When",
+    "WrongType",
     "__version__",
 ]

@@ -2,49 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+import os
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from .errors import InvalidInput, ModelError
+from .errors import InvalidInput, ModelError, WrongType
+
+StrPath: TypeAlias = str | os.PathLike[str]
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Vector: TypeAlias = NDArray[np.float32] | Sequence[float]
-    Vectors: TypeAlias = NDArray[np.float32] | Sequence[Sequence[float]] | Sequence[NDArray[np.float32]]
-    Ids: TypeAlias = NDArray[np.integer[Any]] | Sequence[int]
+    Vectors: TypeAlias = NDArray[np.number[Any]] | Sequence[Sequence[float]] | Sequence[NDArray[np.number[Any]]]
+    Ids: TypeAlias = NDArray[np.integer[Any]] | Sequence[int] | set[int] | frozenset[int]
+
+#: A vector: an array with one axis, or numbers.
+Vector: TypeAlias = "NDArray[np.number[Any]] | Sequence[float]"
+#: A function of texts to an array with a row for each.
+Embed: TypeAlias = "Callable[[list[str]], NDArray[np.number[Any]] | Sequence[Sequence[float]]]"
 
 
 def floats(name: str, given: Vector | Vectors, axes: int) -> NDArray[np.float32]:
-    """An array as it is, which is checked when it is read; a list as an array."""
+    """A contiguous array of ``float32`` as it is, anything else of numbers as a copy."""
     import numpy as np
 
-    if isinstance(given, np.ndarray):
-        return given
+    if isinstance(given, np.ma.MaskedArray):
+        raise WrongType(name, "an array without a mask (see numpy.ma.compressed and numpy.ma.filled)", given)
     try:
-        made = np.asarray(given, dtype=np.float32)
-    except (TypeError, ValueError) as error:
+        made = np.asarray(given)
+    except ValueError as error:
         raise InvalidInput(f"{name}: must be numbers, as many in each row: {error}") from None
+    if made.dtype.kind not in "fiu":
+        raise WrongType(name, f"numbers, as many in each row ({made.dtype})", given)
     if made.ndim == 1 and axes == 2 and made.size == 0:
         made = made.reshape(0, 0)
-    return np.ascontiguousarray(made)
+    with np.errstate(over="ignore"):  # an infinity is refused by its row
+        return np.require(made, np.float32, ["C_CONTIGUOUS", "ALIGNED"])
 
 
 def integers(name: str, given: Ids) -> NDArray[np.int64]:
     """Ids as 64-bit integers, whatever kind of integers they are."""
     import numpy as np
 
+    if isinstance(given, (set, frozenset)):
+        given = sorted(given)
     made = np.asarray(given)
     if made.size == 0:
         return np.empty(0, dtype=np.int64)
     if not np.issubdtype(made.dtype, np.integer):
-        raise InvalidInput(f"{name}: must be integers, not {made.dtype}")
+        raise WrongType(name, f"integers ({made.dtype})", given)
     if made.ndim != 1:
         raise InvalidInput(f"{name}: must have 1 axis, not {made.ndim}")
     if made.dtype == np.uint64 and int(made.max()) > np.iinfo(np.int64).max:
         raise InvalidInput(f"{name}: {int(made.max())} is more than an id can be")
     return np.ascontiguousarray(made, dtype=np.int64)
+
+
+def integer(name: str, given: object) -> int:
+    """An integer, also one of numpy."""
+    if isinstance(given, bool) or not hasattr(given, "__index__"):
+        raise WrongType(name, "an integer", given)
+    return operator.index(given)
+
+
+def path(name: str, given: StrPath) -> str:
+    """A path as a string."""
+    if not isinstance(given, (str, os.PathLike)):
+        raise WrongType(name, "a path", given)
+    return os.fspath(given)
 
 
 def embedder(embed: Any, dimensions: int | None) -> tuple[Any, int]:

@@ -50,10 +50,46 @@ def snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])[A-Z]", lambda letter: "_" + letter[0].lower(), name)
 
 
+#: What parameters take, by their names.
+_TAKES: Final[dict[str, tuple[type | tuple[type, ...], str]]] = {
+    name: (types, expected)
+    for types, expected, names in (
+        (
+            str,
+            "a string",
+            "agent agent_id content context cursor detail entry_type link_type mode project query reason scale session "
+            "source status user_message",
+        ),
+        (int, "an integer", "before from_id id limit max_results max_tokens neighbours to_id turn version"),
+        (
+            (int, float),
+            "a number",
+            "confidence keyword_weight min_confidence min_relevance min_score min_similarity vector_weight",
+        ),
+        ((int, str), "an integer or a string", "expect importance min_importance"),
+        (bool, "True or False", "explain include_superseded newest_first rerank"),
+        (
+            (str, int),
+            "a time",
+            "created_after created_before due expires_at happens_after happens_before updated_after updated_before "
+            "valid_from valid_to",
+        ),
+        (list, "a sequence of strings", "add_tags entry_types recent_messages remove_tags sources tags"),
+        (list, "a sequence of integers", "contradicts related supersedes"),
+        (dict, "a mapping", "body"),
+    )
+    for name in names.split()
+}
+
+
+def is_absent(value: object) -> bool:
+    """Whether a value is what pandas has where there is none: NaN, NaT or NA."""
+    kind = type(value).__name__
+    return kind in ("NaTType", "NAType") or (isinstance(value, float) or kind.startswith("float")) and value != value
+
+
 def _value(value: object) -> object:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if isinstance(value, date):
+    if isinstance(value, date):  # a datetime, too
         return value.isoformat()
     if isinstance(value, float) and not math.isfinite(value):
         from .errors import InvalidInput
@@ -63,15 +99,34 @@ def _value(value: object) -> object:
         return {str(key): _value(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_value(inner) for inner in value]
-    return value
+    if type(value).__name__ == "datetime64":
+        return _value(value.astype("datetime64[ms]").item())  # type: ignore[attr-defined]
+    # A number or an array of numpy, or a column of pandas.
+    return _value(value.tolist()) if hasattr(value, "tolist") else value
 
 
-def named(given: Mapping[str, object], *, nullable: frozenset[str] = frozenset()) -> dict[str, object]:
-    """Parameters by the names of the tools, without those that are not given. ``None`` is one of ``nullable`` only."""
+def _checked(name: str, given: object) -> object:
+    """The value of a parameter as JSON has it, if it is of the right type."""
+    value = _value(given)
+    types, expected = _TAKES.get(name, (object, ""))
+    if value is None or isinstance(value, types) and (types is bool or not isinstance(value, bool)):
+        return value
+    if types is list and isinstance(value, str):
+        return value  # one alone
+    from .errors import WrongType
+
+    raise WrongType(name, expected, given)
+
+
+def named(
+    given: Mapping[str, object], *, nullable: frozenset[str] = frozenset(), from_table: bool = False
+) -> dict[str, object]:
+    """Parameters by the names of the tools, without those that are not given. ``None`` is one of ``nullable`` only.
+    ``from_table``: NaN, NaT and NA are not given either."""
     return {
-        camel(name): _value(value)
+        camel(name): _checked(snake(name), value)
         for name, value in given.items()
-        if value is not UNSET and (value is not None or name in nullable)
+        if value is not UNSET and (value is not None or name in nullable) and not (from_table and is_absent(value))
     }
 
 

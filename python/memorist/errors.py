@@ -24,6 +24,7 @@ __all__ = [
     "NotFound",
     "Refused",
     "StoreError",
+    "WrongType",
 ]
 
 
@@ -47,6 +48,13 @@ def _again(kind: type[Error], args: tuple[object, ...], state: Mapping[str, obje
 
 class InvalidInput(Error, ValueError):
     """A value is out of bounds, of the wrong type or shape, or a text holds a secret. Another call may succeed."""
+
+
+class WrongType(InvalidInput, TypeError):
+    """A value is of a type that its parameter does not take."""
+
+    def __init__(self, name: str, expected: str, given: object) -> None:
+        super().__init__(f"{name}: must be {expected}, not {type(given).__name__}")
 
 
 class Refused(InvalidInput):

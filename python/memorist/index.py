@@ -13,8 +13,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from . import _memorist
-from ._arrays import floats, integers
-from .errors import InvalidInput, NotFound
+from ._arrays import StrPath, floats, integer, integers
+from ._arrays import path as as_path
+from .errors import InvalidInput, NotFound, WrongType
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
     #: Ids, or a mask: for each id from 0 on, whether it passes.
     Allowed: TypeAlias = "IdSet | NDArray[np.integer[Any]] | NDArray[np.bool_] | Sequence[int]"
-
-StrPath: TypeAlias = str | os.PathLike[str]
-
 
 class Neighbours(NamedTuple):
     """The nearest, the best first. Of several queries a row for each; where fewer were found, the id is -1 and the
@@ -49,9 +47,13 @@ class IndexStats:
     generation: int
 
 
-def _check_count(name: str, number: int | None) -> None:
-    if number is not None and not 0 <= number < 2**63:
+def _count(name: str, given: int | None) -> int | None:
+    if given is None:
+        return None
+    number = integer(name, given)
+    if not 0 <= number < 2**63:
         raise InvalidInput(f"{name}: {number} is not from 0 to 2**63 - 1")
+    return number
 
 
 def _remove(folder: str, process: int) -> None:
@@ -79,6 +81,7 @@ class IdSet:
         return len(self._set)
 
     def __contains__(self, id: int) -> bool:
+        id = integer("id", id)
         return id in self._set if abs(id) < 2**63 else False
 
     def __repr__(self) -> str:
@@ -110,9 +113,9 @@ class VectorIndex:
         seed: int | None = None,
         read_only: bool = False,
     ) -> None:
-        for name, number in (("dimensions", dimensions), ("m", m), ("ef_construction", ef_construction), ("seed", seed)):
-            _check_count(name, number)
-        folder = tempfile.mkdtemp(prefix="memorist-") if path is None else os.fspath(path)
+        dimensions, m = _count("dimensions", dimensions), _count("m", m)
+        ef_construction, seed = _count("ef_construction", ef_construction), _count("seed", seed)
+        folder = tempfile.mkdtemp(prefix="memorist-") if path is None else as_path("path", path)
         self._temporary = weakref.finalize(self, _remove, folder, os.getpid()) if path is None else None
         is_there = os.path.exists(os.path.join(folder, "manifest"))
         if not is_there and not read_only and dimensions is None:
@@ -143,6 +146,7 @@ class VectorIndex:
         return len(self._index)
 
     def __contains__(self, id: int) -> bool:
+        id = integer("id", id)
         return id in self._index if abs(id) < 2**63 else False
 
     def __repr__(self) -> str:
@@ -168,7 +172,7 @@ class VectorIndex:
     def add(self, vectors: Vectors, ids: Ids | None = None, *, payload: bytes | None = None) -> NDArray[np.int64]:
         """Puts in a row for each id, all or none, and returns the ids. A vector of an id that is there is replaced.
 
-        :param vectors: ``float32``, contiguous: they are not copied. They need not have length 1.
+        :param vectors: of any length. ``float32``, contiguous, they are not copied; other numbers are converted first.
         :param ids: integers from 0 on. Without them, the next after the largest.
         :raises InvalidInput: if a vector has NaN, an infinity or no direction, or an array has the wrong type or shape.
         """
@@ -220,6 +224,8 @@ class VectorIndex:
     ) -> None:
         import numpy as np
 
+        if payload is not None and not isinstance(payload, bytes):
+            raise WrongType("payload", "bytes", payload)
         none = np.empty(0, dtype=np.int64)
         empty = np.empty((0, self.dimensions), dtype=np.float32)
         self._index.apply(
@@ -283,8 +289,9 @@ class VectorIndex:
         :param only: ids that may be found, or a mask. An :class:`IdSet` is made once for many searches.
         :param exclude: ids that may not.
         """
-        _check_count("k", k)
-        _check_count("ef", ef)
+        k, ef = _count("k", k) or 0, _count("ef", ef)
+        if recall is not None and (isinstance(recall, bool) or not hasattr(recall, "__float__")):
+            raise WrongType("recall", "a number", recall)
         rows = floats("query", query, 1)
         if only is not None and exclude is not None:
             raise InvalidInput("give either only or exclude")

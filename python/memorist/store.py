@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import atexit
+import difflib
+import inspect
 import json
-import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
+from itertools import islice
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias
 
 from . import _memorist
-from ._arrays import embedder, floats
-from ._wire import UNSET, Unset, named, to_json
-from .errors import InvalidInput, NotFound, Refused
+from ._arrays import Embed, StrPath, Vector, embedder, floats
+from ._arrays import path as as_path
+from ._wire import UNSET, Unset, named, snake, to_json
+from .errors import InvalidInput, NotFound, Refused, WrongType
 from .types import (
     Added,
     Brief,
@@ -38,22 +41,40 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ._arrays import Vector, Vectors
-
-    #: A function of texts to an array with a row for each.
-    Embed: TypeAlias = Callable[[list[str]], NDArray[np.float32] | Sequence[Sequence[float]]]
+    from ._arrays import Vectors
 
 #: A time: aware or local, a date, ISO 8601, "30d", "last week", or Unix milliseconds.
 When: TypeAlias = datetime | date | str | int
 #: 1 to 10, or low, medium, high, critical.
 Importance: TypeAlias = int | Literal["low", "medium", "high", "critical"]
-StrPath: TypeAlias = str | os.PathLike[str]
 
 #: Memories of one transaction of :meth:`Store.add_many`.
 _BATCH = 2_000
-_PAGE = 500
+#: Memories of one page of :meth:`Store.entries`.
+PAGE = 500
 _NULLABLE = frozenset({"project", "agent", "agent_id"})
 _CLEARED = _NULLABLE | {"context", "expires_at", "valid_from", "valid_to", "due", "body"}
+
+
+
+def _item(number: int, item: object, columns: Mapping[str, str]) -> dict[str, object]:
+    """An item of :meth:`Store.add_many` as parameters of the tool."""
+    if isinstance(item, str):
+        return {"content": item}
+    if not isinstance(item, Mapping):
+        raise WrongType(f"items: number {number}", "a text or a mapping", item)
+    item = {columns.get(key, key): value for key, value in item.items()}
+    unknown = [str(key) for key in item if snake(str(key)) not in _FIELDS]
+    if unknown:
+        near = difflib.get_close_matches(snake(unknown[0]), sorted(_FIELDS), 1)
+        hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(sorted(_FIELDS))}"
+        raise InvalidInput(f"items: number {number} has the field {unknown[0]!r}{hint}")
+    try:
+        return named(item, nullable=_NULLABLE, from_table=True)
+    except WrongType as error:
+        error.args = (f"items: number {number}: {error}",)
+        raise
+
 
 _open: weakref.WeakSet[Store] = weakref.WeakSet()
 
@@ -109,8 +130,8 @@ class Store:
         elif embed != "configured":
             raise InvalidInput(f"embed: must be a function, None, or 'configured', not {embed!r}")
         self._engine = _memorist.Engine(
-            None if path is None else os.fspath(path),
-            None if config is None else os.fspath(config),
+            None if path is None else as_path("path", path),
+            None if config is None else as_path("config", config),
             project,
             agent,
             embed is not None,
@@ -149,8 +170,8 @@ class Store:
     def __repr__(self) -> str:
         return f"<Store {self.path!r}{', closed' if self.closed else ''}>"
 
-    def _call(self, tool: str, given: Mapping[str, object], nullable: frozenset[str] = _NULLABLE) -> dict[str, Any]:
-        result: dict[str, Any] = json.loads(self._engine.call(tool, to_json(named(given, nullable=nullable))))
+    def _call(self, tool: str, given: Mapping[str, object]) -> dict[str, Any]:
+        result: dict[str, Any] = json.loads(self._engine.call(tool, to_json(named(given, nullable=_NULLABLE))))
         return result
 
     def add(
@@ -185,9 +206,9 @@ class Store:
             text with another vector: ``context`` tells them apart.
         """
         given = {name: value for name, value in locals().items() if name not in ("self", "vector")}
+        params = to_json(named(given, nullable=_NULLABLE, from_table=True))
         if vector is None:
-            return Added._read(self._call("add", given))
-        params = to_json(named(given, nullable=_NULLABLE))
+            return Added._read(json.loads(self._engine.call("add", params)))
         return Added._read(json.loads(self._engine.add_with(params, floats("vector", vector, 1))))
 
     def add_many(
@@ -195,6 +216,8 @@ class Store:
         items: Iterable[str | Mapping[str, object]],
         *,
         vectors: Vectors | None = None,
+        columns: Mapping[str, str] | None = None,
+        progress: Callable[[int], object] | None = None,
         entry_type: EntryType | None = None,
         source: str | None = None,
         tags: Sequence[str] | None = None,
@@ -205,11 +228,16 @@ class Store:
         """Saves many memories: texts, or mappings with the parameters of :meth:`add`. The other parameters are for
         items that do not have their own.
 
-        Two thousand are saved in one transaction. Ctrl-C ends the call between two. They are embedded in the
-        background, or by :meth:`flush`.
+        Two thousand are taken from ``items`` and saved in one transaction. Ctrl-C ends the call between two. They are
+        embedded in the background, or by :meth:`flush`.
 
-        :param vectors: a row for each item, made by the program: ``float32``, contiguous. They are not copied.
+        :param items: a table of pandas comes in as ``frame.to_dict("records")``. Fields of NaN, NaT or NA are absent.
+        :param vectors: a row for each item, made by the program. ``float32``, contiguous, they are not copied; other
+            numbers are converted first.
+        :param columns: the fields of items by other names: ``{"text": "content"}``.
+        :param progress: is called with the number of items that were taken so far, after each transaction.
         :raises Refused: if some were refused. The others are saved.
+        :raises InvalidInput: if an item is none. Of those before it, full transactions are saved.
         """
         common = {
             "entry_type": entry_type,
@@ -220,19 +248,21 @@ class Store:
             "agent": agent,
         }
         shared = named(common, nullable=_NULLABLE)
-        each = [
-            {**shared, "content": item}
-            if isinstance(item, str)
-            else {**shared, **named(item, nullable=_NULLABLE)}
-            for item in items
-        ]
+        if isinstance(items, (str, bytes, Mapping)):
+            raise WrongType("items", "a list of texts or mappings", items)
+        numbered = enumerate(items)
+        each = ({**shared, **_item(number, item, columns or {})} for number, item in numbered)
         rows = None if vectors is None else floats("vectors", vectors, 2)
-        if rows is not None and len(rows) != len(each):
-            raise InvalidInput(f"vectors: there are {len(rows)} for {len(each)} items")
+        if rows is not None:
+            all_of_them = list(each)
+            if len(rows) != len(all_of_them):
+                raise InvalidInput(f"vectors: there are {len(rows)} for {len(all_of_them)} items")
+            each = (item for item in all_of_them)
         outcomes: list[dict[str, Any]] = []
-        for first in range(0, len(each), _BATCH):
-            batch = to_json(each[first : first + _BATCH])
-            outcomes += json.loads(self._engine.add_many(batch, rows, first))
+        while batch := list(islice(each, _BATCH)):
+            outcomes += json.loads(self._engine.add_many(to_json(batch), rows, len(outcomes)))
+            if progress is not None:
+                progress(len(outcomes))
         added = [
             None if "error" in outcome else Added(outcome["id"], outcome["created"], outcome["embedding"])
             for outcome in outcomes
@@ -298,7 +328,7 @@ class Store:
         params = to_json(named(given, nullable=_NULLABLE))
         return SearchResult._read(json.loads(self._engine.search_with(params, floats("vector", vector, 1))))
 
-    def get(self, id: int, *, project: str | Unset | None = UNSET, agent: str | Unset | None = UNSET) -> Entry | None:
+    def get(self, id: SupportsIndex, *, project: str | Unset | None = UNSET, agent: str | Unset | None = UNSET) -> Entry | None:
         """The memory with this id, whole; ``None`` if there is none that is seen. Counts as an access."""
         try:
             return Entry._read(self._call("get", {"id": id, "project": project, "agent": agent})["entry"])
@@ -324,7 +354,7 @@ class Store:
     ) -> Iterator[Brief]:
         """All memories that pass, in the order in which they were saved, page by page."""
         given: dict[str, object] = {name: value for name, value in locals().items() if name != "self"}
-        given["limit"] = _PAGE
+        given["limit"] = PAGE
         while True:
             page = self._call("list", given)
             yield from (_of(Brief, one) for one in page["results"])
@@ -334,7 +364,7 @@ class Store:
 
     def update(
         self,
-        id: int,
+        id: SupportsIndex,
         *,
         content: str | None = None,
         entry_type: EntryType | None = None,
@@ -365,23 +395,23 @@ class Store:
         :raises Conflict: if another memory has the new text.
         """
         given = {name: value for name, value in locals().items() if name not in ("self", "vector")}
+        params = to_json(named(given, nullable=_CLEARED, from_table=True))
         if vector is None:
-            return _of(Updated, self._call("update", given, _CLEARED))
-        params = to_json(named(given, nullable=_CLEARED))
+            return _of(Updated, json.loads(self._engine.call("update", params)))
         return _of(Updated, json.loads(self._engine.update_with(params, floats("vector", vector, 1))))
 
-    def delete(self, id: int, *, project: str | Unset | None = UNSET, agent: str | Unset | None = UNSET) -> bool:
+    def delete(self, id: SupportsIndex, *, project: str | Unset | None = UNSET, agent: str | Unset | None = UNSET) -> bool:
         """Deletes a memory; for 30 days :meth:`undo` brings it back. False if there is none that is seen."""
         return bool(self._call("delete", {"id": id, "project": project, "agent": agent})["deleted"])
 
-    def undo(self, id: int, *, project: str | Unset | None = UNSET, agent: str | Unset | None = UNSET) -> Undone:
+    def undo(self, id: SupportsIndex, *, project: str | Unset | None = UNSET, agent: str | Unset | None = UNSET) -> Undone:
         """Undoes the last thing that was done to a memory: a change, a deletion, an expiry or a link."""
         return _of(Undone, self._call("undo", {"id": id, "project": project, "agent": agent}))
 
     def link(
         self,
-        from_id: int,
-        to_id: int,
+        from_id: SupportsIndex,
+        to_id: SupportsIndex,
         link_type: LinkType = "related",
         *,
         project: str | Unset | None = UNSET,
@@ -393,8 +423,8 @@ class Store:
 
     def unlink(
         self,
-        from_id: int,
-        to_id: int,
+        from_id: SupportsIndex,
+        to_id: SupportsIndex,
         link_type: LinkType = "related",
         *,
         project: str | Unset | None = UNSET,
@@ -406,7 +436,7 @@ class Store:
 
     def history(
         self,
-        id: int,
+        id: SupportsIndex,
         *,
         before: int | None = None,
         limit: int | None = None,
@@ -422,7 +452,7 @@ class Store:
 
     def roll_back(
         self,
-        id: int,
+        id: SupportsIndex,
         version: int,
         *,
         reason: str | None = None,
@@ -462,7 +492,7 @@ class Store:
 
         :param force: read every file again.
         """
-        return SyncReport._read(json.loads(self._engine.sync([os.fspath(path) for path in paths], force)))
+        return SyncReport._read(json.loads(self._engine.sync([as_path("paths", path) for path in paths], force)))
 
     def flush(self) -> int:
         """Embeds what waits for it, if something embeds, and applies what is new to both indexes. Searches do not need
@@ -476,13 +506,19 @@ class Store:
         """
         import numpy as np
 
-        return self._engine.embed(list(texts)) if texts else np.empty((0, 0), dtype=np.float32)
+        if isinstance(texts, (str, bytes)):
+            raise WrongType("texts", "a list of texts", texts)
+        return self._engine.embed(list(texts)) if len(texts) else np.empty((0, 0), dtype=np.float32)
 
     def export(self, file: StrPath, *, embeddings: bool = False) -> Exported:
         """Writes every memory that is seen, with versions and links, as lines of JSON that :meth:`import_` and
         ``memorist import`` read."""
-        return _of(Exported, json.loads(self._engine.export(os.fspath(file), embeddings)))
+        return _of(Exported, json.loads(self._engine.export(as_path("file", file), embeddings)))
 
     def import_(self, file: StrPath) -> Imported:
         """Merges the memories of an export. The same file again changes nothing."""
-        return _of(Imported, json.loads(self._engine.import_(os.fspath(file))))
+        return _of(Imported, json.loads(self._engine.import_(as_path("file", file))))
+
+
+#: What an item of :meth:`Store.add_many` may have.
+_FIELDS = frozenset(inspect.signature(Store.add).parameters) - {"self", "vector"}

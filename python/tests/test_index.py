@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, cast
 
 import memorist
 import numpy as np
@@ -102,14 +103,15 @@ def test_others_follow_and_one_writes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "kind", "said"),
     [
-        (lambda index: index.add(np.ones((1, DIMS))), memorist.InvalidInput, "float32, not float64"),
+        (lambda index: index.add(np.ones((1, DIMS), dtype=complex)), memorist.WrongType, "vectors: must be numbers"),
+        (lambda index: index.add(vectors(1), payload="x"), memorist.WrongType, "payload: must be bytes, not str"),
         (lambda index: index.add(np.ones((1, 3), dtype=np.float32)), memorist.InvalidInput, f"3 dimensions.*{DIMS}"),
-        (lambda index: index.add(vectors(2).T), memorist.InvalidInput, "not contiguous"),
+        (lambda index: index.add(vectors(2).T), memorist.InvalidInput, f"2 dimensions.*{DIMS}"),
         (lambda index: index.add(vectors(2) * np.float32(np.nan)), memorist.InvalidInput, "key 5.*NaN"),
         (lambda index: index.add(vectors(2) * 0), memorist.InvalidInput, "no direction"),
         (lambda index: index.add(vectors(2), ids=[-1, 2]), memorist.InvalidInput, "-1 is negative"),
         (lambda index: index.add(vectors(2), ids=[1]), memorist.InvalidInput, "2 for 1 ids"),
-        (lambda index: index.add(vectors(1), ids=[1.5]), memorist.InvalidInput, "integers, not float64"),
+        (lambda index: index.add(vectors(1), ids=[1.5]), memorist.WrongType, r"ids: must be integers \(float64\)"),
         (lambda index: index.add(vectors(1), ids=np.array([2**63], dtype=np.uint64)), memorist.InvalidInput, "more than"),
         (lambda index: index.update([77], vectors(1)), memorist.NotFound, "77"),
         (lambda index: index.get([77]), memorist.NotFound, "77"),
@@ -119,6 +121,13 @@ def test_others_follow_and_one_writes(tmp_path: Path) -> None:
         (lambda index: index.search(vectors(1)[0], ef=9, exact=True), memorist.InvalidInput, "one of"),
         (lambda index: index.search(vectors(1)[0], recall=2), memorist.InvalidInput, "recall: 2"),
         (lambda index: index.search(vectors(1)[0], only=[1], exclude=[2]), memorist.InvalidInput, "either"),
+        (lambda index: index.search(vectors(1)[0], k="3"), memorist.WrongType, "k: must be an integer, not str"),
+        (lambda index: index.search(vectors(1)[0], ef=1.5), memorist.WrongType, "ef: must be an integer, not float"),
+        (lambda index: index.search(vectors(1)[0], recall="x"), memorist.WrongType, "recall: must be a number"),
+        (lambda index: index.search(vectors(1)[0], only="abc"), memorist.WrongType, "ids: must be integers"),
+        (lambda index: "1" in index, memorist.WrongType, "id: must be an integer, not str"),
+        (lambda index: VectorIndex(dimensions=cast(Any, 1.5)), memorist.WrongType, "dimensions: must be an integer, not float"),
+        (lambda index: VectorIndex(cast(Any, 5)), memorist.WrongType, "path: must be a path, not int"),
         (lambda index: VectorIndex("/nowhere/at/all"), memorist.NotFound, "dimensions"),
         (lambda index: VectorIndex("/nowhere/at/all", read_only=True), memorist.NotFound, "no vector index"),
         (lambda index: VectorIndex(dimensions=0), memorist.InvalidInput, "dims is 0"),

@@ -187,6 +187,9 @@ def test_another_model_of_as_many_dimensions_is_refused(tmp_path: Path) -> None:
         other = MemoristVectorStore(tmp_path / "store", embedding, model=model)
         with pytest.raises(memorist.ModelMismatch, match="numbered"):
             other.add_texts(["number 2"])
+        for mode in ("vector", "hybrid"):
+            with pytest.raises(memorist.ModelMismatch, match="numbered"):
+                other.similarity_search("number 2", mode=mode)
         other.close()
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import json
 import pickle
+import time
 from collections.abc import Mapping
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, cast
 
 import memorist
+import numpy
+import pandas  # type: ignore[import-untyped]
 import pytest
 from memorist import UNSET, Store
 
@@ -226,6 +231,121 @@ def test_errors_are_told_apart_and_say_what_to_do(store: Store, call, kind, said
         call(store)
     assert type(caught.value) is kind and said in str(caught.value), caught.value
     assert isinstance(caught.value, memorist.Error)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda store: store.add(5), "content: must be a string, not int"),
+        (lambda store: store.add(b"x"), "content: must be a string, not bytes"),
+        (lambda store: store.add("x", tags=5), "tags: must be a sequence of strings, not int"),
+        (lambda store: store.add("x", confidence="much"), "confidence: must be a number, not str"),
+        (lambda store: store.add("x", expires_at=1.5), "expires_at: must be a time, not float"),
+        (lambda store: store.add("x", body=[1]), "body: must be a mapping, not list"),
+        (lambda store: store.get("x"), "id: must be an integer, not str"),
+        (lambda store: store.get(True), "id: must be an integer, not bool"),
+        (lambda store: store.search(5), "query: must be a string, not int"),
+        (lambda store: store.search("x", limit=1.5), "limit: must be an integer, not float"),
+        (lambda store: store.search("x", explain=1), "explain: must be True or False, not int"),
+        (lambda store: store.search(vector="abc"), "vector: must be numbers"),
+        (lambda store: store.add_many("abc"), "items: must be a list of texts or mappings, not str"),
+        (lambda store: store.add_many({"content": "x"}), "items: must be a list of texts or mappings, not dict"),
+        (lambda store: store.add_many(["x", 1]), "items: number 1: must be a text or a mapping, not int"),
+        (lambda store: store.add_many([{"content": 1}]), "items: number 0: content: must be a string, not int"),
+        (lambda store: store.embed("abc"), "texts: must be a list of texts, not str"),
+        (lambda store: store.export(5), "file: must be a path, not int"),
+        (lambda store: store.sync(5), "paths: must be a path, not int"),
+        (lambda store: Store(cast(Any, 5)), "path: must be a path, not int"),
+    ],
+)
+def test_a_wrong_type_is_a_type_error_with_the_name(store: Store, call, said: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(TypeError) as caught:
+        call(store)
+    assert isinstance(caught.value, memorist.WrongType) and said in str(caught.value)
+    assert store.stats().total_entries == 0
+
+
+def test_scalars_of_numpy_and_pandas_are_what_they_say(store: Store) -> None:
+    day = datetime(2031, 5, 1, tzinfo=timezone.utc)
+    frame = pandas.DataFrame(
+        {
+            "content": ["one", "two", "three"],
+            "confidence": numpy.array([0.5, numpy.nan, 0.25], dtype=numpy.float32),
+            "expires_at": [pandas.Timestamp(day), pandas.NaT, numpy.datetime64("2031-05-01")],
+            "turn": pandas.array([1, None, 3], dtype="Int64"),
+            "session": ["s", None, "s"],
+            "tags": [numpy.array(["a", "b"]), (), {"c"}],
+        }
+    )
+    one, two, three = store.add_many(frame.to_dict("records"))
+    got = store.get(numpy.int64(one.id))
+    assert got is not None and got.confidence == 0.5 and got.expires_at == day and got.tags == ("a", "b")
+    assert got.session == "s" and got.turn == 1
+    got = store.get(two.id)
+    assert got is not None and got.expires_at is None and got.confidence == 1 and got.turn is None
+    got = store.get(numpy.uint8(three.id))
+    assert got is not None and got.expires_at is not None and got.tags == ("c",)
+    # What is absent stays.
+    store.update(numpy.int32(one.id), confidence=numpy.float64("nan"), importance=cast(Any, numpy.int8(9)))
+    got = store.get(one.id)
+    assert got is not None and got.confidence == 0.5 and got.importance == 9
+    assert store.search("one", limit=cast(Any, numpy.int16(1)), min_confidence=cast(Any, numpy.float16(0.5)))[0].id == one.id
+
+
+def test_a_misspelt_field_is_said_once(store: Store) -> None:
+    with pytest.raises(memorist.InvalidInput, match="number 1 has the field 'contnt'; did you mean 'content'") as caught:
+        store.add_many(["x", {"contnt": "y"}, {"contnt": "z"}])
+    assert not isinstance(caught.value, memorist.Refused) and store.stats().total_entries == 0
+    assert len(store.add_many([{"content": "y", "entryType": "fact"}])) == 1
+
+
+def test_many_are_taken_as_they_come(store: Store) -> None:
+    taken, told = [], []
+
+    def items() -> Any:
+        for number in range(4_100):
+            taken.append(number)
+            yield {"text": f"text {number}", "source": "made"}
+
+    def progress(count: int) -> None:
+        told.append((count, len(taken), store.stats().total_entries))
+
+    assert len(store.add_many(items(), columns={"text": "content"}, progress=progress)) == 4_100
+    assert told == [(2_000, 2_000, 2_000), (4_000, 4_000, 4_000), (4_100, 4_100, 4_100)]
+    assert store.search("text 4099", mode="keyword", limit=1)[0].source == "made"
+
+
+async def test_a_store_is_awaited(tmp_path: Path) -> None:
+    async with memorist.AsyncStore(Store(tmp_path / "store", embed=None)) as store:
+        added = await asyncio.gather(*(store.add(f"memory {number} of the harbour") for number in range(8)))
+        assert len({one.id for one in added}) == 8
+        assert len(await store.search("harbour", limit=20)) == 8
+        assert sorted([entry.id async for entry in store.entries()]) == sorted(one.id for one in added)
+        assert await store.update(added[0].id, content="changed") and await store.delete(added[1].id)
+        got = await store.get(added[0].id)
+        assert got is not None and got.content == "changed" and (await store.stats()).total_entries == 7
+        with pytest.raises(memorist.NotFound):
+            await store.history(4711)
+    assert store.store.closed
+    # Each method of a store, with its parameters.
+    for name, method in inspect.getmembers(Store, inspect.isfunction):
+        if not name.startswith("_"):
+            assert inspect.signature(getattr(memorist.AsyncStore, name)) == inspect.signature(method), name
+
+
+async def test_the_event_loop_goes_on(tmp_path: Path) -> None:
+    def slow(texts: list[str]) -> Any:
+        time.sleep(0.3)
+        return embed(texts)
+
+    async with memorist.AsyncStore(Store(tmp_path / "store", embed=slow, model="slow", dimensions=256)) as store:
+        await store.add("one")
+        search = asyncio.create_task(store.search("one"))
+        turns = 0
+        while not search.done():
+            await asyncio.sleep(0.01)
+            turns += 1
+        assert turns >= 5 and len(await search) == 1
 
 
 def test_a_damaged_store_is_corrupt(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, cast
 
 import memorist
 import numpy as np
@@ -44,10 +45,10 @@ def test_a_list_is_as_good_as_an_array(store: Store) -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (np.ones((2, DIMS)), r"must be float32, not float64; convert it with .astype\(numpy.float32\)"),
-        (np.ones((2, DIMS), dtype=np.float16), "not float16"),
-        (np.ones((DIMS, 2), dtype=np.float32).T, "not contiguous.*ascontiguousarray"),
-        (np.ones((4, DIMS), dtype=np.float32)[::2], "not contiguous"),
+        (np.ma.masked_less(np.ones((2, DIMS), dtype=np.float32), 0), "vectors: must be an array without a mask"),
+        (np.ones((2, DIMS), dtype=np.complex64), r"vectors: must be numbers, as many in each row \(complex64\)"),
+        (np.full((2, DIMS), "1"), "vectors: must be numbers"),
+        (np.full((2, DIMS), 1e300), "number 0: embedding"),
         (np.ones(2 * DIMS, dtype=np.float32)[: 2], "2 axes, not 1"),
         (np.ones((3, DIMS), dtype=np.float32), "there are 3 for 2 items"),
         ([[1.0], [1.0, 2.0]], "as many in each row"),
@@ -57,6 +58,27 @@ def test_a_wrong_array_is_refused_and_nothing_is_saved(store: Store, wrong, said
     with pytest.raises(memorist.InvalidInput, match=said):
         store.add_many(["one", "two"], vectors=wrong)
     assert store.stats().total_entries == 0
+
+
+def test_any_array_of_numbers_is_converted(store: Store) -> None:
+    made = vectors(4)
+    for count, given in enumerate(
+        (
+            made.astype(np.float64),
+            made.astype(np.float16),
+            made.astype(">f4"),
+            np.asfortranarray(made),
+            np.repeat(made, 2, axis=0)[::2],
+            np.frombuffer(b"-" + made.tobytes(), dtype=np.uint8)[1:].view(np.float32).reshape(4, DIMS),
+            [list(map(float, row)) for row in made],
+            [*made],
+            np.round(made * 100).astype(np.int8),
+        )
+    ):
+        project = f"p{count}"
+        store.add_many([f"{count} {row}" for row in range(4)], vectors=cast(Any, given), project=project)
+        found = store.search(vector=np.asarray(given, dtype=np.float64)[2], limit=1, project=project)
+        assert found[0].content == f"{count} 2" and (found[0].vector_score or 0) > 0.999, count
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, 0.0])
@@ -78,7 +100,14 @@ def test_vectors_of_two_models_are_never_compared(tmp_path: Path) -> None:
     with Store(tmp_path / "store", embed=None, model="mine-2") as store:
         with pytest.raises(memorist.ModelMismatch, match="mine-1"):
             store.add("y", vector=vectors(1)[0])
-        assert store.stats().total_entries == 1
+        for query in (None, "x"):
+            with pytest.raises(memorist.ModelMismatch, match="mine-1"):
+                store.search(query, vector=vectors(1)[0])
+        assert store.stats().total_entries == 1 and len(store.search("x")) == 1
+    with Store(tmp_path / "store", embed=None) as store, pytest.raises(memorist.ModelMismatch, match="mine-1"):
+        store.search(vector=vectors(1)[0])
+    with Store(tmp_path / "store", embed=None, model="mine-1") as store:
+        assert store.search(vector=vectors(1)[0])[0].content == "x"
 
 
 def test_a_text_has_one_vector_and_none_is_dropped_without_a_word(store: Store) -> None:

@@ -102,6 +102,17 @@ impl Engine {
         self.store.records.model(model).map(drop)
     }
 
+    /// Checks that the store's vectors are of `model`, or of the configured one without it. A store may have none yet.
+    ///
+    /// # Errors
+    /// [`Error::ModelMismatch`] if the store has another.
+    pub fn check_model(&self, model: Option<&Model>) -> Result<()> {
+        match model {
+            Some(model) => self.store.records.known_model(model).map(drop),
+            None => self.model_of_own_vectors().map(drop),
+        }
+    }
+
     /// The model, and its dimensions, that new vectors of the caller belong to. A store without a model takes the
     /// configured one.
     fn model_for_own_vectors(&self) -> Result<(ModelId, usize)> {

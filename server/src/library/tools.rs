@@ -31,7 +31,10 @@ impl Library {
         let query = self.context.query(&params)?;
         query.validate()?;
         let reply = match vector {
-            Some(vector) => self.engine.search_with(&query, Some(vector))?,
+            Some(vector) => {
+                self.check_model()?;
+                self.engine.search_with(&query, Some(vector))?
+            }
             None => ops::reply(&self.engine, &params, &query)?,
         };
         let bodies: Vec<_> =

@@ -137,12 +137,25 @@ impl Library {
                         dims
                     }
                 };
-                let ModelIdentity { name, weights_sha256, pooling, dims } = own_model(name, dims);
-                Ok(self.engine.adopt_model(&Model { name, weights_sha256, pooling, dims })?)
+                Ok(self.engine.adopt_model(&model_of(name, dims))?)
             }
             _ => Ok(()),
         }
     }
+
+    /// Checks that a vector of the program is of the store's model, as a search compares it with those of the store.
+    pub(super) fn check_model(&self) -> Result<(), Problem> {
+        let own_model = match (&self.own_model, self.engine.dimensions()) {
+            (Some(name), Ok(dims)) if self.nothing_embeds() => Some(model_of(name, dims)),
+            _ => None,
+        };
+        Ok(self.engine.check_model(own_model.as_ref())?)
+    }
+}
+
+fn model_of(name: &str, dims: usize) -> Model {
+    let ModelIdentity { name, weights_sha256, pooling, dims } = own_model(name, dims);
+    Model { name, weights_sha256, pooling, dims }
 }
 
 fn added(outcome: &AddOutcome) -> Value {

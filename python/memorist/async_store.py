@@ -1,0 +1,90 @@
+"""A store for programs with an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import AsyncIterator, Callable, Coroutine
+from itertools import islice
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from .store import PAGE, Store
+from .types import Brief
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _in_thread(
+    method: Callable[Concatenate[Store, P], R],
+) -> Callable[Concatenate[AsyncStore, P], Coroutine[Any, Any, R]]:
+    async def call(self: AsyncStore, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await asyncio.to_thread(method, self.store, *args, **kwargs)
+
+    functools.update_wrapper(call, method)
+    return call
+
+
+def _pages(
+    method: Callable[Concatenate[Store, P], Any],
+) -> Callable[Concatenate[AsyncStore, P], AsyncIterator[Brief]]:
+    async def call(self: AsyncStore, /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[Brief]:
+        entries = method(self.store, *args, **kwargs)
+        while page := await asyncio.to_thread(lambda: list(islice(entries, PAGE))):
+            for one in page:
+                yield one
+
+    functools.update_wrapper(call, method)
+    return call
+
+
+class AsyncStore:
+    """The methods of :class:`Store`, to be awaited: each runs in a thread, so that the event loop goes on.
+
+    >>> async def main() -> None:
+    ...     async with AsyncStore(Store("memories", embed=None)) as store:
+    ...         await store.add("User prefers dark mode for all applications")
+    ...         print((await store.search("dark mode"))[0].content)
+
+    A task that is cancelled stops waiting; what its thread has begun is finished. The parameters, results and
+    exceptions are those of :class:`Store`.
+
+    :param store: an open store. It may be used beside this one.
+    """
+
+    def __init__(self, store: Store) -> None:
+        #: The store.
+        self.store = store
+
+    async def __aenter__(self) -> AsyncStore:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def __repr__(self) -> str:
+        return f"<AsyncStore {self.store!r}>"
+
+    add = _in_thread(Store.add)
+    add_many = _in_thread(Store.add_many)
+    close = _in_thread(Store.close)
+    delete = _in_thread(Store.delete)
+    embed = _in_thread(Store.embed)
+    entries = _pages(Store.entries)
+    export = _in_thread(Store.export)
+    flush = _in_thread(Store.flush)
+    get = _in_thread(Store.get)
+    history = _in_thread(Store.history)
+    import_ = _in_thread(Store.import_)
+    link = _in_thread(Store.link)
+    recall = _in_thread(Store.recall)
+    roll_back = _in_thread(Store.roll_back)
+    search = _in_thread(Store.search)
+    stats = _in_thread(Store.stats)
+    sync = _in_thread(Store.sync)
+    undo = _in_thread(Store.undo)
+    unlink = _in_thread(Store.unlink)
+    update = _in_thread(Store.update)
