@@ -21,10 +21,15 @@ await build({
   jsxImportSource: "preact",
   outdir: out,
   legalComments: "none",
+  banner: { js: "/* With preact, (c) its authors, MIT. */" },
   charset: "utf8",
   logLevel: "warning",
 });
 await build({ entryPoints: { app: "src/css/app.css" }, bundle: true, minify: true, outdir: out, logLevel: "warning" });
+// The page is of others, too: their licence comes along, in the packages and for who reads the bundle.
+const { version } = JSON.parse(await readFile("node_modules/preact/package.json", "utf8"));
+const licence = await readFile("node_modules/preact/LICENSE", "utf8");
+await writeFile(`${out}/THIRD-PARTY-LICENSES`, `preact ${version} (MIT)\n\n${licence.trim()}\n`);
 for (const name of ["index.html", "icon.svg"]) await cp(`src/${name}`, `${out}/${name}`);
 
 const sources = (await readdir("src", { recursive: true, withFileTypes: true }))

@@ -5,6 +5,7 @@ import gzip
 import os
 
 from .common import OUT, ROOT, VERSION, WORK, copy, fresh, run, source_date
+from .licences import crates_of
 from .stage import COMPLETIONS, DOC, THIRD_PARTY
 
 MAINTAINER = "The memorist authors <authors@memorist.example>"
@@ -49,7 +50,12 @@ def program_package(stage):
         "Recommends": "memorist-model, ca-certificates",
         "Section": "utils",
     }
-    copyright = (ROOT / "packages/debian/copyright").read_text()
+    crates = "".join(
+        f" {crate['name']} {crate['version']} ({crate['license']})\n" for crate in crates_of(stage.target, "memorist")
+    )
+    comment = f"Comment:\n Compiled with these crates of others, and with preact (MIT) in its page. Their licences are in\n /usr/{DOC}/{THIRD_PARTY}.gz.\n{crates}"
+    head, rest = (ROOT / "packages/debian/copyright").read_text().split("\n\n", 1)
+    copyright = f"{head}\n{comment}\n{rest}"
     package(root, "memorist", VERSION, fields, "memory store and search engine for AI agents", DESCRIPTION, copyright)
 
 

@@ -1,32 +1,42 @@
-"""The licences of the crates that are compiled into the program, which have to accompany it."""
+"""The licences of what is in the packages beside memorist's own code, which have to accompany it."""
 
 import json
 import re
 from collections import defaultdict
 from pathlib import Path
 
-from .common import run
+from .common import ROOT, run
 
 NAMES = re.compile(r"(?i)^(licen[cs]e|copying|notice|unlicense|copyright)")
+RULE = "\n\n" + "-" * 100 + "\n\n"
+#: The page of the explorer, bundled.
+PAGE = ROOT / "explorer/dist/THIRD-PARTY-LICENSES"
+TOKENIZER = """tokenizer.json of all-MiniLM-L6-v2 (Apache-2.0)
+
+Copyright 2021 The authors of sentence-transformers. Its licence is the Apache License, Version 2.0, as below."""
 
 
-def third_party(target):
-    """One text: each licence once, after the crates that have it."""
-    command = ["cargo", "metadata", "--format-version", "1", "--locked", "--filter-platform", target.name]
-    metadata = json.loads(run(*command, capture_output=True, text=True).stdout)
-    crates = {crate["id"]: crate for crate in metadata["packages"]}
-    nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
-    reached, waiting = set(), [metadata["resolve"]["root"]]
-    while waiting:
-        one = waiting.pop()
-        if one in reached:
-            continue
-        reached.add(one)
-        deps = nodes[one]["deps"]
-        waiting += [dep["pkg"] for dep in deps if any(kind["kind"] is None for kind in dep["dep_kinds"])]
+def crates_of(target, *packages):
+    """The crates of others that are compiled into packages, not only into its tests and its build."""
+    metadata = json.loads(
+        run("cargo", "metadata", "--format-version", "1", "--locked", capture_output=True, text=True).stdout
+    )
+    command = ["cargo", "tree", "--locked", "--target", target.name, "--prefix", "none"]
+    command += [f"--package={package}" for package in packages]
+    edges = ["--edges", "normal,no-proc-macro", "--format", "{p}"]
+    lines = run(*command, *edges, capture_output=True, text=True).stdout.splitlines()
+    # `name v1.2.3 (/folder)`, and `(*)` where it was said before.
+    compiled = {tuple(line.split()[:2]) for line in lines if line}
+    crates = (crate for crate in metadata["packages"] if crate["source"])
+    found = [crate for crate in crates if (crate["name"], f"v{crate['version']}") in compiled]
+    return sorted(found, key=lambda crate: (crate["name"], crate["version"]))
+
+
+def third_party(target, *packages, others=()):
+    """One text: each licence once, after the crates that have it. `others` are texts on what else is in the package."""
+    crates = crates_of(target, *packages)
     by_text, names = {}, defaultdict(list)
-    others = [crates[one] for one in reached if crates[one]["source"]]
-    for crate in sorted(others, key=lambda crate: (crate["name"], crate["version"])):
+    for crate in crates:
         name = f"{crate['name']} {crate['version']} ({crate['license']})"
         folder = Path(crate["manifest_path"]).parent
         # What a crate has in it of others, such as fonts, has its licence beside it.
@@ -37,7 +47,6 @@ def third_party(target):
             key = " ".join(text.split())
             by_text.setdefault(key, text)
             names[key].append(name)
-    rule = "\n\n" + "-" * 100 + "\n\n"
     parts = ["\n".join(names[key]) + "\n\n" + text for key, text in by_text.items()]
-    head = f"memorist is compiled with {len(others)} crates of others. Their licences:"
-    return rule.join([head, *parts]) + "\n"
+    head = f"memorist is compiled with {len(crates)} crates of others, and has in it what follows. Their licences:"
+    return RULE.join([head, *others, PAGE.read_text().strip(), *parts]) + "\n"

@@ -50,6 +50,6 @@ def stage(targets, model):
             to.write_bytes(run(able.program, "completions", shell, capture_output=True).stdout)
         for name in ["README.md", "CHANGELOG.md", *LICENCES]:
             copy(ROOT / name, folder / DOC / name)
-        (folder / DOC / THIRD_PARTY).write_text(third_party(target))
+        (folder / DOC / THIRD_PARTY).write_text(third_party(target, "memorist"))
         stages.append(Stage(target, folder, model))
     return stages

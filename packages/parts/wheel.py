@@ -10,14 +10,17 @@ import re
 import shutil
 import time
 import zipfile
+from pathlib import Path
 
-from .common import OUT, ROOT, VERSION, WORK, Problem, run, source_date, tools, with_tools
+from .common import LICENCES, OUT, ROOT, VERSION, WORK, Problem, run, source_date, tools, with_tools
 from .compile import GLIBC
-from .stage import DOC, THIRD_PARTY
+from .licences import TOKENIZER, third_party
+from .stage import THIRD_PARTY
 
 PROJECT = ROOT / "python"
 DATA = f"memorist-{VERSION}.data"
-RECORD = f"memorist-{VERSION}.dist-info/RECORD"
+INFO = f"memorist-{VERSION}.dist-info"
+RECORD = f"{INFO}/RECORD"
 
 
 def make(stages):
@@ -56,7 +59,11 @@ def additions(stage):
         for path in (stage.folder / "share" / part).rglob("*"):
             if path.is_file():
                 files[f"{DATA}/data/{path.relative_to(stage.folder).as_posix()}"] = path
-    files[f"{DATA}/data/{DOC}/{THIRD_PARTY}"] = stage.folder / DOC / THIRD_PARTY
+    # The module has crates that the program has not, such as that of numpy.
+    notices = WORK / THIRD_PARTY
+    notices.write_text(third_party(stage.target, "memorist", "memorist-python", others=[TOKENIZER]))
+    for licence in [*(ROOT / name for name in LICENCES), notices]:
+        files[f"{INFO}/licenses/{licence.name}"] = licence
     # Beside the library's own files: in a home folder, share/memorist is the store.
     files[f"memorist/{stage.model.tokenizer.name}"] = stage.model.tokenizer
     return files
@@ -68,6 +75,9 @@ def whole(module, additions, to):
         files = {info.filename: (archive.read(info), info.external_attr >> 16) for info in archive.infolist()}
     files |= {name: (path.read_bytes(), path.stat().st_mode) for name, path in additions.items()}
     del files[RECORD]
+    content, mode = files[f"{INFO}/METADATA"]
+    named = "".join(f"License-File: {Path(name).name}\n" for name in files if name.startswith(f"{INFO}/licenses/"))
+    files[f"{INFO}/METADATA"] = (content.replace(b"Requires-Python:", named.encode() + b"Requires-Python:", 1), mode)
     lines = "".join(f"{name},sha256={digest(content)},{len(content)}\n" for name, (content, _) in sorted(files.items()))
     entries = [*sorted(files.items()), (RECORD, (f"{lines}{RECORD},,\n".encode(), 0o100644))]
     date = time.gmtime(source_date())[:6]

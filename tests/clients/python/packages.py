@@ -5,6 +5,7 @@ import argparse
 import asyncio
 import contextlib
 import fcntl
+import gzip
 import json
 import os
 import shutil
@@ -241,6 +242,39 @@ def registry(machine):
     return checks.failed
 
 
+def licences(machine):
+    """47.6: each package has the licences of what is in it, and of nothing else."""
+    checks = Checks("licences")
+    with zipfile.ZipFile(machine.wheel) as packed:
+        files = {name.split(".dist-info/")[-1]: packed.read(name).decode() for name in packed.namelist()
+                 if ".dist-info/" in name and not name.endswith("RECORD")}
+    texts = {"wheel": files.get("licenses/THIRD-PARTY-LICENSES", "")}
+    for name in ("LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY-LICENSES"):
+        named = f"License-File: {name}\n" in files["METADATA"]
+        checks.that(f"the wheel has {name}", named and f"licenses/{name}" in files, sorted(files))
+    (tarball,) = machine.packages.glob("memorist-linux-*.tgz")
+    with tarfile.open(tarball) as packed:
+        texts["npm"] = packed.extractfile("package/THIRD-PARTY-LICENSES").read().decode()
+    if shutil.which("dpkg-deb"):
+        root = Path(tempfile.mkdtemp(dir=machine.scratch))
+        (package,) = machine.packages.glob("memorist_*.deb")
+        subprocess.run(["dpkg-deb", "--extract", package, root], check=True)
+        folder = root / "usr/share/doc/memorist"
+        texts["deb"] = gzip.decompress((folder / "THIRD-PARTY-LICENSES.gz").read_bytes()).decode()
+        copyright = (folder / "copyright").read_text()
+        checks.that("Debian's copyright names the crates", " tokio 1." in copyright and " usearch " not in copyright,
+                    copyright[:2000])
+    # In the program, in its page, and in the module alone.
+    wanted = {"wheel": ["tokio 1.", "preact 11.", "pyo3 ", "numpy 0.", "tokenizer.json", "tantivy 0."]}
+    for package, text in texts.items():
+        missing = [name for name in wanted.get(package, ["tokio 1.", "preact 11.", "tantivy 0."]) if f"\n{name}" not in text]
+        checks.equal(f"{package} has what it is made of", missing, [])
+        # Tests, benches and builds alone have these.
+        others = [name for name in ("proptest ", "criterion ", "wiremock ", "maturin ", "syn ", "cc ") if f"\n{name}" in text]
+        checks.equal(f"{package} has nothing else", others, [])
+    return checks.failed
+
+
 def offline():
     """Checks that there is no network in this namespace, and brings its loopback up."""
     checks = Checks("offline")
@@ -262,7 +296,7 @@ def main():
     machine = Machine(arguments)
     start = time.monotonic()
     failed = offline() if arguments.apart else 0
-    failed += sum(part(machine) for part in [wheel, without_dependencies, by_uvx, by_npx, debian, bundle, registry])
+    failed += sum(part(machine) for part in [wheel, without_dependencies, by_uvx, by_npx, debian, bundle, registry, licences])
     print(f"the packages were tried in {time.monotonic() - start:.0f} s")
     raise SystemExit(1 if failed else 0)
 
