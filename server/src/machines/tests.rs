@@ -522,3 +522,24 @@ fn a_deleted_memory_comes_back_without_a_purged_version() {
     ];
     try_history(&acts, false);
 }
+
+/// A version that follows a purged one says itself when it began, in each store the same.
+#[test]
+fn a_version_behind_a_purged_one_keeps_its_moment() {
+    let acts = [
+        (1, Act::Save(Text::Own)),
+        (0, Act::Unlink(0)),
+        (1, Act::Folder),
+        (0, Act::Save(Text::Common(1))),
+        (1, Act::Edit(0, Text::Common(1))),
+        (0, Act::Meet(2, None)),
+        (0, Act::Edit(0, Text::Own)),
+        (0, Act::PurgeVersion(0)),
+        (2, Act::Meet(1, Some(3_527))),
+        (1, Act::Edit(0, Text::Own)),
+    ];
+    // The names of the machines are random, and their order decides who hears of what first.
+    for _ in 0..30 {
+        try_history(&acts, true);
+    }
+}

@@ -87,9 +87,14 @@ fn unite_histories(
                 let last = all.iter().filter(|one| one.is_ours).max_by_key(|one| one.key());
                 let is_later =
                     |last: &&Dated| is_one && !their.is_certain && last.version.version < their.version.version;
-                if let Some(last) = last.filter(is_later) {
-                    least = last.began + 1;
-                    follows = true;
+                match last.filter(is_later) {
+                    // With tombstones, each version that is behind a purged one says itself when it began.
+                    Some(last) if !purged.is_empty() => follows = last.began < began,
+                    Some(last) => {
+                        (least, their.is_certain) = (last.began + 1, true);
+                        follows = true;
+                    }
+                    None => {}
                 }
                 // Those after one that was moved stay after it.
                 their.began = their.began.max(least);
@@ -192,10 +197,12 @@ fn numbered(all: Vec<Dated>, order: &[usize], created_at: Millis) -> Vec<Version
     let lacks_first = began.first().is_some_and(|(began, _)| *began != created_at);
     let mut number = i64::from(lacks_first);
     let numbered = in_order.enumerate().map(|(at, mut version)| {
-        if at == 0 && lacks_first {
-            version.since = began[0].0;
+        if at > 0 || lacks_first {
+            version.since = began[at].0;
         }
-        number = version.version.max(number + 1);
+        // A gap says that the version before it does not say when this one began.
+        let step = if at > 0 && !began[at].1 { 2 } else { 1 };
+        number = version.version.max(number + step);
         version.version = number;
         let before = version.replaced.take();
         version.replaced = began.get(at + 1).map(|&(next, is_certain)| {
