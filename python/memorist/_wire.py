@@ -83,12 +83,18 @@ _TAKES: Final[dict[str, tuple[type | tuple[type, ...], str]]] = {
 
 
 def is_absent(value: object) -> bool:
-    """Whether a value is what pandas has where there is none: NaN, NaT or NA."""
+    """Whether a value is what numpy and pandas have where there is none: NaN, NaT, NA or a masked one."""
     kind = type(value).__name__
-    return kind in ("NaTType", "NAType") or (isinstance(value, float) or kind.startswith("float")) and value != value
+    if kind in ("NaTType", "NAType", "MaskedConstant"):
+        return True
+    return (isinstance(value, float) or kind.startswith("float") or kind == "datetime64") and bool(value != value)
 
 
 def _value(value: object) -> object:
+    if is_absent(value):
+        from .errors import InvalidInput
+
+        raise InvalidInput(f"{value} is not a finite number or a time")
     if isinstance(value, date):  # a datetime, too
         return value.isoformat()
     if isinstance(value, float) and not math.isfinite(value):
@@ -100,19 +106,29 @@ def _value(value: object) -> object:
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_value(inner) for inner in value]
     if type(value).__name__ == "datetime64":
-        return _value(value.astype("datetime64[ms]").item())  # type: ignore[attr-defined]
+        at: Any = value
+        # A day stays a day. Nanoseconds would become a number.
+        made = at.item()
+        return _value(made if isinstance(made, date) else at.astype("datetime64[us]").item())
+    if isinstance(value, (str, int)) or not hasattr(value, "tolist"):
+        return value
     # A number or an array of numpy, or a column of pandas.
-    return _value(value.tolist()) if hasattr(value, "tolist") else value
+    array: Any = value
+    made = array.tolist()
+    return _value(float(array) if type(made) is type(value) else made)
 
 
 def _checked(name: str, given: object) -> object:
     """The value of a parameter as JSON has it, if it is of the right type."""
     value = _value(given)
     types, expected = _TAKES.get(name, (object, ""))
+    takes_integers = types is int or isinstance(types, tuple) and int in types
+    if takes_integers and isinstance(value, float) and value.is_integer():
+        value = int(value)  # pandas makes floats of a column with gaps
     if value is None or isinstance(value, types) and (types is bool or not isinstance(value, bool)):
         return value
     if types is list and isinstance(value, str):
-        return value  # one alone
+        return [value]  # one alone
     from .errors import WrongType
 
     raise WrongType(name, expected, given)

@@ -48,7 +48,7 @@ class AsyncStore:
     ...         print((await store.search("dark mode"))[0].content)
 
     A task that is cancelled stops waiting; what its thread has begun is finished. The parameters, results and
-    exceptions are those of :class:`Store`.
+    exceptions are those of :class:`Store`. The iterator of ``add_many`` and its ``progress`` run in the thread.
 
     :param store: an open store. It may be used beside this one.
     """
@@ -63,7 +63,8 @@ class AsyncStore:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        await self.close()
+        # Also where the task is cancelled once more.
+        await asyncio.shield(self.close())
 
     def __repr__(self) -> str:
         return f"<AsyncStore {self.store!r}>"

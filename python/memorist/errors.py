@@ -49,6 +49,9 @@ def _again(kind: type[Error], args: tuple[object, ...], state: Mapping[str, obje
 class InvalidInput(Error, ValueError):
     """A value is out of bounds, of the wrong type or shape, or a text holds a secret. Another call may succeed."""
 
+    #: Of :meth:`Store.add_many`: what became of the items that were taken before.
+    added: Sequence[Added | None] = ()
+
 
 class WrongType(InvalidInput, TypeError):
     """A value is of a type that its parameter does not take."""
@@ -66,7 +69,7 @@ class Refused(InvalidInput):
         super().__init__(f"{len(errors)} of {len(added)} were refused; number {first}: {why}{more}")
         #: Why, by the number of the item.
         self.errors = {at: in_snake_case(why) for at, why in errors.items()}
-        #: What became of each item; ``None`` for a refused one.
+        # Of each item; ``None`` for a refused one.
         self.added = tuple(added)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ._arrays import Ids, Vector, Vectors
 
     #: Ids, or a mask: for each id from 0 on, whether it passes.
-    Allowed: TypeAlias = "IdSet | NDArray[np.integer[Any]] | NDArray[np.bool_] | Sequence[int]"
+    Allowed: TypeAlias = "IdSet | NDArray[np.bool_] | Ids"
 
 class Neighbours(NamedTuple):
     """The nearest, the best first. Of several queries a row for each; where fewer were found, the id is -1 and the
@@ -73,7 +73,7 @@ class IdSet:
     def __init__(self, ids: Ids | NDArray[np.bool_]) -> None:
         import numpy as np
 
-        is_mask = isinstance(ids, np.ndarray) and ids.dtype == np.bool_
+        is_mask = isinstance(ids, np.ndarray) and ids.dtype == np.bool_ and not isinstance(ids, np.ma.MaskedArray)
         given = cast("NDArray[Any]", ids) if is_mask else integers("ids", cast("Ids", ids))
         self._set = _memorist.IdSet(given, is_mask)
 
@@ -289,8 +289,8 @@ class VectorIndex:
         :param only: ids that may be found, or a mask. An :class:`IdSet` is made once for many searches.
         :param exclude: ids that may not.
         """
-        k, ef = _count("k", k) or 0, _count("ef", ef)
-        if recall is not None and (isinstance(recall, bool) or not hasattr(recall, "__float__")):
+        k, ef = _count("k", integer("k", k)) or 0, _count("ef", ef)
+        if recall is not None and (isinstance(recall, bool) or hasattr(recall, "__len__") or not hasattr(recall, "__float__")):
             raise WrongType("recall", "a number", recall)
         rows = floats("query", query, 1)
         if only is not None and exclude is not None:

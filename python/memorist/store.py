@@ -63,17 +63,25 @@ def _item(number: int, item: object, columns: Mapping[str, str]) -> dict[str, ob
         return {"content": item}
     if not isinstance(item, Mapping):
         raise WrongType(f"items: number {number}", "a text or a mapping", item)
-    item = {columns.get(key, key): value for key, value in item.items()}
-    unknown = [str(key) for key in item if snake(str(key)) not in _FIELDS]
-    if unknown:
-        near = difflib.get_close_matches(snake(unknown[0]), sorted(_FIELDS), 1)
-        hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(sorted(_FIELDS))}"
-        raise InvalidInput(f"items: number {number} has the field {unknown[0]!r}{hint}")
+    fields: dict[str, object] = {}
+    for key, value in item.items():
+        name = snake(columns.get(key, str(key)))
+        if name not in _FIELDS:
+            near = difflib.get_close_matches(name, sorted(_FIELDS), 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(sorted(_FIELDS))}"
+            raise InvalidInput(f"items: number {number} has the field {key!r}; {hint}")
+        if name in fields:
+            raise InvalidInput(f"items: number {number} has two fields that are {name!r}")
+        fields[name] = value
     try:
-        return named(item, nullable=_NULLABLE, from_table=True)
-    except WrongType as error:
+        return named(fields, nullable=_NULLABLE, from_table=True)
+    except InvalidInput as error:
         error.args = (f"items: number {number}: {error}",)
         raise
+
+
+def _added(outcomes: list[dict[str, Any]]) -> list[Added | None]:
+    return [None if "error" in one else Added(one["id"], one["created"], one["embedding"]) for one in outcomes]
 
 
 _open: weakref.WeakSet[Store] = weakref.WeakSet()
@@ -237,7 +245,7 @@ class Store:
         :param columns: the fields of items by other names: ``{"text": "content"}``.
         :param progress: is called with the number of items that were taken so far, after each transaction.
         :raises Refused: if some were refused. The others are saved.
-        :raises InvalidInput: if an item is none. Of those before it, full transactions are saved.
+        :raises InvalidInput: if an item is none. Transactions before it are saved: the exception has them as ``added``.
         """
         common = {
             "entry_type": entry_type,
@@ -250,6 +258,10 @@ class Store:
         shared = named(common, nullable=_NULLABLE)
         if isinstance(items, (str, bytes, Mapping)):
             raise WrongType("items", "a list of texts or mappings", items)
+        if hasattr(items, "to_dict"):
+            raise WrongType("items", "a list of texts or mappings (a table as table.to_dict('records'))", items)
+        if progress is not None and not callable(progress):
+            raise WrongType("progress", "a function", progress)
         numbered = enumerate(items)
         each = ({**shared, **_item(number, item, columns or {})} for number, item in numbered)
         rows = None if vectors is None else floats("vectors", vectors, 2)
@@ -259,14 +271,15 @@ class Store:
                 raise InvalidInput(f"vectors: there are {len(rows)} for {len(all_of_them)} items")
             each = (item for item in all_of_them)
         outcomes: list[dict[str, Any]] = []
-        while batch := list(islice(each, _BATCH)):
-            outcomes += json.loads(self._engine.add_many(to_json(batch), rows, len(outcomes)))
-            if progress is not None:
-                progress(len(outcomes))
-        added = [
-            None if "error" in outcome else Added(outcome["id"], outcome["created"], outcome["embedding"])
-            for outcome in outcomes
-        ]
+        try:
+            while batch := list(islice(each, _BATCH)):
+                outcomes += json.loads(self._engine.add_many(to_json(batch), rows, len(outcomes)))
+                if progress is not None:
+                    progress(len(outcomes))
+        except InvalidInput as error:
+            error.added = _added(outcomes)
+            raise
+        added = _added(outcomes)
         errors = {at: outcome["error"] for at, outcome in enumerate(outcomes) if "error" in outcome}
         if errors:
             raise Refused(errors, added)
@@ -508,7 +521,8 @@ class Store:
 
         if isinstance(texts, (str, bytes)):
             raise WrongType("texts", "a list of texts", texts)
-        return self._engine.embed(list(texts)) if len(texts) else np.empty((0, 0), dtype=np.float32)
+        each = list(texts)
+        return self._engine.embed(each) if each else np.empty((0, 0), dtype=np.float32)
 
     def export(self, file: StrPath, *, embeddings: bool = False) -> Exported:
         """Writes every memory that is seen, with versions and links, as lines of JSON that :meth:`import_` and

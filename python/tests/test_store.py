@@ -292,6 +292,36 @@ def test_scalars_of_numpy_and_pandas_are_what_they_say(store: Store) -> None:
     assert store.search("one", limit=cast(Any, numpy.int16(1)), min_confidence=cast(Any, numpy.float16(0.5)))[0].id == one.id
 
 
+def test_gaps_of_a_table_are_absent_and_change_nothing(store: Store) -> None:
+    frame = pandas.DataFrame([{"content": "a", "importance": 5, "due": "2031-01-01", "expires_at": "2031-01-02"}, {"content": "b"}])
+    frame["due"], frame["expires_at"] = pandas.to_datetime(frame["due"]), pandas.to_datetime(frame["expires_at"])
+    one, two = store.add_many(frame.to_dict("records"))
+    got = store.get(one.id)
+    assert got is not None and got.importance == 5 and got.expires_at is not None
+    for absent in (pandas.NaT, numpy.datetime64("NaT"), float("nan"), pandas.NA, numpy.ma.masked):
+        store.update(one.id, expires_at=cast(Any, absent), importance=6, reason="none")
+        got = store.get(one.id)
+        assert got is not None and got.expires_at is not None, absent
+        with pytest.raises(memorist.InvalidInput):
+            store.search("a", created_after=cast(Any, absent))
+    assert len(store.search("a", happens_before=cast(Any, numpy.datetime64("2031-01-01")))) == 1
+    for wrong, said in (
+        (frame, "to_dict"),
+        ([{"content": "x", "text": "y"}], "two fields that are 'content'"),
+        ([{"content": "x", "body": {"n": float("nan")}}], "items: number 0: nan"),
+    ):
+        with pytest.raises(memorist.InvalidInput, match=said):
+            store.add_many(cast(Any, wrong), columns={"text": "content"})
+    with pytest.raises(memorist.WrongType, match="progress"):
+        store.add_many(["x"], progress=cast(Any, 5))
+    with pytest.raises(memorist.InvalidInput, match="confidence"):
+        store.add("x", confidence=cast(Any, numpy.longdouble(3)))
+    assert store.stats().total_entries == 2
+    with pytest.raises(memorist.InvalidInput, match="number 2001") as caught:
+        store.add_many([*(f"text {at}" for at in range(2_001)), {"contnt": "x"}])
+    assert len(caught.value.added) == 2_000 and store.stats().total_entries == 2_002
+
+
 def test_a_misspelt_field_is_said_once(store: Store) -> None:
     with pytest.raises(memorist.InvalidInput, match="number 1 has the field 'contnt'; did you mean 'content'") as caught:
         store.add_many(["x", {"contnt": "y"}, {"contnt": "z"}])
@@ -331,6 +361,27 @@ async def test_a_store_is_awaited(tmp_path: Path) -> None:
     for name, method in inspect.getmembers(Store, inspect.isfunction):
         if not name.startswith("_"):
             assert inspect.signature(getattr(memorist.AsyncStore, name)) == inspect.signature(method), name
+
+
+async def test_a_store_is_closed_though_its_task_is_cancelled_twice(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store", embed=None)
+
+    async def work() -> None:
+        async with memorist.AsyncStore(store) as awaited:
+            await awaited.add_many(f"text {number}" for number in range(4_000))
+
+    task = asyncio.create_task(work())
+    await asyncio.sleep(0.05)
+    task.cancel()
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    for _ in range(500):
+        if store.closed:
+            break
+        await asyncio.sleep(0.02)
+    assert store.closed
 
 
 async def test_the_event_loop_goes_on(tmp_path: Path) -> None:

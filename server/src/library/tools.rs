@@ -1,6 +1,7 @@
 //! The tools, by name.
 
 use memorist_engine::Result;
+use memorist_engine::types::Mode;
 use serde_json::{Map, Value};
 
 use super::open::Library;
@@ -32,7 +33,9 @@ impl Library {
         query.validate()?;
         let reply = match vector {
             Some(vector) => {
-                self.check_model()?;
+                if query.mode != Mode::Keyword {
+                    self.check_model()?;
+                }
                 self.engine.search_with(&query, Some(vector))?
             }
             None => ops::reply(&self.engine, &params, &query)?,

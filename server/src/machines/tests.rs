@@ -543,3 +543,19 @@ fn a_version_behind_a_purged_one_keeps_its_moment() {
         try_history(&acts, true);
     }
 }
+
+/// A memory that was deleted here was united elsewhere with another one, which is purged: so is what is kept of it.
+#[test]
+fn a_deleted_twin_of_a_purged_memory_is_purged() {
+    let acts = [
+        (0, Act::Save(Text::Common(0))),
+        (1, Act::Save(Text::Own)),
+        (1, Act::Meet(2, None)),
+        (1, Act::Delete(0)),
+        (2, Act::Edit(0, Text::Common(1))),
+        (0, Act::Edit(0, Text::Common(1))),
+        (0, Act::Meet(2, None)),
+        (2, Act::Purge(0)),
+    ];
+    try_history(&acts, false);
+}

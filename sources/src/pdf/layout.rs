@@ -119,7 +119,12 @@ impl Layout {
         let way = next.start - end;
         let (along, across) = (direction.dot(way) / em, direction.cross(way) / em);
         let turns = unit(next.end - next.start).is_some_and(|next| next.dot(direction) < 0.9);
+        // From right to left, a narrow letter may be near the last one and yet before it.
+        let ends_before = direction.dot(next.end - start) / em < SPACE && direction.dot(next.end - next.start) > 0.0;
         match () {
+            () if !turns && ends_before && across.abs() < SAME_LINE && self.line.is_right_to_left_with(letters) => {
+                Gap::Part
+            }
             () if !turns && across.abs() < OTHER_LINE && along > -OTHER_LINE => {
                 if along > COLUMN {
                     Gap::Part

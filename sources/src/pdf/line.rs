@@ -28,6 +28,11 @@ struct Part {
 }
 
 impl Line {
+    /// Whether it has letters that are read from right to left, or will with these.
+    pub fn is_right_to_left_with(&self, letters: &str) -> bool {
+        self.is_right_to_left || is_right_to_left(letters)
+    }
+
     /// Adds letters between these two places. They begin a part, or continue the last one, after a space if there is one.
     pub fn add(&mut self, letters: &str, (start, end): (f64, f64), begins_part: bool, after_space: bool) {
         if begins_part || self.parts.is_empty() {
@@ -46,7 +51,7 @@ impl Line {
             _ => part.text.push(letter),
         });
         self.to_left += part.text[before..].chars().map(way).sum::<i64>();
-        if part.text[before..].chars().any(|letter| way(letter) > 0) {
+        if is_right_to_left(&part.text[before..]) {
             self.is_right_to_left = true;
             // Letters of one glyph are in the order of reading already.
             let turned: String = part.text[before..].chars().rev().collect();
@@ -108,6 +113,11 @@ fn in_order_of_reading(visual: &str, is_right_to_left: bool) -> String {
 fn reordered(text: &str, level: Level) -> String {
     let info = BidiInfo::new(text, Some(level));
     info.paragraphs.iter().map(|paragraph| info.reorder_line(paragraph, paragraph.range.clone())).collect()
+}
+
+/// Whether letters are read from right to left.
+fn is_right_to_left(letters: &str) -> bool {
+    letters.chars().any(|letter| way(letter) > 0)
 }
 
 /// 1 for a letter that is read from right to left, -1 for another letter.

@@ -4,8 +4,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use hayro_font::kurbo::Point;
 use proptest::prelude::*;
 
+use super::layout::{Drawn, Layout};
 use super::line::Line;
 use super::*;
 use crate::formats::corpus as mutations;
@@ -125,6 +127,14 @@ fn a_line_from_right_to_left_is_read_so() {
     );
     // A ligature of Arabic that is one letter of Unicode, and a column beside it.
     assert_eq!(line(&[("\u{fefb}", 0.0), ("ﻊ", 60.0), ("ﻣ", 70.0)]), "مع\nلا");
+    // Each narrow letter is drawn left of the last one.
+    let mut layout = Layout::new(1_000);
+    for (at, letter) in ["י", "ו", "ם", " ", "ש", "נ", "י"].iter().enumerate() {
+        let x = 100.0 - 2.5 * at as f64;
+        let [start, end, up] = [(x, 0.0), (x + 2.5, 0.0), (x, 10.0)].map(Point::from);
+        layout.add(&Drawn { letters: Some(letter), start, end, up });
+    }
+    assert_eq!(layout.finish().unwrap().text, "יום שני");
     // Another script keeps the order in which it is drawn.
     assert_eq!(line(&[("one", 100.0), ("two", 0.0), ("three", 60.0)]), "one\ntwo three");
 }

@@ -124,16 +124,34 @@ pub(super) fn purge_versions(tx: &dyn Tx, id: RecordId, numbers: &[i64]) -> Resu
             note_version(tx, &ulid, *began)?;
         }
     }
-    // The moments of the others stay what they are once a version between them is missing.
+    keep_moments(tx, id, &all, numbers, ("records", "versions"))
+}
+
+/// Keeps the moments of the other versions of a deleted record, of which this one is about to go.
+pub(super) fn purge_deleted_version(tx: &dyn Tx, id: RecordId, number: i64) -> Result<()> {
+    let all = beginnings_in_trash(tx, id)?;
+    keep_moments(tx, id, &all, &[number], ("trash", "trash_versions"))
+}
+
+/// The moments of the versions that stay are what they are once a version between them is missing.
+fn keep_moments(
+    tx: &dyn Tx,
+    id: RecordId,
+    all: &[(i64, Millis)],
+    gone: &[i64],
+    (records, versions): (&str, &str),
+) -> Result<()> {
     for pair in all.windows(2) {
         let [(number, _), (next, began)] = *pair else { continue };
-        let sql = "UPDATE versions SET replaced_at = ?3 WHERE record_id = ?1 AND version = ?2 AND replaced_at <> ?3";
-        tx.execute(sql, &[id.into(), number.into(), began.into()])?;
-        if numbers.contains(&number) {
-            let sql = "UPDATE versions SET updated_at = ?3 WHERE record_id = ?1 AND version = ?2";
-            tx.execute(sql, &[id.into(), next.into(), began.into()])?;
-            let sql = "UPDATE records SET updated_at = ?3 WHERE id = ?1 AND version = ?2";
-            tx.execute(sql, &[id.into(), next.into(), began.into()])?;
+        let sql = format!(
+            "UPDATE {versions} SET replaced_at = ?3 WHERE record_id = ?1 AND version = ?2 AND replaced_at <> ?3"
+        );
+        tx.execute(&sql, &[id.into(), number.into(), began.into()])?;
+        if gone.contains(&number) {
+            let sql = format!("UPDATE {versions} SET updated_at = ?3 WHERE record_id = ?1 AND version = ?2");
+            tx.execute(&sql, &[id.into(), next.into(), began.into()])?;
+            let sql = format!("UPDATE {records} SET updated_at = ?3 WHERE id = ?1 AND version = ?2");
+            tx.execute(&sql, &[id.into(), next.into(), began.into()])?;
         }
     }
     Ok(())
@@ -219,6 +237,13 @@ pub(super) fn beginnings(tx: &dyn Tx, id: RecordId) -> Result<Vec<(i64, Millis)>
     Ok(union::beginnings(record.created_at, history::all(tx, &record)?))
 }
 
+/// Moments at which each version of a deleted record became the newest, by its number.
+fn beginnings_in_trash(tx: &dyn Tx, id: RecordId) -> Result<Vec<(i64, Millis)>> {
+    let record = tx.first(select_records!("trash", "WHERE r.id = ?1"), &[id.into()], rows::to_record)?;
+    let Some(record) = record else { return Ok(Vec::new()) };
+    Ok(union::beginnings(record.created_at, history::all_deleted(tx, &record)?))
+}
+
 /// The ULID and the scope of a record whose end is noted, where it is in this table.
 fn noted(tx: &dyn Tx, id: RecordId, table: &str) -> Result<Option<(UlidBytes, Option<i64>)>> {
     if !tx.keeps_tombstones() {
@@ -232,10 +257,15 @@ fn noted(tx: &dyn Tx, id: RecordId, table: &str) -> Result<Option<(UlidBytes, Op
 /// records by their numbers. A purge of its twin is one of the record.
 pub(crate) fn to_purge(authority: &impl Authority) -> Result<Vec<Purge>> {
     authority.write(|tx| {
-        let purged: Vec<UlidBytes> = tx.all("SELECT ulid FROM tombstones WHERE is_purged = 1", &[], |row| row.get(0))?;
+        let sql = "SELECT ulid FROM tombstones WHERE is_purged = 1 OR into_ulid IS NOT NULL";
+        let purged: Vec<UlidBytes> = tx.all(sql, &[], |row| row.get(0))?;
         let mut records = Vec::new();
         for ulid in purged {
             let stands_for = resolve(tx, ulid)?;
+            // A twin that was deleted here has its own ULID still.
+            if !of(tx, &ulid)?.is_purged && !of(tx, &stands_for)?.is_purged {
+                continue;
+            }
             let sql = "SELECT id FROM records WHERE ulid = ?1 OR ulid = ?2 UNION SELECT id FROM trash WHERE ulid = ?1 OR ulid = ?2";
             records.extend(tx.all(sql, &[(&ulid).into(), (&stands_for).into()], |row| row.get::<RecordId>(0))?);
         }
@@ -250,12 +280,12 @@ pub(crate) fn to_purge(authority: &impl Authority) -> Result<Vec<Purge>> {
             all.pop();
             numbers.extend(all.into_iter().filter(|(_, began)| purged.contains(began)).map(|(number, _)| (id, number)));
         }
-        let sql = "SELECT DISTINCT t.id, t.ulid FROM version_tombstones v JOIN trash t ON t.ulid = v.ulid";
+        let sql = "SELECT t.id, t.ulid FROM trash t WHERE t.ulid IN (SELECT ulid FROM version_tombstones)
+             OR t.ulid IN (SELECT ulid FROM tombstones WHERE into_ulid IS NOT NULL)";
         for (id, ulid) in tx.all(sql, &[], |row| Ok((row.get::<RecordId>(0)?, row.get::<UlidBytes>(1)?)))? {
-            let sql = select_records!("trash", "WHERE r.id = ?1");
-            let Some(record) = tx.first(sql, &[id.into()], rows::to_record)? else { continue };
-            let purged = versions(tx, &ulid)?;
-            let all = union::beginnings(record.created_at, history::all_deleted(tx, &record)?);
+            let mut purged = versions(tx, &ulid)?;
+            purged.extend(versions(tx, &resolve(tx, ulid)?)?);
+            let all = beginnings_in_trash(tx, id)?;
             numbers.extend(all.into_iter().filter(|(_, began)| purged.contains(began)).map(|(number, _)| (id, number)));
         }
         let records = records.chunks(MAX_LIMIT).map(|ids| Purge::Ids(ids.to_vec()));

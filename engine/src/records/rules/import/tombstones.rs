@@ -47,6 +47,8 @@ impl Merge<'_> {
         // A twin may have been deleted as the memory that it stands for from now on.
         let stands_for = tombstones::resolve(self.tx, ulid)?;
         if let Some(here) = self.known(&stands_for)?
+            && here.scope.is(&gone.scope)
+            && here.place.is_none()
             && let Tombstone { deleted_at: Some(at), is_purged: false, .. } = tombstones::of(self.tx, &stands_for)?
             && tombstones::began(self.tx, here.id)? <= at
         {
