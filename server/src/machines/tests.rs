@@ -559,3 +559,21 @@ fn a_deleted_twin_of_a_purged_memory_is_purged() {
     ];
     try_history(&acts, false);
 }
+
+/// A restored memory is its old text once more. Where that is purged, it is still the one that was restored.
+#[test]
+fn a_restored_memory_lives_on_without_its_purged_version() {
+    let acts = [
+        (1, Act::Save(Text::Own)),
+        (2, Act::Save(Text::Own)),
+        (0, Act::Meet(1, None)),
+        (1, Act::Meet(2, None)),
+        (1, Act::Delete(0)),
+        (1, Act::Restore(0)),
+        (1, Act::PurgeVersion(0)),
+    ];
+    for _ in 0..10 {
+        try_history(&acts, true);
+    }
+    try_history(&acts, false);
+}

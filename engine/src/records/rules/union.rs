@@ -67,11 +67,13 @@ fn unite_histories(
     let mut all: Vec<Dated> = dated(created_at, ours, true).collect();
     // Without a tombstone, what is missing here was purged before there were any. A twin's versions are others.
     let gaps = if is_one && purged.is_empty() { gaps(created_at, &all) } else { Vec::new() };
+    // With tombstones, each version that is behind a purged one says itself when it began.
+    let is_exact = !purged.is_empty();
     let mut ends = [all.len().saturating_sub(1); 2];
     let (mut is_more, mut is_less, mut follows) = (false, false, false);
     let mut least = Millis::MIN;
     for mut their in dated(their_created_at, theirs, false) {
-        let known = all.iter().position(|known| known.is_ours && !known.is_theirs && is_same(known, &their));
+        let known = all.iter().position(|known| known.is_ours && !known.is_theirs && is_same(known, &their, is_exact));
         let began = their.began;
         // It was purged, here or on a machine that said so.
         if known.is_none() && (purged.contains(&began) || gaps.iter().any(|gap| gap.contains(&began))) {
@@ -88,8 +90,7 @@ fn unite_histories(
                 let is_later =
                     |last: &&Dated| is_one && !their.is_certain && last.version.version < their.version.version;
                 match last.filter(is_later) {
-                    // With tombstones, each version that is behind a purged one says itself when it began.
-                    Some(last) if !purged.is_empty() => follows = last.began < began,
+                    Some(last) if is_exact => follows = last.began < began,
                     Some(last) => {
                         (least, their.is_certain) = (last.began + 1, true);
                         follows = true;
@@ -181,10 +182,10 @@ fn gaps(created_at: Millis, history: &[Dated]) -> Vec<Range<Millis>> {
 }
 
 /// Whether two are one version. It may expire at another moment: a memory that is restored loses an expiry that has passed.
-fn is_same(one: &Dated, other: &Dated) -> bool {
+fn is_same(one: &Dated, other: &Dated, is_exact: bool) -> bool {
     let (a, b) = (&one.version, &other.version);
     let is_text = one.digest == other.digest && a.body == b.body;
-    let is_dated = one.is_certain && other.is_certain;
+    let is_dated = is_exact || one.is_certain && other.is_certain;
     is_text && if is_dated { one.began == other.began } else { a.expires_at == b.expires_at }
 }
 
