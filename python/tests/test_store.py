@@ -318,13 +318,13 @@ def test_gaps_of_a_table_are_absent_and_change_nothing(store: Store) -> None:
         store.add("x", confidence=cast(Any, numpy.longdouble(3)))
     assert store.stats().total_entries == 2
     with pytest.raises(memorist.InvalidInput, match="number 2001") as caught:
-        store.add_many([*(f"text {at}" for at in range(2_001)), {"contnt": "x"}])
+        store.add_many([*(f"text {at}" for at in range(2_001)), {"contents": "x"}])
     assert len(caught.value.added) == 2_000 and store.stats().total_entries == 2_002
 
 
 def test_a_misspelt_field_is_said_once(store: Store) -> None:
-    with pytest.raises(memorist.InvalidInput, match="number 1 has the field 'contnt'; did you mean 'content'") as caught:
-        store.add_many(["x", {"contnt": "y"}, {"contnt": "z"}])
+    with pytest.raises(memorist.InvalidInput, match="number 1 has the field 'contents'; did you mean 'content'") as caught:
+        store.add_many(["x", {"contents": "y"}, {"contents": "z"}])
     assert not isinstance(caught.value, memorist.Refused) and store.stats().total_entries == 0
     assert len(store.add_many([{"content": "y", "entryType": "fact"}])) == 1
 
