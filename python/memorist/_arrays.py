@@ -50,7 +50,7 @@ def floats(name: str, given: Vector | Vectors, axes: int) -> NDArray[np.float32]
     if made.ndim == 1 and axes == 2 and made.size == 0:
         made = made.reshape(0, 0)
     if made.ndim == 0:
-        raise InvalidInput(f"{name}: must have {axes} ax{'i' if axes == 1 else 'e'}s, not 0")
+        raise InvalidInput(f"{name}: must have {'1 axis' if axes == 1 else f'{axes} axes'}, not 0")
     with np.errstate(over="ignore"):  # an infinity is refused by its row
         return np.require(made, np.float32, ["C_CONTIGUOUS", "ALIGNED"])
 

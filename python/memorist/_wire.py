@@ -91,16 +91,12 @@ def is_absent(value: object) -> bool:
 
 
 def _value(value: object) -> object:
-    if is_absent(value):
+    if is_absent(value) or isinstance(value, float) and math.isinf(value):
         from .errors import InvalidInput
 
         raise InvalidInput(f"{value} is not a finite number or a time")
     if isinstance(value, date):  # a datetime, too
         return value.isoformat()
-    if isinstance(value, float) and not math.isfinite(value):
-        from .errors import InvalidInput
-
-        raise InvalidInput(f"{value} is not a finite number")
     if isinstance(value, Mapping):
         return {str(key): _value(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 from collections.abc import AsyncIterator, Callable, Coroutine
 from itertools import islice
@@ -20,6 +19,8 @@ def _in_thread(
     method: Callable[Concatenate[Store, P], R],
 ) -> Callable[Concatenate[AsyncStore, P], Coroutine[Any, Any, R]]:
     async def call(self: AsyncStore, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        import asyncio  # a program without an event loop does not need it
+
         return await asyncio.to_thread(method, self.store, *args, **kwargs)
 
     functools.update_wrapper(call, method)
@@ -30,6 +31,8 @@ def _pages(
     method: Callable[Concatenate[Store, P], Any],
 ) -> Callable[Concatenate[AsyncStore, P], AsyncIterator[Brief]]:
     async def call(self: AsyncStore, /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[Brief]:
+        import asyncio
+
         entries = method(self.store, *args, **kwargs)
         while page := await asyncio.to_thread(lambda: list(islice(entries, PAGE))):
             for one in page:
@@ -63,6 +66,8 @@ class AsyncStore:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        import asyncio
+
         # Also where the task is cancelled once more.
         await asyncio.shield(self.close())
 

@@ -47,13 +47,15 @@ class IndexStats:
     generation: int
 
 
-def _count(name: str, given: int | None) -> int | None:
-    if given is None:
-        return None
+def _count(name: str, given: int) -> int:
     number = integer(name, given)
     if not 0 <= number < 2**63:
         raise InvalidInput(f"{name}: {number} is not from 0 to 2**63 - 1")
     return number
+
+
+def _count_if_given(name: str, given: int | None) -> int | None:
+    return None if given is None else _count(name, given)
 
 
 def _remove(folder: str, process: int) -> None:
@@ -113,8 +115,8 @@ class VectorIndex:
         seed: int | None = None,
         read_only: bool = False,
     ) -> None:
-        dimensions, m = _count("dimensions", dimensions), _count("m", m)
-        ef_construction, seed = _count("ef_construction", ef_construction), _count("seed", seed)
+        dimensions, m = _count_if_given("dimensions", dimensions), _count_if_given("m", m)
+        ef_construction, seed = _count_if_given("ef_construction", ef_construction), _count_if_given("seed", seed)
         folder = tempfile.mkdtemp(prefix="memorist-") if path is None else as_path("path", path)
         self._temporary = weakref.finalize(self, _remove, folder, os.getpid()) if path is None else None
         is_there = os.path.exists(os.path.join(folder, "manifest"))
@@ -289,7 +291,7 @@ class VectorIndex:
         :param only: ids that may be found, or a mask. An :class:`IdSet` is made once for many searches.
         :param exclude: ids that may not.
         """
-        k, ef = _count("k", integer("k", k)) or 0, _count("ef", ef)
+        k, ef = _count("k", k), _count_if_given("ef", ef)
         if recall is not None and (isinstance(recall, bool) or hasattr(recall, "__len__") or not hasattr(recall, "__float__")):
             raise WrongType("recall", "a number", recall)
         rows = floats("query", query, 1)

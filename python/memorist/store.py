@@ -262,14 +262,15 @@ class Store:
             raise WrongType("items", "a list of texts or mappings (a table as table.to_dict('records'))", items)
         if progress is not None and not callable(progress):
             raise WrongType("progress", "a function", progress)
-        numbered = enumerate(items)
-        each = ({**shared, **_item(number, item, columns or {})} for number, item in numbered)
+        each: Iterator[dict[str, object]] = (
+            {**shared, **_item(number, item, columns or {})} for number, item in enumerate(items)
+        )
         rows = None if vectors is None else floats("vectors", vectors, 2)
         if rows is not None:
-            all_of_them = list(each)
-            if len(rows) != len(all_of_them):
-                raise InvalidInput(f"vectors: there are {len(rows)} for {len(all_of_them)} items")
-            each = (item for item in all_of_them)
+            listed = list(each)
+            if len(rows) != len(listed):
+                raise InvalidInput(f"vectors: there are {len(rows)} for {len(listed)} items")
+            each = iter(listed)
         outcomes: list[dict[str, Any]] = []
         try:
             while batch := list(islice(each, _BATCH)):
