@@ -127,8 +127,8 @@ impl Library {
     /// A store without a model gets that of the program's vectors, if nothing else embeds, once `check` is passed: what is
     /// refused must not say how many dimensions the store has.
     fn adopt_model(&self, dims: usize, check: impl FnOnce() -> Result<()>) -> Result<(), Problem> {
-        match &self.own_model {
-            Some(name) if self.nothing_embeds() => {
+        match self.own_model() {
+            Some(name) => {
                 // A vector of the wrong length is no vector of another model.
                 let dims = match self.engine.dimensions() {
                     Ok(known) => known,
@@ -139,17 +139,19 @@ impl Library {
                 };
                 Ok(self.engine.adopt_model(&model_of(name, dims))?)
             }
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 
     /// Checks that a vector of the program is of the store's model, as a search compares it with those of the store.
     pub(super) fn check_model(&self) -> Result<(), Problem> {
-        let own_model = match (&self.own_model, self.engine.dimensions()) {
-            (Some(name), Ok(dims)) if self.nothing_embeds() => Some(model_of(name, dims)),
-            _ => None,
-        };
-        Ok(self.engine.check_model(own_model.as_ref())?)
+        let own_model = self.own_model().zip(self.engine.dimensions().ok());
+        Ok(self.engine.check_model(own_model.map(|(name, dims)| model_of(name, dims)).as_ref())?)
+    }
+
+    /// The name of the model of the program's vectors, if nothing else embeds.
+    fn own_model(&self) -> Option<&str> {
+        self.own_model.as_deref().filter(|_| self.nothing_embeds())
     }
 }
 

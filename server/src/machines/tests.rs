@@ -471,6 +471,13 @@ fn try_history(acts: &[(usize, Act)], over_folder: bool) {
     world.check();
 }
 
+/// The names of machines are random, and their order decides which one hears of what first in a folder.
+fn try_over_folder(acts: &[(usize, Act)], times: usize) {
+    for _ in 0..times {
+        try_history(acts, true);
+    }
+}
+
 /// A version that was purged left a gap, in which a twin has a version of its own.
 #[test]
 fn a_twin_has_versions_where_others_were_purged() {
@@ -500,10 +507,7 @@ fn a_twin_of_a_deleted_memory_is_deleted() {
         (2, Act::Folder),
         (1, Act::Folder),
     ];
-    // The names of the machines are random, and their order decides who hears of what first.
-    for _ in 0..10 {
-        try_history(&acts, true);
-    }
+    try_over_folder(&acts, 10);
 }
 
 /// A version of a deleted memory is purged elsewhere. The memory that comes back is whole but for that.
@@ -538,10 +542,7 @@ fn a_version_behind_a_purged_one_keeps_its_moment() {
         (2, Act::Meet(1, Some(3_527))),
         (1, Act::Edit(0, Text::Own)),
     ];
-    // The names of the machines are random, and their order decides who hears of what first.
-    for _ in 0..30 {
-        try_history(&acts, true);
-    }
+    try_over_folder(&acts, 30);
 }
 
 /// A memory that was deleted here was united elsewhere with another one, which is purged: so is what is kept of it.
@@ -572,8 +573,6 @@ fn a_restored_memory_lives_on_without_its_purged_version() {
         (1, Act::Restore(0)),
         (1, Act::PurgeVersion(0)),
     ];
-    for _ in 0..10 {
-        try_history(&acts, true);
-    }
+    try_over_folder(&acts, 10);
     try_history(&acts, false);
 }

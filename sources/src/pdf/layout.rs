@@ -5,10 +5,8 @@
 
 use hayro_font::kurbo::{Point, Vec2};
 
-use super::line::{COLUMN, Line};
+use super::line::{COLUMN, Line, SPACE};
 
-/// A gap between letters that is a space, in ems.
-const SPACE: f64 = 0.16;
 /// How far a letter is beside the line, or before the last letter, if it is not of that line.
 const OTHER_LINE: f64 = 0.6;
 /// How far a part of a line is above or below another one at most.
@@ -103,7 +101,7 @@ impl Layout {
 
     fn end_line(&mut self, end: &str) {
         let em = self.last.map_or(0.0, |(_, _, size)| size);
-        self.text.push_str(&self.line.take(SPACE, em));
+        self.text.push_str(&self.line.take(em));
         self.text.push_str(end);
     }
 

@@ -7,6 +7,8 @@
 use unicode_bidi::{BidiClass, BidiInfo, Level, bidi_class};
 use unicode_normalization::UnicodeNormalization as _;
 
+/// A gap between letters that is a space, in ems.
+pub const SPACE: f64 = 0.16;
 /// How far parts of a line are from one another at most, in ems: beyond it is another column.
 pub const COLUMN: f64 = 2.0;
 
@@ -66,7 +68,7 @@ impl Line {
     }
 
     /// Ends it, and begins another one. The text is in the order of reading: a line for each column.
-    pub fn take(&mut self, space: f64, em: f64) -> String {
+    pub fn take(&mut self, em: f64) -> String {
         let to_left = self.to_left;
         let Line { mut parts, is_right_to_left, .. } = std::mem::replace(self, Line { to_left, ..Line::default() });
         let in_order_of_reading = |visual: &str| in_order_of_reading(visual, to_left >= 0);
@@ -88,7 +90,7 @@ impl Line {
             let gap = last_end.map_or(0.0, |end| part.start - end);
             if gap > COLUMN * em {
                 columns.push(in_order_of_reading(&std::mem::take(&mut visual)));
-            } else if gap > space * em {
+            } else if gap > SPACE * em {
                 visual.push(' ');
             }
             visual.push_str(&part.text);

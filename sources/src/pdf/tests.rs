@@ -116,7 +116,7 @@ fn a_line_from_right_to_left_is_read_so() {
         for &(letters, start) in parts {
             line.add(letters, (start, start + letters.chars().count() as f64 * 10.0), true, false);
         }
-        line.take(0.16, 10.0)
+        line.take(10.0)
     };
     assert_eq!(line(&[("ש", 30.0), ("ל", 20.0), ("ו", 10.0), ("ם", 0.0)]), "שלום");
     assert_eq!(line(&[("ם", 0.0), ("ו", 10.0), ("ל", 20.0), ("ש", 30.0)]), "שלום");

@@ -187,7 +187,7 @@ fn remove_deleted_version(
             step.beginnings.extend(RowTexts::of(row)?.content.map(beginning));
             Ok(())
         })?;
-        tombstones::purge_deleted_version(tx, id, number)?;
+        tombstones::keep_moments_in_trash(tx, id, number)?;
         if tx.execute("DELETE FROM trash_versions WHERE record_id = ?1 AND version = ?2", &key)? > 0 {
             versions::mark_incomplete(tx, id)?;
         }

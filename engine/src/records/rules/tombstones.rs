@@ -128,7 +128,10 @@ pub(super) fn purge_versions(tx: &dyn Tx, id: RecordId, numbers: &[i64]) -> Resu
 }
 
 /// Keeps the moments of the other versions of a deleted record, of which this one is about to go.
-pub(super) fn purge_deleted_version(tx: &dyn Tx, id: RecordId, number: i64) -> Result<()> {
+pub(super) fn keep_moments_in_trash(tx: &dyn Tx, id: RecordId, number: i64) -> Result<()> {
+    if !tx.keeps_tombstones() {
+        return Ok(());
+    }
     let all = beginnings_in_trash(tx, id)?;
     keep_moments(tx, id, &all, &[number], ("trash", "trash_versions"))
 }
