@@ -6,7 +6,7 @@ import time
 import zipfile
 
 from .common import DESCRIPTION, LICENCES, OUT, ROOT, VERSION, WORK, copy, fresh, source_date
-from .licences import MODEL, third_party
+from .licences import of_model, third_party
 from .stage import THIRD_PARTY
 
 # The field `author` must be there.
@@ -24,7 +24,7 @@ def make(stages):
             copy(file, folder / "server/share/memorist" / file.name)
         for name in LICENCES:
             copy(ROOT / name, folder / name)
-        (folder / THIRD_PARTY).write_text(third_party(stage.target, "memorist", others=[MODEL]))
+        (folder / THIRD_PARTY).write_text(third_party(stage.target, "memorist", others=[of_model(stage.model.weights, stage.model.tokenizer)]))
         (folder / "manifest.json").write_text(json.dumps(manifest(stage.target), indent=2) + "\n")
         pack(folder, OUT / f"memorist-{VERSION}-{system}-{machine}.mcpb")
 

@@ -51,7 +51,7 @@ def program_package(stage):
         "Section": "utils",
     }
     crates = "".join(
-        f" {crate['name']} {crate['version']} ({crate['license']})\n" for crate in crates_of(stage.target, "memorist")
+        f" {crate['name']} {crate['version']} ({crate['license']})\n" for crate in crates_of(stage.target.name, "memorist")
     )
     comment = f"Comment:\n Compiled with these crates of others, and with preact (MIT) in its page. Their licences are in\n /usr/{DOC}/{THIRD_PARTY}.gz.\n{crates}"
     head, rest = (ROOT / "packages/debian/copyright").read_text().split("\n\n", 1)

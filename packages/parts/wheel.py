@@ -14,7 +14,7 @@ from pathlib import Path
 
 from .common import LICENCES, OUT, ROOT, VERSION, WORK, Problem, run, source_date, tools, with_tools
 from .compile import GLIBC
-from .licences import TOKENIZER, third_party
+from .licences import of_model, third_party
 from .stage import THIRD_PARTY
 
 PROJECT = ROOT / "python"
@@ -61,7 +61,7 @@ def additions(stage):
                 files[f"{DATA}/data/{path.relative_to(stage.folder).as_posix()}"] = path
     # The module has crates that the program has not, such as that of numpy.
     notices = WORK / THIRD_PARTY
-    notices.write_text(third_party(stage.target, "memorist", "memorist-python", others=[TOKENIZER]))
+    notices.write_text(third_party(stage.target, "memorist", "memorist-python", others=[of_model(stage.model.tokenizer)]))
     for licence in [*(ROOT / name for name in LICENCES), notices]:
         files[f"{INFO}/licenses/{licence.name}"] = licence
     # Beside the library's own files: in a home folder, share/memorist is the store.
