@@ -5,13 +5,14 @@ use std::sync::Arc;
 use hayro_cmap::BfString;
 use hayro_font::hayro_syntax::content::TypedIter;
 use hayro_font::hayro_syntax::content::ops::TypedInstruction;
-use hayro_font::hayro_syntax::object::dict::keys::{FORM, MATRIX, RESOURCES, SUBTYPE};
-use hayro_font::hayro_syntax::object::{Name, Object, Stream};
+use hayro_font::hayro_syntax::object::dict::keys::{ACTUAL_TEXT, FORM, MATRIX, RESOURCES, SUBTYPE};
+use hayro_font::hayro_syntax::object::{Dict, Name, Object, Stream, String as PdfString};
 use hayro_font::hayro_syntax::page::{Page, Resources};
 use hayro_font::kurbo::{Affine, Point};
 use hayro_font::{CMapResolverFn, Font, FontCache, FontGlyph, FontQuery, FontResolverFn, StandardFont, UNITS_PER_EM};
 
 use super::layout::{Drawn, Layout};
+use super::span::Span;
 
 /// Forms within forms that are followed.
 const DEEPEST: usize = 16;
@@ -40,8 +41,9 @@ impl Default for PdfReader<'_> {
 impl<'a> PdfReader<'a> {
     /// Gives the letters of a page to a layout, in the order in which they are drawn.
     pub fn read(&self, page: &Page<'a>, layout: &mut Layout) {
-        let mut text = PageDrawing { reader: self, layout, depth: 0 };
+        let mut text = PageDrawing { reader: self, layout, depth: 0, span: None };
         text.draw(page.typed_operations(), page.resources(), &TextState::default());
+        text.end_span();
     }
 }
 
@@ -106,6 +108,7 @@ struct PageDrawing<'r, 'a, 'l> {
     reader: &'r PdfReader<'a>,
     layout: &'l mut Layout,
     depth: usize,
+    span: Option<Span>,
 }
 
 impl<'a> PageDrawing<'_, 'a, '_> {
@@ -171,8 +174,43 @@ impl<'a> PageDrawing<'_, 'a, '_> {
                         self.form(&form, resources, &state);
                     }
                 }
+                TypedInstruction::BeginMarkedContent(_) => self.begin_span(None),
+                TypedInstruction::BeginMarkedContentWithProperties(marked) => {
+                    let span = match marked.1 {
+                        Object::Dict(inline) => span(&inline),
+                        Object::Name(name) => resources.properties.get::<Dict<'_>>(&*name).as_ref().and_then(span),
+                        _ => None,
+                    };
+                    self.begin_span(span);
+                }
+                TypedInstruction::EndMarkedContent(_) if self.span.as_mut().is_some_and(Span::close) => self.end_span(),
                 _ => {}
             }
+        }
+    }
+
+    /// Marked content begins, which may have a text of its own.
+    fn begin_span(&mut self, span: Option<Span>) {
+        match &mut self.span {
+            Some(outer) => outer.open(),
+            None => self.span = span,
+        }
+    }
+
+    fn end_span(&mut self) {
+        if let Some(span) = self.span.take() {
+            span.draw(self.layout);
+        }
+    }
+
+    fn add(&mut self, glyph: &Drawn<'_>) {
+        match &mut self.span {
+            Some(span) => {
+                if span.add(glyph) {
+                    self.end_span();
+                }
+            }
+            None => self.layout.add(glyph),
         }
     }
 
@@ -215,7 +253,7 @@ impl<'a> PageDrawing<'_, 'a, '_> {
             let scale = Affine::new([state.size * state.stretch, 0.0, 0.0, state.size, 0.0, state.rise]);
             let place = state.space * state.at * scale;
             let mut utf8 = [0; 4];
-            self.layout.add(&Drawn {
+            self.add(&Drawn {
                 letters: match &letters {
                     Some(BfString::Char(letter)) => Some(letter.encode_utf8(&mut utf8)),
                     Some(BfString::String(letters)) => Some(letters),
@@ -230,4 +268,9 @@ impl<'a> PageDrawing<'_, 'a, '_> {
             state.advance(by / em * state.size + state.letter_space + spaces);
         }
     }
+}
+
+/// The span that these properties of marked content begin.
+fn span(properties: &Dict<'_>) -> Option<Span> {
+    Span::new(properties.get::<PdfString<'_>>(ACTUAL_TEXT)?.as_bytes())
 }

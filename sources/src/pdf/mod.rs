@@ -8,6 +8,8 @@
 //! | `document` | a file, and why it has no text |
 //! | `outcome` | what is found in a PDF, or why nothing is |
 //! | `content` | the letters that a page draws, each with its place |
+//! | `string` | the texts that a PDF says beside its pages |
+//! | `span` | glyphs that draw a text which the page says itself |
 //! | `layout` | letters put together to words, lines and paragraphs |
 //! | `line` | a line in the order of reading, also from right to left |
 
@@ -20,6 +22,10 @@ mod layout;
 #[cfg(feature = "pdf")]
 mod line;
 mod outcome;
+#[cfg(feature = "pdf")]
+mod span;
+#[cfg(feature = "pdf")]
+mod string;
 #[cfg(all(test, feature = "pdf"))]
 mod tests;
 

@@ -39,7 +39,7 @@ fn page(content: &str) -> Vec<u8> {
     made(&[
         "<</Type/Catalog/Pages 2 0 R>>",
         "<</Type/Pages/Kids[3 0 R]/Count 1>>",
-        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>/XObject<</X 6 0 R>>>>>>",
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>/XObject<</X 6 0 R>>/Properties<</P<</ActualText(named)>>>>>>>>",
         &stream,
         "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>",
         "<</Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</Font<</F 5 0 R>>/XObject<</X 6 0 R>>>>/Length 25>>stream\n/X Do /X Do BT (a) Tj ET \nendstream",
@@ -53,9 +53,13 @@ fn text(content: &str) -> String {
 /// 44.11: the text of each page is as another program has written it: words, lines, paragraphs.
 #[test]
 fn the_corpus_says_what_it_should() {
-    for (name, title) in
-        [("letters", Some("The launch plan")), ("columns", None), ("restricted", None), ("right-to-left", None)]
-    {
+    for (name, title) in [
+        ("letters", Some("The launch plan")),
+        ("columns", None),
+        ("restricted", None),
+        ("right-to-left", None),
+        ("points", None),
+    ] {
         let text = read(corpus(&format!("{name}.pdf"))).unwrap();
         let expected = fs::read_to_string(folder().join(format!("{name}.txt"))).unwrap();
         assert_eq!(text.pages.join("\n--- page\n"), expected.trim_end(), "{name}");
@@ -107,6 +111,28 @@ fn places_make_words_lines_and_paragraphs() {
     }
 }
 
+/// 44.11: a part of a line whose text the page says has that text; a longer one has that of its glyphs.
+#[test]
+fn glyphs_have_the_text_that_a_page_says() {
+    let long = "x".repeat(65);
+    let (long_span, unended) =
+        (format!("/Span<</ActualText(no)>>BDC ({long}) Tj EMC"), format!("({}) Tj EMC", "y".repeat(40)));
+    for (content, expected) in [
+        ("/Span<</ActualText(office)>>BDC (o) Tj (?) Tj EMC ( work) Tj", "office work"),
+        ("/Span<</ActualText<FEFF00E4>>>BDC (a) Tj EMC (b) Tj", "äb"),
+        ("/Span /P BDC (x) Tj EMC /Span /Q BDC (y) Tj EMC", "namedy"),
+        ("/Span<</ActualText()>>BDC (seen) Tj EMC", "seen"),
+        ("/Span<</ActualText(no)>>BDC EMC (glyphs) Tj", "glyphs"),
+        ("/Span<</ActualText(no)>>BDC (one) Tj 0 -14 Td (two) Tj EMC", "one\ntwo"),
+        ("/Span<</ActualText(a)>>BDC /P BMC (x) Tj EMC /Span /P BDC (y) Tj EMC (z) Tj EMC (b) Tj EMC", "ab"),
+        ("/Span<</ActualText(open)>>BDC (x) Tj", "open"),
+        (&long_span, &long),
+        (&format!("/Span<</ActualText({})>>BDC {unended}", "no".repeat(600)), &"y".repeat(40)),
+    ] {
+        assert_eq!(text(&format!("BT /F 12 Tf 50 700 Td {content} ET")), expected, "{content}");
+    }
+}
+
 /// 44.11: a line from right to left is in the order of reading, whatever the order is in which its letters are drawn.
 #[test]
 fn a_line_from_right_to_left_is_read_so() {
@@ -153,7 +179,7 @@ fn circles_end() {
 /// 44.11: a title in every encoding that PDF has; one that a program invented is none.
 #[test]
 fn a_title_is_decoded() {
-    let of = |bytes: &[u8]| super::document::title(bytes);
+    let of = |bytes: &[u8]| super::string::title(bytes);
     assert_eq!(of(b"Plan \xE4\n for\tall").as_deref(), Some("Plan ä for all"));
     assert_eq!(of(b"\xFE\xFF\x4F\x1A\x8B\xAE\xD8\x3D").as_deref(), Some("会议\u{fffd}"));
     assert_eq!(of(b"\xEF\xBB\xBFPl\xC3\xA4ne").as_deref(), Some("Pläne"));
