@@ -23,7 +23,9 @@ use serde_json::{Map, Value};
 use crate::error::{Error, Result};
 use crate::types::{Kind, RecordId};
 
-pub use bounds::{MAX_BODY_BYTES, MAX_DEPTH, MAX_ITEMS, MAX_TEXT_BYTES, ULID_PREFIX};
+pub use bounds::{
+    MAX_BODY_BYTES, MAX_DEPTH, MAX_ITEMS, MAX_METADATA, MAX_TEXT_BYTES, METADATA, NO_METADATA, ULID_PREFIX,
+};
 pub use fields::{Field, Need, Shape, fields};
 
 /// The body of a record: a JSON object that its kind allows, with defaults filled in and in the table's order.
@@ -82,6 +84,11 @@ impl Body {
     pub(crate) fn without_task(mut self) -> Option<Value> {
         self.fields.retain(|name, _| !Body::is_of_tasks(name));
         (!self.fields.is_empty()).then(|| self.into_value())
+    }
+
+    /// Whether it has metadata and nothing that its kind has beside the text.
+    pub fn is_metadata_alone(&self) -> bool {
+        self.kind != Kind::Profile && !self.fields.is_empty() && self.fields.keys().all(|name| name == METADATA)
     }
 
     /// Whether only a task has the field of this name.

@@ -26,7 +26,7 @@ from .errors import (
     WrongType,
 )
 from .index import IdSet, IndexStats, Neighbours, VectorIndex
-from .store import Importance, Store, When
+from .store import Importance, Store, When, Where
 from .types import (
     Added,
     Brief,
@@ -91,6 +91,7 @@ __all__ = [
     "VectorIndex",
     "Version",
     "When",
+    "Where",
     "WrongType",
     "__version__",
 ]

@@ -1,7 +1,7 @@
 """Documents of other frameworks in a store: texts with a string as the id, and metadata.
 
-A document is a memory of the project that the collection is named by. Its tag ``id:…`` finds it, its body has the id
-and the metadata, and it is a session of its own, so that two documents may have the same text. Where they have different
+A document is a memory of the project that the collection is named by. Its tag ``id:…`` finds it, the title of its body is
+the id, its metadata is the memory's, and it is a session of its own, so that two documents may have the same text. Where they have different
 vectors, as texts that are embedded with their metadata have, the later one has its id as the context: a store has one
 vector for each text and context. Memories of other sources in the project are none of the documents.
 """
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._wire import UNSET, Unset
 from .errors import InvalidInput, Refused
-from .store import Store
+from .store import Store, Where
 from .types import Brief, Entry, Hit, SearchMode, SearchResult
 
 if TYPE_CHECKING:
@@ -46,15 +46,16 @@ class Document:
     def of(cls, memory: Entry | Hit) -> Document:
         """Of a memory that one has become."""
         body: Mapping[str, Any] = memory.body or {}
-        return cls(str(body["title"]), memory.content or "", json.loads(body["description"]), memory.tags)
+        metadata = memory.metadata if "metadata" in body else json.loads(body["description"])  # as before metadata
+        return cls(str(body["title"]), memory.content or "", dict(metadata), memory.tags)
 
-    def body(self) -> dict[str, str]:
+    def body(self, source: str) -> dict[str, Any]:
         """As the body of a memory."""
         try:
-            metadata = json.dumps(self.metadata)
+            json.dumps(self.metadata)
         except TypeError as error:
             raise InvalidInput(f"metadata of the document {self.id!r}: {error}") from None
-        return {"title": self.id, "description": metadata}
+        return {"title": self.id, "description": source, "metadata": self.metadata}
 
 
 class Documents:
@@ -99,7 +100,7 @@ class Documents:
                 memory,
                 content=document.text,
                 context=context,
-                body=document.body(),
+                body=document.body(self.source),
                 tags=self._tags(document),
                 vector=vector,
                 project=self.collection,
@@ -123,7 +124,7 @@ class Documents:
     def _item(self, document: Document) -> dict[str, Any]:
         return {
             "content": document.text,
-            "body": document.body(),
+            "body": document.body(self.source),
             "tags": self._tags(document),
             "session": f"{self.source}:{document.id}",
             "source": self.source,
@@ -153,9 +154,11 @@ class Documents:
         entries = (self.store.get(known[id], project=self.collection) for id in ids if id in known)
         return [Document.of(entry) for entry in entries if entry is not None]
 
-    def all(self, tags: Sequence[str] | None = None) -> Iterator[tuple[int, Document]]:
-        """Every document, or those with one of the tags, and its memory."""
-        for brief in list(self.store.entries(tags=tags, project=self.collection, detail="ids")):
+    def all(
+        self, tags: Sequence[str] | None = None, where: Where | None = None
+    ) -> Iterator[tuple[int, Document]]:
+        """Every document, or those with one of the tags and such metadata, and its memory."""
+        for brief in list(self.store.entries(tags=tags, where=where, project=self.collection, detail="ids")):
             entry = self.store.get(brief.id, project=self.collection)
             if entry is not None and self._is_own(entry):
                 yield entry.id, Document.of(entry)
@@ -178,15 +181,15 @@ class Documents:
         *,
         mode: SearchMode,
         passes: Passes | None = None,
-        tags: Sequence[str] | None = None,
+        where: Where | None = None,
         vector_weight: float | None = None,
     ) -> list[tuple[Document, Hit]]:
-        """The best documents that pass. Where few do, more are looked at."""
+        """The best documents with such metadata that pass. Where few pass, more are looked at."""
         if limit < 1:
             return []
         asked = min(limit if passes is None else 4 * limit, _MOST)
         while True:
-            result = self._search(query, vector, asked, mode, tags, vector_weight)
+            result = self._search(query, vector, asked, mode, None, vector_weight, where)
             found = [(Document.of(hit), hit) for hit in result if self._is_own(hit)]
             found = [one for one in found if passes is None or passes(one[0])]
             if len(found) >= limit or len(result) < asked:
@@ -195,7 +198,7 @@ class Documents:
                 break
             asked = min(4 * asked, _MOST)
         # Too few of the best: every document is looked at, and those that pass are searched by their ids.
-        passing = {document.id for _, document in self.all(tags) if passes is None or passes(document)}
+        passing = {document.id for _, document in self.all(where=where) if passes is None or passes(document)}
         best: dict[int, tuple[Document, Hit]] = {}
         each = sorted(passing)
         for first in range(0, len(each), _TAGS):
@@ -215,6 +218,7 @@ class Documents:
         mode: SearchMode,
         tags: Sequence[str] | None,
         vector_weight: float | None,
+        where: Where | None = None,
     ) -> SearchResult:
         return self.store.search(
             query,
@@ -222,6 +226,7 @@ class Documents:
             mode=mode,
             limit=limit,
             tags=tags,
+            where=where,
             project=self.collection,
             vector_weight=vector_weight,
             keyword_weight=None if vector_weight is None else 1 - vector_weight,

@@ -76,7 +76,7 @@ _TAKES: Final[dict[str, tuple[type | tuple[type, ...], str]]] = {
         ),
         (list, "a sequence of strings", "add_tags entry_types recent_messages remove_tags sources tags"),
         (list, "a sequence of integers", "contradicts related supersedes"),
-        (dict, "a mapping", "body"),
+        (dict, "a mapping", "body metadata where"),
     )
     for name in names.split()
 }

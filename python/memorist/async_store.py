@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from itertools import islice
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, SupportsIndex, TypeVar, overload
 
-from .store import PAGE, Store
-from .types import Brief
+from ._wire import UNSET, Unset
+from .store import PAGE, Store, Where
+from .types import Brief, Entry
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -77,20 +78,49 @@ class AsyncStore:
     add = _in_thread(Store.add)
     add_many = _in_thread(Store.add_many)
     close = _in_thread(Store.close)
-    delete = _in_thread(Store.delete)
     embed = _in_thread(Store.embed)
     entries = _pages(Store.entries)
     export = _in_thread(Store.export)
     flush = _in_thread(Store.flush)
-    get = _in_thread(Store.get)
     history = _in_thread(Store.history)
     import_ = _in_thread(Store.import_)
     link = _in_thread(Store.link)
     recall = _in_thread(Store.recall)
     roll_back = _in_thread(Store.roll_back)
     search = _in_thread(Store.search)
+    search_many = _in_thread(Store.search_many)
     stats = _in_thread(Store.stats)
     sync = _in_thread(Store.sync)
     undo = _in_thread(Store.undo)
     unlink = _in_thread(Store.unlink)
     update = _in_thread(Store.update)
+
+    # What `_in_thread` makes of them has their overloads at run time alone.
+    if TYPE_CHECKING:
+
+        @overload
+        async def get(
+            self, id: SupportsIndex, *, project: str | Unset | None = UNSET, agent: str | Unset | None = UNSET
+        ) -> Entry | None: ...
+        @overload
+        async def get(
+            self, id: Iterable[SupportsIndex], *, project: str | Unset | None = UNSET, agent: str | Unset | None = UNSET
+        ) -> list[Entry | None]: ...
+        async def get(self, id: Any, **scope: Any) -> Any: ...
+        @overload
+        async def delete(
+            self, id: SupportsIndex, *, project: str | Unset | None = UNSET, agent: str | Unset | None = UNSET
+        ) -> bool: ...
+        @overload
+        async def delete(
+            self,
+            id: Iterable[SupportsIndex] | None = None,
+            *,
+            where: Where | None = None,
+            project: str | Unset | None = UNSET,
+            agent: str | Unset | None = UNSET,
+        ) -> int: ...
+        async def delete(self, id: Any = None, **options: Any) -> Any: ...
+    else:
+        delete = _in_thread(Store.delete)
+        get = _in_thread(Store.get)

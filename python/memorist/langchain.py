@@ -15,7 +15,7 @@ from langchain_core.vectorstores.utils import maximal_marginal_relevance
 from numpy.typing import NDArray
 
 from ._documents import Document as _Document
-from ._documents import Documents, Passes
+from ._documents import Documents
 from .errors import InvalidInput
 from .store import Store
 from .types import Hit, SearchMode
@@ -106,18 +106,19 @@ class MemoristVectorStore(VectorStore):
         """The best ``k`` documents, with their cosines; of a search by words, and of a hybrid one, with their relevance,
         0 to 1.
 
-        :param filter: metadata that they must have, or a function of the document.
+        :param filter: metadata that they must have, as ``where`` of :meth:`memorist.Store.search`, or a function of the
+            document, which sees more of them.
         """
         mode = mode or self._mode
         vector = None if mode == "keyword" else self._vector(self._embedding.embed_query(query))
-        found = self._documents.search(query, vector, k, mode=mode, passes=_passes(filter))
+        found = self._documents.search(query, vector, k, mode=mode, **_conditions(filter))
         return [(_of(document), _score(hit, mode)) for document, hit in found]
 
     def similarity_search_by_vector(
         self, embedding: list[float], k: int = 4, *, filter: Filter | None = None, **kwargs: Any
     ) -> list[Document]:
         """The documents that are nearest to a vector."""
-        found = self._documents.search(None, self._vector(embedding), k, mode="vector", passes=_passes(filter))
+        found = self._documents.search(None, self._vector(embedding), k, mode="vector", **_conditions(filter))
         return [_of(document) for document, _ in found]
 
     def max_marginal_relevance_search(
@@ -183,11 +184,9 @@ def _score(hit: Hit, mode: SearchMode) -> float:
     return hit.vector_score or 0.0 if mode == "vector" else hit.relevance
 
 
-def _passes(filter: Filter | None) -> Passes | None:
-    if filter is None:
-        return None
-    if callable(filter):
-        test = filter
-        return lambda document: test(_of(document))
-    wanted = dict(filter)
-    return lambda document: all(document.metadata.get(name) == value for name, value in wanted.items())
+def _conditions(filter: Filter | None) -> dict[str, Any]:
+    """A filter as a condition on the metadata, or as a function."""
+    if filter is None or not callable(filter):
+        return {"where": filter}
+    test = filter
+    return {"passes": lambda document: test(_of(document))}

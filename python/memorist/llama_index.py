@@ -12,6 +12,9 @@ from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.schema import BaseNode, MetadataMode, TextNode
 from llama_index.core.vector_stores.types import (
     BasePydanticVectorStore,
+    FilterCondition,
+    FilterOperator,
+    MetadataFilter,
     MetadataFilters,
     VectorStoreQuery,
     VectorStoreQueryMode,
@@ -95,8 +98,8 @@ class MemoristVectorStore(BasePydanticVectorStore):
         if filters is None:
             self._documents.delete(node_ids or [])
             return
-        passes = _passes(filters, node_ids)
-        self._documents.delete_memories([memory for memory, node in self._documents.all() if passes(node)])
+        passes, nodes = _passes(filters, node_ids), self._documents.all(where=_where(filters))
+        self._documents.delete_memories([memory for memory, node in nodes if passes(node)])
 
     def clear(self) -> None:
         """Deletes every node of the collection."""
@@ -109,7 +112,7 @@ class MemoristVectorStore(BasePydanticVectorStore):
         if node_ids is not None and filters is None:
             return [_node(document) for document in self._documents.get(node_ids)]
         passes = _passes(filters, node_ids)
-        return [_node(document) for _, document in self._documents.all() if passes(document)]
+        return [_node(document) for _, document in self._documents.all(where=_where(filters)) if passes(document)]
 
     def query(self, query: VectorStoreQuery, **kwargs: Any) -> VectorStoreQueryResult:
         """The best nodes. In ``hybrid`` mode ``alpha`` is the weight of meaning."""
@@ -130,6 +133,7 @@ class MemoristVectorStore(BasePydanticVectorStore):
             limit,
             mode=mode,
             passes=_passes(query.filters, node_ids, doc_ids) if needs_test else None,
+            where=_where(query.filters),
             vector_weight=query.alpha if is_hybrid else None,
         )
         scores = {"vector": "vector_score", "keyword": "relevance", "hybrid": "score"}[mode]
@@ -138,6 +142,10 @@ class MemoristVectorStore(BasePydanticVectorStore):
             similarities=[float(getattr(hit, scores) or 0.0) for _, hit in found],
             ids=[document.id for document, _ in found],
         )
+
+
+#: Bytes of a text that the store searches metadata for.
+_SEARCHED = 1_024
 
 
 def _document(node: BaseNode) -> Document:
@@ -166,3 +174,43 @@ def _passes(
         return filters is None or build_metadata_filter_fn(lambda _: document.metadata, filters)(document.id)
 
     return passes
+
+
+#: Comparisons that the store makes as this framework does. The nodes that they pass are tested once more, with all filters.
+_ORDERED = {
+    FilterOperator.GT: "$gt",
+    FilterOperator.GTE: "$gte",
+    FilterOperator.LT: "$lt",
+    FilterOperator.LTE: "$lte",
+}
+#: Conditions, and values of each, at most: together fewer than the 256 that the store takes.
+_CONDITIONS = 10
+_VALUES = 12
+
+
+def _where(filters: MetadataFilters | None) -> dict[str, Any] | None:
+    """A condition that all nodes pass which the filters pass, if the store has one."""
+    if filters is None or not filters.filters:
+        return None
+    each = [_condition(one) for one in filters.filters]
+    known = [one for one in each if one is not None]
+    if filters.condition == FilterCondition.AND and known:
+        return {"$and": known[:_CONDITIONS]}
+    if filters.condition == FilterCondition.OR and len(known) == len(each) <= _CONDITIONS:
+        return {"$or": known}
+    return None
+
+
+def _condition(filter: MetadataFilter | MetadataFilters) -> dict[str, Any] | None:
+    if isinstance(filter, MetadataFilters):
+        return None
+    value = filter.value
+    if filter.operator in _ORDERED and isinstance(value, (int, float)) and not isinstance(value, bool):
+        return {filter.key: {_ORDERED[filter.operator]: value}}
+    values = value if filter.operator == FilterOperator.IN and isinstance(value, list) else [value]
+    if filter.operator not in (FilterOperator.EQ, FilterOperator.IN) or len(values) > _VALUES:
+        return None
+    if not all(isinstance(one, (int, float)) or isinstance(one, str) and len(one.encode()) <= _SEARCHED for one in values):
+        return None
+    # To Python, 1 is True.
+    return {filter.key: {"$in": [*values, *(bool(one) for one in values if one in (0, 1))]}}

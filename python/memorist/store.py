@@ -6,12 +6,14 @@ import atexit
 import difflib
 import inspect
 import json
+import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime
 from itertools import islice
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, overload
 
 from . import _memorist
 from ._arrays import Embed, StrPath, Vector, embedder, floats
@@ -48,12 +50,15 @@ When: TypeAlias = datetime | date | str | int
 #: 1 to 10, or low, medium, high, critical.
 Importance: TypeAlias = int | Literal["low", "medium", "high", "critical"]
 
+#: A condition on metadata; see :meth:`Store.search`.
+Where: TypeAlias = Mapping[str, Any]
+
 #: Memories of one transaction of :meth:`Store.add_many`.
 _BATCH = 2_000
 #: Memories of one page of :meth:`Store.entries`.
 PAGE = 500
 _NULLABLE = frozenset({"project", "agent", "agent_id"})
-_CLEARED = _NULLABLE | {"context", "expires_at", "valid_from", "valid_to", "due", "body"}
+_CLEARED = _NULLABLE | {"context", "expires_at", "valid_from", "valid_to", "due", "body", "metadata"}
 
 
 
@@ -78,6 +83,16 @@ def _item(number: int, item: object, columns: Mapping[str, str]) -> dict[str, ob
     except InvalidInput as error:
         error.args = (f"items: number {number}: {error}",)
         raise
+
+
+def _several(ids: object) -> list[Any] | None:
+    """The ids, if they are not one alone. An array of numpy that holds one number is one."""
+    if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Iterable):
+        return None
+    try:
+        return list(ids)
+    except TypeError:
+        return None
 
 
 def _added(outcomes: list[dict[str, Any]]) -> list[Added | None]:
@@ -201,6 +216,7 @@ class Store:
         contradicts: Sequence[int] | None = None,
         related: Sequence[int] | None = None,
         body: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
         session: str | None = None,
         turn: int | None = None,
         project: str | Unset | None = UNSET,
@@ -209,6 +225,8 @@ class Store:
     ) -> Added:
         """Saves a memory. A text that its scope has already is saved once, and takes over the fields that are given.
 
+        :param metadata: keys of the program's own, each with a text, a number, a truth value or a list of them, to filter by
+            with ``where``. Other JSON is kept, and not searched.
         :param vector: of the text, made by the program.
         :raises InvalidInput: if a value is out of bounds, a text holds a password or a key, or another memory has the
             text with another vector: ``context`` tells them apart.
@@ -297,6 +315,7 @@ class Store:
         min_importance: Importance | None = None,
         min_confidence: float | None = None,
         tags: Sequence[str] | None = None,
+        where: Where | None = None,
         sources: Sequence[Literal["notes", "sessions", "memories"]] | None = None,
         project: str | Unset | None = UNSET,
         agent: str | Unset | None = UNSET,
@@ -326,6 +345,9 @@ class Store:
         :param vector: of the query, made by the program.
         :param mode: ``hybrid`` (the default), ``vector`` or ``keyword``.
         :param tags: those with any of these.
+        :param where: a condition on the metadata: ``{"year": {"$gte": 2024}, "lang": "de"}``. Operators are ``$eq``,
+            ``$ne``, ``$gt``, ``$gte``, ``$lt``, ``$lte``, ``$in``, ``$nin``, ``$exists``, ``$contains``, and around
+            conditions ``$and``, ``$or``, ``$nor``, ``$not``. A list passes if one of its items does.
         :param rerank: whether a second model reads the first results, if it is set up (``memorist setup --reranker``).
         :param happens_before: with ``happens_after``, when it happens or is due; a ``date`` includes that day.
         :raises InvalidInput: if a value is out of bounds. A missing model is a warning in the result.
@@ -342,18 +364,73 @@ class Store:
         params = to_json(named(given, nullable=_NULLABLE))
         return SearchResult._read(json.loads(self._engine.search_with(params, floats("vector", vector, 1))))
 
-    def get(self, id: SupportsIndex, *, project: str | Unset | None = UNSET, agent: str | Unset | None = UNSET) -> Entry | None:
-        """The memory with this id, whole; ``None`` if there is none that is seen. Counts as an access."""
+    def search_many(
+        self, /, queries: Sequence[str] | None = None, *, vectors: Vectors | None = None, **options: Any
+    ) -> list[SearchResult]:
+        """Searches for several queries at once, on all processors. The results are in the order of the queries.
+
+        :param queries: texts. Without them, ``vectors`` alone decide.
+        :param vectors: a row for each query, made by the program.
+        :param options: those of :meth:`search`.
+        """
+        rows = None if vectors is None else floats("vectors", vectors, 2)
+        if queries is not None and (isinstance(queries, (str, bytes)) or not isinstance(queries, Sequence)):
+            raise WrongType("queries", "a sequence of strings", queries)
+        if queries is None and rows is None:
+            raise InvalidInput("queries: give queries, or vectors of them")
+        if queries is not None and rows is not None and len(queries) != len(rows):
+            raise InvalidInput(f"vectors: there are {len(rows)} for {len(queries)} queries")
+        count = len(rows) if queries is None and rows is not None else len(queries or ())
+
+        def search(at: int) -> SearchResult:
+            return self.search(
+                None if queries is None else queries[at], vector=None if rows is None else rows[at], **options
+            )
+
+        with ThreadPoolExecutor(max(1, min(count, os.cpu_count() or 1))) as threads:
+            return list(threads.map(search, range(count)))
+
+    @overload
+    def get(
+        self, id: SupportsIndex, *, project: str | Unset | None = UNSET, agent: str | Unset | None = UNSET
+    ) -> Entry | None: ...
+    @overload
+    def get(
+        self, id: Iterable[SupportsIndex], *, project: str | Unset | None = UNSET, agent: str | Unset | None = UNSET
+    ) -> list[Entry | None]: ...
+    def get(
+        self,
+        id: SupportsIndex | Iterable[SupportsIndex],
+        *,
+        project: str | Unset | None = UNSET,
+        agent: str | Unset | None = UNSET,
+    ) -> Entry | None | list[Entry | None]:
+        """The memory with this id, whole; ``None`` if there is none that is seen. Counts as an access. Of several ids, a
+        list in their order."""
+        if (several := _several(id)) is not None:
+            return [self._get(one, project, agent) for one in several]
+        return self._get(id, project, agent)
+
+    def _get(self, id: object, project: str | Unset | None, agent: str | Unset | None) -> Entry | None:
         try:
             return Entry._read(self._call("get", {"id": id, "project": project, "agent": agent})["entry"])
         except NotFound:
             return None
+
+    def __len__(self) -> int:
+        """How many memories are seen."""
+        return self.stats().total_entries
+
+    def __bool__(self) -> bool:
+        """True: an empty store is a store."""
+        return True
 
     def entries(
         self,
         *,
         entry_types: Sequence[EntryType] | None = None,
         tags: Sequence[str] | None = None,
+        where: Where | None = None,
         min_importance: Importance | None = None,
         created_after: When | None = None,
         created_before: When | None = None,
@@ -395,6 +472,7 @@ class Store:
         status: Literal["open", "done", "dropped"] | None = None,
         due: When | Unset | None = UNSET,
         body: Mapping[str, Any] | Unset | None = UNSET,
+        metadata: Mapping[str, Any] | Unset | None = UNSET,
         reason: str | None = None,
         expect: str | int | None = None,
         project: str | Unset | None = UNSET,
@@ -403,6 +481,7 @@ class Store:
     ) -> Updated:
         """Changes a memory; what is left out stays, and ``None`` removes what can be absent. The version before is kept.
 
+        :param metadata: replaces all of it.
         :param expect: words that it must have, or its version; else nothing is changed.
         :param vector: of its new text, made by the program. It alone may be new.
         :raises NotFound: if there is none that is seen.
@@ -414,8 +493,43 @@ class Store:
             return _of(Updated, json.loads(self._engine.call("update", params)))
         return _of(Updated, json.loads(self._engine.update_with(params, floats("vector", vector, 1))))
 
-    def delete(self, id: SupportsIndex, *, project: str | Unset | None = UNSET, agent: str | Unset | None = UNSET) -> bool:
-        """Deletes a memory; for 30 days :meth:`undo` brings it back. False if there is none that is seen."""
+    @overload
+    def delete(
+        self, id: SupportsIndex, *, project: str | Unset | None = UNSET, agent: str | Unset | None = UNSET
+    ) -> bool: ...
+    @overload
+    def delete(
+        self,
+        id: Iterable[SupportsIndex] | None = None,
+        *,
+        where: Where | None = None,
+        project: str | Unset | None = UNSET,
+        agent: str | Unset | None = UNSET,
+    ) -> int: ...
+    def delete(
+        self,
+        id: SupportsIndex | Iterable[SupportsIndex] | None = None,
+        *,
+        where: Where | None = None,
+        project: str | Unset | None = UNSET,
+        agent: str | Unset | None = UNSET,
+    ) -> bool | int:
+        """Deletes a memory; for 30 days :meth:`undo` brings it back. False if there is none that is seen. Of several ids,
+        or of all memories whose metadata passes ``where``, it says how many were deleted, one after the other."""
+        if where is not None:
+            if id is not None:
+                raise InvalidInput("where: give ids or a condition")
+            if not where:
+                raise InvalidInput("where: an empty condition would delete every memory")
+            found = self.entries(where=where, detail="ids", project=project, agent=agent)
+            id = [brief.id for brief in found]
+        if id is None:
+            raise InvalidInput("id: give ids, or a condition as where")
+        if (several := _several(id)) is not None:
+            return sum(self._delete(one, project, agent) for one in several)
+        return self._delete(id, project, agent)
+
+    def _delete(self, id: object, project: str | Unset | None, agent: str | Unset | None) -> bool:
         return bool(self._call("delete", {"id": id, "project": project, "agent": agent})["deleted"])
 
     def undo(self, id: SupportsIndex, *, project: str | Unset | None = UNSET, agent: str | Unset | None = UNSET) -> Undone:

@@ -72,6 +72,11 @@ def _short(text: str | None) -> str:
     return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
 
 
+def _metadata(body: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    found = (body or {}).get("metadata")
+    return found if isinstance(found, dict) else {}
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """A link of a memory, seen from it."""
@@ -116,6 +121,11 @@ class Entry:
     links: tuple[Link, ...] = ()
     #: Whether it has more links than these.
     more_links: bool = False
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """What the program has kept with it."""
+        return _metadata(self.body)
 
     def __repr__(self) -> str:
         return f"Entry(id={self.id}, entry_type={self.entry_type!r}, content={_short(self.content)})"
@@ -189,6 +199,11 @@ class Hit:
     #: Memories that contradict it.
     contradicted_by: tuple[int, ...] = ()
     truncated: bool = False
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """What the program has kept with it."""
+        return _metadata(self.body)
 
     def __repr__(self) -> str:
         return f"Hit(id={self.id}, relevance={self.relevance:.2f}, content={_short(self.content)})"

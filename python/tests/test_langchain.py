@@ -73,6 +73,10 @@ def filled(tmp_path: Path) -> Iterator[MemoristVectorStore]:
 def test_filters_reach_the_few_that_pass(filled: MemoristVectorStore) -> None:
     found = filled.similarity_search("boat", 5, filter={"harbour": 3})
     assert len(found) == 5 and all(document.metadata["harbour"] == 3 for document in found)
+    late = filled.similarity_search("boat", 5, filter={"at": {"$gt": 297}, "harbour": {"$in": [3, 4, 5, 6]}})
+    assert sorted(document.metadata["at"] for document in late) == [298, 299]
+    with pytest.raises(memorist.InvalidInput, match=r"\$near"):
+        filled.similarity_search("boat", 5, filter={"at": {"$near": 3}})
     rare = filled.similarity_search("boat", 3, filter=lambda document: document.metadata["at"] == 299)
     assert [document.id for document in rare] == ["boat-299"] and rare[0].metadata["more"] == {"deep": [299]}
     by_vector = filled.similarity_search_by_vector(Trigrams().embed_query(rare[0].page_content), 1)

@@ -15,6 +15,7 @@ from llama_index.core import Document, StorageContext, VectorStoreIndex
 from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
 from llama_index.core.vector_stores.types import (
+    FilterCondition,
     FilterOperator,
     MetadataFilter,
     MetadataFilters,
@@ -98,6 +99,19 @@ def test_filters(vector_store: MemoristVectorStore) -> None:
     assert ids("year", 2000, FilterOperator.GTE) == ["2", "3"]
     assert ids("year", [1990, 2010], FilterOperator.IN) == ["1", "3"]
     assert ids("tags", "craft", FilterOperator.CONTAINS) == ["2"]
+    assert ids("tags", ["craft", "none"], FilterOperator.ANY) == ["2"]
+    assert ids("year", 2000, FilterOperator.NE) == ["1", "3"]
+    assert ids("year", list(range(1000, 2001)), FilterOperator.IN) == ["1", "2"]
+    assert ids("tags", "sea", FilterOperator.NE) == ["1", "2", "3"], "a list is no text"
+    assert ids("tags", ["land"], FilterOperator.EQ) == ["3"]
+    either = MetadataFilters(
+        filters=[
+            MetadataFilter(key="year", value=1990, operator=FilterOperator.EQ),
+            MetadataFilter(key="year", value=2005, operator=FilterOperator.GT),
+        ],
+        condition=FilterCondition.OR,
+    )
+    assert sorted(node.node_id for node in vector_store.get_nodes(filters=either)) == ["1", "3"]
     assert vector_store.query(query("anything", node_ids=["3"])).ids == ["3"]
     assert sorted(vector_store.query(query("anything", doc_ids=["boats"])).ids or []) == ["1", "2"]
     below = MetadataFilters(filters=[MetadataFilter(key="year", value=2000, operator=FilterOperator.LT)])

@@ -48,6 +48,69 @@ def test_a_memory_is_saved_found_changed_and_deleted(store: Store) -> None:
     assert store.undo(added.id).undone == "deletion" and store.get(added.id) is not None
 
 
+def test_metadata_is_kept_and_filtered_by(store: Store) -> None:
+    each = [
+        {"content": f"boat number {at}", "metadata": {"year": 2000 + at, "lang": "de" if at % 2 else "fr", "of": ["boats", at]}}
+        for at in range(20)
+    ]
+    added = store.add_many([*each, {"content": "a boat without any"}])
+    assert len(store) == 21 and bool(store)
+    ids = [one.id for one in added]
+
+    def years(where: memorist.Where) -> list[int]:
+        by_search = sorted(hit.id for hit in store.search("boat", mode="keyword", where=where, limit=50))
+        assert by_search == sorted(brief.id for brief in store.entries(where=where, detail="ids"))
+        return [ids.index(id) for id in by_search]
+
+    assert years({"year": {"$gte": 2018}}) == [18, 19]
+    assert years({"$or": [{"of": 3}, {"year": {"$in": [2005.0, 1]}}], "lang": "de"}) == [3, 5]
+    assert years({"year": {"$exists": False}}) == [20] and years({"lang": {"$nin": ["de", "fr"]}}) == [20]
+    hit = store.search("number 7", mode="keyword", where={"year": 2007})[0]
+    assert hit.metadata == {"year": 2007, "lang": "de", "of": ["boats", 7]}
+    entries = store.get([ids[7], 999, ids[20]])
+    assert entries[0] is not None and entries[0].metadata == hit.metadata and entries[1] is None
+    assert entries[2] is not None and entries[2].metadata == {}
+
+    store.update(ids[7], metadata={"year": 1, "at": numpy.float32(0.5), "day": datetime(2024, 1, 2).date()})
+    assert years({"at": 0.5, "day": {"$gt": "2024"}}) == [7] and years({"year": 2007}) == []
+    store.update(ids[7], metadata=None)
+    assert years({"year": {"$exists": False}}) == [7, 20]
+    assert store.delete([ids[0], ids[1], 999]) == 2
+    assert store.delete(where={"lang": "fr"}) == 9 and len(store) == 10
+    for wrong, why in (
+        ({"year": {"$near": 1}}, r"\$near"),
+        ({"year": [1]}, r"\$in"),
+        ({"year": {"$gt": None}}, "a number, or a text"),
+    ):
+        with pytest.raises(memorist.InvalidInput, match=why):
+            store.search("boat", where=wrong)
+    with pytest.raises(memorist.WrongType, match="where"):
+        store.search("boat", where="year")  # type: ignore[arg-type]
+    with pytest.raises(memorist.InvalidInput, match=r"\$x"):
+        store.add("a key that an operator has", metadata={"$x": 1})
+    with pytest.raises(memorist.InvalidInput, match="every memory"):
+        store.delete(where={})
+    with pytest.raises(memorist.InvalidInput, match="an empty object"):
+        store.delete(where={"$and": [{}]})
+    with pytest.raises(memorist.InvalidInput, match="a profile"):
+        store.add("all of a profile is free", entry_type="profile", metadata={"year": 1})
+    with pytest.raises(memorist.WrongType, match="id"):
+        store.get([[1]])  # type: ignore[list-item]
+
+
+def test_many_searches_at_once(store: Store) -> None:
+    store.add_many([f"harbour {at}" for at in range(30)], vectors=embed([f"harbour {at}" for at in range(30)]))
+    queries = [f"harbour {at}" for at in range(30)]
+    found = store.search_many(queries, mode="keyword", limit=1)
+    assert [result[0].content for result in found] == queries
+    by_vector = store.search_many(vectors=embed(queries), limit=1)
+    assert [result[0].content for result in by_vector] == queries
+    assert store.search_many([]) == []
+    for wrong in ({"queries": "harbour"}, {}, {"queries": ["one"], "vectors": embed(["one", "two"])}):
+        with pytest.raises(memorist.InvalidInput):
+            store.search_many(**cast(Any, wrong))
+
+
 def test_the_same_text_is_saved_once_and_takes_over_what_is_given(store: Store) -> None:
     first = store.add("Ada mends sails")
     again = store.add("Ada mends sails", importance="high")

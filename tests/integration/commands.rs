@@ -96,6 +96,33 @@ fn a_body_is_saved_shown_and_removed() {
     assert_eq!(shell.json(&["get", "2"])["entry"]["body"]["name"], "Ben");
 }
 
+/// 47.3.
+#[test]
+fn metadata_is_saved_shown_filtered_by_and_removed() {
+    let shell = Shell::new();
+    let metadata = r#"{"year": 2024, "of": ["log", "survey"]}"#;
+    shell.says(&["add", "The harbour was dredged", "--metadata", metadata], &["saved as memory 1"]);
+    shell.says(&["add", "The harbour froze", "--kind", "event"], &["saved as memory 2"]);
+    shell.says(&["get", "1"], &[r#"metadata     {"year":2024,"of":["log","survey"]}"#]);
+    let found = |condition: &str| {
+        let ids = |reply: &Value| {
+            let ids = reply["results"].as_array().unwrap().iter().map(|one| one["id"].as_i64().unwrap());
+            ids.collect::<BTreeSet<_>>()
+        };
+        let listed = ids(&shell.json(&["list", "--where", condition]));
+        assert_eq!(ids(&shell.json(&["search", "harbour", "--where", condition])), listed, "{condition}");
+        listed
+    };
+    assert_eq!(found(r#"{"year": {"$gte": 2020}, "of": "log"}"#), BTreeSet::from([1]));
+    assert_eq!(found(r#"{"year": {"$ne": 2024}}"#), BTreeSet::from([2]));
+    shell.says(&["update", "2", "--metadata", r#"{"year": 1999}"#], &["updated memory 2"]);
+    assert_eq!(found(r#"{"year": {"$lt": 2000}}"#), BTreeSet::from([2]));
+    shell.says(&["update", "2", "--no-metadata"], &["updated memory 2"]);
+    assert_eq!(found(r#"{"year": {"$exists": false}}"#), BTreeSet::from([2]));
+    shell.fails(&["add", "x", "--metadata", "[1]"], 2, &["body.metadata: must be an object"]);
+    shell.fails(&["search", "x", "--where", r#"{"year": {"$near": 1}}"#], 2, &["$near", "$gte"]);
+}
+
 /// R16, T41, T42.
 #[test]
 fn links_are_made_shown_from_both_ends_and_removed() {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use memorist_engine::Error;
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{
-    Filter, Kind, Link, LinkKind, ListQuery, Mode, NewRecord, Purge, Query, Reach, Record, RecordId, RecordUpdate,
-    Scope, Span, Viewer,
+    Filter, Kind, Link, LinkKind, ListQuery, MetadataFilter, Mode, NewRecord, Purge, Query, Reach, Record, RecordId,
+    RecordUpdate, Scope, Span, Viewer,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -39,7 +39,13 @@ fn fill(store: &Store) -> Vec<Record> {
             2 => Span { from: None, to: Some(DATE + at) },
             _ => Span::default(),
         };
-        record.body = (record.kind == Kind::Task).then(|| json!({ "due": DATE + at }));
+        let metadata = json!({ "year": 2000 + at % 25, "of": [at % 7, TAGS[at as usize % 4]], "even": at % 2 == 0 });
+        record.body = match record.kind {
+            Kind::Task => Some(json!({ "due": DATE + at, "metadata": metadata })),
+            // A scope has one profile with a body at most.
+            Kind::Chunk | Kind::Insight | Kind::Profile => None,
+            _ => Some(json!({ "metadata": metadata })),
+        };
         ids.push(store.engine.add(&record).unwrap().id);
     }
     ids.into_iter().map(|id| store.engine.get(id, &Viewer::OWNER).unwrap()).collect()
@@ -58,9 +64,18 @@ fn filters(times: Vec<i64>) -> impl Strategy<Value = Filter> {
     let time = prop::option::of(prop::sample::select(times));
     let span = (time.clone(), time);
     let date = prop::option::of(DATE - 10..DATE + RECORDS as i64 + 60);
-    let times = (span.clone(), span, (date.clone(), date));
+    let metadata = prop::sample::select(vec![
+        json!({ "year": { "$gte": 2020 } }),
+        json!({ "year": { "$lt": 2003.5 }, "even": true }),
+        json!({ "of": { "$in": [3, "ui"] } }),
+        json!({ "$not": { "of": "日本" } }),
+        json!({ "$or": [{ "year": { "$exists": false } }, { "even": { "$ne": false } }] }),
+    ]);
+    let metadata = prop::option::of(metadata.prop_map(|given| MetadataFilter::parse(&given).unwrap()));
+    let times = (span.clone(), span, (date.clone(), date), metadata);
     (kinds, tags, importance, confidence, reach(PROJECTS), reach(AGENTS), times).prop_map(
-        |(kinds, tags, min_importance, min_confidence, project, agent, (created, updated, happens))| Filter {
+        |(kinds, tags, min_importance, min_confidence, project, agent, (created, updated, happens, metadata))| Filter {
+            metadata,
             kinds,
             tags,
             min_importance,
@@ -106,6 +121,49 @@ pub fn compare_filters(writer: &Store, reader: &Store) {
             reader.engine.rebuild(&NoProgress).unwrap();
         }
         reader.settle();
+    }
+}
+
+/// 47.3: a condition on metadata hides what contradicts a result from no one, is quick also where a part of a word is looked for,
+/// and notices every change.
+#[test]
+fn a_condition_on_metadata_takes_nothing_else_away() {
+    let store = Store::new(hashed());
+    let add = |text: &str, year: Option<i64>| {
+        let body = year.map(|year| json!({ "metadata": { "year": year } }));
+        store.engine.add(&NewRecord { body, ..NewRecord::new(text) }).unwrap().id
+    };
+    let many: Vec<NewRecord> = (0..3_000)
+        .map(|at| NewRecord {
+            body: Some(json!({ "metadata": { "year": at } })),
+            ..NewRecord::new(format!("the coastline of island {at}"))
+        })
+        .collect();
+    store.engine.add_batch(&many).unwrap();
+    let (old, new) = (add("The ferry leaves from pier nine", Some(5_000)), add("The ferry leaves from pier two", None));
+    let link = Link { from: new, kind: LinkKind::Contradicts, to: old };
+    store.engine.link(link, &Viewer::OWNER).unwrap();
+    store.settle();
+    let of_year = |given: serde_json::Value| Filter {
+        metadata: Some(MetadataFilter::parse(&json!({ "year": given })).unwrap()),
+        ..Filter::default()
+    };
+    let reply = store.engine.search(&Query { filter: of_year(json!(5_000)), ..Query::new("ferry") }).unwrap();
+    assert_eq!(reply.hits.iter().map(|hit| hit.record.id).collect::<Vec<_>>(), [old]);
+    assert_eq!(reply.hits[0].contradicted_by, [new]);
+
+    let begun = std::time::Instant::now();
+    let late = of_year(json!({ "$gte": 2_990 }));
+    assert_eq!(store.find(&Query { mode: Mode::Keyword, filter: late, limit: 50, ..Query::new("oastlin") }).len(), 10);
+    assert!(begun.elapsed().as_secs() < 5, "{:?}: each record has its own search", begun.elapsed());
+
+    let change = |metadata: serde_json::Value| RecordUpdate {
+        body_fields: [("metadata".to_owned(), metadata)].into_iter().collect(),
+        ..RecordUpdate::default()
+    };
+    for (year, found) in [(json!({ "year": 7_000 }), 1), (serde_json::Value::Null, 0)] {
+        store.engine.update(new, &change(year), &Viewer::OWNER).unwrap();
+        assert_eq!(store.find(&Query { filter: of_year(json!(7_000)), ..Query::new("ferry") }).len(), found);
     }
 }
 

@@ -276,6 +276,8 @@ fn forget_passages(folder: &Path) {
              DROP TABLE tombstones;
              DROP TABLE version_tombstones;
              DROP TABLE link_tombstones;
+             DROP TRIGGER metadata_of_new_record; DROP TRIGGER metadata_of_changed_record;
+             DROP TRIGGER metadata_of_deleted_record; DROP TABLE record_metadata;
              PRAGMA user_version = 7;",
         )
         .unwrap();

@@ -10,3 +10,10 @@ pub const MAX_ITEMS: usize = 64;
 pub const MAX_TEXT_BYTES: usize = 64 << 10;
 /// Prefix of a reference to a record in an exported body, where ids mean nothing; its ULID follows.
 pub const ULID_PREFIX: &str = "ulid:";
+/// The field whose keys are free, and whose values can be searched for. Bodies of every kind have it but those of profiles, all of whose
+/// keys are free.
+pub const METADATA: &str = "metadata";
+/// Most values of it, those in its lists included.
+pub const MAX_METADATA: usize = 256;
+/// Why a profile has none.
+pub const NO_METADATA: &str = "is not for a profile; give it as a key of its body";

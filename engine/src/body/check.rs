@@ -4,7 +4,7 @@ use std::result::Result as StdResult;
 
 use serde_json::{Map, Number, Value};
 
-use super::bounds::{MAX_DEPTH, MAX_ITEMS, MAX_TEXT_BYTES, ULID_PREFIX};
+use super::bounds::{MAX_DEPTH, MAX_ITEMS, MAX_METADATA, MAX_TEXT_BYTES, METADATA, ULID_PREFIX};
 use super::fields::{Field, Need, Shape, fields};
 use crate::error::{Error, Result};
 use crate::types::{Kind, MAX_LABEL_BYTES, MIN_PLAUSIBLE_MILLIS};
@@ -35,14 +35,18 @@ fn check_table(kind: Kind, mut given: Map<String, Value>) -> Result<Map<String, 
         let why = format!("unknown field {unknown:?} of {article} {kind}; it has {}", names.join(", "));
         return Err(Error::invalid("body", why));
     }
+    // A record of any kind may have metadata and no other field.
+    let is_given = |name: &str| given.get(name).is_some_and(|value| !value.is_null());
+    let has_own = !is_given(METADATA) || given.keys().any(|name| name != METADATA && is_given(name));
     let mut whole = Map::new();
     for field in table {
-        match given.remove(field.name).filter(|value| !value.is_null()).or_else(|| field.shape.default_value()) {
+        let default = || field.shape.default_value().filter(|_| has_own);
+        match given.remove(field.name).filter(|value| !value.is_null()).or_else(default) {
             Some(value) => {
                 check_value(field.shape, &value).map_err(|why| Error::invalid(field.path, why))?;
                 whole.insert(field.name.to_owned(), value);
             }
-            None if is_needed(field, &whole) => return Err(Error::invalid(field.path, "is missing")),
+            None if has_own && is_needed(field, &whole) => return Err(Error::invalid(field.path, "is missing")),
             None => {}
         }
     }
@@ -70,6 +74,7 @@ fn check_value(shape: Shape, value: &Value) -> Checked {
         (Shape::Object, Value::Object(_)) | (Shape::Structure, Value::Object(_) | Value::Array(_)) => {
             check_json(value, 1)
         }
+        (Shape::Metadata, Value::Object(members)) => check_metadata(members),
         _ => Err(mismatch(shape.description(), value)),
     }
 }
@@ -141,6 +146,28 @@ fn check_json(value: &Value, around: usize) -> Checked {
 
 fn check_members(members: &Map<String, Value>, around: usize) -> Checked {
     members.iter().try_for_each(|(name, value)| check_nul(name).and_then(|()| check_json(value, around)))
+}
+
+/// Keys are labels that no operator of a condition is called by.
+fn check_metadata(members: &Map<String, Value>) -> Checked {
+    let counts = members.values().map(|value| value.as_array().map_or(1, |items| items.len().max(1)));
+    let count: usize = counts.sum();
+    if count > MAX_METADATA {
+        return Err(format!("has {count} values; at most {MAX_METADATA}"));
+    }
+    members.iter().try_for_each(|(key, value)| {
+        let of_key = |why| format!("key {key:?}: {why}");
+        check_text(key, MAX_LABEL_BYTES).map_err(of_key)?;
+        if key.starts_with('$') {
+            return Err(of_key("begins with $, as the operators of a condition do".to_owned()));
+        }
+        if let Value::String(text) = value
+            && text.len() > MAX_TEXT_BYTES
+        {
+            return Err(of_key(format!("is {} bytes long; at most {MAX_TEXT_BYTES}", text.len())));
+        }
+        check_json(value, 2).map_err(of_key)
+    })
 }
 
 fn mismatch(wanted: &str, given: &Value) -> String {

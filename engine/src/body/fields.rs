@@ -53,6 +53,8 @@ pub enum Shape {
     Object,
     /// A JSON list or object, free within.
     Structure,
+    /// A JSON object whose values can be searched for.
+    Metadata,
 }
 
 impl Shape {
@@ -66,7 +68,7 @@ impl Shape {
             Shape::Record => "the id of a memory",
             Shape::Labels => "a list of texts",
             Shape::People => "a list of texts and ids",
-            Shape::Object => "an object",
+            Shape::Object | Shape::Metadata => "an object",
             Shape::Structure => "a list or an object",
         }
     }
@@ -117,9 +119,16 @@ macro_rules! field {
     };
 }
 
+/// The last field of every kind.
+const METADATA: Field = field!("metadata", Shape::Metadata, Optional);
+
 /// A memory of Krolik may be of any type; here these are mostly plain statements.
-const NOTE: &[Field] =
-    &[field!("title", Label, Optional), field!("description", Text, With("title")), field!("feature", Label, Optional)];
+const NOTE: &[Field] = &[
+    field!("title", Label, Optional),
+    field!("description", Text, With("title")),
+    field!("feature", Label, Optional),
+    METADATA,
+];
 
 /// A note that is open until it is done or dropped.
 const TASK: &[Field] = &[
@@ -128,14 +137,19 @@ const TASK: &[Field] = &[
     field!("feature", Label, Optional),
     field!("status", Shape::Choice { of: &["open", "done", "dropped"], default: "open" }, Optional),
     field!("due", Shape::Time, Optional),
+    METADATA,
 ];
 
 /// The fields of a task that a note does not have.
 pub(super) const TASK_ALONE: [&str; 2] = ["status", "due"];
 
 /// Krolik's `memories`.
-const TITLED: &[Field] =
-    &[field!("title", Label, Required), field!("description", Text, Required), field!("feature", Label, Optional)];
+const TITLED: &[Field] = &[
+    field!("title", Label, Required),
+    field!("description", Text, Required),
+    field!("feature", Label, Optional),
+    METADATA,
+];
 
 /// Memorizer's `contacts`.
 const CONTACT: &[Field] = &[
@@ -144,6 +158,7 @@ const CONTACT: &[Field] = &[
     field!("company", Label, Optional),
     field!("role", Label, Optional),
     field!("type", Shape::Choice { of: &["work", "personal", "ignored"], default: "work" }, Optional),
+    METADATA,
 ];
 
 /// Memorizer's `projects`.
@@ -156,6 +171,7 @@ const PROJECT: &[Field] = &[
     field!("participants", Shape::People, Optional),
     field!("company", Label, Optional),
     field!("priority", Label, Optional),
+    METADATA,
 ];
 
 /// Memorizer's `skills`.
@@ -169,6 +185,7 @@ const SKILL: &[Field] = &[
     field!("required_tools", Labels, Optional),
     field!("execution_plan", Shape::Structure, Optional),
     field!("max_steps", Shape::Count { default: 10 }, Optional),
+    METADATA,
 ];
 
 /// Memorizer's `conversations`.
@@ -176,4 +193,5 @@ const CONVERSATION: &[Field] = &[
     field!("session_id", Label, Optional),
     field!("user_message", Text, Required),
     field!("agent_response", Text, Required),
+    METADATA,
 ];

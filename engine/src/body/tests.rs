@@ -6,25 +6,25 @@ use crate::types::{MAX_CONTENT_BYTES, MAX_LABEL_BYTES};
 
 /// Field names of each kind, with a `*` after the required ones: as in the documents.
 const DOCUMENTED: [(Kind, &str); 16] = [
-    (Kind::Fact, "title description feature"),
-    (Kind::Preference, "title description feature"),
-    (Kind::Event, "title description feature"),
-    (Kind::Insight, "title description feature"),
+    (Kind::Fact, "title description feature metadata"),
+    (Kind::Preference, "title description feature metadata"),
+    (Kind::Event, "title description feature metadata"),
+    (Kind::Insight, "title description feature metadata"),
     // Those of its document, and our own two.
-    (Kind::Task, "title description feature status due"),
-    (Kind::Relationship, "title description feature"),
-    (Kind::Decision, "title* description* feature"),
-    (Kind::Pattern, "title* description* feature"),
-    (Kind::Bugfix, "title* description* feature"),
-    (Kind::Background, "title description feature"),
-    (Kind::Contact, "name* email company role type"),
-    (Kind::Project, "name* status type description primary_contact_id participants company priority"),
+    (Kind::Task, "title description feature status due metadata"),
+    (Kind::Relationship, "title description feature metadata"),
+    (Kind::Decision, "title* description* feature metadata"),
+    (Kind::Pattern, "title* description* feature metadata"),
+    (Kind::Bugfix, "title* description* feature metadata"),
+    (Kind::Background, "title description feature metadata"),
+    (Kind::Contact, "name* email company role type metadata"),
+    (Kind::Project, "name* status type description primary_contact_id participants company priority metadata"),
     (
         Kind::Skill,
-        "name* description enabled trigger_type trigger_config instructions* required_tools execution_plan max_steps",
+        "name* description enabled trigger_type trigger_config instructions* required_tools execution_plan max_steps metadata",
     ),
     (Kind::Profile, ""),
-    (Kind::Conversation, "session_id user_message* agent_response*"),
+    (Kind::Conversation, "session_id user_message* agent_response* metadata"),
     (Kind::Chunk, ""),
 ];
 
@@ -44,6 +44,10 @@ fn samples(shape: Shape) -> (Vec<Value>, Vec<Value>) {
         }
         Shape::Object => (json!([{}, {"cron": "0 9 * * *", "on": [1, null]}]), json!(["a", 1, true, [1]])),
         Shape::Structure => (json!([{}, [], ["one", {"two": 2}]]), json!(["a", 1, true])),
+        Shape::Metadata => (
+            json!([{}, {"year": 2024, "of": ["a", 1.5, true, null], "deep": {"a": [1]}}]),
+            json!(["a", 1, true, [1], {"": 1}, {"$gt": 1}, {"a": vec![0; 257]}, {"a": "x".repeat((64 << 10) + 1)}]),
+        ),
     };
     (taken.as_array().unwrap().clone(), refused.as_array().unwrap().clone())
 }
@@ -133,6 +137,19 @@ fn a_note_needs_a_description_only_beside_a_title() {
     assert_eq!(refusal(Kind::Fact, json!({"title": "Alone"})), "body.description: is missing");
 }
 
+/// 47.3: a record of any kind but a chunk may have metadata alone; the other fields are asked for where one of them is given.
+#[test]
+fn metadata_may_stand_alone() {
+    for kind in Kind::ALL.into_iter().filter(|kind| *kind != Kind::Chunk) {
+        let alone = json!({ "metadata": { "year": 2024 } });
+        assert_eq!(body(kind, alone.clone()).into_value(), alone, "{kind}");
+    }
+    let contact = json!({ "metadata": { "year": 2024 }, "email": "a@example.org" });
+    assert_eq!(refusal(Kind::Contact, contact), "body.name: is missing");
+    assert_eq!(refusal(Kind::Contact, json!({ "metadata": null })), "body.name: is missing");
+    assert_eq!(body(Kind::Fact, json!({ "metadata": { "note": "text" } })).text(), None);
+}
+
 #[test]
 fn fields_are_stored_in_the_order_of_the_table() {
     for kind in Kind::ALL.into_iter().filter(|kind| *kind != Kind::Chunk) {
@@ -152,12 +169,12 @@ fn refusals_say_what_is_allowed() {
         (
             Kind::Contact,
             anna("colour", json!("red")),
-            "body: unknown field \"colour\" of a contact; it has name, email, company, role, type",
+            "body: unknown field \"colour\" of a contact; it has name, email, company, role, type, metadata",
         ),
         (
             Kind::Event,
             json!({"when": 1}),
-            "body: unknown field \"when\" of an event; it has title, description, feature",
+            "body: unknown field \"when\" of an event; it has title, description, feature, metadata",
         ),
         (Kind::Contact, anna("type", json!("friend")), "body.type: \"friend\" is none of work, personal, ignored"),
         (Kind::Contact, json!({}), "body.name: is missing"),

@@ -91,7 +91,7 @@ impl Engine {
         let snapshot = self.store.records.snapshot()?;
         let now = self.store.now();
         let (mut ids, next) = snapshot.unused(&Filter::of(viewer.clone()), since, after, limit, now)?;
-        let superseded = self.superseded.get(viewer, &snapshot)?;
+        let superseded = self.sets.superseded(viewer, &snapshot)?;
         ids.retain(|id| !superseded.contains(id.key()));
         Ok((snapshot.records(&ids, now)?, next))
     }
@@ -110,7 +110,7 @@ impl Engine {
         viewer.validate()?;
         check_limit(limit)?;
         let snapshot = self.store.records.snapshot()?;
-        let superseded = self.superseded.get(viewer, &snapshot)?;
+        let superseded = self.sets.superseded(viewer, &snapshot)?;
         snapshot.contradictions(viewer, &superseded, after, limit, self.store.now())
     }
 

@@ -133,7 +133,7 @@ impl Engine {
     }
 
     fn digest_of(&self, query: &DigestQuery, snapshot: &Snapshot) -> Result<Digest> {
-        let superseded = self.superseded.get(&query.viewer, snapshot)?;
+        let superseded = self.sets.superseded(&query.viewer, snapshot)?;
         snapshot.digest(query, &superseded, self.store.now())
     }
 
@@ -152,7 +152,7 @@ impl Engine {
         query.validate()?;
         check_limit(limit)?;
         let snapshot = self.store.records.snapshot()?;
-        let superseded = self.superseded.get(&query.viewer, &snapshot)?;
+        let superseded = self.sets.superseded(&query.viewer, &snapshot)?;
         snapshot.newest(query, kind, min_importance, limit, &superseded, self.store.now())
     }
 }

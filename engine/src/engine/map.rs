@@ -141,7 +141,7 @@ impl Engine {
             map = placed;
             seen.map = map.generation;
         }
-        let superseded = self.superseded.get(viewer, &snapshot)?;
+        let superseded = self.sets.superseded(viewer, &snapshot)?;
         let view = MapView::new(&map, &rows, &superseded, viewer);
         Ok(Some(self.store.map.keep_view(viewer, seen, view)))
     }

@@ -9,7 +9,7 @@ use memorist_embed::{Embedder, Loader, ModelHost, Reranker, RerankerHost};
 use crate::config::{Config, ModelSource};
 use crate::error::Result;
 use crate::paths::StorePaths;
-use crate::search::{SupersededCache, TailCache};
+use crate::search::{SearchSets, TailCache};
 use crate::sync::{Store, Worker};
 
 /// An open store. Share it between threads in an `Arc`; every method blocks.
@@ -29,7 +29,7 @@ pub struct Engine {
     pub(super) worker: Worker,
     pub(super) store: Arc<Store>,
     pub(super) tails: TailCache,
-    pub(super) superseded: SupersededCache,
+    pub(super) sets: SearchSets,
     pub(super) reranker: RerankerHost,
     /// Whether a search has waited in vain for an index that another thread or process may be rebuilding.
     pub(super) is_rebuild_late: AtomicBool,
@@ -73,9 +73,9 @@ impl Engine {
     fn open_with(root: impl Into<PathBuf>, config: Config, host: Option<ModelHost>) -> Result<Engine> {
         let store = Arc::new(Store::open(StorePaths::new(root), config.clone(), host)?);
         let worker = Worker::start(store.clone())?;
-        let (tails, superseded) = (TailCache::default(), SupersededCache::default());
+        let (tails, sets) = (TailCache::default(), SearchSets::default());
         let reranker = RerankerHost::new(&config.model);
-        Ok(Engine { worker, store, tails, superseded, reranker, is_rebuild_late: AtomicBool::new(false), config })
+        Ok(Engine { worker, store, tails, sets, reranker, is_rebuild_late: AtomicBool::new(false), config })
     }
 
     /// The engine with a custom reranker, instead of the one that is set up on this machine.

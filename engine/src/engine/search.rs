@@ -194,7 +194,7 @@ impl Engine {
                 self.mend_if_quick()?;
                 mended += 1;
             }
-            let context = SearchContext { store: &self.store, tails: &self.tails, superseded: &self.superseded };
+            let context = SearchContext { store: &self.store, tails: &self.tails, sets: &self.sets };
             match work(&context) {
                 Err(damaged @ Error::IndexUnusable { .. }) => self.store.mark_unusable(damaged)?,
                 outcome => return outcome,

@@ -93,6 +93,8 @@ fn filters(query: &Query) -> Option<String> {
     put("updatedBefore", json!(filter.updated_before));
     put("happensAfter", json!(filter.happens_after));
     put("happensBefore", json!(filter.happens_before));
+    // Its values may be secrets.
+    put("where", json!(filter.metadata.is_some().then_some(true)));
     put("minSimilarity", json!(query.min_similarity));
     put("minScore", json!(query.min_score));
     put("minRelevance", json!(query.min_relevance));

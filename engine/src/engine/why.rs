@@ -94,7 +94,7 @@ impl Engine {
             None => {}
         }
         let (snapshot, viewer) = (self.store.records.copy().snapshot()?, &query.filter.viewer);
-        if !self.superseded.get(viewer, &snapshot)?.contains(record.id.key()) {
+        if !self.sets.superseded(viewer, &snapshot)?.contains(record.id.key()) {
             return Ok(None);
         }
         let mut by = snapshot.linked_from(&[record.id], LinkKind::Supersedes, viewer, self.store.now())?;

@@ -10,7 +10,7 @@
 //!
 //! - **The tables** of `sqlite/schema.rs` that rules name: `records`, `versions`, `trash` and its two others, `scopes`,
 //!   `links`, `models`, `embeddings`, `passages`, `access_log`, `searches`, `search_hits`, `recalled`, `sync_log`, `meta`, with the same columns, the same cascades, and ids that are never used
-//!   twice. `meta.value` holds texts and integers. The others (`tallies`, `record_tags`, and the count of changes to
+//!   twice. `meta.value` holds texts and integers. The others (`tallies`, `record_tags`, `record_metadata`, and the count of changes to
 //!   `supersedes` links) are derived by SQLite's triggers on each machine.
 //! - **The SQL of the rules**, which both databases understand: numbered parameters (`?1` is `$1` there),
 //!   `INSERT ... RETURNING id`, `ON CONFLICT DO NOTHING` and `DO UPDATE`, `IS DISTINCT FROM`, recursive queries. There are

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `view.rs` | one consistent view of records, both indexes and the unapplied tail |
 //! | `tail.rs` | the unapplied tail of the log, searched exactly |
-//! | `superseded.rs` | a cache of the superseded records, which are live but not results |
+//! | `sets.rs` | a cache of sets of records that are live but not results |
 //! | `at_once.rs` | two parts of a search at the same time |
 //! | `gathering.rs` | the view and the candidates of a query |
 //! | `why.rs` | how one record fares in a search, wherever it ranks |
@@ -33,7 +33,7 @@ pub mod order;
 mod parts;
 mod relevance;
 mod rerank;
-mod superseded;
+mod sets;
 mod tail;
 mod threads;
 mod timing;
@@ -49,10 +49,9 @@ use memorist_embed::Reranker;
 use merge::{Candidate, Ranked};
 use near_miss::Missed;
 pub use neighbours::neighbours;
-pub use superseded::SupersededCache;
 pub use tail::TailCache;
 use timing::micros;
-pub use view::{SearchContext, View};
+pub use view::{SearchContext, SearchSets, View};
 pub use why::judge;
 
 use crate::config::Config;
@@ -360,7 +359,7 @@ fn add_contradictions(view: &View, hits: &mut [Hit], query: &Query, now: Millis)
     let mut by = view.records.linked_from(&ids, LinkKind::Contradicts, &query.filter.viewer, now)?;
     for hit in hits {
         hit.contradicted_by = by.remove(&hit.record.id).unwrap_or_default();
-        hit.contradicted_by.retain(|id| !view.hidden.contains(id.key()));
+        hit.contradicted_by.retain(|id| !view.gone.contains(id.key()));
     }
     Ok(())
 }

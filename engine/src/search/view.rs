@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use roaring::RoaringTreemap;
 
-use super::superseded::SupersededCache;
+use super::sets::SetCache;
 use super::tail::{Tail, TailCache, TailKey};
 use crate::error::{Error, IndexKind, Remedy, Result};
 use crate::keywords::KeywordSnapshot;
 use crate::records::{ModelId, Snapshot};
 use crate::sync::{Store, has_model};
-use crate::types::{Millis, Query, Seq};
+use crate::types::{MetadataFilter, Millis, Query, Seq, Viewer};
 use crate::vectors::VectorSnapshot;
 
 /// How long the first search after opening waits for the checksums of an index; a gigabyte takes less.
@@ -26,8 +26,27 @@ pub struct SearchContext<'store> {
     pub store: &'store Store,
     /// The tail of the previous search.
     pub tails: &'store TailCache,
-    /// The superseded records of previous viewers.
-    pub superseded: &'store SupersededCache,
+    /// The sets of previous searches.
+    pub sets: &'store SearchSets,
+}
+
+/// Records that are live, and no results of some searches.
+#[derive(Default)]
+pub struct SearchSets {
+    superseded: SetCache<Viewer>,
+    without_metadata: SetCache<MetadataFilter>,
+}
+
+impl SearchSets {
+    /// The superseded records as `viewer` sees them. They change with the `supersedes` links.
+    pub fn superseded(&self, viewer: &Viewer, records: &Snapshot) -> Result<Arc<RoaringTreemap>> {
+        self.superseded.get(records.superseding()?, viewer, || records.superseded(viewer))
+    }
+
+    /// The records that do not pass the filter. They change with the log.
+    fn without_metadata(&self, filter: &MetadataFilter, records: &Snapshot) -> Result<Arc<RoaringTreemap>> {
+        self.without_metadata.get(records.head().stored(), filter, || records.without_metadata(filter))
+    }
 }
 
 /// A consistent view, for one search.
@@ -40,7 +59,9 @@ pub struct View {
     pub keywords: Option<Arc<dyn KeywordSnapshot>>,
     /// Log entries that the indexes have not applied.
     pub tail: Arc<Tail>,
-    /// Records that are never results: expired ones, and superseded ones unless they are requested.
+    /// Records that no search finds: expired ones, and superseded ones unless they are requested.
+    pub gone: RoaringTreemap,
+    /// Records that are never results: these, and those without the metadata that is requested.
     pub hidden: Arc<RoaringTreemap>,
     warnings: Vec<String>,
     remedy: Option<Remedy>,
@@ -112,13 +133,17 @@ impl SearchContext<'_> {
                 continue;
             }
             let tail = self.tails.get(key, &records, now)?;
-            let mut hidden = records.expired(now)?;
+            let mut gone = records.expired(now)?;
             if !query.include_superseded {
-                hidden |= &*self.superseded.get(&query.filter.viewer, &records)?;
+                gone |= &*self.sets.superseded(&query.filter.viewer, &records)?;
+            }
+            let mut hidden = gone.clone();
+            if let Some(metadata) = &query.filter.metadata {
+                hidden |= &*self.sets.without_metadata(metadata, &records)?;
             }
             warnings.extend(self.store.records.warnings());
             warnings.extend(self.store.records.unfollowed_of(&query.filter.viewer)?);
-            return Ok(View { records, vectors, keywords, tail, hidden: Arc::new(hidden), warnings, remedy });
+            return Ok(View { records, vectors, keywords, tail, gone, hidden: Arc::new(hidden), warnings, remedy });
         }
         // It stays behind: an old copy has replaced it.
         Err(Error::behind_the_log(behind))

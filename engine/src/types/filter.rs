@@ -3,6 +3,7 @@
 use super::bounds::{check_range, check_tags, check_unit};
 use super::kind::Kind;
 use super::label::is_same_tag;
+use super::metadata::MetadataFilter;
 use super::record::Record;
 use super::scope::Viewer;
 use super::units::Millis;
@@ -33,6 +34,8 @@ pub struct Filter {
     pub happens_after: Option<Millis>,
     /// Begins to happen before; what has no date does not pass.
     pub happens_before: Option<Millis>,
+    /// Has such metadata.
+    pub metadata: Option<MetadataFilter>,
 }
 
 impl Filter {
@@ -72,6 +75,9 @@ impl Filter {
                     self.happens_before.is_none_or(|at| happens.is_some_and(|(from, _)| from < at)),
                     "happens_before",
                 )
+            })
+            .or_else(|| {
+                unless(self.metadata.as_ref().is_none_or(|metadata| metadata.allows(record.body.as_ref())), "where")
             })
     }
 

@@ -4,7 +4,7 @@ use clap::{ArgGroup, Args};
 use memorist_engine::types::{Kind, Mode};
 
 use super::values::{id, kinds};
-use crate::wire::{Detail, Future, FutureEnd, Importance, Only, Order, Past, PastEnd, SourceName};
+use crate::wire::{Detail, Future, FutureEnd, Importance, Only, Order, Past, PastEnd, SourceName, Where};
 
 /// Fields of a memory that have a default.
 #[derive(Debug, Clone, Default, Args)]
@@ -45,6 +45,9 @@ pub struct Fields {
     /// What its kind holds beside the text, as a JSON object; `-` reads it from stdin
     #[arg(long, value_name = "JSON")]
     pub body: Option<String>,
+    /// Keys and values of your own, to filter by with --where, as a JSON object
+    #[arg(long, value_name = "JSON")]
+    pub metadata: Option<String>,
 }
 
 /// `add`.
@@ -81,6 +84,9 @@ pub struct Filters {
     /// Only with this label; repeat for any of several
     #[arg(short, long = "tag", value_name = "TAG")]
     pub tags: Vec<String>,
+    /// Only with such metadata, as '{"year": {"$gte": 2024}}'
+    #[arg(long = "where", value_name = "JSON")]
+    pub with_metadata: Option<Where>,
     /// At least this importance
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub min_importance: Option<Importance>,
@@ -245,6 +251,9 @@ pub struct Update {
     /// Remove the body
     #[arg(long, conflicts_with = "body")]
     pub no_body: bool,
+    /// Remove the metadata
+    #[arg(long, conflicts_with = "metadata")]
+    pub no_metadata: bool,
     /// Why; kept in the history
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,

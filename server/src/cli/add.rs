@@ -50,6 +50,7 @@ fn params(args: Add) -> Result<AddParams, Failure> {
         contradicts: some(args.contradicts),
         related: some(args.related),
         body,
+        metadata: fields.metadata.map(app::metadata).transpose()?,
         session: args.session,
         turn: args.turn.map(Int),
         ..AddParams::default()

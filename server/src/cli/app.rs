@@ -143,9 +143,16 @@ pub fn text_or_stdin(argument: String) -> Result<String, Failure> {
 
 /// The body of a memory: the JSON of an argument, or of stdin when it is `-`.
 pub fn body(argument: String) -> Result<Value, Failure> {
+    object("body", argument, r#"{"name": "Ana Torres", "role": "designer"}"#)
+}
+
+/// Its metadata, likewise.
+pub fn metadata(argument: String) -> Result<Value, Failure> {
+    object("metadata", argument, r#"{"year": 2024, "lang": "de"}"#)
+}
+
+fn object(what: &str, argument: String, example: &str) -> Result<Value, Failure> {
     let text = text_or_stdin(argument)?;
-    serde_json::from_str(&text).map_err(|error| {
-        let example = r#"{"name": "Ana Torres", "role": "designer"}"#;
-        Failure::input(format!("body: {error}; give a JSON object, like '{example}'"))
-    })
+    serde_json::from_str(&text)
+        .map_err(|error| Failure::input(format!("{what}: {error}; give a JSON object, like '{example}'")))
 }

@@ -8,7 +8,7 @@ use super::{App, format, hidden, table};
 use crate::args::{Filters, List};
 use crate::exit::{Failure, Outcome};
 use crate::ops;
-use crate::wire::{self, Defaults, Detail, Future, Importance, ListParams, ListResult, Past};
+use crate::wire::{self, Defaults, Detail, Future, Importance, ListParams, ListResult, Past, Where};
 
 /// Runs the command.
 pub fn run(app: &App, args: &List) -> Outcome {
@@ -98,6 +98,7 @@ pub fn filter(filters: &Filters, defaults: &Defaults) -> Filter {
         updated_before: filters.updated_before.map(|end| end.after(filters.updated_after)),
         happens_after: filters.happens_after.map(Future::at),
         happens_before: filters.happens_before.map(|end| end.after(filters.happens_after)),
+        metadata: filters.with_metadata.clone().map(|Where(metadata)| metadata),
     }
 }
 

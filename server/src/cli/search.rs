@@ -51,6 +51,7 @@ fn params(args: Search, json: bool) -> SearchParams {
         min_importance: args.filters.min_importance,
         min_confidence: args.filters.min_confidence,
         tags: some(args.filters.tags),
+        with_metadata: args.filters.with_metadata,
         created_after: args.filters.created_after,
         created_before: args.filters.created_before,
         updated_after: args.filters.updated_after,

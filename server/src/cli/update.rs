@@ -44,6 +44,7 @@ fn params(args: Update) -> Result<UpdateParams, Failure> {
         expect: args.expect.map(Into::into),
         expires_at: patch(fields.expires_at, args.no_expiry),
         body: patch(fields.body.map(app::body).transpose()?, args.no_body),
+        metadata: patch(fields.metadata.map(app::metadata).transpose()?, args.no_metadata),
         reason: args.reason,
         ..UpdateParams::default()
     })

@@ -264,6 +264,10 @@ impl World {
             "content" | "context" | "source" | "fact" | "reason" | "session_id" | "user_message" | "agent_response"
             | "title" | "description" => self.word().into(),
             "body" => json!({ "title": self.word(), "description": self.word() }),
+            "metadata" => json!({ "word": self.word(), "number": self.dice.below(5) }),
+            "where" => {
+                json!({ "$or": [{ "word": { "$exists": false } }, { "number": { "$lt": self.dice.below(6) } }] })
+            }
             "tags" | "addTags" | "removeTags" if self.dice.often() => json!([tag]),
             "tags" | "addTags" | "removeTags" => json!([self.word()]),
             "entryType" => json!(any.kind),

@@ -97,7 +97,11 @@ fn calls(world: &mut World, tool: &ToolDef, text: &str) -> Vec<(String, Map<Stri
             if name == "body" {
                 // The one whose fields are its writer's.
                 arguments.insert("entryType".into(), "profile".into());
+                arguments.remove("metadata");
                 arguments.insert(name.clone(), json!({ "likes": text, text: [text, { text: text }] }));
+            }
+            if matches!(&*name, "metadata" | "where") {
+                arguments.insert(name.clone(), json!({ "likes": text }));
             }
             calls.push((name.clone(), arguments));
         }

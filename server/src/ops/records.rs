@@ -134,6 +134,7 @@ pub fn list_filter(context: &Context, params: &ListParams) -> Result<Filter> {
         updated_before: params.updated_before.map(|end| end.after(params.updated_after)),
         happens_after: params.happens_after.map(wire::Future::at),
         happens_before: params.happens_before.map(|end| end.after(params.happens_after)),
+        metadata: params.with_metadata.clone().map(|wire::Where(metadata)| metadata),
         ..Filter::of(context.defaults.viewer(&params.project, &params.agent)?)
     })
 }

@@ -3,7 +3,7 @@
 use std::mem;
 
 use jiff::Zoned;
-use memorist_engine::body::Body;
+use memorist_engine::body::{Body, METADATA, NO_METADATA};
 use memorist_engine::snippet;
 use memorist_engine::types::{
     Expect, Explain, Filter, Hit, Kind, LinkKind, MAX_LIMIT, MAX_POOL, NewRecord, Query, Record, RecordId,
@@ -19,7 +19,7 @@ use super::place::PlaceInfo;
 use super::results::{Best, Brief, Entry, Neighbour, SearchHit, SearchResult, Suggestion};
 use super::source_names::kinds_of;
 use super::times::{Future, Past};
-use super::values::{Importance, Int};
+use super::values::{Importance, Int, Where};
 use super::{Defaults, periods};
 use crate::wording;
 
@@ -53,6 +53,12 @@ pub fn new_record(params: AddParams, defaults: &Defaults) -> Result<NewRecord> {
     {
         fields.insert("description".to_owned(), record.content.clone().into());
     }
+    if let Some(metadata) = params.metadata {
+        if record.kind == Kind::Profile {
+            return Err(Error::invalid("metadata", NO_METADATA));
+        }
+        add_fields(&mut record.body, [(METADATA.to_owned(), metadata)]);
+    }
     record.session = params.session;
     record.turn = params.turn.map(|Int(turn)| turn);
     let task = task_fields(params.status, params.due.map(Some));
@@ -65,13 +71,16 @@ pub fn new_record(params: AddParams, defaults: &Defaults) -> Result<NewRecord> {
                 return Err(Error::invalid(field, format!("is for a task, not for a {kind}")));
             }
         }
-        let mut body = record.body.take().unwrap_or_else(|| Value::Object(Map::new()));
-        if let Value::Object(fields) = &mut body {
-            fields.extend(task);
-        }
-        record.body = Some(body);
+        add_fields(&mut record.body, task);
     }
     Ok(record)
+}
+
+/// Adds fields to a body, which may be none yet.
+fn add_fields(body: &mut Option<Value>, fields: impl IntoIterator<Item = (String, Value)>) {
+    if let Value::Object(members) = body.get_or_insert_with(|| Value::Object(Map::new())) {
+        members.extend(fields);
+    }
 }
 
 /// The fields of the body of a task; null removes one.
@@ -101,6 +110,7 @@ pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Re
         updated_before: params.updated_before.map(|end| end.after(params.updated_after)),
         happens_after: params.happens_after.map(Future::at),
         happens_before: params.happens_before.map(|end| end.after(params.happens_after)),
+        metadata: params.with_metadata.clone().map(|Where(metadata)| metadata),
     };
     if params.vector_weight.is_some() || params.keyword_weight.is_some() {
         query.weights = Some(Weights {
@@ -398,6 +408,10 @@ pub fn entry(record: Record) -> Entry {
 /// # Errors
 /// If `expect` is neither words nor a version.
 pub fn record_update(params: UpdateParams) -> Result<RecordUpdate> {
+    let mut body_fields = task_fields(params.status, params.due.into_option());
+    if let Some(metadata) = params.metadata.into_option() {
+        body_fields.insert(METADATA.to_owned(), metadata.unwrap_or_default());
+    }
     Ok(RecordUpdate {
         content: params.content,
         kind: params.entry_type,
@@ -412,7 +426,7 @@ pub fn record_update(params: UpdateParams) -> Result<RecordUpdate> {
         valid_from: params.valid_from.into_option().map(|at| at.map(Past::at)),
         valid_to: params.valid_to.into_option().map(|at| at.map(Past::at)),
         body: params.body.into_option(),
-        body_fields: task_fields(params.status, params.due.into_option()),
+        body_fields,
         reason: params.reason,
         expect: params.expect.map(expect).transpose()?,
     })

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use memorist_engine::body::Body;
 use memorist_engine::types::{
     Filter, Hit, Kind, MAX_LIMIT, Millis, NewRecord, Query, Reach, Record, RecordId, RecordUpdate, Scale, Scope, Viewer,
 };
@@ -81,7 +82,12 @@ pub fn kinds(category: Option<Category>) -> Vec<Kind> {
 
 /// Whether these tools show a memory as a fact.
 pub fn is_fact(record: &Record) -> bool {
-    record.kind != Kind::Conversation && (record.body.is_none() || !ROWS.contains(&record.kind))
+    record.kind != Kind::Conversation && (is_plain(record) || !ROWS.contains(&record.kind))
+}
+
+/// Whether it has no other fields than its text: metadata is none of these tools.
+fn is_plain(record: &Record) -> bool {
+    record.body.as_ref().is_none_or(Body::is_metadata_alone)
 }
 
 /// The agent of a call: the one that it names, or the server's.
@@ -621,7 +627,7 @@ fn said(record: &Record, field: &str) -> String {
     let text = record.body.as_ref().and_then(|body| body.get(field)).and_then(serde_json::Value::as_str);
     match text {
         Some(text) => text.to_owned(),
-        None if record.body.is_none() && field == "user_message" => record.content.clone(),
+        None if is_plain(record) && field == "user_message" => record.content.clone(),
         None => String::new(),
     }
 }

@@ -117,4 +117,4 @@ pub use sources::{
     SyncedSource,
 };
 pub use times::{Future, FutureEnd, Past, PastEnd, day, moment};
-pub use values::{Importance, Int, Iso, Patch, When};
+pub use values::{Importance, Int, Iso, Patch, When, Where};

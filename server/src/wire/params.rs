@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::source_names::{SourceName, sources_schema};
 use super::times::{Future, FutureEnd, Past, PastEnd};
-use super::values::{Importance, Int, Patch};
+use super::values::{Importance, Int, Patch, Where};
 
 /// `memory_add`, and a line of an import file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -72,6 +72,10 @@ pub struct AddParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "object_schema")]
     pub body: Option<Value>,
+    /// Keys of your own, each with a text, a number, true or false, or a list of them: to filter by with where.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "object_schema")]
+    pub metadata: Option<Value>,
     /// Of a turn of a conversation: which. A search judges each turn with those around it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
@@ -109,6 +113,9 @@ pub struct SearchParams {
     /// With any of these.
     #[serde(default)]
     pub tags: Option<Vec<String>>,
+    /// With such metadata: {"year": {"$gte": 2024}, "lang": "de"}. $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $exists; $and, $or, $not.
+    #[serde(default, rename = "where")]
+    pub with_metadata: Option<Where>,
     /// Only from these: files of notes, transcripts of sessions, saved memories.
     #[serde(default)]
     #[schemars(schema_with = "sources_schema")]
@@ -282,6 +289,9 @@ pub struct ListParams {
     /// With any of these.
     #[serde(default)]
     pub tags: Option<Vec<String>>,
+    /// With such metadata, as in memory_search.
+    #[serde(default, rename = "where")]
+    pub with_metadata: Option<Where>,
     /// Least importance.
     #[serde(default)]
     pub min_importance: Option<Importance>,
@@ -410,6 +420,10 @@ pub struct UpdateParams {
     #[serde(default)]
     #[schemars(schema_with = "object_schema")]
     pub body: Patch<Value>,
+    /// New metadata, replacing all; null removes it. Another body leaves it.
+    #[serde(default)]
+    #[schemars(schema_with = "object_schema")]
+    pub metadata: Patch<Value>,
     /// Why; kept in the history.
     #[serde(default)]
     pub reason: Option<String>,

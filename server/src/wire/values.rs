@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use memorist_engine::types::{MIN_PLAUSIBLE_MILLIS, Millis};
+use memorist_engine::types::{MIN_PLAUSIBLE_MILLIS, MetadataFilter, Millis};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
@@ -28,6 +28,10 @@ pub struct Iso(pub Millis);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Importance(pub i64);
+
+/// A condition on the metadata of memories: `{"year": {"$gte": 2024}}`, also as JSON within a text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Where(pub MetadataFilter);
 
 /// An optional and nullable field, for which null and omission differ.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -100,6 +104,49 @@ impl<T: JsonSchema> JsonSchema for Patch<T> {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let inner = generator.subschema_for::<T>();
         json_schema!({ "anyOf": [inner, { "type": "null" }], "x-empty": "null" })
+    }
+}
+
+impl FromStr for Where {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let given: serde_json::Value = serde_json::from_str(text)
+            .map_err(|error| format!("{error}; give a JSON object, like '{{\"year\": {{\"$gte\": 2024}}}}'"))?;
+        Where::of(&given)
+    }
+}
+
+impl Where {
+    fn of(given: &serde_json::Value) -> Result<Self, String> {
+        MetadataFilter::parse(given).map(Where).map_err(|error| match error {
+            memorist_engine::Error::Invalid { why, .. } => why,
+            other => other.to_string(),
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Where {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match serde_json::Value::deserialize(deserializer)? {
+            serde_json::Value::String(text) => text.parse(),
+            given => Where::of(&given),
+        }
+        .map_err(de::Error::custom)
+    }
+}
+
+impl JsonSchema for Where {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Where".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object" })
     }
 }
 
@@ -290,6 +337,15 @@ mod tests {
         assert_eq!(from_str::<Int>("-1").unwrap(), Int(-1));
         for refused in ["3.5", "\"3\"", "1e300", "18446744073709551615", "null", "[3]"] {
             assert!(from_str::<Int>(refused).is_err(), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_condition_may_come_as_json_in_a_text() {
+        let object = from_str::<Where>(r#"{"year": {"$gte": 2024}}"#).unwrap();
+        assert_eq!(from_str::<Where>(r#""{\"year\": {\"$gte\": 2024}}""#).unwrap(), object);
+        for refused in ["7", "[]", "null", "\"\"", "\"year\"", r#"{"year": {"gte": 2024}}"#] {
+            assert!(from_str::<Where>(refused).is_err(), "{refused}");
         }
     }
 

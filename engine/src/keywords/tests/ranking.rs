@@ -340,6 +340,7 @@ pub(super) fn some_filter() -> impl Strategy<Value = Filter> {
                 updated_before,
                 happens_after,
                 happens_before,
+                metadata: None,
             },
         )
 }

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::body::Body;
 use crate::records::rules::access::{Access, record_access};
 use crate::records::rules::save;
 use crate::records::rules::undo::{self, Undoing};
@@ -374,6 +375,30 @@ fn tags_and_fields_are_changed_one_by_one(store: &impl Subject) {
     assert!(matches!(store.update(id, &wrong, NOW), Err(Error::Invalid { field: "valid_to", .. })));
 }
 
+/// 47.3: metadata is changed by itself, and stays when the rest of a body is replaced or removed.
+fn metadata_stays_beside_the_body(store: &impl Subject) {
+    let metadata = |year: i64| json!({ "year": year });
+    let body = json!({ "feature": "sails", "metadata": metadata(1) });
+    let id = store.add(&NewRecord { body: Some(body), ..new("We mend the mainsail") }, NOW).id;
+    let update = |update: RecordUpdate| {
+        let body = store.update(id, &update, NOW).unwrap().body.map(Body::into_value);
+        body.unwrap_or_default()
+    };
+    let fields = |value: serde_json::Value| RecordUpdate {
+        body_fields: [("metadata".to_owned(), value)].into_iter().collect(),
+        ..RecordUpdate::default()
+    };
+    let body = |body: Option<serde_json::Value>| RecordUpdate { body: Some(body), ..RecordUpdate::default() };
+    let feature = json!({ "feature": "rigging" });
+    assert_eq!(update(fields(metadata(2))), json!({ "feature": "sails", "metadata": metadata(2) }));
+    assert_eq!(update(body(Some(feature.clone()))), json!({ "feature": "rigging", "metadata": metadata(2) }));
+    assert_eq!(update(body(None)), json!({ "metadata": metadata(2) }));
+    let decision = RecordUpdate { kind: Some(Kind::Decision), ..RecordUpdate::default() };
+    assert_eq!(update(decision), json!({ "metadata": metadata(2) }), "it needs no title");
+    assert_eq!(update(fields(serde_json::Value::Null)), serde_json::Value::Null);
+    assert!(store.update(id, &fields(json!([1])), NOW).is_err());
+}
+
 fn a_name_is_one_however_it_is_typed(store: &impl Subject) {
     let of = |project: &str, agent: &str, tags: &[&str]| NewRecord {
         scope: Scope { project: Some(project.into()), agent: Some(agent.into()) },
@@ -427,6 +452,7 @@ on_every_database![
     a_superseded_text_that_is_saved_again_is_current_again,
     a_change_happens_only_to_what_is_expected,
     tags_and_fields_are_changed_one_by_one,
+    metadata_stays_beside_the_body,
     a_name_is_one_however_it_is_typed,
     an_expired_record_is_revived_by_another_expiry,
     a_record_comes_back_as_it_was_given,

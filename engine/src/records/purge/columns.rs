@@ -66,6 +66,8 @@ pub(in crate::records) const COLUMNS: &[(&str, &[(&str, Care)])] = &[
     ("models", &[("name", Named("the name of a model")), ("weights_sha256", Ours), ("pooling", Ours)]),
     ("passages", &[("hash", Ours)]),
     ("recalled", &[("session", Ours)]),
+    // Made of `records.body` by triggers.
+    ("record_metadata", &[("key", Removed), ("value", Removed)]),
     // Made of `records.tags` by triggers.
     ("record_tags", &[("tag", Removed)]),
     ("records", RECORD),

@@ -73,7 +73,13 @@ impl PurgeText {
 fn is_ours(shape: Shape) -> bool {
     match shape {
         Shape::Choice { .. } | Shape::Flag { .. } | Shape::Count { .. } | Shape::Record | Shape::Time => true,
-        Shape::Label | Shape::Text | Shape::Labels | Shape::People | Shape::Object | Shape::Structure => false,
+        Shape::Label
+        | Shape::Text
+        | Shape::Labels
+        | Shape::People
+        | Shape::Object
+        | Shape::Structure
+        | Shape::Metadata => false,
     }
 }
 

@@ -6,7 +6,7 @@ use super::add::claim_text;
 use super::log::append;
 use super::references::{check_body, references};
 use super::{embeddings, passages, threads, tombstones, versions};
-use crate::body::Body;
+use crate::body::{Body, METADATA, NO_METADATA};
 use crate::error::{Error, Result};
 use crate::records::log::Change;
 use crate::records::transaction::{Authority, Tx};
@@ -209,8 +209,11 @@ fn changed(update: &RecordUpdate, before: &Record) -> Result<Record> {
             format!("{name}: only a task has one, and memory {} is a {}; make it a task too", before.id, record.kind);
         return Err(Error::invalid("body", why));
     }
+    if record.kind == Kind::Profile && update.body_fields.contains_key(METADATA) {
+        return Err(Error::invalid("metadata", NO_METADATA));
+    }
     let body = match &update.body {
-        Some(body) => body.clone(),
+        Some(body) => with_metadata_of(record.body.take(), body.clone()),
         None if before.kind == Kind::Task && record.kind != Kind::Task => {
             record.body.take().and_then(Body::without_task)
         }
@@ -237,6 +240,24 @@ fn with_fields(body: Option<Value>, fields: &Map<String, Value>) -> Option<Value
     let mut body = body.unwrap_or_else(|| Value::Object(Map::new()));
     if let Value::Object(members) = &mut body {
         members.extend(fields.iter().map(|(name, value)| (name.clone(), value.clone())));
+        if fields.get(METADATA).is_some_and(Value::is_null) {
+            members.remove(METADATA);
+            if members.is_empty() {
+                return None;
+            }
+        }
+    }
+    Some(body)
+}
+
+/// A body that replaces another one, of which it keeps the metadata unless it has its own.
+fn with_metadata_of(before: Option<Body>, body: Option<Value>) -> Option<Value> {
+    // All keys of a profile are its own.
+    let before = before.filter(|before| before.kind() != Kind::Profile);
+    let Some(metadata) = before.as_ref().and_then(|before| before.get(METADATA)) else { return body };
+    let mut body = body.unwrap_or_else(|| Value::Object(Map::new()));
+    if let Value::Object(members) = &mut body {
+        members.entry(METADATA).or_insert_with(|| metadata.clone());
     }
     Some(body)
 }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use rusqlite::types::Value;
 
+use super::metadata::{self, MetadataOf};
 use super::schema::happens;
 use crate::records::rows;
 use crate::types::{Filter, Kind, LinkKind, Millis, Reach, Viewer, spellings};
@@ -24,6 +25,7 @@ impl Condition {
     pub(super) fn without_tags(filter: &Filter, project: Option<&str>, now: Millis) -> Self {
         let mut condition = Self::live("r", now);
         condition.and_filter(filter, project);
+        condition.and_metadata(filter, MetadataOf::Records);
         condition
     }
 
@@ -45,10 +47,11 @@ impl Condition {
             let _ = write!(condition.sql, " AND EXISTS (SELECT 1 FROM json_each(r.tags) WHERE {any})");
             condition.values.extend(tag_values(filter));
         }
+        condition.and_metadata(filter, MetadataOf::Bodies);
         condition
     }
 
-    /// And everything that the filter has but the tags.
+    /// And everything that the filter has but the tags and the metadata.
     fn and_filter(&mut self, filter: &Filter, project: Option<&str>) {
         self.and_tallied(filter, project);
         self.and(" AND r.confidence >= ?", filter.min_confidence);
@@ -63,6 +66,15 @@ impl Condition {
         }
         self.and(&format!(" AND {to} >= ?"), filter.happens_after);
         self.and(&format!(" AND {from} < ?"), filter.happens_before);
+    }
+
+    /// And the metadata of the filter.
+    fn and_metadata(&mut self, filter: &Filter, of: MetadataOf) {
+        if let Some(filter) = &filter.metadata {
+            let (sql, values) = metadata::passes(filter, of);
+            let _ = write!(self.sql, " AND {sql}");
+            self.values.extend(values);
+        }
     }
 
     /// And the kinds, the importance and the viewer of the filter, and the project: what a row of `tallies` has too.
@@ -176,7 +188,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    use crate::types::{ListOrder, ListQuery, NewRecord, Record, Scope, Span};
+    use crate::types::{ListOrder, ListQuery, MetadataFilter, NewRecord, Record, Scope, Span};
 
     const NAMES: [&str; 3] = ["one", "two", "One"];
 
@@ -190,12 +202,25 @@ mod tests {
         let confidence = select(vec![0.0, 0.5, 0.7, 1.0]);
         let dates = (of(-2..2_i64), of(0..3_i64), of(-2..2_i64));
         let times = (of(-1..3_i64), 0..4_i64, dates);
-        (select(&Kind::ALL[2..5]), vec(name(), 0..3), 1..=10_i64, confidence, scope, times).prop_map(
-            |(kind, tags, importance, confidence, scope, (expires_in, age, (from, lasts, due)))| {
+        let metadata = select(vec![
+            None,
+            Some(json!({ "n": 1, "of": ["one", 2, true] })),
+            Some(json!({ "n": 1.0, "of": "One", "no": null })),
+            Some(json!({ "n": 2.5, "of": [], "deep": { "n": 1 } })),
+            Some(json!({ "n": 9_007_199_254_740_993_i64, "of": false })),
+            Some(json!({ "n": "1", "of": ["é".repeat(513), "é".repeat(512)] })),
+        ]);
+        (select(&Kind::ALL[2..5]), vec(name(), 0..3), 1..=10_i64, confidence, scope, times, metadata).prop_map(
+            |(kind, tags, importance, confidence, scope, (expires_in, age, (from, lasts, due)), metadata)| {
                 let expires_at = expires_in.map(|later| NOW + later);
                 let to = lasts.map(|lasts| NOW + from.unwrap_or_default() + lasts);
                 let valid = Span { from: from.map(|from| NOW + from), to };
-                let body = due.filter(|_| kind == Kind::Task).map(|due| json!({ "due": NOW + due }));
+                let due = due.filter(|_| kind == Kind::Task).map(|due| NOW + due);
+                let body = (due.is_some() || metadata.is_some()).then(|| json!({ "due": due, "metadata": metadata }));
+                let body = body.map(|mut body| {
+                    body.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+                    body
+                });
                 (NewRecord { kind, tags, importance, confidence, scope, expires_at, valid, body, ..new("") }, NOW - age)
             },
         )
@@ -209,9 +234,25 @@ mod tests {
     fn filter() -> impl Strategy<Value = Filter> {
         let bounds = (of(1..=10_i64), of(select(vec![0.0, 0.5, 0.6, 1.0])));
         let times = ((of(-4..1_i64), of(-4..2_i64)), (of(-4..1_i64), of(-4..2_i64)), (of(-3..4_i64), of(-3..4_i64)));
-        (vec(select(&Kind::ALL[1..5]), 0..3), vec(name(), 0..3), bounds, reach(), reach(), times).prop_map(
-            |(kinds, tags, (min_importance, min_confidence), project, agent, ((after, before), updated, happens))| {
+        let metadata = select(vec![
+            json!({ "n": 1 }),
+            json!({ "n": { "$gt": 1 } }),
+            json!({ "n": { "$gte": 1, "$lt": 9_007_199_254_740_993_i64 } }),
+            json!({ "n": { "$lte": 9_007_199_254_740_992.0 } }),
+            json!({ "n": { "$gte": "0" } }),
+            json!({ "of": { "$in": ["one", true] } }),
+            json!({ "of": { "$nin": ["one", false] } }),
+            json!({ "$or": [{ "of": { "$exists": true } }, { "n": "1" }], "no": null }),
+            json!({ "$not": { "n": 1, "of": "One" } }),
+            json!({ "of": { "$in": [] } }),
+            json!({ "of": { "$gt": "a" } }),
+        ]);
+        let metadata = of(metadata.prop_map(|given| MetadataFilter::parse(&given).unwrap()));
+        (vec(select(&Kind::ALL[1..5]), 0..3), vec(name(), 0..3), bounds, reach(), reach(), times, metadata).prop_map(
+            |(kinds, tags, (min_importance, min_confidence), project, agent, times, metadata)| {
+                let ((after, before), updated, happens) = times;
                 Filter {
+                    metadata,
                     kinds,
                     tags,
                     min_importance,
@@ -253,6 +294,15 @@ mod tests {
                 let mut updated = snapshot.list(&ListQuery { order: ListOrder::Updated, ..whole }, NOW).unwrap();
                 updated.sort_by_key(|record| record.id);
                 prop_assert_eq!(&updated, &allowed, "{:?}", filter);
+                if let Some(metadata) = &filter.metadata {
+                    let without = snapshot.without_metadata(metadata).unwrap();
+                    let passes = |record: &Record| metadata.allows(record.body.as_ref());
+                    prop_assert!(all.iter().all(|record| without.contains(record.id.key()) != passes(record)));
+                }
+                // The trash has no index of metadata, and is asked in another way.
+                let gone = snapshot.all_gone(filter, false, 0, usize::MAX, NOW).unwrap();
+                let every = snapshot.all_gone(&Filter::default(), false, 0, usize::MAX, NOW).unwrap();
+                prop_assert_eq!(gone.len(), every.iter().filter(|gone| filter.allows(&gone.record)).count());
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row};
 
-use super::schema::{MIGRATIONS, counted, misplaced};
+use super::schema::{MIGRATIONS, counted, metadata_rows, misplaced};
 use super::shape;
 use super::store::Database;
 use crate::body::Body;
@@ -24,7 +24,7 @@ pub(super) const WRONG_TALLY: &str = "the totals of scope {} are not those of it
 pub(super) const WRONG_ACCESSES: &str = "the access count of record {} is out of range";
 
 /// A finding, and the query that looks for it: each row it gives is a number that replaces `{}`.
-const RULES: [(&str, &str); 20] = [
+const RULES: [(&str, &str); 22] = [
     (
         "record {} has the text of another of its scope",
         // Kinds 14 and 15 repeat.
@@ -94,6 +94,24 @@ const RULES: [(&str, &str); 20] = [
         "record {} is indexed under a tag that it does not have",
         "SELECT DISTINCT t.record_id FROM record_tags t LEFT JOIN records r ON r.id = t.record_id
          WHERE t.tag NOT IN (SELECT lower(value) FROM json_each(coalesce(r.tags, '[]')))",
+    ),
+    (
+        "record {} has metadata that is not indexed",
+        concat!(
+            "SELECT DISTINCT record_id FROM (",
+            metadata_rows!("records r, ", "r.body", "r.id"),
+            ") m
+             WHERE (key, kind, value, record_id) NOT IN (SELECT key, kind, value, record_id FROM record_metadata)"
+        ),
+    ),
+    (
+        "record {} is indexed under metadata that it does not have",
+        concat!(
+            "SELECT DISTINCT record_id FROM record_metadata
+             WHERE (key, kind, value, record_id) NOT IN (",
+            metadata_rows!("records r, ", "r.body", "r.id"),
+            ")"
+        ),
     ),
     ("record {} is deleted and there", "SELECT id FROM records WHERE id IN (SELECT id FROM trash)"),
     (
@@ -305,6 +323,7 @@ mod tests {
         store.add(&new("first"), NOW).unwrap();
         let mut second = new("second");
         second.tags = vec!["a tag".into()];
+        second.body = Some(serde_json::json!({ "metadata": { "year": 2024, "of": [true, "b"] } }));
         second.expires_at = Some(NOW + 1);
         let id = store.add(&second, NOW).unwrap().id;
         let hash = store.pending(model, 1, NOW).unwrap()[0].hash;
@@ -343,6 +362,11 @@ mod tests {
             ("DELETE FROM records WHERE id = 1", "embedding 1 belongs to no record"),
             ("DELETE FROM record_tags", "record 2 has a tag that is not indexed"),
             ("INSERT INTO record_tags VALUES ('x', 1)", "record 1 is indexed under a tag that it does not have"),
+            ("DELETE FROM record_metadata", "record 2 has metadata that is not indexed"),
+            (
+                "INSERT INTO record_metadata VALUES ('x', 3, 'y', 1)",
+                "record 1 is indexed under metadata that it does not have",
+            ),
             ("UPDATE versions SET version = 5", "record 2 has a version that is not older than it"),
             (
                 "INSERT INTO records SELECT 3, zeroblob(16), 1, kind, scope_id, 5, 1.0, 1, 1, NULL, NULL, NULL, 0, NULL,

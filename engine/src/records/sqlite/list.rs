@@ -228,7 +228,8 @@ fn listed(query: &ListQuery, now: Millis) -> Condition {
     if !query.plain.is_empty() {
         let kinds = rows::kind_codes(&query.plain);
         // The body last: it is not in the index.
-        condition.sql.push_str(&format!(" AND (r.kind NOT IN ({kinds}) OR r.body IS NULL)"));
+        let fields = "SELECT 1 FROM json_each(CASE WHEN json_valid(r.body) THEN r.body END) WHERE key <> 'metadata'";
+        condition.sql.push_str(&format!(" AND (r.kind NOT IN ({kinds}) OR r.body IS NULL OR NOT EXISTS ({fields}))"));
     }
     condition
 }

@@ -160,8 +160,8 @@ mod tests {
 
     #[test]
     fn a_newer_store_is_refused() {
-        let message = refusal(&store_after("PRAGMA user_version = 13"));
-        assert!(message.contains("newer memorist (format 13, this one reads up to 12); update memorist"), "{message}");
+        let message = refusal(&store_after("PRAGMA user_version = 14"));
+        assert!(message.contains("newer memorist (format 14, this one reads up to 13); update memorist"), "{message}");
     }
 
     /// Stores are as old as their first version: what that wrote is there after every step.

@@ -24,6 +24,7 @@
 //! | `snapshot.rs` | [`Snapshot`](snapshot::Snapshot): one state of everything |
 //! | `commits.rs` | whether something was written since the last look |
 //! | `filter.rs` | [`Filter`](crate::types::Filter)s as SQL |
+//! | `metadata.rs` | [`MetadataFilter`](crate::types::MetadataFilter)s as SQL |
 //! | `list.rs` | records by id, pages of a list, ids that pass a filter |
 //! | `history.rs` | versions |
 //! | `links.rs`, `chain.rs` | links, and the graph around a record |
@@ -70,6 +71,7 @@ mod jobs;
 mod links;
 mod list;
 mod log;
+mod metadata;
 mod migrate;
 mod names;
 mod narrow;

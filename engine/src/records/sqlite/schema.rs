@@ -14,6 +14,7 @@
 //! | `links` | one link from a memory to another; goes when either goes |
 //! | `tallies` | totals of the records of one scope, kind and importance; kept by triggers (`tally.rs`) |
 //! | `record_tags` | one tag of one record, in lower case (ASCII); derived from `records.tags` by triggers |
+//! | `record_metadata` | one value of the metadata of one record; derived from `records.body` by triggers |
 //! | `version_causes` | what ended an earlier version, where it was no change; goes when the record goes |
 //! | `trash` | a record that was deleted; goes after 30 days, or when it is restored or purged |
 //! | `trash_versions` | an earlier version of one; goes when that row of `trash` goes |
@@ -64,7 +65,10 @@
 //!   none: a change leaves them.
 //! - `origin` is what a record is in the file that it was read from, unique; `provenance` is its
 //!   [`Place`](crate::types::Place) as JSON. Both are null for what was not read from a file.
-//! - `body` is JSON, its shape is the kind's.
+//! - `body` is JSON, its shape is the kind's. Its `metadata` is an object whose keys are free.
+//!
+//! `record_metadata.kind` is 1 for a truth value (0 or 1), 2 for a number, 3 for a text of up to 1,024 bytes. Each item
+//! of a list is a row; null, longer texts and what is nested deeper are none.
 //!
 //! `sources.kind` is 0 for notes and 1 for sessions, whose `format` is the agent's. `agent` and `project` are those that its
 //! records get; null where each file decides. `files.thread` is the session of the chunks of a note: the path that it had at first, so that they stay when it is
@@ -118,6 +122,7 @@
 //! | 10 | what a node of a team store knows of its server |
 //! | 11 | records in the order of when they happen |
 //! | 12 | tombstones |
+//! | 13 | metadata by its values |
 //!
 //! A store of an older version is brought up to date when it is opened. One with other tables than exactly those of its
 //! version is refused (`shape.rs`).
@@ -180,12 +185,54 @@ macro_rules! happens {
 }
 pub(super) use happens;
 
+/// `SELECT` of the rows that `record_metadata` must have for the metadata in `$body`: of a record `$id`, which is one of `$from`. It is
+/// `SELECT m.key, kind of m, m.atom, id FROM json_each(body, '$.metadata') m UNION` the items `i` of each list `m`.
+macro_rules! metadata_rows {
+    ($from:literal, $body:literal, $id:literal) => {
+        concat!(
+            metadata_rows!("m", $from, $body, $id, "", "1"),
+            " UNION ",
+            metadata_rows!("i", $from, $body, $id, ", json_each(m.value) i", "m.type = 'array'")
+        )
+    };
+    ($value:literal, $from:literal, $body:literal, $id:literal, $items:literal, $has:literal) => {
+        concat!(
+            "SELECT m.key AS key, CASE WHEN ",
+            $value,
+            ".type IN ('true', 'false') THEN 1 WHEN ",
+            $value,
+            ".type = 'text' THEN 3 ELSE 2 END AS kind, ",
+            $value,
+            ".atom AS value, ",
+            $id,
+            " AS record_id FROM ",
+            $from,
+            "json_each(CASE WHEN json_valid(",
+            $body,
+            ") AND json_type(",
+            $body,
+            ", '$.metadata') = 'object' THEN ",
+            $body,
+            " ELSE '{}' END, '$.metadata') m",
+            $items,
+            " WHERE ",
+            $has,
+            " AND ",
+            $value,
+            ".type IN ('true', 'false', 'integer', 'real', 'text') AND octet_length(",
+            $value,
+            ".atom) <= 1024"
+        )
+    };
+}
+pub(super) use metadata_rows;
+
 /// `MMRS`, in the database's header.
 pub(super) const APPLICATION_ID: i32 = 0x4D4D_5253;
 
 /// Each brings a database one version further; the position is the version it starts from. Append only.
-pub(super) const MIGRATIONS: [&str; 12] =
-    [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH, TWELFTH];
+pub(super) const MIGRATIONS: [&str; 13] =
+    [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH, TWELFTH, THIRTEENTH];
 
 pub(super) const FIRST: &str = r"
 CREATE TABLE meta (
@@ -675,6 +722,40 @@ CREATE TABLE link_tombstones (
     PRIMARY KEY (from_ulid, kind, to_ulid)
 ) STRICT, WITHOUT ROWID;
 ";
+
+/// Metadata by its values.
+const THIRTEENTH: &str = concat!(
+    "
+CREATE TABLE record_metadata (
+    key TEXT NOT NULL,
+    kind INTEGER NOT NULL CHECK (kind IN (1, 2, 3)),
+    value ANY NOT NULL,
+    record_id INTEGER NOT NULL,
+    PRIMARY KEY (key, kind, value, record_id)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER metadata_of_new_record AFTER INSERT ON records WHEN new.body IS NOT NULL BEGIN
+    INSERT INTO record_metadata ",
+    metadata_rows!("", "new.body", "new.id"),
+    ";
+END;
+CREATE TRIGGER metadata_of_deleted_record AFTER DELETE ON records WHEN old.body IS NOT NULL BEGIN
+    DELETE FROM record_metadata WHERE record_id = old.id AND (key, kind, value) IN (SELECT key, kind, value FROM (",
+    metadata_rows!("", "old.body", "old.id"),
+    "));
+END;
+CREATE TRIGGER metadata_of_changed_record AFTER UPDATE OF body ON records WHEN new.body IS NOT old.body BEGIN
+    DELETE FROM record_metadata WHERE record_id = old.id AND (key, kind, value) IN (SELECT key, kind, value FROM (",
+    metadata_rows!("", "old.body", "old.id"),
+    "));
+    INSERT INTO record_metadata ",
+    metadata_rows!("", "new.body", "new.id"),
+    ";
+END;
+INSERT INTO record_metadata ",
+    metadata_rows!("records r, ", "r.body", "r.id"),
+    ";
+"
+);
 
 #[cfg(test)]
 mod tests {

@@ -38,6 +38,7 @@ pub(super) fn answers(filter: &Filter) -> bool {
         && filter.updated_after.is_none()
         && filter.updated_before.is_none()
         && !filter.is_dated()
+        && filter.metadata.is_none()
 }
 
 /// On the row `r` of `tallies`: it has records that pass the filter, of this project alone where one is given.

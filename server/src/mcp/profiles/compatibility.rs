@@ -83,6 +83,20 @@ fn facts_are_found_behind_contacts() {
     assert_eq!((ids(&listed["facts"]), &listed["total_count"]), (vec![fact], &json!(1)));
 }
 
+/// 47.3: metadata makes no row of a plain text.
+#[test]
+fn a_text_with_metadata_is_a_fact() {
+    let server = Server::memorizer();
+    let body = Some(json!({ "metadata": { "year": 2024 } }));
+    let text = |kind, text: &str| NewRecord { kind, body: body.clone(), ..NewRecord::new(text) };
+    let contact = server.engine.add(&text(Kind::Contact, "Ben Baker cooks in Gdynia")).unwrap().id.get();
+    let listed = server.call("list_facts", json!({}));
+    assert_eq!((ids(&listed["facts"]), &listed["total_count"]), (vec![contact], &json!(1)));
+    server.engine.add(&text(Kind::Conversation, "Where does Ben cook?")).unwrap();
+    let said = server.call("search_conversations", json!({ "query": "cook" }));
+    assert_eq!(said["conversations"][0]["user_message"], "Where does Ben cook?", "{said}");
+}
+
 /// D3: other memories do not displace a fact that is nearly the same.
 #[test]
 fn a_similar_fact_is_named_behind_contacts() {

@@ -35,7 +35,8 @@ fn tools() -> Vec<ToolDef> {
              text is saved once, with the fields of both; a superseded one becomes current again. Passwords, keys and PINs \
              are refused.",
             core::add,
-        ),
+        )
+        .without(&["metadata"]),
         ToolDef::text(
             Read,
             "memory_search",
@@ -44,7 +45,7 @@ fn tools() -> Vec<ToolDef> {
             |engine, context, params: SearchParams| core::search(engine, context, &params),
         )
         // For tuning, not for everyday use.
-        .without(&["vectorWeight", "keywordWeight", "scale", "rerank", "explain", "minConfidence", "minSimilarity", "minScore"]),
+        .without(&["vectorWeight", "keywordWeight", "scale", "rerank", "explain", "minConfidence", "minSimilarity", "minScore", "where"]),
         ToolDef::text(
             Read,
             "memory_get",
@@ -59,7 +60,8 @@ fn tools() -> Vec<ToolDef> {
             "Correct a memory; fields left out stay, the version before is kept. If the world has changed, save a new \
              one with supersedes instead.",
             core::update,
-        ),
+        )
+        .without(&["metadata"]),
         ToolDef::text(
             Change,
             "memory_delete",
@@ -102,7 +104,7 @@ fn tools() -> Vec<ToolDef> {
             "Memories without a query, superseded ones too, by time, type, tag, project or state.",
             |engine, context, params: ListParams| core::list(engine, context, &params),
         )
-        .without(&["after", "newestFirst"]),
+        .without(&["after", "newestFirst", "where"]),
         ToolDef::text(
             Change,
             "memory_undo",

@@ -20,6 +20,8 @@ const BACK_BEFORE_THREADS: &str = "
     ALTER TABLE trash DROP COLUMN session; ALTER TABLE trash DROP COLUMN turn;
     DROP INDEX records_by_date;
     DROP TABLE tombstones; DROP TABLE version_tombstones; DROP TABLE link_tombstones;
+    DROP TRIGGER metadata_of_new_record; DROP TRIGGER metadata_of_changed_record; DROP TRIGGER metadata_of_deleted_record;
+    DROP TABLE record_metadata;
     PRAGMA user_version = 5;
 ";
 
