@@ -217,7 +217,9 @@ impl<'a> Wait<'a> {
         if self.changed.elapsed() >= TIMEOUT {
             return Err(held(self.lock.names.right, holder.as_ref()));
         }
-        if self.began.elapsed() >= UNEXPLAINED {
+        // One that lets go removes its name first.
+        let is_going = holder.is_none() && self.reported.is_some();
+        if self.began.elapsed() >= UNEXPLAINED && !is_going {
             let by = holder.map_or_else(|| "another process".to_owned(), |holder| holder.to_string());
             self.report(format!("waiting for {}, held by {by}", self.lock.names.used));
         }
