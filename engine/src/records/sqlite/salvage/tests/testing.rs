@@ -298,6 +298,11 @@ pub(super) fn differences<'a>(one: &'a BTreeMap<String, Value>, other: &BTreeMap
     names.filter(|name| !TAKEN_AS_THEY_STAND.contains(name)).collect()
 }
 
+/// How many damages are passed over for each that is tried; none for `.ci/nightly`.
+pub(super) fn step() -> usize {
+    if std::env::var_os("MEMORIST_NIGHTLY").is_some() { 1 } else { 5 }
+}
+
 /// Damage to whole pages changes no record, and loses none that is not on them.
 pub(super) fn check_pages(case: &str, damaged: &BTreeSet<usize>, bytes: &[u8]) -> Salvage {
     let store = Damaged::new(bytes);
