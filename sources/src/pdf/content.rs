@@ -177,8 +177,8 @@ impl<'a> PageDrawing<'_, 'a, '_> {
                 TypedInstruction::BeginMarkedContent(_) => self.begin_span(None),
                 TypedInstruction::BeginMarkedContentWithProperties(marked) => {
                     let span = match marked.1 {
-                        Object::Dict(inline) => span(&inline),
-                        Object::Name(name) => resources.properties.get::<Dict<'_>>(&*name).as_ref().and_then(span),
+                        Object::Dict(inline) => span(inline),
+                        Object::Name(name) => resources.properties.get::<Dict<'_>>(name).as_ref().and_then(span),
                         _ => None,
                     };
                     self.begin_span(span);
