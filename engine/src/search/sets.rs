@@ -12,10 +12,10 @@ const SETS: usize = 8;
 
 /// Caches the sets of the last few keys. They belong to one state of the store, a number that grows with each change.
 pub struct SetCache<K> {
-    kept: Mutex<Kept<K>>,
+    cached: Mutex<CachedSets<K>>,
 }
 
-struct Kept<K> {
+struct CachedSets<K> {
     state: i64,
     /// The most recently used first.
     sets: Vec<(K, Arc<RoaringTreemap>)>,
@@ -23,7 +23,7 @@ struct Kept<K> {
 
 impl<K> Default for SetCache<K> {
     fn default() -> Self {
-        SetCache { kept: Mutex::new(Kept::new(0)) }
+        SetCache { cached: Mutex::new(CachedSets::new(0)) }
     }
 }
 
@@ -35,22 +35,22 @@ impl<K: Clone + PartialEq> SetCache<K> {
         key: &K,
         find: impl FnOnce() -> Result<RoaringTreemap>,
     ) -> Result<Arc<RoaringTreemap>> {
-        if let Some(set) = self.kept.lock().find(state, key) {
+        if let Some(set) = self.cached.lock().find(state, key) {
             return Ok(set);
         }
         let set = Arc::new(find()?);
-        self.kept.lock().keep(state, key, &set);
+        self.cached.lock().keep(state, key, &set);
         Ok(set)
     }
 }
 
-impl<K> Kept<K> {
+impl<K> CachedSets<K> {
     fn new(state: i64) -> Self {
-        Kept { state, sets: Vec::new() }
+        CachedSets { state, sets: Vec::new() }
     }
 }
 
-impl<K: Clone + PartialEq> Kept<K> {
+impl<K: Clone + PartialEq> CachedSets<K> {
     fn find(&mut self, state: i64, key: &K) -> Option<Arc<RoaringTreemap>> {
         if self.state != state {
             return None;
@@ -66,7 +66,7 @@ impl<K: Clone + PartialEq> Kept<K> {
             return;
         }
         if state > self.state {
-            *self = Kept::new(state);
+            *self = CachedSets::new(state);
         }
         self.sets.retain(|(kept, _)| kept != key);
         self.sets.truncate(SETS - 1);
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_set_is_kept_for_the_last_few_keys_and_for_the_newest_state() {
-        let mut kept = Kept::new(0);
+        let mut kept = CachedSets::new(0);
         let key = |at: usize| at.to_string();
         let set = |id: u64| Arc::new(RoaringTreemap::from([id]));
         for at in 0..SETS {

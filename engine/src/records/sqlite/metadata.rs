@@ -13,9 +13,9 @@ use crate::types::{Comparison, MetadataFilter, Scalar};
 /// Where the metadata of a row `r` is looked up.
 #[derive(Clone, Copy)]
 pub(super) enum MetadataOf {
-    /// Of `records`: in the index.
+    /// Records: in the index.
     Records,
-    /// Of the trash, which has no index: in its body.
+    /// Deleted records, which have no index: in their bodies.
     Bodies,
 }
 
