@@ -156,7 +156,8 @@ impl Segment {
 
     /// The documents that pass `filter`, including deleted ones.
     pub(super) fn matching(&self, filter: &Filter) -> Result<Arc<FilteredDocs>> {
-        self.filter_cache.get(filter, || matching_docs(&self.reader, filter))
+        // Of metadata the index knows nothing: one result for all conditions.
+        self.filter_cache.get(&filter.without_metadata(), || matching_docs(&self.reader, filter))
     }
 
     /// The live records that pass `filter`.

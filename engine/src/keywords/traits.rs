@@ -35,7 +35,8 @@ pub trait KeywordSnapshot: Send + Sync {
     /// hidden, and scores are those of both together.
     fn query<'a>(&'a self, query: &KeywordQuery, tail: Option<&'a TailIndex>) -> Result<Box<dyn KeywordSearch + 'a>>;
 
-    /// Every id of the index (not of a tail) that passes `filter`. The last few results are cached, also for later
+    /// Every id of the index (not of a tail) that passes `filter`, whatever its metadata is: a search leaves those out by
+    /// `except`. The last few results are cached, also for later
     /// snapshots of the same index.
     fn matching(&self, filter: &Filter) -> Result<RoaringTreemap>;
 

@@ -53,11 +53,9 @@ pub fn collect(
     explain: &mut Explain,
 ) -> Result<Collected> {
     let keywords = view.keywords.as_deref().filter(|_| by_words);
-    // The view hides what has other metadata, of which the keyword index knows nothing.
-    let filter = Filter { metadata: None, ..query.filter.clone() };
     let keyword_side = keywords.map(|index| KeywordSide {
         index,
-        filter: &filter,
+        filter: &query.filter,
         tail: &view.tail,
         // Records of the tail are searched there; those that it deletes are excluded.
         except: (&view.tail.keyword_ids - view.tail.words.ids()) | &*view.hidden,
@@ -67,7 +65,7 @@ pub fn collect(
     let scale = vector.map(|(_, _, scale)| scale);
     let vector = vector.zip(view.vectors.clone());
     let allowed = match &vector {
-        Some(_) if !query.filter.is_empty() => Some(allowed(view, query, &filter, now)?),
+        Some(_) if !query.filter.is_empty() => Some(allowed(view, query, now)?),
         _ => None,
     };
     explain.filter_us = micros(filtering);
@@ -122,10 +120,10 @@ pub fn collect(
 
 /// The ids that pass the filter: from the fast fields of the keyword index, corrected by the tail, or from the records
 /// if that index is unusable.
-fn allowed(view: &View, query: &Query, indexed: &Filter, now: Millis) -> Result<RoaringTreemap> {
+fn allowed(view: &View, query: &Query, now: Millis) -> Result<RoaringTreemap> {
     let mut allowed = match &view.keywords {
         Some(keywords) => {
-            let mut allowed = keywords.matching(indexed)?;
+            let mut allowed = keywords.matching(&query.filter)?;
             allowed -= &view.tail.keyword_ids;
             let fresh = view.tail.records.values().filter(|record| query.filter.allows(record));
             allowed.extend(fresh.map(|record| record.id.key()));

@@ -4,7 +4,7 @@
 use super::view::View;
 use crate::error::Result;
 use crate::keywords::longest_word;
-use crate::types::{Filter, Millis, Query, Record};
+use crate::types::{Millis, Query, Record};
 
 /// Bytes of texts that are read: more would take longer than anybody waits.
 const MOST_TEXT: usize = 16 << 20;
@@ -14,7 +14,7 @@ const MOST_TEXT: usize = 16 << 20;
 /// contains only that is found where nothing else is.
 pub fn find(view: &View, query: &Query, pieces: &[String], now: Millis, most: usize) -> Result<(Vec<Record>, bool)> {
     // What has other metadata is hidden already, and looked up for each record it would take long.
-    let filter = Filter { metadata: None, ..query.filter.clone() };
+    let filter = query.filter.without_metadata();
     let (records, filter, hidden) = (&view.records, &filter, &view.hidden);
     let words: Option<Vec<String>> = pieces.iter().map(|piece| longest_word(piece)).collect();
     if let (Some(keywords), Some(words)) = (&view.keywords, words) {

@@ -60,7 +60,7 @@ pub struct View {
     /// Log entries that the indexes have not applied.
     pub tail: Arc<Tail>,
     /// Records that no search finds: expired ones, and superseded ones unless they are requested.
-    pub gone: RoaringTreemap,
+    pub gone: Arc<RoaringTreemap>,
     /// Records that are never results: these, and those without the metadata that is requested.
     pub hidden: Arc<RoaringTreemap>,
     warnings: Vec<String>,
@@ -137,13 +137,14 @@ impl SearchContext<'_> {
             if !query.include_superseded {
                 gone |= &*self.sets.superseded(&query.filter.viewer, &records)?;
             }
-            let mut hidden = gone.clone();
-            if let Some(metadata) = &query.filter.metadata {
-                hidden |= &*self.sets.without_metadata(metadata, &records)?;
-            }
+            let gone = Arc::new(gone);
+            let hidden = match &query.filter.metadata {
+                None => Arc::clone(&gone),
+                Some(metadata) => Arc::new(&*gone | &*self.sets.without_metadata(metadata, &records)?),
+            };
             warnings.extend(self.store.records.warnings());
             warnings.extend(self.store.records.unfollowed_of(&query.filter.viewer)?);
-            return Ok(View { records, vectors, keywords, tail, gone, hidden: Arc::new(hidden), warnings, remedy });
+            return Ok(View { records, vectors, keywords, tail, gone, hidden, warnings, remedy });
         }
         // It stays behind: an old copy has replaced it.
         Err(Error::behind_the_log(behind))

@@ -1,5 +1,7 @@
 //! Which records may be returned.
 
+use std::borrow::Cow;
+
 use super::bounds::{check_range, check_tags, check_unit};
 use super::kind::Kind;
 use super::label::is_same_tag;
@@ -47,6 +49,14 @@ impl Filter {
     /// Whether it passes every record.
     pub fn is_empty(&self) -> bool {
         *self == Filter::default()
+    }
+
+    /// The filter without its metadata, for an index that has none.
+    pub fn without_metadata(&self) -> Cow<'_, Filter> {
+        match self.metadata {
+            None => Cow::Borrowed(self),
+            Some(_) => Cow::Owned(Filter { metadata: None, ..self.clone() }),
+        }
     }
 
     /// Whether `record` passes. The same rule as in the indexes, for records they have not seen yet.
