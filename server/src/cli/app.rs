@@ -146,7 +146,7 @@ pub fn body(argument: String) -> Result<Value, Failure> {
     object("body", argument, r#"{"name": "Ana Torres", "role": "designer"}"#)
 }
 
-/// Its metadata, likewise.
+/// The metadata of a memory: the JSON of an argument, or of stdin when it is `-`.
 pub fn metadata(argument: String) -> Result<Value, Failure> {
     object("metadata", argument, r#"{"year": 2024, "lang": "de"}"#)
 }
