@@ -227,9 +227,12 @@ fn listed(query: &ListQuery, now: Millis) -> Condition {
     }
     if !query.plain.is_empty() {
         let kinds = rows::kind_codes(&query.plain);
-        // The body last: it is not in the index.
-        let fields = "SELECT 1 FROM json_each(CASE WHEN json_valid(r.body) THEN r.body END) WHERE key <> 'metadata'";
-        condition.sql.push_str(&format!(" AND (r.kind NOT IN ({kinds}) OR r.body IS NULL OR NOT EXISTS ({fields}))"));
+        let profile = rows::kind_code(Kind::Profile);
+        // The body last: it is not in the index. As `Body::is_metadata_alone`.
+        condition.sql.push_str(&format!(
+            " AND (r.kind NOT IN ({kinds}) OR r.body IS NULL OR CASE WHEN r.kind <> {profile} AND json_valid(r.body)
+                 THEN (SELECT min(key) = 'metadata' AND max(key) = 'metadata' FROM json_each(r.body)) END)"
+        ));
     }
     condition
 }

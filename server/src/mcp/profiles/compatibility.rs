@@ -90,6 +90,8 @@ fn a_text_with_metadata_is_a_fact() {
     let body = Some(json!({ "metadata": { "year": 2024 } }));
     let text = |kind, text: &str| NewRecord { kind, body: body.clone(), ..NewRecord::new(text) };
     let contact = server.engine.add(&text(Kind::Contact, "Ben Baker cooks in Gdynia")).unwrap().id.get();
+    // All keys of a profile are its own.
+    server.engine.add(&text(Kind::Profile, "Ben")).unwrap();
     let listed = server.call("list_facts", json!({}));
     assert_eq!((ids(&listed["facts"]), &listed["total_count"]), (vec![contact], &json!(1)));
     server.engine.add(&text(Kind::Conversation, "Where does Ben cook?")).unwrap();
