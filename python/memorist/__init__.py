@@ -25,7 +25,7 @@ from .errors import (
     StoreError,
     WrongType,
 )
-from .index import IdSet, IndexStats, Neighbours, VectorIndex
+from .index import IdSet, IndexStats, Metric, Neighbours, VectorIndex
 from .store import Importance, Store, When, Where
 from .types import (
     Added,
@@ -72,6 +72,7 @@ __all__ = [
     "Link",
     "LinkType",
     "Locked",
+    "Metric",
     "ModelError",
     "ModelMismatch",
     "Neighbours",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .errors import InvalidInput, ModelError, WrongType
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vectors: TypeAlias = NDArray[np.number[Any]] | Sequence[Sequence[float]] | Sequence[NDArray[np.number[Any]]]
-    Ids: TypeAlias = NDArray[np.integer[Any]] | Sequence[int] | set[int] | frozenset[int]
+    Ids: TypeAlias = NDArray[np.integer[Any]] | Sequence[int] | AbstractSet[int]
 
 #: A vector: an array with one axis, or numbers.
 Vector: TypeAlias = "NDArray[np.number[Any]] | Sequence[float]"
@@ -60,7 +61,9 @@ def integers(name: str, given: Ids) -> NDArray[np.int64]:
     import numpy as np
 
     _unmasked(name, given)
-    made = np.asarray(list(given) if isinstance(given, (set, frozenset)) else given)
+    if isinstance(given, range):
+        return np.arange(given.start, given.stop, given.step, dtype=np.int64)
+    made = np.asarray(list(given) if isinstance(given, AbstractSet) else given)
     if made.size == 0:
         return np.empty(0, dtype=np.int64)
     if not np.issubdtype(made.dtype, np.integer):
@@ -70,7 +73,7 @@ def integers(name: str, given: Ids) -> NDArray[np.int64]:
     if made.dtype == np.uint64 and int(made.max()) > np.iinfo(np.int64).max:
         raise InvalidInput(f"{name}: {int(made.max())} is more than an id can be")
     made = np.ascontiguousarray(made, dtype=np.int64)
-    return np.sort(made) if isinstance(given, (set, frozenset)) else made
+    return np.sort(made) if isinstance(given, AbstractSet) else made
 
 
 def integer(name: str, given: object) -> int:

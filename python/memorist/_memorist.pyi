@@ -43,6 +43,9 @@ class IdSet:
     def __new__(cls, ids: NDArray[Any], is_mask: bool) -> IdSet: ...
     def __len__(self) -> int: ...
     def __contains__(self, id: int, /) -> bool: ...
+    def ids(self) -> NDArray[np.int64]: ...
+    def equals(self, other: IdSet) -> bool: ...
+    def combined(self, other: IdSet, how: str) -> IdSet: ...
 
 @final
 class Index:
@@ -50,6 +53,7 @@ class Index:
         cls,
         folder: str | os.PathLike[str],
         dims: int | None,
+        metric: str | None,
         create: bool,
         read_only: bool,
         m: int | None,
@@ -62,6 +66,8 @@ class Index:
     def closed(self) -> bool: ...
     @property
     def dims(self) -> int: ...
+    @property
+    def metric(self) -> str: ...
     @property
     def segments(self) -> int: ...
     @property
@@ -82,6 +88,8 @@ class Index:
     def search_many(
         self,
         queries: NDArray[np.float32],
+        before: int,
+        total: int,
         k: int,
         ef: int | None,
         recall: float | None,

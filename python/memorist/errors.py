@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ._wire import in_snake_case
 
@@ -58,6 +58,12 @@ class WrongType(InvalidInput, TypeError):
 
     def __init__(self, name: str, expected: str, given: object) -> None:
         super().__init__(f"{name}: must be {expected}, not {type(given).__name__}")
+
+
+def not_pickled(given: object, instead: str) -> WrongType:
+    """What an open store or index raises when it is pickled."""
+    message = f"a {type(given).__name__} cannot be pickled; open it by its path where it is needed: {instead}"
+    return cast("WrongType", _again(WrongType, (message,), {}))
 
 
 class Refused(InvalidInput):

@@ -6,16 +6,17 @@ import os
 import shutil
 import tempfile
 import threading
+import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 from . import _memorist
 from ._arrays import StrPath, floats, integer, integers
 from ._arrays import path as as_path
-from .errors import InvalidInput, NotFound, WrongType
+from .errors import InvalidInput, NotFound, WrongType, not_pickled
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,12 +27,21 @@ if TYPE_CHECKING:
     #: Ids, or a mask: for each id from 0 on, whether it passes.
     Allowed: TypeAlias = "IdSet | NDArray[np.bool_] | Ids"
 
+#: How near two vectors are: by their cosine, their inner product, or the square of their Euclidean distance.
+Metric: TypeAlias = Literal["cosine", "ip", "l2"]
+
+#: Queries that are searched before the first report of progress.
+_FIRST_CHUNK = 64
+#: Seconds between two reports of progress.
+_REPORT = 0.1
+
+
 class Neighbours(NamedTuple):
-    """The nearest, the best first. Of several queries a row for each; where fewer were found, the id is -1 and the
-    score NaN."""
+    """The nearest, the best first. Of one query as many as were found. Of several queries a row of ``k`` for each; where
+    fewer were found, the id is -1 and the score NaN."""
 
     ids: NDArray[np.int64]
-    #: Cosines.
+    #: Cosines, inner products, or squares of distances: of these the smallest is the best.
     scores: NDArray[np.float32]
 
 
@@ -65,7 +75,7 @@ def _remove(folder: str, process: int) -> None:
 
 
 class IdSet:
-    """Ids that a search may return, made once for many searches.
+    """Ids that a search may return, made once for many searches. It does not change, and can be pickled.
 
     :param ids: integers from 0 on, or a mask: for each id from 0 on, whether it passes.
     """
@@ -86,12 +96,41 @@ class IdSet:
         id = integer("id", id)
         return id in self._set if abs(id) < 2**63 else False
 
+    def __iter__(self) -> Iterator[int]:
+        """The ids, the smallest first."""
+        return iter(self._set.ids().tolist())
+
+    def __eq__(self, other: object) -> bool:
+        return self._set.equals(other._set) if isinstance(other, IdSet) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._set.ids().tobytes())
+
+    def __and__(self, other: IdSet) -> IdSet:
+        return self._with(other, "and")
+
+    def __or__(self, other: IdSet) -> IdSet:
+        return self._with(other, "or")
+
+    def __sub__(self, other: IdSet) -> IdSet:
+        return self._with(other, "without")
+
+    def _with(self, other: IdSet, how: str) -> IdSet:
+        if not isinstance(other, IdSet):
+            return NotImplemented
+        made = IdSet.__new__(IdSet)
+        made._set = self._set.combined(other._set, how)
+        return made
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return IdSet, (self._set.ids(),)
+
     def __repr__(self) -> str:
         return repr(self._set)
 
 
 class VectorIndex:
-    """Vectors by their ids, in a folder: a memory-mapped HNSW graph that can be updated. The measure is the cosine.
+    """Vectors by their ids, in a folder: a memory-mapped HNSW graph that can be updated.
 
     What was added is on disk when the call returns, and the next search finds it. :meth:`optimize` puts new vectors
     into the graph; until then they are compared one by one. Many threads may share an index; one process writes it,
@@ -99,6 +138,8 @@ class VectorIndex:
 
     :param path: the folder; without one a temporary folder, which is removed at the end.
     :param dimensions: of a new index. An index that is there is opened, and must have as many.
+    :param metric: of a new index: the cosine, if nothing is said. An index that is there must have this one. ``ip`` and
+        ``l2`` keep the lengths of vectors, which may be zero. A search takes longer with them.
     :param m: half of the links that a vector can have, 2 to 64.
     :param ef_construction: how hard the links of a new vector are searched for.
     :param seed: with the same one, the same input makes the same files.
@@ -110,6 +151,7 @@ class VectorIndex:
         path: StrPath | None = None,
         dimensions: int | None = None,
         *,
+        metric: Metric | None = None,
         m: int | None = None,
         ef_construction: int | None = None,
         seed: int | None = None,
@@ -117,17 +159,17 @@ class VectorIndex:
     ) -> None:
         dimensions, m = _count_if_given("dimensions", dimensions), _count_if_given("m", m)
         ef_construction, seed = _count_if_given("ef_construction", ef_construction), _count_if_given("seed", seed)
+        if metric is not None and not isinstance(metric, str):
+            raise WrongType("metric", "a string", metric)
         folder = tempfile.mkdtemp(prefix="memorist-") if path is None else as_path("path", path)
         self._temporary = weakref.finalize(self, _remove, folder, os.getpid()) if path is None else None
         is_there = os.path.exists(os.path.join(folder, "manifest"))
         if not is_there and not read_only and dimensions is None:
             raise NotFound(f"there is no index in {folder}; give dimensions to make one")
         create = not is_there and not read_only
-        self._index = _memorist.Index(folder, dimensions, create, read_only, m, ef_construction, seed)
+        self._index = _memorist.Index(folder, dimensions, metric, create, read_only, m, ef_construction, seed)
         self._lock = threading.Lock()
         self._next: int | None = None
-        if dimensions is not None and dimensions != self.dimensions:
-            raise InvalidInput(f"dimensions: the index in {folder} has {self.dimensions}, not {dimensions}")
 
     @property
     def path(self) -> str:
@@ -138,6 +180,11 @@ class VectorIndex:
     def dimensions(self) -> int:
         """Numbers of a vector."""
         return self._index.dims
+
+    @property
+    def metric(self) -> Metric:
+        """How near two vectors are."""
+        return cast("Metric", self._index.metric)
 
     @property
     def payload(self) -> bytes:
@@ -155,6 +202,9 @@ class VectorIndex:
         if self._index.closed:
             return f"<VectorIndex {self.path!r}, closed>"
         return f"<VectorIndex {self.path!r}: {len(self)} vectors of {self.dimensions} dimensions>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise not_pickled(self, f"VectorIndex({self.path!r}, read_only=True)")
 
     def __enter__(self) -> VectorIndex:
         return self
@@ -174,9 +224,11 @@ class VectorIndex:
     def add(self, vectors: Vectors, ids: Ids | None = None, *, payload: bytes | None = None) -> NDArray[np.int64]:
         """Puts in a row for each id, all or none, and returns the ids. A vector of an id that is there is replaced.
 
-        :param vectors: of any length. ``float32``, contiguous, they are not copied; other numbers are converted first.
+        :param vectors: of any length; not zero, if the metric is the cosine. ``float32``, contiguous, they are not copied;
+            other numbers are converted first.
         :param ids: integers from 0 on. Without them, the next after the largest.
-        :raises InvalidInput: if a vector has NaN, an infinity or no direction, or an array has the wrong type or shape.
+        :raises InvalidInput: if a vector has NaN, an infinity or no direction, or an array has the wrong type or shape; with
+            ``ip`` and ``l2`` also if a vector is more than 1,000 times as long as the others.
         """
         import numpy as np
 
@@ -257,7 +309,8 @@ class VectorIndex:
         return self._index.ids()
 
     def get(self, ids: Ids) -> NDArray[np.float32]:
-        """The vectors of ids, a row for each, of length 1: they are kept in 16 bits a number.
+        """The vectors of ids, a row for each, as they are kept: in 16 bits a number, and of length 1 if the metric is
+        the cosine.
 
         :raises NotFound: if the index does not have one of them.
         """
@@ -281,15 +334,19 @@ class VectorIndex:
         exact: bool = False,
         only: Allowed | None = None,
         exclude: Allowed | None = None,
+        progress: Callable[[int], object] | None = None,
     ) -> Neighbours:
         """The ``k`` nearest to a vector; of several vectors, a row each, the nearest of each, on all cores.
 
-        :param recall: the share of the true neighbours that is to be found, 0.97 by default. The index knows how hard
-            it has to try for that: it measures it when the graph is built.
+        :param recall: the share of the true neighbours that is to be found, 0.97 by default. How hard that is, the index
+            measures when the graph is built, with queries near its own vectors. Where queries are unlike all of them,
+            fewer are found: give more, or ``exact``.
         :param ef: how many candidates are kept, instead.
         :param exact: compare every vector.
         :param only: ids that may be found, or a mask. An :class:`IdSet` is made once for many searches.
         :param exclude: ids that may not.
+        :param progress: of several vectors: is called with the number of them that were searched, about ten times a
+            second.
         """
         k, ef = _count("k", k), _count_if_given("ef", ef)
         if recall is not None and (isinstance(recall, bool) or hasattr(recall, "__len__") or not hasattr(recall, "__float__")):
@@ -299,9 +356,31 @@ class VectorIndex:
             raise InvalidInput("give either only or exclude")
         given = exclude if only is None else only
         filter = None if given is None else (given if isinstance(given, IdSet) else IdSet(given))._set
-        search = self._index.search_many if rows.ndim == 2 else self._index.search
-        ids, scores = search(rows, k, ef, recall, exact, filter, exclude is not None)
-        return Neighbours(ids, scores)
+        how = (k, ef, recall, exact, filter, exclude is not None)
+        if rows.ndim == 1:
+            return Neighbours(*self._index.search(rows, *how))
+        return self._in_chunks(rows, how, progress)
+
+    def _in_chunks(self, rows: NDArray[np.float32], how: Any, progress: Callable[[int], object] | None) -> Neighbours:
+        """A search of many, between whose parts Ctrl-C stops it."""
+        import numpy as np
+
+        if progress is not None and not callable(progress):
+            raise WrongType("progress", "a function", progress)
+        parts: list[tuple[NDArray[np.int64], NDArray[np.float32]]] = []
+        done, size = 0, _FIRST_CHUNK
+        while done < len(rows) or not parts:
+            began = time.monotonic()
+            parts.append(self._index.search_many(rows[done : done + size], done, len(rows), *how))
+            done = min(done + size, len(rows))
+            if progress is not None:
+                progress(done)
+            speed = size / max(time.monotonic() - began, 1e-6)
+            size = max(1, min(int(speed * _REPORT), 4 * size))
+        if len(parts) == 1:
+            return Neighbours(*parts[0])
+        ids, scores = zip(*parts)
+        return Neighbours(np.concatenate(ids), np.concatenate(scores))
 
     def stats(self) -> IndexStats:
         """What the index has."""

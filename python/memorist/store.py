@@ -19,7 +19,7 @@ from . import _memorist
 from ._arrays import Embed, StrPath, Vector, embedder, floats
 from ._arrays import path as as_path
 from ._wire import UNSET, Unset, named, snake, to_json
-from .errors import InvalidInput, NotFound, Refused, WrongType
+from .errors import InvalidInput, NotFound, Refused, WrongType, not_pickled
 from .types import (
     Added,
     Brief,
@@ -180,6 +180,9 @@ class Store:
         :raises Locked: if the function that embeds closes the store that calls it.
         """
         self._engine.close(True)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise not_pickled(self, f"Store({self.path!r})")
 
     def __enter__(self) -> Store:
         return self

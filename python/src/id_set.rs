@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use numpy::PyArray1;
 use pyo3::prelude::*;
 use roaring::RoaringTreemap;
 
@@ -50,6 +51,27 @@ impl IdSet {
 
     fn __contains__(&self, id: i64) -> bool {
         u64::try_from(id).is_ok_and(|id| self.ids.contains(id))
+    }
+
+    /// All of them, the smallest first.
+    fn ids<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        PyArray1::from_iter(py, self.ids.iter().map(u64::cast_signed))
+    }
+
+    fn equals(&self, other: PyRef<'_, IdSet>) -> bool {
+        self.ids == other.ids
+    }
+
+    /// The ids of both, of either, or of this one alone.
+    fn combined(&self, py: Python<'_>, other: PyRef<'_, IdSet>, how: &str) -> PyResult<Self> {
+        let (these, others) = (&*self.ids, &*other.ids);
+        let ids = match how {
+            "and" => these & others,
+            "or" => these | others,
+            "without" => these - others,
+            _ => return Err(errors::invalid(py, format!("{how} is no operation of sets"))),
+        };
+        Ok(IdSet { ids: Arc::new(ids) })
     }
 
     fn __repr__(&self) -> String {

@@ -20,10 +20,13 @@ use roaring::RoaringTreemap;
 use crate::errors::{IndexProblem, exception, invalid, of_index, of_io};
 use crate::id_set::IdSet;
 use crate::interrupt::interruptible;
+use crate::metric::{self, ApplyError, Metric, View};
 use crate::{arrays, id_set};
 
 /// Held by the one process that writes.
 const LOCK: &str = "writer.lock";
+/// Most results of a search of many.
+const MOST_NUMBERS: usize = 1 << 28;
 /// Where fewer are found than requested.
 const NO_ID: i64 = -1;
 
@@ -74,7 +77,7 @@ impl Index {
     fn write<T: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut Writer) -> Result<T, WriteError> + Send,
+        work: impl FnOnce(&mut Writer) -> Result<T, ApplyError> + Send,
     ) -> PyResult<T> {
         self.snapshot(py)?;
         let Role::Writes { writer, current } = &self.role else {
@@ -86,7 +89,7 @@ impl Index {
         });
         match done {
             None => Err(closed(py)),
-            Some(done) => done.map_err(|error| of_index(py, error)),
+            Some(done) => done.map_err(|error| of_apply(py, error)),
         }
     }
 }
@@ -95,11 +98,30 @@ fn closed(py: Python<'_>) -> PyErr {
     exception(py, "Closed", "the index is closed; open it again")
 }
 
-fn change<T>(
+fn of_apply(py: Python<'_>, error: ApplyError) -> PyErr {
+    match error {
+        ApplyError::Index(error) => of_index(py, error),
+        ApplyError::Newer => newer(py),
+        ApplyError::TooLong(key) => {
+            let why = "more than 1,000 times as long as others, too long to tell those apart; scale it, or use metric=\"cosine\"";
+            invalid(py, format!("vectors: that of id {key} is {why}"))
+        }
+    }
+}
+
+fn newer(py: Python<'_>) -> PyErr {
+    exception(py, "Corrupt", "the index was made by a newer version of memorist; update this one")
+}
+
+fn view<'a>(py: Python<'_>, snapshot: &'a Snapshot) -> PyResult<View<'a>> {
+    View::new(snapshot).ok_or_else(|| newer(py))
+}
+
+fn change<T, E>(
     writer: &mut Writer,
     current: &RwLock<Arc<Snapshot>>,
-    work: impl FnOnce(&mut Writer) -> Result<T, WriteError>,
-) -> Result<T, WriteError> {
+    work: impl FnOnce(&mut Writer) -> Result<T, E>,
+) -> Result<T, E> {
     let done = work(writer);
     *current.write() = writer.snapshot();
     done
@@ -130,12 +152,13 @@ fn found(hits: &[Hit], ids: &mut [i64], scores: &mut [f32]) {
 impl Index {
     /// Makes an index, or opens one.
     #[new]
-    #[pyo3(signature = (folder, dims, create, read_only, m, ef_construction, seed))]
+    #[pyo3(signature = (folder, dims, metric, create, read_only, m, ef_construction, seed))]
     #[allow(clippy::too_many_arguments, reason = "the only caller is memorist/index.py")]
     fn new(
         py: Python<'_>,
         folder: PathBuf,
         dims: Option<usize>,
+        metric: Option<&str>,
         create: bool,
         read_only: bool,
         m: Option<usize>,
@@ -143,8 +166,14 @@ impl Index {
         seed: Option<u64>,
     ) -> PyResult<Self> {
         let (merging, closed, process) = (Mutex::new(()), AtomicBool::new(false), std::process::id());
+        let metric = match metric.map(|name| (name, Metric::named(name))) {
+            Some((name, None)) => return Err(invalid(py, format!("metric: {name:?} is not cosine, ip or l2"))),
+            Some((_, metric)) => metric,
+            None => None,
+        };
         if read_only {
             let reader = py.detach(|| Reader::open(&folder)).map_err(|error| of_index(py, error))?;
+            check_kind(py, &folder, &reader.snapshot(), dims, metric)?;
             return Ok(Index { folder, role: Role::Reads(Box::new(reader)), merging, closed, process });
         }
         let options = |dims| {
@@ -160,15 +189,18 @@ impl Index {
         }
         let lock = lock(py, &folder)?;
         let writer = py.detach(|| match (create, dims) {
-            (true, Some(dims)) => Writer::create(&folder, options(dims), b""),
-            (_, Some(dims)) => Writer::open(&folder, options(dims)).map_err(WriteError::from),
-            (_, None) => {
+            (true, Some(dims)) => {
+                let metric = metric.unwrap_or(Metric::Cosine);
+                Writer::create(&folder, options(metric.lifted(dims)), &metric::header(metric))
+            }
+            _ => {
                 let reader = Reader::open(&folder)?;
                 let dims = reader.snapshot().dims();
                 Writer::beside(&reader, options(dims)).map_err(WriteError::from)
             }
         });
         let writer = writer.map_err(|error| of_index(py, error))?;
+        check_kind(py, &folder, &writer.snapshot(), dims, metric)?;
         let current = RwLock::new(writer.snapshot());
         let writer = Mutex::new(Some(Held { writer, _lock: lock }));
         Ok(Index { folder, role: Role::Writes { writer, current }, merging, closed, process })
@@ -187,7 +219,12 @@ impl Index {
 
     #[getter]
     fn dims(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.snapshot(py)?.dims())
+        Ok(view(py, &*self.snapshot(py)?)?.dims())
+    }
+
+    #[getter]
+    fn metric(&self, py: Python<'_>) -> PyResult<&'static str> {
+        Ok(view(py, &*self.snapshot(py)?)?.metric().name())
     }
 
     #[getter]
@@ -202,7 +239,7 @@ impl Index {
 
     #[getter]
     fn payload(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
-        Ok(self.snapshot(py)?.payload().to_vec())
+        Ok(view(py, &*self.snapshot(py)?)?.payload().to_vec())
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
@@ -229,7 +266,7 @@ impl Index {
         let vectors = arrays::matrix("vectors", vectors)?;
         let dims = vectors.as_array().ncols();
         let numbers = vectors.as_slice()?;
-        let expected = self.snapshot(py)?.dims();
+        let expected = view(py, &*self.snapshot(py)?)?.dims();
         if !added.is_empty() && dims != expected {
             return Err(invalid(py, format!("vectors: have {dims} dimensions, the index has {expected}")));
         }
@@ -239,8 +276,7 @@ impl Index {
         }
         self.write(py, |writer| {
             let upserts: Vec<_> = added.into_iter().zip(arrays::rows(numbers, dims)).collect();
-            let payload = payload.unwrap_or_else(|| writer.snapshot().payload().to_vec());
-            writer.apply(&upserts, &removed, &payload)
+            metric::apply(writer, &upserts, &removed, payload.as_deref())
         })
     }
 
@@ -254,6 +290,9 @@ impl Index {
             let index = slf.get();
             let Role::Writes { writer, current } = &index.role else { return Ok(()) };
             let _one = index.merging.lock();
+            if let Some(held) = writer.lock().as_mut() {
+                change(&mut held.writer, current, metric::refit)?;
+            }
             let progress = |_| if stop.cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
             loop {
                 let merge = match writer.lock().as_mut() {
@@ -268,7 +307,7 @@ impl Index {
                 }
             }
         })?;
-        done.map_err(|error: WriteError| of_index(py, error))
+        done.map_err(|error: ApplyError| of_apply(py, error))
     }
 
     /// Looks whether another process has published something newer.
@@ -280,14 +319,16 @@ impl Index {
         }
     }
 
-    /// The nearest of each row, on all cores.
-    #[pyo3(signature = (queries, k, ef, recall, exact, filter, excludes))]
+    /// The nearest of each row, on all cores: a part of `total` rows, of which so many came before.
+    #[pyo3(signature = (queries, before, total, k, ef, recall, exact, filter, excludes))]
     #[allow(clippy::too_many_arguments, reason = "the only caller is memorist/index.py")]
     #[allow(clippy::type_complexity, reason = "two arrays")]
     fn search_many<'py>(
         &self,
         py: Python<'py>,
         queries: &Bound<'py, PyAny>,
+        before: usize,
+        total: usize,
         k: usize,
         ef: Option<usize>,
         recall: Option<f32>,
@@ -299,25 +340,32 @@ impl Index {
         let queries = arrays::matrix("queries", queries)?;
         let (count, dims) = queries.as_array().dim();
         let numbers = queries.as_slice()?;
-        check_dims(py, dims, &snapshot)?;
+        let view = view(py, &snapshot)?;
+        check_dims(py, dims, &view)?;
         let set = filter.map(|filter| filter.ids.clone());
         let how = how(k, effort(py, ef, recall, exact)?, set.as_deref(), excludes);
-        let k = k.min(snapshot.len());
+        if total.checked_mul(k).is_none_or(|numbers| numbers > MOST_NUMBERS) {
+            let why = format!(
+                "k: {total} queries with {k} results each are more than {MOST_NUMBERS}; search fewer at a time"
+            );
+            return Err(invalid(py, why));
+        }
         let done = py.detach(|| -> Result<_, (usize, SearchError)> {
             let (mut ids, mut scores) = (vec![NO_ID; count * k], vec![f32::NAN; count * k]);
             if k > 0 {
                 let places = ids.par_chunks_mut(k).zip(scores.par_chunks_mut(k));
                 let rows = numbers.par_chunks_exact(dims.max(1)).zip(places).enumerate();
                 rows.try_for_each(|(row, (query, (ids, scores)))| {
-                    let hits = snapshot.search(query, &how.params, how.filter).map_err(|error| (row, error))?;
+                    let hits = view.search(query, &how.params, how.filter).map_err(|error| (row, error))?;
                     found(&hits, ids, scores);
                     Ok(())
                 })?;
             }
             Ok((ids, scores))
         });
-        let (ids, scores) =
-            done.map_err(|(row, error)| exception(py, error.kind().name(), format!("queries[{row}]: {error}")))?;
+        let (ids, scores) = done.map_err(|(row, error)| {
+            exception(py, error.kind().name(), format!("queries[{}]: {error}", before + row))
+        })?;
         let ids = PyArray1::from_vec(py, ids).reshape([count, k])?;
         let scores = PyArray1::from_vec(py, scores).reshape([count, k])?;
         Ok((ids, scores))
@@ -341,16 +389,17 @@ impl Index {
         let snapshot = self.snapshot(py)?;
         let query = arrays::vector("query", query)?;
         let query = query.as_slice()?;
-        check_dims(py, query.len(), &snapshot)?;
+        let view = view(py, &snapshot)?;
+        check_dims(py, query.len(), &view)?;
         let set = filter.map(|filter| filter.ids.clone());
         let how = how(k, effort(py, ef, recall, exact)?, set.as_deref(), excludes);
-        let hits = py.detach(|| snapshot.search(query, &how.params, how.filter));
+        let hits = py.detach(|| view.search(query, &how.params, how.filter));
         let hits = hits.map_err(|error| of_index(py, error))?;
         let ids = PyArray1::from_iter(py, hits.iter().map(|hit| hit.key.cast_signed()));
         Ok((ids, PyArray1::from_iter(py, hits.iter().map(|hit| hit.score))))
     }
 
-    /// The vectors of ids, of length 1; `None` where there is none.
+    /// The vectors of ids; `None` where there is none.
     fn vectors<'py>(
         &self,
         py: Python<'py>,
@@ -359,7 +408,8 @@ impl Index {
         let snapshot = self.snapshot(py)?;
         let ids = arrays::ids("ids", ids)?;
         let keys = keys(py, ids.as_slice()?)?;
-        let vectors: Vec<_> = py.detach(|| keys.iter().map(|key| snapshot.vector(*key)).collect());
+        let view = view(py, &snapshot)?;
+        let vectors: Vec<_> = py.detach(|| keys.iter().map(|key| view.vector(*key)).collect());
         Ok(vectors.into_iter().map(|vector: Option<Vec<f32>>| Some(PyArray1::from_vec(py, vector?))).collect())
     }
 
@@ -400,11 +450,30 @@ fn how<'a>(k: usize, effort: Effort, set: Option<&'a RoaringTreemap>, excludes: 
     How { params: SearchParams { k, effort }, filter }
 }
 
-fn check_dims(py: Python<'_>, found: usize, snapshot: &Snapshot) -> PyResult<()> {
-    match snapshot.dims() {
+fn check_dims(py: Python<'_>, found: usize, view: &View<'_>) -> PyResult<()> {
+    match view.dims() {
         expected if expected == found => Ok(()),
         expected => Err(invalid(py, format!("the query has {found} dimensions, the index has {expected}"))),
     }
+}
+
+/// Refuses an index of other dimensions or another metric than the caller says.
+fn check_kind(
+    py: Python<'_>,
+    folder: &std::path::Path,
+    snapshot: &Snapshot,
+    dims: Option<usize>,
+    metric: Option<Metric>,
+) -> PyResult<()> {
+    let (view, folder) = (view(py, snapshot)?, folder.display());
+    if let Some(dims) = dims.filter(|dims| *dims != view.dims()) {
+        return Err(invalid(py, format!("dimensions: the index in {folder} has {}, not {dims}", view.dims())));
+    }
+    if let Some(metric) = metric.filter(|metric| *metric != view.metric()) {
+        let (found, given) = (view.metric().name(), metric.name());
+        return Err(invalid(py, format!("metric: the index in {folder} has {found}, not {given}")));
+    }
+    Ok(())
 }
 
 fn lock(py: Python<'_>, folder: &std::path::Path) -> PyResult<LockedFile> {

@@ -19,6 +19,7 @@ mod errors;
 mod id_set;
 mod index;
 mod interrupt;
+mod metric;
 mod store;
 
 #[pyo3::pymodule]
