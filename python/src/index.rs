@@ -20,7 +20,8 @@ use roaring::RoaringTreemap;
 use crate::errors::{IndexProblem, exception, invalid, of_index, of_io};
 use crate::id_set::IdSet;
 use crate::interrupt::interruptible;
-use crate::metric::{self, ApplyError, Metric, View};
+use crate::lift::{self, Metric};
+use crate::metric::{self, ApplyError, View};
 use crate::{arrays, id_set};
 
 /// Held by the one process that writes.
@@ -191,7 +192,7 @@ impl Index {
         let writer = py.detach(|| match (create, dims) {
             (true, Some(dims)) => {
                 let metric = metric.unwrap_or(Metric::Cosine);
-                Writer::create(&folder, options(metric.lifted(dims)), &metric::header(metric))
+                Writer::create(&folder, options(metric.lifted(dims)), &lift::header(metric))
             }
             _ => {
                 let reader = Reader::open(&folder)?;

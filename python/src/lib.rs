@@ -19,6 +19,7 @@ mod errors;
 mod id_set;
 mod index;
 mod interrupt;
+mod lift;
 mod metric;
 mod store;
 

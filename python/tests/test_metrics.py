@@ -66,6 +66,7 @@ def test_a_metric_finds_what_is_nearest_by_it(metric, make, tmp_path: Path) -> N
 @pytest.mark.parametrize("metric", ["ip", "l2"])
 def test_zero_is_a_vector_like_others(metric) -> None:  # type: ignore[no-untyped-def]
     with VectorIndex(dimensions=3, metric=metric) as index:
+        assert index.search([0, 0, 0]).ids.tolist() == index.search([1, 2, 3]).ids.tolist() == []
         index.add([[0, 0, 0]])
         assert index.search([1, 2, 3], 1).scores.tolist() == pytest.approx([0.0 if metric == "ip" else 14.0], abs=1e-4)
         index.add([[500, 0, 0], [0, -400, 300]])
