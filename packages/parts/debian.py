@@ -33,9 +33,6 @@ def program_package(stage):
     """The package of the program."""
     root = fresh(WORK / "deb" / stage.target.deb)
     copy(stage.program, root / "usr/bin/memorist", 0o755)
-    if not stage.target.portable:
-        # What zig has linked has no symbols.
-        run("strip", "--strip-unneeded", root / "usr/bin/memorist")
     for page in stage.pages():
         compress(page.read_bytes(), root / "usr/share/man/man1" / f"{page.name}.gz")
     for shell, path in COMPLETIONS.items():

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, SupportsIndex, TypeVar, overload
 
 from ._wire import UNSET, Unset
-from .store import PAGE, Store, Where
+from .store import PAGE, Include, Store, Where
 from .types import Brief, Entry
 
 P = ParamSpec("P")
@@ -100,11 +100,21 @@ class AsyncStore:
 
         @overload
         async def get(
-            self, id: SupportsIndex, *, project: str | Unset | None = UNSET, agent: str | Unset | None = UNSET
+            self,
+            id: SupportsIndex,
+            *,
+            include: Sequence[Include] = (),
+            project: str | Unset | None = UNSET,
+            agent: str | Unset | None = UNSET,
         ) -> Entry | None: ...
         @overload
         async def get(
-            self, id: Iterable[SupportsIndex], *, project: str | Unset | None = UNSET, agent: str | Unset | None = UNSET
+            self,
+            id: Iterable[SupportsIndex],
+            *,
+            include: Sequence[Include] = (),
+            project: str | Unset | None = UNSET,
+            agent: str | Unset | None = UNSET,
         ) -> list[Entry | None]: ...
         async def get(self, id: Any, **scope: Any) -> Any: ...
         @overload

@@ -10,6 +10,7 @@ import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import date, datetime
 from itertools import islice
 from types import TracebackType
@@ -49,6 +50,9 @@ if TYPE_CHECKING:
 When: TypeAlias = datetime | date | str | int
 #: 1 to 10, or low, medium, high, critical.
 Importance: TypeAlias = int | Literal["low", "medium", "high", "critical"]
+
+#: What :meth:`Store.get` reads besides a memory.
+Include: TypeAlias = Literal["vector"]
 
 #: A condition on metadata; see :meth:`Store.search`.
 Where: TypeAlias = Mapping[str, Any]
@@ -395,28 +399,52 @@ class Store:
 
     @overload
     def get(
-        self, id: SupportsIndex, *, project: str | Unset | None = UNSET, agent: str | Unset | None = UNSET
+        self,
+        id: SupportsIndex,
+        *,
+        include: Sequence[Include] = (),
+        project: str | Unset | None = UNSET,
+        agent: str | Unset | None = UNSET,
     ) -> Entry | None: ...
     @overload
     def get(
-        self, id: Iterable[SupportsIndex], *, project: str | Unset | None = UNSET, agent: str | Unset | None = UNSET
+        self,
+        id: Iterable[SupportsIndex],
+        *,
+        include: Sequence[Include] = (),
+        project: str | Unset | None = UNSET,
+        agent: str | Unset | None = UNSET,
     ) -> list[Entry | None]: ...
     def get(
         self,
         id: SupportsIndex | Iterable[SupportsIndex],
         *,
+        include: Sequence[Include] = (),
         project: str | Unset | None = UNSET,
         agent: str | Unset | None = UNSET,
     ) -> Entry | None | list[Entry | None]:
         """The memory with this id, whole; ``None`` if there is none that is seen. Counts as an access. Of several ids, a
-        list in their order."""
-        if (several := _several(id)) is not None:
-            return [self._get(one, project, agent) for one in several]
-        return self._get(id, project, agent)
+        list in their order.
 
-    def _get(self, id: object, project: str | Unset | None, agent: str | Unset | None) -> Entry | None:
+        :param include: what else to read: ``["vector"]``.
+        """
+        if isinstance(include, str) or not isinstance(include, Sequence):
+            raise WrongType("include", 'a list, as ["vector"]', include)
+        if unknown := [what for what in include if what != "vector"]:
+            raise InvalidInput(f"include: {unknown[0]!r} cannot be included; 'vector' can")
+        if (several := _several(id)) is not None:
+            return [self._get(one, include, project, agent) for one in several]
+        return self._get(id, include, project, agent)
+
+    def _get(
+        self, id: object, include: Sequence[Include], project: str | Unset | None, agent: str | Unset | None
+    ) -> Entry | None:
+        given = {"id": id, "project": project, "agent": agent}
         try:
-            return Entry._read(self._call("get", {"id": id, "project": project, "agent": agent})["entry"])
+            entry = Entry._read(self._call("get", given)["entry"])
+            if not include:
+                return entry
+            return replace(entry, vector=self._engine.vector(to_json(named(given, nullable=_NULLABLE))))
         except NotFound:
             return None
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from ._wire import fields
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = [
     "Added",
@@ -121,6 +125,8 @@ class Entry:
     links: tuple[Link, ...] = ()
     #: Whether it has more links than these.
     more_links: bool = False
+    #: Of length 1, of the beginning of a long text, where ``include=["vector"]`` asked for it and there is one.
+    vector: NDArray[np.float32] | None = field(default=None, compare=False)
 
     @property
     def metadata(self) -> Mapping[str, Any]:

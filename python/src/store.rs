@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memorist_server::library::{Embeds, Library, Options, Problem, ProblemKind};
-use numpy::{PyArray2, PyReadonlyArray2};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray2};
 use parking_lot::RwLock;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -200,6 +200,12 @@ impl Engine {
     fn embed<'py>(&self, py: Python<'py>, texts: Vec<String>) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let vectors = self.detached(py, |library| library.embed(&texts))?;
         Ok(PyArray2::from_vec2(py, &vectors)?)
+    }
+
+    /// The vector of a memory, of length 1.
+    fn vector<'py>(&self, py: Python<'py>, params: &str) -> PyResult<Option<Bound<'py, PyArray1<f32>>>> {
+        let vector = self.detached(py, |library| library.vector(parsed(params)?))?;
+        Ok(vector.map(|vector| PyArray1::from_vec(py, vector)))
     }
 
     /// Reads the files that have changed.

@@ -482,3 +482,34 @@ def test_a_name_may_begin_with_a_hyphen(tmp_path: Path) -> None:
     with Store(tmp_path / "store", embed=None, project="-x", agent="--help") as store:
         entry = store.get(store.add("x").id)
         assert entry is not None and (entry.project, entry.agent) == ("-x", "--help")
+
+
+def test_a_memory_comes_with_its_vector(tmp_path: Path) -> None:
+    rows = numpy.random.default_rng(1).standard_normal((3, 16)).astype(numpy.float32)
+    with Store(tmp_path / "own", embed=None, model="m") as store:
+        ids = [store.add(f"text {row}", vector=vector).id for row, vector in enumerate(rows)]
+        bare = store.add("without a vector").id
+        entries = store.get([*ids, bare, 99], include=["vector"])
+        for entry, row in zip(entries[:3], rows):
+            assert entry is not None and entry.vector is not None and entry.vector.dtype == numpy.float32
+            assert entry.vector == pytest.approx(row / numpy.linalg.norm(row), abs=1e-3)
+        assert entries[3] is not None and entries[3].vector is None and entries[4] is None
+        plain = store.get(ids[0])
+        assert plain is not None and plain.vector is None and plain.content == entries[0].content  # type: ignore[union-attr]
+        hidden = store.add("of another project", project="a", vector=rows[0]).id
+        assert store.get(hidden, project="b", include=["vector"]) is None
+        with pytest.raises(memorist.InvalidInput, match="include: 'vectors' cannot be included"):
+            store.get(ids[0], include=["vectors"])  # type: ignore[list-item]
+        with pytest.raises(memorist.WrongType, match="include: must be a list"):
+            store.get(ids[0], include="vector")  # type: ignore[arg-type]
+
+
+def test_a_search_may_return_thousands(tmp_path: Path) -> None:
+    rows = numpy.random.default_rng(1).standard_normal((3_000, 8)).astype(numpy.float32)
+    with Store(tmp_path / "many", embed=None, model="m") as store:
+        store.add_many([f"lantern number {row}" for row in range(3_000)], vectors=rows)
+        assert len({hit.id for hit in store.search("lantern", limit=2_500)}) == 2_500
+        best = [hit.id for hit in store.search(vector=rows[5], limit=10_000)]
+        assert len(best) == len({*best}) == 3_000 and best[0] == 6
+        with pytest.raises(memorist.InvalidInput, match="10001 is outside 1 to 10000"):
+            store.search("lantern", limit=10_001)

@@ -1,4 +1,4 @@
-//! Saving and changing with vectors of the caller.
+//! Saving and changing with vectors of the caller, and reading them.
 
 use super::Engine;
 use super::records::save_allowed;
@@ -65,6 +65,18 @@ impl Engine {
         let Changed { before, after } =
             update::update_with(&self.store.records, id, &update, viewer, (model, &vector), now)?;
         self.changed(Some(before), after)
+    }
+
+    /// The vector of a record, of length 1: of its beginning, where the text is long. `None` while it has none.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], also if `viewer` does not see it.
+    pub fn vector(&self, id: RecordId, viewer: &Viewer) -> Result<Option<Vec<f32>>> {
+        self.peek(id, viewer)?.ok_or(Error::NotFound(id))?;
+        match self.store.model()? {
+            Some((model, _)) => self.store.records.copy().snapshot()?.embedding(model, id),
+            None => Ok(None),
+        }
     }
 
     /// Whether [`Engine::add_with`] would take a record and its vector in a store whose model has as many dimensions.

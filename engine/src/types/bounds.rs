@@ -17,10 +17,12 @@ pub const MAX_QUERY_BYTES: usize = 64 << 10;
 pub const MAX_TURN: i64 = (1 << 53) - 1;
 /// Most records on each side that come along with a result.
 pub const MAX_NEIGHBOURS: usize = 5;
-/// Most results of one search.
+/// Most items of one list.
 pub const MAX_LIMIT: usize = 1_000;
+/// Most results of one search, over all its pages.
+pub const MAX_RESULTS: usize = 10_000;
 /// Most candidates that a search takes from each index.
-pub const MAX_POOL: usize = 4 * MAX_LIMIT;
+pub const MAX_POOL: usize = 4 * MAX_RESULTS;
 /// Earlier times are refused as seconds mistaken for milliseconds (10^11 ms is March 1973).
 pub const MIN_PLAUSIBLE_MILLIS: Millis = 100_000_000_000;
 
@@ -116,8 +118,12 @@ pub(crate) fn check_thread(session: Option<&str>, turn: Option<i64>) -> Result<(
 }
 
 pub(crate) fn check_limit(limit: usize) -> Result<()> {
-    if limit == 0 || limit > MAX_LIMIT {
-        return Err(Error::invalid("limit", format!("{limit} is outside 1 to {MAX_LIMIT}")));
+    check_limit_up_to(limit, MAX_LIMIT)
+}
+
+pub(crate) fn check_limit_up_to(limit: usize, most: usize) -> Result<()> {
+    if limit == 0 || limit > most {
+        return Err(Error::invalid("limit", format!("{limit} is outside 1 to {most}")));
     }
     Ok(())
 }

@@ -71,7 +71,7 @@ mod why;
 
 pub use bounds::{
     MAX_CONTENT_BYTES, MAX_CONTEXT_BYTES, MAX_LABEL_BYTES, MAX_LIMIT, MAX_NEIGHBOURS, MAX_POOL, MAX_QUERY_BYTES,
-    MAX_TAGS, MAX_TURN, MIN_PLAUSIBLE_MILLIS,
+    MAX_RESULTS, MAX_TAGS, MAX_TURN, MIN_PLAUSIBLE_MILLIS,
 };
 pub use chain::{Chain, ChainQuery, Direction, Hop, MAX_CHAIN_DEPTH, Outdated, OutdatedQuery};
 pub use cleanup::{Duplicates, DuplicatesPage};

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::bounds::{MAX_LIMIT, MAX_NEIGHBOURS, MAX_POOL, MAX_QUERY_BYTES, check_limit, check_unit};
+use super::bounds::{MAX_NEIGHBOURS, MAX_POOL, MAX_QUERY_BYTES, MAX_RESULTS, check_limit_up_to, check_unit};
 use super::filter::Filter;
 use super::kind::Kind;
 use super::period::Period;
@@ -134,9 +134,9 @@ pub struct Query {
     pub tool: &'static str,
     /// Which indexes answer.
     pub mode: Mode,
-    /// Most results, 1 to [`MAX_LIMIT`](super::MAX_LIMIT).
+    /// Most results, 1 to [`MAX_RESULTS`](super::MAX_RESULTS).
     pub limit: usize,
-    /// Results to skip: those of the previous pages. With `limit` at most [`MAX_LIMIT`](super::MAX_LIMIT).
+    /// Results to skip: those of the previous pages. With `limit` at most [`MAX_RESULTS`](super::MAX_RESULTS).
     pub offset: usize,
     /// Candidates taken from each index; `None` takes what `limit` needs. Pages belong to one ranking if all use the
     /// pool of the first one: the candidates decide the scores.
@@ -218,9 +218,9 @@ impl Query {
                 format!("is {} bytes long; at most {MAX_QUERY_BYTES} are searched for", self.text.len()),
             ));
         }
-        check_limit(self.limit)?;
-        if self.offset > MAX_LIMIT - self.limit {
-            let why = format!("{} and the limit are more than {MAX_LIMIT} together", self.offset);
+        check_limit_up_to(self.limit, MAX_RESULTS)?;
+        if self.offset > MAX_RESULTS - self.limit {
+            let why = format!("{} and the limit are more than {MAX_RESULTS} together", self.offset);
             return Err(Error::invalid("offset", why));
         }
         if let Some(pool) = self.pool.filter(|pool| !(1..=MAX_POOL).contains(pool)) {

@@ -10,7 +10,7 @@ use super::open::{Library, own_model};
 
 use crate::ops;
 use crate::tools::{Problem, ProblemKind, parsed, value};
-use crate::wire::{self, AddParams, UpdateParams, UpdateResult};
+use crate::wire::{self, AddParams, GetParams, UpdateParams, UpdateResult};
 
 impl Library {
     /// Saves a memory with the vector of its text, as the tool does but for links and merges.
@@ -100,6 +100,16 @@ impl Library {
         let mut outcome = self.engine.update_with(id, &update, &viewer, vector)?;
         self.stands_for_the_whole(&mut outcome.embedding);
         value(&UpdateResult::of(&outcome))
+    }
+
+    /// The vector of a memory, of length 1; `None` while it has none. Takes the parameters of `get`.
+    ///
+    /// # Errors
+    /// If there is no such memory that is seen.
+    pub fn vector(&self, given: Map<String, Value>) -> Result<Option<Vec<f32>>, Problem> {
+        let params: GetParams = parsed(given)?;
+        let viewer = self.context.defaults.viewer(&params.project, &params.agent)?;
+        Ok(self.engine.vector(params.id.0.into(), &viewer)?)
     }
 
     /// The vectors that the store's model makes of queries.

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
 use memorist_engine::progress::NoProgress;
@@ -29,6 +29,25 @@ fn export_file(store: &Path, name: &str, options: &[&str]) -> PathBuf {
     let output = run(store, &[&["export", path.to_str().unwrap()], options].concat());
     assert!(output.status.success(), "{output:?}");
     path
+}
+
+/// Who encrypts an export in a pipe has no copy in the clear.
+#[test]
+fn an_export_in_a_pipe_leaves_no_file() {
+    let (store, copy, temporary) = (rich(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let command = |store: &Path, arguments: &[&str]| {
+        let mut command = memorist(store, arguments);
+        command.env("TMPDIR", temporary.path()).current_dir(temporary.path()).stderr(Stdio::null());
+        command
+    };
+    let mut export = command(store.folder.path(), &["export"]).stdout(Stdio::piped()).spawn().unwrap();
+    let import = command(copy.path(), &["import", "-"]).stdin(export.stdout.take().unwrap()).status().unwrap();
+    assert!(export.wait().unwrap().success() && import.success());
+    assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0);
+    assert_eq!(
+        result(copy.path(), &["stats"]).0["totalEntries"],
+        result(store.folder.path(), &["stats"]).0["totalEntries"]
+    );
 }
 
 /// T38, D7.
