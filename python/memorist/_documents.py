@@ -69,31 +69,32 @@ class Documents:
         self.collection = collection
         self.source = source
 
-    def put(self, documents: Sequence[Document], vectors: NDArray[np.float32]) -> None:
-        """Saves documents. One whose id is there is changed; of an id that comes twice, the last one counts."""
+    def put(self, documents: Sequence[Document], vectors: NDArray[np.float32] | None = None) -> None:
+        """Saves documents, without vectors where the store embeds. One whose id is there is changed; of an id that comes
+        twice, the last one counts."""
         last = {document.id: row for row, document in enumerate(documents)}
         known = self._memories(list(last))
         new = []
         for id, row in last.items():
             document = documents[row]
             if id in known:
-                self._update(known[id], document, vectors[row])
+                self._update(known[id], document, None if vectors is None else vectors[row])
             else:
                 new.append(row)
         if new:
             items = [self._item(documents[row]) for row in new]
             everything = len(new) == len(documents)
             try:
-                self.store.add_many(items, vectors=vectors if everything else vectors[new])
+                self.store.add_many(items, vectors=vectors if vectors is None or everything else vectors[new])
             except Refused as refused:
-                if not all(_ANOTHER_VECTOR in why for why in refused.errors.values()):
+                if vectors is None or not all(_ANOTHER_VECTOR in why for why in refused.errors.values()):
                     raise
                 for at in refused.errors:
                     self.store.add(
                         **self._item(documents[new[at]]), context=documents[new[at]].id, vector=vectors[new[at]]
                     )
 
-    def _update(self, memory: int, document: Document, vector: NDArray[np.float32]) -> None:
+    def _update(self, memory: int, document: Document, vector: NDArray[np.float32] | None) -> None:
         def change(context: str | Unset) -> None:
             # An update of nothing keeps the version.
             self.store.update(
@@ -150,18 +151,30 @@ class Documents:
 
     def get(self, ids: Sequence[str]) -> list[Document]:
         """Documents, in the order of their ids; those that are not there are left out."""
+        return [Document.of(entry) for entry in self.entries(ids)]
+
+    def entries(self, ids: Sequence[str]) -> list[Entry]:
+        """The memories of documents, as :meth:`get`."""
         known = self._memories(list(dict.fromkeys(ids)))
         entries = (self.store.get(known[id], project=self.collection) for id in ids if id in known)
-        return [Document.of(entry) for entry in entries if entry is not None]
+        return [entry for entry in entries if entry is not None]
+
+    def briefs(self) -> Iterator[Brief]:
+        """Every document, as in a list."""
+        return (brief for brief in self.store.entries(project=self.collection, detail="snippet") if self._is_own(brief))
 
     def all(
         self, tags: Sequence[str] | None = None, where: Where | None = None
     ) -> Iterator[tuple[int, Document]]:
         """Every document, or those with one of the tags and such metadata, and its memory."""
+        return ((entry.id, Document.of(entry)) for entry in self.all_entries(tags, where))
+
+    def all_entries(self, tags: Sequence[str] | None = None, where: Where | None = None) -> Iterator[Entry]:
+        """The memories of :meth:`all`."""
         for brief in list(self.store.entries(tags=tags, where=where, project=self.collection, detail="ids")):
             entry = self.store.get(brief.id, project=self.collection)
             if entry is not None and self._is_own(entry):
-                yield entry.id, Document.of(entry)
+                yield entry
 
     def delete(self, ids: Sequence[str]) -> int:
         """Deletes documents. Returns how many there were."""
