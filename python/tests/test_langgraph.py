@@ -77,6 +77,7 @@ def test_a_query_finds_by_meaning_and_by_word(store: MemoristStore) -> None:
     store._documents.store.flush()
     found = store.search(("notes",), query="which pier does the ferry leave from?")
     assert found[0].key == "a" and found[0].score is not None and "c" not in {item.key for item in found}
+    assert store._documents.get(['["notes", "3", "d"]'])[0].text == "something else"
     assert not store.search(("notes", "2"), query="ferry pier nine", filter={"kind": "sea"})
     assert [item.key for item in store.search((), query="ferry", filter={"kind": {"$eq": "sea"}})] == ["a"]
     assert store.search(("notes",), limit=2, offset=1)[0].key == "b"
