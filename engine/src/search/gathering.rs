@@ -87,7 +87,7 @@ pub fn gather(
     let period = query.period.filter(|_| scale == Scale::Theoretical);
     let pool = match (query.pool, period) {
         // What lies in a period may rank far behind before it is lifted.
-        (None, Some(_)) => (4 * query.pool()).min(MAX_POOL),
+        (None, Some(_)) => (4 * query.pool()).min(MAX_POOL.max(query.pool())),
         _ => query.pool(),
     };
     let weights = query.weights.unwrap_or(config.weights).normalised()?;

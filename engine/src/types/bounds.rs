@@ -17,12 +17,12 @@ pub const MAX_QUERY_BYTES: usize = 64 << 10;
 pub const MAX_TURN: i64 = (1 << 53) - 1;
 /// Most records on each side that come along with a result.
 pub const MAX_NEIGHBOURS: usize = 5;
-/// Most items of one list.
+/// Most items of one list, and most results of one search that a model or a person asks for.
 pub const MAX_LIMIT: usize = 1_000;
-/// Most results of one search, over all its pages.
+/// Most results of one search of a program.
 pub const MAX_RESULTS: usize = 10_000;
-/// Most candidates that a search takes from each index.
-pub const MAX_POOL: usize = 4 * MAX_RESULTS;
+/// Most candidates that a search takes from each index, unless its limit needs more.
+pub const MAX_POOL: usize = 4 * MAX_LIMIT;
 /// Earlier times are refused as seconds mistaken for milliseconds (10^11 ms is March 1973).
 pub const MIN_PLAUSIBLE_MILLIS: Millis = 100_000_000_000;
 

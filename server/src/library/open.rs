@@ -83,6 +83,7 @@ impl Library {
         let cli = Cli::read(words, env!("CARGO_PKG_VERSION")).map_err(|error| Problem::input(error.to_string()))?;
         let mut settings = Settings::resolve(&cli.global)?;
         settings.context.tool = "library";
+        settings.context.defaults = settings.context.defaults.with_many_results();
         settings.engine.model.packages = options.packages;
         let engine = match options.embeds {
             Embeds::AsConfigured => Engine::open(&settings.store, settings.engine.clone())?,

@@ -6,7 +6,7 @@ use jiff::Zoned;
 use memorist_engine::body::{Body, METADATA, NO_METADATA};
 use memorist_engine::snippet;
 use memorist_engine::types::{
-    Expect, Explain, Filter, Hit, Kind, LinkKind, MAX_POOL, MAX_RESULTS, NewRecord, Query, Record, RecordId,
+    Expect, Explain, Filter, Hit, Kind, LinkKind, MAX_LIMIT, MAX_POOL, NewRecord, Query, Record, RecordId,
     RecordUpdate, SearchReply, Similar, Span, Weights,
 };
 use memorist_engine::{Error, Result};
@@ -97,6 +97,7 @@ pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Re
     if let Some(limit) = params.limit {
         query.limit =
             usize::try_from(limit.0).map_err(|_| Error::invalid("limit", format!("{} is negative", limit.0)))?;
+        defaults.check_limit(query.limit)?;
     }
     query.filter = Filter {
         kinds: kinds_of(params.entry_types.as_deref(), params.sources.as_deref()).unwrap_or_default(),
@@ -245,7 +246,7 @@ pub fn search_page(reply: &SearchReply, params: &SearchParams, query: &Query, sh
     let offset = query.offset + shown.saturating_sub(reply.reserved);
     let goes_on = reply.more || cut;
     let next = Cursor { offset, pool: reply.explain.pool, tier: reply.tier };
-    let next_cursor = (goes_on && offset < MAX_RESULTS).then(|| next.to_text(query));
+    let next_cursor = (goes_on && offset < MAX_LIMIT).then(|| next.to_text(query));
     if next_cursor.is_none() {
         warnings.extend(end_of_pages(goes_on, query, &reply.explain));
     }
@@ -256,7 +257,8 @@ pub fn search_page(reply: &SearchReply, params: &SearchParams, query: &Query, sh
 fn end_of_pages(goes_on: bool, query: &Query, explain: &Explain) -> Option<String> {
     let is_full = explain.vector_candidates.max(explain.keyword_candidates) >= explain.pool;
     if goes_on {
-        Some(format!("a search shows {MAX_RESULTS} results at most; ask for something narrower"))
+        let most = query.limit.max(MAX_LIMIT);
+        Some(format!("a search shows {most} results at most; ask for something narrower"))
     } else if query.offset > 0 && is_full && explain.pool < MAX_POOL {
         Some(format!("these pages rank the {} best of each side; a larger limit ranks more", explain.pool))
     } else {
@@ -660,8 +662,7 @@ mod tests {
 
     #[test]
     fn the_last_page_says_if_it_is_not_the_end() {
-        let first =
-            query(&search(json!({ "query": "dark", "limit": 10_000 })), &defaults(), Weights::default()).unwrap();
+        let first = query(&search(json!({ "query": "dark", "limit": 1000 })), &defaults(), Weights::default()).unwrap();
         let page = |offset: usize, more: bool, found: usize| {
             let mut reply = reply("dark mode");
             (reply.more, reply.explain.pool, reply.explain.vector_candidates) = (more, 50, found);
@@ -677,7 +678,7 @@ mod tests {
         let says = |value: &Value, what: &str| value["warnings"][0].as_str().is_some_and(|text| text.contains(what));
         assert!(page(0, true, 50)["nextCursor"].as_str().unwrap().starts_with("1-50-"));
         assert!(page(0, true, 50).get("warnings").is_none());
-        let most = page(9_999, true, 50);
+        let most = page(999, true, 50);
         assert!(says(&most, "narrower") && most.get("nextCursor").is_none(), "{most}");
         let ranked = page(70, false, 50);
         assert!(says(&ranked, "larger limit") && ranked.get("nextCursor").is_none(), "{ranked}");

@@ -1,7 +1,7 @@
 //! Cursors of a search. A cursor contains everything that its next page needs, so that the server keeps no state.
 
 use memorist_engine::text::content_hash;
-use memorist_engine::types::{MAX_RESULTS, Query, Tier};
+use memorist_engine::types::{MAX_LIMIT, Query, Tier};
 use memorist_engine::{Error, Result};
 
 /// Characters of the hash by which a search recognises its cursor.
@@ -43,12 +43,12 @@ impl Cursor {
         let mut numbers = text.splitn(4, '-').map(str::parse::<usize>);
         let mut number = || numbers.next()?.ok();
         let (offset, pool, tier) = (number()?, number()?, *TIERS.get(number()?)?);
-        (1..MAX_RESULTS).contains(&offset).then_some(Cursor { offset, pool, tier })
+        (1..MAX_LIMIT).contains(&offset).then_some(Cursor { offset, pool, tier })
     }
 
     /// The query of this page.
     pub fn page_of(self, query: Query) -> Query {
-        let limit = query.limit.min(MAX_RESULTS - self.offset);
+        let limit = query.limit.min(MAX_LIMIT - self.offset);
         Query { offset: self.offset, pool: Some(self.pool), limit, ..query }
     }
 
@@ -106,7 +106,7 @@ mod tests {
     fn an_invalid_cursor_is_refused() {
         let query = Query::new("harbour");
         let text = CURSOR.to_text(&query);
-        let beyond = Cursor { offset: MAX_RESULTS, ..CURSOR }.to_text(&query);
+        let beyond = Cursor { offset: MAX_LIMIT, ..CURSOR }.to_text(&query);
         let moved = text.replacen("10-", "11-", 1);
         let spelled = format!("+{text}");
         for text in
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn the_last_page_ends_at_the_most_that_a_search_shows() {
-        let page = Cursor { offset: MAX_RESULTS - 4, ..CURSOR }.page_of(Query::new("harbour"));
+        let page = Cursor { offset: MAX_LIMIT - 4, ..CURSOR }.page_of(Query::new("harbour"));
         assert_eq!(page.limit, 4);
         page.validate().unwrap();
     }

@@ -2,7 +2,7 @@
 
 use std::{iter, mem};
 
-use memorist_engine::types::{Reach, Scope, Viewer};
+use memorist_engine::types::{MAX_LIMIT, MAX_RESULTS, Reach, Scope, Viewer};
 use memorist_engine::{Error, Result};
 use serde_json::{Map, Value};
 
@@ -26,6 +26,8 @@ pub struct Defaults {
     with_main: bool,
     /// Why other names are refused, if they are.
     only: Option<Only>,
+    /// Most results of a search that a call may ask for, if it is not [`MAX_LIMIT`].
+    most_results: Option<usize>,
 }
 
 /// What keeps a caller to its project and agent.
@@ -59,6 +61,23 @@ impl Defaults {
     /// Makes visible what the default agent of another system has saved, as if it were shared.
     pub fn with_main(self) -> Self {
         Defaults { with_main: true, ..self }
+    }
+
+    /// For a program: a search may return [`MAX_RESULTS`].
+    pub fn with_many_results(self) -> Self {
+        Defaults { most_results: Some(MAX_RESULTS), ..self }
+    }
+
+    /// Checks the limit of a search.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it is out of bounds.
+    pub fn check_limit(&self, limit: usize) -> Result<()> {
+        let most = self.most_results.unwrap_or(MAX_LIMIT);
+        if !(1..=most).contains(&limit) {
+            return Err(Error::invalid("limit", format!("{limit} is outside 1 to {most}")));
+        }
+        Ok(())
     }
 
     /// The same in this project, if none is named.

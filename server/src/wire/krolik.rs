@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use memorist_engine::types::{
-    Digest, Direction, Filter, Kind, LinkKind, MAX_RESULTS, Mark, Mode, NewRecord, Query, Reach, Record, RecordId,
-    Scale, SearchReply, Tier, Viewer, Weights,
+    Digest, Direction, Filter, Kind, LinkKind, MAX_LIMIT, Mark, Mode, NewRecord, Query, Reach, Record, RecordId, Scale,
+    SearchReply, Tier, Viewer, Weights,
 };
 use memorist_engine::{Error, Result};
 use schemars::JsonSchema;
@@ -260,7 +260,7 @@ impl Search {
     pub fn query(&self, defaults: &Defaults) -> Result<Query> {
         Ok(Query {
             mode: if self.hybrid { Mode::Hybrid } else { Mode::Vector },
-            limit: size_up_to("limit", self.limit, MAX_RESULTS)?,
+            limit: size_up_to("limit", self.limit, MAX_LIMIT)?,
             weights: Some(Weights { vector: 0.5, keyword: 0.5 }),
             scale: Some(Scale::Pool),
             min_similarity: Some(self.min_similarity),

@@ -1,7 +1,7 @@
 //! Parameters and results of Mudpuppy's memory tools, by its API reference: memorist's own, with fewer fields. As
 //! there, unknown parameters are ignored.
 
-use memorist_engine::types::{Kind, MAX_RESULTS, MatchSource, Mode, Scale};
+use memorist_engine::types::{Kind, MAX_LIMIT, MatchSource, Mode, Scale};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -171,7 +171,7 @@ impl From<SearchParams> for super::SearchParams {
             query: params.query,
             mode: Some(params.mode),
             // The document has no maximum.
-            limit: Some(Int(params.limit.0.min(super::count(MAX_RESULTS as u64)))),
+            limit: Some(Int(params.limit.0.min(super::count(MAX_LIMIT as u64)))),
             entry_types: params.entry_types.map(|types| kinds_shown_as(&types)),
             min_importance: params.min_importance.map(|Int(least)| Importance(least)),
             min_confidence: params.min_confidence,

@@ -97,7 +97,7 @@ pub struct SearchParams {
     pub mode: Option<Mode>,
     /// Most results, default 10.
     #[serde(default)]
-    #[schemars(range(min = 1, max = 10_000))]
+    #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<Int>,
     /// Only these types.
     #[serde(default)]

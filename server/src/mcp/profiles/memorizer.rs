@@ -2,7 +2,7 @@
 
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{
-    Filter, Hit, Kind, ListQuery, MAX_LIMIT, MAX_RESULTS, Query, Reach, Record, RecordId, SearchReply, Tier, Viewer,
+    Filter, Hit, Kind, ListQuery, MAX_LIMIT, Query, Reach, Record, RecordId, SearchReply, Tier, Viewer,
 };
 use memorist_engine::{Engine, Error, Result, now};
 
@@ -225,11 +225,11 @@ fn found_facts(engine: &Engine, mut wanted: Query) -> Result<(Vec<Hit>, Vec<Stri
         let reply = engine.search(&wanted)?;
         let warnings = wording::warnings(&reply);
         let facts: Vec<Hit> = reply.hits.into_iter().filter(|hit| is_fact(&hit.record)).take(limit).collect();
-        if facts.len() == limit || !reply.more || wanted.limit == MAX_RESULTS {
+        if facts.len() == limit || !reply.more || wanted.limit == MAX_LIMIT {
             return Ok((facts, warnings));
         }
         // Results that are not facts displace facts.
-        wanted.limit = MAX_RESULTS.min(4 * wanted.limit);
+        wanted.limit = MAX_LIMIT.min(4 * wanted.limit);
     }
 }
 
