@@ -345,6 +345,13 @@ pub fn size_up_to(field: &'static str, given: Int, most: usize) -> Result<usize>
     Ok(size(field, Some(given), most)?.min(most))
 }
 
+/// The limit of a search, for tools without a bound.
+pub fn search_limit(given: Int) -> Result<usize> {
+    let limit = size_up_to("limit", given, MAX_LIMIT)?;
+    Defaults::default().check_limit(limit)?;
+    Ok(limit)
+}
+
 /// Characters of a memory in a suggestion.
 const SUGGESTION_CHARS: usize = 160;
 

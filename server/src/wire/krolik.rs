@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use memorist_engine::types::{
-    Digest, Direction, Filter, Kind, LinkKind, MAX_LIMIT, Mark, Mode, NewRecord, Query, Reach, Record, RecordId, Scale,
+    Digest, Direction, Filter, Kind, LinkKind, Mark, Mode, NewRecord, Query, Reach, Record, RecordId, Scale,
     SearchReply, Tier, Viewer, Weights,
 };
 use memorist_engine::{Error, Result};
@@ -14,7 +14,7 @@ use serde_json::json;
 use super::place::PlaceInfo;
 use super::types::by_type;
 use super::values::{Importance, Int, Iso, Patch};
-use super::{Defaults, Suggestion, Summary, count, relevance, size_up_to, summary, titled};
+use super::{Defaults, Suggestion, Summary, count, relevance, search_limit, summary, titled};
 use crate::wording;
 
 /// Project. Default: the server's.
@@ -260,7 +260,7 @@ impl Search {
     pub fn query(&self, defaults: &Defaults) -> Result<Query> {
         Ok(Query {
             mode: if self.hybrid { Mode::Hybrid } else { Mode::Vector },
-            limit: size_up_to("limit", self.limit, MAX_LIMIT)?,
+            limit: search_limit(self.limit)?,
             weights: Some(Weights { vector: 0.5, keyword: 0.5 }),
             scale: Some(Scale::Pool),
             min_similarity: Some(self.min_similarity),

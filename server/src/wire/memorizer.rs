@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use memorist_engine::body::Body;
 use memorist_engine::types::{
-    Filter, Hit, Kind, MAX_LIMIT, Millis, NewRecord, Query, Reach, Record, RecordId, RecordUpdate, Scale, Scope, Viewer,
+    Filter, Hit, Kind, Millis, NewRecord, Query, Reach, Record, RecordId, RecordUpdate, Scale, Scope, Viewer,
 };
 use memorist_engine::{Error, Result};
 use memorist_secrets::scan;
@@ -17,7 +17,7 @@ use serde_json::json;
 use super::place::PlaceInfo;
 use super::types::kinds_shown_as;
 use super::values::{Int, Iso};
-use super::{Defaults, Patch, relevance, size_up_to};
+use super::{Defaults, Patch, relevance, search_limit};
 
 const DAY_MILLIS: Millis = 86_400_000;
 
@@ -546,7 +546,7 @@ impl SearchConversations {
 
 /// A search for memories of these kinds.
 pub fn search(text: &str, limit: Int, kinds: Vec<Kind>, viewer: Viewer) -> Result<Query> {
-    let limit = size_up_to("limit", limit, MAX_LIMIT)?;
+    let limit = search_limit(limit)?;
     let filter = Filter { kinds, ..Filter::of(viewer) };
     Ok(Query { limit, scale: Some(Scale::Pool), filter, ..Query::new(text) })
 }

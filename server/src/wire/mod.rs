@@ -76,8 +76,8 @@ mod types;
 mod values;
 
 pub use convert::{
-    BYTES_PER_TOKEN, brief, count, entry, expect, fit, new_record, query, record_update, relevance, search_page,
-    search_result, size, size_up_to, suggestions,
+    BYTES_PER_TOKEN, brief, count, entry, expect, fit, new_record, query, record_update, relevance, search_limit,
+    search_page, search_result, size, size_up_to, suggestions,
 };
 pub use defaults::Defaults;
 pub use exchange::{Line, Unread, read};
