@@ -1,6 +1,6 @@
 //! The pages of a search are pieces of one ranking.
 
-use memorist_engine::types::{MAX_LIMIT, Mode, Query, RecordId, Tier, Viewer};
+use memorist_engine::types::{MAX_LIMIT, MAX_RESULTS, Mode, Query, RecordId, Tier, Viewer};
 
 use crate::support::{Store, hashed, words_only};
 
@@ -86,7 +86,7 @@ fn pages_of_the_last_resort_are_pieces_too() {
 fn a_page_beyond_the_bounds_is_refused_by_field() {
     let store = Store::new(words_only());
     let refusal = |query: Query| store.engine.search(&query).unwrap_err().to_string();
-    assert!(refusal(Query { offset: MAX_LIMIT - 9, ..Query::new("x") }).contains("offset"));
+    assert!(refusal(Query { offset: MAX_RESULTS - 9, ..Query::new("x") }).contains("offset"));
     assert!(refusal(Query { offset: usize::MAX, ..Query::new("x") }).contains("offset"));
     assert!(refusal(Query { pool: Some(0), ..Query::new("x") }).contains("pool"));
     assert!(refusal(Query { pool: Some(usize::MAX), ..Query::new("x") }).contains("pool"));
