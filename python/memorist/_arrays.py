@@ -62,7 +62,10 @@ def integers(name: str, given: Ids) -> NDArray[np.int64]:
 
     _unmasked(name, given)
     if isinstance(given, range):
-        return np.arange(given.start, given.stop, given.step, dtype=np.int64)
+        try:
+            return np.arange(given.start, given.stop, given.step, dtype=np.int64)
+        except OverflowError:
+            raise InvalidInput(f"{name}: {given} has more than an id can be") from None
     made = np.asarray(list(given) if isinstance(given, AbstractSet) else given)
     if made.size == 0:
         return np.empty(0, dtype=np.int64)

@@ -5,7 +5,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Engine", "IdSet", "Index", "__version__", "join_left"]
+__all__ = ["Engine", "Frozen", "IdSet", "Index", "__version__", "join_left"]
 
 __version__: str
 
@@ -49,6 +49,9 @@ class IdSet:
     def combined(self, other: IdSet, how: str) -> IdSet: ...
 
 @final
+class Frozen: ...
+
+@final
 class Index:
     def __new__(
         cls,
@@ -86,8 +89,10 @@ class Index:
     ) -> None: ...
     def optimize(self) -> None: ...
     def refresh(self) -> bool: ...
+    def frozen(self) -> Frozen: ...
     def search_many(
         self,
+        frozen: Frozen,
         queries: NDArray[np.float32],
         before: int,
         total: int,

@@ -26,7 +26,7 @@ use crate::{arrays, id_set};
 
 /// Held by the one process that writes.
 const LOCK: &str = "writer.lock";
-/// Most results of a search of many.
+/// Most results of one search with several queries.
 const MOST_NUMBERS: usize = 1 << 28;
 /// Where fewer are found than requested.
 const NO_ID: i64 = -1;
@@ -51,6 +51,12 @@ struct Held {
     writer: Writer,
     /// The kernel frees it when its holder dies.
     _lock: LockedFile,
+}
+
+/// An index as it was at one time, for the parts of one search.
+#[pyclass(frozen, module = "memorist._memorist")]
+pub struct Frozen {
+    snapshot: Arc<Snapshot>,
 }
 
 /// How a search is to be done.
@@ -320,13 +326,19 @@ impl Index {
         }
     }
 
-    /// The nearest of each row, on all cores: a part of `total` rows, of which so many came before.
-    #[pyo3(signature = (queries, before, total, k, ef, recall, exact, filter, excludes))]
+    /// The index as it is now.
+    fn frozen(&self, py: Python<'_>) -> PyResult<Frozen> {
+        Ok(Frozen { snapshot: self.snapshot(py)? })
+    }
+
+    /// The nearest of each row, on all cores: of `total` rows, `before` were searched in earlier calls.
+    #[pyo3(signature = (frozen, queries, before, total, k, ef, recall, exact, filter, excludes))]
     #[allow(clippy::too_many_arguments, reason = "the only caller is memorist/index.py")]
     #[allow(clippy::type_complexity, reason = "two arrays")]
     fn search_many<'py>(
         &self,
         py: Python<'py>,
+        frozen: PyRef<'py, Frozen>,
         queries: &Bound<'py, PyAny>,
         before: usize,
         total: usize,
@@ -337,7 +349,7 @@ impl Index {
         filter: Option<PyRef<'py, IdSet>>,
         excludes: bool,
     ) -> PyResult<(Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f32>>)> {
-        let snapshot = self.snapshot(py)?;
+        let snapshot = frozen.snapshot.clone();
         let queries = arrays::matrix("queries", queries)?;
         let (count, dims) = queries.as_array().dim();
         let numbers = queries.as_slice()?;

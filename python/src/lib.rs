@@ -30,7 +30,7 @@ mod _memorist {
     #[pymodule_export]
     use crate::id_set::IdSet;
     #[pymodule_export]
-    use crate::index::Index;
+    use crate::index::{Frozen, Index};
     #[pymodule_export]
     use crate::store::Engine;
 

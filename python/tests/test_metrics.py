@@ -110,6 +110,8 @@ def test_what_a_metric_cannot_take_is_refused(tmp_path: Path) -> None:
             index.add(vectors(1) * np.float32(np.inf))
         with pytest.raises(memorist.InvalidInput, match="NaN"):
             index.search(vectors(1)[0] * np.nan)
+        with pytest.raises(memorist.InvalidInput, match="infin"):
+            index.search(vectors(1)[0] * np.float32(np.inf))
         with pytest.raises(memorist.InvalidInput, match="the query has 3 dimensions, the index has 32"):
             index.search([1, 2, 3])
         assert len(index) == 100
@@ -131,6 +133,26 @@ def test_a_payload_may_look_like_the_header_of_a_metric(tmp_path: Path) -> None:
             index.add([[1, 2, 3]], payload=payload)
         with VectorIndex(tmp_path / metric) as index:
             assert (index.metric, index.dimensions, index.payload) == (metric, 3, payload)
+
+
+def test_distances_far_from_the_origin_are_ranked_by_the_vectors() -> None:
+    base = np.random.default_rng(1).standard_normal((3_000, 8)).astype(np.float32)
+    base[:, 0] += 500
+    with VectorIndex(dimensions=8, metric="l2") as index:
+        index.add(base)
+        kept = index.get(range(3_000))
+        for query in base[:50]:
+            found = index.search(query, 10, exact=True)
+            assert found.scores == pytest.approx(truth("l2", kept, query)[0][found.ids], rel=1e-3, abs=1e-3)
+            assert len({*found.ids} & {*truth("l2", kept, query)[1][:10]}) >= 9
+
+
+def test_vectors_that_are_gone_do_not_count() -> None:
+    with VectorIndex(dimensions=8, metric="l2") as index:
+        index.add(vectors(1_000, dims=8))
+        index.remove(range(1_000))
+        index.add(vectors(10, dims=8) * 5_000, range(10))
+        assert recall(index, "l2", vectors(10, dims=8) * 5_000, vectors(5, seed=5, dims=8) * 5_000) == 1
 
 
 def test_an_index_of_a_newer_version_is_refused(tmp_path: Path) -> None:
@@ -158,6 +180,8 @@ def test_sets_of_ids_are_sets() -> None:
     assert list(some & others) == [3] and list(some | others) == [1, 3, 4, 5, 2**62] and list(some - others) == [1, 5, 2**62]
     assert len({some, IdSet(list(some)), others}) == 2
     assert pickle.loads(pickle.dumps(some)) == some and IdSet(range(2, 9, 3)) == IdSet([2, 5, 8])
+    with pytest.raises(memorist.InvalidInput, match="more than an id"):
+        IdSet(range(2**63, 2**63 + 2))
     assert IdSet(dict.fromkeys([4, 3]).keys()) == others and list(IdSet(np.array([False, True, True]))) == [1, 2]
     with pytest.raises(TypeError):
         some & {1}  # type: ignore[operator]
@@ -178,6 +202,16 @@ def test_a_search_of_many_has_k_columns_and_tells_its_progress() -> None:
         assert told[0] > 0 and told[-1] == 5_000 and told == sorted({*told})
         assert index.search(queries[:0], 5, progress=told.append).ids.shape == (0, 5)
         assert index.search(queries, 5).ids.tolist() == found.ids.tolist()
+        # All parts see the index as it was at the beginning, and a slow report makes no part smaller.
+        told.clear()
+
+        def report(done: int) -> None:
+            told.append(done)
+            time.sleep(0.11)
+            index.add(queries[done - 1 : done], [999])
+
+        assert 999 not in index.search(queries, 5, progress=report).ids and len(told) < 20
+        index.remove([999])
         with pytest.raises(memorist.InvalidInput, match="5000 queries with 1000000 results"):
             index.search(queries, 1_000_000)
         queries[4_321] = np.nan
