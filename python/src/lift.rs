@@ -9,8 +9,8 @@
 //! | `ip` | `(x, sqrt(size² - abs(x)²), size / 16)` | `(q, 0, 0)` | the largest length, but 32 times the mean at most |
 //!
 //! The mean is the geometric one, without zeros: a few very long vectors do not make it large. The last number is the
-//! same for all, so that the length of a vector follows from what the index keeps of it. Where vectors come whose lengths
-//! no longer fit `size`, all are lifted anew.
+//! same for all, so that the length of a vector follows from what the index keeps of it. When `size` no longer fits the lengths
+//! of the vectors, it is chosen again, and every vector is rewritten.
 //!
 //! The header is kept before the program's bytes in the payload of the index, little-endian:
 //!

@@ -179,23 +179,24 @@ pub fn apply(
     }
     let is_worth_it = lift.count / 2 >= lift.count_lifted || lift.longest > lift.size * LONGEST / 10.0;
     if is_worth_it && !lift.fits() {
-        return lift_anew(writer, &view, upserts, deletes, payload);
+        return rewrite_all(writer, &view, upserts, deletes, payload);
     }
+    check_lengths(&lift, upserts)?;
     let lifted = upserts.iter().map(|(key, vector)| (*key, lift.vector(vector))).collect();
-    put(writer, &lift, lifted, upserts, deletes, payload)
+    put(writer, &lift, lifted, deletes, payload)
 }
 
-/// Lifts all vectors anew where their lengths no longer fit.
+/// Rewrites every vector with another size, if the size no longer fits the lengths.
 pub fn refit(writer: &mut Writer) -> Result<(), ApplyError> {
     let snapshot = writer.snapshot();
     match View::new(&snapshot) {
         None => Err(ApplyError::Newer),
         Some(view) if view.metric() == Metric::Cosine || view.lift.fits() || snapshot.is_empty() => Ok(()),
-        Some(view) => lift_anew(writer, &view, &[], &[], view.payload),
+        Some(view) => rewrite_all(writer, &view, &[], &[], view.payload),
     }
 }
 
-fn lift_anew(
+fn rewrite_all(
     writer: &mut Writer,
     view: &View<'_>,
     upserts: &[(u64, &[f32])],
@@ -214,7 +215,7 @@ fn lift_anew(
     check_lengths(&lift, upserts)?;
     let kept = kept.iter().filter_map(|key| Some((*key, lift.vector(&view.vector(*key)?))));
     let new = upserts.iter().map(|(key, vector)| (*key, lift.vector(vector)));
-    put(writer, &lift, kept.chain(new).collect(), upserts, deletes, payload)
+    put(writer, &lift, kept.chain(new).collect(), deletes, payload)
 }
 
 fn check_lengths(lift: &Lift, upserts: &[(u64, &[f32])]) -> Result<(), ApplyError> {
@@ -224,16 +225,14 @@ fn check_lengths(lift: &Lift, upserts: &[(u64, &[f32])]) -> Result<(), ApplyErro
     }
 }
 
-/// Puts in lifted vectors, those of `upserts` among them.
+/// Puts in lifted vectors.
 fn put(
     writer: &mut Writer,
     lift: &Lift,
     lifted: Vec<(u64, Vec<f32>)>,
-    upserts: &[(u64, &[f32])],
     deletes: &[u64],
     payload: &[u8],
 ) -> Result<(), ApplyError> {
-    check_lengths(lift, upserts)?;
     let lifted: Vec<(u64, &[f32])> = lifted.iter().map(|(key, vector)| (*key, vector.as_slice())).collect();
     Ok(writer.apply(&lifted, deletes, &lift.encode(payload))?)
 }
