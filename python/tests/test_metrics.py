@@ -137,7 +137,7 @@ def test_a_payload_may_look_like_the_header_of_a_metric(tmp_path: Path) -> None:
 
 def test_distances_far_from_the_origin_are_ranked_by_the_vectors() -> None:
     base = np.random.default_rng(1).standard_normal((3_000, 8)).astype(np.float32)
-    base[:, 0] += 500
+    base[:, 0] += 2_024
     with VectorIndex(dimensions=8, metric="l2") as index:
         index.add(base)
         kept = index.get(range(3_000))
