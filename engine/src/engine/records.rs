@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::Engine;
 use crate::error::{Error, Result};
 use crate::keywords::significant_words;
-use crate::records::rules::{add, save, update};
+use crate::records::rules::{add, save, trash, update};
 use crate::records::{Access, AccessKind, Changed, Commits, Saving, Vectors};
 use crate::sensitive::logged_query;
 use crate::sync::Message;
@@ -147,6 +147,18 @@ impl Engine {
         self.changed(Some(before), after)
     }
 
+    /// Changes several records in one transaction: all, or none. The versions before are kept.
+    ///
+    /// # Errors
+    /// As [`Engine::update`].
+    pub fn update_all(&self, updates: &[(RecordId, RecordUpdate)], viewer: &Viewer) -> Result<Vec<UpdateOutcome>> {
+        viewer.validate()?;
+        let allowed = updates.iter().map(|(id, update)| Ok((*id, self.config.sensitive.update(update)?)));
+        let allowed: Vec<_> = allowed.collect::<Result<_>>()?;
+        let changed = update::update_all(&self.store.records, &allowed, viewer, self.store.now())?;
+        changed.into_iter().map(|Changed { before, after }| self.changed(Some(before), after)).collect()
+    }
+
     /// Says whether [`Engine::update`] would change a record. Nothing is changed.
     ///
     /// # Errors
@@ -217,6 +229,14 @@ impl Engine {
     pub fn delete_expected(&self, id: RecordId, expect: Option<&Expect>, viewer: &Viewer) -> Result<Option<Record>> {
         viewer.validate()?;
         let deleted = self.store.records.delete_expected(id, expect, viewer, self.store.now())?;
+        self.worker.send(Message::Written);
+        Ok(deleted)
+    }
+
+    /// Deletes several records in one transaction. Returns how many there were that `viewer` sees.
+    pub fn delete_all(&self, ids: &[RecordId], viewer: &Viewer) -> Result<usize> {
+        viewer.validate()?;
+        let deleted = trash::delete_all(&self.store.records, ids, viewer, self.store.now())?;
         self.worker.send(Message::Written);
         Ok(deleted)
     }

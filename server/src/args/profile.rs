@@ -13,6 +13,8 @@ pub enum ProfileName {
     Core,
     /// Everything.
     Full,
+    /// Claude's memory tool: files below /memories.
+    Files,
     /// The tools of Mudpuppy's memory.
     Mudpuppy,
     /// The tools of Memorizer.

@@ -37,7 +37,12 @@ use crate::wire::Defaults;
 pub(super) const AGENTS: [&str; 3] = ["ann", "bob", Reach::MAIN];
 pub(super) const PROJECTS: [&str; 2] = ["apollo", "gemini"];
 /// Calls of each tool for each viewer.
-pub(super) const CALLS: usize = 4;
+const CALLS: usize = 4;
+
+/// How often each tool of a profile is called by each viewer: one that is alone has several commands.
+pub(super) fn calls_of(profile: &Profile) -> usize {
+    CALLS.max(20 / profile.tools.len())
+}
 
 /// Small random numbers, the same in every run.
 struct Dice(u64);
@@ -56,6 +61,9 @@ impl Dice {
         self.below(2) == 0
     }
 }
+
+/// Paths of files.
+const FILES: [&str; 3] = ["/memories/a.md", "/memories/b.md", "/memories/c/a.md"];
 
 /// A store with memories of every agent and project, and the generator of arguments.
 pub(super) struct World {
@@ -136,6 +144,10 @@ impl World {
         record.tags = vec![tag, "harbour".into()];
         record.source = self.word();
         record.scope = scope;
+        if self.words.is_multiple_of(3) {
+            // A file, at a path that other scopes have, too.
+            record.body = Some(json!({ "metadata": { "memory_file": FILES[self.words / 3 % FILES.len()] } }));
+        }
         self.engine.add(&record).unwrap();
     }
 
@@ -199,6 +211,9 @@ impl World {
 
     /// Arguments for a tool, from its schema, without scopes.
     pub(super) fn arguments(&mut self, tool: &ToolDef, state: &State) -> Map<String, Value> {
+        if tool.definition.name == "memory" {
+            return self.file_command();
+        }
         let schema = &tool.definition.input_schema;
         let none = Map::new();
         let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
@@ -212,6 +227,22 @@ impl World {
             }
         }
         arguments
+    }
+
+    /// A command on files: which parameters it needs depends on it.
+    fn file_command(&mut self) -> Map<String, Value> {
+        let (path, word) = (self.dice.one(&FILES), self.word());
+        let new = format!("/memories/{}.md", self.word());
+        let command = match self.dice.below(9) {
+            0 | 1 => json!({ "command": "view", "path": "/memories" }),
+            2 | 3 => json!({ "command": "create", "path": new, "file_text": word }),
+            4 => json!({ "command": "view", "path": path, "view_range": [1, 2] }),
+            5 => json!({ "command": "insert", "path": path, "insert_line": 1, "insert_text": word }),
+            6 => json!({ "command": "str_replace", "path": path, "old_str": "own", "new_str": word }),
+            7 => json!({ "command": "rename", "old_path": path, "new_path": new }),
+            _ => json!({ "command": "delete", "path": path }),
+        };
+        command.as_object().cloned().unwrap_or_default()
     }
 
     fn value(&mut self, tool: &str, name: &str, shape: &Value, state: &State) -> Value {
@@ -446,7 +477,7 @@ pub(super) fn leak(
 #[test]
 fn no_tool_shows_or_changes_anything_of_another() {
     for profile in ProfileName::value_variants() {
-        call_all(World::new(), *profile, viewers(), CALLS);
+        call_all(World::new(), *profile, viewers(), calls_of(Profile::of(*profile)));
     }
 }
 

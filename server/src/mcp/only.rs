@@ -7,7 +7,7 @@ use rmcp::model::{ArgumentInfo, CompleteRequestParams, CompletionContext, Refere
 use serde_json::{Map, Value, json};
 
 use super::clients::{bound_context, context};
-use super::leaks::{AGENTS, CALLS, PROJECTS, State, World, leak};
+use super::leaks::{AGENTS, PROJECTS, State, World, calls_of, leak};
 use super::profiles::{Profile, SCOPES, ToolDef};
 use super::{completions, prompts, resources};
 use crate::args::ProfileName;
@@ -69,7 +69,7 @@ fn only_no_tool_shows_or_changes_records_of_others() {
         let mut answered = 0;
         for tool in &Profile::of(*name).tools {
             for context in only_contexts(&world, *name) {
-                for _ in 0..CALLS {
+                for _ in 0..calls_of(Profile::of(*name)) {
                     let arguments = world.arguments(tool, &state);
                     let answer = run(&world, &context, tool, &arguments);
                     answered += usize::from(answer.is_ok());

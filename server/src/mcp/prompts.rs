@@ -165,8 +165,9 @@ mod tests {
                 let arguments = if prompt.name == RECALL { json!({ "topic": "login" }) } else { json!({}) };
                 let text = text(profile, &prompt.name, &arguments).unwrap();
                 let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+                let is_tool = |word: &&str| profile.tool(word).is_some();
                 let (known, named): (Vec<_>, Vec<_>) =
-                    words.filter(|word| word.contains('_')).partition(|word| profile.tool(word).is_some());
+                    words.filter(|word| word.contains('_') || is_tool(word)).partition(is_tool);
                 assert!(!known.is_empty() && named.is_empty(), "{text}: {named:?}");
                 assert_eq!(text.contains("login"), prompt.name == RECALL, "{text}");
             }
@@ -180,7 +181,7 @@ mod tests {
                 (&["topic", "kind", "tag", "project"][..], &["about", "project"][..])
             }
             ProfileName::Mudpuppy => (&["topic", "kind", "tag"][..], &["about"][..]),
-            ProfileName::Memorizer | ProfileName::Gimli => (&["topic"][..], &["about"][..]),
+            ProfileName::Files | ProfileName::Memorizer | ProfileName::Gimli => (&["topic"][..], &["about"][..]),
             ProfileName::Krolik => (&["topic", "project"][..], &["about", "project"][..]),
         };
         for (name, profile) in profiles() {

@@ -7,7 +7,7 @@ use rmcp::model::{ArgumentInfo, CompleteRequestParams, CompletionContext, Refere
 use serde_json::{Map, Value, json};
 
 use super::clients::bound_context;
-use super::leaks::{AGENTS, CALLS, PROJECTS, World, leak};
+use super::leaks::{AGENTS, PROJECTS, World, calls_of, leak};
 use super::only::{of_others, run};
 use super::profiles::{Profile, SCOPES};
 use super::{completions, resources};
@@ -41,7 +41,7 @@ fn several_each_call_is_as_by_a_token_for_the_project_that_it_names() {
                 [(None, first), (Some(first), first), (Some(second), second)].into_iter().enumerate()
             {
                 let own = context(&world, *name, &[project]).defaults;
-                for _ in 0..CALLS {
+                for _ in 0..calls_of(Profile::of(*name)) {
                     let mut arguments = world.arguments(tool, &state);
                     arguments.extend(named.map(|project| ("project".to_owned(), project.into())));
                     let answer = run(&world, &several, tool, &arguments);

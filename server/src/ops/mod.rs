@@ -11,6 +11,7 @@
 //! | `graph.rs` | links, chains and digests |
 //! | `history.rs` | versions, rollback and permanent removal |
 //! | `gimli` | Gimli's tools: lines of files, found and read |
+//! | `memory_files` | Claude's memory tool: files that are memories |
 //! | `exchange.rs` | files of the export folder |
 //! | `explore` | what the explorer asks |
 //! | `export.rs`, `import.rs` | memories and links to lines, and back |
@@ -25,6 +26,7 @@ mod graph;
 mod history;
 pub mod hooks;
 mod import;
+pub mod memory_files;
 mod recall;
 mod records;
 mod save;

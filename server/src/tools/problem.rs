@@ -6,6 +6,7 @@ use std::io;
 use memorist_engine::{Error, ErrorKind};
 
 use crate::exit::{self, Failure};
+use crate::ops::memory_files::FileError;
 use crate::wording::Worded as _;
 
 /// What a program can tell apart.
@@ -85,6 +86,15 @@ impl From<Error> for Problem {
             },
         };
         Problem { kind, message: error.worded() }
+    }
+}
+
+impl From<FileError> for Problem {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::Refused(why) => Problem::input(why),
+            FileError::Store(error) => error.into(),
+        }
     }
 }
 

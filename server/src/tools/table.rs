@@ -7,9 +7,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::problem::{Problem, ProblemKind};
-use crate::ops::{self, Context};
+use crate::ops::{self, Context, memory_files};
 use crate::serving::Access;
-use crate::wire;
+use crate::wire::{self, FileParams};
 
 /// What a tool does with parameters.
 pub type Call = fn(&Engine, &Context, Map<String, Value>) -> Result<Value, Problem>;
@@ -54,6 +54,11 @@ pub const TOOLS: &[Tool] = &[
     }),
     Tool::writing("undo", |engine, context, given| adapted(engine, context, given, |e, c, p| ops::undo(e, c, &p))),
     Tool::reading("recall", |engine, context, given| adapted(engine, context, given, ops::recall)),
+    Tool::writing("memory_files", |engine, context, mut given| {
+        wire::adapt_values::<FileParams>(&mut given);
+        Ok(memory_files::call(engine, context, parsed(given)?)?.into())
+    }),
+    Tool::writing("clear_memory_files", |engine, context, _| Ok(memory_files::clear(engine, context)?.into())),
     Tool::reading("stats", |engine, context, given| adapted(engine, context, given, |e, c, p| ops::stats(e, c, &p))),
 ];
 

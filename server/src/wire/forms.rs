@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
-use super::schema::{EMPTY, parameters};
+use super::schema::{EMPTY, VERBATIM, parameters};
 
 /// Other words for the states of a task.
 const STATES: [(&str, &[&str]); 3] = [
@@ -35,6 +35,9 @@ impl Forms {
     fn apply(&self, arguments: &mut Map<String, Value>) {
         arguments.retain(|name, value| {
             let Some(schema) = self.properties.get(name) else { return true };
+            if schema.get(EMPTY).is_some_and(|meaning| meaning == VERBATIM) && value.is_string() {
+                return true;
+            }
             adapt(value, schema);
             if !self.required.contains(name) && is_left_out(value, schema) {
                 match schema.get(EMPTY).and_then(Value::as_str) {

@@ -32,6 +32,7 @@
 //! | `forms.rs` | values of parameters in the form that the schema has |
 //! | `parse.rs` | JSON to parameters, with errors that name the field |
 //! | `core` | parameters and texts of the core profile |
+//! | `memory_files.rs` | the commands of Claude's memory tool |
 //! | `mudpuppy.rs`, `memorizer.rs`, `krolik.rs`, `gimli.rs` | parameters and results of the tools of other systems |
 //! | `markdown.rs` | untrusted text within Markdown |
 //! | `types.rs` | kinds as the types of those systems |
@@ -60,6 +61,7 @@ mod lines;
 mod map;
 mod markdown;
 pub mod memorizer;
+mod memory_files;
 pub mod mudpuppy;
 mod params;
 mod parse;
@@ -98,6 +100,7 @@ pub use lenient::lenient;
 pub use lines::Lines;
 pub use map::{MapFrom, MapLabelsResult, map_bytes, mask_bytes};
 pub use memorist_engine::snippet::{cut_to, has_word_of};
+pub use memory_files::{FileCommand, FileParams};
 pub use params::{
     AddParams, DeleteParams, Detail, GetParams, ListParams, Only, Order, SearchParams, StatsParams, UpdateParams,
 };

@@ -9,6 +9,8 @@ use serde_json::{Map, Value, json};
 /// Beside the schema of a parameter: what an empty text or list means there, if not that the parameter was left out. It is not
 /// published.
 pub(super) const EMPTY: &str = "x-empty";
+/// The value of [`EMPTY`] where every text is taken as it is.
+pub(super) const VERBATIM: &str = "verbatim";
 
 /// The schema of the parameters `T`, as it is published. Of several forms of a value it has one, and null is in none of them:
 /// strict clients and gateways refuse choices. `forms.rs` understands the others all the same.

@@ -53,7 +53,7 @@ mod scopes;
 pub(crate) mod searches;
 mod threads;
 pub(super) mod tombstones;
-pub(super) mod trash;
+pub(crate) mod trash;
 pub(crate) mod undo;
 mod union;
 pub(crate) mod update;

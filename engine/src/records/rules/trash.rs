@@ -37,19 +37,35 @@ pub(crate) fn delete(
     viewer: &Viewer,
     now: Millis,
 ) -> Result<Option<Record>> {
+    authority.write(|tx| delete_one(tx, id, expect, viewer, now))
+}
+
+/// As [`delete`], of several in one transaction. Returns how many there were.
+pub(crate) fn delete_all(authority: &impl Authority, ids: &[RecordId], viewer: &Viewer, now: Millis) -> Result<usize> {
     authority.write(|tx| {
-        if !lookup::may_change(tx, id, viewer)? {
-            return Ok(None);
-        }
-        let record = lookup::live(tx, id, viewer, Millis::MIN)?;
-        if let (Some(expect), Some(record)) = (expect, &record) {
-            expect.check(record)?;
-        }
-        tombstones::delete(tx, id, now)?;
-        keep(tx, id, now)?;
-        remove(tx, id)?;
-        Ok(record)
+        ids.iter()
+            .try_fold(0, |deleted, id| Ok(deleted + usize::from(delete_one(tx, *id, None, viewer, now)?.is_some())))
     })
+}
+
+fn delete_one(
+    tx: &dyn Tx,
+    id: RecordId,
+    expect: Option<&Expect>,
+    viewer: &Viewer,
+    now: Millis,
+) -> Result<Option<Record>> {
+    if !lookup::may_change(tx, id, viewer)? {
+        return Ok(None);
+    }
+    let record = lookup::live(tx, id, viewer, Millis::MIN)?;
+    if let (Some(expect), Some(record)) = (expect, &record) {
+        expect.check(record)?;
+    }
+    tombstones::delete(tx, id, now)?;
+    keep(tx, id, now)?;
+    remove(tx, id)?;
+    Ok(record)
 }
 
 /// Restores a deleted record, with its id, its versions, and its links to what is there.

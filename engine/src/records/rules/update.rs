@@ -1,5 +1,7 @@
 //! A record is changed: the version before is kept, and can come back.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::add::claim_text;
@@ -40,6 +42,17 @@ pub(crate) fn update(
 ) -> Result<Changed> {
     update.validate()?;
     authority.write(|tx| apply(tx, id, update, viewer, now))
+}
+
+/// As [`update`], of several in one transaction: all are changed, or none.
+pub(crate) fn update_all(
+    authority: &impl Authority,
+    updates: &[(RecordId, Cow<'_, RecordUpdate>)],
+    viewer: &Viewer,
+    now: Millis,
+) -> Result<Vec<Changed>> {
+    updates.iter().try_for_each(|(_, update)| update.validate())?;
+    authority.write(|tx| updates.iter().map(|(id, update)| apply(tx, *id, update, viewer, now)).collect())
 }
 
 /// What would stop an update: it is tried, and taken back.

@@ -5,8 +5,15 @@ use rmcp::model::MetaObject;
 use serde_json::{Map, json};
 
 /// Their definitions are in the context from the start.
-const LOADED: [&str; 6] =
-    ["memory_add", "memory_search", "store_fact", "retrieve_memories", "krolik_mem_save", "krolik_mem_semantic_search"];
+const LOADED: [&str; 7] = [
+    "memory",
+    "memory_add",
+    "memory_search",
+    "store_fact",
+    "retrieve_memories",
+    "krolik_mem_save",
+    "krolik_mem_semantic_search",
+];
 
 /// A person is asked at each call: it cannot be undone.
 const ASKING: [&str; 1] = ["memory_purge"];

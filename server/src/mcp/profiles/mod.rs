@@ -6,10 +6,12 @@
 //! | `tool.rs` | a tool: its definition and implementation |
 //! | `meta.rs` | which tools a client loads at once, and what it finds the others by |
 //! | `core.rs`, `full.rs` | memorist's own: what every session needs, and everything |
+//! | `files.rs` | Claude's memory tool |
 //! | `mudpuppy.rs`, `memorizer.rs`, `krolik.rs`, `gimli.rs` | tools of other systems, over the same operations |
 //! | `*.json` | snapshots of `tools/list` |
 
 mod core;
+mod files;
 mod full;
 mod gimli;
 mod krolik;
@@ -40,7 +42,7 @@ pub use tool::{Answer, ToolDef};
 use crate::args::ProfileName;
 
 /// How many profiles there are.
-const PROFILES: usize = 6;
+const PROFILES: usize = 7;
 
 /// The parameters that name a project, which is the first, or an agent, in every profile.
 pub const SCOPES: [&str; 4] = ["project", "agent", "agent_id", "agentId"];
@@ -73,6 +75,7 @@ impl Profile {
         match name {
             ProfileName::Core => core::profile(),
             ProfileName::Full => full::profile(),
+            ProfileName::Files => files::profile(),
             ProfileName::Mudpuppy => mudpuppy::profile(),
             ProfileName::Memorizer => memorizer::profile(),
             ProfileName::Krolik => krolik::profile(),

@@ -139,11 +139,11 @@ fn every_tool_says_what_a_client_needs() {
             }
             assert_eq!(tool["annotations"]["openWorldHint"], json!(false), "{name}");
             assert_eq!(tool["inputSchema"]["type"], "object", "{name}");
-            // The answers of the core are text.
-            let structured = (profile != "core").then_some(json!("object"));
+            // The answers of the core are text, and those of Claude's memory tool.
+            let structured = (!["core", "files"].contains(&profile.as_str())).then_some(json!("object"));
             assert_eq!(tool.pointer("/outputSchema/type"), structured.as_ref(), "{name}");
             // Our own tools refuse unknown parameters; those of other systems ignore them.
-            let strict = ["core", "full"].contains(&profile.as_str()).then_some(json!(false));
+            let strict = ["core", "full", "files"].contains(&profile.as_str()).then_some(json!(false));
             assert_eq!(tool["inputSchema"].get("additionalProperties"), strict.as_ref(), "{name}");
         }
     }

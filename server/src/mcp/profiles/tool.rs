@@ -142,7 +142,12 @@ impl ToolDef {
         E: Worded + 'static,
     {
         let definition = definition::<P>(effect, name, title, description);
+        let has_project = definition.input_schema["properties"].get("project").is_some();
         ToolDef::of::<P>(effect, name, definition, move |engine, context, mut arguments| {
+            if !has_project {
+                // It has chosen among the projects of a token.
+                arguments.shift_remove("project");
+            }
             wire::lenient::<P>(&mut arguments)?;
             wire::adapt_values::<P>(&mut arguments);
             // Before anything else is said of them.

@@ -15,7 +15,7 @@ mod overview;
 mod timeline;
 
 #[cfg(test)]
-mod testing;
+pub(super) mod testing;
 #[cfg(test)]
 mod tests;
 
