@@ -204,6 +204,11 @@ class Store:
         result: dict[str, Any] = json.loads(self._engine.call(tool, to_json(named(given, nullable=_NULLABLE))))
         return result
 
+    def _memory_files(self, tool: str, command: Mapping[str, object]) -> str:
+        """A command of Claude's memory tool, whose parameters have names of their own."""
+        answer: str = json.loads(self._engine.call(tool, to_json(command)))
+        return answer
+
     def add(
         self,
         content: str,
