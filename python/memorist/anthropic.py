@@ -18,7 +18,7 @@ from anthropic.types.beta import (
     BetaMemoryTool20250818ViewCommand,
 )
 
-from .errors import Conflict, Full, InvalidInput, Locked
+from .errors import Conflict, Full, InvalidInput, Locked, NotFound
 from .store import Store
 
 __all__ = ["AsyncMemoryTool", "MemoryTool"]
@@ -57,7 +57,7 @@ def _told_to_the_model() -> Iterator[None]:
     """A command that cannot be done is an answer for the model."""
     try:
         yield
-    except (InvalidInput, Conflict, Locked, Full) as error:
+    except (InvalidInput, NotFound, Conflict, Locked, Full) as error:
         raise ToolError(str(error)) from error
 
 

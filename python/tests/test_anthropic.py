@@ -115,23 +115,40 @@ def test_what_differs_is_on_purpose(store: memorist.Store, tmp_path: Path) -> No
 
     # A folder has the size of its files, not that of a folder on the disk, and all memories can be searched.
     both(command="create", path="/memories/a/x.md", file_text="x" * 1_700)
-    listed, on_disk = both(command="view", path="/memories")
-    assert [line for line in listed.split("\n") if line.endswith("x.md")] == ["1.7K\t/memories/a/x.md"]
-    assert "1.7K\t/memories/a/x.md" in on_disk and "1.7K\t/memories/a/\n" in listed
-    assert listed.endswith("(view /memories/search/WORDS to search 1 memory)")
+    both(command="create", path="/memories/a/node_modules/y.md", file_text="y")
+    listed, on_disk = (text.split("\n") for text in both(command="view", path="/memories"))
+    assert listed[0].replace(" and node_modules", "") == on_disk[0]
+    assert listed[1:] == [
+        "1.7K\t/memories",
+        "1.7K\t/memories/a/",
+        "1.7K\t/memories/a/x.md",
+        "(view /memories/search/WORDS to search 2 memories)",
+    ]
+    assert [line.split("\t")[1] for line in on_disk[1:]] == [
+        "/memories",
+        "/memories/a/",
+        "/memories/a/node_modules/",
+        "/memories/a/x.md",
+    ]
     # A text is one memory, and not empty.
-    again, _ = both(command="create", path="/memories/y.md", file_text="x" * 1_700)
+    again, on_disk_too = both(command="create", path="/memories/y.md", file_text="x" * 1_700)
     assert again.startswith("error: /memories/a/x.md has exactly this text already")
+    assert on_disk_too.startswith("File created")
     assert "cannot be empty" in both(command="create", path="/memories/z.md", file_text="")[0]
     # Paths are those of no disk.
     for path in ["/memories/../x", "/memories/a/../x.md", "/memories/%2e%2e/x", "/memories/a\\b", "/memories/search"]:
-        assert answer(ours, {"command": "create", "path": path, "file_text": "y"}).startswith("error: ")
+        assert answer(ours, {"command": "create", "path": path, "file_text": "z"}).startswith("error: ")
     # A password is refused.
     secret = f"password = {'Tr0ub4'}{'dor&3'}"
     assert answer(ours, {"command": "create", "path": "/memories/s", "file_text": secret}).startswith("error: ")
-    # Nothing is found twice where texts overlap.
+    # Where places overlap, it is not plain which is meant.
     both(command="create", path="/memories/o.md", file_text="aaa")
-    assert both(command="str_replace", path="/memories/o.md", old_str="aa", new_str="b")[0].startswith("error: No repl")
+    refused, replaced = both(command="str_replace", path="/memories/o.md", old_str="aa", new_str="b")
+    assert refused.startswith("error: No replacement was performed. Multiple") and replaced.startswith("The memory file")
+    # The file that is missing is said before the one that is there.
+    both(command="create", path="/memories/p.md", file_text="p")
+    missing, there = both(command="rename", old_path="/memories/none.md", new_path="/memories/p.md")
+    assert missing.endswith("none.md does not exist") and there.endswith("p.md already exists")
 
 
 def test_a_file_is_found_by_every_agent(store: memorist.Store) -> None:

@@ -225,6 +225,18 @@ fn a_token_of_the_team_store_keeps_its_client_to_what_it_is_bound_to_until_it_is
     assert!(refused.contains("may only read"), "{refused}");
     let found = agents.call(&reader, "memory_search", json!({ "query": "sails", "project": "*" })).unwrap().to_string();
     assert!(found.contains("atlas sails") && found.contains("hermes sails"), "{found}");
+    // The one tool for files reads, too.
+    let files = Agents::of_profile(&user, "files", &[]);
+    let create = json!({ "command": "create", "path": "/memories/a.md", "file_text": "The anchor is up." });
+    let refused = files.call(&reader, "memory", create.clone()).unwrap_err();
+    assert!(refused.contains("may only read"), "{refused}");
+    files.call(&files.own_token, "memory", create).unwrap();
+    let view = |token: &str, path: &str| files.call(token, "memory", json!({ "command": "view", "path": path }));
+    assert!(view(&reader, "/memories/a.md").unwrap().to_string().contains("The anchor is up."));
+    assert!(view(&reader, "/memories/search/anchor").unwrap().to_string().contains("is the file /memories/a.md"));
+    assert!(view(&atlas, "/memories/a.md").unwrap_err().contains("does not exist"));
+    files.call(&files.own_token, "memory", json!({ "command": "delete", "path": "/memories/a.md" })).unwrap();
+    drop(files);
     let (status, figures) = agents.send("GET", "/metrics", &agents.own_token, "");
     let line = |name: &str| figures.lines().any(|line| line.starts_with(name) && !line.ends_with(" 0"));
     assert!(status == 200 && line("memorist_pulls_total") && line("memorist_copy_age_seconds"), "{figures}");

@@ -233,12 +233,15 @@ impl Engine {
         Ok(deleted)
     }
 
-    /// Deletes several records in one transaction. Returns how many there were that `viewer` sees.
-    pub fn delete_all(&self, ids: &[RecordId], viewer: &Viewer) -> Result<usize> {
+    /// Deletes several records that are what is expected, in one transaction: all, or none.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] names one that `viewer` does not see; [`Error::Invalid`] one that is something else.
+    pub fn delete_all(&self, expected: &[(RecordId, Expect)], viewer: &Viewer) -> Result<()> {
         viewer.validate()?;
-        let deleted = trash::delete_all(&self.store.records, ids, viewer, self.store.now())?;
+        trash::delete_all(&self.store.records, expected, viewer, self.store.now())?;
         self.worker.send(Message::Written);
-        Ok(deleted)
+        Ok(())
     }
 
     /// Restores a deleted record, with its id, its versions, and its links to what is there.

@@ -162,24 +162,25 @@ impl ServerHandler for Handler {
         let Some(tool) = self.profile.tool(&request.name) else {
             return Err(ErrorData::invalid_params(format!("unknown tool {:?}", request.name), None));
         };
-        if tool.access == Access::Write && self.rights == Rights::Read {
+        let arguments = request.arguments.unwrap_or_default();
+        let access = tool.access_of(&arguments);
+        if access == Access::Write && self.rights == Rights::Read {
             let why = format!("your token may only read, and {} writes; nothing was changed", request.name);
             self.metrics.failed("forbidden");
             return Ok(CallToolResult::error(vec![ContentBlock::text(why)]).into());
         }
         let began = Instant::now();
         let context = self.context.clone();
-        let arguments = request.arguments.unwrap_or_default();
-        if tool.access == Access::Write {
+        if access == Access::Write {
             wait_for_model(&self.dispatcher).await;
         } else {
             self.watching.catch_up().await;
         }
-        let answer = self.dispatcher.call(tool.access, move |engine| (tool.run)(engine, &context, arguments)).await;
-        if tool.access == Access::Read {
+        let answer = self.dispatcher.call(access, move |engine| (tool.run)(engine, &context, arguments)).await;
+        if access == Access::Read {
             self.watching.searched();
         }
-        self.metrics.called(&tool.definition.name, tool.access, began.elapsed());
+        self.metrics.called(&tool.definition.name, access, began.elapsed());
         match &answer {
             Ok(Ok(_)) => {}
             Ok(Err(_)) => self.metrics.failed("refused"),

@@ -1,5 +1,7 @@
 //! Saving, changing and deleting: twins, versions, what is logged, what goes with a record.
 
+use std::borrow::Cow;
+
 use serde_json::json;
 
 use super::*;
@@ -7,6 +9,7 @@ use crate::body::Body;
 use crate::records::rules::access::{Access, record_access};
 use crate::records::rules::save;
 use crate::records::rules::undo::{self, Undoing};
+use crate::records::rules::update::update_all;
 use crate::text;
 use crate::types::{AccessKind, Expect, GivenFields, Kind, LinkKind, Origin, Place, Reach, Save, Span};
 
@@ -355,6 +358,31 @@ fn a_change_happens_only_to_what_is_expected(store: &impl Subject) {
     }
 }
 
+fn several_are_changed_and_deleted_or_none(store: &impl Subject) {
+    let ids = ["one", "two", "three"].map(|text| store.add(&new(text), NOW).id);
+    let update = |text: &str, version| RecordUpdate { expect: Some(Expect::Version(version)), ..content(text) };
+    let change = |texts: [(&str, i64); 3]| {
+        let updates = ids.iter().zip(texts).map(|(id, (text, version))| (*id, Cow::Owned(update(text, version))));
+        update_all(store.authority(), &updates.collect::<Vec<_>>(), &Viewer::OWNER, NOW)
+    };
+    let delete = |versions: [i64; 3]| {
+        let expected: Vec<_> = ids.into_iter().zip(versions.map(Expect::Version)).collect();
+        trash::delete_all(store.authority(), &expected, &Viewer::OWNER, NOW)
+    };
+    let texts = || ids.map(|id| store.record(id, NOW).map(|record| (record.content, record.version)));
+    let before = texts();
+    assert!(matches!(change([("1", 1), ("2", 1), ("3", 7)]), Err(Error::Invalid { field: "expect", .. })));
+    assert!(matches!(change([("1", 1), ("2", 1), ("1", 1)]), Err(Error::Duplicate(other)) if other == ids[0]));
+    assert!(matches!(delete([1, 1, 2]), Err(Error::Invalid { field: "expect", .. })));
+    assert_eq!((texts(), store.count("versions"), store.count("trash")), (before, 0, 0));
+    let changed = change([("1", 1), ("2", 1), ("3", 1)]).unwrap();
+    assert_eq!(changed.iter().map(|one| &*one.after.content).collect::<Vec<_>>(), ["1", "2", "3"]);
+    delete([2, 2, 2]).unwrap();
+    assert!(matches!(delete([2, 2, 2]), Err(Error::NotFound(id)) if id == ids[0]));
+    assert_eq!((store.count("records"), store.count("trash")), (0, 3));
+    store.assert_sound();
+}
+
 fn tags_and_fields_are_changed_one_by_one(store: &impl Subject) {
     let task = NewRecord { kind: Kind::Task, tags: vec!["Ship".into(), "dock".into()], ..new("Paint the hull") };
     let id = store.add(&task, NOW).id;
@@ -451,6 +479,7 @@ fn only_who_may_change_a_record_changes_it(store: &impl Subject) {
 on_every_database![
     a_superseded_text_that_is_saved_again_is_current_again,
     a_change_happens_only_to_what_is_expected,
+    several_are_changed_and_deleted_or_none,
     tags_and_fields_are_changed_one_by_one,
     metadata_stays_beside_the_body,
     a_name_is_one_however_it_is_typed,

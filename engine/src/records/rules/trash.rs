@@ -40,11 +40,20 @@ pub(crate) fn delete(
     authority.write(|tx| delete_one(tx, id, expect, viewer, now))
 }
 
-/// As [`delete`], of several in one transaction. Returns how many there were.
-pub(crate) fn delete_all(authority: &impl Authority, ids: &[RecordId], viewer: &Viewer, now: Millis) -> Result<usize> {
+/// As [`delete`], of several in one transaction: all are deleted, or none.
+///
+/// # Errors
+/// [`Error::NotFound`] names one that `viewer` does not see; [`Error::Invalid`] one that is not what is expected.
+pub(crate) fn delete_all(
+    authority: &impl Authority,
+    expected: &[(RecordId, Expect)],
+    viewer: &Viewer,
+    now: Millis,
+) -> Result<()> {
     authority.write(|tx| {
-        ids.iter()
-            .try_fold(0, |deleted, id| Ok(deleted + usize::from(delete_one(tx, *id, None, viewer, now)?.is_some())))
+        expected.iter().try_for_each(|(id, expect)| {
+            delete_one(tx, *id, Some(expect), viewer, now)?.map(drop).ok_or(Error::NotFound(*id))
+        })
     })
 }
 

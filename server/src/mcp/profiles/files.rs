@@ -34,5 +34,6 @@ fn tools() -> Vec<ToolDef> {
     );
     // Lines that are inserted twice are there twice.
     tool.definition.annotations = tool.definition.annotations.map(|hints| hints.idempotent(false));
+    tool.only_reads = |arguments| arguments.get("command").is_some_and(|command| command == "view");
     vec![tool]
 }

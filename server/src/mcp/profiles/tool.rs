@@ -31,6 +31,8 @@ pub struct ToolDef {
     pub definition: Tool,
     /// Whether it writes.
     pub access: Access,
+    /// Whether a call of one that writes only reads.
+    pub only_reads: fn(&Map<String, Value>) -> bool,
     /// Its implementation.
     pub run: Call,
 }
@@ -144,8 +146,8 @@ impl ToolDef {
         let definition = definition::<P>(effect, name, title, description);
         let has_project = definition.input_schema["properties"].get("project").is_some();
         ToolDef::of::<P>(effect, name, definition, move |engine, context, mut arguments| {
-            if !has_project {
-                // It has chosen among the projects of a token.
+            if !has_project && !context.defaults.others().is_empty() {
+                // It has chosen among the projects of the token.
                 arguments.shift_remove("project");
             }
             wire::lenient::<P>(&mut arguments)?;
@@ -179,7 +181,12 @@ impl ToolDef {
             run(engine, context, arguments)
         };
         let access = if effect.reads() { Access::Read } else { Access::Write };
-        ToolDef { definition, access, run: Box::new(run) }
+        ToolDef { definition, access, only_reads: |_| false, run: Box::new(run) }
+    }
+
+    /// The access of a call with these arguments.
+    pub fn access_of(&self, arguments: &Map<String, Value>) -> Access {
+        if (self.only_reads)(arguments) { Access::Read } else { self.access }
     }
 
     /// Removes parameters from the published schema. They are still understood.

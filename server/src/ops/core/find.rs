@@ -40,6 +40,11 @@ const MARK_CHARS: usize = 160;
 
 /// `memory_search`.
 pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Result<String> {
+    search_with_records(engine, context, params).map(|(text, _)| text)
+}
+
+/// The answer to a search, and the records that it shows.
+pub fn search_with_records(engine: &Engine, context: &Context, params: &SearchParams) -> Result<(String, Vec<Record>)> {
     let params = &params.clone().without_weak();
     let query = context.query(params)?;
     query.validate()?;
@@ -88,7 +93,8 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
         let times = serde_json::to_string(&reply.explain).unwrap_or_default();
         notes.push(format!("Explain: {times}"));
     }
-    Ok(page.finish(notes))
+    let records = reply.hits.into_iter().take(shown).map(|hit| hit.record);
+    Ok((page.finish(notes), records.collect()))
 }
 
 /// Characters of a text at this level of detail.

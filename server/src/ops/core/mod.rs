@@ -18,5 +18,5 @@ mod overview;
 
 pub use answers::missing_project;
 pub use change::{add, delete, link, undo, update};
-pub use find::{chain, get, list, search};
+pub use find::{chain, get, list, search, search_with_records};
 pub use overview::{digest, stats};

@@ -5,20 +5,23 @@
 //! |---|---|
 //! | `path.rs` | paths, as models write them |
 //! | `files.rs` | which memories are files |
+//! | `edit.rs` | changes of a text |
 //! | `show.rs` | what `view` answers |
 
+mod edit;
 mod files;
 mod path;
 mod show;
 #[cfg(test)]
 mod tests;
 
-use memorist_engine::types::{Expect, Filter, Kind, MAX_LIMIT, RecordId, RecordUpdate};
+use memorist_engine::types::{Expect, Filter, Kind, Record, RecordUpdate};
 use memorist_engine::{Engine, Error};
 
 use self::files::{MemoryFile, MemoryFiles, metadata_of, moved_to, path_of};
 use self::path::MemoryPath;
-use super::Context;
+use super::{Context, core};
+use crate::wire::core::GetParams;
 use crate::wire::{AddParams, FileCommand, FileParams, Int, SearchParams};
 use crate::wording::Worded;
 
@@ -26,6 +29,8 @@ use crate::wording::Worded;
 const SOURCE: &str = "memory-tool";
 /// Most results of a search.
 const FOUND: i64 = 10;
+/// How often a change is tried where another process is faster.
+const TRIES: usize = 100;
 
 /// An error of a command.
 #[derive(Debug)]
@@ -66,27 +71,45 @@ fn run(engine: &Engine, context: &Context, command: FileCommand) -> Result<Strin
     let files = MemoryFiles::new(engine, &context.defaults);
     match command {
         FileCommand::View { path, range } => match MemoryPath::search(&path) {
-            Some(words) => search(engine, context, words),
+            Some(words) => search(&files, context, words),
             None => view(&files, &MemoryPath::parse(&path)?, range.as_deref()),
         },
         FileCommand::Create { path, text } => create(&files, context, &MemoryPath::parse_new(&path)?, text),
         FileCommand::Replace { path, old, new } => {
             let path = MemoryPath::parse(&path)?;
-            edit(&files, &path, |text| replaced(&path, text, &old, &new))
+            let (line, after) = edit(&files, &path, |text| edit::replaced(path.as_str(), text, &old, &new))?;
+            let snippet = show::around(&after.content, line);
+            Ok(format!(
+                "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n{snippet}"
+            ))
         }
         FileCommand::Insert { path, after, text: lines } => {
             let path = MemoryPath::parse(&path)?;
-            edit(&files, &path, |text| inserted(&path, text, after, &lines))
+            edit(&files, &path, |text| Ok((edit::inserted(text, after, &lines)?, 0)))?;
+            Ok(format!("The file {} has been edited.", path.as_str()))
         }
         FileCommand::Delete { path } => delete(&files, &MemoryPath::parse(&path)?),
         FileCommand::Rename { old, new } => rename(&files, &MemoryPath::parse(&old)?, &MemoryPath::parse_new(&new)?),
     }
 }
 
-/// The memories that fit the words, files or not.
-fn search(engine: &Engine, context: &Context, words: &str) -> Result<String, FileError> {
+/// The memories that fit the words, files or not; of `#12`, the memory with this id.
+fn search(files: &MemoryFiles<'_>, context: &Context, words: &str) -> Result<String, FileError> {
+    let engine = files.engine;
+    if words.is_empty() {
+        return Err("Add the words to search for: view /memories/search/WORDS".to_owned().into());
+    }
+    if let Some(Ok(id)) = words.strip_prefix('#').map(str::parse) {
+        return Ok(core::get(engine, context, &GetParams { id: Some(Int(id)), ..GetParams::default() })?);
+    }
     let params = SearchParams { query: words.to_owned(), limit: Some(Int(FOUND)), ..SearchParams::default() };
-    Ok(super::core::search(engine, context, &params)?)
+    let (mut text, found) = core::search_with_records(engine, context, &params)?;
+    for record in found.iter().filter(|record| files.has(record)) {
+        if let Some(path) = path_of(record) {
+            text.push_str(&format!("\n#{} is the file {path}", record.id));
+        }
+    }
+    Ok(text)
 }
 
 fn view(files: &MemoryFiles<'_>, path: &MemoryPath, range: Option<&[Int]>) -> Result<String, FileError> {
@@ -99,7 +122,7 @@ fn view(files: &MemoryFiles<'_>, path: &MemoryPath, range: Option<&[Int]>) -> Re
     }
     let mut text = show::folder(path, &below);
     if path.is_root() {
-        text += &show::searches(files.engine.stats(&Filter::of(files.viewer.clone()))?.total);
+        text += &show::searches(files.engine.stats(&Filter::of(files.searched.clone()))?.total);
     }
     Ok(text)
 }
@@ -108,23 +131,12 @@ fn missing(path: &MemoryPath) -> FileError {
     format!("The path {} does not exist. Please provide a valid path.", path.as_str()).into()
 }
 
-/// The file of a path that is to be changed.
-fn file(files: &MemoryFiles<'_>, path: &MemoryPath) -> Result<MemoryFile, FileError> {
-    match files.find(path)? {
-        Some(file) => Ok(file),
-        None if path.is_root() || files.is_taken(path)? => {
-            Err(format!("The path {} is not a file.", path.as_str()).into())
-        }
-        None => Err(missing(path)),
-    }
-}
-
 fn create(files: &MemoryFiles<'_>, context: &Context, path: &MemoryPath, text: String) -> Result<String, FileError> {
     check_text(&text)?;
     let taken = || format!("File {} already exists", path.as_str());
     check_free(files, path, taken)?;
     let made = AddParams {
-        content: text,
+        content: text.clone(),
         entry_type: Some(Kind::Background),
         source: Some(SOURCE.to_owned()),
         context: Some(path.words()),
@@ -132,16 +144,33 @@ fn create(files: &MemoryFiles<'_>, context: &Context, path: &MemoryPath, text: S
         ..AddParams::default()
     };
     let saved = super::save(files.engine, context, made)?;
+    let mut record = files.record(saved.id.into())?;
     if !saved.created {
         // A memory has this text already. One that is no file becomes this one.
-        let id = RecordId::from(saved.id);
-        let record = files.engine.peek(id, &files.viewer)?.ok_or(Error::NotFound(id))?;
-        match path_of(&record) {
-            Some(other) => return Err(same_text(other)),
-            None => files.engine.update(id, &moved_to(&record, path), &files.viewer)?,
+        if record.kind == Kind::Profile || path_of(&record).is_some() {
+            return Err(same_text(&record));
+        }
+        let update = RecordUpdate {
+            content: Some(text.clone()),
+            expires_at: Some(None),
+            reason: Some("became a file".to_owned()),
+            ..moved_to(&record, path)
         };
+        record = files.engine.update(record.id, &update, &files.viewer)?.record;
     }
-    Ok(format!("File created successfully at: {}", path.as_str()))
+    // Another process may have made one at the same time: the one that was saved first has the path.
+    if files.find(path)?.is_some_and(|first| first.record.id != record.id) {
+        match saved.created {
+            true => drop(files.engine.delete(record.id, &files.viewer)?),
+            false => {
+                drop(files.engine.undo_expected(record.id, Some(&Expect::Version(record.version)), &files.viewer)?)
+            }
+        }
+        return Err(taken().into());
+    }
+    let redacted = (record.content != text).then(|| "passwords and keys were redacted".to_owned());
+    let notes = redacted.into_iter().chain(saved.notes).map(|note| format!("\n({note})"));
+    Ok(format!("File created successfully at: {}{}", path.as_str(), notes.collect::<String>()))
 }
 
 fn check_text(text: &str) -> Result<(), FileError> {
@@ -152,8 +181,9 @@ fn check_text(text: &str) -> Result<(), FileError> {
 }
 
 /// A scope has a text once.
-fn same_text(other: &str) -> FileError {
-    format!("{other} has exactly this text already: use it, or write another text").into()
+fn same_text(other: &Record) -> FileError {
+    let name = path_of(other).map_or_else(|| format!("Memory #{}", other.id), str::to_owned);
+    format!("{name} has exactly this text already: use it, or write another text").into()
 }
 
 /// Checks that a file can be made there: nothing is, and what it is in are folders.
@@ -169,82 +199,41 @@ fn check_free(files: &MemoryFiles<'_>, path: &MemoryPath, taken: impl FnOnce() -
     Ok(())
 }
 
-/// Gives a file the text that `change` makes of its text, with an answer. Where another process is faster, that one's text is
-/// changed.
-fn edit(
+/// Does what depends on the versions of files, again if another process has changed one of them.
+fn retried<T>(mut attempt: impl FnMut() -> Result<T, FileError>) -> Result<T, FileError> {
+    for _ in 1..TRIES {
+        match attempt() {
+            Err(FileError::Store(Error::Invalid { field: "expect", .. } | Error::NotFound(_))) => {}
+            done => return done,
+        }
+    }
+    attempt()
+}
+
+/// Gives a file the text that `change` makes of its text. Returns what else `change` says, and the record.
+fn edit<T>(
     files: &MemoryFiles<'_>,
     path: &MemoryPath,
-    change: impl Fn(&str) -> Result<(String, String), String>,
-) -> Result<String, FileError> {
-    let mut before = file(files, path)?.record;
-    loop {
-        let (text, answer) = change(&before.content)?;
+    change: impl Fn(&str) -> Result<(String, T), String>,
+) -> Result<(T, Record), FileError> {
+    retried(|| {
+        let before = match files.find(path)? {
+            Some(file) => file.record,
+            None if path.is_root() || files.is_taken(path)? => {
+                return Err(format!("The path {} is not a file.", path.as_str()).into());
+            }
+            None => return Err(missing(path)),
+        };
+        let (text, said) = change(&before.content)?;
         check_text(&text)?;
         let expect = Some(Expect::Version(before.version));
         let update = RecordUpdate { content: Some(text), expect, ..RecordUpdate::default() };
         match files.engine.update(before.id, &update, &files.viewer) {
-            Ok(_) => return Ok(answer),
-            Err(Error::Duplicate(id)) => {
-                let other = files.engine.peek(id, &files.viewer)?;
-                let name = other.as_ref().and_then(path_of).map_or_else(|| format!("memory {id}"), str::to_owned);
-                return Err(same_text(&name));
-            }
-            Err(error) => {
-                let now = file(files, path)?.record;
-                if (now.id, now.version) == (before.id, before.version) {
-                    return Err(error.into());
-                }
-                before = now;
-            }
+            Ok(outcome) => Ok((said, outcome.record)),
+            Err(Error::Duplicate(id)) => Err(same_text(&files.record(id)?)),
+            Err(error) => Err(error.into()),
         }
-    }
-}
-
-/// The text with `new` for `old`, which it must have once.
-fn replaced(path: &MemoryPath, text: &str, old: &str, new: &str) -> Result<(String, String), String> {
-    let path = path.as_str();
-    // Occurrences that overlap are several, too.
-    let starts = |at: &usize| text.is_char_boundary(*at) && text[*at..].starts_with(old);
-    let at: Vec<usize> = match old.is_empty() {
-        true => return Err("No replacement was performed, old_str is empty.".to_owned()),
-        false => (0..text.len()).filter(starts).collect(),
-    };
-    match at[..] {
-        [] => Err(format!("No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")),
-        [at] => {
-            let text = format!("{}{new}{}", &text[..at], &text[at + old.len()..]);
-            let line = text[..at].matches('\n').count();
-            let snippet = show::around(&text, line);
-            let answer = format!(
-                "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n{snippet}"
-            );
-            Ok((text, answer))
-        }
-        _ => {
-            let line = |at: &usize| (text[..*at].matches('\n').count() + 1).to_string();
-            let lines = at.iter().map(line).collect::<Vec<_>>().join(", ");
-            Err(format!(
-                "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {lines}. Please ensure it is \
-                 unique"
-            ))
-        }
-    }
-}
-
-/// The text with further lines behind line `after`. As in the SDK, it ends with a line break then.
-fn inserted(path: &MemoryPath, text: &str, after: i64, new: &str) -> Result<(String, String), String> {
-    let mut lines: Vec<&str> = text.split('\n').collect();
-    lines.pop_if(|last| last.is_empty());
-    let at = usize::try_from(after).ok().filter(|at| *at <= lines.len()).ok_or_else(|| {
-        let range = lines.len();
-        format!("Invalid `insert_line` parameter: {after}. It should be within the range [0, {range}].")
-    })?;
-    lines.insert(at, new.trim_end_matches('\n'));
-    let mut text = lines.join("\n");
-    if !text.ends_with('\n') {
-        text.push('\n');
-    }
-    Ok((text, format!("The file {} has been edited.", path.as_str())))
+    })
 }
 
 /// The files that a path names: one, or those of a folder.
@@ -253,10 +242,9 @@ fn named(files: &MemoryFiles<'_>, path: &MemoryPath) -> Result<Vec<MemoryFile>, 
         Some(file) => vec![file],
         None => files.below(path)?,
     };
-    match named.len() {
-        0 => Err(format!("The path {} does not exist", path.as_str()).into()),
-        1..=MAX_LIMIT => Ok(named),
-        many => Err(format!("{} has {many} files; at most {MAX_LIMIT} at once", path.as_str()).into()),
+    match named.is_empty() {
+        true => Err(format!("The path {} does not exist", path.as_str()).into()),
+        false => Ok(named),
     }
 }
 
@@ -264,33 +252,51 @@ fn delete(files: &MemoryFiles<'_>, path: &MemoryPath) -> Result<String, FileErro
     if path.is_root() {
         return Err("Cannot delete the /memories directory itself".to_owned().into());
     }
-    let ids: Vec<RecordId> = named(files, path)?.iter().map(|file| file.record.id).collect();
-    files.engine.delete_all(&ids, &files.viewer)?;
+    retried(|| delete_all(files, &named(files, path)?))?;
     Ok(format!("Successfully deleted {}", path.as_str()))
 }
 
 /// Deletes all files.
 pub fn clear(engine: &Engine, context: &Context) -> Result<String, FileError> {
     let files = MemoryFiles::new(engine, &context.defaults);
-    let ids: Vec<RecordId> = files.below(&MemoryPath::root())?.iter().map(|file| file.record.id).collect();
-    engine.delete_all(&ids, &files.viewer)?;
+    retried(|| delete_all(&files, &files.below(&MemoryPath::root())?))?;
     Ok("All memory cleared".to_owned())
+}
+
+fn delete_all(files: &MemoryFiles<'_>, deleted: &[MemoryFile]) -> Result<(), FileError> {
+    let each = deleted.iter().map(|file| (file.record.id, Expect::Version(file.record.version)));
+    files.engine.delete_all(&each.collect::<Vec<_>>(), &files.viewer)?;
+    Ok(())
 }
 
 fn rename(files: &MemoryFiles<'_>, old: &MemoryPath, new: &MemoryPath) -> Result<String, FileError> {
     if old.is_root() {
         return Err("Cannot rename the /memories directory itself".to_owned().into());
     }
-    let moved = named(files, old)?;
     if new.is_in(old.as_str()) {
         return Err(format!("Cannot rename {} into itself", old.as_str()).into());
     }
-    check_free(files, new, || format!("The destination {} already exists", new.as_str()))?;
-    let updates = moved.iter().map(|file| {
-        let below = &file.path[old.as_str().len()..];
-        Ok((file.record.id, file.moved_to(&MemoryPath::parse_new(&format!("{}{below}", new.as_str()))?)))
-    });
-    let updates: Vec<_> = updates.collect::<Result<_, String>>()?;
-    files.engine.update_all(&updates, &files.viewer)?;
+    let taken = || format!("The destination {} already exists", new.as_str());
+    let moved = retried(|| {
+        let moved = named(files, old)?;
+        check_free(files, new, taken)?;
+        let updates = moved.iter().map(|file| {
+            let below = &file.path[old.as_str().len()..];
+            let path = MemoryPath::parse_new(&format!("{}{below}", new.as_str()))?;
+            Ok((file.record.id, moved_to(&file.record, &path)))
+        });
+        let updates: Vec<_> = updates.collect::<Result<_, String>>()?;
+        Ok(files.engine.update_all(&updates, &files.viewer)?)
+    })?;
+    // Another process may have made something there at the same time.
+    let is_moved = |record: &Record| moved.iter().any(|outcome| outcome.record.id == record.id);
+    let below = files.below(new)?.into_iter().map(|file| file.record);
+    if files.at(new.as_str())?.into_iter().chain(below).any(|record| !is_moved(&record)) {
+        for outcome in &moved {
+            let expect = Expect::Version(outcome.record.version);
+            files.engine.undo_expected(outcome.record.id, Some(&expect), &files.viewer)?;
+        }
+        return Err(taken().into());
+    }
     Ok(format!("Successfully renamed {} to {}", old.as_str(), new.as_str()))
 }

@@ -1,6 +1,7 @@
 //! Paths below `/memories`. Nothing of them is on the disk.
 
 use memorist_engine::types::MAX_SEARCHED_BYTES;
+use memorist_secrets::scan;
 use unicode_normalization::UnicodeNormalization as _;
 
 const ROOT: &str = "/memories";
@@ -46,15 +47,19 @@ impl MemoryPath {
     /// Says what is wrong with it.
     pub fn parse_new(given: &str) -> Result<Self, String> {
         let path = MemoryPath::parse(given)?;
-        match path.0 == SEARCH || path.is_in(SEARCH) {
-            true => Err(format!("{SEARCH} is for searches: view {SEARCH}/WORDS; choose another path")),
-            false => Ok(path),
+        if path.0 == SEARCH || path.is_in(SEARCH) {
+            return Err(format!("{SEARCH} is for searches: view {SEARCH}/WORDS; choose another path"));
+        }
+        match scan(&path.0).first() {
+            Some(found) => Err(format!("The path seems to hold a secret ({}); choose another one", found.what)),
+            None => Ok(path),
         }
     }
 
-    /// The words of a path that is a search.
+    /// The words of a path that is a search; they may be empty.
     pub fn search(given: &str) -> Option<&str> {
-        given.strip_prefix(SEARCH)?.strip_prefix('/').map(str::trim).filter(|words| !words.is_empty())
+        let words = given.strip_prefix(SEARCH)?;
+        (words.is_empty() || words.starts_with('/')).then(|| words.trim_matches('/').trim())
     }
 
     pub fn as_str(&self) -> &str {
@@ -158,6 +163,8 @@ mod tests {
         assert_eq!(MemoryPath::parse("/memories/a.md").unwrap().folders().count(), 0);
         assert_eq!(MemoryPath::search("/memories/search/how to deploy"), Some("how to deploy"));
         assert_eq!(MemoryPath::search("/memories/search/a/b"), Some("a/b"));
-        assert_eq!(MemoryPath::search("/memories/search/ "), None);
+        assert_eq!(MemoryPath::search("/memories/search/ "), Some(""));
+        assert_eq!(MemoryPath::search("/memories/search"), Some(""));
+        assert_eq!(MemoryPath::search("/memories/searches"), None);
     }
 }

@@ -44,7 +44,8 @@ fn numbered(lines: &[&str], from: usize, to: usize) -> String {
 
 /// A folder with its files and folders, two levels deep.
 pub fn folder(path: &MemoryPath, below: &[MemoryFile]) -> String {
-    let mut entries: BTreeMap<Vec<&str>, (usize, bool)> = BTreeMap::new();
+    // A file may have the path of a folder, if two machines have made them.
+    let mut entries: BTreeMap<(Vec<&str>, bool), usize> = BTreeMap::new();
     let mut sum = 0;
     for MemoryFile { path: file, record } in below {
         let size = record.content.len();
@@ -52,9 +53,7 @@ pub fn folder(path: &MemoryPath, below: &[MemoryFile]) -> String {
         let parts: Vec<&str> = file[path.as_str().len() + 1..].split('/').collect();
         let shown = parts.iter().take(DEPTH).take_while(|part| !part.starts_with('.') && **part != "node_modules");
         for depth in 1..=shown.count() {
-            let entry = entries.entry(parts[..depth].to_vec()).or_default();
-            entry.0 += size;
-            entry.1 |= depth < parts.len();
+            *entries.entry((parts[..depth].to_vec(), depth < parts.len())).or_default() += size;
         }
     }
     let name = path.as_str();
@@ -62,7 +61,7 @@ pub fn folder(path: &MemoryPath, below: &[MemoryFile]) -> String {
         "Here're the files and directories up to 2 levels deep in {name}, excluding hidden items and node_modules:\n{}\t{name}",
         in_units(sum)
     );
-    for (parts, (size, is_folder)) in entries.iter().take(LISTED) {
+    for ((parts, is_folder), size) in entries.iter().take(LISTED) {
         let mark = if *is_folder { "/" } else { "" };
         let _ = write!(text, "\n{}\t{name}/{}{mark}", in_units(*size), parts.join("/"));
     }

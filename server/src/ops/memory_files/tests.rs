@@ -1,10 +1,11 @@
 //! The commands over a store.
 
 use std::collections::BTreeMap;
+use std::sync::Barrier;
 
 use memorist_engine::Engine;
 use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{Kind, NewRecord, RecordId, Scope, Viewer};
+use memorist_engine::types::{Filter, Kind, Link, LinkKind, ListQuery, NewRecord, RecordId, Scope, Viewer};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -162,6 +163,160 @@ fn a_text_is_one_memory_with_one_path() {
     let edit = json!({ "command": "str_replace", "path": "/memories/other.md", "old_str": "Mon", "new_str": "Tues" });
     assert!(desk.run(edit).unwrap_err().starts_with("/memories/deploy.md has exactly this text already"));
     assert_eq!(desk.texts().len(), 2);
+}
+
+#[test]
+fn a_memory_that_becomes_a_file_stays_one() {
+    let (_folder, engine) = store();
+    let desk = Desk::of(&engine, None);
+    let expires_at = Some(engine_now() + 500);
+    let context = Some("said on the phone".to_owned());
+    let saved = engine.add(&NewRecord { expires_at, context, ..NewRecord::new("caf\u{e9} at nine") }).unwrap().id;
+    desk.create("/memories/cafe.md", "cafe\u{301} at nine");
+    assert_eq!(desk.id("/memories/cafe.md"), saved);
+    let record = engine.peek(saved, &Viewer::OWNER).unwrap().unwrap();
+    assert_eq!((record.expires_at, record.context.as_deref()), (None, Some("said on the phone")));
+    assert_eq!(record.content, "cafe\u{301} at nine");
+    engine.add(&NewRecord::of_body(Kind::Profile, json!({ "name": "Ana" })).unwrap()).unwrap();
+    let [profile] = &engine.list(&ListQuery { after: saved, limit: 2, ..ListQuery::default() }).unwrap()[..] else {
+        panic!()
+    };
+    let create = json!({ "command": "create", "path": "/memories/ana.md", "file_text": profile.content });
+    assert_eq!(profile.kind, Kind::Profile);
+    assert!(desk.run(create).unwrap_err().contains("has exactly this text already"));
+}
+
+fn engine_now() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}
+
+#[test]
+fn a_superseded_text_that_becomes_a_file_is_said() {
+    let (_folder, engine) = store();
+    let desk = Desk::of(&engine, None);
+    let old = engine.add(&NewRecord::new("The port is 5432.")).unwrap().id;
+    let new = engine.add(&NewRecord::new("The port is 5433.")).unwrap().id;
+    engine.link(Link { from: new, to: old, kind: LinkKind::Supersedes }, &Viewer::OWNER).unwrap();
+    let create = json!({ "command": "create", "path": "/memories/port.md", "file_text": "The port is 5432." });
+    let said = desk.done(create);
+    assert!(said.contains("it was superseded and is current again"), "{said}");
+}
+
+/// Metadata may have anything where the path is.
+#[test]
+fn odd_paths_make_no_files() {
+    let (_folder, engine) = store();
+    let desk = Desk::of(&engine, None);
+    let long = format!("/memories/{}", "x".repeat(2_000));
+    for (number, odd) in [
+        json!("/memories"),
+        json!("/memories/"),
+        json!("/memories/a/"),
+        json!("/memories//a"),
+        json!("/memories/../a"),
+        json!("/memories/d/../x"),
+        json!("/memories/n\n9K\t/memories/fake"),
+        json!("/memories/search/q"),
+        json!("/memories/e\u{301}"),
+        json!(["/memories/a.md", "/memories/b.md"]),
+        json!(["/memories/a.md"]),
+        json!(7),
+        json!(null),
+        json!({ "path": "/memories/a.md" }),
+        json!(long),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut record = NewRecord::new(format!("odd {number}"));
+        record.body = Some(json!({ "metadata": { "memory_file": odd } }));
+        engine.add(&record).unwrap();
+    }
+    assert_eq!(desk.texts(), BTreeMap::new());
+    assert!(desk.view("/memories").unwrap().contains("\n0B\t/memories\n(view"));
+    desk.create("/memories/a.md", "A file.");
+    desk.create("/memories/d/x", "Another one.");
+    desk.done(json!({ "command": "rename", "old_path": "/memories/d", "new_path": "/memories/e" }));
+    desk.done(json!({ "command": "delete", "path": "/memories/a.md" }));
+    assert_eq!(desk.texts().into_keys().collect::<Vec<_>>(), ["/memories/e/x"]);
+    assert_eq!(engine.stats(&Filter::default()).unwrap().total, 16);
+}
+
+#[test]
+fn searches_name_the_files_that_they_find() {
+    let (_folder, engine) = store();
+    let desk = Desk::of(&engine, Some("apollo"));
+    desk.create("/memories/harbour.md", "The ferry leaves from pier nine.");
+    let other = engine.add(&NewRecord::new(format!("The ferry is blue. {}", "It is long. ".repeat(200)))).unwrap().id;
+    let found = desk.found("ferry");
+    let id = desk.id("/memories/harbour.md");
+    assert!(found.ends_with(&format!("\n#{id} is the file /memories/harbour.md")), "{found}");
+    assert!(found.contains(&format!("#{other} ")), "{found}");
+    assert!(desk.view(&format!("/memories/search/#{other}")).unwrap().matches("It is long.").count() == 200);
+    assert_eq!(desk.view("/memories/search/").unwrap_err(), "Add the words to search for: view /memories/search/WORDS");
+}
+
+#[test]
+fn a_path_holds_no_secret() {
+    let (_folder, engine) = store();
+    let desk = Desk::of(&engine, None);
+    let path = format!("/memories/{}{}.md", "ghp", "_Zk3mQx9LpB7vZk3mQx9LpB7vZk3mQx9LpB7v");
+    let refused = desk.run(json!({ "command": "create", "path": path, "file_text": "x" })).unwrap_err();
+    assert!(refused.starts_with("The path seems to hold a secret"), "{refused}");
+}
+
+/// Runs `commands` by two engines at the same time. Returns how many of each pair were done.
+fn raced(commands: impl Fn(usize) -> [Value; 2], folder: &tempfile::TempDir, engine: &Engine) -> Vec<usize> {
+    let second = open(folder.path());
+    let rounds = 0..20;
+    let start = Barrier::new(2);
+    let all = rounds.map(|round| {
+        let given = commands(round);
+        let done = std::thread::scope(|threads| {
+            let run = |engine, command: &Value| {
+                let command = command.clone();
+                let start = &start;
+                threads.spawn(move || {
+                    start.wait();
+                    Desk::of(engine, None).run(command).is_ok()
+                })
+            };
+            let [one, other] = [run(engine, &given[0]), run(&second, &given[1])];
+            [one.join().unwrap(), other.join().unwrap()]
+        });
+        done.into_iter().filter(|done| *done).count()
+    });
+    all.collect()
+}
+
+#[test]
+fn two_at_once_make_a_path_once() {
+    let (folder, engine) = store();
+    let create = |round, text| json!({ "command": "create", "path": format!("/memories/{round}"), "file_text": format!("{text} {round}") });
+    let made = raced(|round| [create(round, "a"), create(round, "b")], &folder, &engine);
+    assert_eq!(made, [1; 20]);
+    assert_eq!(Desk::of(&engine, None).texts().len(), 20);
+}
+
+#[test]
+fn two_at_once_move_to_a_path_once() {
+    let (folder, engine) = store();
+    let desk = Desk::of(&engine, None);
+    for round in 0..20 {
+        for name in ["a", "b"] {
+            desk.create(&format!("/memories/{name}/{round}"), &format!("{name} {round}"));
+        }
+    }
+    let rename = |round, name| {
+        let old = format!("/memories/{name}/{round}");
+        json!({ "command": "rename", "old_path": old, "new_path": format!("/memories/new/{round}") })
+    };
+    let moved = raced(|round| [rename(round, "a"), rename(round, "b")], &folder, &engine);
+    // Both may find that the other is there, and go back.
+    assert!(moved.iter().all(|moved| *moved <= 1), "{moved:?}");
+    let texts = desk.texts();
+    assert_eq!(texts.len(), 40, "{texts:?}");
+    assert_eq!(texts.keys().filter(|path| path.starts_with("/memories/new/")).count(), moved.iter().sum::<usize>());
 }
 
 #[test]
@@ -373,7 +528,7 @@ fn an_edit_that_is_refused_ends() {
     let desk = Desk::of(&engine, Some("apollo"));
     desk.create("/memories/a.md", "A file.");
     let same = json!({ "command": "str_replace", "path": "/memories/a.md", "old_str": "file", "new_str": "memory of the project" });
-    assert!(desk.run(same).unwrap_err().starts_with("memory 1 has exactly this text already"));
+    assert!(desk.run(same).unwrap_err().starts_with("Memory #1 has exactly this text already"));
     let odd = json!({ "command": "str_replace", "path": "/memories/a.md", "old_str": "file", "new_str": "f\0le" });
     assert!(desk.run(odd).unwrap_err().contains("NUL"));
     for (old, new) in [("", "x"), ("nothing", "x")] {
