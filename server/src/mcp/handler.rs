@@ -304,6 +304,8 @@ impl ServerHandler for Handler {
 
     /// The subscriptions of a stream, in the newer era.
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        // The client was told that it listens, and may count on it.
+        let acknowledged = jiff::Timestamp::now().as_millisecond();
         let source = self.source();
         let changes = source.changes.subscribe();
         let stopping = source.changes.ended();
@@ -311,6 +313,9 @@ impl ServerHandler for Handler {
         let wanted = uris.filter_map(|uri| Some((uri.clone(), Named::by(uri)?))).collect();
         let subscriptions = Arc::new(Subscriptions::default());
         subscriptions.add(&source, wanted).await?;
+        for uri in subscriptions.changed_since(&source, acknowledged).await? {
+            context.sink().updated(uri).await;
+        }
         let notices = subscriptions::notify(Arc::downgrade(&subscriptions), source, changes, context.sink().clone());
         tokio::select! {
             () = context.cancelled() => {}

@@ -2,6 +2,7 @@
 //! sees as `memory://digest`, and that of a project as `memory://digest/PROJECT`.
 
 use memorist_engine::text::content_hash;
+use memorist_engine::types::{Millis, RecordId};
 use memorist_engine::{Engine, Error, Result};
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 
@@ -122,6 +123,16 @@ pub fn print(engine: &Engine, context: &Context, named: &Named) -> Result<Option
             ops::glance_digest(engine, context, of_project(project)).map(|page| Some(content_hash(&page)))
         }
     }
+}
+
+/// Whether a memory was changed or deleted at this moment or later.
+pub fn is_changed_since(engine: &Engine, context: &Context, id: RecordId, at: Millis) -> Result<bool> {
+    let viewer = context.defaults.own_viewer();
+    let changed = match engine.glance(id, &viewer, 1)? {
+        Some((record, _)) => Some(record.updated_at),
+        None => engine.gone(id, &viewer)?.and_then(|gone| gone.deleted_at),
+    };
+    Ok(changed.is_some_and(|changed| changed >= at))
 }
 
 /// A percent-decoded part of a URI. `None` if it is invalid, such as empty or with a slash.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use memorist_engine::Engine;
+use memorist_engine::types::{Millis, RecordId};
 use rmcp::ErrorData;
 use tokio::task::AbortHandle;
 
@@ -113,6 +114,31 @@ impl Subscriptions {
         Ok(())
     }
 
+    /// The memories that were changed at this moment or later: a stream is acknowledged before [`Subscriptions::add`] looks, and
+    /// the store may have to be opened in between.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub async fn changed_since(&self, source: &Source, at: Millis) -> Result<Vec<String>, ErrorData> {
+        let named = |(uri, watched): (&String, &Watched)| match watched.named {
+            Named::Memory(id) => Some((uri.clone(), RecordId::from(id))),
+            Named::Digest(_) => None,
+        };
+        let memories: Vec<_> = self.watched().iter().filter_map(named).collect();
+        let context = source.context.clone();
+        let look = move |engine: &Engine| {
+            let mut changed = Vec::new();
+            for (uri, id) in memories {
+                if resources::is_changed_since(engine, &context, id, at)? {
+                    changed.push(uri);
+                }
+            }
+            Ok(changed)
+        };
+        let changed: Result<memorist_engine::Result<Vec<_>>, _> = source.dispatcher.call(Access::Read, look).await;
+        changed.map_err(|unavailable| internal(unavailable.message()))?.map_err(|error| protocol_error(&error))
+    }
+
     /// Removes one, if it is there.
     pub fn remove(&self, uri: &str) {
         self.watched().remove(uri);
@@ -211,7 +237,7 @@ pub async fn notify<S: Sink>(of: Weak<Subscriptions>, source: Source, mut change
 #[cfg(test)]
 mod tests {
     use memorist_engine::config::Config;
-    use memorist_engine::types::{NewRecord, RecordId, RecordUpdate, Scope, Viewer};
+    use memorist_engine::types::{NewRecord, RecordUpdate, Scope, Viewer};
     use tokio::sync::mpsc;
     use tokio::time::timeout;
 
@@ -280,6 +306,27 @@ mod tests {
         async fn next(&mut self, within: Duration) -> Option<String> {
             timeout(within, self.notices.recv()).await.ok().flatten()
         }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn changes_before_the_first_look_are_known() {
+        let world = World::new();
+        let [changed, deleted, other] = [
+            world.add("One", "apollo").await,
+            world.add("Two", "apollo").await,
+            world.add("Of Gemini", "gemini").await,
+        ];
+        let kept = world.add("Three", "apollo").await;
+        tokio::time::sleep(Duration::from_millis(2)).await;
+        let acknowledged = jiff::Timestamp::now().as_millisecond();
+        world.update(changed, "One, and changed").await;
+        world.update(other, "Of Gemini, and changed").await;
+        world.write(move |engine| engine.delete(deleted, &Viewer::OWNER)).await;
+        for id in [changed, deleted, other, kept] {
+            world.subscribe(id.get()).await.unwrap();
+        }
+        let known = world.subscriptions.changed_since(&world.source, acknowledged).await.unwrap();
+        assert_eq!(known, [changed, deleted].map(|id| format!("memory://{id}")));
     }
 
     #[tokio::test(flavor = "multi_thread")]
