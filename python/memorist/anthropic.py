@@ -80,29 +80,10 @@ class MemoryTool(BetaAbstractMemoryTool):
         super().__init__(cache_control=cache_control)
         self._files = _Files(store)
 
-    def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """Shows a file or a folder, or searches: ``/memories/search/WORDS``."""
+    def _run(self, command: _Command) -> str:
         return self._files.run(command)
 
-    def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """Makes a file."""
-        return self._files.run(command)
-
-    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """Replaces a text that a file has once."""
-        return self._files.run(command)
-
-    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        """Inserts lines into a file."""
-        return self._files.run(command)
-
-    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        """Deletes a file or a folder. For 30 days it can come back."""
-        return self._files.run(command)
-
-    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        """Moves a file or a folder."""
-        return self._files.run(command)
+    view = create = str_replace = insert = delete = rename = _run
 
     def clear_all_memory(self) -> str:
         """Deletes all files. For 30 days they can come back. Memories that are no files stay."""
@@ -125,29 +106,10 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         super().__init__(cache_control=cache_control)
         self._files = _Files(store)
 
-    async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """As :meth:`MemoryTool.view`."""
+    async def _run(self, command: _Command) -> str:
         return await asyncio.to_thread(self._files.run, command)
 
-    async def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """As :meth:`MemoryTool.create`."""
-        return await asyncio.to_thread(self._files.run, command)
-
-    async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """As :meth:`MemoryTool.str_replace`."""
-        return await asyncio.to_thread(self._files.run, command)
-
-    async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        """As :meth:`MemoryTool.insert`."""
-        return await asyncio.to_thread(self._files.run, command)
-
-    async def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        """As :meth:`MemoryTool.delete`."""
-        return await asyncio.to_thread(self._files.run, command)
-
-    async def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        """As :meth:`MemoryTool.rename`."""
-        return await asyncio.to_thread(self._files.run, command)
+    view = create = str_replace = insert = delete = rename = _run
 
     async def clear_all_memory(self) -> str:
         """As :meth:`MemoryTool.clear_all_memory`."""

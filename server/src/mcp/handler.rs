@@ -163,7 +163,7 @@ impl ServerHandler for Handler {
             return Err(ErrorData::invalid_params(format!("unknown tool {:?}", request.name), None));
         };
         let arguments = request.arguments.unwrap_or_default();
-        let access = tool.access_of(&arguments);
+        let access = (tool.access)(&arguments);
         if access == Access::Write && self.rights == Rights::Read {
             let why = format!("your token may only read, and {} writes; nothing was changed", request.name);
             self.metrics.failed("forbidden");

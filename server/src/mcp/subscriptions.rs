@@ -125,6 +125,9 @@ impl Subscriptions {
             Named::Digest(_) => None,
         };
         let memories: Vec<_> = self.watched().iter().filter_map(named).collect();
+        if memories.is_empty() {
+            return Ok(Vec::new());
+        }
         let context = source.context.clone();
         let look = move |engine: &Engine| {
             let mut changed = Vec::new();
@@ -135,8 +138,7 @@ impl Subscriptions {
             }
             Ok(changed)
         };
-        let changed: Result<memorist_engine::Result<Vec<_>>, _> = source.dispatcher.call(Access::Read, look).await;
-        changed.map_err(|unavailable| internal(unavailable.message()))?.map_err(|error| protocol_error(&error))
+        source.read(look).await
     }
 
     /// Removes one, if it is there.
@@ -196,7 +198,14 @@ impl Source {
             }
         };
         let look = move |engine: &Engine| wanted.iter().map(|named| print(engine, named)).collect();
-        let found: Result<memorist_engine::Result<Vec<_>>, _> = self.dispatcher.call(Access::Read, look).await;
+        self.read(look).await
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Engine) -> memorist_engine::Result<T> + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let found = self.dispatcher.call(Access::Read, look).await;
         found.map_err(|unavailable| internal(unavailable.message()))?.map_err(|error| protocol_error(&error))
     }
 }
@@ -327,6 +336,17 @@ mod tests {
         }
         let known = world.subscriptions.changed_since(&world.source, acknowledged).await.unwrap();
         assert_eq!(known, [changed, deleted].map(|id| format!("memory://{id}")));
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_stream_without_memories_needs_no_store() {
+        // Of a store that does not open, no call returns.
+        let broken = tempfile::NamedTempFile::new().unwrap();
+        let (dispatcher, _failed) = Dispatcher::open(broken.path().to_path_buf(), Config::without_model());
+        let changes = Changes::of(dispatcher.clone(), INTERVAL);
+        let source = Source { changes, dispatcher, context: Arc::default(), digests: Arc::default() };
+        let none = Subscriptions::default();
+        assert_eq!(timeout(SOON, none.changed_since(&source, 0)).await.unwrap().unwrap(), [""; 0]);
     }
 
     #[tokio::test(flavor = "multi_thread")]

@@ -3,6 +3,7 @@
 use super::tool::Effect::Change;
 use super::{Profile, ToolDef};
 use crate::ops::memory_files;
+use crate::serving::Access;
 
 /// The profile.
 pub fn profile() -> Profile {
@@ -34,6 +35,9 @@ fn tools() -> Vec<ToolDef> {
     );
     // Lines that are inserted twice are there twice.
     tool.definition.annotations = tool.definition.annotations.map(|hints| hints.idempotent(false));
-    tool.only_reads = |arguments| arguments.get("command").is_some_and(|command| command == "view");
+    tool.access = |arguments| match arguments.get("command") {
+        Some(command) if command == "view" => Access::Read,
+        _ => Access::Write,
+    };
     vec![tool]
 }

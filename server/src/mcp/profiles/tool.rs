@@ -29,10 +29,8 @@ pub struct Answer {
 pub struct ToolDef {
     /// Its definition in `tools/list`.
     pub definition: Tool,
-    /// Whether it writes.
-    pub access: Access,
-    /// Whether a call of one that writes only reads.
-    pub only_reads: fn(&Map<String, Value>) -> bool,
+    /// Whether a call with these arguments writes.
+    pub access: fn(&Map<String, Value>) -> Access,
     /// Its implementation.
     pub run: Call,
 }
@@ -180,13 +178,8 @@ impl ToolDef {
             let context = &Context { tool: name, defaults, ..context.clone() };
             run(engine, context, arguments)
         };
-        let access = if effect.reads() { Access::Read } else { Access::Write };
-        ToolDef { definition, access, only_reads: |_| false, run: Box::new(run) }
-    }
-
-    /// The access of a call with these arguments.
-    pub fn access_of(&self, arguments: &Map<String, Value>) -> Access {
-        if (self.only_reads)(arguments) { Access::Read } else { self.access }
+        let access = if effect.reads() { |_: &_| Access::Read } else { |_: &_| Access::Write };
+        ToolDef { definition, access, run: Box::new(run) }
     }
 
     /// Removes parameters from the published schema. They are still understood.

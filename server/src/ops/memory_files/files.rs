@@ -130,7 +130,7 @@ pub fn metadata_of(path: &MemoryPath) -> Map<String, Value> {
 /// The path of a memory that is a file. Metadata can have any value there: what is no path of a file makes none.
 pub fn path_of(record: &Record) -> Option<&str> {
     let path = record.body.as_ref()?.get(METADATA)?.get(KEY)?.as_str()?;
-    MemoryPath::parse_new(path).is_ok_and(|parsed| !parsed.is_root() && parsed.as_str() == path).then_some(path)
+    MemoryPath::parse(path).is_ok_and(|parsed| parsed.is_of_a_file() && parsed.as_str() == path).then_some(path)
 }
 
 fn compares(comparison: Comparison, with: &str) -> MetadataFilter {

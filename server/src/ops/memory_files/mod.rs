@@ -15,7 +15,7 @@ mod show;
 #[cfg(test)]
 mod tests;
 
-use memorist_engine::types::{Expect, Filter, Kind, Record, RecordUpdate};
+use memorist_engine::types::{Expect, Filter, Kind, ListQuery, Record, RecordUpdate};
 use memorist_engine::{Engine, Error};
 
 use self::files::{MemoryFile, MemoryFiles, metadata_of, moved_to, path_of};
@@ -122,7 +122,8 @@ fn view(files: &MemoryFiles<'_>, path: &MemoryPath, range: Option<&[Int]>) -> Re
     }
     let mut text = show::folder(path, &below);
     if path.is_root() {
-        text += &show::searches(files.engine.stats(&Filter::of(files.searched.clone()))?.total);
+        let all = ListQuery { filter: Filter::of(files.searched.clone()), ..ListQuery::default() };
+        text += &show::searches(files.engine.list_count(&all)?);
     }
     Ok(text)
 }

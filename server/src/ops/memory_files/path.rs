@@ -47,7 +47,7 @@ impl MemoryPath {
     /// Says what is wrong with it.
     pub fn parse_new(given: &str) -> Result<Self, String> {
         let path = MemoryPath::parse(given)?;
-        if path.0 == SEARCH || path.is_in(SEARCH) {
+        if path.is_of_searches() {
             return Err(format!("{SEARCH} is for searches: view {SEARCH}/WORDS; choose another path"));
         }
         match scan(&path.0).first() {
@@ -68,6 +68,15 @@ impl MemoryPath {
 
     pub fn is_root(&self) -> bool {
         self.0 == ROOT
+    }
+
+    /// Whether a file can have it.
+    pub fn is_of_a_file(&self) -> bool {
+        !self.is_root() && !self.is_of_searches()
+    }
+
+    fn is_of_searches(&self) -> bool {
+        self.0 == SEARCH || self.is_in(SEARCH)
     }
 
     /// Whether it is below this folder.
