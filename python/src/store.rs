@@ -231,6 +231,11 @@ impl Engine {
         self.interruptible(py, move |library, stop| Ok(library.import(&file, stop)?.to_string()))
     }
 
+    /// Merges memories of an agent framework, from lines of such a file.
+    fn import_lines(&self, py: Python<'_>, lines: String) -> PyResult<String> {
+        self.interruptible(py, move |library, stop| Ok(library.import_lines(&lines, stop)?.to_string()))
+    }
+
     /// Closes the store, once the calls of other threads are over; without `wait`, in the background.
     fn close(&self, py: Python<'_>, wait: bool) -> PyResult<()> {
         if self.process != std::process::id() {

@@ -32,6 +32,7 @@ pub fn run(app: &App, args: &Import) -> Outcome {
         viewer: Viewer::OWNER,
         keep_shared: false,
         restore_deleted: args.restore_deleted,
+        from_another_system: false,
         from_machine: false,
         defaults: &app.settings().context.defaults,
         progress: &bars,

@@ -39,6 +39,7 @@ pub fn run(app: &App, args: &Move) -> Outcome {
         viewer: Viewer::OWNER,
         keep_shared: false,
         restore_deleted: false,
+        from_another_system: false,
         from_machine: false,
         defaults: &Defaults::default(),
         progress: &bars,

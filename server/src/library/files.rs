@@ -1,6 +1,7 @@
 //! Sync, export and import: work that takes a while, and can be stopped.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use directories::BaseDirs;
@@ -101,18 +102,38 @@ impl Library {
     /// If the file cannot be read, those of the store, and if it is stopped: what was read stays.
     pub fn import(&self, file: &Path, progress: &dyn Progress) -> Result<Value, Problem> {
         let opened = open_plain(file).map_err(|error| Failure::file(file, &error))?;
+        self.import_from(BufReader::new(opened), file, false, progress)
+    }
+
+    /// Merges memories that an agent framework keeps, from lines of such a file: secrets are taken out, and what was deleted
+    /// here stays deleted. The same lines again change nothing.
+    ///
+    /// # Errors
+    /// Errors of the store, and if it is stopped: what was read stays.
+    pub fn import_lines(&self, lines: &str, progress: &dyn Progress) -> Result<Value, Problem> {
+        self.import_from(lines.as_bytes(), Path::new("lines"), true, progress)
+    }
+
+    fn import_from(
+        &self,
+        input: impl BufRead,
+        name: &Path,
+        from_another_system: bool,
+        progress: &dyn Progress,
+    ) -> Result<Value, Problem> {
         let mut result = ImportResult::default();
         let importing = Importing {
             engine: &self.engine,
             viewer: self.context.defaults.own_viewer(),
             keep_shared: false,
             restore_deleted: false,
+            from_another_system,
             from_machine: false,
             defaults: &self.context.defaults,
             progress,
             saved: &|_| {},
         };
-        read_lines(&importing, std::io::BufReader::new(opened), file, &mut result)?;
+        read_lines(&importing, input, name, &mut result)?;
         value(&result)
     }
 }

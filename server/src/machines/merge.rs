@@ -87,6 +87,7 @@ pub fn merge(
         viewer: filter.viewer.clone(),
         keep_shared: false,
         restore_deleted: false,
+        from_another_system: false,
         from_machine: true,
         defaults: &defaults,
         progress,

@@ -86,6 +86,7 @@ pub fn import_as(
         viewer,
         keep_shared,
         restore_deleted: false,
+        from_another_system: false,
         from_machine: false,
         defaults: &defaults,
         progress: &NoProgress,

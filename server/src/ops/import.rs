@@ -32,6 +32,9 @@ pub struct Importing<'a> {
     pub keep_shared: bool,
     /// Whether what was deleted here comes back.
     pub restore_deleted: bool,
+    /// Whether the lines are those of another system: then secrets are taken out of them, and what was deleted here stays so in
+    /// a team's store, too.
+    pub from_another_system: bool,
     /// Whether the lines are another machine's of the same person: then what is gone there is gone here.
     pub from_machine: bool,
     /// The default scope of lines.
@@ -58,6 +61,9 @@ pub fn read_lines(
     }
     if importing.restore_deleted {
         import.restore_deleted();
+    }
+    if importing.from_another_system {
+        import.of_another_system();
     }
     let mut batches =
         Batches { importing, import, batch: Batch::default(), waiting: Vec::new(), names: HashMap::new(), result };
