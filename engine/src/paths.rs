@@ -81,7 +81,7 @@ impl StorePaths {
             [self.writer_lock(), self.embedding_lock(), self.jobs_lock(), self.follow_lock(), self.machines_lock()];
         let files = companions(&database)
             .into_iter()
-            .chain([database, self.http_token(), self.hooks(), self.map(), self.scale()])
+            .chain([database, self.http_token(), self.hooks(), self.map(), self.scale(), self.tidy()])
             .chain(locks);
         files.chain(self.index_folders()).any(|part| part == path)
     }
@@ -96,7 +96,10 @@ impl StorePaths {
         let (store, file) = (StorePaths::new(root), folder.join(name));
         let folders = store.index_folders();
         store.is_part(&file)
-            || folders.iter().chain([&store.hooks(), &store.map()]).any(|folder| file.starts_with(folder))
+            || folders
+                .iter()
+                .chain([&store.hooks(), &store.map(), &store.tidy()])
+                .any(|folder| file.starts_with(folder))
     }
 
     /// The folders of both indexes, including those being built and those being removed.
@@ -120,6 +123,11 @@ impl StorePaths {
     /// What the hooks of clients leave here, and the socket that a server answers them on.
     pub fn hooks(&self) -> PathBuf {
         self.root.join("hooks")
+    }
+
+    /// The journals of what `memorist tidy` changed.
+    pub fn tidy(&self) -> PathBuf {
+        self.root.join("tidy")
     }
 
     /// Locked by the one process that writes the indexes. Never deleted; the kernel frees it when its holder ends.

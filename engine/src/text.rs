@@ -94,7 +94,7 @@ pub fn bytes_of_hex(hex: &str) -> Option<Vec<u8>> {
     if rest.is_empty() { digits.iter().map(byte).collect() } else { None }
 }
 
-fn nfc_hash(text: &str) -> Hash {
+pub(crate) fn nfc_hash(text: &str) -> Hash {
     let mut hasher = Sha256::new();
     if unicode_normalization::is_nfc(text) {
         hasher.update(text.as_bytes());

@@ -11,6 +11,7 @@
 //! | `server.rs` | the server of a team store |
 //! | `connect.rs` | agents that are connected |
 //! | `hook.rs` | hooks of clients |
+//! | `tidy.rs` | tidying up |
 //! | `profile.rs` | none: the profiles of tools |
 //! | `values.rs` | none: parsers of values |
 //!
@@ -26,6 +27,7 @@ mod records;
 mod server;
 mod sources;
 mod sync_with;
+mod tidy;
 mod values;
 
 use std::ffi::OsString;
@@ -49,6 +51,7 @@ pub use records::{Add, Browse, Delete, Filters, Get, List, Recall, Search, Searc
 pub use server::{MemberCommand, Server, ServerCommand, TokenAdd, TokenCommand};
 pub use sources::{Source, SourceAdd, SourceCommand, SourceDiscover, SourceKindName, SourceRemove, SyncFiles};
 pub use sync_with::SyncWith;
+pub use tidy::Tidy;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -143,6 +146,22 @@ Link two memories. The command reads as a sentence:
     memorist link 4 related 12          they are related
 
 `memorist chain` follows links from memory to memory, and `memorist get` shows the links of one memory.";
+
+const TIDY: &str = "\
+Show what there is to tidy up, and change nothing: memories that say the same in the same words, near-duplicates, memories that \
+contradict each other, and open tasks that were due 60 days ago.
+
+    memorist tidy                            show it
+    memorist tidy --apply                    hide copies from searches: one of each group stays
+    memorist tidy --out plan.json            write a plan; set \"apply\" to true where you agree
+    memorist tidy --apply plan.json          apply it
+    memorist tidy --undo                     take back the last run, as a whole
+
+A plan has proposals. Each has \"do\": supersede (the memory \"keep\" stays in searches, with the text \"content\" if you give one), \
+link (the memories belong together, and are not proposed again), close (a task is dropped) or ask (nothing, until you change it).
+
+Nothing is deleted: what is superseded keeps its id, links and versions. A memory that was changed after the plan was made is left \
+alone, and named. Memories with metadata are left alone, too: a program keeps them.";
 
 const MOVE: &str = "\
 Bring all memories of a store into another, with versions, links and embeddings:
@@ -346,6 +365,9 @@ pub enum Command {
     Rollback(Rollback),
     /// Undo the last thing done to a memory: a change, a deletion, an expiry or a link
     Undo(Undo),
+    /// Show copies, near-duplicates, contradictions and old tasks; hide the copies, or apply a plan; undo it as a whole
+    #[command(long_about = TIDY)]
+    Tidy(Tidy),
     /// Remove permanently: memories, or everything with a text, in every version, index, log and file
     #[command(long_about = PURGE)]
     Purge(Purge),
@@ -427,6 +449,7 @@ impl Command {
             | Command::History(_)
             | Command::Rollback(_)
             | Command::Undo(_)
+            | Command::Tidy(_)
             | Command::Stats
             | Command::Recall(_)
             | Command::Searches(_) => true,

@@ -131,6 +131,7 @@ fn command(cli: Cli, version: &'static str) -> Outcome {
         Command::History(args) => cli::history::run(&app, &args),
         Command::Rollback(args) => cli::rollback::run(&app, args),
         Command::Undo(args) => cli::undo::run(&app, &args),
+        Command::Tidy(args) => cli::tidy::run(&app, args),
         Command::Purge(args) => cli::purge::run(&app, args),
         Command::Stats => cli::stats::run(&app),
         Command::Recall(args) => cli::recall::run(&app, args),

@@ -9,6 +9,7 @@
 //! | `filters.rs` | every filter, alone and combined, against the same rule in plain code |
 //! | `bodies.rs` | bodies: saved, changed, searched, refused |
 //! | `history.rs` | versions and rollback |
+//! | `tidy.rs` | tidying up: a killed run is undone, and only copies are certain |
 //! | `saving.rs` | secrets in new records, and similar records |
 //! | `threads.rs` | memories of a session are judged together, and what is not seen lends nothing |
 //! | `links.rs` | links, chains, superseded records and their visibility, digests |
@@ -151,6 +152,7 @@ mod team;
 mod team_server;
 mod terminal;
 mod threads;
+mod tidy;
 mod undo;
 #[cfg(unix)]
 mod watching;

@@ -96,6 +96,7 @@ fn no_command_prints_what_a_terminal_obeys() {
     let backup = world.above.path().join("back\u{1b}[2Jup");
     let (backup, absent) = (backup.to_str().unwrap(), "/no/such/\u{1b}[2J\u{202e}file");
     let said = format!("keel {HOSTILE}");
+    let twin = format!("keel  {HOSTILE}");
     let notes = world.above.path().join("no\u{1b}[2Jtes");
     std::fs::create_dir(&notes).unwrap();
     std::fs::write(notes.join("a\u{202e}.md"), format!("# {HOSTILE}\n\nThe rudder {HOSTILE}.\n")).unwrap();
@@ -160,6 +161,10 @@ fn no_command_prints_what_a_terminal_obeys() {
         (vec!["connect", HOSTILE], 2, true),
         (vec!["disconnect", HOSTILE], 2, true),
         (vec!["bench"], 3, false),
+        (vec!["add", &twin], 0, false),
+        (vec!["tidy"], 0, true),
+        (vec!["tidy", "--apply", &file, "--yes"], 2, true),
+        (vec!["tidy", "--undo", HOSTILE], 2, false),
         (vec!["purge", "--text", HOSTILE], 2, false),
         (vec!["purge", "--yes", "--text", "no such text"], 0, false),
         (vec!["delete", "2"], 0, false),

@@ -8,7 +8,7 @@ use roaring::RoaringTreemap;
 use super::Engine;
 use super::similar::shared_words;
 use crate::error::Result;
-use crate::overlap::SIMILAR;
+use crate::overlap::{SIMILAR, numbers};
 use crate::records::Changed;
 use crate::records::rules::merge;
 use crate::search::{View, neighbours};
@@ -138,7 +138,7 @@ impl Engine {
 }
 
 /// The kinds that are not mostly read from files.
-fn kept_kinds() -> Vec<Kind> {
+pub(super) fn kept_kinds() -> Vec<Kind> {
     Kind::ALL.into_iter().filter(|kind| !kind.is_read()).collect()
 }
 
@@ -196,7 +196,8 @@ impl DuplicateSearch<'_> {
             most += MOST_MEMBERS;
         };
         records.sort_by_key(|record| std::cmp::Reverse(record.id));
-        Ok(Some(Duplicates { records, words, cosine }))
+        let same_numbers = records.windows(2).all(|pair| numbers(&pair[0].content) == numbers(&pair[1].content));
+        Ok(Some(Duplicates { records, words, cosine, same_numbers }))
     }
 
     /// At most so many of what a record leads to, over twins of twins. `None` if a newer one leads to it: that shows the group.

@@ -21,12 +21,14 @@
 //! | `similar.rs` | near-duplicates and suggestions for links |
 //! | `timeline.rs` | what happened when |
 //! | `cleanup.rs` | duplicates, what nobody finds, and several memories made one |
+//! | `copies.rs` | memories that say the same in the same words |
 //! | `why.rs` | why a search does not find a memory |
 //! | `maintenance.rs` | maintenance of a store: its indexes, its model, its health |
 //! | `offline.rs` | operations on a store that is not open |
 //! | `reports.rs` | the results of long operations |
 
 mod cleanup;
+mod copies;
 mod exchange;
 mod graph;
 mod machines;

@@ -34,6 +34,16 @@ impl Engine {
         self.store.now()
     }
 
+    /// The folder of the store.
+    pub fn root(&self) -> &std::path::Path {
+        self.store.paths.root()
+    }
+
+    /// Text that stays the same while the store does: a restored copy has another one.
+    pub fn lineage(&self) -> &str {
+        self.store.records.lineage()
+    }
+
     /// How far the clock of a team is ahead of this machine's, in milliseconds.
     pub fn clock_ahead(&self) -> Millis {
         self.store.records.clock_ahead()

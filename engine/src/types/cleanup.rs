@@ -3,6 +3,15 @@
 use super::record::Record;
 use super::units::RecordId;
 
+/// Memories of one owner that say the same in the same words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Copies {
+    /// The one to keep.
+    pub keep: Record,
+    /// The others, the oldest first.
+    pub others: Vec<Record>,
+}
+
 /// Memories of one owner that are probably the same.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Duplicates {
@@ -12,6 +21,8 @@ pub struct Duplicates {
     pub words: Option<f64>,
     /// The cosine of the newest and its nearest, from 0.9 on; `None` if it is lower.
     pub cosine: Option<f64>,
+    /// Whether all have the same numbers. "port 5432" and "port 5433" are near each other, and neither replaces the other.
+    pub same_numbers: bool,
 }
 
 /// Some of these groups.

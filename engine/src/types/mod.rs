@@ -74,7 +74,7 @@ pub use bounds::{
     MAX_RESULTS, MAX_TAGS, MAX_TURN, MIN_PLAUSIBLE_MILLIS,
 };
 pub use chain::{Chain, ChainQuery, Direction, Hop, MAX_CHAIN_DEPTH, Outdated, OutdatedQuery};
-pub use cleanup::{Duplicates, DuplicatesPage};
+pub use cleanup::{Copies, Duplicates, DuplicatesPage};
 pub use digest::{ByImportance, Digest, DigestQuery};
 pub use embedding::{embedding_bytes, embedding_of, of_length_one};
 pub use exchange::{

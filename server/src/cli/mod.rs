@@ -40,6 +40,7 @@ pub mod source;
 pub mod stats;
 pub mod sync;
 pub mod sync_with;
+pub mod tidy;
 pub mod undo;
 pub mod unlink;
 pub mod update;

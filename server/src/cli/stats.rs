@@ -21,6 +21,11 @@ pub fn run(app: &App) -> Outcome {
     let indexes = engine.index_stats()?;
     app.note_unfollowed(&engine)?;
     let machines = Standing::of(&engine)?;
+    // The first page alone, which takes some 35 ms.
+    let own = app.settings().context.defaults.own_viewer();
+    if !app.output().json && engine.duplicates(&own, None, 1).is_ok_and(|page| !page.groups.is_empty()) {
+        app.output().note("some memories say nearly the same: `memorist tidy` shows them, and changes nothing");
+    }
     engine.close();
     let cache = match &app.settings().engine.model.source {
         ModelSource::Remote(provider) => provider.cache.as_ref().map(embed::cache_stats),

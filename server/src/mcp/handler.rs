@@ -23,7 +23,7 @@ use super::profiles::{Answer, Profile, SCOPES};
 use super::resources::Named;
 use super::subscriptions::{self, Digests, Sink, Source, Subscriptions};
 use super::watching::Watching;
-use super::{completions, prompts, resources};
+use super::{completions, prompts, resources, tidy};
 use crate::ops::Context;
 use crate::serving::{Access, Changes, Dispatcher, wait_for_model, warm_up};
 
@@ -205,7 +205,9 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Ok(ListPromptsResult::with_all_items(prompts::all(self.profile)))
+        let mut all = prompts::all(self.profile);
+        all.extend(tidy::is_of(self.profile).then(tidy::listed));
+        Ok(ListPromptsResult::with_all_items(all))
     }
 
     async fn get_prompt(
@@ -213,7 +215,15 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        prompts::get(self.profile, &request.name, request.arguments.as_ref()).map(Into::into)
+        if request.name != tidy::NAME || !tidy::is_of(self.profile) {
+            return prompts::get(self.profile, &request.name, request.arguments.as_ref()).map(Into::into);
+        }
+        let context = self.context.clone();
+        match self.dispatcher.call(Access::Read, move |engine| tidy::get(engine, &context)).await {
+            Ok(Ok(prompt)) => Ok(prompt.into()),
+            Ok(Err(error)) => Err(protocol_error(&error)),
+            Err(unavailable) => Err(internal(unavailable.message())),
+        }
     }
 
     async fn complete(

@@ -4,6 +4,7 @@
 //! | file | job |
 //! |---|---|
 //! | `profiles` | the tools: names, descriptions, schemas, implementations |
+//! | `tidy.rs` | a prompt with what there is to tidy up |
 //! | `prompts.rs`, `resources.rs` | two prompts; every memory and every project's digest as a resource |
 //! | `subscriptions.rs` | notices of resources that change |
 //! | `completions.rs` | completion of their arguments |
@@ -55,6 +56,7 @@ mod several;
 mod stdio;
 mod streams;
 mod subscriptions;
+mod tidy;
 mod token;
 mod watching;
 

@@ -12,6 +12,7 @@
 //! | `history.rs` | versions, rollback and permanent removal |
 //! | `gimli` | Gimli's tools: lines of files, found and read |
 //! | `memory_files` | Claude's memory tool: files that are memories |
+//! | `tidy` | what there is to tidy up, applied by choice, and undone |
 //! | `exchange.rs` | files of the export folder |
 //! | `explore` | what the explorer asks |
 //! | `export.rs`, `import.rs` | memories and links to lines, and back |
@@ -30,6 +31,7 @@ pub mod memory_files;
 mod recall;
 mod records;
 mod save;
+pub mod tidy;
 mod workspace;
 
 pub use context::Context;

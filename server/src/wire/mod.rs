@@ -32,6 +32,7 @@
 //! | `forms.rs` | values of parameters in the form that the schema has |
 //! | `parse.rs` | JSON to parameters, with errors that name the field |
 //! | `core` | parameters and texts of the core profile |
+//! | `tidy.rs` | the plan and the results of `memorist tidy` |
 //! | `memory_files.rs` | the commands of Claude's memory tool |
 //! | `mudpuppy.rs`, `memorizer.rs`, `krolik.rs`, `gimli.rs` | parameters and results of the tools of other systems |
 //! | `markdown.rs` | untrusted text within Markdown |
@@ -73,6 +74,7 @@ mod schema;
 mod searches;
 mod source_names;
 mod sources;
+pub mod tidy;
 mod times;
 mod types;
 mod values;

@@ -1,0 +1,192 @@
+//! `memorist tidy`: what there is to tidy up, applied by choice, and undone as a whole.
+
+use std::fmt::Write as _;
+use std::io::{self, Read};
+use std::path::Path;
+
+use memorist_durable::open_plain;
+use memorist_engine::Engine;
+use serde_json::json;
+
+use super::app::Maintenance;
+use super::{App, format, links};
+use crate::args::Tidy;
+use crate::exit::{Failure, Kind, Outcome};
+use crate::wire::tidy::{Do, Proposal, TidyPlan, TidyResult, TidyRun};
+use crate::{atomic_file, ops::tidy};
+
+/// Bytes of a plan at most.
+const MOST_BYTES: u64 = 256 << 20;
+/// Proposals that are shown of many.
+const NAMED: usize = 10;
+
+/// Runs the command.
+pub fn run(app: &App, args: Tidy) -> Outcome {
+    if args.only.is_some() && args.apply == Some(None) {
+        let way_out = "write a plan with --out plan.json, and give --apply plan.json";
+        return Err(Failure::input(format!("--only: the numbers are those of a plan; {way_out}")));
+    }
+    let engine = app.existing(Maintenance::On)?;
+    match (&args.apply, &args.undo) {
+        (_, Some(run)) if run == "list" => app.output().result(&tidy::runs(&engine)?, |runs| listed(runs))?,
+        (_, Some(run)) => {
+            let bars = app.bars()?;
+            let viewer = app.settings().context.defaults.own_viewer();
+            let undone = tidy::undo(&engine, &viewer, run, &bars);
+            drop(bars);
+            app.output().result(&undone?, |result| done(result, "undone"))?;
+        }
+        (Some(plan), None) => return apply(app, &engine, plan.as_deref(), &args),
+        (None, None) => show(app, &engine, &args)?,
+    }
+    engine.close();
+    Ok(0)
+}
+
+/// Shows what there is to tidy up. Changes nothing.
+fn show(app: &App, engine: &Engine, args: &Tidy) -> Result<(), Failure> {
+    let plan = made(app, engine, args.limit)?;
+    let Some(file) = &args.out else { return app.output().result(&plan, text) };
+    let failure = |error: serde_json::Error| Failure::file(file, &error.into());
+    atomic_file::write(&app.settings().store, file, |out| serde_json::to_writer_pretty(out, &plan).map_err(failure))?;
+    let apply = plan.proposals.iter().filter(|proposal| proposal.apply).count();
+    let written = json!({ "file": file.display().to_string(), "proposals": plan.proposals.len(), "apply": apply });
+    app.output().result(&written, |_| {
+        let (count, file) = (proposals(plan.proposals.len()), file.display());
+        format!("{count} in {file}, of which {apply} would be applied; set \"apply\" where you agree, then: memorist tidy --apply {file}")
+    })
+}
+
+fn made(app: &App, engine: &Engine, most: usize) -> Result<TidyPlan, Failure> {
+    let bars = app.bars()?;
+    Ok(tidy::plan(engine, &app.settings().context.defaults.own_viewer(), most, &bars)?)
+}
+
+fn apply(app: &App, engine: &Engine, file: Option<&Path>, args: &Tidy) -> Outcome {
+    let plan = match file {
+        Some(file) => read(file)?,
+        None => made(app, engine, 0)?,
+    };
+    let only = args.only.as_ref().map(|numbers| &numbers.0);
+    let chosen = tidy::chosen(engine, &plan, only)?;
+    if !chosen.is_empty() && !args.yes {
+        let mut question = first(&chosen);
+        question += &format!("Apply {}? `memorist tidy --undo` takes it back.", proposals(chosen.len()));
+        if !app.output().confirm(&question, "--yes")? {
+            app.output().note("nothing was changed");
+            return Ok(Kind::Cancelled.code());
+        }
+    }
+    let bars = app.bars()?;
+    let applied = tidy::apply(engine, &app.settings().context.defaults.own_viewer(), &plan, only, &bars);
+    drop(bars);
+    app.output().result(&applied?, |result| done(result, "applied"))?;
+    Ok(0)
+}
+
+fn read(file: &Path) -> Result<TidyPlan, Failure> {
+    let mut json = String::new();
+    let read = match file == Path::new("-") {
+        true => io::stdin().lock().take(MOST_BYTES).read_to_string(&mut json),
+        false => open_plain(file).and_then(|opened| opened.take(MOST_BYTES).read_to_string(&mut json)),
+    };
+    read.map_err(|error| Failure::file(file, &error))?;
+    TidyPlan::parse(&json).map_err(|why| Failure::input(format!("{}: {why}", file.display())))
+}
+
+fn text(plan: &TidyPlan) -> String {
+    let (certain, judged): (Vec<_>, Vec<_>) = plan.proposals.iter().partition(|proposal| proposal.apply);
+    let mut text = String::new();
+    if !certain.is_empty() {
+        let hidden: usize = certain.iter().map(|proposal| proposal.memories.len() - 1).sum();
+        text += &format!(
+            "{} from searches:\n",
+            number(
+                hidden,
+                "memory says the same as another; `memorist tidy --apply` hides it",
+                "memories say the same as others; `memorist tidy --apply` hides them"
+            )
+        );
+        text += &first(&certain);
+    }
+    if !judged.is_empty() {
+        let more = if plan.more { " (there are more: --limit)" } else { "" };
+        text += &format!(
+            "{}{more}; `memorist tidy --out plan.json` writes a plan to decide in:\n",
+            number(judged.len(), "proposal needs a decision", "proposals need a decision")
+        );
+        judged.iter().for_each(|proposal| text += &described(proposal));
+    }
+    if plan.proposals.is_empty() {
+        text += "there is nothing to tidy up\n";
+    }
+    let never: u64 = plan.never_found.values().sum();
+    if never > 0 {
+        let kinds: Vec<String> = plan.never_found.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+        let _ = write!(
+            text,
+            "{} for 90 days ({}); `memorist explore` lists them\n",
+            number(usize::try_from(never).unwrap_or(usize::MAX), "memory was not found", "memories were not found"),
+            kinds.join(", ")
+        );
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// The first of many proposals.
+fn first(proposals: &[&Proposal]) -> String {
+    let mut text: String = proposals.iter().take(NAMED).map(|proposal| described(proposal)).collect();
+    if proposals.len() > NAMED {
+        text += &format!("        and {} more\n", format::thousands((proposals.len() - NAMED) as u64));
+    }
+    text
+}
+
+/// A proposal and its memories, a line each.
+fn described(proposal: &Proposal) -> String {
+    let mut text = format!("{:>6}  {}\n", proposal.n, proposal.why);
+    for memory in &proposal.memories {
+        let stays = proposal.r#do == Do::Supersede && proposal.keep == Some(memory.id);
+        let mark = if stays { "keep" } else { "" };
+        text += &format!("        {mark:>4} {:>8}  {}\n", memory.id, links::line(&memory.text));
+    }
+    text
+}
+
+fn done(result: &TidyResult, what: &str) -> String {
+    let mut text = match &result.run {
+        Some(run) if what == "applied" => {
+            let them = if result.done == 1 { "it" } else { "them" };
+            format!("{what}: {}; `memorist tidy --undo {run}` takes {them} back", proposals_u64(result.done))
+        }
+        _ => format!("{what}: {}", proposals_u64(result.done)),
+    };
+    for left in &result.left {
+        text += &format!("\nleft alone: {:>4}  {}", left.n, left.why);
+    }
+    text
+}
+
+fn listed(runs: &[TidyRun]) -> String {
+    if runs.is_empty() {
+        return "nothing was tidied up yet".to_owned();
+    }
+    let line = |run: &TidyRun| {
+        let undone = if run.undone { ", undone" } else { "" };
+        format!("{}  {}{undone}", run.run, proposals_u64(run.proposals))
+    };
+    runs.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn proposals(count: usize) -> String {
+    number(count, "proposal", "proposals")
+}
+
+fn proposals_u64(count: u64) -> String {
+    proposals(usize::try_from(count).unwrap_or(usize::MAX))
+}
+
+fn number(count: usize, one: &str, many: &str) -> String {
+    format!("{} {}", format::thousands(count as u64), if count == 1 { one } else { many })
+}
