@@ -56,7 +56,7 @@
 //! | `orphans.rs` | a server whose client was killed ends, also where another process has the pipe |
 //! | `lock_holder.rs` | eight processes, of which the one with the writer lock is killed every second |
 //! | `paused.rs` | a process that is stopped while it holds a lock |
-//! | `large.rs` | 100,000 memories, killed in the middle of a merge |
+//! | `large.rs` | 20,000 memories, 100,000 for `.ci/nightly`, killed in the middle of a merge |
 //! | `meaning.rs` | the examples of the specification, on the real model |
 //! | `fuzz_corpus.rs` | the fuzzing corpus, run through the fuzz targets |
 //! | `team/` | nodes of a team store: nothing acknowledged is missed or lost, and all answer alike |
