@@ -108,7 +108,7 @@ impl ServerAddress {
         self.has_password
     }
 
-    /// What to do where a server asks for a password, and there is none.
+    /// Says what to do if a server asks for a password and none is known.
     pub(crate) fn missing_password(&self) -> String {
         let line = passwords::names(&self.config).unwrap_or_default().join(":");
         let file = passwords::file().unwrap_or_else(|| "~/.pgpass".into());
@@ -200,7 +200,7 @@ impl PartialEq for ServerAddress {
     }
 }
 
-/// What the parser of the client does not know.
+/// Settings that the parser of the client does not know.
 #[derive(Default)]
 struct Ours {
     mode: Option<String>,

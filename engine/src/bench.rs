@@ -34,7 +34,7 @@ const TIMED_FOR: Duration = Duration::from_secs(10);
 /// neighbour count.
 const EQUAL: f32 = 1e-6;
 
-/// What to measure.
+/// Options of a benchmark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BenchOptions {
     /// How many of the store's vectors are used as queries, 1 to [`MAX_QUERIES`]; all of them if there are fewer.
@@ -51,7 +51,7 @@ impl Default for BenchOptions {
     }
 }
 
-/// What was measured.
+/// The result of a benchmark.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct VectorBench {

@@ -18,7 +18,7 @@ pub(crate) fn ahead(now: Millis, asked: Millis, answered: Millis) -> Millis {
     now - now.clamp(asked, answered.max(asked))
 }
 
-/// What a store takes for the present time: of what is saved, and for expiry. The system's clock by default.
+/// The clock of a store, for the times of saves and for expiry. By default the system's.
 #[derive(Clone, Default)]
 pub struct Clock(Option<Arc<dyn Fn() -> Millis + Send + Sync>>);
 

@@ -33,7 +33,7 @@ pub struct Config {
     /// Whether the background thread fetches a missing model by itself, if [`ModelSettings::may_download`] allows it. For
     /// servers, which should neither wait for a download nor do without the model forever.
     pub fetch_in_background: bool,
-    /// What to do about passwords, keys and the like in new records.
+    /// The policy for passwords, keys and the like in new records.
     pub sensitive: Sensitive,
     /// Whether searches write the access log, and are kept themselves ([`Engine::searches`](crate::Engine::searches)).
     pub log_searches: bool,
@@ -42,7 +42,7 @@ pub struct Config {
     pub expiry_grace: Duration,
     /// A deleted record can be restored for this long; then it is removed.
     pub trash_grace: Duration,
-    /// What the store takes for the present time. By default the system's clock.
+    /// The clock of the store. By default the system's.
     pub clock: Clock,
     /// Whether this engine may write the indexes. If false, it only reads them and searches the unapplied tail exactly.
     pub index_writer: bool,
@@ -94,7 +94,7 @@ pub struct TeamSettings {
     pub reads: Reads,
     /// The folder in which nodes leave images, and a new one finds them.
     pub images: Option<PathBuf>,
-    /// What the node is called where nodes are listed.
+    /// The name of the node in lists of nodes.
     pub node_name: String,
     /// How memories are written that a promoted standby has lost.
     pub lost: ExportFormat,

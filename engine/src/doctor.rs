@@ -31,17 +31,17 @@ const SAME: f32 = 1e-3;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Check {
-    /// What was checked: `database`, `keywords`, `vectors` or `model`; and `map`, where there is one.
+    /// The checked part: `database`, `keywords`, `vectors` or `model`; and `map`, where there is one.
     pub name: String,
     /// Whether it is sound.
     pub ok: bool,
-    /// What was found, as text.
+    /// The findings, as text.
     pub details: Vec<String>,
-    /// What can be done: for a failed check, and for a model that is not set up.
+    /// The remedy for a failed check, or for a model that is not set up.
     pub remedy: Option<Remedy>,
 }
 
-/// What [`crate::Engine::doctor`] found.
+/// The result of [`crate::Engine::doctor`].
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Diagnosis {
@@ -118,7 +118,7 @@ fn database(store: &Store, _progress: &dyn Progress) -> Result<Check> {
     Ok(check)
 }
 
-/// What a node of a team has from the server and does not use. It is no damage.
+/// Lists the data from the server that a node of a team does not use. It is no damage.
 fn not_taken_over(store: &Store) -> Result<Vec<String>> {
     let mut lines = store.records.set_aside_here()?;
     for source in store.records.copy().snapshot()?.sources()? {

@@ -25,7 +25,7 @@ pub enum Error {
     Invalid {
         /// The field of the parameter type.
         field: &'static str,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
 
@@ -42,7 +42,7 @@ pub enum Error {
     Store {
         /// The folder or file.
         path: PathBuf,
-        /// What is wrong, and what to do about it.
+        /// The reason, and the way out.
         why: String,
     },
 
@@ -58,7 +58,7 @@ pub enum Error {
     Server {
         /// The server and its database, without a password.
         address: String,
-        /// What is wrong, and what to do about it.
+        /// The reason, and the way out.
         why: String,
     },
 
@@ -67,9 +67,9 @@ pub enum Error {
     Database {
         /// The database file.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason.
         why: String,
-        /// What can be done.
+        /// The remedy, if there is one.
         remedy: Option<Remedy>,
     },
 
@@ -125,9 +125,9 @@ pub enum Error {
     /// A measurement has nothing to measure.
     #[error("there is nothing to measure: {why}")]
     NothingToMeasure {
-        /// What is missing.
+        /// The reason.
         why: String,
-        /// What can be done.
+        /// The remedy, if there is one.
         remedy: Option<Remedy>,
     },
 
@@ -140,7 +140,7 @@ pub enum Error {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 
@@ -167,7 +167,7 @@ impl fmt::Display for IndexKind {
     }
 }
 
-/// What can be done about a problem. A program words it for its users, as a command or a button.
+/// A remedy for a problem. A program words it for its users, as a command or a button.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Remedy {
@@ -285,7 +285,7 @@ impl Error {
         }
     }
 
-    /// What can be done about it, where that is something that this engine does.
+    /// The remedy, if it is something that this engine does.
     pub fn remedy(&self) -> Option<Remedy> {
         match self {
             Error::Database { remedy, .. } | Error::NothingToMeasure { remedy, .. } => *remedy,

@@ -63,12 +63,12 @@ pub(crate) fn make_private(path: &Path) -> io::Result<()> {
 pub(crate) struct FileId(u64, u64);
 
 impl FileId {
-    /// Of what is at `path` now.
+    /// The id of the file or folder that is at `path` now.
     pub(crate) fn of(path: &Path) -> Option<Self> {
         Self::of_metadata(&path.metadata().ok()?)
     }
 
-    /// Of an open file.
+    /// The id of an open file.
     pub(crate) fn of_open(file: &fs::File) -> Option<Self> {
         Self::of_metadata(&file.metadata().ok()?)
     }

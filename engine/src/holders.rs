@@ -37,7 +37,7 @@ impl Holder {
     }
 }
 
-/// As in "process 4242 (memorist) since 12:03:11".
+/// Formats it as "process 4242 (memorist) since 12:03:11".
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "process {}", self.pid)?;

@@ -1,8 +1,8 @@
 //! A text that does not fit into the model's window: the passages after its beginning, and the keys of their vectors.
 //!
-//! What is embedded of a record is its text from the beginning, of which the model reads its window. What comes after is
-//! cut into further passages, each with the context before it, as the beginning has. They depend on the text alone, by an
-//! estimate of its tokens: whether there is a model, and which, changes nothing.
+//! The model embeds the beginning of a record's text, as far as its window reaches. The rest is cut into further passages,
+//! each with the context before it, as the beginning has. They depend on the text alone, by an estimate of its tokens:
+//! whether there is a model, and which, changes nothing.
 //!
 //! A passage ends with a paragraph if one ends in its second half, else with a sentence, else between two words; it begins
 //! with the end of the one before. So an edit changes no passage before it, and none after the two texts are cut at one place
@@ -40,7 +40,7 @@ impl PassageKey {
     /// The first key of a further passage.
     pub const FURTHER: u64 = 1 << Self::NUMBER;
 
-    /// That of a passage of a record.
+    /// The key of a passage of a record.
     pub const fn new(record: RecordId, number: u8) -> Self {
         PassageKey(record.key() | (number as u64) << Self::NUMBER)
     }
@@ -218,12 +218,12 @@ fn breaks(text: &str, most: usize) -> Vec<Break> {
     breaks
 }
 
-/// What ends a sentence.
+/// Characters that end a sentence.
 const SENTENCE_ENDS: [char; 7] = ['.', '!', '?', '…', '。', '！', '？'];
 /// A word of more letters can be cut after so many.
 const LETTERS: usize = 16;
 
-/// What characters make one word.
+/// A class of characters that make one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Run {
     /// Latin ones.

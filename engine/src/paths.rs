@@ -120,12 +120,12 @@ impl StorePaths {
         self.root.join("http-token")
     }
 
-    /// What the hooks of clients leave here, and the socket that a server answers them on.
+    /// The files that the hooks of clients leave, and the socket that a server answers them on.
     pub fn hooks(&self) -> PathBuf {
         self.root.join("hooks")
     }
 
-    /// The journals of what `memorist tidy` changed.
+    /// The journals of the changes by `memorist tidy`.
     pub fn tidy(&self) -> PathBuf {
         self.root.join("tidy")
     }

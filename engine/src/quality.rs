@@ -53,7 +53,7 @@ impl From<Quality> for Effort {
     }
 }
 
-/// As in the settings: `balanced`, `0.98`; and `ef 200`, `exact`.
+/// Formats it as in the settings (`balanced`, `0.98`), and as `ef 200` or `exact`.
 impl fmt::Display for Quality {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,9 +1,9 @@
-//! What happens to passwords, keys and the like in new records: they are refused, or redacted.
+//! Passwords, keys and the like in new records are refused, or redacted.
 //!
 //! | file | job |
 //! |---|---|
-//! | `text.rs` | what is found in a text, and the text without it |
-//! | `json.rs` | what is found in a body, and the body without it |
+//! | `text.rs` | the findings in a text, and the text without them |
+//! | `json.rs` | the findings in a body, and the body without them |
 
 mod json;
 mod text;
@@ -21,7 +21,7 @@ use crate::types::{
     Accessed, Earlier, FileReading, NewRecord, NewSource, Place, Portable, RecordUpdate, Replaced, Scope,
 };
 
-/// What to do about sensitive data.
+/// The policy for sensitive data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sensitive {
@@ -35,8 +35,8 @@ pub enum Sensitive {
 /// Bytes that are kept of a query.
 pub(crate) const MAX_LOGGED_BYTES: usize = 1 << 10;
 
-/// What the access log and the searches keep of a query: its beginning only, because it is written with every result; and no
-/// secret, as queries may be pasted. Applying it twice changes nothing.
+/// The part of a query that the access log and the search log keep: its beginning only, because it is written with every
+/// result; and no secret, as queries may be pasted. Applying it twice changes nothing.
 pub(crate) fn logged_query(query: &str) -> String {
     let mut kept = redact(query).replace('\0', " ");
     kept.truncate(kept.floor_char_boundary(MAX_LOGGED_BYTES));
@@ -214,7 +214,7 @@ pub(crate) fn check_source(source: &NewSource) -> Result<()> {
     check_names([("path", Some(source.path.as_str()))].into_iter().chain(globs))
 }
 
-/// What was read of a file, as it may be kept. Its records are left to [`Sensitive::new_record`].
+/// The reading of a file as it may be saved. Its records are left to [`Sensitive::new_record`].
 ///
 /// # Errors
 /// [`Error::Invalid`] if its path contains a secret. A sync skips such a file ([`is_secret`]).
@@ -225,7 +225,7 @@ pub(crate) fn reading(reading: FileReading) -> Result<FileReading> {
     Ok(FileReading { problem, cursor, ..reading })
 }
 
-/// Whether a text contains what should stay secret.
+/// Whether a text contains a secret.
 pub fn is_secret(text: &str) -> bool {
     in_text(text).is_some()
 }

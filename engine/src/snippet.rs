@@ -25,8 +25,8 @@ pub fn cut_to(text: &str, query: &str, most: usize) -> Option<String> {
     cut_near(text, None, query, most)
 }
 
-/// The same of a text of which these bytes are nearest to the query by meaning: from there, unless only the rest has words
-/// of the query.
+/// Cuts a passage as [`cut_to`] does, but from the bytes that are `nearest` to the query by meaning, unless only the rest has
+/// words of the query.
 pub fn cut_near(text: &str, nearest: Option<&Range<usize>>, query: &str, most: usize) -> Option<String> {
     // A character has at least one byte, so most short texts are recognised without counting.
     if text.len() <= most || text.char_indices().nth(most).is_none() {
@@ -93,7 +93,7 @@ struct Matches {
 }
 
 impl Matches {
-    /// That of the words within these bytes, each once: a word that is rare in the text counts for more.
+    /// The weight of the words within these bytes, each once: a word that is rare in the text counts for more.
     fn weight(&self, within: Range<usize>) -> f64 {
         let first = self.found.partition_point(|(position, _)| *position < within.start);
         let found = self.found[first..].iter().take_while(|(position, _)| *position < within.end);

@@ -23,7 +23,7 @@ pub fn content_hash(text: &str) -> String {
 /// context must not displace the content.
 const EMBEDDED_CONTEXT: usize = 400;
 
-/// What is embedded for a record: the beginning of the context, if there is one, then the content.
+/// The text that is embedded for a record: the beginning of the context, if there is one, then the content.
 pub fn embedding_text(context: Option<&str>, content: &str) -> String {
     match embedded_context(context) {
         "" => content.to_owned(),

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 /// Results that count, from the first on.
 pub const DEPTH: usize = 10;
 
-/// What a query found, as measures of 0 to 1.
+/// The quality of a query's results, in measures of 0 to 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Measures {
     /// Whether the first result is an answer.
     pub recall_at_1: f64,
     /// The share of the answers that are among the first five results: of as many as there is room for.
     pub recall_at_5: f64,
-    /// The same for the first ten.
+    /// The share of the answers that are among the first ten.
     pub recall_at_10: f64,
     /// 1 divided by the rank of the first answer, 0 without one. Its mean is the MRR.
     pub reciprocal_rank: f64,
@@ -22,11 +22,11 @@ pub struct Measures {
 }
 
 impl Measures {
-    /// What the means of the measures are called, in the order of [`Measures::values`].
+    /// Names of the means of the measures, in the order of [`Measures::values`].
     pub const NAMES: [&str; 5] = ["recall@1", "recall@5", "recall@10", "MRR", "nDCG@10"];
 
-    /// Measures a ranking without repeats. `answers` has the grade of each answer; those of grade 0 are none. Without
-    /// any answer, all measures are 0.
+    /// Measures a ranking without repeats. `answers` has the grade of each answer; grade 0 is no answer. Without any answer,
+    /// all measures are 0.
     pub fn of<Id: Ord>(found: &[Id], answers: &BTreeMap<Id, u8>) -> Self {
         let found = &found[..found.len().min(DEPTH)];
         let grade = |id: &Id| answers.get(id).copied().unwrap_or_default();

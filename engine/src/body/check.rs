@@ -9,7 +9,7 @@ use super::fields::{Field, Need, Shape, fields};
 use crate::error::{Error, Result};
 use crate::types::{Kind, MAX_LABEL_BYTES, MIN_PLAUSIBLE_MILLIS};
 
-/// What is wrong with a value, as text that follows the name of its field.
+/// The result of a check; the error is text that follows the name of the field.
 type Checked = StdResult<(), String>;
 
 /// The fields of a body of `kind`, checked, in the table's order and with the defaults.

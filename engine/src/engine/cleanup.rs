@@ -1,4 +1,4 @@
-//! What there is to clean up: duplicates, contradictions, and what nobody finds; and several memories made one.
+//! Finds memories to clean up: duplicates, contradictions, and memories that nobody finds; and merges several into one.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
@@ -31,9 +31,9 @@ const MOST_MEMBERS: usize = 12;
 
 impl Engine {
     /// Some of the groups of memories that are probably the same: of one owner, and of those that `viewer` sees, without what is
-    /// superseded and what is mostly read from files. A group whose memories are linked with each other is none: somebody has seen
-    /// them, and kept them. At most `limit` groups, of memories before `before`, the newest first. After about 35 ms the page ends,
-    /// also with no group: [`DuplicatesPage::next`] goes on.
+    /// superseded and what is mostly read from files. Memories that are linked with each other are no group: somebody has seen
+    /// them, and kept them. At most `limit` groups, of memories before `before`, the newest first. After about 35 ms the page
+    /// ends, also with no group: [`DuplicatesPage::next`] goes on.
     ///
     /// # Errors
     /// [`Error::Invalid`](crate::Error::Invalid) names what is out of bounds.
@@ -155,9 +155,9 @@ struct DuplicateSearch<'a> {
     engine: &'a Engine,
     view: &'a View,
     now: Millis,
-    /// Those of memories that were looked at.
+    /// The twins of the memories that were looked at.
     known: HashMap<RecordId, Vec<Twin>>,
-    /// What may be in a group, of the owners of memories that were looked at.
+    /// Memories that may be in a group, by owner, of the owners that were looked at.
     owned: HashMap<Scope, RoaringTreemap>,
 }
 
@@ -294,7 +294,7 @@ impl DuplicateSearch<'_> {
         Ok(Some((twins.filter(|twin| twin.words.is_some() || twin.cosine.is_some()).collect(), is_crowded)))
     }
 
-    /// What belongs to an owner and may be in a group.
+    /// The memories of an owner that may be in a group.
     fn of_owner(&mut self, scope: &Scope) -> Result<RoaringTreemap> {
         if let Some(owned) = self.owned.get(scope) {
             return Ok(owned.clone());
@@ -316,7 +316,7 @@ impl DuplicateSearch<'_> {
         Ok(owned)
     }
 
-    /// Of a memory without a vector.
+    /// The twins of a memory without a vector.
     fn twins_by_words(&self, record: &Record) -> Result<Vec<Twin>> {
         let viewer = Viewer::of(&record.scope);
         let similar = self.engine.similar_to(record, &[record.kind], &viewer)?.into_iter();

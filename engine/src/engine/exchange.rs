@@ -130,7 +130,7 @@ impl Import<'_> {
     /// [`Imported::Waits`] again at the end.
     ///
     /// # Errors
-    /// Those of the database. A memory is refused with [`Error::Invalid`] if no call could save it, and with
+    /// Errors of the database. A memory is refused with [`Error::Invalid`] if no call could save it, and with
     /// [`Error::Duplicate`] if its newer version has the text of another memory.
     pub fn records(&mut self, records: &[Portable]) -> Result<Vec<Result<Imported>>> {
         let (sensitive, redacted) = (self.sensitive, Cell::new(self.redacted));
@@ -159,7 +159,7 @@ impl Import<'_> {
     /// Creates links between existing memories. One outcome per link, in order; a refused one does not stop the others.
     ///
     /// # Errors
-    /// Those of the database. A link to a missing memory is refused with [`Error::Invalid`].
+    /// Errors of the database. A link to a missing memory is refused with [`Error::Invalid`].
     pub fn links(&mut self, links: &[PortableLink]) -> Result<Vec<Result<Imported>>> {
         self.engine.store.records.import_links(links, &self.viewer, &self.aliases, self.engine.store.now())
     }

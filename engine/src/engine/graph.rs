@@ -67,8 +67,8 @@ impl Engine {
         self.store.records.snapshot()?.links_among(ids, viewer, self.store.now())
     }
 
-    /// What supersedes or contradicts each of these memories, and what they supersede or contradict, of what `viewer`
-    /// sees; with the first `chars` characters of the other memory.
+    /// The status links of these memories: which others supersede or contradict them, or the reverse, as far as `viewer` sees
+    /// them; each with the first `chars` characters of the other memory.
     pub fn marks(&self, ids: &[RecordId], viewer: &Viewer, chars: usize) -> Result<BTreeMap<RecordId, Vec<Mark>>> {
         viewer.validate()?;
         self.store.records.snapshot()?.marks(ids, viewer, chars, self.store.now())
@@ -123,7 +123,7 @@ impl Engine {
         self.digest_of(query, &self.store.records.snapshot()?)
     }
 
-    /// The same of what is here, without a question to the server of a team's store: for who looks often.
+    /// A summary like [`Engine::digest`], of the local data: it does not ask the server of a team's store. For polling.
     ///
     /// # Errors
     /// [`Error::Invalid`] names the invalid name.

@@ -39,15 +39,16 @@ impl Engine {
     /// milliseconds if one of the newest three is such a memory, else less than one.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn foreign_memories(&self) -> Result<Option<ForeignMemories>> {
         self.store.foreign_memories()
     }
 
-    /// The same the first time that it is so, and never again for this store: to suggest another model once.
+    /// The result of [`Engine::foreign_memories`] when it first finds any, and never again for this store: to suggest another
+    /// model once.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn new_foreign_memories(&self) -> Result<Option<ForeignMemories>> {
         self.store.new_foreign_memories()
     }
@@ -218,7 +219,7 @@ impl Engine {
     /// How many texts [`Engine::reembed`] will embed, and how many bytes they have; about, while others write.
     ///
     /// # Errors
-    /// Those of the model, if its identity is not known without loading it.
+    /// Errors of the model, if its identity is not known without loading it.
     pub fn to_reembed(&self) -> Result<(u64, u64)> {
         self.store.to_reembed()
     }
@@ -265,7 +266,7 @@ impl Engine {
     }
 }
 
-/// What to do while another process embeds with a provider.
+/// The behavior while another process embeds with a provider.
 #[derive(Clone, Copy)]
 enum Busy {
     Wait,

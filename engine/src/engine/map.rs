@@ -20,7 +20,7 @@ const OLD: f64 = 0.2;
 /// Memories whose neighbours [`Engine::neighbours`] gives at most.
 const MAX_NEIGHBOURS: usize = 100;
 
-/// What a new map starts from.
+/// The starting point of a new map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MapFrom {
     /// Nothing: all places are new.
@@ -53,7 +53,7 @@ pub struct MapState {
     pub stage: MapStage,
     /// How far the one is that this process makes, from 0 to 1: also where an older one can be shown.
     pub progress: Option<f64>,
-    /// That of the view that was shown last, or of the map. 0 without one.
+    /// The generation of the view that was shown last, or of the map. 0 without one.
     pub generation: u32,
     /// How many memories are on it.
     pub points: u64,
@@ -105,8 +105,8 @@ impl Engine {
         })
     }
 
-    /// What `viewer` sees of the map; `None` without one. Memories that are new or have changed are placed first, at most
-    /// some thousands at once; nothing else moves.
+    /// The map as `viewer` sees it; `None` without one. Memories that are new or have changed are placed first, at most some
+    /// thousands at once; nothing else moves.
     pub fn map(&self, viewer: &Viewer) -> Result<Option<Arc<MapView>>> {
         viewer.validate()?;
         let Some((model_id, model)) = self.store.model()? else { return Ok(None) };
@@ -237,8 +237,8 @@ impl Engine {
         self.store.map.last_seen(viewer).map_or_else(|| self.map(viewer), |view| Ok(Some(view)))
     }
 
-    /// What the regions of the map that `viewer` was shown last are about, in words of what it sees now. `None` without a map. They
-    /// are kept nowhere.
+    /// Labels of the regions of the map that `viewer` was shown last, in words of the memories that it sees now. `None` without a
+    /// map. They are not stored.
     pub fn map_labels(&self, viewer: &Viewer) -> Result<Option<MapLabels>> {
         let Some(view) = self.shown(viewer)? else { return Ok(None) };
         let snapshot = self.store.records.copy().snapshot()?;

@@ -7,7 +7,7 @@
 //! | `own_vectors.rs` | saving and changing with vectors of the caller |
 //! | `search.rs` | searching, and the model behind it |
 //! | `searches.rs` | the searches that were made |
-//! | `recall.rs` | what a turn of an agent is given unasked |
+//! | `recall.rs` | automatic recall: the memories for a turn of an agent |
 //! | `share.rs` | the share of memories in an answer |
 //! | `exchange.rs` | export and import |
 //! | `machines.rs` | a store's knowledge of the other machines of its person |
@@ -15,11 +15,11 @@
 //! | `map.rs` | the map of all memories |
 //! | `graph.rs` | links, chains and digests |
 //! | `sources.rs` | files that are read into the store |
-//! | `team.rs` | what a node of a team store knows of its server |
+//! | `team.rs` | a node of a team store: its state, clock, images and tokens |
 //! | `undo.rs` | undoing the last thing that was done to a memory |
 //! | `names.rs` | the projects and tags in use |
 //! | `similar.rs` | near-duplicates and suggestions for links |
-//! | `timeline.rs` | what happened when |
+//! | `timeline.rs` | event counts of memories, by time |
 //! | `cleanup.rs` | duplicates, what nobody finds, and several memories made one |
 //! | `copies.rs` | memories that say the same in the same words |
 //! | `why.rs` | why a search does not find a memory |

@@ -26,13 +26,13 @@ impl Engine {
         self.store.records.snapshot()?.has_project(name, viewer)
     }
 
-    /// What to say of a project that this node of a team does not follow: its memories are saved on the server, and not found
-    /// here. `None` where they are.
+    /// A notice about a project that this node of a team does not follow: its memories are saved on the server, and not found
+    /// here. `None` if they are found here.
     pub fn unfollowed(&self, project: &str) -> Result<Option<String>> {
         self.store.records.unfollowed(project)
     }
 
-    /// The same to a viewer of whose memories some are on the server alone.
+    /// A notice for a viewer some of whose memories are on the server alone; `None` for others.
     pub fn unfollowed_of(&self, viewer: &Viewer) -> Result<Option<String>> {
         self.store.records.unfollowed_of(viewer)
     }
@@ -51,7 +51,7 @@ impl Engine {
         self.store.records.snapshot()?.names(viewer, NEWEST)
     }
 
-    /// The tags of the memories that `viewer` sees, likewise.
+    /// The tags of the memories that `viewer` sees, ordered and limited like [`Engine::projects`].
     ///
     /// # Errors
     /// As [`Engine::projects`].

@@ -10,12 +10,12 @@ use crate::paths::StorePaths;
 use crate::progress::Progress;
 use crate::records;
 
-/// What [`Engine::doctor`] does, also for a store whose database is so damaged that [`Engine::open`] refuses it.
+/// Does what [`Engine::doctor`] does, also for a store whose database is so damaged that [`Engine::open`] refuses it.
 /// Reports what can be salvaged; with `repair`, salvages it into a new database, which replaces the damaged one. The
 /// damaged one is kept beside it. Of a database that is lost there is nothing to salvage: the diagnosis says that.
 ///
 /// # Errors
-/// Those of [`Engine::open`] if the database is not ours; [`Error::Store`] if a repair finds the store open in another
+/// Errors of [`Engine::open`] if the database is not ours; [`Error::Store`] if a repair finds the store open in another
 /// process.
 pub fn examine(root: impl Into<PathBuf>, config: Config, repair: bool, progress: &dyn Progress) -> Result<Diagnosis> {
     let paths = StorePaths::new(root);

@@ -79,19 +79,19 @@ impl Engine {
         }
     }
 
-    /// Whether [`Engine::add_with`] would take a record and its vector in a store whose model has as many dimensions.
+    /// Checks whether [`Engine::add_with`] would take a record and its vector in a store whose model has as many dimensions.
     ///
     /// # Errors
-    /// What it would refuse.
+    /// Errors of [`Engine::add_with`].
     pub fn check_add_with(&self, new: &NewRecord, vector: &[f32]) -> Result<()> {
         self.config.sensitive.new_record(new)?.validate()?;
         unit(vector, vector.len()).map(drop)
     }
 
-    /// The same for [`Engine::update_with`].
+    /// Checks whether [`Engine::update_with`] would take an update and its vector in such a store.
     ///
     /// # Errors
-    /// What it would refuse.
+    /// Errors of [`Engine::update_with`].
     pub fn check_update_with(
         &self,
         id: RecordId,

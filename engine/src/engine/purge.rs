@@ -20,8 +20,8 @@ impl Engine {
     /// Permanently removes records, or everything that contains a text, as far as `viewer` sees it (the rest is neither
     /// touched nor counted): from records, versions, embeddings of every model, the access log, the searches, both indexes, the map, the sync
     /// log, the write-ahead log and the free space of the database. Afterwards no file of the store contains the bytes.
-    /// What an earlier [`Engine::delete`] or [`Engine::update`] of the same text left in the files is removed too, even
-    /// if no record contains the text now.
+    /// Remains of the same text that an earlier [`Engine::delete`] or [`Engine::update`] left in the files are removed too,
+    /// even if no record contains the text now.
     ///
     /// The records go first, at once for every process. Then this waits until the worker of this process has logged the
     /// answered searches, removes those for the text, takes the index-writer lock and rewrites files. For a large store

@@ -1,4 +1,4 @@
-//! What a turn of an agent is given unasked.
+//! Automatic recall: the memories that are injected into a turn of an agent.
 
 use std::cell::LazyCell;
 use std::collections::HashMap;
@@ -10,9 +10,9 @@ use crate::records::rules::recalled;
 use crate::types::{Mode, Query, Recall, RecallRequest, RecordId};
 
 impl Engine {
-    /// What is known that a turn needs: mostly nothing. A session gets no memory twice unless it has changed since, also if
-    /// other processes ask, until [`Engine::forget_recalled`]. Nothing else changes: no access is counted, and no search is
-    /// kept. Where the store cannot be written at once, the session may get a memory again.
+    /// The memories that a turn needs: usually none. A session gets no memory twice unless it has changed since, also if other
+    /// processes ask, until [`Engine::forget_recalled`]. Nothing else changes: no access is counted, and no search is logged.
+    /// Where the store cannot be written at once, the session may get a memory again.
     ///
     /// # Errors
     /// [`Error::Invalid`](crate::Error::Invalid) names the field that is out of bounds.
@@ -26,7 +26,8 @@ impl Engine {
         Ok(recall)
     }
 
-    /// The same, and nothing changes: whoever learns only later whether a session gets it calls [`Engine::note_recalled`] then.
+    /// Does what [`Engine::recall`] does, but records nothing: a caller that learns only later whether the session gets the
+    /// memories calls [`Engine::note_recalled`] then.
     ///
     /// # Errors
     /// As [`Engine::recall`].
@@ -61,7 +62,7 @@ impl Engine {
     /// Notes that a session was given these versions of memories, unless the store can only be read.
     ///
     /// # Errors
-    /// Those of a store that others write to: nobody waits for long.
+    /// If another process writes to the store: the call does not wait for long.
     pub fn note_recalled(&self, session: &str, given: &[(RecordId, i64)]) -> Result<()> {
         if given.is_empty() || !self.store.records.can_write() {
             return Ok(());

@@ -96,8 +96,8 @@ impl Engine {
         self.store.records.get(id, viewer, self.store.now())
     }
 
-    /// What is here of a record that `viewer` sees, with at most `links` of its links. Counts nothing, and asks no server of
-    /// a team: for those who look often.
+    /// The local state of a record that `viewer` sees, with at most `links` of its links. Counts no access, and does not ask the
+    /// server of a team. For polling.
     ///
     /// # Errors
     /// [`Error::Database`] if the store cannot be read.

@@ -22,7 +22,7 @@ pub struct IndexStats {
     pub batch_jobs_failed: bool,
 }
 
-/// What [`Engine::backfill`](super::Engine::backfill) did.
+/// The result of [`Engine::backfill`](super::Engine::backfill).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backfill {
     /// Texts that this call embedded.
@@ -33,7 +33,7 @@ pub struct Backfill {
     pub in_batch_jobs: u64,
 }
 
-/// What [`Engine::reembed`](super::Engine::reembed) did.
+/// The result of [`Engine::reembed`](super::Engine::reembed).
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReembedReport {
     /// Name of the store's previous model; `None` if it had none, and nothing had to be done.
@@ -48,7 +48,7 @@ pub struct ReembedReport {
     pub millis: u64,
 }
 
-/// What [`Engine::rebuild`](super::Engine::rebuild) did.
+/// The result of [`Engine::rebuild`](super::Engine::rebuild).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct RebuildReport {

@@ -87,7 +87,7 @@ impl Engine {
     /// vector part of a search.
     ///
     /// # Errors
-    /// Those of [`Engine::search_with`].
+    /// Errors of [`Engine::search_with`].
     pub fn vector_search(&self, vector: Vec<f32>, limit: usize, filter: Filter) -> Result<Vec<(RecordId, f64)>> {
         let query = Query { mode: Mode::Vector, limit, filter, include_superseded: true, ..Query::new("a vector") };
         let hits = self.search_with(&query, Some(vector))?.hits.into_iter();
@@ -98,7 +98,7 @@ impl Engine {
     /// search.
     ///
     /// # Errors
-    /// Those of [`Engine::search`].
+    /// Errors of [`Engine::search`].
     pub fn keyword_search(&self, text: &str, limit: usize, filter: Filter) -> Result<Vec<(RecordId, f64)>> {
         let query = Query { mode: Mode::Keyword, limit, filter, include_superseded: true, ..Query::new(text) };
         let hits = self.search_with(&query, None)?.hits.into_iter().filter(|hit| !hit.matched_by.is_empty());
@@ -108,7 +108,7 @@ impl Engine {
     /// How many records that pass `filter` a search for the words of `text` finds, without a limit.
     ///
     /// # Errors
-    /// Those of [`Engine::search`].
+    /// Errors of [`Engine::search`].
     pub fn keyword_count(&self, text: &str, filter: Filter) -> Result<u64> {
         let one = Query { mode: Mode::Keyword, limit: 1, filter, ..Query::new(text) };
         one.validate()?;
@@ -150,7 +150,7 @@ impl Engine {
     /// Dimensions of the store's model, or of the configured one if the store has none yet.
     ///
     /// # Errors
-    /// Those of the model, if it has to be loaded.
+    /// Errors of the model, if it has to be loaded.
     pub fn dimensions(&self) -> Result<usize> {
         match self.store.model()? {
             Some((_, model)) => Ok(model.dims),

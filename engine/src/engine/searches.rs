@@ -45,7 +45,7 @@ impl Engine {
     }
 }
 
-/// What is kept of a search.
+/// The entry of a search in the search log.
 pub(super) fn trace(query: &Query, reply: &SearchReply, at: Millis) -> SearchTrace {
     SearchTrace {
         at,
@@ -73,7 +73,7 @@ fn without_secrets_of(viewer: &Viewer) -> Viewer {
     Viewer { agent: reach(&viewer.agent), project: reach(&viewer.project) }
 }
 
-/// What may have kept results away, where it differs from the default. The viewer is kept apart.
+/// The filters and thresholds that may have excluded results, where they differ from the defaults. The viewer is kept apart.
 fn filters(query: &Query) -> Option<String> {
     let default = Query::new("");
     let filter = &query.filter;

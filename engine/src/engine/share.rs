@@ -1,8 +1,8 @@
 //! The share of memories in an answer: thousands of chunks and turns must not drown what somebody saved.
 //!
-//! Of the first results, every third place is kept for memories, if there are any that are [doubtful](DOUBTFUL) no more and at
-//! least two fifths as relevant as what they displace. What is displaced comes on the next page. A query that names kinds gets
-//! these.
+//! Every third place of the first results is reserved for memories, if there are any that are not [doubtful](DOUBTFUL) and
+//! at least two fifths as relevant as the results that they displace. Displaced results come on the next page. A query that
+//! names kinds gets these.
 
 use super::Engine;
 use crate::error::Result;

@@ -98,7 +98,7 @@ impl Engine {
         Ok(all)
     }
 
-    /// The same, comparing the words of records of any of `kinds`.
+    /// Does what [`Engine::similar`] does, but compares the words of records of any of `kinds`.
     ///
     /// # Errors
     /// [`Error::NotFound`], also if `viewer` does not see it.
@@ -107,7 +107,7 @@ impl Engine {
         Ok(self.similar_to(&record, kinds, viewer)?.into_iter().filter(resembles).take(limit).collect())
     }
 
-    /// What a search for a memory finds, the most similar first.
+    /// The results of a search for a memory, the most similar first.
     pub(super) fn similar_to(&self, record: &Record, kinds: &[Kind], viewer: &Viewer) -> Result<Vec<Similar>> {
         let id = record.id;
         let query = Query {

@@ -115,8 +115,8 @@ impl Engine {
         files::finish_sync(&self.store.records, source, skipped, self.store.now())
     }
 
-    /// What was read of the file with this path, in its order, as far as `viewer` sees it, and what its source has. `None`
-    /// where nothing was.
+    /// The records that were read of the file with this path, in its order, as far as `viewer` sees them, and the kind of its
+    /// source. `None` if there are none.
     pub fn read_of_file(&self, path: &str, viewer: &Viewer) -> Result<Option<(SourceKind, Vec<Record>)>> {
         viewer.validate()?;
         let snapshot = self.store.records.snapshot()?;

@@ -1,4 +1,4 @@
-//! What a node of a team store knows of its server.
+//! A node of a team store: its state, its clock, its images, and the tokens that it knows.
 
 #[cfg(feature = "postgres")]
 use std::path::Path;
@@ -76,8 +76,8 @@ impl Engine {
         }
     }
 
-    /// What a token permits that a client sends; `None` if the team store has none such, or it has ended. A revoked one is
-    /// known as such after the next pull.
+    /// The rights of a token that a client sends; `None` if the team store has no such token, or it has ended. A revoked token
+    /// is known as such after the next pull.
     ///
     /// # Errors
     /// If the database cannot be read.

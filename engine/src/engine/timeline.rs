@@ -1,4 +1,4 @@
-//! What happened to the memories of a store, and when.
+//! Timelines: event counts of the memories of a store, by time.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use crate::types::{DAY, Filter, Happened, Millis, Timeline, TimelineUnit};
 const MOST_BUCKETS: i64 = 400;
 
 impl Engine {
-    /// What happened to the memories that pass the filter, and when: as far as the store still knows it. A day begins at midnight
-    /// `offset` milliseconds ahead of UTC.
+    /// The timeline of the memories that pass the filter, as far as the store still knows it. A day begins at midnight `offset`
+    /// milliseconds ahead of UTC.
     ///
     /// # Errors
     /// [`Error::Invalid`](crate::Error::Invalid) names the bound that is violated.

@@ -7,7 +7,7 @@ use crate::records::{Changed, Undoing};
 use crate::sync::Message;
 use crate::types::{Expect, Link, RecordId, UpdateOutcome, Viewer};
 
-/// What was undone.
+/// The action that was undone.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Undone {
@@ -35,8 +35,8 @@ impl Engine {
         self.undo_expected(id, None, viewer)
     }
 
-    /// The same of a memory that is what is expected, unless it is gone. Where a version is expected, no link is undone: it has
-    /// none.
+    /// Does what [`Engine::undo`] does if the memory meets `expect`, or is deleted or expired. Where a version is expected, no
+    /// link is undone: a version does not tell its links.
     ///
     /// # Errors
     /// As [`Engine::undo`], and [`Error::Invalid`](crate::Error::Invalid) if it is something else.

@@ -85,7 +85,7 @@ impl Engine {
         })
     }
 
-    /// What of the query keeps a live record out, whatever its scores.
+    /// The reason why the query excludes a live record, whatever its scores.
     fn refused(&self, record: &Record, query: &Query) -> Result<Option<KeptOut>> {
         match query.filter.refusing(record) {
             Some("viewer") => return Ok(Some(KeptOut::Scope)),

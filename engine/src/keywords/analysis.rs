@@ -1,7 +1,7 @@
 //! Text to terms: words, pairs of clusters, symbols, identifiers and their parts, stop words, stems.
 //!
-//! The same functions serve the index and the queries, so a text is always found by its own words. Whatever changes
-//! their output must raise [`super::schema::FORMAT`], so that older indexes are rebuilt.
+//! Index and queries use the same functions, so a text is always found by its own words. A change of their output must raise
+//! [`super::schema::FORMAT`], so that older indexes are rebuilt.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ const MAX_WORD_BYTES: usize = 128;
 const MAX_IDENTIFIER_BYTES: usize = 255;
 /// How many suffixes of a path are separate terms: `c.rs`, `b/c.rs`, `a/b/c.rs`, ...
 const MAX_ENDINGS: usize = 8;
-/// What a last resort looks for, at most.
+/// Maximum number of [`pieces`].
 const MAX_PIECES: usize = 8;
 /// A longer name in camel case is a hash or a key, and so is one of half that length that has a digit.
 const MAX_NAME_BYTES: usize = 40;
@@ -30,7 +30,7 @@ const MAX_NAME_BYTES: usize = 40;
 pub(super) enum Singles {
     /// Every one: for indexing, so that a query of one cluster finds it.
     All,
-    /// Those without a neighbour: for queries, as a pair is more specific.
+    /// Clusters without a neighbor: for queries, as a pair is more specific.
     Lone,
 }
 
@@ -200,8 +200,8 @@ pub(super) fn parts_of_names<'a>(texts: impl IntoIterator<Item = &'a str>) -> St
     all
 }
 
-/// What is looked for within words: the words of a query between white space, without the punctuation around them. Stop words
-/// and those of one or two letters only where there are no others; the whole text where it has no word.
+/// The words of a query to look for within words: the text between white space, without the punctuation around it. Stop words
+/// and words of one or two letters only if there are no others; the whole text if it has no word.
 pub fn pieces(text: &str) -> Vec<String> {
     let is_around = |c: char| Class::of(c) == Class::Gap && !is_combining_mark(c);
     let all = || text.split_whitespace().map(|piece| piece.trim_matches(is_around)).filter(|piece| !piece.is_empty());
@@ -276,7 +276,8 @@ const STOP_WORDS: &[&str] = &[
     "which", "while", "who", "whom", "why", "will", "with", "would", "you", "your", "yours", "yourself", "yourselves",
 ];
 
-/// Those of German, French, Spanish, Portuguese, Italian, Dutch, Polish and Russian that are no words of English or of programs.
+/// Stop words of German, French, Spanish, Portuguese, Italian, Dutch, Polish and Russian that are no words of English or of
+/// programs.
 #[rustfmt::skip]
 const OTHER_STOP_WORDS: &[&str] = &[
     "al", "alla", "als", "ao", "au", "auch", "auf", "aus", "aux", "avec", "bei", "bis", "ce", "cet", "cette", "che",

@@ -1,6 +1,6 @@
 //! The codes of a text: what stands for one thing and is written in one way, such as `HRB-31`, `src/main.rs`, `user_id` or `E4242`.
 //!
-//! An ordinary compound ("read-only", "and/or") is none, and neither is a number, a date or a time of day.
+//! An ordinary compound ("read-only", "and/or") is no code, and neither is a number, a date or a time of day.
 
 use super::analysis::{is_identifier_char, significant_count, trim};
 use super::folding::normalise;

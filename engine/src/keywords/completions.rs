@@ -1,4 +1,4 @@
-//! What the last word of a query may become, of which only the beginning is written: the terms that begin with it.
+//! Completions of the last word of a query, of which only the beginning is written: the terms that begin with it.
 //!
 //! The dictionary has stems: no term begins with "runnin". So the word is also completed by common endings, and stemmed.
 
@@ -11,13 +11,13 @@ use super::segment::Segment;
 use super::tail::Part;
 use crate::error::Result;
 
-/// Of the terms that begin with a word, this many, the most frequent.
+/// Completions of a word: the most frequent terms that begin with it.
 const MAX_COMPLETIONS: usize = 8;
 /// Terms of a field of a segment that are looked at.
 const MAX_LOOKED_AT: usize = 10_000;
 /// Letters before an ending.
 const LEAST_LETTERS: usize = 3;
-/// What English words end with that the stemmer takes off.
+/// Endings of English words that the stemmer takes off.
 const ENDINGS: [&str; 22] = [
     "ing", "ings", "ed", "er", "ers", "es", "ies", "ly", "ally", "ation", "ations", "ition", "ment", "ments", "ness",
     "ity", "ities", "able", "ible", "ive", "ance", "ence",

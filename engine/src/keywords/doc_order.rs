@@ -24,7 +24,7 @@ struct Run {
 }
 
 impl DocOrder {
-    /// Of the documents with these ids.
+    /// The order of the documents with these ids.
     pub(super) fn of(ids: &dyn ColumnValues<u64>) -> Self {
         let (mut runs, mut block) = (Vec::new(), [0; BLOCK]);
         let mut run = Run { first_id: 0, last_id: u64::MAX, first: 0, end: 0 };

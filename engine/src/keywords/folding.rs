@@ -8,7 +8,7 @@
 //! | Arabic | vowel marks and tatweel are left out; alef, waw and yeh with hamza are plain; ى is ي, ة is ه; so are the forms of Persian and Urdu |
 //! | Hebrew | points and cantillation are left out |
 //! | Devanagari | the nukta is left out |
-//! | emoji | what chooses a colour of skin or a way to draw it is left out |
+//! | emoji | characters that choose a color of skin or a way to draw it are left out |
 //!
 //! Marks that make another letter in their script (Japanese voicing, Indic vowel signs) stay.
 

@@ -1,4 +1,4 @@
-//! What a keyword search returns.
+//! Results of a keyword search.
 
 use crate::types::RecordId;
 
@@ -46,7 +46,7 @@ pub struct Match {
 pub struct Matches {
     /// One for each record.
     pub records: Vec<Match>,
-    /// What each word and identifier of the query that occurs anywhere adds to [`Match::share`] where it counts.
+    /// The share that each word and identifier of the query that occurs anywhere adds to [`Match::share`] where it counts.
     pub shares: Vec<f32>,
     /// How much all words and identifiers of the query say, as a multiple of what some passage of the store says by chance:
     /// the sum of their inverse document frequencies, divided by that of a word that one passage has; or by the sum of those
@@ -72,7 +72,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// So many records on each side.
+    /// Records on each side.
     pub const REACH: usize = 6;
 }
 

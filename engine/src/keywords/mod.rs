@@ -2,11 +2,11 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `typos.rs` | what a word may have meant that no record has |
+//! | `typos.rs` | corrections of a word that no record has |
 //! | `codes.rs` | the codes of a text: `HRB-31`, `src/main.rs` |
 //! | `dictionary.rs` | the words of a segment as one text |
 //! | `within.rs` | the words that contain a word that no record has |
-//! | `completions.rs` | what a word may become that is not written to its end |
+//! | `completions.rs` | completions of a word that is not written to its end |
 //! | `traits.rs` | [`KeywordIndex`] and [`KeywordSnapshot`]: the interface of a keyword index |
 //! | `folding.rs` | one spelling for what readers take for the same |
 //! | `scripts.rs` | words, runs of scripts without spaces and their clusters, symbols |
@@ -23,7 +23,7 @@
 //! | `doc_order.rs` | where the ids of a segment's documents ascend, to find one by its id |
 //! | `posting_list.rs` | the documents in which a term occurs |
 //! | `scoring.rs` | BM25 over several segments as one corpus; the weights of the fields |
-//! | `passage.rs` | what the words of a query count in a long text: those in one passage of it |
+//! | `passage.rs` | the words of a query that count in a long text: those in one passage of it |
 //! | `sums.rs` | the documents that can reach a score, by the sums of what their terms add |
 //! | `threads.rs` | the order of the records of a session |
 //! | `windows.rs` | the records around one in its thread, over all segments and the tail |
@@ -61,7 +61,7 @@
 //! | `importance`, `created_at`, `updated_at` | i64, fast | as in the record |
 //! | `confidence` | f64, fast | as in the record |
 //! | `tag` | text, fast, many | each tag, composed (NFC), trimmed, in lower case (ASCII) |
-//! | `project`, `agent` | text, fast | `=name`, likewise composed and trimmed, or `-` for none |
+//! | `project`, `agent` | text, fast | `=name`, composed and trimmed like a tag, or `-` for none |
 //! | `thread` | u64, fast, of records with a session | a hash of scope and session |
 //! | `turn` | i64, fast, of records with a session | as in the record |
 //! | `happens_from`, `happens_to` | i64, fast, of records with a date | [`Record::happening`](crate::types::Record::happening) |

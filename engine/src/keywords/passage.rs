@@ -1,5 +1,5 @@
-//! What the words of a query count in a long text: those that stand in one passage of it. Among two thousand words, most words
-//! of any question are found somewhere.
+//! The words of a query in a long text: only those that stand in one passage of it count. Among two thousand words, most
+//! words of any question are found somewhere.
 
 use super::scripts::is_unspaced;
 
@@ -7,7 +7,7 @@ use super::scripts::is_unspaced;
 /// tells.
 pub(super) const FREQUENT: u32 = 64;
 
-/// What is long, and what a passage is, for a query.
+/// The lengths of a long text and of a passage, for a query.
 pub(super) struct Lengths {
     /// A text of more tokens is long. Lengths are rounded down, as the index keeps them: 200, 216, 232.
     pub(super) long: u32,
@@ -30,7 +30,7 @@ impl Lengths {
 pub(super) struct Occurrences {
     /// Where each is that has a place: its position, and its index in the query.
     places: Vec<(u32, usize)>,
-    /// Those that are in every passage.
+    /// Whether each is in every passage.
     everywhere: Vec<bool>,
     /// How often each is in the passage that is looked at.
     inside: Vec<u32>,
@@ -39,14 +39,14 @@ pub(super) struct Occurrences {
 /// Words that are together in a text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Together {
-    /// What they count, each once.
+    /// The sum of their weights, each once.
     pub(super) weight: f32,
     /// How many there are.
     pub(super) words: usize,
 }
 
 impl Together {
-    /// The words that count so much each.
+    /// Words with these weights.
     pub(super) fn of(weights: impl Iterator<Item = f32>) -> Self {
         weights.fold(Together { weight: 0.0, words: 0 }, |sum, weight| Together {
             weight: sum.weight + weight,

@@ -15,7 +15,7 @@ pub(super) const MAX_PAIRS: usize = 16;
 /// Words further apart than this (stop words between them) are not a pair.
 const MAX_DISTANCE: usize = 4;
 
-/// What begins the name of a place, or of what takes place, after "going to".
+/// Words that begin the name of a place or of an event after "going to".
 const DETERMINERS: [&str; 24] = [
     "the", "a", "an", "my", "your", "his", "her", "its", "our", "their", "this", "that", "these", "those", "some",
     "all", "any", "both", "each", "every", "no", "one", "which", "what",
@@ -43,7 +43,7 @@ pub struct KeywordQuery {
     pub(super) is_of_stop_words: bool,
     /// The word at its end, as it is spelt, if it may be the beginning of one.
     pub(super) beginning: Option<String>,
-    /// Of each word in camel case, the stems of its parts.
+    /// The words in camel case, each with the stems of its parts.
     pub(super) parts: Vec<(String, Vec<String>)>,
     /// Whether parts of words are looked for.
     pub(super) within_words: bool,
@@ -92,8 +92,8 @@ impl KeywordQuery {
         self.words.is_empty() && self.identifiers.is_empty()
     }
 
-    /// The same query, whose last word is also the beginning of one if `text`, which it is of, ends with it. One letter is the
-    /// beginning of too many, unless it is all there is.
+    /// Completes the last word of the query if `text`, from which the query was made, ends with it. One letter is completed only
+    /// if it is the whole query: it is the beginning of too many words.
     pub fn with_beginning(mut self, text: &str) -> Self {
         let text = normalise(text);
         let mut last = None;
@@ -105,14 +105,14 @@ impl KeywordQuery {
         self
     }
 
-    /// The same query, which also finds what has a word of it within another word, if no record has that word as it is, nor with
-    /// a typo.
+    /// Makes the query also find records that have a word of it within another word, if no record has that word as it is, nor
+    /// with a typo.
     pub fn within_words(mut self) -> Self {
         self.within_words = true;
         self
     }
 
-    /// The same query, in which its parts replace each name in camel case that no record has.
+    /// Replaces each name in camel case that no record has by its parts.
     pub(super) fn with_parts(&self, mut is_absent: impl FnMut(&str) -> Result<bool>) -> Result<Cow<'_, Self>> {
         let mut query = Cow::Borrowed(self);
         for (whole, parts) in &self.parts {

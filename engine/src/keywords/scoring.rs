@@ -12,8 +12,8 @@
 //! |---|---|
 //! | content | BM25 (k1 = 1.2, b = 0.75): 1.0 for one occurrence in a text of average length, 2.2 at most |
 //! | context | 0.5 where it occurs, however often, however long the context |
-//! | tags | 0.8 likewise |
-//! | exact (identifiers) | 1.2 likewise, with its own document frequency |
+//! | tags | 0.8 in the same way |
+//! | exact (identifiers) | 1.2 in the same way, with its own document frequency |
 //!
 //! A word that no record has counts as those that are one letter away from it (`typos.rs`), with [`TYPO`] of their weight. If the
 //! last word is also the beginning of one, those that begin with it count as if it was one of them (`completions.rs`), with
@@ -57,17 +57,17 @@ const MAX_WORDS: usize = 32;
 /// And the rarest identifiers, this many.
 const MAX_IDENTIFIERS: usize = 16;
 
-/// So many words of a query may have a typo.
+/// Words of a query that may have a typo.
 const MAX_TYPOS: usize = 2;
-/// Of the words that one with a typo may have meant, this many, the most frequent.
+/// Corrections of a word with a typo: the most frequent ones.
 const MAX_CORRECTIONS: usize = 3;
 /// See [`rareness`].
 const LEAST_DOCS: u64 = 1_000;
-/// What such a word counts.
+/// Weight of a correction.
 const TYPO: f32 = 0.6;
-/// What one counts that contains a word of the query.
+/// Weight of a word that contains a word of the query.
 const PART: f32 = 0.6;
-/// What a word counts of which the query has the beginning.
+/// Weight of a word that begins with the last word of the query.
 const COMPLETED: f32 = 0.8;
 
 const CONTEXT_SHARE: f32 = 0.5;
@@ -107,7 +107,7 @@ enum Origin {
     Part,
 }
 
-/// What is read of a segment.
+/// The terms that a scorer reads of a segment.
 #[derive(Clone, Copy)]
 enum Reads {
     /// The words of pairs, with their positions.
@@ -158,7 +158,7 @@ pub(super) struct Plan {
     few: u64,
     /// The inverse document frequencies of all words and identifiers of the query, together.
     rarity: f32,
-    /// That of each that occurs.
+    /// The inverse document frequency of each that occurs.
     rarities: Vec<f32>,
     docs: u64,
     /// Tokens of all contents.
@@ -349,7 +349,7 @@ impl Plan {
         }
     }
 
-    /// What each word and identifier that occurs adds to [`Match::share`].
+    /// The share that each word and identifier that occurs adds to [`Match::share`].
     pub(super) fn shares(&self) -> Vec<f32> {
         self.rarities.iter().map(|rarity| rarity / self.rarity).collect()
     }
@@ -370,7 +370,7 @@ impl Plan {
             .sum()
     }
 
-    /// The same sum without the phrase bonus as a tantivy weight, for its block-max pruning.
+    /// The score without the phrase bonus as a tantivy weight, for its block-max pruning.
     pub(super) fn pruning_weight(&self, searcher: &Searcher) -> Result<Box<dyn Weight>> {
         let scoring = EnableScoring::enabled_from_statistics_provider(self, searcher);
         let term_query = |clause: &Clause| TermQuery::new(clause.term.clone(), IndexRecordOption::WithFreqs);
@@ -384,7 +384,7 @@ impl Plan {
         Ok(BooleanQuery::union(self.clauses.iter().map(boosted).collect()).weight(scoring)?)
     }
 
-    /// What the terms add to the scores of the documents of one segment, without the phrase bonus.
+    /// The addends of the scores of the documents of one segment, without the phrase bonus.
     pub(super) fn addends<'a>(&'a self, ordinal: usize, segment: &'a Segment) -> Result<Vec<Addend<'a>>> {
         let mut addends = Vec::with_capacity(self.clauses.len());
         for (index, clause) in self.clauses.iter().enumerate() {
@@ -418,7 +418,7 @@ impl Plan {
         self.scorer_of(ordinal, segment, Reads::Terms)
     }
 
-    /// One that judges these documents of a segment. In long texts it looks where words stand.
+    /// A scorer that judges these documents of a segment. In long texts it reads where words stand.
     pub(super) fn judging_scorer<'a>(
         &'a self,
         ordinal: usize,
@@ -429,7 +429,7 @@ impl Plan {
         self.scorer_of(ordinal, segment, if is_any_long { Reads::Positions } else { Reads::Terms })
     }
 
-    /// One that knows the words of pairs alone: for the phrase bonus of documents whose sums are known.
+    /// A scorer of the words of pairs alone: for the phrase bonus of documents whose sums are known.
     pub(super) fn pair_scorer<'a>(
         &'a self,
         ordinal: usize,
@@ -643,7 +643,7 @@ impl<P: PostingList> Scorer<'_, P> {
         self.with_bonus(doc, sum, bar)
     }
 
-    /// The same of a document whose terms add up to `sum`.
+    /// The score of a document whose terms add up to `sum`. `bar` is as in `score`.
     pub(super) fn with_bonus(&mut self, doc: DocId, sum: f32, bar: f32) -> f32 {
         if self.pairs.is_empty() || sum * (1.0 + PHRASE_BONUS) < bar {
             return sum;

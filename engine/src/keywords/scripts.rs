@@ -1,4 +1,4 @@
-//! What a text is made of: words between gaps, runs of a script that is written without spaces, symbols.
+//! The elements of a text: words between gaps, runs of a script that is written without spaces, symbols.
 //!
 //! A run without spaces is a row of clusters, each of which a reader takes for one: an ideograph, a kana, a consonant with its
 //! vowel signs and what stacks below it, a Thai or Lao consonant with the vowels before and after it, a Tibetan syllable. Its
@@ -11,7 +11,7 @@ use unicode_normalization::char::is_combining_mark;
 /// Joins emoji to one.
 pub(super) const JOINER: char = '\u{200d}';
 
-/// What a character begins.
+/// The element of a text that a character begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
     /// Nothing: white space, punctuation.
@@ -89,7 +89,7 @@ fn is_in_blocks_without_spaces(c: char) -> bool {
         | '\u{1b170}'..='\u{1b2ff}') // Nüshu
 }
 
-/// What separates the syllables of Tibetan.
+/// The separator of Tibetan syllables.
 fn is_tsheg(c: char) -> bool {
     c == '\u{f0b}'
 }
@@ -103,7 +103,7 @@ fn is_leading_vowel(c: char) -> bool {
     matches!(c, '\u{e40}'..='\u{e44}' | '\u{ec0}'..='\u{ec4}')
 }
 
-/// One that is written after it.
+/// A vowel of Thai or Lao that is written after its consonant.
 fn is_trailing_vowel(c: char) -> bool {
     matches!(c, '\u{e30}' | '\u{e32}' | '\u{e45}' | '\u{eb0}' | '\u{eb2}')
 }
@@ -151,7 +151,7 @@ pub(super) fn clusters(run: &str) -> Vec<Range<usize>> {
 }
 
 /// Whether `c` is a symbol that says something by itself: an emoji, a sign of a currency, of mathematics, of music, an arrow.
-/// Those of ASCII are punctuation, and what draws boxes and bars says nothing.
+/// ASCII symbols are punctuation, and characters that draw boxes and bars say nothing.
 pub(super) fn is_symbol(c: char) -> bool {
     matches!(c,
         '\u{a2}' | '\u{a3}' | '\u{a5}' | '\u{a7}' | '\u{a9}' | '\u{ac}' | '\u{ae}' | '\u{b1}' | '\u{d7}' | '\u{f7}'
@@ -167,7 +167,7 @@ pub(super) fn is_skin(c: char) -> bool {
     matches!(c, '\u{1f3fb}'..='\u{1f3ff}')
 }
 
-/// What names the region of a flag.
+/// A character that names the region of a flag.
 fn is_tag(c: char) -> bool {
     matches!(c, '\u{e0020}'..='\u{e007f}')
 }

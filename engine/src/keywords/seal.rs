@@ -66,7 +66,7 @@ impl Files {
         self.0.keys().map(String::as_str)
     }
 
-    /// Those that are not among `known`.
+    /// The files that are not among `known`.
     pub(super) fn without(&self, known: &BTreeSet<String>) -> Files {
         let unknown = self.0.iter().filter(|(name, _)| !known.contains(*name));
         Files(unknown.map(|(name, file)| (name.clone(), file.clone())).collect())

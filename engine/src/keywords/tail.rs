@@ -26,7 +26,7 @@ pub struct TailIndex {
 #[derive(Clone)]
 pub(super) struct Part {
     pub(super) indexed: Arc<IndexedRecords>,
-    /// Those of them that are deleted or in a newer part.
+    /// The ids of those that are deleted or in a newer part.
     pub(super) stale: RoaringTreemap,
 }
 

@@ -9,7 +9,7 @@ use tantivy::DocId;
 use super::scripts::is_unspaced;
 use crate::types::RecordId;
 
-/// What the index keeps of the place of a record in its thread.
+/// The place of a record in its thread, as the index stores it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ThreadPlace {
     /// A hash of scope and session.

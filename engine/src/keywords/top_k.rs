@@ -79,7 +79,7 @@ pub(super) struct BestSums {
 }
 
 impl BestSums {
-    /// Of the best `k`, which are known to be at least `floor`.
+    /// Collects the best `k` sums, which are known to be at least `floor`.
     pub(super) fn above(floor: f32, k: usize) -> Self {
         BestSums { k, floor, heap: BinaryHeap::with_capacity(k.min(1024) + 1) }
     }

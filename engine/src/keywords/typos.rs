@@ -1,4 +1,4 @@
-//! What a word of a query may have meant that no record has: the words that differ from it by one letter.
+//! Corrections of a word of a query that no record has: the words that differ from it by one letter.
 //!
 //! The dictionary has stems, and a typo in an ending changes the stem. So the words are made from the typo and stemmed,
 //! instead of comparing stems.

@@ -27,7 +27,7 @@ trait Source {
 /// Finds windows.
 pub(super) struct Windows<'a> {
     sources: Vec<Box<dyn Source + 'a>>,
-    /// Those before and after a record, nearest first. Kept for the next record.
+    /// The members before and after a record, nearest first. The vectors are reused for the next record.
     before: Vec<Member>,
     after: Vec<Member>,
 }
@@ -36,7 +36,7 @@ pub(super) struct Windows<'a> {
 type Member = (i64, Turn);
 
 impl<'a> Windows<'a> {
-    /// Over segments and a tail, of the records that pass `filter` and are not in `except`.
+    /// Windows over segments and a tail, of the records that pass `filter` and are not in `except`.
     pub(super) fn over(
         segments: &'a [Segment],
         tail: Option<&'a TailIndex>,

@@ -15,11 +15,11 @@ use crate::error::Result;
 /// Letters of a part where no other word of the query is known, and beside others.
 const LEAST_LETTERS: usize = 3;
 const LEAST_LETTERS_BESIDE: usize = 5;
-/// A part of so many letters may be in a word of any length.
+/// A part of at least this many letters may be in a word of any length.
 const SPECIFIC_LETTERS: usize = 6;
-/// So many words of a query are looked for, the longest.
+/// Words of a query that are looked for: the longest.
 const MAX_PARTS: usize = 2;
-/// Of the words that contain one, this many, the shortest.
+/// Terms that contain such a word: the shortest.
 const MAX_AROUND: usize = 16;
 
 /// For each of the longest of some words, the terms that contain it: the shortest. `are_alone`: no other word of the query is

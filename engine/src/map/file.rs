@@ -98,7 +98,7 @@ impl Map {
     /// The map that these bytes are.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// The reason why they cannot be read.
     pub fn from_bytes(bytes: &[u8]) -> Result<Map, &'static str> {
         let (body, checksum) = bytes.split_last_chunk::<4>().ok_or("it is cut short")?;
         let mut rest = Fields(body);

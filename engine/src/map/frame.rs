@@ -5,7 +5,7 @@ use super::file::{Map, Point};
 
 /// The last place, to the right and to the bottom.
 const LAST: f32 = u16::MAX as f32;
-/// What is left free around a new layout, so that later points find room outside of it.
+/// Room around a new layout, as a factor of its width, so that later points find a place outside of it.
 const MARGIN: f32 = 1.05;
 
 /// A square of the plane.
@@ -31,7 +31,7 @@ impl Frame {
         }
     }
 
-    /// That of a map, whose middle is the zero of the layout.
+    /// The square of a map, whose middle is the zero of the layout.
     pub fn of_map(map: &Map) -> Self {
         Frame { middle: [0.0; 2], width: map.width }
     }

@@ -16,7 +16,7 @@ pub struct Nearest {
 }
 
 impl Nearest {
-    /// Of no row yet.
+    /// A list without rows.
     pub fn new() -> Self {
         Nearest { starts: vec![0], found: Vec::new() }
     }

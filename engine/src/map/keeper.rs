@@ -33,10 +33,10 @@ pub struct Keeper {
     views: Mutex<Views>,
 }
 
-/// What this process knows of the map.
+/// The map as this process knows it.
 #[derive(Default)]
 struct Known {
-    /// Of whatever model.
+    /// The map, of any model.
     map: Option<Arc<Map>>,
     /// The file that it was read from.
     file: Option<(FileId, SystemTime)>,
@@ -51,14 +51,14 @@ struct Making {
     total: u64,
 }
 
-/// What was shown last.
+/// The view that was shown last.
 #[derive(Default)]
 struct Views {
     generation: u32,
     last: Option<(Viewer, Seen, Arc<MapView>)>,
 }
 
-/// What a view depends on, beside its viewer.
+/// The state that a view depends on, beside its viewer.
 #[derive(Clone, PartialEq)]
 pub struct Seen {
     /// The newest entry of the sync log.
@@ -108,7 +108,7 @@ impl Keeper {
         self.folder.join("places")
     }
 
-    /// The newest map of the store, of whatever model; and why there is none, if a file is there all the same.
+    /// The newest map of the store, of any model; and why there is none, if a file is there all the same.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -249,14 +249,14 @@ impl Keeper {
         open().map_err(|error| Error::io(&path, error))
     }
 
-    /// What `viewer` was shown last, if that is still how it is.
+    /// The view that `viewer` was shown last, if it is still current.
     pub fn seen(&self, viewer: &Viewer, seen: &Seen, now: Millis) -> Option<Arc<MapView>> {
         let views = self.views.lock();
         let (of, last, view) = views.last.as_ref()?;
         (of == viewer && last == seen && view.is_valid_at(now)).then(|| view.clone())
     }
 
-    /// What `viewer` was shown last.
+    /// The view that `viewer` was shown last.
     pub fn last_seen(&self, viewer: &Viewer) -> Option<Arc<MapView>> {
         let views = self.views.lock();
         views.last.as_ref().filter(|(of, ..)| of == viewer).map(|(.., view)| view.clone())
@@ -322,14 +322,14 @@ fn is_current(point: &Point, rows: &PointRows) -> bool {
     rows.of(point.id).is_some_and(|row| row.text == point.text || row.text == !point.text)
 }
 
-/// Of a record whose text has changed, keeps that it has, and no trace of the text that was placed.
+/// Notes that the text of a record has changed, and keeps no trace of the text that was placed.
 fn forget_text(point: &mut Point, rows: &PointRows) {
     if let Some(row) = rows.of(point.id) {
         point.text = !row.text;
     }
 }
 
-/// What there is to say of the map in `folder`, if there is a file: that it is sound, or what is wrong.
+/// Checks the map in `folder`, if there is a file: describes a sound one, or says what is wrong.
 ///
 /// # Errors
 /// [`Error::Io`].

@@ -1,5 +1,5 @@
-//! What the regions of a map are about: the density peaks on three grids, each with the phrase that more of its memories have
-//! than of those of the other peaks (what it adds to the divergence of the two, the more the longer it is).
+//! Labels of the regions of a map: the density peaks on three grids, each with the phrase that more of its memories have
+//! than of those of the other peaks (by what it adds to the divergence of the two, the more the longer it is).
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -13,21 +13,21 @@ const GRIDS: [(usize, usize); 3] = [(8, 8), (16, 30), (36, 120)];
 /// Memories that are read, and characters of each.
 const READ: usize = 12_000;
 const CHARS: usize = 400;
-/// Memories around a peak of which there is one to speak of.
+/// Minimum number of memories around a peak.
 const LEAST: usize = 4;
-/// A phrase is of so many memories around a peak, and of one in so many.
+/// Minimum number of memories around a peak that have its phrase, and one in how many of them.
 const LEAST_WITH_PHRASE: u32 = 2;
 const ONE_IN: u32 = 25;
-/// So many times more of them have it than of all others.
+/// Minimum ratio of their share to that of all other memories.
 const MORE: f32 = 1.5;
 
-/// What a region is about.
+/// The label of a region.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MapLabel {
     /// The middle of the memories around the peak, as in [`MapView::x`].
     pub x: u16,
-    /// As in [`MapView::y`].
+    /// The vertical position, as in [`MapView::y`].
     pub y: u16,
     /// Words that follow one another in several of them; a single one where none do.
     pub text: String,
@@ -39,16 +39,16 @@ pub struct MapLabel {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MapLabels {
-    /// Of what they are the labels: as in [`MapView::generation`].
+    /// The generation of the view: as in [`MapView::generation`].
     pub generation: u32,
-    /// Those of the densest regions first.
+    /// The labels, those of the densest regions first.
     pub levels: [Vec<MapLabel>; 3],
 }
 
 /// The labels of a view. `text` gives the first characters of a record: of a sample of them.
 ///
 /// # Errors
-/// Those of `text`.
+/// Errors of `text`.
 pub fn labels(view: &MapView, text: impl Fn(u32, usize) -> Result<Option<String>>) -> Result<MapLabels> {
     let mut phrases = Phrases::default();
     let mut read: Vec<usize> = (0..view.len().min(READ)).collect();

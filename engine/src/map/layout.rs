@@ -28,7 +28,7 @@ const STEP: usize = 1 << 10;
 /// Rows of a pass over all edges that take as long as finding the neighbours of one.
 const PASSED_MEANWHILE: usize = 32;
 
-/// What a layout starts from.
+/// The starting point of a layout.
 #[derive(Debug, Clone, Copy)]
 pub enum Start<'a> {
     /// The vectors alone.

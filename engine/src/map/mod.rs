@@ -18,9 +18,9 @@
 //! | `neighbours.rs` | the nearest memories, by the index |
 //! | `layout.rs` | places for all at once |
 //! | `placing.rs` | places for new ones |
-//! | `view.rs` | what a viewer sees |
+//! | `view.rs` | the map as a viewer sees it |
 //! | `phrases.rs` | phrases that memories share |
-//! | `labels.rs` | what regions are about |
+//! | `labels.rs` | labels of the regions |
 //! | `keeper.rs` | the map of a store, shared by processes |
 
 mod descent;

@@ -10,8 +10,8 @@ use super::random::Random;
 use crate::error::Result;
 use crate::vectors::{IdFilter, VectorSnapshot};
 
-/// Of the true 15 nearest, 0.10, 0.24 and 0.56 are among the nearest 15, 50 and 500 afterwards, which is what a layout keeps,
-/// less a tenth; without a descent 0.06, 0.15 and 0.40, at a rate of 1 0.08, 0.19 and 0.51.
+/// Shares of the true 15 nearest that are among the nearest 15, 50 and 500 afterwards: 0.10, 0.24 and 0.56, which is what a
+/// layout keeps, less a tenth; without a descent 0.06, 0.15 and 0.40, at a rate of 1 0.08, 0.19 and 0.51.
 const EPOCHS: u32 = 30;
 const RATE: f32 = 0.1;
 /// A distance counts as no less than this: that of equal texts is 0.
@@ -38,7 +38,7 @@ impl<'a> Ground<'a> {
     /// The place of a memory with this vector.
     ///
     /// # Errors
-    /// Those of the index.
+    /// Errors of the index.
     pub fn place(&self, id: u32, vector: &[f32]) -> Result<(u16, u16)> {
         let found = nearest(self.index, vector, id, &self.placed)?;
         let near: Vec<(u32, f32)> = found

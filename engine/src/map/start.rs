@@ -17,7 +17,7 @@ pub struct Axes {
 }
 
 impl Axes {
-    /// Those of a sample (principal components by orthogonal iteration), all of `dims` numbers.
+    /// The axes of a sample (principal components by orthogonal iteration), all of `dims` numbers.
     pub fn of(sample: &[Vec<f32>], dims: usize) -> Self {
         let mut mean = vec![0.0; dims];
         for vector in sample {

@@ -19,7 +19,7 @@ use crate::vectors::{VectorBatch, VectorIndex, VectorSnapshot};
 
 const DIMS: usize = 12;
 
-/// Of length 1, around one of `groups` directions.
+/// A vector of length 1, around one of `groups` directions.
 fn vector(id: u32, groups: u32) -> Vec<f32> {
     let mut of_group = Random::new(u64::from(id % groups) + 1_000_000);
     let mut own = Random::new(id.into());

@@ -1,4 +1,4 @@
-//! What a viewer sees of a map: columns, ready to be drawn.
+//! A map as a viewer sees it: columns, ready to be drawn.
 
 use std::collections::HashMap;
 
@@ -16,8 +16,8 @@ pub const PLACED_LATER: u8 = 2;
 /// Its text has changed since it was placed, and waits for its vector.
 pub const CHANGED: u8 = 4;
 
-/// What a viewer sees of a map: one element for each point in each column, in an order that looks random and is the same
-/// each time, so that the first of them are a fair sample.
+/// A map as a viewer sees it: one element for each point in each column, in an order that looks random and is the same each
+/// time, so that the first of them are a fair sample.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MapView {
@@ -31,13 +31,13 @@ pub struct MapView {
     pub y: Vec<u16>,
     /// The project: 0 for global, else 1 more than its position in `project_names`.
     pub projects: Vec<u16>,
-    /// The agent, likewise.
+    /// The agent: 0 for none, else 1 more than its position in `agent_names`.
     pub agents: Vec<u16>,
     /// The days from 1970 to the creation.
     pub days: Vec<u16>,
     /// The position of the kind in [`Kind::ALL`](crate::types::Kind::ALL).
     pub kinds: Vec<u8>,
-    /// As in the record.
+    /// The importance of the record.
     pub importances: Vec<u8>,
     /// The sum of [`SUPERSEDED`], [`PLACED_LATER`] and [`CHANGED`], where they hold.
     pub flags: Vec<u8>,
@@ -52,7 +52,7 @@ pub struct MapView {
 }
 
 impl MapView {
-    /// What `viewer`, for whom these records are superseded, sees of `map`.
+    /// The view of `map` for `viewer`, for whom these records are superseded.
     pub fn new(map: &Map, rows: &PointRows, superseded: &RoaringTreemap, viewer: &Viewer) -> Self {
         let mut view = MapView::default();
         let (mut projects, mut agents) = (Names::default(), Names::default());

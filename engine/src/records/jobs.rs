@@ -1,6 +1,6 @@
-//! The batch jobs that are not over: entries of `meta`. `batch_job KEY` says what is known of one, `batch_texts KEY` has the
-//! hashes of its texts. `batch_left` has the hashes of texts that a job has left over, which go into no other, and
-//! `batch_failures` counts the jobs that failed one after another.
+//! Unfinished batch jobs: entries of `meta`. `batch_job KEY` describes a job, `batch_texts KEY` has the hashes of its
+//! texts. `batch_left` has the hashes of texts that a job has left over, which go into no other, and `batch_failures`
+//! counts the jobs that failed one after another.
 
 use std::collections::HashSet;
 
@@ -11,17 +11,17 @@ use crate::error::Result;
 use crate::text::{Hash, from_hex, to_hex};
 use crate::types::{AboutJob, BatchJob, ModelId};
 
-/// The entry of what was left over.
+/// The entry with the texts that were left over.
 pub(super) const LEFT: &str = "batch_left";
-/// The entry of the count.
+/// The entry with the count of failures.
 pub(super) const FAILURES: &str = "batch_failures";
-/// So many failures one after another switch batch jobs off.
+/// Failures one after another that switch batch jobs off.
 pub const MAX_JOB_FAILURES: u64 = 2;
 
 /// Digits of a hash.
 const DIGITS: usize = 2 * size_of::<Hash>();
 
-/// An entry with what is known of a job.
+/// An entry that describes a job.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Entry {
     pub model: i64,

@@ -45,11 +45,11 @@ pub struct LogEntry {
     pub seq: Seq,
     /// The record that changed.
     pub record_id: RecordId,
-    /// What happened to it.
+    /// The change to it.
     pub change: Change,
 }
 
-/// What happened to a record.
+/// A change to a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// It was saved or changed. If its text was embedded before, no [`Change::Embed`] follows: its vector is there.
@@ -95,7 +95,7 @@ impl Change {
         }
     }
 
-    /// What an operation and a payload stand for; `None` where they are no change.
+    /// Decodes an operation and its payload; `None` where they are not a change.
     pub(crate) fn decode(op: i64, payload: &[u8]) -> Option<Self> {
         match (op, payload) {
             (PUT, [version @ .., new_text @ 0..=1]) => {

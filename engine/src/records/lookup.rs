@@ -1,4 +1,4 @@
-//! What both rules and reads look up: a live record, its scope, and who may see and change it.
+//! Lookups that rules and reads share: a live record, its scope, and who may see and change it.
 
 use super::rows::{self, select_records};
 use super::transaction::{Select, SelectExt};

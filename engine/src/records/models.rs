@@ -32,13 +32,13 @@ pub(super) const UNCUT: &str = "uncut";
 /// The entry of `meta` with the texts that a model refused: by hash, with the model and the reason.
 pub(super) const REFUSED: &str = "refused";
 
-/// The same of a node whose role may not write that entry.
+/// The entry for refused texts on a node whose role may not write [`REFUSED`].
 pub(super) const REFUSED_HERE: &str = "refused_here";
 
 /// A text that the store's model refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
-    /// A record that has it.
+    /// A record that has the text.
     pub record_id: RecordId,
     /// Why.
     pub why: String,
@@ -47,11 +47,11 @@ pub struct Refused {
 /// A change of the model that is not finished.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NextModel {
-    /// What the store is changing to.
+    /// The model that the store is changing to.
     pub model: Model,
     /// Different texts of live records.
     pub texts: u64,
-    /// Those of them that it has not embedded yet.
+    /// Texts that it has not embedded yet.
     pub missing: u64,
 }
 
@@ -109,7 +109,7 @@ pub(super) fn require_next(db: &dyn Select, model: ModelId) -> Result<Option<Mod
     }
 }
 
-/// Up to this id, this version of memorist has not cut the texts of the records into passages; `None` if it has cut all.
+/// The last id of the records whose texts this version of memorist has not cut into passages; `None` if it has cut all.
 pub(super) fn uncut(db: &dyn Select) -> Result<Option<RecordId>> {
     match meta::integer(db, CUTTER)? {
         Some(passages::VERSION) => Ok(meta::integer(db, UNCUT)?.map(RecordId::from)),
@@ -155,7 +155,8 @@ pub(super) fn missing(
     lacking(db, next, after, limit, now, jobs::submitted(db, next)?)
 }
 
-/// The same, whether they wait for a batch job or not.
+/// Returns up to `limit` texts of live records that the next model has not embedded, whether they wait for a batch job or
+/// not.
 pub(super) fn lacking_any(db: &dyn Select, next: ModelId, limit: usize, now: Millis) -> Result<Vec<Pending>> {
     lacking(db, next, RecordId::START, limit, now, HashSet::new())
 }

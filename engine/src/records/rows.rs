@@ -13,7 +13,7 @@ use crate::types::{
     Kind, Link, LinkKind, Millis, Place, Reach, Record, Replaced, Scope, Span, Version, is_same_tag, label,
 };
 
-/// An access count stays here: no memory is fetched as often, and the sum of all of them is still a number.
+/// Maximum of an access count: no memory is fetched as often, and the sum of all of them is still a number.
 pub(super) const MOST_ACCESSES: i64 = u32::MAX as i64;
 
 /// `SELECT` of the columns that [`to_record`] reads, from `records r` (or the given table) and `scopes s`, and then the
@@ -35,7 +35,7 @@ macro_rules! select_records {
 }
 pub(super) use select_records;
 
-/// A reach as `searches` has it.
+/// The name of a reach in `searches`.
 pub(super) fn reach_name(reach: &Reach) -> Option<&str> {
     match reach {
         Reach::Every => Some(Reach::EVERY),
@@ -173,7 +173,7 @@ pub(super) fn kind_code(kind: Kind) -> i64 {
     kind as i64
 }
 
-/// The same of several, for a list in SQL.
+/// The numbers of several kinds, as a list in SQL.
 pub(super) fn kind_codes(kinds: &[Kind]) -> String {
     kinds.iter().map(|&kind| kind_code(kind).to_string()).collect::<Vec<_>>().join(", ")
 }

@@ -32,8 +32,8 @@ use crate::types::{Millis, Model, ModelId, NewSource, Reach, Record, RecordId, S
 
 /// The records of one store. Any number of threads may use it, and any number of processes may open the same store.
 ///
-/// Those of a team are on a server, and `memory.db` is a copy: what is read is read there, what is written is written on the
-/// server and then copied. What a store knows of its own use (accesses, searches, what sessions were given) stays in `memory.db`.
+/// The records of a team are on a server, and `memory.db` is a copy: reads use the copy, writes go to the server and are
+/// then copied. Usage data (accesses, searches, memories injected into sessions) stays in `memory.db`.
 pub struct Records {
     database: Database,
     #[cfg(feature = "postgres")]
@@ -82,13 +82,14 @@ impl Records {
         Ok(Records { database, follower: Some(follower) })
     }
 
-    /// How this node is doing; `None` where the records are in the folder.
+    /// The health of this node; `None` where the records are in the folder.
     #[cfg(feature = "postgres")]
     pub fn node(&self) -> Option<NodeState> {
         self.follower.as_ref().map(Follower::state)
     }
 
-    /// Brings the copy up to date, also where the server was away a moment ago. Nothing where the records are in the folder.
+    /// Brings the copy up to date, also where the server was away a moment ago. Does nothing where the records are in the
+    /// folder.
     ///
     /// # Errors
     /// [`Server`](crate::Error::Server) if the server cannot be asked: the copy is as it was.
@@ -141,7 +142,7 @@ impl Records {
         explained(address, ask())?.ok_or_else(|| Error::unreadable("its database has no team store"))
     }
 
-    /// What a node of a team does once a minute. Nothing where the records are in the folder.
+    /// Does the work of a node of a team that is due once a minute. Does nothing where the records are in the folder.
     ///
     /// # Errors
     /// [`Server`](crate::Error::Server).
@@ -150,8 +151,8 @@ impl Records {
         self.follower.as_ref().map_or(Ok(()), |follower| follower.keep_up(&self.database))
     }
 
-    /// Whether this process may do now what one node has to do for all: embed what waits, for example. Always, where the records
-    /// are in the folder.
+    /// Whether this process may do the work `what` now, which one node has to do for all: embedding, for example. Always
+    /// true where the records are in the folder.
     pub fn claims(&self, what: &'static str) -> Result<bool> {
         #[cfg(feature = "postgres")]
         if let Some(follower) = &self.follower {
@@ -170,7 +171,7 @@ impl Records {
         0
     }
 
-    /// Runs what removes permanently.
+    /// Runs work that removes records permanently.
     pub(super) fn purging<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         #[cfg(feature = "postgres")]
         if let Some(follower) = &self.follower {
@@ -179,7 +180,7 @@ impl Records {
         work()
     }
 
-    /// Notes that nothing is left of what was removed up to this mark. What was removed meanwhile has another.
+    /// Ends this mark: no traces are left of the rows that were removed up to it. Later removals have another mark.
     pub fn end_purge(&self, mark: &PurgeMark) -> Result<()> {
         #[cfg(feature = "postgres")]
         if let Some(follower) = &self.follower {
@@ -188,7 +189,8 @@ impl Records {
         self.database.end_purge(mark)
     }
 
-    /// Whether this is a node of a role that is a member of some projects: the owner of the tables does for all what is of all.
+    /// Whether this is a node whose role is a member of some projects: work on shared rows is left to the owner of the
+    /// tables.
     pub fn is_member(&self) -> Result<bool> {
         #[cfg(feature = "postgres")]
         if self.follower.is_some() {
@@ -197,7 +199,7 @@ impl Records {
         Ok(false)
     }
 
-    /// Whether there are texts that are not cut into passages as this version does, and that this process may cut.
+    /// Whether there are texts that this version has not cut into passages, and that this process may cut.
     pub fn has_uncut(&self) -> Result<bool> {
         Ok(self.database.has_uncut()? && !self.is_member()?)
     }
@@ -225,8 +227,8 @@ impl Records {
         files::add_source(self, new, now)
     }
 
-    /// Removes a source. What was read of it stays. Returns the paths of its files that no other source has, if there was one.
-    /// If `with_copies`, the other transcripts of its format are read again: they may repeat turns of it.
+    /// Removes a source. Its records stay. Returns the paths of its files that no other source has, if there was one. If
+    /// `with_copies`, the other transcripts of its format are read again: they may repeat turns of it.
     pub fn remove_source(&self, id: SourceId, with_copies: bool) -> Result<Option<Vec<String>>> {
         #[cfg(feature = "postgres")]
         let known = self.database.snapshot()?.sources()?.into_iter().find(|source| source.id == id);
@@ -258,7 +260,7 @@ impl Records {
         refused::set_aside(self, model, refused)
     }
 
-    /// Every text that was refused waits again.
+    /// Lets every refused text be embedded again.
     pub fn retry_refused(&self) -> Result<()> {
         #[cfg(feature = "postgres")]
         if self.is_member()? {
@@ -275,13 +277,13 @@ impl Records {
     }
 
     /// Counts an access of each of these records, without a row in the log; as with [`Records::record_access`], a power
-    /// cut may forget it. One that is gone is passed over.
+    /// cut may forget it. Skips missing records.
     pub fn count_accesses(&self, ids: &[RecordId], now: Millis) -> Result<()> {
         access::count_accesses(self, ids, now)?;
         self.note_unsent(ids.iter().copied(), now)
     }
 
-    /// What came from the server of a team and cannot be applied here, one line each with the reason.
+    /// Rows from the server of a team that cannot be applied here, one line each with the reason.
     pub fn set_aside_here(&self) -> Result<Vec<String>> {
         #[cfg(feature = "postgres")]
         if self.follower.is_some() {
@@ -304,7 +306,7 @@ impl Records {
         Ok(())
     }
 
-    /// Before something is read: the copy is brought up to date. If the server is away, what is here has to do.
+    /// Brings the copy up to date, before it is read. If the server is away, the copy stays as it is.
     ///
     /// # Errors
     /// [`Server`](crate::Error::Server) if it is away and nothing was copied yet: "nothing found" would be wrong.
@@ -316,11 +318,11 @@ impl Records {
         Ok(())
     }
 
-    /// Reads what is [here](Records::copy) as it is now. `read` runs while the server of a team is asked what is new, and again
-    /// where something was.
+    /// Reads the [copy](Records::copy) as the server is now. `read` runs while the server of a team is asked for news,
+    /// and again if there was any.
     ///
     /// # Errors
-    /// As [`Records::refresh`], and those of `read`.
+    /// Errors of [`Records::refresh`], and of `read`.
     pub fn read<T>(&self, mut read: impl FnMut() -> Result<T>) -> Result<T> {
         #[cfg(feature = "postgres")]
         if let Some(follower) = &self.follower {
@@ -329,7 +331,7 @@ impl Records {
         read()
     }
 
-    /// What to say of a project whose memories are on the server alone.
+    /// A note, if the memories of a project are on the server alone.
     pub fn unfollowed(&self, project: &str) -> Result<Option<String>> {
         #[cfg(feature = "postgres")]
         if let Some(follower) = &self.follower
@@ -344,7 +346,7 @@ impl Records {
         Ok(None)
     }
 
-    /// What to say to a viewer of whose memories some are on the server alone.
+    /// A note, if some memories that a viewer may see are on the server alone.
     pub fn unfollowed_of(&self, viewer: &Viewer) -> Result<Option<String>> {
         if viewer.project != Reach::Every {
             return viewer.project.name().map_or(Ok(None), |project| self.unfollowed(project));
@@ -362,7 +364,7 @@ impl Records {
         Ok(None)
     }
 
-    /// What to say with an answer from a copy: as of when it is, where its server is away, and that the clock here is wrong.
+    /// Warnings for an answer from a copy: how old it is, if the server is away, and that the clock here is wrong.
     pub fn warnings(&self) -> Vec<String> {
         #[cfg(feature = "postgres")]
         return self
@@ -372,7 +374,7 @@ impl Records {
         Vec::new()
     }
 
-    /// What is here, without a question to the server: for what looks often, and does not mind.
+    /// Returns the local copy without asking the server. It may be out of date. Use it for polling.
     pub fn copy(&self) -> &Database {
         &self.database
     }
@@ -410,7 +412,7 @@ impl Authority for Records {
         self.database.write(work)
     }
 
-    /// Of what a store knows of its own use.
+    /// Writes usage data, which stays in `memory.db`.
     fn write_unsynced_within<T>(&self, timeout: Duration, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
         self.database.write_unsynced_within(timeout, work)
     }

@@ -1,4 +1,4 @@
-//! The seam between the rules and a database: what a database must do so that the rules of `rules/` can write to it.
+//! The interface between the rules and a database: the operations that the rules of `rules/` need to write to it.
 //!
 //! [`Authority`] runs transactions, [`Tx`] is one of them, [`Select`] reads (a transaction, or a connection that only
 //! reads), [`Row`] and [`Value`] carry the data. SQLite implements them in `sqlite/transaction.rs`.
@@ -29,10 +29,10 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 use crate::types::{ModelId, RecordId, Seq};
 
-/// An unsynced write, of an access count, gives up after this.
+/// Timeout of an unsynced write, of an access count.
 const UNSYNCED_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Where records are written.
+/// A database to which records are written.
 pub(crate) trait Authority {
     /// Runs `work` in a transaction. When this returns what `work` returned, its changes are durable; when it returns an
     /// error, none of them was made. `work` runs again when the transaction lost against another one.
@@ -42,7 +42,7 @@ pub(crate) trait Authority {
     /// Fails when others are writing for longer than `timeout`.
     fn write_unsynced_within<T>(&self, timeout: Duration, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T>;
 
-    /// The same, which fails soon.
+    /// Like [`Self::write_unsynced_within`], with a short timeout.
     fn write_unsynced<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
         self.write_unsynced_within(UNSYNCED_TIMEOUT, work)
     }
@@ -54,7 +54,7 @@ pub(crate) trait Select {
     fn select(&self, sql: &str, values: &[Value<'_>], each: &mut Each<'_>) -> Result<()>;
 }
 
-/// What to do with a row of [`Select::select`].
+/// The callback for the rows of [`Select::select`].
 pub(crate) type Each<'a> = dyn FnMut(&dyn Row) -> Result<ControlFlow<()>> + 'a;
 
 /// A transaction.
@@ -70,7 +70,7 @@ pub(crate) trait Tx: Select {
         self.execute(sql, values).map(drop)
     }
 
-    /// Whether the database notes what is gone, for other machines of its owner (`rules/tombstones.rs`).
+    /// Whether the database keeps tombstones of deleted records, for other machines of its owner (`rules/tombstones.rs`).
     fn keeps_tombstones(&self) -> bool;
 
     /// Announces the queries that come next, before anything is written. `read` runs them and gets no rows; a remote database
@@ -123,7 +123,7 @@ pub(crate) trait Row {
 }
 
 impl dyn Row + '_ {
-    /// The value in a column, as what it should be.
+    /// The value in a column, as the expected type.
     pub(crate) fn get<'a, T: FromValue<'a>>(&'a self, column: usize) -> Result<T> {
         T::from_value(self.value(column)?)
             .ok_or_else(|| Error::unreadable(format!("column {column} holds a value of another type than it should")))
@@ -206,7 +206,7 @@ impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
     }
 }
 
-/// What a [`Value`] can be read as.
+/// A type as which a [`Value`] can be read.
 pub(crate) trait FromValue<'a>: Sized {
     /// `None` where it is of another type.
     fn from_value(value: Value<'a>) -> Option<Self>;

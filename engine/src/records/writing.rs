@@ -1,4 +1,5 @@
-//! Writes of [`Records`] to the trash and the links, imports and purges. All others are `rules/`, which their callers run on it.
+//! Writes of [`Records`] to the trash and the links, imports and purges. All others are in `rules/`, which their callers
+//! run on it.
 
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
@@ -18,8 +19,8 @@ use crate::types::{
 
 /// The trash.
 impl Records {
-    /// Deletes a record: it goes to the trash with its versions and links; its access rows go, and its embeddings that no
-    /// other record uses. Returns whether there was one that `viewer` sees (an expired one counts).
+    /// Deletes a record: it goes to the trash with its versions and links; its access rows are removed, and its
+    /// embeddings that no other record uses. Returns whether there was one that `viewer` sees (an expired one counts).
     ///
     /// # Errors
     /// [`Invalid`](crate::Error::Invalid) when `viewer` sees it and may not change it.
@@ -27,10 +28,10 @@ impl Records {
         trash::delete(self, id, None, viewer, now).map(|deleted| deleted.is_some())
     }
 
-    /// The same of a record that is what is expected. Returns what it was.
+    /// Deletes a record if it is as expected. Returns the deleted record.
     ///
     /// # Errors
-    /// As [`Records::delete`], and [`Invalid`](crate::Error::Invalid) when it is something else.
+    /// Errors of [`Records::delete`], and [`Invalid`](crate::Error::Invalid) when it is not as expected.
     pub fn delete_expected(
         &self,
         id: RecordId,
@@ -114,8 +115,8 @@ impl Records {
         tombstones::to_purge(self)
     }
 
-    /// Takes over what is gone in another store, in one transaction. The outcomes are in the order of `tombstones`; one that is
-    /// refused does not stop the others.
+    /// Applies the tombstones of another store, in one transaction. The outcomes are in the order of `tombstones`; a
+    /// rejected one does not stop the others.
     pub fn import_tombstones(
         &self,
         tombstones: &[PortableTombstone],
@@ -127,10 +128,10 @@ impl Records {
     }
 }
 
-/// What is deleted permanently.
+/// Permanent deletion.
 impl Records {
-    /// Removes the records and versions that are to be purged, of what `viewer` sees, from the tables, in short
-    /// transactions. What others write meanwhile may stay, and so do the queries in the access log
+    /// Removes the records and versions that are to be purged and that `viewer` sees from the tables, in short
+    /// transactions. Rows that others write meanwhile may stay, and so do the queries in the access log
     /// ([`Self::purge_queries`]).
     ///
     /// # Errors
@@ -152,7 +153,8 @@ impl Records {
         Ok(removed)
     }
 
-    /// Removes a text from what is kept beside memories. What belongs to nobody is left to a viewer that sees everything.
+    /// Removes a text from tables other than those of memories; from sources and scopes only for a viewer that sees
+    /// everything.
     fn purge_beside(
         &self,
         text: &PurgeText,
@@ -177,7 +179,7 @@ impl Records {
         Ok(())
     }
 
-    /// What has the text and stays, and the paths of files that are `there` and will be seen again.
+    /// Values that contain the text and stay, and the paths of files that still exist and will be read again.
     fn stays(&self, text: &PurgeText, there: BTreeSet<String>) -> Result<Vec<Stays>> {
         let mut stays = Vec::new();
         for (table, column, care) in columns::cared_for(|care| matches!(care, Care::Named(_))) {

@@ -1,4 +1,4 @@
-//! What is measured of a model: built-in sentences, embedded.
+//! Measures a model with built-in sentences.
 
 use memorist_embed::Embedder;
 
@@ -21,7 +21,7 @@ impl CosineScale {
     /// Measures a model. Takes as long as it takes to embed 350 short texts.
     ///
     /// # Errors
-    /// Those of the model, and [`Error::Cancelled`].
+    /// Errors of the model, and [`Error::Cancelled`].
     pub fn measure(embedder: &dyn Embedder, model: String, progress: &dyn Progress) -> Result<Self> {
         let groups = groups();
         let texts: Vec<&str> = groups.iter().flat_map(|group| group.statements.iter().copied()).collect();
@@ -80,13 +80,13 @@ fn checked(vectors: Vec<Vec<f32>>, count: usize) -> Result<Vec<Vec<f32>>> {
     }
 }
 
-/// What the questions of a group say.
+/// Statistics of the questions of a group.
 struct QuestionStats {
     /// Mean cosine to the statements that they are not about.
     unrelated: f64,
     /// Its standard deviation.
     spread: f64,
-    /// By how much that to the others is higher.
+    /// How much higher the mean cosine to their own statements is.
     rise: f64,
 }
 

@@ -1,18 +1,18 @@
-//! What is known of a model.
+//! The scale of a model.
 
 use super::query::{Known, QueryScale};
 use super::statements::Statements;
 
 /// A group that is so many spreads less near than the nearest counts less by the factor e.
 const SHARPNESS: f64 = 1.0 / 3.0;
-/// Texts that are in no language are a little nearer to everything than others: a group that is none prevails only if it is
-/// nearer by so many spreads.
+/// Texts that are in no language are a little nearer to everything than others: a group that is no language prevails only if
+/// it is nearer by so many spreads.
 const NO_LANGUAGE: f64 = 1.5;
 
 /// The group of English, the first one.
 const ENGLISH: usize = 0;
 
-/// What is known of a group of statements.
+/// The properties of a group of statements.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Trait {
     /// The mean level of statements of other groups in this one: some are near to everything.
@@ -27,7 +27,7 @@ pub struct CosineScale {
     /// The identity of the model, as in the vector index.
     pub(super) model: String,
     pub(super) known: Known,
-    /// Of each group.
+    /// The properties of each group.
     pub(super) traits: Vec<Trait>,
     pub(super) statements: Statements,
 }

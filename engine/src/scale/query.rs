@@ -1,6 +1,6 @@
 //! How the cosines of one query are read.
 
-/// What cosines say in the languages that a model knows.
+/// Statistics of the cosines in the languages that a model knows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Known {
     /// Mean cosine of a question and a statement that it is not about.
@@ -40,13 +40,13 @@ impl QueryScale {
     /// Each cosine as that of unrelated texts, until the model is measured.
     pub const MEASURING: QueryScale = QueryScale { stretch: 0.0, ..QueryScale::PLAIN };
 
-    /// The same for a query of which the model reads only this share.
+    /// Adjusts the scale to a query of which the model reads only this share.
     pub fn reading(self, share: f64) -> Self {
         QueryScale { read: share.clamp(0.0, 1.0), ..self }
     }
 
-    /// That of a query by a model of which this is known, whose level is `level`; `is_foreign`: nearest to a language that it
-    /// does not know.
+    /// The scale of a query whose level is `level`, by a model with these statistics; `is_foreign`: nearest to a language that
+    /// the model does not know.
     pub fn of(known: Known, level: f64, is_foreign: bool) -> Self {
         let stretch = STANDARD.spread / known.spread;
         let above = (level - known.level) * stretch;
@@ -60,7 +60,7 @@ impl QueryScale {
         }
     }
 
-    /// The same for a query that is nearest to English, or to another language.
+    /// Sets whether the query is nearest to English, or to another language.
     pub fn in_english(self, is_english: bool) -> Self {
         QueryScale { is_english, ..self }
     }

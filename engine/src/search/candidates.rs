@@ -22,7 +22,7 @@ use crate::types::{Explain, Filter, MatchSource, Millis, Mode, Query, RecordId, 
 use crate::vectors::exact::best_first;
 use crate::vectors::{IdFilter, VectorSnapshot, records};
 
-/// Of so many candidates of each side the neighbours are looked at: of more of them, none would come to the front.
+/// Candidates of each side whose neighbors are looked at: those of more would not come to the front.
 const LEADING: usize = 100;
 /// A relevance by meaning alone from which a record answers the query: then what has a word of it within another ("pet" in
 /// "Petra") says nothing.
@@ -31,7 +31,7 @@ const ANSWERS: f64 = 0.5;
 /// The result of the vector index: the best passage of each record with its cosine, best first, and the time it took.
 type Ranking = Result<(Vec<(PassageKey, f32)>, u64)>;
 
-/// What was collected for a query.
+/// The candidates that were collected for a query.
 pub struct Collected {
     /// The candidates, by id.
     pub candidates: Vec<Candidate>,
@@ -185,7 +185,7 @@ struct KeywordSide<'a> {
     except: RoaringTreemap,
 }
 
-/// What the words of a query found, and the search itself for what more is asked of it.
+/// The records that the words of a query found, and the search itself for further questions.
 struct ByWords<'a> {
     search: Box<dyn KeywordSearch + 'a>,
     found: Vec<Found>,

@@ -1,4 +1,4 @@
-//! What a ranking begins with: a view of the store, and the candidates of a query in it.
+//! The inputs of a ranking: a view of the store, and the candidates of a query in it.
 
 use super::candidates::{self, Collected};
 use super::merge::Candidate;
@@ -45,7 +45,7 @@ impl From<Error> for NoVector {
     }
 }
 
-/// What was gathered for a query.
+/// The inputs that were gathered for a query.
 pub struct Gathered {
     /// The store as it was.
     pub view: View,
@@ -55,9 +55,9 @@ pub struct Gathered {
     pub terms: Vec<String>,
     /// Times, and numbers of candidates.
     pub explain: Explain,
-    /// What the caller should know.
+    /// Warnings for the caller.
     pub warnings: Vec<String>,
-    /// What can be done about a missing vector.
+    /// The remedy for a missing vector.
     pub remedy: Option<Remedy>,
     /// Whether the vector index was searched.
     pub has_vector: bool,
@@ -74,7 +74,7 @@ pub struct Gathered {
 /// Gathers the candidates of `query` and the `wanted` record, whether that passes the filter or not.
 ///
 /// # Errors
-/// Those of the indexes and of the database.
+/// Errors of the indexes and of the database.
 pub fn gather(
     context: &SearchContext<'_>,
     query: &Query,

@@ -20,7 +20,7 @@ pub struct Candidate {
     pub id: RecordId,
     /// Its cosine; `None` if it has no vector or the query has none.
     pub vector: Option<f64>,
-    /// What that cosine says, on the scale that all models share: [`QueryScale::similarity`]. The cosine itself until it is scaled.
+    /// The cosine on the scale that all models share: [`QueryScale::similarity`]. The raw cosine until it is scaled.
     pub similarity: Option<f64>,
     /// Which passage has that cosine: 0, its beginning, unless the vector index found another one.
     pub passage: u8,
@@ -28,9 +28,9 @@ pub struct Candidate {
     pub keyword: Option<f64>,
     /// The indexes that found it.
     pub found_by: Vec<MatchSource>,
-    /// Its place among what the vector index found, from 0; `None` if it was not among it.
+    /// Its place among the results of the vector index, from 0; `None` if it is not among them.
     pub vector_rank: Option<usize>,
-    /// The same of the keyword index.
+    /// Its place among the results of the keyword index, from 0; `None` if it is not among them.
     pub keyword_rank: Option<usize>,
     /// Whether the words of the query single it out.
     pub is_singled_out: bool,
@@ -49,20 +49,20 @@ pub struct Candidate {
 /// A record judged with those around it in its thread (`threads.rs`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct InThread {
-    /// In the place of its similarity.
+    /// Replaces [`Candidate::similarity`].
     pub cosine: Option<f64>,
-    /// In the place of its BM25.
+    /// Replaces [`Candidate::keyword`].
     pub words: f64,
-    /// In the place of its share.
+    /// Replaces [`Candidate::share`].
     pub share: f64,
-    /// What it loses of its score.
+    /// Subtracted from its score.
     pub lost: f64,
     /// The neighbours that lent words.
     pub lenders: Vec<RecordId>,
 }
 
 impl Candidate {
-    /// One that nothing is known about.
+    /// A candidate without scores.
     pub fn new(id: RecordId) -> Self {
         Candidate {
             id,
@@ -105,8 +105,8 @@ impl Candidate {
         self.in_thread.as_ref().map_or(self.share, |thread| Some(thread.share))
     }
 
-    /// What its words say for it, 0 to 1: their share of the query, or less if some text has as many by chance and none of
-    /// them is rare. In a thread the share counts as it is: what neighbours lend is there by more than chance.
+    /// The evidence of its words, 0 to 1: their share of the query, or less if some text has as many by chance and none of
+    /// them is rare. In a thread the share counts as it is: the words that neighbors lend are there by more than chance.
     fn evidence(&self) -> Option<f64> {
         let share = self.ranked_share()?;
         if self.in_thread.is_some() {
@@ -145,7 +145,7 @@ pub struct Ranked {
     pub candidate: Candidate,
     /// 0 to 1.
     pub score: f64,
-    /// What each side adds to the score.
+    /// The contribution of each side to the score.
     pub parts: Parts,
     /// 0 to 1.
     pub relevance: f64,
@@ -168,7 +168,7 @@ impl Ranked {
         self.by_words > 0.0
     }
 
-    /// The same as [`Ranked::reaches`] of a minimum relevance.
+    /// Whether it reaches a minimum relevance; see [`Ranked::reaches`].
     pub fn is_relevant(&self, least: f64) -> bool {
         self.relevance >= least || self.by_words >= least
     }
@@ -232,7 +232,7 @@ pub fn merge(candidates: Vec<Candidate>, weights: Weights, scale: Scale) -> Vec<
     ranked
 }
 
-/// What a record of the period that a query is about gains.
+/// The score that a record of the period that a query is about gains.
 const LIFT: f64 = 0.1;
 /// The least scores that there can be.
 const LEAST_COSINE: f64 = -1.0;
@@ -422,7 +422,7 @@ mod tests {
         assert_eq!(first(1.0, 1.0, 0.3), (1, 0.3), "all of them, however little they say");
     }
 
-    /// Of candidates that are all far from the query, the nearest does not push away the one that has its words.
+    /// The nearest of candidates that are all far from the query does not push away the one that has its words.
     #[test]
     fn from_the_theoretical_minimum_noise_is_not_stretched() {
         let sharing = |share: f64, id, vector, keyword| Candidate {
@@ -509,7 +509,7 @@ mod tests {
         prop::sample::select(vec![Scale::Theoretical, Scale::Pool])
     }
 
-    /// What reaches the threshold, by id.
+    /// The ids of the candidates that reach the threshold.
     fn kept(candidates: Vec<Candidate>, least: f64) -> Vec<i64> {
         kept_by(candidates, least, Scale::Pool)
     }

@@ -78,7 +78,7 @@ const DOUBTFUL_IF_READ: f64 = 0.5;
 /// reads the first results of a hybrid search.
 ///
 /// # Errors
-/// Those of the indexes and of the database. An unusable index is a warning, not an error.
+/// Errors of the indexes and of the database. An unusable index is a warning, not an error.
 pub fn search(
     context: &SearchContext<'_>,
     query: &Query,
@@ -197,7 +197,7 @@ pub fn not_reranked(error: &memorist_embed::Error) -> String {
 
 /// The candidates in order, as far as they reach the thresholds of the query.
 struct Ranking {
-    /// Those that do, best first.
+    /// The candidates that do, best first.
     ranked: Vec<Ranked>,
     /// The best of those that do not.
     near_miss: Option<NearMiss>,

@@ -33,14 +33,14 @@ impl Missed {
         })
     }
 
-    /// Removes what does not reach `least`. Returns the best if nothing does.
+    /// Removes the candidates that do not reach a score of `least`. Returns the best if none does.
     pub fn score(ranked: &mut Vec<Ranked>, least: f64) -> Option<Missed> {
         let best = ranked.first().map(|best| (best.candidate.id, best.score));
         ranked.retain(|ranked| ranked.reaches(least));
         Missed::of_all(best, ranked, Threshold::Score, least)
     }
 
-    /// The same of a least relevance.
+    /// Removes the candidates that do not reach a relevance of `least`. Returns the best if none does.
     pub fn relevance(ranked: &mut Vec<Ranked>, least: f64) -> Option<Missed> {
         // The first of equals.
         let best = ranked.iter().rev().max_by(|a, b| a.relevance.total_cmp(&b.relevance));

@@ -76,7 +76,7 @@ fn are_alike(one: &str, other: &str) -> bool {
     overlap::coefficient(&one, &other).is_some_and(|share| share >= ALIKE)
 }
 
-/// What places a result beside its relevance, if anything does.
+/// The reason, beside its relevance, for the place of a result, if there is one.
 pub fn placed(ranked: &Ranked) -> Option<Placed> {
     let reasons = [
         (ranked.is_exact(), Placed::Exact),

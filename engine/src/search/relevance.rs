@@ -4,7 +4,7 @@
 //! were fitted on every second query of `benches/quality.rs`, each with its answers in the store and without them, and
 //! checked on the others.
 
-/// What the cosine and the share of words count.
+/// The weights of the cosine and of the share of words.
 struct Coefficients {
     base: f64,
     cosine: f64,

@@ -30,7 +30,7 @@ const NEAR: f64 = 0.15;
 /// A logit from which no more are read, and that of a turn.
 const ANSWERED: f32 = 4.0;
 const ANSWERED_BY_TURN: f32 = 6.0;
-/// What a score gains for each unit of the logit, between these.
+/// The score gained for each unit of the logit, between these bounds.
 const GAIN: f64 = 0.05;
 const LEAST_LOGIT: f32 = -5.0;
 const MOST_LOGIT: f32 = 8.0;
@@ -51,7 +51,7 @@ pub const NEEDED: usize = MOST_TURNS;
 /// all of them. The scores are up to 1.65 then, until [`scale`] is called.
 ///
 /// # Errors
-/// Those of the database, and of the reranker: then the order has not changed.
+/// Errors of the database, and of the reranker: then the order has not changed.
 pub fn rerank(
     view: &View,
     hits: &mut [Hit],
@@ -135,7 +135,7 @@ fn is_short_question(record: &Record) -> bool {
     is_turn(record) && is_question(&record.content) && count_words(&record.content) <= QUESTION_WORDS
 }
 
-/// What is read of a result; `None` if it is not in English.
+/// The text of a result that the reranker reads; `None` if it is not in English.
 fn text_of(view: &View, hit: &Hit, query: &Query, now: Millis) -> Result<Option<String>> {
     let record = &hit.record;
     let passage = snippet::cut_near(&record.content, hit.passage.as_ref(), &query.text, PASSAGE_CHARS);

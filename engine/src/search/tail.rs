@@ -14,7 +14,7 @@ use crate::records::{ModelId, Snapshot};
 use crate::types::{Millis, Record, RecordId, Seq};
 use crate::vectors::exact::cosine;
 
-/// What a tail depends on; an equal key means an equal tail.
+/// The state that a tail depends on; an equal key means an equal tail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TailKey {
     /// The newest entry of the log.
@@ -48,7 +48,7 @@ pub struct Tail {
     pub vectors: BTreeMap<RecordId, Vec<Vector>>,
     /// Ids whose state in the keyword index is stale.
     pub keyword_ids: RoaringTreemap,
-    /// Those of them that are live.
+    /// The live records among them.
     pub records: BTreeMap<RecordId, Arc<Record>>,
     /// Their keyword index.
     pub words: TailIndex,

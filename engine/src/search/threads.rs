@@ -24,15 +24,15 @@ use crate::types::{RecordId, ThreadRules};
 const NEAR: usize = 2;
 /// And up to this one they lend words.
 const FAR: usize = 4;
-/// What the words of a neighbour count.
+/// Weight of the words of a neighbor.
 const LENT: f64 = 0.6;
 /// How much less they count with each further step.
 const FADING: f64 = 0.85;
-/// What the words of a question count for the record after it.
+/// Weight of the words of a question for the record after it.
 const ASKED: f64 = 0.9;
-/// What the cosines of neighbours count, by distance.
+/// Weights of the cosines of neighbors, by distance.
 const COSINES: [f64; NEAR + 1] = [1.0, 0.3, 0.15];
-/// What a question loses.
+/// The score that a question loses.
 const QUESTION: f64 = 0.06;
 /// A question has at most so many words.
 pub const QUESTION_WORDS: u32 = 30;
@@ -62,7 +62,7 @@ pub struct Scores {
 struct Thread {
     turns: [Option<usize>; 2 * FAR + 1],
     question: Question,
-    /// What the record before it is.
+    /// Whether the record before it is a question.
     before: Question,
     /// Which of the turns are long.
     long: [bool; 2 * FAR + 1],
@@ -96,7 +96,7 @@ impl Question {
 const _: () = assert!(NEAR + FAR <= Window::REACH);
 
 impl Pool {
-    /// Those of `candidates`, with the neighbours that `windows` has of each.
+    /// The pool of the records `found`, with the neighbors that `windows` has of each.
     pub fn of(found: &[(RecordId, Place)], windows: &[Option<Window>]) -> Self {
         let (ids, places) = found.iter().copied().unzip();
         let slots = found.iter().zip(0..).map(|((id, _), slot)| (*id, slot)).collect();
@@ -181,7 +181,7 @@ impl Thread {
         (words, share.min(1.0), lenders)
     }
 
-    /// What the words of the neighbour at `place` of `turns` count. A long text borrows from a question before it alone.
+    /// The weight of the words of the neighbor at `place` of `turns`. A long text borrows from a question before it alone.
     fn lends(&self, place: usize, rules: ThreadRules) -> f64 {
         let distance = place.abs_diff(FAR);
         if distance == 0 {
@@ -277,7 +277,7 @@ mod tests {
 
     /// The bonus for phrases of each record, which is not lent.
     const PHRASE: f32 = 0.25;
-    /// Of the first word of the query, and of the second.
+    /// The shares of the first word of the query, and of the second.
     const SHARES: [f32; 2] = [0.75, 0.25];
     const WORDS: ThreadRules = ThreadRules { words: true, ..ThreadRules::NONE };
     const ANSWERS: ThreadRules = ThreadRules { answers: true, ..ThreadRules::NONE };

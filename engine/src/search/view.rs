@@ -152,12 +152,12 @@ impl SearchContext<'_> {
 }
 
 impl View {
-    /// What the caller should know.
+    /// Warnings for the caller.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// What can be done about a vector that cannot be used.
+    /// The remedy for a vector that cannot be used.
     pub fn remedy(&self) -> Option<Remedy> {
         self.remedy
     }

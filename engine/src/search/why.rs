@@ -12,7 +12,7 @@ use crate::types::{MatchSource, Millis, Parts, Query, RecordId, Threshold, Weigh
 pub struct Judged {
     /// Its score.
     pub score: f64,
-    /// What each side adds to it.
+    /// The contribution of each side to it.
     pub parts: Parts,
     /// How likely it answers the query.
     pub relevance: f64,
@@ -20,11 +20,11 @@ pub struct Judged {
     pub vector: Option<f64>,
     /// Its BM25.
     pub keyword: Option<f64>,
-    /// Its place among the candidates, from 1; `None` if it is none and would come after all of them.
+    /// Its place among the candidates, from 1; `None` if it is no candidate and would come after all of them.
     pub rank: Option<usize>,
-    /// Its place among what meaning finds, from 1.
+    /// Its place among the results of the vector index, from 1.
     pub vector_rank: Option<usize>,
-    /// Its place among what the words find, from 1.
+    /// Its place among the results of the keyword index, from 1.
     pub keyword_rank: Option<usize>,
     /// How many of each side are candidates.
     pub pool: usize,
@@ -43,7 +43,7 @@ pub struct Judged {
 /// Judges a record among the candidates of `query`. It may be in neither index.
 ///
 /// # Errors
-/// Those of a search.
+/// Errors of a search.
 pub fn judge(
     context: &SearchContext<'_>,
     query: &Query,

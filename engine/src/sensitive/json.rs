@@ -55,7 +55,7 @@ fn redacted_under(name: Name<'_>, value: Value) -> Value {
     }
 }
 
-/// The cursor of a reader with each finding in its texts replaced. It is JSON, whose shape stays; what is none has no text.
+/// The cursor of a reader with each finding in its texts replaced. JSON keeps its shape; any other cursor has no text.
 pub(super) fn redacted_cursor(cursor: String) -> String {
     let Ok(mut value) = serde_json::from_str(&cursor) else { return cursor };
     if redact_texts(&mut value) { value.to_string() } else { cursor }

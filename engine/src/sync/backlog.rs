@@ -308,7 +308,7 @@ impl Store {
     }
 }
 
-/// What a model made of the first of some texts, each under its hash.
+/// The results of a model for the first of some texts, each under its hash.
 #[derive(Debug, Default)]
 pub(super) struct Made {
     /// Their vectors.
@@ -332,7 +332,7 @@ fn is_unread(embedder: &dyn Embedder, text: &str) -> bool {
     embedder.unknown_share(text).is_some_and(|share| share >= 1.0)
 }
 
-/// What the model makes of the texts: of all, or of the first, where it makes no more at once.
+/// Embeds the texts: all of them, or the first, if the model makes no more at once.
 pub(super) fn embed(embedder: &dyn Embedder, pending: &[Pending], progress: &dyn Progress) -> Result<Made> {
     if pending.is_empty() {
         return Ok(Made::default());

@@ -1,5 +1,5 @@
 //! Images: a node leaves its copy and its two indexes in a folder, and a new node begins with them instead of with nothing. An
-//! image may be of any age: whoever takes it compares it with the server.
+//! image may be of any age: the node that takes it compares it with the server.
 //!
 //! An image is a folder with the id of the store as its name, and with `memory.db`, `vectors/` and `keywords/` in it. It has no
 //! queries and no searches of the node that left it. It holds all memories of the team: protect it as the database.

@@ -1,5 +1,5 @@
-//! What the worker has to do next, left there by the other threads. Nothing in it grows without bound, and nobody waits
-//! for the worker to put something in.
+//! The next tasks of the worker, left there by the other threads. Nothing in it grows without bound, and nobody waits for
+//! the worker to put something in.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -41,7 +41,7 @@ pub enum Message {
 /// A search that was answered.
 #[derive(Debug)]
 pub struct Searched {
-    /// What is kept of it.
+    /// Its entry in the search log.
     pub trace: SearchTrace,
     /// The records returned, the best first.
     pub hits: Vec<SearchedHit>,

@@ -55,7 +55,7 @@ pub struct Target<'a> {
     pub is_next: bool,
 }
 
-/// What a look at the jobs has found.
+/// The result of a look at the jobs.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Tended {
     /// Vectors that were stored.
@@ -68,7 +68,7 @@ pub struct Tended {
     pub texts: u64,
     /// See there.
     pub done: u64,
-    /// What prevented a look, and whether that may pass.
+    /// The problem that prevented a look, and whether it may pass.
     pub trouble: Option<(String, bool)>,
 }
 
@@ -102,7 +102,7 @@ pub struct JobsSchedule {
     started: Instant,
     look_at: Instant,
     pauses: Option<Pauses>,
-    /// What was said of the last look, so that it is said once.
+    /// The problem that was reported last, so that it is reported once.
     said: Option<String>,
 }
 
@@ -234,7 +234,7 @@ impl Store {
     /// submitted.
     ///
     /// # Errors
-    /// [`Error::Cancelled`], and those of the database. A provider that does not take a job is none.
+    /// [`Error::Cancelled`], and errors of the database. It is no error if a provider does not take a job.
     pub fn hand_over(
         &self,
         _proof: &JobsGuard<'_>,
@@ -336,7 +336,7 @@ impl Store {
     /// Looks at every job of this model, and stores what those made that have ended.
     ///
     /// # Errors
-    /// [`Error::Cancelled`], and those of the database. A provider that does not answer is none.
+    /// [`Error::Cancelled`], and errors of the database. It is no error if a provider does not answer.
     pub fn tend_jobs(&self, _proof: &JobsGuard<'_>, target: &Target<'_>, progress: &dyn Progress) -> Result<Tended> {
         let mut tended = Tended::default();
         for job in self.records.batch_jobs()? {

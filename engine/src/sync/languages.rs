@@ -46,7 +46,7 @@ impl Store {
         Ok((count >= MANY).then_some(ForeignMemories { count, examined: newest.len() }))
     }
 
-    /// The same the first time that it is so, and never again for this store.
+    /// The result of [`Store::foreign_memories`] when it first finds any, and never again for this store.
     pub fn new_foreign_memories(&self) -> Result<Option<ForeignMemories>> {
         if !self.records.can_write() || self.records.has_suggested_model()? {
             return Ok(None);

@@ -45,12 +45,12 @@ pub struct WriterLock {
     threads: Mutex<()>,
 }
 
-/// What a lock is called in messages.
+/// The words for a lock in messages.
 #[derive(Debug, Clone, Copy)]
 struct Names {
-    /// What its holder uses.
+    /// The data that its holder uses.
     used: &'static str,
-    /// What its holder has.
+    /// The right that its holder has.
     right: &'static str,
 }
 

@@ -21,7 +21,7 @@
 //! | `purge.rs` | deletes expired records, and finishes purges |
 //! | `image.rs` | the copy and the indexes of a node, for a new one |
 //! | `image_files.rs` | the files of an image: copied, and taken |
-//! | `inbox.rs` | what the background thread has to do next |
+//! | `inbox.rs` | the next tasks of the background thread |
 //! | `worker.rs` | the thread that does all of this in the background |
 
 mod apply;

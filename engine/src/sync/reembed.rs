@@ -23,7 +23,7 @@ use crate::records::rules::{embeddings, next_model};
 use crate::records::{MAX_UNEMBEDDED_AT_SWITCH, Model, ModelId, Pending};
 use crate::types::RecordId;
 
-/// What [`Store::reembed`] did.
+/// The result of [`Store::reembed`].
 #[derive(Debug)]
 pub struct Reembedded {
     /// The store's previous model; `None` if it had none: then there was nothing to do.

@@ -96,7 +96,7 @@ impl Store {
         *self.last_scale.lock() = None;
     }
 
-    /// What is known of the scale of this model: from memory, or from the file.
+    /// The known scale of this model: from memory, or from the file.
     fn known_scale(&self, known: &mut Option<KnownScale>, model: &str) -> Option<KnownScale> {
         let is_of_model = |known: &KnownScale| match known {
             KnownScale::Scale(scale) => scale.model() == model,
@@ -123,7 +123,7 @@ impl Store {
     }
 }
 
-/// Of a file of any model: at most so many bytes.
+/// Bytes that are read of a file at most: enough for any model.
 const MOST_BYTES: u64 = 16 << 20;
 
 fn read(file: &std::fs::File) -> std::io::Result<Vec<u8>> {

@@ -51,7 +51,7 @@ pub struct Store {
     /// The map of all records.
     pub map: Keeper,
     pub(super) scale: Mutex<Option<KnownScale>>,
-    /// That of the last search, and its model.
+    /// The scale of the last search, and its model.
     pub(super) last_scale: Mutex<Option<LastScale>>,
     /// Whether a save was embedded at once since the model was last looked at in the background.
     pub(super) has_embedded: AtomicBool,
@@ -61,7 +61,7 @@ pub struct Store {
     pub(super) config: Config,
 }
 
-/// What a search last found of a model's scale.
+/// The scale of a model that a search found last.
 pub(super) struct LastScale {
     pub(super) model: ModelId,
     pub(super) scale: ModelScale,
@@ -78,10 +78,10 @@ pub(super) enum ModelScale {
     Unknown,
 }
 
-/// What this process knows of the scale.
+/// The scale as this process knows it.
 #[derive(Debug, Clone)]
 pub(super) enum KnownScale {
-    /// Of the model that it names.
+    /// The scale of the model that it names.
     Scale(Arc<CosineScale>),
     /// This model could not be measured.
     Failed(String),
@@ -111,7 +111,7 @@ pub(super) fn as_stored(identity: &ModelIdentity) -> Model {
     }
 }
 
-/// What embeds: what is named; where nothing is, the model behind the store's vectors, if it has a name.
+/// The model that embeds: the configured one; by default, the model behind the store's vectors, if it has a name.
 fn source_for(records: &Records, configured: ModelSource) -> Result<ModelSource> {
     if configured != ModelSource::Default {
         return Ok(configured);
@@ -228,7 +228,7 @@ impl Store {
         }
     }
 
-    /// The same for the keyword index.
+    /// An empty keyword index under the same conditions.
     pub fn unbuilt_keywords(&self) -> Result<Option<Arc<dyn KeywordSnapshot>>> {
         let is_unbuilt = self.is_unbuilt(&self.paths.keywords())?;
         is_unbuilt.then(keywords::empty_snapshot).transpose()

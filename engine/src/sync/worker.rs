@@ -206,7 +206,7 @@ fn search_access(hit: SearchedHit, query: &str) -> Access<'_> {
 #[derive(Default)]
 struct ProviderThread<'scope> {
     running: Option<ScopedJoinHandle<'scope, (JobsSchedule, Result<()>)>>,
-    /// Of its last run.
+    /// The schedule of its last run.
     jobs: JobsSchedule,
     failures: Failures,
 }

@@ -20,7 +20,7 @@ pub struct Member {
 
 impl TeamServer {
     /// Lets a role of the database use the team store: it sees these projects and what is global, and nothing else, whatever it asks.
-    /// The role itself is made by whoever looks after the database: `CREATE ROLE name LOGIN`.
+    /// The administrator of the database makes the role itself: `CREATE ROLE name LOGIN`.
     ///
     /// # Errors
     /// [`Error::Invalid`] if a name is no project's, or no role's of its own; [`Error::Server`].

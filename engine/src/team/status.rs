@@ -91,7 +91,7 @@ impl TeamServer {
 }
 
 impl ServerStatus {
-    /// What should be otherwise, with the way out.
+    /// The problems, each with the way out.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         if self.format < FORMAT {
@@ -195,7 +195,7 @@ fn status(client: &mut Client) -> Result<ServerStatus> {
     })
 }
 
-/// What some services refuse to tell.
+/// A value that some services refuse to tell.
 fn reported(client: &mut Client, sql: &str) -> Option<String> {
     one(client, sql).ok().and_then(|row| row.try_get(0).ok())
 }

@@ -23,7 +23,7 @@ pub struct NewToken<'a> {
     pub token: &'a str,
     /// For whom it is, or what for.
     pub label: String,
-    /// What it permits.
+    /// Its rights.
     pub rights: TokenRights,
     /// For how many days it is valid; `None` until it is revoked.
     pub days: Option<u32>,
@@ -36,7 +36,7 @@ pub struct Token {
     pub id: i64,
     /// For whom it is, or what for.
     pub label: String,
-    /// What it permits.
+    /// Its rights.
     pub rights: TokenRights,
     /// When it was made.
     pub created_at: Millis,
@@ -100,7 +100,7 @@ impl TeamServer {
     /// All tokens, the oldest first.
     ///
     /// # Errors
-    /// Those of the server.
+    /// Errors of the server.
     pub fn tokens(&self) -> Result<Vec<Token>> {
         self.server.write(|tx| tx.all(&all(""), &[], read))
     }
@@ -108,14 +108,14 @@ impl TeamServer {
     /// Removes a token: each node refuses it once it has pulled. False if there is none with this number.
     ///
     /// # Errors
-    /// Those of the server.
+    /// Errors of the server.
     pub fn revoke_token(&self, id: i64) -> Result<bool> {
         let sql = format!("DELETE FROM tokens WHERE {SHARED} = (SELECT {SHARED} FROM tokens WHERE id = ?1)");
         self.server.write(|tx| Ok(tx.execute(&sql, &[id.into()])? > 0))
     }
 }
 
-/// What all rows of a token share.
+/// The part of the hash that all rows of a token share.
 pub(super) const SHARED: &str = "substr(sha256, 1, 31)";
 
 fn all(which: &str) -> String {

@@ -1,4 +1,4 @@
-//! What there is to clean up.
+//! Memories to clean up: copies and duplicates.
 
 use super::record::Record;
 use super::units::RecordId;
@@ -25,10 +25,10 @@ pub struct Duplicates {
     pub same_numbers: bool,
 }
 
-/// Some of these groups.
+/// A page of groups of duplicates.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DuplicatesPage {
-    /// Those with the newest memories first.
+    /// The groups, those with the newest memories first.
     pub groups: Vec<Duplicates>,
     /// There may be more among the memories before this one.
     pub next: Option<RecordId>,

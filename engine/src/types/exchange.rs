@@ -21,7 +21,7 @@ pub(crate) const MOVED: [u8; 2] = *b"MV";
 /// Most dimensions of an embedding.
 const MAX_DIMS: usize = 1 << 16;
 
-/// What to export.
+/// Options of an export.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Export {
     /// These memories, and the links between them.
@@ -93,7 +93,7 @@ pub struct Portable {
     pub accesses: Vec<Accessed>,
     /// The embedding of its newest version: of its beginning, where the text is long.
     pub embedding: Option<Vec<f32>>,
-    /// Those of its passages after the beginning.
+    /// The embeddings of its passages after the beginning.
     pub passages: Vec<PortablePassage>,
 }
 

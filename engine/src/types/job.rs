@@ -12,11 +12,11 @@ pub struct BatchJob {
     pub key: String,
     /// The model whose vectors it makes.
     pub model: ModelId,
-    /// What a person may want to know of it, and what is needed to continue.
+    /// Its details, for people and for continuing it.
     pub about: AboutJob,
 }
 
-/// What is known of a batch job.
+/// The details of a batch job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AboutJob {
@@ -26,9 +26,9 @@ pub struct AboutJob {
     pub began: Millis,
     /// Its texts.
     pub texts: u64,
-    /// What the provider calls it; `None` until that is known.
+    /// Its name at the provider; `None` until that is known.
     pub name: Option<String>,
-    /// What the provider calls its state.
+    /// Its state, as the provider calls it.
     pub state: String,
     /// Since when the provider's list lacks it, while its name is not known.
     pub missed: Option<Millis>,

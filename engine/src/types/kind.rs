@@ -1,4 +1,4 @@
-//! What a record is about.
+//! The kinds of records.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// What a record is about (`entryType` on the wire).
+/// The kind of a record (`entryType` on the wire).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", remote = "Self")]
 pub enum Kind {
     /// Something true about the user or the world.
     Fact,
-    /// What someone likes or wants.
+    /// Something that someone likes or wants.
     Preference,
     /// Something that happened.
     Event,

@@ -9,7 +9,7 @@ use super::record::Record;
 use super::units::RecordId;
 use crate::error::{Error, Result};
 
-/// What a link says about its source (`linkType` on the wire).
+/// The kind of a link: what it says about its source (`linkType` on the wire).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", remote = "Self")]
 pub enum LinkKind {

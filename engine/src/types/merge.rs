@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 pub struct Merge {
     /// The one that stays, and the version of it that was seen.
     pub keep: (RecordId, i64),
-    /// The others, likewise.
+    /// The others, each with the version of it that was seen.
     pub replaced: Vec<(RecordId, i64)>,
     /// The new text of the one that stays.
     pub content: Option<String>,

@@ -8,12 +8,12 @@
 //! | `units.rs` | ids, times, positions in the log |
 //! | `span.rs` | a span of time |
 //! | `bounds.rs` | the bounds of every field and their checks |
-//! | `kind.rs` | what a record is about |
+//! | `kind.rs` | the kinds of records |
 //! | `scope.rs` | the owner of a record, and who sees it |
 //! | `label.rs` | the names of projects, agents and tags |
 //! | `link.rs` | links between memories |
 //! | `chain.rs` | chains of linked memories, and superseded memories |
-//! | `cleanup.rs` | what there is to clean up |
+//! | `cleanup.rs` | memories to clean up: copies and duplicates |
 //! | `digest.rs` | a summary of a project's memories |
 //! | `record.rs` | a record: new, changed, and stored |
 //! | `save.rs` | a memory that is saved together with its links |
@@ -21,20 +21,20 @@
 //! | `source.rs` | files that are read, and what was read of them |
 //! | `job.rs` | texts that a provider embeds in its own time |
 //! | `merge.rs` | memories that become one |
-//! | `model.rs` | what makes embeddings comparable |
+//! | `model.rs` | embedding models, and whether their embeddings are comparable |
 //! | `embedding.rs` | an embedding as bytes |
 //! | `named.rs` | enums that are read by their name |
 //! | `exchange.rs` | memories on their way from one store to another |
 //! | `filter.rs` | which records may be returned |
 //! | `query.rs` | a search query |
 //! | `reply.rs` | a search reply |
-//! | `recall.rs` | what a turn of an agent is given unasked |
+//! | `recall.rs` | automatic recall: the memories for a turn of an agent |
 //! | `searches.rs` | searches that were made |
 //! | `purge.rs` | permanent removal |
 //! | `stats.rs` | statistics of a store |
 //! | `why.rs` | why a search does not find a memory |
-//! | `timeline.rs` | what happened when |
-//! | `token.rs` | what a client of a team store may do |
+//! | `timeline.rs` | event counts of memories, by time |
+//! | `token.rs` | the rights of a client of a team store |
 
 pub(crate) mod bounds;
 mod chain;

@@ -1,4 +1,4 @@
-//! What makes embeddings comparable.
+//! Embedding models, and whether their embeddings are comparable.
 
 /// The number of a model in its store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +17,7 @@ impl From<i64> for ModelId {
     }
 }
 
-/// What makes two embeddings comparable: the weights, the pooling, the dimensions. The name is for people.
+/// An embedding model. Embeddings are comparable if weights, pooling and dimensions are the same. The name is for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Model {
     /// Its display name.

@@ -62,7 +62,7 @@ impl From<Origin> for String {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Place {
-    /// What it is there.
+    /// Identifies what was read.
     pub origin: Origin,
     /// The file.
     pub path: String,
@@ -111,7 +111,7 @@ impl Place {
         [role, cwd, branch, model, subagent].into_iter().flatten().chain([path])
     }
 
-    /// The same, to read.
+    /// The texts of [`Place::texts_mut`], to read.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
         let Place { origin: _, path, first_line: _, last_line: _, role, cwd, branch, model, subagent } = self;
         [role, cwd, branch, model, subagent].into_iter().flatten().chain([path]).map(String::as_str)

@@ -7,7 +7,7 @@ use super::bounds::{MAX_CONTENT_BYTES, MAX_LIMIT};
 use super::units::RecordId;
 use crate::error::{Error, Result};
 
-/// What a purge removes.
+/// The target of a purge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purge {
     /// These records, including expired ones, with their versions, their accesses and the searches that found them. At most [`MAX_LIMIT`] of them; ids of
@@ -48,7 +48,7 @@ impl Purge {
     }
 }
 
-/// What a purge removed.
+/// The result of a purge.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Purged {
@@ -82,8 +82,8 @@ impl Purged {
 /// Where a purged text stays.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stays {
-    /// What it is in: `the path of a source`.
+    /// The kind of text that it is in: `the path of a source`.
     pub what: &'static str,
-    /// All of that.
+    /// The whole text.
     pub text: String,
 }

@@ -152,7 +152,7 @@ pub struct Query {
     /// The period that the query is about, which lifts the records of it; not a filter. It counts with
     /// [`Scale::Theoretical`].
     pub period: Option<Period>,
-    /// So many records before and after each result in its thread come along, 0 to
+    /// Number of records before and after each result in its thread that come along, 0 to
     /// [`MAX_NEIGHBOURS`](super::MAX_NEIGHBOURS), as far as they pass the filter.
     pub neighbours: usize,
     /// Minimum cosine, -1 to 1, of vector matches. Keyword matches stay.
@@ -260,18 +260,18 @@ pub enum ListOrder {
     Expiry,
 }
 
-/// What records of a list have in common beside the filter.
+/// A condition on the records of a list, beside the filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListOnly {
     /// Tasks that are neither done nor dropped.
     Open,
-    /// Those of them whose date has passed.
+    /// Open tasks whose date has passed.
     Overdue,
-    /// Superseded by what the viewer sees.
+    /// Records superseded by one that the viewer sees.
     Superseded,
-    /// Contradicted by what the viewer sees, and neither of the two superseded.
+    /// Records contradicted by one that the viewer sees, neither of the two superseded.
     Contradicted,
-    /// Those that will expire.
+    /// Records that will expire.
     Expiring,
 }
 

@@ -1,4 +1,4 @@
-//! What a turn of an agent is given unasked.
+//! Automatic recall: the memories that are injected into a turn of an agent.
 
 use super::bounds::{check_label, check_unit};
 use super::filter::Filter;
@@ -10,10 +10,10 @@ use crate::error::{Error, Result};
 /// Most memories of one recall.
 const MAX_RECALLED: usize = 50;
 
-/// A turn that begins: what is known that it needs?
+/// A request for the memories that a beginning turn needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecallRequest {
-    /// What was said to the agent, of any length. Of a long one the beginning and the end count.
+    /// The message to the agent, of any length. Of a long one the beginning and the end count.
     pub message: String,
     /// The messages before, the newest last. A short question continues the last question among them.
     pub before: Vec<String>,
@@ -61,7 +61,7 @@ impl RecallRequest {
     }
 }
 
-/// What a turn is given: mostly nothing.
+/// The memories for a turn: usually none.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recall {
     /// The memories, the most relevant first.

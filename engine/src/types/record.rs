@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 pub struct NewRecord {
     /// The text that is remembered, indexed and embedded. 1 to [`MAX_CONTENT_BYTES`](super::MAX_CONTENT_BYTES) bytes, not only white space.
     pub content: String,
-    /// What it is about.
+    /// Its kind.
     pub kind: Kind,
     /// Where it came from.
     pub source: String,
@@ -147,11 +147,11 @@ pub struct RecordUpdate {
     pub body_fields: Map<String, Value>,
     /// The reason: kept with the version that it replaces.
     pub reason: Option<String>,
-    /// What the record must be; else nothing is changed.
+    /// A precondition; if the record does not meet it, nothing is changed.
     pub expect: Option<Expect>,
 }
 
-/// What a record must be, so that it is changed or deleted: a guard against a wrong id.
+/// A precondition for a change or a deletion of a record: a guard against a wrong id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expect {
     /// It has this version.
@@ -254,7 +254,7 @@ pub struct Record {
     pub content: String,
     /// SHA-256 of the NFC-normalised content, 64 lower-case hex digits; unique within the scope.
     pub content_hash: String,
-    /// What it is about.
+    /// Its kind.
     pub kind: Kind,
     /// Where it came from.
     pub source: String,
@@ -313,7 +313,7 @@ pub struct Version {
     pub replaced: Option<Replaced>,
     /// Its text.
     pub content: String,
-    /// What it was about.
+    /// Its kind.
     pub kind: Kind,
     /// Where it came from.
     pub source: String,

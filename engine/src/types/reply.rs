@@ -30,7 +30,7 @@ pub const DOUBTFUL: f64 = 0.25;
 
 /// Relevance below which interfaces for people and models leave results out and say how many there are.
 ///
-/// Of the set `sessions` of `benches/quality.rs`, leaving these out loses no right answer of the first ten, and four in ten
+/// In the set `sessions` of `benches/quality.rs`, leaving these out loses no right answer of the first ten, and four in ten
 /// results of questions that the store cannot answer.
 pub const WEAK: f64 = 0.1;
 
@@ -39,13 +39,13 @@ pub const WEAK: f64 = 0.1;
 pub struct Hit {
     /// The record.
     pub record: Record,
-    /// Of a long text, the bytes of the content that are nearest to the query by meaning; `None` where its beginning is.
+    /// The bytes of a long content that are nearest to the query by meaning; `None` if its beginning is.
     pub passage: Option<Range<usize>>,
     /// The merged score, 0 to 1, relative to the other candidates of this search; with what the reranker adds, if it has read the
     /// first results.
     pub score: f64,
-    /// What each side adds to the score, weighted. What words single out may have its score from them alone. A thread may take
-    /// from the sum of both, and the period of a query adds to it.
+    /// The weighted contribution of each side to the score. A record that words single out may have its score from them alone. A
+    /// thread may take from the sum of both, and the period of a query adds to it.
     pub parts: Parts,
     /// How likely it answers the query, 0 to 1: comparable between queries and stores, unlike the score, and of version
     /// [`RELEVANCE_VERSION`].
@@ -57,7 +57,7 @@ pub struct Hit {
     /// Raw cosine similarity to the query, -1 to 1, if both the record and the query have a vector. Of a long text, the best
     /// passage counts.
     pub vector_score: Option<f64>,
-    /// That cosine on a scale that is the same for all models: unrelated texts have about 0.1, also where the model finds all texts
+    /// The cosine on a scale that is the same for all models: unrelated texts have about 0.1, also if the model finds all texts
     /// in the language of the query alike.
     pub similarity: Option<f64>,
     /// Raw BM25 score, if the keyword index was searched (0: no word of the query occurs in it).
@@ -66,7 +66,7 @@ pub struct Hit {
     pub word_share: Option<f64>,
     /// How rare the rarest word of the query is that it has, 0 to 1: 1 is a word that no record has; as `word_share`.
     pub rarest_word: Option<f64>,
-    /// What the reranker says of it, as a logit: above 0, it probably answers the query. `None` if it was not read.
+    /// The logit of the reranker: above 0, it probably answers the query. `None` if it was not read.
     pub logit: Option<f32>,
     /// The neighbours in its thread whose words counted for it, by id.
     pub lent_by: Vec<RecordId>,
@@ -77,7 +77,7 @@ pub struct Hit {
     pub contradicted_by: Vec<RecordId>,
 }
 
-/// What places a result beside its relevance.
+/// The reason, beside its relevance, for the place of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Placed {
@@ -99,7 +99,7 @@ pub enum Placed {
     Words,
 }
 
-/// What each side adds to a score.
+/// The contribution of each side to a score.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Parts {
     /// Meaning.
@@ -138,11 +138,11 @@ pub enum Threshold {
 pub struct NearMiss {
     /// The memory.
     pub id: RecordId,
-    /// What excluded it.
+    /// The threshold that excluded it.
     pub threshold: Threshold,
     /// The minimum that the query required.
     pub minimum: f64,
-    /// What the memory reached, rounded down: a query with this minimum finds it.
+    /// The value of the memory, rounded down: a query with this minimum finds it.
     pub reached: f64,
     /// The beginning of its text, on one line.
     pub beginning: String,
@@ -167,7 +167,7 @@ pub struct SearchReply {
     /// The best memory there was, if a threshold excluded it: of the similarity whatever else was found, of the other two
     /// where nothing was.
     pub near_miss: Option<NearMiss>,
-    /// What can be done about a missing vector.
+    /// The remedy for a missing vector.
     pub remedy: Option<Remedy>,
     /// The terms of the keyword index that were searched for: stems and identifiers, also those that a word with a typo, or the
     /// beginning or another part of one, may mean. With [`Tier::Substring`], the parts of words as they are in the query.

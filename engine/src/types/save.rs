@@ -65,6 +65,6 @@ pub struct Saved {
     pub added: AddOutcome,
     /// For each link in order, whether it is new, or why it was not made.
     pub links: Vec<Result<bool>>,
-    /// What became of the update, if there was a record to update.
+    /// The outcome of the update, if there was a record to update.
     pub updated: Option<Result<UpdateOutcome>>,
 }

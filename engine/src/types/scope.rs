@@ -47,7 +47,7 @@ pub enum Reach {
     Shared,
     /// This one, and what is shared.
     Own(String),
-    /// The same for reading. What is shared cannot be changed.
+    /// Like [`Reach::Own`], but what is shared cannot be changed.
     Only(String),
     /// This agent if one is named, what is shared, and the memories of [`Reach::MAIN`].
     WithMain(Option<String>),

@@ -8,7 +8,7 @@ use super::scope::Viewer;
 use super::units::Millis;
 use crate::error::Result;
 
-/// What is kept of a search.
+/// The entry of a search in the search log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchTrace {
     /// When it was answered.
@@ -60,7 +60,7 @@ impl SearchTrace {
 pub struct PastSearch {
     /// Its number: later searches have larger ones.
     pub id: i64,
-    /// What is kept of it.
+    /// Its entry.
     pub trace: SearchTrace,
 }
 

@@ -39,7 +39,7 @@ impl fmt::Display for SourceId {
     }
 }
 
-/// What a source has.
+/// The kind of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SourceKind {
@@ -68,7 +68,7 @@ impl fmt::Display for SourceKind {
 /// A source to be added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSource {
-    /// What it has.
+    /// Its kind.
     pub kind: SourceKind,
     /// A file, or a folder of files. Absolute.
     pub path: String,
@@ -99,7 +99,7 @@ impl NewSource {
 pub struct Source {
     /// Its id.
     pub id: SourceId,
-    /// What it is.
+    /// Its settings.
     pub source: NewSource,
     /// When it was added.
     pub added_at: Millis,
@@ -133,7 +133,7 @@ pub struct SourceStats {
     pub gone: u64,
     /// Files that could not be read.
     pub failed: u64,
-    /// What was passed over within files, by reason.
+    /// How much was passed over within files, by reason.
     pub skipped: BTreeMap<String, u64>,
     /// Files of which nothing was read, and why: the first 20.
     pub unread: Vec<(String, String)>,
@@ -143,7 +143,7 @@ pub struct SourceStats {
     pub newest: Option<Millis>,
 }
 
-/// By what a file is known to be unchanged.
+/// The state by which a file is known to be unchanged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileStamp {
     /// Bytes.
@@ -163,7 +163,7 @@ pub struct SourceFile {
     pub path: String,
     /// The thread of its chunks.
     pub thread: String,
-    /// What it was like.
+    /// Its state when it was read.
     pub stamp: FileStamp,
     /// The SHA-256 of its content, of a note.
     pub hash: Option<Hash>,
@@ -175,7 +175,7 @@ pub struct SourceFile {
     pub problem: Option<String>,
 }
 
-/// What was read of a file.
+/// The result of reading a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileReading {
     /// The file as it was last read, by its id; `None` for a new one.
@@ -184,7 +184,7 @@ pub struct FileReading {
     pub path: String,
     /// The thread of its chunks: the path that it had at first, so that they stay when it is renamed.
     pub thread: String,
-    /// What it was like.
+    /// Its state when it was read.
     pub stamp: FileStamp,
     /// The SHA-256 of its content, of a note.
     pub hash: Option<Hash>,
@@ -192,7 +192,7 @@ pub struct FileReading {
     pub cursor: Option<String>,
     /// Why it could not be read. What was read of it before stays.
     pub problem: Option<String>,
-    /// What was passed over within it, by reason: a text of ours, never one of the file.
+    /// How much was passed over within it, by reason: a text of ours, never one of the file.
     pub skipped: BTreeMap<&'static str, u64>,
     /// Its records.
     pub content: FileContent,
@@ -232,7 +232,7 @@ pub enum FileContent {
     },
 }
 
-/// What a reading changed.
+/// The changes by a reading.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileChanges {
     /// Records that were saved.
@@ -261,12 +261,12 @@ impl FileChanges {
     }
 }
 
-/// What a file is, by path: for those who read its text.
+/// A file of a source, found by its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownFile {
     /// The source that it belongs to.
     pub source: SourceId,
-    /// What the source has.
+    /// The kind of the source.
     pub kind: SourceKind,
     /// The thread of its chunks.
     pub thread: String,

@@ -1,4 +1,4 @@
-//! What happened to the memories of a store, and when.
+//! Timelines: event counts of the memories of a store, by time.
 
 use std::collections::BTreeMap;
 
@@ -28,16 +28,16 @@ impl TimelineUnit {
     }
 }
 
-/// What happened to the memories of a store.
+/// The event counts of the memories of a store, by time.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Timeline {
     /// How long a bucket is.
     pub unit: TimelineUnit,
-    /// Those in which something happened, the oldest first.
+    /// The buckets with an event, the oldest first.
     pub buckets: Vec<Happened>,
 }
 
-/// What happened in a day, a week or a month.
+/// Event counts of one day, week or month.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Happened {
     /// Its beginning.

@@ -1,4 +1,4 @@
-//! What a client of a team store may do, by the token that it sends.
+//! The rights of a client of a team store, by the token that it sends.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ impl Rights {
     }
 }
 
-/// What a token permits.
+/// The rights of a token.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TokenRights {
     /// The projects that it is bound to: a call is of the one that it names, else of the first. Empty is every project.

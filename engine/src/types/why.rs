@@ -12,7 +12,7 @@ pub struct Why {
     pub id: RecordId,
     /// Whether the search finds it.
     pub found: bool,
-    /// What kept it out, if it does not.
+    /// The reason why the search does not find it, if so.
     pub kept_out: Option<KeptOut>,
     /// Its place in the ranking, from 1; `None` beyond the [`MAX_LIMIT`](super::MAX_LIMIT) best of each side.
     pub rank: Option<usize>,
@@ -25,29 +25,29 @@ pub struct Why {
 /// The scores of a memory in a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scores {
-    /// As in [`Hit::score`](super::Hit::score).
+    /// See [`Hit::score`](super::Hit::score).
     pub score: f64,
-    /// What each side adds to it.
+    /// The contribution of each side to it.
     pub parts: Parts,
-    /// As in [`Hit::relevance`](super::Hit::relevance).
+    /// See [`Hit::relevance`](super::Hit::relevance).
     pub relevance: f64,
     /// Its cosine.
     pub vector: Option<f64>,
     /// Its BM25.
     pub keyword: Option<f64>,
-    /// Its place among what meaning finds, from 1; `None` beyond the best.
+    /// Its place among the results of the vector index, from 1; `None` beyond the best.
     pub vector_rank: Option<usize>,
-    /// Its place among what the words find, from 1.
+    /// Its place among the results of the keyword index, from 1.
     pub keyword_rank: Option<usize>,
     /// The weights of both sides.
     pub weights: Weights,
 }
 
-/// What keeps a memory out of a search.
+/// The reason why a search does not find a memory.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum KeptOut {
-    /// There is none that the viewer sees.
+    /// There is no such memory that the viewer sees.
     Unknown,
     /// It was deleted then.
     Deleted(Millis),
@@ -57,7 +57,7 @@ pub enum KeptOut {
     Scope,
     /// This field of the filter.
     Filter(&'static str),
-    /// What supersedes it, of what the viewer sees.
+    /// These memories that the viewer sees supersede it.
     Superseded(Vec<RecordId>),
     /// It waits for its embedding.
     NotEmbedded,
@@ -67,9 +67,9 @@ pub enum KeptOut {
     Threshold(Threshold, f64),
     /// The search looked at so many of each side, and a deeper one at so many, to rank it.
     Pool {
-        /// Of this search.
+        /// Candidates of each side in this search.
         size: usize,
-        /// Of the deeper one.
+        /// Candidates of each side in the deeper one.
         deeper: usize,
     },
     /// Others rank above it.

@@ -32,11 +32,11 @@ pub struct HnswIndex {
     model: String,
     options: IndexOptions,
     reader: Reader,
-    /// What is known of the newest state, by its generation.
+    /// The generation of the newest state, with its verification and passages.
     newest: Mutex<Option<(u64, Known)>>,
 }
 
-/// What is found out of a state once, for all its snapshots.
+/// The verification and the further passages of a state, found once for all its snapshots.
 #[derive(Debug, Clone)]
 struct Known {
     verification: Arc<Verification>,
@@ -98,7 +98,7 @@ impl HnswIndex {
         known
     }
 
-    /// What is published now.
+    /// The snapshot that is published now.
     fn newest(&self) -> Result<Arc<Snapshot>> {
         let before = self.reader.snapshot();
         self.reader.refresh().map_err(open_error)?;

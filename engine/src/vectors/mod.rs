@@ -92,7 +92,7 @@ pub trait VectorSnapshot: Send + Sync {
     /// The keys of all of them.
     fn keys(&self) -> RoaringTreemap;
 
-    /// Those of them that are of further passages: mostly none.
+    /// The keys of further passages: mostly none.
     fn further(&self) -> &RoaringTreemap;
 
     /// The `k` keys nearest to `query` by cosine that pass the filter, with their cosine, best first, ties by key.

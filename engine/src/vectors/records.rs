@@ -65,7 +65,7 @@ pub fn scores(index: &dyn VectorSnapshot, query: &[f32], records: &[RecordId]) -
     Ok(scores)
 }
 
-/// Of several passages of one record, keeps the first.
+/// Keeps the first of several passages of one record.
 fn keep_best_of_each(best_first: &mut Vec<(PassageKey, f32)>) {
     let mut seen = HashSet::with_capacity(best_first.len());
     best_first.retain(|(key, _)| seen.insert(key.record()));

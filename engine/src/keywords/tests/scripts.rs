@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Of a script: texts, and queries with the number of the text that each finds first, from 1.
+/// A script: its name, texts, and queries with the number of the text that each finds first, from 1.
 type Script = (&'static str, &'static [&'static str], &'static [(&'static str, i64)]);
 
 #[rustfmt::skip]

@@ -1,4 +1,4 @@
-//! What is a term, and what finds what.
+//! The terms of texts, and the queries that find them.
 
 use proptest::prelude::*;
 

@@ -118,7 +118,7 @@ fn without_sessions_there_are_no_windows() {
     assert_eq!(windows, [None, None]);
 }
 
-/// What each word adds is what a query of that word alone scores.
+/// Each word adds the score of a query of that word alone.
 #[test]
 fn the_parts_of_a_score_are_those_of_its_words() {
     let folder = tempfile::tempdir().unwrap();

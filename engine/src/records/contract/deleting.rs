@@ -1,4 +1,4 @@
-//! What is deleted permanently: expired records, and what a purge names.
+//! Permanent deletion: expired records, and the records that a purge names.
 
 use super::*;
 use crate::progress::NoProgress;
@@ -67,7 +67,7 @@ fn a_text_is_purged_from_records_versions_and_queries(store: &impl Subject) {
     store.assert_sound();
 }
 
-/// Two that run at once, or one that was killed: whoever ends a mark has cleaned what was removed up to it.
+/// Two purges at once, or one that was killed: the process that ends a mark has cleaned everything removed up to it.
 fn a_purge_takes_over_what_another_has_left(store: &impl Subject) {
     let [one, two, three] = ["one", "two", "three"].map(|text| store.add(&new(text), NOW).id);
     let purge = |id| purge_ids(store.authority(), &[id], &Viewer::OWNER, &NoProgress).unwrap();
@@ -82,7 +82,7 @@ fn a_purge_takes_over_what_another_has_left(store: &impl Subject) {
     assert!(!is_unknown(&purge(three).patterns));
 }
 
-/// A record of each table, with links to one that stays, and to one that is deleted too.
+/// A record with rows in each table, with links to one that stays, and to one that is deleted, too.
 fn what_was_deleted_comes_back_whole(store: &impl Subject) {
     let model = store.adopt(1);
     let [first, second, kept] = ["first", "second", "kept"].map(|text| store.add(&new(text), NOW).id);

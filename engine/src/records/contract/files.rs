@@ -1,4 +1,4 @@
-//! Files: what is read of them is saved once, stays as long as it stands there, and not longer.
+//! Files: their contents are saved once, and stay as long as they are in the file, and not longer.
 use super::*;
 use crate::progress::NoProgress;
 use crate::records::rules::files::{add_source, miss_files, remove_read, remove_source, save_readings};
@@ -180,7 +180,7 @@ fn what_somebody_deleted_is_not_read_again(store: &impl Subject) {
     store.assert_sound();
 }
 
-/// What was deleted and is there again says so, and comes back once the other one is deleted.
+/// A deleted turn that was read again is not restored beside its new record; once that is deleted, it is.
 fn what_is_there_again_is_not_restored_beside_it(store: &impl Subject) {
     let said = turn("1", "s", "one");
     let deleted = store.add(&said, NOW).id;
@@ -247,7 +247,7 @@ fn a_source_is_there_once_and_goes_with_its_files(store: &impl Subject) {
     store.assert_sound();
 }
 
-/// The reasons for what was passed over within a note stay as long as the note is as it was.
+/// The reasons why parts of a note were skipped stay as long as the note is unchanged.
 fn what_was_passed_over_stays_with_the_note(store: &impl Subject) {
     let notes = source(store, SourceKind::Notes);
     let read = |file, why: Option<&'static str>, content| {
@@ -282,7 +282,7 @@ fn a_file_of_two_sources_stays_with_the_other(store: &impl Subject) {
     store.assert_sound();
 }
 
-/// Nothing stays with an owner that the source does not have any more.
+/// No record stays in a scope that the source no longer has.
 fn another_owner_gets_what_was_read(store: &impl Subject) {
     let sessions = source(store, SourceKind::Sessions);
     turns(store, sessions, &[turn("1", "s", "one")], false);
@@ -323,7 +323,7 @@ fn a_renamed_file_keeps_its_chunks(store: &impl Subject) {
     store.assert_sound();
 }
 
-/// What cannot be a memory is counted, and the rest of the file is saved.
+/// An invalid record is counted, and the rest of the file is saved.
 fn a_record_that_is_refused_does_not_stop_its_file(store: &impl Subject) {
     let notes = source(store, SourceKind::Notes);
     let bad = NewRecord { content: " ".into(), ..chunk("b", 2) };

@@ -1,8 +1,8 @@
-//! What every [`Authority`] promises: the rules, run over each implementation that there is.
+//! Tests that every [`Authority`] must pass: the rules, run over each implementation.
 //!
-//! A test takes a [`Subject`], an empty store, and looks at it through the seam alone, with SQL that the rules could use.
-//! A second implementation adds its `Subject` and one line to [`on_every_database`]. How a database is read, cared for
-//! and repaired is not in here.
+//! A test takes a [`Subject`], an empty store, and looks at it through [`Authority`] alone, with SQL that the rules could
+//! use. A second implementation adds its `Subject` and one line to [`on_every_database`]. Reading, maintenance and repair
+//! of a database are not tested here.
 //!
 //! | file | rules |
 //! |---|---|
@@ -10,17 +10,17 @@
 //! | `saving.rs` | twins, versions, deletion |
 //! | `links.rs` | links |
 //! | `merging.rs` | several records that become one |
-//! | `references.rs` | what bodies refer to; one profile a scope |
+//! | `references.rs` | references in bodies; one profile a scope |
 //! | `embeddings.rs` | the store's model, and vectors |
 //! | `passages.rs` | the passages of long texts |
 //! | `model_change.rs` | the change to another model |
 //! | `import.rs` | import |
 //! | `deleting.rs` | expiry and purge |
 //! | `accesses.rs` | the access log |
-//! | `searches.rs` | the searches that are kept |
-//! | `recalled.rs` | what sessions were given unasked |
+//! | `searches.rs` | the search log |
+//! | `recalled.rs` | memories injected into sessions |
 //! | `threads.rs` | the place of a record in a thread |
-//! | `files.rs` | what is read from files |
+//! | `files.rs` | records that are read from files |
 
 mod accesses;
 mod deleting;
@@ -99,7 +99,7 @@ trait Subject: Sized {
         Ok("*".into())
     }
 
-    /// Runs what may fail. What fails must not use up numbers, so that two stores can be compared.
+    /// Runs work that may fail. Failed work must not use up ids, so that two stores can be compared.
     fn keeping_numbers<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         work()
     }
@@ -140,7 +140,7 @@ trait Subject: Sized {
         self.number(&format!("SELECT count(*) FROM {table}"))
     }
 
-    /// The log from its first entry or the one after `after` on: the records and what happened to them.
+    /// The log entries after `after`: the records, and how they changed.
     fn log(&self, after: i64) -> Vec<(RecordId, Change)> {
         let sql = "SELECT op, record_id, payload FROM sync_log WHERE seq > ?1 ORDER BY seq";
         self.write(|tx| {
@@ -240,14 +240,14 @@ impl Subject for TeamStore {
         &self.server
     }
 
-    /// What nodes follow is written with every change.
+    /// Asserts that each log entry has the rows of `changes` that nodes pull.
     fn assert_sound(&self) {
         let unnoted = "SELECT count(*) FROM sync_log l WHERE NOT EXISTS
              (SELECT 1 FROM changes c WHERE c.xid = l.xid AND c.number IN (4, 7, 3) )";
         assert_eq!(self.number(unnoted), 0);
     }
 
-    /// Not what serves the nodes.
+    /// Without the columns that serve the nodes.
     fn columns(tx: &dyn Tx, table: &str) -> Result<String> {
         let sql = "SELECT string_agg(column_name, ', ' ORDER BY ordinal_position) FROM information_schema.columns
              WHERE table_schema = 'memorist' AND table_name = ?1 AND column_name NOT IN ('stamp', 'xid')";
@@ -269,7 +269,7 @@ impl Subject for TeamStore {
     }
 }
 
-/// The rules do for a member what they do for the owner of the tables.
+/// The rules work for a member as they do for the owner of the tables.
 #[cfg(feature = "postgres")]
 impl Subject for TeamMember {
     type Authority = Server;
@@ -290,7 +290,7 @@ impl Subject for TeamMember {
         self.owner.keeping_numbers(work)
     }
 
-    /// Also of what a member does not see.
+    /// All rows, also those that a member does not see.
     fn contents(&self) -> Vec<String> {
         self.owner.contents()
     }

@@ -1,4 +1,4 @@
-//! What sessions were given unasked.
+//! Memories that automatic recall has injected into sessions.
 
 use super::*;
 use crate::records::rules::recalled::{MAX_RECALLED, forget, note};

@@ -1,4 +1,4 @@
-//! What bodies refer to, and one profile a scope.
+//! References in bodies, and one profile a scope.
 
 use serde_json::json;
 

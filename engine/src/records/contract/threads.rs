@@ -1,4 +1,4 @@
-//! Threads: the place of a record, and what keeps it.
+//! Sessions: the turn of a record, and when a record keeps it.
 
 use super::*;
 use crate::progress::NoProgress;
@@ -51,7 +51,8 @@ fn a_turn_needs_a_session_and_bounds(store: &impl Subject) {
     assert_eq!(store.count("records"), 1);
 }
 
-/// A change keeps it, and so does what is deleted and comes back; a text without one gets it when it is saved again.
+/// A record keeps its session and turn when it is changed, or deleted and restored; one without them gets them when its
+/// text is saved again.
 fn a_record_keeps_its_place(store: &impl Subject) {
     let id = store.add(&new("text"), NOW).id;
     assert!(!store.add(&said("s", 5, "text"), NOW).created);
@@ -65,7 +66,7 @@ fn a_record_keeps_its_place(store: &impl Subject) {
     store.assert_sound();
 }
 
-/// What is said twice are two turns; what is saved twice is one.
+/// A text said twice makes two turns; a turn saved twice makes one.
 fn the_same_text_is_another_turn_of_another_place(store: &impl Subject) {
     let add = |new: NewRecord| store.add(&new, NOW);
     let first = add(said("a", 1, "Yes."));
@@ -93,7 +94,7 @@ fn the_same_text_is_another_turn_of_another_place(store: &impl Subject) {
     store.assert_sound();
 }
 
-/// Expired turns with a text make room for it, however many they are.
+/// Expired turns with a text make room for it, however many there are.
 fn expired_turns_make_room_for_their_text(store: &impl Subject) {
     let expiring = |new: NewRecord, at: i64| NewRecord { expires_at: Some(NOW + at), ..new };
     store.add(&expiring(said("a", 1, "Yes."), 10), NOW);

@@ -1,4 +1,4 @@
-//! All or nothing, for everything that writes; and work that a database runs again.
+//! All or nothing, for every operation that writes; and work that a database runs again.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -31,7 +31,7 @@ impl<A: Authority> Authority for FailsAt<'_, A> {
     }
 }
 
-/// After a statement that failed, every other fails with an error that hides why, as PostgreSQL's do.
+/// Fails every statement after the first failed one with an error that hides the cause, as PostgreSQL does.
 struct FailingTx<'a> {
     tx: &'a dyn Tx,
     left: Cell<Option<usize>>,
@@ -100,7 +100,7 @@ fn prepare<S: Subject>(store: &S) {
     store.link(Link { from: 1.into(), kind: LinkKind::Related, to: 2.into() }, &Viewer::OWNER, NOW).unwrap();
 }
 
-/// Everything that writes, one after the other: its result, for comparison. Each is a single transaction.
+/// Operations that write: [`operate`] runs one, in a single transaction, and returns its result for comparison.
 const OPERATIONS: usize = 19;
 
 fn operate(authority: &impl Authority, at: usize) -> Result<String> {
@@ -170,7 +170,7 @@ fn portables() -> [Portable; 2] {
     [portable("01HF7YAT00AAAAAAAAAAAAAAAA", "three", 1), portable("01HF7YAT00BBBBBBBBBBBBBBBB", "imported", 2)]
 }
 
-/// Whatever statement fails, a record and its log entry are there together or not at all, and so is all the rest.
+/// Whichever statement fails, a record and its log entry are both there or both absent, and so is everything else.
 fn what_fails_leaves_nothing(store: &impl Subject) {
     prepare(store);
     for at in 0..OPERATIONS {
@@ -232,7 +232,7 @@ fn a_transaction_sees_what_it_has_written_and_nobody_else_does(store: &impl Subj
     assert_eq!(store.write(|tx| read(tx)), None);
 }
 
-/// What is sent with a later statement, or with the COMMIT.
+/// A waiting statement is sent with a later one, or with the COMMIT.
 fn a_statement_that_waits_is_seen_and_fails_its_transaction(store: &impl Subject) {
     let count = |tx: &dyn Tx| tx.first("SELECT count(*) FROM scopes", &[], |row| row.get::<i64>(0));
     let add = |tx: &dyn Tx, agent: &str| tx.run("INSERT INTO scopes (agent) VALUES (?1)", &[agent.into()]);

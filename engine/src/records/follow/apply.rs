@@ -1,4 +1,4 @@
-//! Rows of the server, written to `memory.db`: a unit becomes what it is there.
+//! Rows of the server, written to `memory.db`: each unit becomes equal to the server's.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use crate::records::rules::{refused, searches};
 use crate::records::transaction::{SelectExt, Tx, Value};
 use crate::text;
 
-/// What a node knows by itself: the server has no say in it.
+/// Entries of `meta` that belong to the node itself: the server does not change them.
 const LOCAL_META: [&str; 13] = [
     "clock_ahead",
     "trimmed_to",
@@ -30,13 +30,13 @@ const LOCAL_META: [&str; 13] = [
     check::KEY,
     REFUSED_HERE,
 ];
-/// Numbers, which the server keeps as texts.
+/// Entries with numbers, which the server keeps as texts.
 const NUMBERS: [&str; 5] = ["model", "next_model", "cutter", "uncut", "batch_failures"];
 
-/// Whose purge a new mark may be of.
+/// The processes whose purge a new mark may belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purges {
-    /// Of none: nothing was here before.
+    /// No process: nothing was here before.
     None,
     /// This process purges.
     Own,
@@ -44,9 +44,9 @@ pub(super) enum Purges {
     Others,
 }
 
-/// Brings units to what they are on the server, in an order in which nothing refers to what is not there.
+/// Makes units equal to the server's, in an order in which no row refers to a missing one.
 ///
-/// Returns how many rows had to make room that belong to other units: these have to be fetched again.
+/// Returns how many rows of other units had to make room: these have to be fetched again.
 pub(super) fn apply(tx: &dyn Tx, units: &BTreeMap<Unit, Rows>, purges: Purges) -> Result<usize> {
     // A row may come before the one that it refers to, and go after it.
     tx.execute("PRAGMA defer_foreign_keys = ON", &[])?;
@@ -90,7 +90,7 @@ pub(super) fn apply(tx: &dyn Tx, units: &BTreeMap<Unit, Rows>, purges: Purges) -
     Ok(displaced)
 }
 
-/// Forgets how a record was used here, which is gone or has given its id to another one.
+/// Removes the usage data of a record that is gone, or whose id belongs to another one now.
 fn forget_uses(tx: &dyn Tx, id: i64) -> Result<()> {
     for table in ["access_log", "recalled", "unsent_accesses"] {
         tx.execute(&format!("DELETE FROM {table} WHERE record_id = ?1"), &[id.into()])?;
@@ -98,7 +98,7 @@ fn forget_uses(tx: &dyn Tx, id: i64) -> Result<()> {
     Ok(())
 }
 
-/// Removes the rows of other units that have what is unique to this one: there it has moved from them.
+/// Removes the rows of other units that hold a unique value of this row: on the server it has moved.
 fn displace(tx: &dyn Tx, table: &Table, values: &[Value<'_>]) -> Result<usize> {
     let mut displaced = 0;
     for condition in table.unique {
@@ -149,8 +149,8 @@ fn remove_others(tx: &dyn Tx, table: &Table, id: i64, rows: &Rows) -> Result<()>
     Ok(())
 }
 
-/// Writes the rows of a unit, and notes what was written. A row whose parent is not here is left out: a node that follows some
-/// projects lacks it, or it comes with a later change.
+/// Writes the rows of a unit, and notes them. A row whose parent is not here is left out: a node that follows some
+/// projects lacks the parent, or it comes with a later change.
 fn write(tx: &dyn Tx, table: &Table, id: i64, rows: &Rows, aside: &mut Aside) -> Result<usize> {
     let sql = upsert(table);
     let (mut written, mut stamps, mut displaced) = (0, 0_i64, 0);
@@ -186,7 +186,7 @@ fn write(tx: &dyn Tx, table: &Table, id: i64, rows: &Rows, aside: &mut Aside) ->
     Ok(displaced)
 }
 
-/// Writes a row. Returns whether it was, or what is wrong with it; counts those that made room.
+/// Writes a row. Returns whether it was written, or the error in the row; counts the rows that made room.
 fn write_row(
     tx: &dyn Tx,
     table: &Table,
@@ -269,13 +269,13 @@ impl Key {
         self.0.iter().map(value).collect()
     }
 
-    /// Whether the server has no say in it.
+    /// Whether the row is in [`LOCAL_META`], and so is not the server's to change.
     fn is_local(&self, table: &Table) -> bool {
         table.name == "meta" && matches!(&self.0[..], [Part::Text(key)] if LOCAL_META.contains(&key.as_str()))
     }
 }
 
-/// A value that is no bytes.
+/// A value of a column without bytes.
 fn plain<'a>(table: &Table, row: &'a Map<String, Json>, column: &str) -> Result<Value<'a>> {
     let wrong = || Error::unreadable(format!("the server has a {} without {column}", table.name));
     Ok(match row.get(column).ok_or_else(wrong)? {

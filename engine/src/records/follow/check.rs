@@ -1,8 +1,8 @@
-//! What comes from the server is checked before it is written: a value that no search could read is set aside, and so is a row
-//! that breaks a rule of the tables here. The others are not kept from being followed.
+//! Checks of the server's rows before they are written: a row with a value that no search could read is set aside, and so
+//! is one that breaks a rule of the tables here. The other rows are still copied.
 //!
-//! It may be of a newer memorist, or somebody wrote it who may write to the server. What was set aside has its name and the
-//! reason in an entry of `meta`, until it comes again in a form that can be read.
+//! A bad row may come from a newer memorist, or from anybody who may write to the server. Its name and the reason stay in
+//! an entry of `meta` until the row comes again in a form that can be read.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ use crate::records::transaction::{Row, Select, SelectExt, Tx, Value};
 use crate::records::{meta, rows};
 use crate::types::embedding_of;
 
-/// The entry of `meta`.
+/// The entry of `meta` with the rows that are set aside.
 pub(super) const KEY: &str = "set_aside";
-/// So many are named.
+/// Maximum number of rows that are named.
 const MOST: usize = 100;
 
-/// What is set aside, one line each.
+/// The rows that are set aside, one line each.
 pub(crate) fn set_aside(db: &dyn Select) -> Result<Vec<String>> {
     let line = |(name, why): (String, String)| {
         format!("{name} of the team store cannot be applied here, and was set aside: {why}")
@@ -27,20 +27,20 @@ pub(crate) fn set_aside(db: &dyn Select) -> Result<Vec<String>> {
     Ok(Aside::read(db)?.named.into_iter().map(line).collect())
 }
 
-/// What was set aside: its name, and why.
+/// Rows that are set aside: the name of each, and the reason.
 pub(super) struct Aside {
     named: BTreeMap<String, String>,
     has_changed: bool,
 }
 
 impl Aside {
-    /// What is set aside. Damage to the entry is as if there were none.
+    /// Reads the entry of `meta`. A damaged entry counts as empty.
     pub(super) fn read(db: &dyn Select) -> Result<Self> {
         let named = meta::text(db, KEY)?.and_then(|json| serde_json::from_str(&json).ok());
         Ok(Aside { named: named.unwrap_or_default(), has_changed: false })
     }
 
-    /// Sets a unit of a table aside, for what is wrong with it.
+    /// Sets a unit of a table aside, because of this error.
     pub(super) fn put(&mut self, table: &str, id: i64, error: Error) -> Result<()> {
         let name = name(table, id);
         let why = match error {
@@ -56,7 +56,7 @@ impl Aside {
         Ok(())
     }
 
-    /// It can be read now, or is gone.
+    /// Forgets a unit that can be read now, or is gone.
     pub(super) fn forget(&mut self, table: &str, id: i64) {
         self.has_changed |= !self.named.is_empty() && self.named.remove(&name(table, id)).is_some();
     }
@@ -74,7 +74,7 @@ fn name(table: &str, id: i64) -> String {
     format!("{table} {id}")
 }
 
-/// The outcome of the writing of a row: `Err` in `Ok` says what is wrong with the row, all other errors are of the database.
+/// The outcome of writing a row: `Err` in `Ok` is an error in the row, all other errors are the database's.
 pub(super) fn refused<T>(outcome: Result<T>) -> Result<Result<T>> {
     match outcome {
         Err(error) if breaks_a_rule(&error) => Ok(Err(error)),
@@ -91,10 +91,10 @@ impl Row for Values<'_> {
     }
 }
 
-/// Whether the values of a row are what those who read it expect.
+/// Checks that the values of a row can be read.
 ///
 /// # Errors
-/// What is wrong.
+/// The error of the first value that cannot be read.
 pub(super) fn check(tx: &dyn Tx, table: &Table, values: &Values<'_>) -> Result<()> {
     let row: &dyn Row = values;
     for (at, &column) in table.columns.iter().enumerate() {
@@ -120,7 +120,7 @@ fn check_body(table: &Table, row: &dyn Row, at: usize) -> Result<()> {
     Body::from_stored(kind, json).map(drop).map_err(|error| Error::unreadable(format!("a body: {error}")))
 }
 
-/// Its length is that of its model.
+/// Checks that a vector has the dimensions of its model.
 fn check_vector(tx: &dyn Tx, table: &Table, row: &dyn Row, at: usize) -> Result<()> {
     let model: i64 = row.get(place(table, "model_id"))?;
     let sql = "SELECT dims FROM models WHERE id = ?1";

@@ -1,4 +1,4 @@
-//! Comparison: what a node has, and what the server has. The log is for speed, this is for the truth.
+//! Comparison of a node with the server. Pulling changes is fast; comparing everything is certain.
 //!
 //! Both sides sum the stamps of their rows by ranges of units; where a sum differs, the rows of the range are fetched. A new
 //! node, one that is far behind, and one whose server was replaced by a standby take the same way, and one that is stopped goes on
@@ -29,25 +29,25 @@ use crate::records::sqlite::store::Database;
 use crate::records::transaction::{Authority, Select, SelectExt, Tx};
 use crate::types::{Reach, RecordId};
 
-/// Held while a node is compared. It goes with its process.
+/// Lock file of the process that compares a node; released when the process ends.
 const LOCK: &str = "compare.lock";
-/// A range is fetched within this time, and all sums are.
+/// Timeout for fetching a range, and for fetching all sums.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// Every node of before is compared, for it is another server.
+/// SQL that forgets all changes, so that every node compares itself: the server is another one now.
 const FORGET_TRANSACTIONS: &str = "BEGIN; LOCK TABLE {SCHEMA}.changes IN EXCLUSIVE MODE; DELETE FROM {SCHEMA}.changes; \
      DELETE FROM {SCHEMA}.sync_log; DELETE FROM {SCHEMA}.writes; \
      UPDATE {SCHEMA}.server SET value = '0' WHERE key = 'trimmed_below'; COMMIT";
-/// How often what made room is fetched again.
+/// Maximum number of rounds in which rows that made room are fetched again.
 const ROUNDS: usize = 3;
 /// A range has 2 to the power of this many units.
 const BITS: u32 = 11;
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Compared {
-    /// Ranges of rows that there are, here or on the server.
+    /// Ranges of rows, here or on the server.
     pub ranges: u64,
-    /// Those that differed, and were fetched.
+    /// Ranges that differed, and were fetched.
     pub differed: u64,
     /// Memories that the server has lost: they were removed here, and kept in a file.
     pub lost: u64,
@@ -56,14 +56,14 @@ pub struct Compared {
 }
 
 impl Follower {
-    /// The same at somebody's request, in turn with the pulls.
+    /// Runs [`Follower::compare`] on request, never at the same time as a pull.
     pub(crate) fn compare_now(&self, database: &Database, progress: &dyn Progress) -> Result<Compared> {
         let _turn = self.turn.lock();
         explained(self.server.pool().address(), self.compare(database, progress))
     }
 
-    /// Brings the copy to what the server has, whatever it was. One process of a node does so at a time: another one continues with
-    /// what is here.
+    /// Makes the copy equal to the server, whatever it was. One process of a node does so at a time: the others continue
+    /// with what is here.
     pub(super) fn compare(&self, database: &Database, progress: &dyn Progress) -> Result<Compared> {
         let lock = File::create(self.folder.join(LOCK)).and_then(LockedFile::try_lock);
         let Some(_lock) = lock.map_err(|error| Error::io(&self.folder, error))? else {
@@ -180,7 +180,8 @@ fn change_cursor(database: &Database, change: impl Fn(&mut Cursor)) -> Result<()
     })
 }
 
-/// Makes a range of a table what the server has, and logs what changes for the indexes. Returns how many rows need another round.
+/// Makes a range of a table equal to the server's, and logs the changes for the indexes. Returns how many rows need
+/// another round.
 fn take(
     tx: &dyn Tx,
     table: &Table,

@@ -11,8 +11,8 @@ use crate::paths::StorePaths;
 use crate::records::meta;
 use crate::records::sqlite::store::Database;
 
-/// Removes what earlier versions of memorist have left beside the copy, whose folder has this name: one more for each list of
-/// projects that was followed.
+/// Removes the copies that earlier versions of memorist left beside this one, whose folder has this name: they made one
+/// for each list of followed projects.
 pub(super) fn remove_old(copy: &Path, name: &str) {
     let old = format!("{name}-");
     let is_old =
@@ -24,8 +24,8 @@ pub(super) fn remove_old(copy: &Path, name: &str) {
     }
 }
 
-/// After a purge, removes the copies of the same team that no process has open: those of other spellings of the server's address.
-/// One that is open cleans itself.
+/// After a purge, removes the copies of the same team that no process has open: those of other spellings of the server's
+/// address. A process that has one open cleans it.
 pub(super) fn remove_others(copy: &Path, name: &str, database: &Database) -> Result<()> {
     let Some(team) = team_of(database)? else { return Ok(()) };
     for path in beside(copy, name).filter(|path| path.file_name() != copy.file_name()) {
@@ -56,7 +56,7 @@ fn team_of(database: &Database) -> Result<Option<String>> {
     meta::text(&*database.reader()?, "store_id")
 }
 
-/// What is beside a copy whose folder has this name, as all copies of a cache folder are.
+/// The paths in the parent folder of a copy with this name; none where the copy is not in a cache folder.
 fn beside(copy: &Path, name: &str) -> impl Iterator<Item = PathBuf> {
     let folder = copy.parent().filter(|_| copy.ends_with(name)).and_then(|nodes| fs::read_dir(nodes).ok());
     folder.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()))

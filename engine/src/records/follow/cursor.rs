@@ -1,8 +1,8 @@
 //! [`Cursor`]: how far a node has followed its server.
 //!
-//! A sequence number is taken before its transaction commits, so that "after the last one" would miss what commits late. A
-//! cursor is the snapshot of the last pull instead: new is what is visible now and was not then. This is how PgQ follows a
-//! table.
+//! A sequence number is taken before its transaction commits, so that "after the last one" would miss a late commit. A
+//! cursor is the snapshot of the last pull instead: a row is new if it is visible now and was not then. This is how PgQ
+//! follows a table.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,10 +10,10 @@ use crate::error::Result;
 use crate::records::meta;
 use crate::records::transaction::{Select, Tx};
 
-/// The entry of `meta`.
+/// The entry of `meta` with the cursor.
 const KEY: &str = "followed";
 
-/// So many transactions later, one that was rolled back is on the disk of the server.
+/// Transactions after which one that was rolled back is on the disk of the server.
 const LONG_AGO: u64 = 1_000;
 
 /// A snapshot of the server, as its `pg_current_snapshot()` writes it: `xmin:xmax:xip,xip`.
@@ -21,7 +21,7 @@ const LONG_AGO: u64 = 1_000;
 pub(super) struct Snapshot(String);
 
 impl Snapshot {
-    /// `None` where it is none.
+    /// Parses a snapshot; `None` where the text is not one.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let parts: Vec<&str> = text.split(':').collect();
         let [xmin, xmax, open] = parts[..] else { return None };
@@ -30,9 +30,9 @@ impl Snapshot {
         are_numbers.then(|| Snapshot(text.to_owned()))
     }
 
-    /// The same, but for transactions from `seen` on: it has not seen them. Those before have committed, or are older than one that
-    /// has, and so they are on the disk of the server. A crash forgets later ones that were rolled back, and gives their numbers to
-    /// others: only those that ended long ago are taken for seen, too.
+    /// Parses a snapshot that has not seen the transactions from `seen` on. The ones before have committed, or are older
+    /// than one that has, and so they are on the disk of the server. A crash forgets later ones that were rolled back,
+    /// and reuses their numbers: only transactions that ended [long ago](LONG_AGO) are taken for seen, too.
     pub(super) fn parse_up_to(text: &str, seen: u64) -> Option<Self> {
         let Snapshot(text) = Self::parse(text)?;
         let mut parts = text.split(':');
@@ -43,7 +43,8 @@ impl Snapshot {
         Some(Snapshot(format!("{}:{end}:{}", xmin.min(end), open.join(","))))
     }
 
-    /// The transactions which this snapshot does not see, in SQL: those from the first on, and the second.
+    /// SQL arguments for the transactions that this snapshot does not see: all from the first argument on, and those in
+    /// the second.
     pub(super) fn as_arguments(&self) -> String {
         let mut parts = self.0.split(':').skip(1);
         let (xmax, open) = (parts.next().unwrap_or("0"), parts.next().unwrap_or_default());
@@ -61,28 +62,27 @@ impl Snapshot {
     }
 }
 
-/// How far a node has followed, and what.
+/// The position of a node in the changes of its server, and what it follows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Cursor {
-    /// What it has seen.
+    /// The transactions that it has seen.
     pub(super) snapshot: Snapshot,
-    /// Which server said so: another one, or the same after a restart, may have lost what this one had.
+    /// The incarnation of the server: another one, or the same server after a restart, may have lost transactions.
     pub(super) incarnation: String,
-    /// The projects that it follows; empty is all.
+    /// The projects that the node follows; empty is all.
     pub(super) follow: Vec<String>,
-    /// Whose memories: the id of the team store.
+    /// The id of the team store.
     pub(super) store_id: String,
-    /// What the role sees that this node has on the server: nothing of it is a change of a row.
+    /// The projects that the node's role belongs to, on the server: no row of a copied table shows that they changed.
     pub(super) sees: String,
 }
 
 impl Cursor {
-    /// The one that is stored; `None` where the copy has not been compared with the server as a whole.
+    /// The stored cursor; `None` where the copy has not been compared with the server as a whole.
     pub(super) fn stored(db: &dyn Select) -> Result<Option<Self>> {
         Ok(meta::text(db, KEY)?.and_then(|text| serde_json::from_str(&text).ok()))
     }
 
-    /// Stores it.
     pub(super) fn store(&self, tx: &dyn Tx) -> Result<()> {
         meta::put(tx, KEY, (&serde_json::to_string(self).expect("texts alone")).into())
     }

@@ -29,44 +29,44 @@ use crate::types::Millis;
 const NODE: &str = "node";
 /// The entry of `meta` with how far the clock of the server is ahead, in milliseconds.
 const CLOCK: &str = "clock_ahead";
-/// A change of that by less is none.
+/// Smaller changes of that clock difference are ignored, in milliseconds.
 const CLOCK_STEP: u64 = 1_000;
-/// What was fetched is written within this time.
+/// Timeout for writing fetched rows.
 pub(super) const APPLY_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// A node's view of its server.
 pub(crate) struct Follower {
     pub(super) server: Server,
     pub(super) reads: Reads,
-    /// Where what the server has lost is kept.
+    /// The folder of the copy.
     pub(super) folder: PathBuf,
-    /// What the node is called.
+    /// The name of the node.
     pub(super) name: String,
     /// Held by the process of this node that follows in the background.
     pub(super) lock: Mutex<Option<LockedFile>>,
     pub(super) lock_path: PathBuf,
-    /// One pull at a time.
+    /// Locked during a pull: one at a time.
     pub(super) turn: Mutex<()>,
-    /// One reads while it asks.
+    /// Locked by the thread that reads while it asks the server.
     pub(super) reading: Mutex<()>,
     /// Pulls that have begun, and the last of those that have succeeded.
     pub(super) begun: AtomicU64,
     pub(super) done: AtomicU64,
     pub(super) health: Mutex<Health>,
-    /// When this process looked last for what no node needs.
+    /// Time at which this process last trimmed what no node needs.
     pub(super) trimmed: Mutex<Option<Instant>>,
     /// How far the clock of the server is ahead of this machine's, in milliseconds.
     ahead: AtomicI64,
-    /// Whether this process removes what it knows: other nodes purge what they do not know.
+    /// Whether this process is purging: it knows the texts then, unlike those of other nodes' purges.
     pub(super) purges: AtomicBool,
-    /// How what the server has lost is written.
+    /// Format of the file with the memories that the server has lost.
     pub(super) lost: ExportFormat,
-    /// Where it is written.
+    /// Folder of that file.
     pub(super) lost_folder: PathBuf,
 }
 
 impl Follower {
-    /// That of a node whose copy is in a folder. Asks the server nothing.
+    /// The follower of the node whose copy is in this folder. Does not ask the server.
     pub(crate) fn of(database: &Database, paths: &StorePaths, team: &TeamSettings) -> Result<Self> {
         let node = node_id(database, team.lost_folder.as_deref())?;
         projects::set(database, &team.follow)?;
@@ -120,8 +120,8 @@ impl Follower {
         Ok(!projects::of(database)?.is_empty())
     }
 
-    /// Notes what the server has said. Returns whether its clock is still as far ahead as it was: else what was read by the time of
-    /// before may have expired.
+    /// Notes the state of the server. Returns whether its clock is still as far ahead as before: if not, memories that
+    /// were read by the old time may have expired.
     pub(super) fn note_state(&self, database: &Database, state: &State) -> bool {
         self.health.lock().as_of = Some(state.now);
         if self.ahead().abs_diff(state.ahead) < CLOCK_STEP {
@@ -135,14 +135,15 @@ impl Follower {
         false
     }
 
-    /// Goes by what another process of this node has noted.
+    /// Reads the clock difference that another process of this node has noted.
     pub(super) fn read_clock(&self, database: &Database) -> Result<()> {
         let ahead = meta::integer(&*database.reader()?, CLOCK)?.unwrap_or_default();
         self.ahead.store(ahead, Ordering::Relaxed);
         Ok(())
     }
 
-    /// How far the clock of the server was last ahead of this machine's, in milliseconds: what expires does so everywhere at once.
+    /// How far the clock of the server was last ahead of this machine's, in milliseconds. With it, memories expire
+    /// everywhere at once.
     pub(crate) fn ahead(&self) -> Millis {
         self.ahead.load(Ordering::Relaxed)
     }
@@ -168,7 +169,7 @@ fn node_id(database: &Database, beside: Option<&Path>) -> Result<String> {
     })
 }
 
-/// The id that is kept in this folder, made where there is none. The first of two processes makes it.
+/// Returns the id in this folder, and creates it if it is missing. The first of two processes creates it.
 fn kept_id(folder: &Path) -> Result<Option<String>> {
     let path = folder.join(NODE);
     let io = |error| Error::io(&path, error);

@@ -1,4 +1,4 @@
-//! How a node is doing.
+//! The health of a node.
 
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
@@ -6,19 +6,20 @@ use std::time::{Duration, Instant};
 use crate::error::Error;
 use crate::types::Millis;
 
-/// Clocks that are so far apart are warned of.
+/// Clock difference from which on a warning is given.
 const MOST_APART: Duration = Duration::from_secs(2 * 60);
 
-/// How a node is doing.
+/// The health of a node.
 #[derive(Debug, Clone, Default)]
 pub struct NodeState {
     /// The server and its database, without a password.
     pub server: String,
     /// The id of this node.
     pub node: String,
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// When it last knew all that the server had, by the clock of the server; `None` if it never did since it was opened.
+    /// When it last had everything that the server had, by the clock of the server; `None` if it never did since it was
+    /// opened.
     pub as_of: Option<Millis>,
     /// How long ago that was.
     pub age: Option<Duration>,
@@ -28,22 +29,22 @@ pub struct NodeState {
     pub error: Option<String>,
     /// How far the clock of the server is ahead of this machine's, in milliseconds, where a question showed that it is.
     pub clock_ahead: Millis,
-    /// Pulls since it was opened, and how long they took together.
+    /// Pulls since it was opened.
     pub pulls: u64,
-    /// How long they took together.
+    /// How long the pulls took together.
     pub pulled: Duration,
-    /// Those that failed.
+    /// Pulls that failed.
     pub failed: u64,
 }
 
 impl NodeState {
-    /// What to say of a clock of this machine that is wrong.
+    /// A warning, if the clock of this machine is wrong.
     pub fn clock_warning(&self) -> Option<String> {
         clock_warning(self.clock_ahead)
     }
 }
 
-/// What to say where the clock of the server is so far ahead of this machine's.
+/// A warning, if the clock of the server is `ahead` by too much, or behind.
 pub(crate) fn clock_warning(ahead: Millis) -> Option<String> {
     let apart = Duration::from_millis(ahead.unsigned_abs());
     let how = if ahead > 0 { "behind" } else { "ahead of" };
@@ -55,7 +56,7 @@ pub(crate) fn clock_warning(ahead: Millis) -> Option<String> {
     })
 }
 
-/// Why a node cannot follow. A full disk is its own, not that of the server.
+/// Explains why a node cannot follow. A full disk is the node's, not the server's.
 fn said(error: &Error) -> String {
     let full = match error {
         Error::DiskFull { path } => path,
@@ -69,7 +70,7 @@ fn said(error: &Error) -> String {
     )
 }
 
-/// What is known of the server.
+/// Health of the replication from the server, as this process knows it.
 #[derive(Debug, Default)]
 pub(super) struct Health {
     /// When the last pull that succeeded began.
@@ -85,7 +86,7 @@ pub(super) struct Health {
 }
 
 impl Health {
-    /// Notes a pull for which somebody waited so long.
+    /// Notes a pull, and how long its caller waited.
     pub(super) fn note(&mut self, started: Instant, waited: Duration, error: Option<&Error>) {
         self.pulls += 1;
         self.pulled += waited;
@@ -107,7 +108,7 @@ impl Health {
         }
     }
 
-    /// Notes that another process of this node followed the server so long ago.
+    /// Notes that another process of this node pulled from the server this long ago.
     pub(super) fn note_other(&mut self, ago: Duration) {
         self.last = self.last.max(Instant::now().checked_sub(ago));
         self.error = None;

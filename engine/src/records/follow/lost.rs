@@ -1,5 +1,5 @@
-//! What a promoted standby has lost, and this node still has: it is kept in a file before the copy becomes what the server
-//! has. Nothing vanishes in silence, and `memorist import` brings it back.
+//! Memories and links that a promoted standby has lost, and this node still has: they are kept in a file before the copy
+//! becomes equal to the server. Nothing vanishes in silence, and `memorist import` restores them.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -24,7 +24,7 @@ use crate::types::{Export, Exported, Millis, PortableLink};
 /// Links that the server is asked about in one question.
 const LINKS_AT_ONCE: usize = 1_000;
 
-/// The file with what was lost in one comparison, made when something was.
+/// The file with the losses of one comparison, created at the first of them.
 pub(super) struct LostFile {
     path: PathBuf,
     file: Option<File>,
@@ -35,7 +35,7 @@ pub(super) struct LostFile {
 }
 
 impl LostFile {
-    /// One beside the copy, or where the settings have it.
+    /// A file beside the copy, or in the folder of the settings.
     pub(super) fn of(follower: &Follower, now: Millis) -> Self {
         let when = Timestamp::now().strftime("%Y-%m-%dT%H-%M-%S%.3fZ");
         LostFile {
@@ -47,8 +47,8 @@ impl LostFile {
         }
     }
 
-    /// Keeps what the server lacks of these ranges as it is here, before anything of it is removed: memories, and then links, of
-    /// which both ends are on the server or in the file.
+    /// Keeps everything in these ranges that the server lacks, before it is removed here: memories, and then links whose
+    /// two ends are on the server or in the file.
     pub(super) fn keep(
         &mut self,
         follower: &Follower,
@@ -118,13 +118,13 @@ impl LostFile {
         writeln!(file, "{}", (follower.lost.line)(lost)).map_err(io)
     }
 
-    /// Waits until the disk has what was kept, before the copy loses it.
+    /// Waits until the file is on the disk, before the copy loses its contents.
     fn sync(&self) -> Result<()> {
         let synced = self.file.as_ref().map_or(Ok(()), File::sync_all);
         synced.map_err(|error| Error::io(&self.path, error))
     }
 
-    /// Says what was lost, and where it is.
+    /// Logs how much was lost, and where the file is.
     fn tell(&self) {
         if self.file.is_some() {
             let LostFile { memories, links, .. } = self;
@@ -137,7 +137,8 @@ impl LostFile {
     }
 }
 
-/// Which of these the server has, or knows better: somebody has deleted them there, or changed what they were. Their ULIDs, in hex.
+/// ULIDs, in hex, of those of these records that the server has, or has a later state of: somebody deleted or changed
+/// them there.
 fn known(client: &mut Client, here: &[Identity]) -> Result<BTreeSet<String>> {
     let listed = here.iter().map(|Identity { ulid, version, embedding_hash, .. }| {
         format!("('\\x{}'::bytea, {version}, '\\x{}'::bytea)", text::to_hex(ulid), text::to_hex(embedding_hash))
@@ -154,7 +155,8 @@ fn known(client: &mut Client, here: &[Identity]) -> Result<BTreeSet<String>> {
     client.query_typed(&sql, &[])?.iter().map(|row| Ok(row.try_get::<_, String>(0)?)).collect()
 }
 
-/// Which of these links the server has, or cannot have any more because somebody deleted one of the two ends: by their places.
+/// Positions of those of these links that the server has, or can no longer have because somebody deleted one of the two
+/// ends.
 fn known_links(client: &mut Client, links: &[PortableLink]) -> Result<BTreeSet<i64>> {
     let ulid = |end| parse_ulid("ulid", end).map(|ulid| text::to_hex(&ulid));
     let listed = (0_i64..).zip(links).map(|(at, link)| {

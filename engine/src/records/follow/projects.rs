@@ -9,8 +9,8 @@ use crate::records::transaction::Authority;
 /// The entry of `meta` with the projects, as JSON.
 const KEY: &str = "follows";
 
-/// Sets what the node follows. Where it is something else than before, the next pull compares: it copies what is new, and removes
-/// what is not followed any more.
+/// Sets the projects that the node follows. If they differ from before, the next pull compares: it copies the new
+/// projects, and removes those that are no longer followed.
 pub(super) fn set(database: &Database, projects: &[String]) -> Result<()> {
     let mut projects = projects.to_vec();
     projects.sort();
@@ -22,14 +22,14 @@ pub(super) fn set(database: &Database, projects: &[String]) -> Result<()> {
     database.write(|tx| meta::put(tx, KEY, (&json).into()))
 }
 
-/// What the node follows; empty is every project.
+/// The projects that the node follows; empty is every project.
 pub(super) fn of(database: &Database) -> Result<Vec<String>> {
     let json = meta::text(&*database.reader()?, KEY)?;
     let projects = json.and_then(|json| serde_json::from_str(&json).ok());
     projects.ok_or_else(|| Error::unreadable("the copy does not say which projects it follows"))
 }
 
-/// Whether something that was followed is not any more. No project is every project.
+/// Whether a project that was followed no longer is. An empty list is every project.
 pub(super) fn leave_some(before: &[String], now: &[String]) -> bool {
     !now.is_empty() && (before.is_empty() || before.iter().any(|project| !now.contains(project)))
 }

@@ -1,4 +1,4 @@
-//! Pull: what is new on the server comes over. One round trip where nothing is.
+//! Pull: copies new changes from the server. One round trip where there are none.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -20,25 +20,26 @@ use crate::records::sqlite::store::Database;
 use crate::records::transaction::{Authority, SelectExt, Tx};
 use crate::types::RecordId;
 
-/// The server is given up for a search, or for what was written, after so long.
+/// Timeout of the server for a search, or for reading after a write.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(2);
-/// What is much, or comes over a slow line, has this long in the background.
+/// Timeout in the background: for many changes, or a slow line.
 const TICK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Why a pull is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Why {
-    /// Somebody reads. A server that was away a moment ago is not waited for, and the answer may be as old as the settings
-    /// allow.
+    /// A caller reads. A server that was away a moment ago is not waited for, and the answer may be as old as the
+    /// settings allow.
     Read,
     /// This process has written, and reads what it wrote.
     Written,
-    /// It is time to: also where the server was away.
+    /// A regular pull: also where the server was away.
     Tick,
 }
 
 impl Follower {
-    /// Brings the copy up to what the server had committed when this was called. Callers share a pull that begins after they came.
+    /// Copies everything that the server had committed when this was called. Callers share a pull that begins after they
+    /// came.
     ///
     /// # Errors
     /// [`Server`](crate::Error::Server) if the server cannot be asked: the copy is as it was.
@@ -46,7 +47,7 @@ impl Follower {
         self.pull_knowing(None, database, why, progress)
     }
 
-    /// The same, where some news are here already.
+    /// Does a [pull](Self::pull), with news that were fetched already.
     pub(super) fn pull_knowing(
         &self,
         known: Option<(Cursor, News)>,
@@ -85,14 +86,14 @@ impl Follower {
         outcome
     }
 
-    /// Notes how a pull went for which somebody waited so long.
+    /// Notes the outcome of a pull, and how long its caller waited.
     pub(super) fn note<T>(&self, started: Instant, waited: Duration, outcome: Result<T>) -> Result<T> {
         let outcome = outcome.map_err(|error| explain(self.server.pool().address(), error));
         self.health.lock().note(started, waited, outcome.as_ref().err());
         outcome
     }
 
-    /// Writes on the server, and copies what was written. It is saved even where it cannot be copied yet.
+    /// Writes on the server, and copies the changes. They are saved even if they cannot be copied yet.
     pub(crate) fn write<T>(&self, database: &Database, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
         let (mut cursor, mut asked) = (None, 0);
         let question = || {
@@ -110,12 +111,12 @@ impl Follower {
         Ok(done)
     }
 
-    /// Whether all that this node follows was copied once.
+    /// Whether everything that this node follows was copied once.
     pub(crate) fn has_copy(&self, database: &Database) -> Result<bool> {
         Ok(self.cursor(database)?.is_some())
     }
 
-    /// Whether what is here may be read without asking the server.
+    /// Whether the copy may be read without asking the server.
     pub(super) fn is_new_enough(&self) -> bool {
         let health = self.health.lock();
         let age = health.age();
@@ -158,7 +159,7 @@ impl Follower {
         }
     }
 
-    /// Compares everything. Who has written does not wait for that: the next tick does it.
+    /// Compares everything. A writer does not wait for that: the next tick does it.
     fn compare_for(&self, database: &Database, why: Why, progress: &dyn Progress) -> Result<()> {
         if why == Why::Written && self.has_copy(database)? {
             return Ok(());
@@ -184,7 +185,7 @@ impl Follower {
     }
 }
 
-/// Writes what is new, unless the copy has gone on meanwhile.
+/// Writes the news, unless the copy has moved on meanwhile.
 fn take(database: &Database, from: &Cursor, news: &News, purges: Purges) -> Result<bool> {
     let next = news.state.cursor(&from.follow);
     database.write_unsynced_within(APPLY_TIMEOUT, |tx| {
@@ -198,7 +199,7 @@ fn take(database: &Database, from: &Cursor, news: &News, purges: Purges) -> Resu
     })
 }
 
-/// Appends entries to the log of this node. Instead of one that nobody could read it says that the record has changed.
+/// Appends entries to the log of this node. An unreadable entry is replaced by one that says that the record has changed.
 fn log(tx: &dyn Tx, entries: &[(i64, i64, Vec<u8>)]) -> Result<()> {
     let mut aside = Aside::read(tx)?;
     for (op, record, payload) in entries {

@@ -1,4 +1,4 @@
-//! What a node asks the server: what is new, what a range has, and its rows. One round trip each.
+//! Questions of a node to the server: the news, the sums of ranges, and their rows. One round trip each.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -23,10 +23,11 @@ pub(super) type Unit = (i64, i64);
 /// Rows of a unit, each with its stamp.
 pub(super) type Rows = Vec<(Map<String, Json>, i64)>;
 
-/// Units of which the changes are fetched one by one. Where more have changed, all is compared, which takes it range by range.
+/// Maximum number of units whose changes are fetched one by one. If more have changed, everything is compared, range by
+/// range.
 const MOST_CHANGES: usize = 2_000;
 
-/// A cursor is replaced after so many transactions.
+/// Transactions after which a cursor is replaced.
 const OLD: u64 = 10_000;
 
 /// The state of the server at one moment.
@@ -34,33 +35,33 @@ const OLD: u64 = 10_000;
 pub(super) struct State {
     pub(super) snapshot: Snapshot,
     pub(super) incarnation: String,
-    /// Whose memories: the id of the team store.
+    /// The id of the team store.
     pub(super) store_id: String,
-    /// What this node's role may see.
+    /// The projects that this node's role belongs to.
     pub(super) sees: String,
-    /// Whether changes are of transactions that have not begun here: the database came as a dump.
+    /// Whether there are changes by transactions that have not begun on the server: the database came as a dump.
     pub(super) is_of_another_cluster: bool,
-    /// By its clock.
+    /// The time by its clock.
     pub(super) now: Millis,
-    /// How far its clock is ahead of this machine's: 0 where what it said lies between the question and the answer.
+    /// How far its clock is ahead of this machine's: 0 where its time lies between the question and the answer.
     pub(super) ahead: Millis,
     /// Changes of transactions below this one are gone.
     pub(super) trimmed_below: u64,
 }
 
 impl State {
-    /// That of a node which has copied everything, and follows these projects.
+    /// The cursor of a node that has copied everything up to this state, and follows these projects.
     pub(super) fn cursor(&self, follow: &[String]) -> Cursor {
         let State { snapshot, incarnation, store_id, sees, .. } = self.clone();
         Cursor { snapshot, incarnation, store_id, sees, follow: follow.to_vec() }
     }
 }
 
-/// What is new on the server.
+/// Changes on the server since a cursor.
 #[derive(Debug)]
 pub(super) struct News {
     pub(super) state: State,
-    /// So much is new that none of it is here.
+    /// Whether there are too many changes to list: none of them is here.
     pub(super) is_far: bool,
     /// The units that have changed.
     pub(super) units: BTreeMap<Unit, Rows>,
@@ -69,14 +70,14 @@ pub(super) struct News {
 }
 
 impl News {
-    /// Whether what is new since `cursor` is here as a whole, as the same server has it.
+    /// Whether these are all changes since `cursor`, from the same server.
     pub(super) fn continues(&self, cursor: &Cursor) -> bool {
         let State { incarnation, store_id, sees, trimmed_below, .. } = &self.state;
         let is_same = (incarnation, store_id, sees) == (&cursor.incarnation, &cursor.store_id, &cursor.sees);
         !self.is_far && is_same && cursor.snapshot.xmin() >= *trimmed_below
     }
 
-    /// Whether there is nothing to write. A cursor that has grown old is: the server would look through more each time.
+    /// Whether there is nothing to write. An old cursor has to be written: the server would look through more each time.
     pub(super) fn is_empty(&self, cursor: &Cursor) -> bool {
         let is_old = self.state.snapshot.xmin() > cursor.snapshot.xmin() + OLD;
         self.units.is_empty() && self.log.is_empty() && !is_old
@@ -95,11 +96,11 @@ struct First {
     server: BTreeMap<String, String>,
 }
 
-/// Asks for the state of the server, and for what is new since `cursor`, all as of one moment and in one round trip. Does
+/// Asks for the state of the server, and for the changes since `cursor`, all as of one moment and in one round trip. Runs
 /// `meanwhile` until the answer comes.
 ///
 /// # Errors
-/// As [`answered`], and those of the database.
+/// Errors of [`answered`], and of the database.
 pub(super) fn news(client: &mut Client, cursor: Option<&Cursor>, node: &str, meanwhile: impl FnOnce()) -> Result<News> {
     let asked = clock::now();
     let answer = client.simple_query_while(&question(cursor, node), meanwhile)?;
@@ -119,7 +120,7 @@ pub(super) fn question(cursor: Option<&Cursor>, node: &str) -> String {
     format!("SELECT * FROM {SCHEMA}.news({since}, {}, {MOST_CHANGES})", quoted::text(node))
 }
 
-/// What the answer to it says, which was asked at a time of this machine.
+/// Parses the answer to [`question`]. `asked` is the time of the question, by the clock of this machine.
 ///
 /// # Errors
 /// [`Error::Held`] if the tables there are too new for this node.
@@ -178,7 +179,7 @@ pub(super) fn scopes(follow: &[String]) -> Option<String> {
         .then(|| format!("SELECT s.id FROM {SCHEMA}.scopes s WHERE s.project IS NULL OR s.project IN ({names})"))
 }
 
-/// Which rows of a table a node copies: a condition on `t`.
+/// The condition on `t` for the rows of a table that a node copies.
 pub(super) fn copied(table: &Table, follow: &[String], node: &str) -> String {
     let mut condition = "true".to_owned();
     if let (Some(followed), Some(scopes)) = (table.followed, scopes(follow)) {

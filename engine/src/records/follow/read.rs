@@ -1,4 +1,4 @@
-//! The copy is read while the server is asked what is new: whoever searches waits for the slower of the two, not for both.
+//! Reads the copy while the server is asked for news: a search waits for the slower of the two, not for both.
 
 use std::time::{Duration, Instant};
 
@@ -12,18 +12,18 @@ use crate::error::Result;
 use crate::progress::NoProgress;
 use crate::records::sqlite::store::Database;
 
-/// What was read while the server was asked.
+/// The outcome of reading while the server was asked.
 enum Early<T> {
-    /// As the server is.
+    /// The copy was current: this was read.
     Current(Result<T>),
-    /// There was something new since this cursor.
+    /// The server had news since this cursor.
     News(Box<(Cursor, News)>),
-    /// It was not asked, or did not answer.
+    /// The server was not asked, or did not answer.
     Unknown,
 }
 
 impl Follower {
-    /// Before something is read: the copy is brought up to date. If the server is away, what is here has to do.
+    /// Brings the copy up to date, before it is read. If the server is away, the copy stays as it is.
     ///
     /// # Errors
     /// [`Server`](crate::Error::Server) if it is away and nothing was copied yet: "nothing found" would be wrong.
@@ -42,10 +42,10 @@ impl Follower {
         }
     }
 
-    /// Reads the copy as the server is now. `read` runs while the server is asked, and again where that brought something new.
+    /// Reads the copy as the server is now. `read` runs while the server is asked, and again if there was news.
     ///
     /// # Errors
-    /// As [`Follower::refresh`], and those of `read`.
+    /// Errors of [`Follower::refresh`], and of `read`.
     pub(crate) fn read<T>(&self, database: &Database, mut read: impl FnMut() -> Result<T>) -> Result<T> {
         if once::has_asked() {
             return read();
@@ -89,7 +89,7 @@ impl Follower {
         Ok(Early::Current(early))
     }
 
-    /// How far this node is; `None` if everything has to be compared first.
+    /// The cursor of this node; `None` if everything has to be compared first.
     pub(super) fn cursor(&self, database: &Database) -> Result<Option<Cursor>> {
         let follows = projects::of(database)?;
         Ok(Cursor::stored(&*database.reader()?)?.filter(|cursor| cursor.follow == follows))

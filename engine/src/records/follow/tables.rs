@@ -1,32 +1,32 @@
-//! The tables that a node copies from the server: what is a unit of them, and how it is found there.
+//! The tables that a node copies from the server: their units, and how a unit is found there.
 
 /// A table of a team store, and its copy on a node.
 ///
 /// The unit that is copied is all rows with the same id: the versions of one record, for example.
 pub(crate) struct Table {
-    /// In `changes`. Stays the same for ever.
+    /// Number in `changes`. Never changes.
     pub(crate) number: i64,
-    /// On a node.
+    /// Name on a node.
     pub(crate) name: &'static str,
-    /// On the server.
+    /// Name on the server.
     pub(crate) server_name: &'static str,
     /// The number of a unit, over its columns on the server.
     id: &'static str,
-    /// What a row of a unit is true of on a node: `?1` is the unit.
+    /// Condition on a node for the rows of a unit: `?1` is the unit.
     pub(crate) local: &'static str,
-    /// What a row refers to on a node: its column, and the table.
+    /// References of a row on a node: the column, and the table that it refers to.
     pub(crate) parents: &'static [(&'static str, &'static str)],
     /// Its primary key.
     pub(crate) key: &'static [&'static str],
-    /// What no two rows share, beside the key: `{column}` is the value of this row.
+    /// Conditions for other rows with a unique value of this row, which is `{column}` there.
     pub(crate) unique: &'static [&'static str],
     /// All columns on a node.
     pub(crate) columns: &'static [&'static str],
-    /// Those of them that hold bytes.
+    /// Columns that hold bytes.
     pub(crate) blobs: &'static [&'static str],
     /// The scope of a row, over its columns on the server, where it has one.
     scope: Option<&'static str>,
-    /// Which rows a node copies that follows the scopes `{scopes}` alone; `t` is the table.
+    /// Condition for the rows that a node copies if it follows the scopes `{scopes}` alone; `t` is the table.
     pub(crate) followed: Option<&'static str>,
 }
 
@@ -42,7 +42,7 @@ impl Table {
         TABLES.iter().find(|table| table.number == number)
     }
 
-    /// Whether a node copies its own rows alone.
+    /// Whether a node copies only its own rows.
     pub(crate) fn is_of_a_node(&self) -> bool {
         self.name != self.server_name
     }
@@ -69,7 +69,7 @@ pub(crate) const LINKS: i64 = 8;
 /// The number of the table of single values, which is one unit.
 pub(crate) const META: i64 = 15;
 
-/// In an order in which what a row refers to comes before it; first of all, what was revoked.
+/// All tables. A table comes after the ones that it refers to; tokens come first, so that revoked ones go first of all.
 pub(crate) const TABLES: [Table; 16] = [
     Table {
         number: 16,

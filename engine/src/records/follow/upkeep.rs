@@ -1,4 +1,5 @@
-//! What a node does once a minute: it says that it is there, sends its access counts, and trims what no node needs any more.
+//! Maintenance by a node, once a minute: it reports that it is there, sends its access counts, and trims rows that no
+//! node needs any more.
 
 use std::time::{Duration, Instant};
 
@@ -20,13 +21,13 @@ use crate::types::{Millis, RecordId};
 
 /// Access counts sent in one transaction.
 const SENT_AT_ONCE: i64 = 1_000;
-/// How long one node does for all what one has to do.
+/// Seconds for which one node does the work that one has to do for all.
 const LEASE_SECONDS: u32 = 60;
-/// How often what no node needs is looked for.
+/// Interval between two searches for rows that no node needs.
 const TRIM_AGAIN: Duration = Duration::from_secs(60 * 60);
 
-/// Changes are kept for a week: a node that was away for longer is compared. The mark below which they are gone is written with their
-/// removal.
+/// SQL that removes changes after a week: a node that was away for longer is compared. The number below which they are
+/// gone is written in the same statement.
 const TRIM: &str = "DELETE FROM {SCHEMA}.writes WHERE written_at < now() - interval '1 day';
     DELETE FROM {SCHEMA}.removed WHERE removed_at < now() - interval '1 year';
     WITH gone AS (DELETE FROM {SCHEMA}.changes WHERE changed_at < now() - interval '7 days' RETURNING xid),
@@ -74,7 +75,7 @@ impl Follower {
         Ok(Cursor::stored(&*database.reader()?)?.is_some_and(|cursor| !cursor.sees.is_empty()))
     }
 
-    /// Whether this node is the one that does `what` for all: until it stops asking.
+    /// Whether this node is the one that does the work `what` for all nodes, until it stops asking.
     pub(crate) fn claims(&self, what: &str) -> Result<bool> {
         let address = self.server.pool().address();
         let mut client = explained(address, self.server.pool().lend())?;
@@ -93,7 +94,8 @@ impl Follower {
         Ok(answer.iter().any(is_claimed))
     }
 
-    /// Sends what was counted here. If the connection is lost in between, the counts of this minute may be lost.
+    /// Sends the accesses that were counted here. If the connection is lost in between, the counts of this minute may be
+    /// lost.
     fn send_accesses(&self, database: &Database) -> Result<()> {
         loop {
             let unsent = database.write_unsynced(|tx| {

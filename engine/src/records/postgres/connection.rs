@@ -18,25 +18,25 @@ use super::statement::Statement;
 use crate::address::{CONNECT_TIMEOUT, ServerAddress};
 use crate::error::{Error, Result};
 
-/// A connection is kept so long for the next use, one of each process longer.
+/// Time for which an idle connection is kept; one of each process is kept longer.
 const IDLE: Duration = Duration::from_secs(5);
 const LAST_IDLE: Duration = Duration::from_secs(60);
-/// A statement that gets no answer for longer is given up, and its connection with it.
+/// Timeout of a statement: without an answer it is given up, with its connection.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Parameters of a statement, each with its type.
 pub(crate) type Parameters<'a> = [(&'a (dyn ToSql + Sync), Type)];
 
-/// What a statement gave.
+/// The result of a statement.
 pub(crate) struct Outcome {
     pub(super) rows: Vec<Row>,
     /// How many rows it changed.
     pub(super) changed: u64,
 }
 
-/// How statements ended that were sent as one text.
+/// The result of statements that were sent as one text.
 pub(crate) struct Ended {
-    /// What they gave, up to an error.
+    /// Their answers, up to an error.
     pub(super) messages: Vec<SimpleQueryMessage>,
     pub(super) outcome: Result<()>,
 }
@@ -84,12 +84,12 @@ impl Client {
         Ok(Client { client, runtime: Some(runtime), timeout: TIMEOUT, is_lost: false })
     }
 
-    /// How long to wait for answers from now on.
+    /// Sets the timeout for the next answers.
     pub(crate) fn time_out_after(&mut self, timeout: Duration) {
         self.timeout = timeout;
     }
 
-    /// Whether the connection is of no use any more.
+    /// Whether the connection can no longer be used.
     pub(crate) fn is_closed(&self) -> bool {
         self.is_lost || self.client.is_closed()
     }
@@ -109,7 +109,7 @@ impl Client {
         self.run(|client| client.simple_query(sql))
     }
 
-    /// The same, and does `meanwhile` between the question and its answer.
+    /// Runs statements like [`Self::simple_query`], and `meanwhile` until their answer comes.
     pub(crate) fn simple_query_while(
         &mut self,
         sql: &str,
@@ -132,11 +132,11 @@ impl Client {
         answer
     }
 
-    /// Sends statements one behind the other, and then takes their answers: in one round trip. A text of statements may go before
-    /// them: its answer, and theirs.
+    /// Sends statements one after the other, and then takes their answers: in one round trip. The text `first` may go
+    /// before them. Returns its answer, and theirs.
     ///
     /// # Errors
-    /// That of the text. Of the statements, that of the first one that failed is with their answers.
+    /// The error of the text. The error of the first failed statement is returned in place of the answers.
     pub(super) fn send(
         &mut self,
         first: Option<&str>,
@@ -163,7 +163,7 @@ impl Client {
         .map(|(first, answers)| (first, answers.map_err(Error::from)))
     }
 
-    /// The same, with a text of statements after them.
+    /// Sends statements, with the text `last` of more statements after them, in one round trip.
     pub(super) fn send_and_end(&mut self, statements: &[Statement], last: &str) -> Ended {
         let mut messages = Vec::new();
         let all = &mut messages;
@@ -242,7 +242,7 @@ impl Drop for Client {
 /// Connections to one server, for any number of threads.
 pub(crate) struct Pool {
     address: ServerAddress,
-    /// Each since when it is idle, the last one used last.
+    /// Idle connections, each with the time since when; the last used one is the last.
     idle: Mutex<Vec<(Client, Instant)>>,
 }
 
@@ -268,7 +268,7 @@ impl Pool {
         Ok(Lent { client: Some(client), pool: self, was_idle, is_clean: false })
     }
 
-    /// Closes what was idle for long: a server has few connections for many nodes.
+    /// Closes connections that were idle for long: a server has few connections for many nodes.
     pub(crate) fn close_idle(&self) {
         let mut idle = self.idle.lock();
         let last = idle.pop().filter(|(_, since)| since.elapsed() < LAST_IDLE);
@@ -282,13 +282,13 @@ impl Pool {
         self.idle.lock().len()
     }
 
-    /// Closes what is idle: the server is another one by now, or was restarted.
+    /// Closes all idle connections: the server is another one by now, or was restarted.
     pub(crate) fn forget_idle(&self) {
         self.idle.lock().clear();
     }
 }
 
-/// A connection on loan. It goes back when it is said to be clean: in no transaction.
+/// A connection on loan. It returns to the pool only if it is given back: it is clean then, in no transaction.
 pub(crate) struct Lent<'a> {
     client: Option<Client>,
     pool: &'a Pool,
@@ -298,7 +298,7 @@ pub(crate) struct Lent<'a> {
 }
 
 impl Lent<'_> {
-    /// Lets it go back to the pool.
+    /// Returns the connection to the pool.
     pub(crate) fn give_back(mut self) {
         self.is_clean = true;
     }

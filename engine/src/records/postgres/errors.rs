@@ -9,11 +9,11 @@ use tokio_postgres::error::SqlState;
 use crate::address::ServerAddress;
 use crate::error::{Error, Result};
 
-/// What PostgreSQL refused, or what is wrong with the connection to it.
+/// An error of PostgreSQL, or of the connection to it.
 #[derive(Debug)]
 pub(crate) enum Failure {
     Client(tokio_postgres::Error),
-    /// It did not answer in time.
+    /// The server did not answer within this time.
     Silent(Duration),
 }
 
@@ -39,7 +39,7 @@ impl From<tokio_postgres::Error> for Error {
     }
 }
 
-/// The server did not answer for so long.
+/// The error for a server that did not answer for this long.
 pub(super) fn silent(waited: Duration) -> Error {
     Error::DatabaseFailed(Box::new(Failure::Silent(waited)))
 }
@@ -87,7 +87,7 @@ pub(super) fn has_other_columns(error: &Error) -> bool {
     state(error) == Some(&SqlState::UNDEFINED_COLUMN)
 }
 
-/// Whether the connection was lost, not left without an answer: another one may do.
+/// Whether the connection was lost, rather than left without an answer: a new connection may work.
 pub(crate) fn was_dropped(error: &Error) -> bool {
     is_disconnected(error) && !matches!(failure(error), Some(Failure::Silent(_)))
 }
@@ -110,10 +110,10 @@ fn lacks_password(error: &Error) -> bool {
     error.source().is_some_and(|source| source.to_string() == "password missing")
 }
 
-/// What goes on without the server.
+/// Tells what still works without the server.
 const MEANWHILE: &str = "what is here can be searched, but nothing is saved until it is back";
 
-/// Says which server failed, and what can be done.
+/// Adds to an error which server failed, and what can be done.
 pub(crate) fn explain(address: &ServerAddress, error: Error) -> Error {
     let why = match state(&error) {
         Some(code) if *code == SqlState::INVALID_SCHEMA_NAME || *code == SqlState::UNDEFINED_TABLE => {
@@ -152,7 +152,7 @@ pub(crate) fn explain(address: &ServerAddress, error: Error) -> Error {
     Error::Server { address: address.to_string(), why }
 }
 
-/// The same of a result.
+/// [Explains](explain) the error of a result.
 pub(crate) fn explained<T>(address: &ServerAddress, result: Result<T>) -> Result<T> {
     result.map_err(|error| explain(address, error))
 }

@@ -9,7 +9,7 @@ pub(super) fn oldest() -> String {
     format!("(SELECT value FROM {SCHEMA}.server WHERE key = 'min_reader')")
 }
 
-/// Refuses tables of which a node must know more than this one does.
+/// Rejects tables that are too new for this node.
 ///
 /// # Errors
 /// [`Error::Held`].
@@ -22,10 +22,10 @@ pub(crate) fn check(oldest: Option<&str>) -> Result<()> {
     }
 }
 
-/// The same, asked of the server.
+/// [Checks](check) the format that the server reports.
 ///
 /// # Errors
-/// As [`check`], and those of the database.
+/// Errors of [`check`], and of the database.
 pub(crate) fn check_server(client: &mut Client) -> Result<()> {
     let rows = client.query_typed(&format!("SELECT {}", oldest()), &[])?;
     let oldest = rows.first().map(|row| row.try_get::<_, Option<String>>(0)).transpose()?.flatten();

@@ -14,7 +14,7 @@ const LOCK: i64 = 63_667_478;
 /// A migration gives up after waiting this long for transactions that use the tables: before the client does.
 const WAIT: &str = "10s";
 
-/// What became of the tables of a team store.
+/// The result of a migration of the tables of a team store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Migrated {
     /// The store's id (a ULID): the same on all its nodes.
@@ -42,7 +42,7 @@ pub(crate) fn migrate(client: &mut Client) -> Result<Migrated> {
     migrated.and_then(|migrated| ended.map(|()| migrated))
 }
 
-/// In a transaction.
+/// Migrates within a transaction.
 fn migrate_locked(client: &mut Client) -> Result<Migrated> {
     client.batch_execute(&format!("SELECT pg_advisory_xact_lock({LOCK})"))?;
     let before = match format_of(client)? {
@@ -73,7 +73,7 @@ fn migrate_locked(client: &mut Client) -> Result<Migrated> {
     Ok(Migrated { store_id: store_id(client)?, before, format: FORMAT })
 }
 
-/// The team store in this database, if there is one, as it is.
+/// The team store in this database, if there is one. Changes nothing.
 ///
 /// # Errors
 /// [`Error::Invalid`] where its schema `memorist` belongs to another program; those of the database.

@@ -1,12 +1,12 @@
-//! Row-level security: the second wall between the projects of a team, inside of the database. It bounds what a node can hold whose
+//! Row-level security: isolates the projects of a team inside the database. It limits the rows that a node gets whose
 //! role is not the owner of the tables, whatever that node asks.
 //!
-//! `members` says which projects a role belongs to; what is global belongs to all. The owner of the tables sees everything. What
-//! is here bounded reading alone; `rights.sql`, the second migration, replaces the policies and bounds what a member writes, too.
+//! `members` says which projects a role belongs to; global rows belong to all. The owner of the tables sees everything.
+//! The policies here limit reading alone; `rights.sql`, the second migration, replaces them and limits writing, too.
 
 use super::quoted;
 
-/// Which table is bounded, by what condition on a row.
+/// Tables, each with the condition on the rows that a member sees.
 const POLICIES: [(&str, &str); 15] = [
     ("scopes", "project IS NULL OR project IN (SELECT memorist.own_projects()) OR memorist.sees_all()"),
     ("records", OF_SCOPE),
@@ -28,8 +28,8 @@ const OF_SCOPE: &str = "scope_id IN (SELECT memorist.own_scopes())";
 const OF_RECORD: &str = "EXISTS (SELECT 1 FROM memorist.records r WHERE r.id = record_id)";
 const OF_TRASH: &str = "EXISTS (SELECT 1 FROM memorist.trash r WHERE r.id = record_id)";
 
-/// A vector says what its text is about: it is seen by those who see a text that has it. It is written before its text refers to it,
-/// and removed once none does.
+/// A vector reveals what its text is about: only a role that sees a text with it sees the vector. It is written before
+/// its text refers to it, and removed once none does.
 const EMBEDDINGS: &str = "CREATE POLICY members ON embeddings FOR SELECT USING (
     EXISTS (SELECT 1 FROM memorist.records r WHERE r.embedding_hash = hash)
     OR EXISTS (SELECT 1 FROM memorist.versions v WHERE v.embedding_hash = hash)
@@ -47,7 +47,7 @@ const LOG: &str = "CREATE POLICY members ON sync_log USING (
 ALTER TABLE sync_log ENABLE ROW LEVEL SECURITY;
 ";
 
-/// Before the tables: their views ask who sees what.
+/// Created before the tables: their views use it.
 pub(super) const MEMBERS: &str = r#"
 CREATE TABLE members (
     role text COLLATE "C" NOT NULL,
@@ -75,7 +75,7 @@ CREATE FUNCTION is_used(hash bytea) RETURNS boolean LANGUAGE sql STABLE SECURITY
         OR EXISTS (SELECT 1 FROM memorist.passages p WHERE p.hash = is_used.hash) $$;
 "#;
 
-/// Which model a team uses is its owner's to say.
+/// Only the owner decides which model a team uses.
 const META: &str = "CREATE POLICY all_read ON meta FOR SELECT USING (true);
 CREATE POLICY members_add ON meta FOR INSERT WITH CHECK (key NOT IN ('store_id', 'model', 'next_model'));
 CREATE POLICY members_change ON meta FOR UPDATE USING (key NOT IN ('store_id', 'model', 'next_model'));
@@ -94,7 +94,7 @@ pub(super) fn policies() -> String {
     sql
 }
 
-/// What members may do, with triggers that keep what is shared. The policies above bounded what they see.
+/// Rights of members, with triggers that protect shared rows. The policies above only limit what members see.
 pub(super) fn rights() -> String {
     include_str!("rights.sql").into()
 }
@@ -110,7 +110,7 @@ pub(crate) fn admit(role: &str, projects: &[String]) -> String {
     )
 }
 
-/// Ends that.
+/// Removes a role from the members.
 pub(crate) fn expel(role: &str) -> String {
     let name = quoted::name(role);
     format!(

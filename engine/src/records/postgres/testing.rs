@@ -31,7 +31,7 @@ impl TeamStore {
     }
 }
 
-/// The same, as a role uses it that is a member of every project.
+/// A team store for tests, used by a role that is a member of every project.
 pub(crate) struct TeamMember {
     pub(crate) server: Server,
     pub(crate) owner: TeamStore,

@@ -32,9 +32,9 @@ use crate::text;
 
 /// A write gives up after waiting this long for other writes.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(15);
-/// A COMMIT without an answer for so long mostly waits for a standby.
+/// Time after which a COMMIT without an answer mostly waits for a standby.
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How often what is unique may be met before it is no race.
+/// Violations of a unique index after which they are no longer taken for a race.
 const MOST_DOUBLED: u32 = 4;
 /// Transactions that a process has open at once. More would fail each other, and each needs a connection.
 const WRITES_AT_ONCE: usize = 6;
@@ -42,20 +42,20 @@ const WRITES_AT_ONCE: usize = 6;
 const PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(64);
 
-/// How a transaction commits that a failover must not lose, whatever the defaults of the role are.
+/// The `synchronous_commit` of a transaction that a failover must not lose, whatever the defaults of the role are.
 const COMMITS: &str = "CASE WHEN current_setting('synchronous_commit') IN ('off', 'local') THEN 'on' \
      ELSE current_setting('synchronous_commit') END";
 
-/// How one commits that waits for no standby.
+/// The `synchronous_commit` of a transaction that waits for no standby.
 const COMMITS_LOCALLY: &str = "'local'";
 
-/// Before statements that wait for no standby, in the same message.
+/// SQL before statements that wait for no standby, in the same message.
 pub(crate) const LOCALLY: &str = "SELECT set_config('synchronous_commit', 'local', true);";
 
 /// The server of a team store.
 pub(crate) struct Server {
     pool: Pool,
-    /// Which node writes: a ULID.
+    /// The node that writes: a ULID.
     node: String,
     places: Places,
 }
@@ -88,7 +88,7 @@ impl Server {
         )
     }
 
-    /// Writes what is on the disk of the server when this returns, and need not be on that of a standby.
+    /// Runs `work` in a transaction that is on the disk of the server when this returns, but need not be on a standby's.
     pub(crate) fn write_locally<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
         explained(self.pool.address(), self.transact(COMMITS_LOCALLY, WRITE_TIMEOUT, &mut || None, work))
             .map(|(done, _)| done)
@@ -200,7 +200,7 @@ impl Server {
         }
     }
 
-    /// Says which standby a COMMIT of this role waits for, if one does.
+    /// The standby that a COMMIT of this role waits for, if one does.
     fn missing_standby(&self) -> Option<String> {
         let sql = "SELECT current_setting('synchronous_standby_names') FROM pg_stat_activity
              WHERE usename = session_user AND datname = current_database() AND wait_event = 'SyncRep' LIMIT 1";
@@ -252,7 +252,7 @@ impl Server {
     }
 }
 
-/// What a question gave.
+/// The answer to a question.
 pub(crate) type Answer = Vec<SimpleQueryMessage>;
 
 /// The first value of an answer.
@@ -278,7 +278,7 @@ impl Places {
         Some(Place(self))
     }
 
-    /// Whether one alone is taken.
+    /// Whether exactly one place is taken.
     fn is_alone(&self) -> bool {
         *self.free.lock() + 1 == WRITES_AT_ONCE
     }
@@ -294,7 +294,7 @@ impl Drop for Place<'_> {
     }
 }
 
-/// What became of a transaction.
+/// The outcome of a transaction.
 enum Attempt<T> {
     Done(T, Option<Answer>),
     /// It lost against another one, and changed nothing.
@@ -339,7 +339,8 @@ impl<'a> Transaction<'a> {
         self.has_begun.get()
     }
 
-    /// Sends questions, or statements that change something. Nothing is changed before it is known that this node may.
+    /// Sends questions, or statements that change something. Nothing is changed before the server has confirmed that this
+    /// node may write.
     fn send(&self, statements: &mut Vec<Statement>, are_questions: bool) -> Result<Vec<Outcome>> {
         let mut client = self.client.borrow_mut();
         let mut queued = mem::take(&mut *self.queued.borrow_mut());
@@ -377,7 +378,7 @@ impl<'a> Transaction<'a> {
         outcomes.pop().ok_or_else(|| Error::unreadable("a statement has no outcome"))
     }
 
-    /// The statements that are not sent yet, of a transaction that has begun.
+    /// Takes the statements that are not sent yet, once the transaction has begun.
     fn rest(&self) -> Result<Vec<Statement>> {
         let rest = mem::take(&mut *self.queued.borrow_mut());
         self.send(&mut Vec::new(), false)?;

@@ -1,14 +1,14 @@
-//! Every column that can hold a text, and what a purge of a text does about it. A test of `sqlite/schema.rs` compares this
+//! Every column that can hold a text, and what a purge of a text does with it. A test of `sqlite/schema.rs` compares this
 //! with the schema, so that a new column needs an entry here.
 
-/// What becomes of a column that has a purged text.
+/// The treatment of a column that has a purged text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::records) enum Care {
     /// Its row is removed: a memory, a version, a search, what is known of a file.
     Removed,
-    /// It becomes null: it is made again, or was only shown.
+    /// The value becomes null: it is made again, or was only shown.
     Emptied,
-    /// It stays, because memories or the owner's settings need it, and the answer names it as this.
+    /// The value stays, because memories or the owner's settings need it, and the answer names it as this.
     Named(&'static str),
     /// No text of anybody: words, counts, ids and hashes of ours.
     Ours,
@@ -16,7 +16,7 @@ pub(in crate::records) enum Care {
 
 use Care::{Emptied, Named, Ours, Removed};
 
-/// Those of a record, there or deleted.
+/// Columns of a record, live or deleted.
 const RECORD: &[(&str, Care)] = &[
     ("ulid", Ours),
     ("content_hash", Ours),
@@ -31,7 +31,7 @@ const RECORD: &[(&str, Care)] = &[
     ("origin", Ours),
 ];
 
-/// Those of an earlier version.
+/// Columns of an earlier version.
 const VERSION: &[(&str, Care)] = &[
     ("reason", Removed),
     ("content_hash", Ours),
@@ -115,7 +115,7 @@ pub(in crate::records) const COLUMNS: &[(&str, &[(&str, Care)])] = &[
     ("versions", VERSION),
 ];
 
-/// The columns, with their tables, that a purge cares for like this.
+/// Columns, with their tables, whose treatment passes `is`.
 pub(in crate::records) fn cared_for(
     is: impl Fn(Care) -> bool,
 ) -> impl Iterator<Item = (&'static str, &'static str, Care)> {

@@ -1,16 +1,17 @@
-//! The mark of a purge whose traces are not all removed: `purging` in `meta`. It does not say what is purged.
+//! The mark of a purge whose traces are not all removed: `purging` in `meta`. It does not contain the purged texts.
 //!
-//! Each transaction of a purge writes a new mark over the one that is there, so nothing is ever removed without a mark. A
-//! mark stands for all that was removed up to it: who ends it has cleaned the files since, and ends no other, so that what
-//! was removed meanwhile keeps its mark. A purge that finds a mark which is not its own last one takes over what another
-//! has left, of which it does not know the texts. So purges may run at once or one after another, and any process may be
-//! killed at any step: what is not cleaned has a mark, and whoever ends that mark has cleaned it.
+//! Each transaction of a purge writes a new mark over the old one, so nothing is ever removed without a mark. A mark
+//! stands for everything that was removed up to it: the process that ends it has cleaned the files since, and ends no
+//! other, so that later removals keep their mark. A purge that finds a mark which is not its own last one takes over the
+//! traces of another purge, without knowing its texts. So purges may run at once or one after another, and any process
+//! may be killed at any step: traces that are not cleaned have a mark, and the process that ends that mark has cleaned
+//! them.
 //!
-//! A purge cleans up itself, as it knows the texts. When its mark is no longer new, it has been killed, or something
-//! keeps it; then the worker of any open store does it. When both do it, that costs time and nothing else.
+//! A purge cleans up itself, as it knows the texts. When its mark is no longer new, the purge has been killed, or is
+//! blocked; then the worker of any open store cleans up. When both do it, that costs time and nothing else.
 //!
-//! Once the database is rewritten the mark says so, and only the write-ahead log is left to be emptied. Readers may keep
-//! that from being done for long, and nobody rewrites the database again meanwhile.
+//! Once the database is rewritten, the mark says so, and only the write-ahead log is left to be emptied. Readers may
+//! delay that for long, and nobody rewrites the database again meanwhile.
 
 use std::time::Duration;
 
@@ -21,14 +22,14 @@ use crate::records::meta;
 use crate::records::transaction::{Select, Tx};
 use crate::types::Millis;
 
-/// The entry of `meta`.
+/// The entry of `meta` with the mark.
 pub(in crate::records) const KEY: &str = "purging";
-/// A purge that has not written a new mark for longer is finished by others. Its steps take much less.
+/// Age of a mark after which others finish its purge. The steps of a purge take much less.
 const NEW: Duration = Duration::from_secs(2);
-/// Follows the id of a mark once the database is rewritten. Stored, so it keeps the words that it began with.
+/// Follows the id of a mark once the database is rewritten. It is stored in databases, so it never changes.
 const REWRITTEN: &str = " written anew";
 
-/// Stands for all that purges have removed up to it.
+/// The mark of an unfinished purge: it stands for everything that purges have removed up to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PurgeMark {
     /// A ULID: no other mark has it, and it contains the time.
@@ -37,7 +38,7 @@ pub struct PurgeMark {
 }
 
 impl PurgeMark {
-    /// One that is not in the database.
+    /// A new mark, which is not in the database.
     pub(in crate::records) fn unwritten() -> Self {
         PurgeMark { id: Ulid::generate().to_string(), is_rewritten: false }
     }
@@ -56,7 +57,7 @@ impl PurgeMark {
         &self.id
     }
 
-    /// Writes this mark over the one that is there. Returns whether that was another's than `last`.
+    /// Writes this mark over the one in the database. Returns whether that was not `last`.
     pub(in crate::records) fn write(&self, tx: &dyn Tx, last: &PurgeMark) -> Result<bool> {
         let before = Self::read(tx)?;
         meta::put(tx, KEY, (&self.id).into())?;
@@ -77,7 +78,7 @@ impl PurgeMark {
         tx.execute(sql, &[KEY.into(), (&self.id).into(), (&noted).into()]).map(drop)
     }
 
-    /// Whether the purge is to be finished by others. A mark of the future is of a clock that was set back.
+    /// Whether others have to finish the purge. A mark from the future is from a clock that was set back.
     pub fn is_abandoned(&self, now: Millis) -> bool {
         let written = Ulid::from_string(&self.id).map_or(0, |id| id.timestamp_ms());
         now.unsigned_abs().abs_diff(written) >= NEW.as_millis() as u64

@@ -1,9 +1,9 @@
-//! What a purge looks for, and the note that it is not finished. What it removes from the tables is in `rules/purge.rs`,
-//! what it removes from the files in `sqlite/traces.rs`.
+//! Texts that a purge looks for, and the mark of an unfinished purge. Rows are removed in `rules/purge.rs`, traces in the
+//! files in `sqlite/traces.rs`.
 //!
 //! | file | job |
 //! |---|---|
-//! | `columns.rs` | every column that can hold a text, and what becomes of it |
+//! | `columns.rs` | every column that can hold a text, and its treatment |
 //! | `patterns.rs` | the texts of a purge, and whether they occur in a text or in the bytes of a file |
 //! | `quoted.rs` | whether a query has the text of a purged record |
 //! | `row.rs` | the texts of a record or a version |

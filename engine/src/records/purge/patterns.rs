@@ -33,9 +33,9 @@ impl PurgeText {
         self.forms.iter().any(|form| text.contains(form.as_str()))
     }
 
-    /// Whether it occurs in JSON: in a text, a number or a name that somebody gave. How JSON is written, the names of
-    /// `fields` and the words that they choose from are ours, and many records share them: what looks like one of them
-    /// shall not take all of these away.
+    /// Whether it occurs in JSON: in a text, a number or a name that somebody gave. JSON syntax, the names of `fields`
+    /// and their choices are memorist's own, and many records share them: a text that matches one of them must not remove
+    /// all of these records.
     pub(in crate::records) fn is_in_json(&self, json: &str, fields: &[Field]) -> bool {
         match serde_json::from_str(json) {
             Ok(Value::Object(members)) => {
@@ -50,7 +50,7 @@ impl PurgeText {
         }
     }
 
-    /// Whether it occurs in a member of a JSON object; the rest of that is ours.
+    /// Whether it occurs in a member of a JSON object; the other members are memorist's own.
     pub(in crate::records) fn is_in_member(&self, json: &str, name: &str) -> bool {
         match serde_json::from_str::<Value>(json) {
             Ok(value) => value.get(name).is_some_and(|value| self.is_in_value(value)),
@@ -69,7 +69,7 @@ impl PurgeText {
     }
 }
 
-/// Whether the values of such a field are no texts of anybody's: words of ours, counts, ids of records.
+/// Whether the values of such a field are memorist's own: fixed words, counts, ids of records.
 fn is_ours(shape: Shape) -> bool {
     match shape {
         Shape::Choice { .. } | Shape::Flag { .. } | Shape::Count { .. } | Shape::Record | Shape::Time => true,
@@ -83,16 +83,16 @@ fn is_ours(shape: Shape) -> bool {
     }
 }
 
-/// Bytes of a piece that is looked for.
+/// Bytes of a piece of a text.
 const PIECE: usize = 16;
-/// More bytes than this are not looked for: the automaton takes some fifty times as much memory.
+/// Maximum number of bytes to look for: the automaton takes some fifty times as much memory.
 const MOST_BYTES: usize = 256 << 10;
 
 /// Texts that no file of the database should hold any more.
 ///
-/// A long one is looked for in pieces of 16 bytes, because SQLite may have left part of it: whatever holds 31 bytes of it in
-/// a row is found. A short one, of less than 32 bytes, is looked for as a whole. What merely resembles a text may be taken
-/// for it; that costs time and nothing else.
+/// A long text is looked for in pieces of 16 bytes, because SQLite may have left part of it: any 31 bytes of it in a row
+/// are found. A short one, of less than 32 bytes, is looked for as a whole. Bytes that merely resemble a text may be
+/// taken for it; that costs time and nothing else.
 #[derive(Debug, Default)]
 pub struct PurgePatterns {
     pieces: BTreeSet<Vec<u8>>,
@@ -101,12 +101,12 @@ pub struct PurgePatterns {
 }
 
 impl PurgePatterns {
-    /// Of a purge that another has begun: what it removed is not known here.
+    /// The patterns of another purge, whose texts are not known here.
     pub fn unknown() -> Self {
         PurgePatterns { is_unknown: true, ..PurgePatterns::default() }
     }
 
-    /// The text of a purge, in each form in which it may be stored.
+    /// The patterns of the text of a purge, in each form in which it may be stored.
     pub(in crate::records) fn of(purged: &PurgeText) -> Self {
         let mut patterns = PurgePatterns::default();
         for form in &purged.forms {
@@ -133,7 +133,7 @@ impl PurgePatterns {
         }
     }
 
-    /// Whether any of them is in these bytes. What is not known is said to be in them.
+    /// Whether any of the texts is in these bytes. Unknown texts are assumed to be.
     pub(in crate::records) fn is_in(&self, bytes: impl Read) -> io::Result<bool> {
         if self.is_unknown || self.pieces.is_empty() {
             return Ok(self.is_unknown);

@@ -7,7 +7,7 @@ use crate::records::rows;
 use crate::records::transaction::Row;
 use crate::types::Kind;
 
-/// The columns that [`RowTexts::of`] reads, of records, or of `versions`, which have no session.
+/// The columns that [`RowTexts::of`] reads: of records, or of `versions`, which have no session.
 macro_rules! text_columns {
     () => {
         "content, context, source, tags, body, provenance, kind, session"
@@ -31,7 +31,7 @@ pub(in crate::records) struct RowTexts<'a> {
 }
 
 impl<'a> RowTexts<'a> {
-    /// Those of a row that begins with [`text_columns`].
+    /// Reads a row that begins with [`text_columns`].
     pub(in crate::records) fn of(row: &'a dyn Row) -> Result<Self> {
         Ok(RowTexts {
             content: row.get(0)?,
@@ -45,17 +45,17 @@ impl<'a> RowTexts<'a> {
         })
     }
 
-    /// Whether one of them has the text.
+    /// Whether one of these texts contains `text`.
     pub(in crate::records) fn have(&self, text: &PurgeText) -> bool {
         self.having(text).next().is_some()
     }
 
-    /// Adds those to `patterns` that have the text in a form which is not among the patterns anyway.
+    /// Adds the texts to `patterns` that contain `text` in a form which is not among the patterns anyway.
     pub(in crate::records) fn add_other_forms(&self, text: &PurgeText, patterns: &mut PurgePatterns) {
         self.having(text).filter(|found| !text.is_in_as_it_is(found)).for_each(|found| patterns.add(found));
     }
 
-    /// Those that have the text.
+    /// The texts of the row that contain `text`.
     fn having<'n>(&'n self, text: &'n PurgeText) -> impl Iterator<Item = &'n str> {
         let fields = self.kind.map_or(&[][..], body::fields);
         let json = [(self.tags, &[][..]), (self.body, fields), (self.provenance, &[])];

@@ -1,4 +1,4 @@
-//! A purge as a whole: what it finds, and what it removes from the tables.
+//! A purge as a whole: the rows that it finds, and removes from the tables.
 
 use super::columns::{Care, cared_for};
 use super::mark::PurgeMark;
@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 const SECRET: &str = "kestrel \"vault\"";
 
-/// What is removed is counted.
+/// Purges, and returns the removed records, versions and queries.
 fn purge(store: &Store, purge: Purge) -> (u64, u64, u64) {
     let removed = purge_as(store, &purge, &Viewer::OWNER);
     (removed.records, removed.versions, removed.queries)
@@ -246,7 +246,7 @@ fn a_purge_looks_for_everything_that_another_has_left() {
     assert!(!is_unknown(&purge_as(&store, &text("more"), &Viewer::OWNER)));
 }
 
-/// Ends the mark that it saw the last time, as a worker does that has cleaned the files since.
+/// Ends the mark that it saw last time, as a worker does that has cleaned the files since.
 struct Cleaner<'a> {
     store: &'a Store,
     seen: Mutex<Vec<PurgeMark>>,
@@ -344,7 +344,7 @@ fn the_names_of_a_scope_go_with_its_last_memory() {
     assert_sound(&store);
 }
 
-/// 39.6: what the line of a log may have of them.
+/// 39.6: the part of the contents that a line of a log may have.
 #[test]
 fn the_beginnings_of_all_that_was_removed_are_told() {
     let store = Store::new();

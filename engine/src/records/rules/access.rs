@@ -11,19 +11,19 @@ pub const MAX_ACCESS_ROWS: i64 = 100_000;
 /// One access to one record.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Access<'a> {
-    /// The record; one that is gone is passed over.
+    /// The record; a missing one is skipped.
     pub id: RecordId,
     /// How it was reached.
     pub kind: AccessKind,
     /// The score it had in the search.
     pub score: Option<f64>,
-    /// What was searched for.
+    /// The query of the search.
     pub query: Option<&'a str>,
     /// Whether it adds to the record's access count and sets its time of last access.
     pub counts: bool,
 }
 
-/// Writes accesses to the log, unsynced. The oldest rows beyond [`MAX_ACCESS_ROWS`] go.
+/// Writes accesses to the log, unsynced. Removes the oldest rows beyond [`MAX_ACCESS_ROWS`].
 pub(crate) fn record_access(authority: &impl Authority, accesses: &[Access<'_>], now: Millis) -> Result<()> {
     if accesses.is_empty() {
         return Ok(());

@@ -27,7 +27,7 @@ pub(crate) fn add_batch(
     add_each(authority, news, |new| new.borrow(), |tx, new, body| insert(tx, new.borrow(), body, None, now).map(Ok))
 }
 
-/// The same, with the vectors that `model` has made of their texts.
+/// Saves many records like [`add_batch`], with the vectors that `model` has made of their texts.
 pub(crate) fn add_batch_with(
     authority: &impl Authority,
     model: ModelId,
@@ -45,7 +45,7 @@ pub(crate) fn add_batch_with(
     )
 }
 
-/// Nothing was changed where the vector is refused.
+/// Inserts a record with its vector. Changes nothing if the vector is rejected.
 fn insert_with(
     tx: &dyn Tx,
     new: &NewRecord,
@@ -99,12 +99,12 @@ pub(super) struct Text<'a> {
     pub(super) scope: i64,
     pub(super) session: Option<&'a str>,
     pub(super) turn: Option<i64>,
-    /// The record that has it or is to have it, which is no twin of itself.
+    /// The record that has the text or is to have it: it is not its own twin.
     pub(super) own: Option<RecordId>,
 }
 
 impl Text<'_> {
-    /// Whether this text, where it is said in `session` at `turn`, is said again: what is said twice in a conversation are two
+    /// Whether this text is another turn than the one of `session` at `turn`: a text said twice in a session makes two
     /// turns.
     fn is_another_turn(&self, session: Option<&str>, turn: Option<i64>) -> bool {
         let (Some(own), Some(other)) = (self.session, session) else { return false };
@@ -168,7 +168,7 @@ fn state(embedding_id: Option<i64>) -> EmbeddingState {
     if embedding_id.is_some() { EmbeddingState::Ready } else { EmbeddingState::Pending }
 }
 
-/// Announces what [`insert`] reads, with a vector of this model. Only a remote database runs this.
+/// Announces the queries of [`insert`], with a vector of this model. Only a remote database runs this.
 pub(super) fn foresee(tx: &dyn Tx, new: &NewRecord, model: Option<ModelId>, now: Millis) -> Result<()> {
     // None of these has an answer, so that each is read to its first question at least.
     tx.foresee(&|tx| {
@@ -213,8 +213,8 @@ pub(super) fn insert(
     Ok(AddOutcome { id, created: true, supersedes_again: Vec::new(), embedding })
 }
 
-/// The text of a live record is saved again. A superseded one becomes current again, as a version of its own: what
-/// superseded it is superseded by it. One without a thread gets that of the new one.
+/// Saves the text of a live record again. A superseded record becomes current again, as a new version, and supersedes the
+/// records that superseded it. A record without a session gets that of the new one.
 fn save_again(
     tx: &dyn Tx,
     twin: &Twin,
@@ -235,7 +235,7 @@ fn save_again(
     Ok(AddOutcome { id: twin.id, created: false, supersedes_again, embedding: twin.embedding })
 }
 
-/// What a row of `records` has and a [`NewRecord`] has not.
+/// Columns of a row of `records` that a [`NewRecord`] lacks.
 pub(super) struct Identity {
     pub(super) ulid: [u8; 16],
     pub(super) scope: i64,

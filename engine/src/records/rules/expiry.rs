@@ -1,4 +1,4 @@
-//! What has expired is deleted.
+//! Deletion of expired records.
 
 use super::add::remove;
 use super::origins;

@@ -1,4 +1,4 @@
-//! Sources, their files, and the records that are read from them. What is read of one file is saved in one transaction: a
+//! Sources, their files, and the records that are read from them. The records of one file are saved in one transaction: a
 //! search finds the file as it was before, or as it is now.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +20,7 @@ use crate::types::{
 /// Distance of the chunks of a note, so that others fit between them.
 const STEP: i64 = 1 << 10;
 
-/// Has the files of the sources that a condition is true of read again, as if they were new.
+/// SQL that has the files of the sources that pass a condition read again, as if they were new.
 macro_rules! read_again {
     ($condition:literal) => {
         concat!(
@@ -93,7 +93,7 @@ pub(crate) fn finish_sync(authority: &impl Authority, id: SourceId, skipped: &Pa
     authority.write(|tx| tx.execute(sql, &[id.get().into(), now.into(), skipped.as_ref().into()]).map(drop))
 }
 
-/// Saves what was read of files of one source, in one transaction. The outcomes are in their order. `None` if the source is
+/// Saves readings of files of one source, in one transaction. The outcomes are in their order. `None` if the source is
 /// gone.
 pub(crate) fn save_readings(
     authority: &impl Authority,
@@ -109,7 +109,8 @@ pub(crate) fn save_readings(
     })
 }
 
-/// Files of a source that are not there any more. Their turns stay, with the time at which they were missed; their chunks are deleted.
+/// Notes that files of a source no longer exist. Turns stay, and their files get the time of this note; the chunks of
+/// notes are deleted.
 pub(crate) fn miss_files(
     authority: &impl Authority,
     source: SourceId,
@@ -349,7 +350,7 @@ impl Saving<'_> {
         Ok(is_copy || scope == scope_id(self.tx, &turn.scope)?)
     }
 
-    /// A turn whose file belongs to no source any more is one of this file, which repeats it.
+    /// Assigns a turn to this file, which repeats it, if its own file no longer belongs to a source.
     fn adopt(&self, id: RecordId, place: &Place) -> Result<()> {
         let sql = "SELECT provenance FROM records WHERE id = ?1";
         let known = self.tx.first(sql, &[id.into()], |row| rows::to_place(row, 0))?.flatten();
@@ -412,14 +413,15 @@ impl Saving<'_> {
     }
 }
 
-/// Rising turns for a list in which some have one already, which they keep if possible: if not, all are spread again.
+/// Ascending turns for a list in which some items have one already, and keep it if possible: if not, all are numbered
+/// again.
 fn turns_between(known: &[Option<i64>]) -> Vec<i64> {
     let is_rising = known.iter().flatten().is_sorted_by(|before, after| before < after);
     let kept = if is_rising { spread(known) } else { None };
     kept.unwrap_or_else(|| (1..).map(|number| number * STEP).take(known.len()).collect())
 }
 
-/// Those without a turn get some between their neighbours; `None` where these leave no room.
+/// Gives items without a turn one between their neighbors; `None` where these leave no room.
 fn spread(known: &[Option<i64>]) -> Option<Vec<i64>> {
     let mut turns: Vec<i64> = Vec::with_capacity(known.len());
     let mut at = 0;

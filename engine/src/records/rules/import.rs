@@ -1,5 +1,5 @@
-//! Records and links from another store, merged by ULID: what is new is added with all that belongs to it, what is older
-//! here is replaced, what was changed in both stores gets the history of both, and the rest stays as it is.
+//! Records and links from another store, merged by ULID: new records are added with all that belongs to them, older ones
+//! here are replaced, records that were changed in both stores get the history of both, and the rest stays as it is.
 
 mod history;
 mod links;
@@ -35,11 +35,11 @@ use crate::types::{
 /// ULIDs and texts that an import has met and no record here has.
 #[derive(Debug, Default)]
 pub struct Aliases {
-    /// ULIDs: with the record that has the same text, or with nothing, because the memory has expired or was deleted.
+    /// ULIDs, each with the record that has the same text; `None` if the memory has expired or was deleted.
     ulids: HashMap<UlidBytes, Option<RecordId>>,
     /// The texts of memories that were deleted; `None` if the import is one of this system.
     deleted: Option<HashSet<ScopedText>>,
-    /// Whether what was deleted here is restored.
+    /// Whether records that were deleted here are restored.
     restores: bool,
 }
 
@@ -47,12 +47,12 @@ pub struct Aliases {
 type ScopedText = (i64, Hash);
 
 impl Aliases {
-    /// What was deleted stays deleted: also a second memory that would have been the same one, for it has its text.
+    /// Keeps deleted memories deleted, and does not import others with the same text either.
     pub fn keep_deleted(&mut self) {
         self.deleted.get_or_insert_default();
     }
 
-    /// Brings back memories that were deleted here.
+    /// Restores memories that were deleted here.
     pub fn restore_deleted(&mut self) {
         self.restores = true;
     }
@@ -104,7 +104,7 @@ pub(crate) fn import_links(
     })
 }
 
-/// Takes over what is gone in another store, in one transaction. A refused tombstone does not stop the others.
+/// Applies the tombstones of another store, in one transaction. A rejected tombstone does not stop the others.
 pub(crate) fn import_tombstones(
     authority: &impl Authority,
     tombstones: &[PortableTombstone],
@@ -333,17 +333,17 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// Whether this import must not change a memory of this scope.
+    /// Whether this import must leave memories of this scope unchanged.
     fn keeps(&self, text: &NewRecord) -> bool {
         self.keep_shared && text.scope.agent.is_none()
     }
 
-    /// Whether a record is one that somebody saved.
+    /// Whether a record was saved directly, not read from a file.
     fn is_plain(&self, id: RecordId) -> Result<bool> {
         self.tx.exists("SELECT 1 FROM records WHERE id = ?1 AND origin IS NULL", &[id.into()])
     }
 
-    /// Takes a memory out of the trash that lives on, for it was changed later elsewhere.
+    /// Restores a memory from the trash, if it is there in this scope: it lives on elsewhere.
     fn bring_back(&mut self, ulid: &UlidBytes, scope: &Scope) -> Result<Option<Record>> {
         if !self.unites() {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Batch jobs: noted before they are submitted, and until all that they made is stored.
+//! Batch jobs: noted before they are submitted, and until all their vectors are stored.
 
 use std::collections::HashSet;
 
@@ -18,7 +18,7 @@ pub(crate) fn begin(authority: &impl Authority, job: &BatchJob, texts: &[Hash]) 
     })
 }
 
-/// Notes what has become known of a job. One that is over stays over.
+/// Updates the note of a job. A job that is over stays over.
 pub(crate) fn update(authority: &impl Authority, job: &BatchJob) -> Result<()> {
     authority.write(|tx| match meta::text(tx, &about_key(&job.key))? {
         Some(_) => note(tx, job),
@@ -46,7 +46,7 @@ pub(crate) fn end(authority: &impl Authority, job: &BatchJob, how: JobEnd, left:
     })
 }
 
-/// Of what was left over, keeps these texts alone.
+/// Keeps only these of the texts that were left over.
 pub(crate) fn keep_left(authority: &impl Authority, kept: &[Hash]) -> Result<()> {
     authority.write(|tx| put_left(tx, kept))
 }

@@ -1,24 +1,25 @@
-//! What may be written, and what belongs together: one transaction each, over [`Tx`](super::transaction::Tx), whatever
-//! the database. Each file begins with the operations, which take an [`Authority`](super::transaction::Authority).
+//! Rules for writing: which changes are allowed, and which belong together. Each operation is one transaction over
+//! [`Tx`](super::transaction::Tx), whatever the database. Each file begins with the operations, which take an
+//! [`Authority`](super::transaction::Authority).
 //!
 //! | file | rules |
 //! |---|---|
 //! | `add.rs` | a record is saved, and a text once in its scope; removed with all that belongs to it |
 //! | `save.rs` | records are saved with their links and their vectors |
-//! | `update.rs` | a record is changed, and its version before kept; an earlier version comes back |
-//! | `references.rs` | what a body refers to; one profile a scope |
+//! | `update.rs` | a record is changed, and the version before kept; an earlier version is restored |
+//! | `references.rs` | references in a body; one profile a scope |
 //! | `trash.rs` | a record is deleted, and restored |
 //! | `undo.rs` | the last thing that was done to a record is undone |
 //! | `merge.rs` | several records become one |
 //! | `links.rs` | links, and that nothing supersedes itself |
 //! | `import.rs`, `import/` | records, links and tombstones of another store, merged by ULID |
 //! | `union.rs` | the histories of one memory in two stores become one |
-//! | `tombstones.rs` | what is gone, so that another store does not bring it back |
-//! | `purge.rs` | what a purge removes |
-//! | `expiry.rs` | what has expired is deleted |
+//! | `tombstones.rs` | notes of deleted memories, so that another store does not bring them back |
+//! | `purge.rs` | a purge removes rows |
+//! | `expiry.rs` | expired records are deleted |
 //! | `access.rs` | accesses are logged and counted |
-//! | `searches.rs` | searches are kept |
-//! | `recalled.rs` | what a session was given unasked |
+//! | `searches.rs` | the search log |
+//! | `recalled.rs` | memories injected into a session |
 //! | `embeddings.rs` | the store's model, and the vectors of texts |
 //! | `passages.rs` | the passages after the beginning of a long text |
 //! | `refused.rs` | texts that the model refused are set aside |
@@ -27,7 +28,7 @@
 //! | `versions.rs` | earlier versions |
 //! | `threads.rs` | the place of a record in a thread |
 //! | `files.rs` | sources, their files, and the records that are read from them |
-//! | `origins.rs` | what was read is read once |
+//! | `origins.rs` | text from a file is read once |
 //! | `scopes.rs` | rows of scopes |
 //! | `log.rs` | appends to the sync log |
 

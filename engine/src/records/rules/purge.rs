@@ -1,5 +1,5 @@
-//! What a purge removes from the tables, in short transactions. Each writes the mark of a purge that is not finished, for
-//! the files still hold what was removed (`purge/mark.rs`).
+//! A purge removes rows from the tables, in short transactions. Each writes the mark of an unfinished purge, as the files
+//! still hold the bytes (`purge/mark.rs`).
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -20,10 +20,10 @@ use crate::sensitive::MAX_LOGGED_BYTES;
 use crate::text::{Hash, one_line};
 use crate::types::{Purged, RecordId, Stays, Viewer};
 
-/// Records, or entries of a log, in one transaction: so few that other writers hardly wait.
+/// Records, or entries of a log, per transaction: few enough that other writers hardly wait.
 pub(crate) const STEP: usize = 100;
 
-/// What was removed from the tables.
+/// The result of a purge of the tables.
 #[derive(Debug)]
 pub struct Removed {
     /// Records, with all their versions.
@@ -34,11 +34,11 @@ pub struct Removed {
     pub queries: u64,
     /// The beginnings of their contents ([`Purged::beginnings`](crate::types::Purged::beginnings)).
     pub beginnings: BTreeSet<String>,
-    /// What has the text and stays.
+    /// Values that contain the text and stay.
     pub stays: Vec<Stays>,
     /// Texts of the records, as far as a logged query may have them as a whole.
     pub texts: BTreeSet<String>,
-    /// What the files may hold of it still, and of what another purge has left in them.
+    /// Texts that the files may still hold, also those that another purge has left in them.
     pub patterns: PurgePatterns,
     /// The mark of its last transaction.
     pub mark: PurgeMark,
@@ -51,7 +51,7 @@ impl Removed {
     }
 }
 
-/// What one transaction has removed.
+/// Counts of one transaction.
 #[derive(Default)]
 struct Step {
     records: u64,
@@ -114,7 +114,7 @@ pub(crate) fn purge_versions(
     })
 }
 
-/// Texts of what is removed by its number.
+/// Texts of rows that are removed by id.
 struct Found<'a> {
     patterns: &'a mut PurgePatterns,
     /// Texts that a logged query may have as a whole.
@@ -131,7 +131,7 @@ impl Found<'_> {
     }
 }
 
-/// Removes each of these, so many in one transaction that other writers hardly wait.
+/// Removes each of these, few enough per transaction that other writers hardly wait.
 fn purge_each<T>(
     authority: &impl Authority,
     all: &[T],
@@ -266,7 +266,7 @@ pub(crate) fn empty_column(
     purge_rows(authority, &sql, rows, |_| Step::default(), removed, progress)
 }
 
-/// Forgets these files of sources: what is there still is read as if it were new, and what was purged of it stays away.
+/// Forgets these files of sources: files that still exist are read as if they were new, without the purged records.
 pub(crate) fn forget_files(
     authority: &impl Authority,
     files: &RoaringTreemap,
@@ -276,7 +276,7 @@ pub(crate) fn forget_files(
     purge_rows(authority, "DELETE FROM files WHERE id = ?1", files, |_| Step::default(), removed, progress)
 }
 
-/// Forgets those of these scopes that no memory has.
+/// Removes these scopes, except those that a memory has.
 pub(crate) fn forget_scopes(
     authority: &impl Authority,
     scopes: &RoaringTreemap,
@@ -419,7 +419,7 @@ fn remove_versions(
     drop_versions(tx, id, &having, step)
 }
 
-/// Adds how the contents of a record that goes begin, now and in its versions.
+/// Adds the beginnings of the contents of a removed record and of its versions.
 fn add_beginnings(db: &dyn Select, id: RecordId, step: &mut Step) -> Result<()> {
     let sql = "SELECT content FROM records WHERE id = ?1 UNION ALL SELECT content FROM versions WHERE record_id = ?1
          UNION ALL SELECT content FROM trash WHERE id = ?1
@@ -433,7 +433,7 @@ fn beginning(content: &str) -> String {
     one_line(content, Purged::BEGINNING)
 }
 
-/// Adds the texts of a record and its versions, there or deleted.
+/// Adds the texts of a record and its versions, live or deleted.
 fn add_texts(db: &dyn Select, id: RecordId, found: &mut Found<'_>) -> Result<()> {
     let sql = concat!(
         "SELECT ",

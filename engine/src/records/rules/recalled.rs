@@ -1,4 +1,4 @@
-//! What a session was given unasked, so that it gets nothing twice.
+//! Memories that automatic recall has injected into a session, so that it gets none twice.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ use crate::records::transaction::{Authority, Tx};
 use crate::text::Hash;
 use crate::types::{Millis, RecordId};
 
-/// Rows that are kept: the newest.
+/// Maximum number of rows; the newest are kept.
 pub(in crate::records) const MAX_RECALLED: i64 = 20_000;
-/// A session that was silent for so long is over.
+/// Time after which a silent session is over.
 const KEPT: Millis = 30 * 24 * 60 * 60 * 1000;
-/// Somebody waits for what is noted here: it is given without a note rather than late.
+/// Timeout of the note: memories are injected without a note rather than late.
 const TIMEOUT: Duration = Duration::from_millis(50);
 
-/// What stands for the name of a session: a purge of a text need not look for it here.
+/// A hash in place of a session's name: a purge of a text need not look for it here.
 pub(in crate::records) fn key(session: &str) -> Hash {
     Sha256::digest(session).into()
 }
 
-/// Notes that a session was given these records, each at its version, unsynced. The oldest rows go.
+/// Notes that these records were injected into a session, each at its version, unsynced. Removes the oldest rows.
 pub(crate) fn note(authority: &impl Authority, session: &str, given: &[(RecordId, i64)], now: Millis) -> Result<()> {
     // One that is gone meanwhile needs no note.
     let sql = "INSERT INTO recalled (session, record_id, version, recalled_at)
@@ -36,7 +36,7 @@ pub(crate) fn note(authority: &impl Authority, session: &str, given: &[(RecordId
     })
 }
 
-/// Forgets what a session was given: it has lost it.
+/// Forgets the memories that were injected into a session: it has lost them.
 pub(crate) fn forget(authority: &impl Authority, session: &str) -> Result<()> {
     let key = key(session);
     authority.write_unsynced(|tx| tx.execute("DELETE FROM recalled WHERE session = ?1", &[(&key).into()]).map(drop))

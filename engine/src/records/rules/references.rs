@@ -1,4 +1,4 @@
-//! What a body refers to, and that a scope has one profile.
+//! References in bodies, and the rule that a scope has one profile.
 
 use super::scopes::scope_id;
 use crate::body::Body;
@@ -42,7 +42,7 @@ pub(super) fn check_body(
 pub(crate) const OTHER_PROFILE: &str = "SELECT id FROM records WHERE scope_id = ?1 AND kind = ?2 AND body IS NOT NULL
      AND id IS DISTINCT FROM ?3 AND (expires_at IS NULL OR expires_at > ?4)";
 
-/// What a record refers to.
+/// The records that a record refers to.
 pub(super) fn references(record: &Record) -> Vec<RecordId> {
     record.body.iter().flat_map(Body::references).map(|(_, id)| id).collect()
 }

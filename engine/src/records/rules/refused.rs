@@ -1,5 +1,5 @@
 //! Texts that the model refused: they are set aside with the reason, so that they neither block the others nor are sent
-//! again and again. Their records are found by their words.
+//! again and again. Keyword search still finds their records.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -10,12 +10,12 @@ use crate::records::transaction::{Authority, SelectExt, Tx};
 use crate::text::{Hash, to_hex};
 use crate::types::ModelId;
 
-/// Sets texts aside, with why this model refused them. One that is gone leaves nothing.
+/// Sets texts aside, with the reason why this model refused each. A text that no record has is skipped.
 pub(crate) fn set_aside(authority: &impl Authority, model: ModelId, refused: &[(Hash, String)]) -> Result<()> {
     set_aside_in(authority, REFUSED, model, refused)
 }
 
-/// The same, in this entry of `meta`.
+/// Sets texts aside in this entry of `meta`.
 pub(crate) fn set_aside_in(
     authority: &impl Authority,
     entry: &str,
@@ -37,12 +37,12 @@ pub(crate) fn set_aside_in(
     })
 }
 
-/// Every text that was refused waits again.
+/// Lets every refused text be embedded again.
 pub(crate) fn retry(authority: &impl Authority) -> Result<()> {
     authority.write(|tx| meta::remove(tx, REFUSED))
 }
 
-/// Drops what texts of this entry were refused for that are gone.
+/// Drops the texts of this entry that no record has any more.
 #[cfg(feature = "postgres")]
 pub(in crate::records) fn forget_gone(tx: &dyn Tx, entry: &str) -> Result<()> {
     let all = read(tx, entry)?;
@@ -55,7 +55,7 @@ pub(in crate::records) fn forget_gone(tx: &dyn Tx, entry: &str) -> Result<()> {
     if kept.len() < all.len() { write(tx, entry, &kept) } else { Ok(()) }
 }
 
-/// Drops what this text was refused for, once no record, no passage and no version has it any more.
+/// Drops the entry of this text, once no record, no passage and no version has it any more.
 pub(super) fn forget(tx: &dyn Tx, hash: &Hash) -> Result<()> {
     let mut all = read(tx, REFUSED)?;
     if all.remove(&to_hex(hash)).is_none() || is_wanted(tx, hash)? {
@@ -72,7 +72,7 @@ fn is_wanted(tx: &dyn Tx, hash: &Hash) -> Result<bool> {
     tx.exists(sql, &[hash.into()])
 }
 
-/// Keeps only what this model refused.
+/// Keeps only the texts that this model refused.
 pub(super) fn keep_only(tx: &dyn Tx, model: ModelId) -> Result<()> {
     let mut all = read(tx, REFUSED)?;
     let before = all.len();

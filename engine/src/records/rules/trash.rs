@@ -1,5 +1,5 @@
-//! What was deleted is kept for a while, and can be restored: a record with its versions and links. Its accesses are not
-//! kept, and it has to be embedded again where no other record has its text.
+//! The trash: deleted records are kept for a while with their versions and links, and can be restored. Their accesses are
+//! not kept, and they have to be embedded again unless another record has the same text.
 
 use super::add::{Text, insert_restored, remove};
 use super::references::{check_body, references};
@@ -40,10 +40,10 @@ pub(crate) fn delete(
     authority.write(|tx| delete_one(tx, id, expect, viewer, now))
 }
 
-/// As [`delete`], of several in one transaction: all are deleted, or none.
+/// Deletes several records in one transaction: all are deleted, or none.
 ///
 /// # Errors
-/// [`Error::NotFound`] names one that `viewer` does not see; [`Error::Invalid`] one that is not what is expected.
+/// [`Error::NotFound`] names a record that `viewer` does not see; [`Error::Invalid`] one that is not as expected.
 pub(crate) fn delete_all(
     authority: &impl Authority,
     expected: &[(RecordId, Expect)],
@@ -77,7 +77,7 @@ fn delete_one(
     Ok(record)
 }
 
-/// Restores a deleted record, with its id, its versions, and its links to what is there.
+/// Restores a deleted record, with its id, its versions, and its links to records that still exist.
 ///
 /// # Errors
 /// [`Error::NotFound`] if none that `viewer` sees was deleted, or too long ago; [`Error::Duplicate`] names a record that has
@@ -86,7 +86,7 @@ pub(crate) fn restore(authority: &impl Authority, id: RecordId, viewer: &Viewer,
     authority.write(|tx| put_back(tx, id, viewer, now))
 }
 
-/// As [`restore`], within a transaction.
+/// Restores a deleted record like [`restore`], within a transaction.
 pub(super) fn put_back(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Millis) -> Result<Record> {
     let scope = lookup::changeable(scope_of(tx, id)?, id, viewer)?.ok_or(Error::NotFound(id))?;
     claim(tx, id, viewer, now)?;
@@ -221,7 +221,7 @@ fn claim(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Millis) -> Result<()> 
     }
 }
 
-/// Makes the links that a record had, to what is there. One to a record that is deleted too waits for that one.
+/// Restores the links of a record to records that still exist. A link to a deleted record waits until that is restored.
 fn restore_links(tx: &dyn Tx, id: RecordId, now: Millis) -> Result<()> {
     let sql = "SELECT from_id, kind, to_id, created_at FROM trash_links WHERE record_id = ?1";
     let links: Vec<(Link, Millis)> = tx.all(sql, &[id.into()], |row| Ok((to_link(row)?, row.get(3)?)))?;

@@ -1,4 +1,4 @@
-//! The last thing that was done to a record is undone, in one transaction.
+//! Undo of the last change to a record, in one transaction.
 
 use super::{links, trash, update, versions};
 use crate::error::{Error, Result};
@@ -8,18 +8,18 @@ use crate::records::rules::versions::{Cause, Turned};
 use crate::records::transaction::{Authority, Tx};
 use crate::types::{Expect, Link, LinkKind, Millis, Record, RecordId, RecordUpdate, Viewer};
 
-/// What was undone.
+/// The change that was undone.
 #[derive(Debug)]
 pub enum Undoing {
-    /// It was deleted, and is back.
+    /// A deletion: the record is restored.
     Deletion(Record),
-    /// It had expired, and is back without an expiry.
+    /// An expiry: the record is live again, without an expiry.
     Expiry(Changed),
-    /// It was changed, and is what it was before.
+    /// A change: the record is as before.
     Change(Changed),
-    /// It was linked, and the link is gone.
+    /// A new link: it is removed.
     Link(Link),
-    /// It was superseded, its text was saved again, and it is superseded again by these.
+    /// A superseded record became current when its text was saved again: it is superseded again, by these.
     CurrentAgain(Vec<RecordId>),
 }
 
@@ -100,7 +100,7 @@ fn undo_last(tx: &dyn Tx, record: &Record, expect: Option<&Expect>, viewer: &Vie
     }
 }
 
-/// Removes and makes again the links of a record that became current again. Returns what supersedes it.
+/// Reverts the links of a record that became current again. Returns the records that supersede it.
 fn turn_back(tx: &dyn Tx, id: RecordId, turned: &Turned, viewer: &Viewer, now: Millis) -> Result<Vec<RecordId>> {
     let supersedes = |from, to| Link { from, to, kind: LinkKind::Supersedes };
     for &to in &turned.made {

@@ -1,4 +1,4 @@
-//! A record is changed: the version before is kept, and can come back.
+//! Changes to records: the version before is kept, and can be restored.
 
 use std::borrow::Cow;
 
@@ -44,7 +44,7 @@ pub(crate) fn update(
     authority.write(|tx| apply(tx, id, update, viewer, now))
 }
 
-/// As [`update`], of several in one transaction: all are changed, or none.
+/// Changes several records in one transaction: all are changed, or none.
 pub(crate) fn update_all(
     authority: &impl Authority,
     updates: &[(RecordId, Cow<'_, RecordUpdate>)],
@@ -55,7 +55,7 @@ pub(crate) fn update_all(
     authority.write(|tx| updates.iter().map(|(id, update)| apply(tx, *id, update, viewer, now)).collect())
 }
 
-/// What would stop an update: it is tried, and taken back.
+/// Checks whether an update would succeed: applies it, and rolls it back.
 pub(crate) fn check(
     authority: &impl Authority,
     id: RecordId,
@@ -75,7 +75,7 @@ pub(crate) fn check(
     }
 }
 
-/// As [`update`], with the vector that `model` has made of the text that the record has afterwards.
+/// Changes a record like [`update`], with the vector that `model` has made of its new text.
 pub(crate) fn update_with(
     authority: &impl Authority,
     id: RecordId,
@@ -94,7 +94,7 @@ pub(crate) fn update_with(
     })
 }
 
-/// As [`update`], within a transaction.
+/// Changes a record like [`update`], within a transaction.
 pub(super) fn apply(tx: &dyn Tx, id: RecordId, update: &RecordUpdate, viewer: &Viewer, now: Millis) -> Result<Changed> {
     let revives = update.expires_at.is_some_and(|at| at.is_none_or(|at| at > now));
     let before = to_change(tx, id, viewer, if revives { Millis::MIN } else { now })?;
@@ -108,7 +108,7 @@ pub(super) fn apply(tx: &dyn Tx, id: RecordId, update: &RecordUpdate, viewer: &V
 /// scope stays, an expiry that is over by now does not come back, and a reference to what is gone by now leads nowhere.
 ///
 /// # Errors
-/// As [`update`], and [`Error::Invalid`] names the versions that there are.
+/// Errors of [`update`], and [`Error::Invalid`], which names the existing versions.
 pub(crate) fn roll_back(
     authority: &impl Authority,
     id: RecordId,
@@ -128,7 +128,7 @@ pub(crate) fn roll_back(
     })
 }
 
-/// As [`roll_back`], within a transaction.
+/// Restores a version like [`roll_back`], within a transaction.
 pub(super) fn back_to(
     tx: &dyn Tx,
     id: RecordId,

@@ -30,7 +30,7 @@ pub(super) fn keep(tx: &dyn Tx, id: RecordId, reason: &str, now: Millis) -> Resu
     tx.execute(sql, &[id.into(), now.into(), reason.into()]).map(drop)
 }
 
-/// What ended a version.
+/// The cause of the end of a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Cause {
     /// A change.
@@ -80,7 +80,7 @@ pub(super) fn last(tx: &dyn Tx, id: RecordId) -> Result<Option<Last>> {
 const UNDO: i64 = 1;
 const CURRENT_AGAIN: i64 = 2;
 
-/// Notes what ended a version.
+/// Notes the cause of the end of a version.
 pub(super) fn note(tx: &dyn Tx, id: RecordId, version: i64, cause: &Cause) -> Result<()> {
     let (code, links) = match cause {
         Cause::Change => return Ok(()),
@@ -106,7 +106,7 @@ pub(super) fn keep_as_it_is(tx: &dyn Tx, id: RecordId, reason: &str, cause: &Cau
 /// An earlier version of a record.
 ///
 /// # Errors
-/// [`Error::Invalid`] names the versions that there are.
+/// [`Error::Invalid`] names the existing versions.
 pub(super) fn earlier(tx: &dyn Tx, id: RecordId, version: i64) -> Result<Version> {
     let sql = concat!(
         "SELECT replaced_at, reason, ",

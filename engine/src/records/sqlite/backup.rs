@@ -40,7 +40,7 @@ impl Database {
     }
 }
 
-/// What a node knows of its own use, and who it is: no part of an image.
+/// SQL that removes the usage data and the identity of a node from an image.
 #[cfg(feature = "postgres")]
 const OF_ONE_NODE: &str =
     "DELETE FROM access_log; DELETE FROM searches; DELETE FROM recalled; DELETE FROM unsent_accesses;
@@ -150,7 +150,7 @@ pub(super) fn remove_indexes(paths: &StorePaths) -> Result<()> {
     remove_if_present(&paths.keywords())
 }
 
-/// Copies page by page, without a look at what is on the pages.
+/// Copies page by page, without looking at the contents of the pages.
 pub(super) fn copy_pages(source: &Connection, target: &mut Connection, progress: &dyn Progress) -> Result<()> {
     let backup = Backup::new(source, target)?;
     let mut started = false;
@@ -184,7 +184,7 @@ fn copy(source: &Connection, to: &Path, progress: &dyn Progress) -> Result<()> {
     target.close().map_err(|(_, error)| error.into())
 }
 
-/// A file in the making beside `target`. What killed processes have left there goes.
+/// A new file beside `target`. Removes the files that killed processes have left there.
 pub(super) fn beside(target: &Path) -> Result<NewFile> {
     sweep(folder_of(target), ABANDONED);
     NewFile::beside(target).map_err(|error| Error::io(target, error))
@@ -349,7 +349,7 @@ mod tests {
         }
     }
 
-    /// 39.9: what shows that a database is lost stays until another is there.
+    /// 39.9: the signs of a lost database stay until there is another one.
     #[test]
     fn a_restore_that_fails_leaves_a_lost_store_as_it_is() {
         let store = filled();

@@ -15,12 +15,12 @@ use crate::error::Result;
 use crate::records::rows;
 use crate::types::{ByImportance, Digest, DigestQuery, Filter, Kind, Millis, Record, RecordId};
 
-/// Database of each list.
+/// Maximum number of records in a list.
 const LISTED: usize = 5;
-/// From here on a decision is a key decision: of high importance, or critical.
+/// Minimum importance of a key decision: high, or critical.
 const KEY: i64 = 7;
 
-/// The best records of up to this many groups are looked up group by group; of more, all records of the kind are read.
+/// Maximum number of groups that are looked up one by one; with more, all records of the kind are read.
 const MOST_GROUPS: usize = 256;
 
 /// A list of a digest.
@@ -35,7 +35,7 @@ const KEY_DECISIONS: List = List { kind: Kind::Decision, min_importance: Some(KE
 const ACTIVE_PATTERNS: List = List { kind: Kind::Pattern, min_importance: None, by_use: true, most: LISTED };
 const RECENT_BUGFIXES: List = List { kind: Kind::Bugfix, min_importance: None, by_use: false, most: LISTED };
 
-/// What a record is ordered by in a list, largest first; the id comes last, so that the order is the same every time.
+/// Sort key of a record in a list, largest first; the id comes last, so that the order is the same every time.
 type Place = (i64, Millis, RecordId);
 
 impl List {
@@ -49,7 +49,7 @@ impl List {
 }
 
 impl Snapshot {
-    /// The digest of what is live at `now`. Its lists are without the records in `superseded`, the
+    /// The digest of the records that are live at `now`. Its lists are without the records in `superseded`, the
     /// [superseded](Self::superseded) ones of the viewer, unless the query wants them.
     pub fn digest(&self, query: &DigestQuery, superseded: &RoaringTreemap, now: Millis) -> Result<Digest> {
         let none = RoaringTreemap::new();
@@ -143,7 +143,7 @@ impl Snapshot {
         Ok((groups.len() <= MOST_GROUPS).then_some(groups))
     }
 
-    /// The first `page` places of the list: those of each group are in order in an index.
+    /// The first `page` places of the list: an index has those of each group in order.
     fn best_of_groups(&self, list: &List, groups: &[(i64, i64)], page: usize, now: Millis) -> Result<Vec<Place>> {
         let (index, importance) = match list.by_use {
             true => ("patterns_by_use", "?2 = 0"),
@@ -169,7 +169,7 @@ impl Snapshot {
         Ok(places)
     }
 
-    /// The same from all records of the kind or the feature.
+    /// The first `page` places of the list, from all records of the kind or the feature.
     fn best(&self, list: &List, query: &DigestQuery, filter: Filter, page: usize, now: Millis) -> Result<Vec<Place>> {
         let Condition { sql, mut values } = conditions(query, filter, now);
         values.push(stored_limit(page).into());
@@ -198,7 +198,7 @@ impl Snapshot {
     }
 }
 
-/// Live, of the project and the feature that the query names, seen, and what else `filter` requires.
+/// Condition for live records that the viewer sees, of the project and the feature of the query, that pass `filter`.
 fn conditions(query: &DigestQuery, filter: Filter, now: Millis) -> Condition {
     let mut condition = Condition::new(&filter, query.project.as_deref(), now);
     let feature = query.feature.clone().map(Value::from);
@@ -279,7 +279,7 @@ mod tests {
         }
     }
 
-    /// T47: what is counted, of which scopes, after every sort of change.
+    /// T47: the counts of each scope, after every kind of change.
     #[test]
     fn the_counts_of_a_digest_are_those_of_live_records_in_view() {
         let store = Store::new();

@@ -45,7 +45,7 @@ impl Database {
         Ok(if is_ready { EmbeddingState::Ready } else { EmbeddingState::Pending })
     }
 
-    /// Those of the texts that this model has made no vector of.
+    /// Returns the texts that this model has made no vector of.
     pub fn without_vector(&self, model: ModelId, texts: impl IntoIterator<Item = Hash>) -> Result<HashSet<Hash>> {
         let reader = self.reader()?;
         let sql = "SELECT 1 FROM embeddings WHERE model_id = ?1 AND hash = ?2";
@@ -84,7 +84,7 @@ impl Database {
         self.reader()?.exists("SELECT 1 FROM meta WHERE key = ?1", &[SUGGESTED.into()])
     }
 
-    /// Records that another model was suggested to the user.
+    /// Notes that another model was suggested to the user.
     pub fn note_suggestion(&self) -> Result<()> {
         self.write(|tx| meta::put(tx, SUGGESTED, 1_i64.into()))
     }

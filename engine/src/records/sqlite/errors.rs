@@ -1,4 +1,4 @@
-//! What SQLite says, in words that name the way out.
+//! Errors of SQLite, in words that say what to do.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ impl From<rusqlite::Error> for Error {
     }
 }
 
-/// The same error, in words where it is SQLite's.
+/// Explains an error, if it is SQLite's.
 pub(super) fn explain(path: &Path, error: Error) -> Error {
     match error {
         Error::DatabaseFailed(error) => match error.downcast() {
@@ -27,7 +27,7 @@ pub(super) fn explain(path: &Path, error: Error) -> Error {
     }
 }
 
-/// What SQLite says while a database is opened, in words.
+/// Explains an error of SQLite from opening a database.
 pub(super) fn open_error(path: &Path, error: rusqlite::Error) -> Error {
     let Some(code) = code(&error) else { return error.into() };
     let store = |why: &str| Error::Store { path: path.to_owned(), why: why.to_owned() };
@@ -76,14 +76,14 @@ fn code(error: &rusqlite::Error) -> Option<i32> {
 /// See <https://sqlite.org/walformat.html#wal_locks>.
 const WRITE_LOCK: u64 = 120;
 
-/// Others keep the database locked, for longer than anybody waits.
+/// The error for a database that others keep locked for too long.
 pub(super) fn held(path: &Path) -> Error {
     let [_, shared_memory, _] = companions(path);
     let holder = Holder::of_byte(&shared_memory, WRITE_LOCK);
     holders::held(&format!("the right to write to {}", path.display()), holder.as_ref())
 }
 
-/// The database contradicts itself.
+/// The error for a database that contradicts itself.
 pub(super) fn damaged(path: &Path, what: &str) -> Error {
     Error::Database { path: path.to_owned(), why: format!("it is damaged ({what})"), remedy: Some(Remedy::Repair) }
 }

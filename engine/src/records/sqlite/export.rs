@@ -1,5 +1,5 @@
-//! Database with all that belongs to them, and the links between them, for another store. What is held in memory is one
-//! record, and a bit for each that was exported.
+//! Records with all that belongs to them, and the links between them, for another store. Memory holds one record at a
+//! time, and a bit for each that was exported.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -22,10 +22,10 @@ use crate::types::{
 };
 
 impl Snapshot {
-    /// Calls `visit` with what is live and in the export, in the order that [`Exported`] has.
+    /// Calls `visit` with everything that is live and in the export, in the order of [`Exported`].
     ///
     /// # Errors
-    /// The first of `visit`, which ends it.
+    /// The first error of `visit`, which ends the export.
     pub fn export<E: From<Error>>(
         &self,
         export: &Export,
@@ -182,7 +182,7 @@ impl Snapshot {
         Ok(Earlier { version: version.version, since: version.since, replaced, text })
     }
 
-    /// What the access log holds of a record, oldest first. Earlier versions of memorist kept queries whole.
+    /// The accesses of a record in the log, oldest first. Earlier versions of memorist kept queries whole.
     fn accesses(&self, id: RecordId) -> Result<Vec<Accessed>> {
         let mut statement = self.conn().prepare_cached(
             "SELECT accessed_at, access_type, relevance_score, query_text FROM access_log WHERE record_id = ? ORDER BY id",

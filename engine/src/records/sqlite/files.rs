@@ -13,10 +13,10 @@ use crate::types::{
 };
 
 const NANOS: i64 = 1_000_000;
-/// Files without a reading that are named.
+/// Maximum number of files without a reading that are named.
 const NAMED: usize = 20;
 
-/// `SELECT` of what [`to_file`] reads.
+/// `SELECT` of the columns that [`to_file`] reads.
 macro_rules! file_columns {
     () => {
         "SELECT id, path, thread, size, modified, device, inode, hash, cursor, gone_at, problem FROM files"
@@ -47,7 +47,7 @@ impl Snapshot {
         })
     }
 
-    /// What was read of each source.
+    /// Statistics of each source.
     pub fn source_stats(&self) -> Result<Vec<SourceStats>> {
         let all = self.sources()?.into_iter();
         let stats = all.map(|source| {

@@ -16,12 +16,12 @@ pub(super) struct Condition {
 }
 
 impl Condition {
-    /// Live at `now`.
+    /// Condition for rows that are live at `now`.
     pub(super) fn live(row: &str, now: Millis) -> Self {
         Condition { sql: format!("({row}.expires_at IS NULL OR {row}.expires_at > ?)"), values: vec![now.into()] }
     }
 
-    /// Live at `now`, and everything that the filter has but the tags.
+    /// Condition for records that are live at `now` and pass everything in the filter but the tags.
     pub(super) fn without_tags(filter: &Filter, project: Option<&str>, now: Millis) -> Self {
         let mut condition = Self::live("r", now);
         condition.and_filter(filter, project);
@@ -29,7 +29,7 @@ impl Condition {
         condition
     }
 
-    /// Deleted (a row of `trash`), or expired `now`; and everything that the filter has.
+    /// Condition for records that are deleted (rows of `trash`) or expired at `now`, and pass the filter.
     pub(super) fn gone(filter: &Filter, deleted: bool, now: Millis) -> Self {
         let mut condition = Self::of_all(filter);
         if !deleted {
@@ -38,7 +38,7 @@ impl Condition {
         condition
     }
 
-    /// Everything that the filter has, of records or of the trash, live or not.
+    /// Condition for rows of records or of the trash that pass the filter, live or not.
     pub(super) fn of_all(filter: &Filter) -> Self {
         let mut condition = Condition { sql: "1".into(), values: Vec::new() };
         condition.and_filter(filter, None);
@@ -51,7 +51,7 @@ impl Condition {
         condition
     }
 
-    /// And everything that the filter has but the tags and the metadata.
+    /// Adds everything in the filter but the tags and the metadata.
     fn and_filter(&mut self, filter: &Filter, project: Option<&str>) {
         self.and_tallied(filter, project);
         self.and(" AND r.confidence >= ?", filter.min_confidence);
@@ -68,7 +68,7 @@ impl Condition {
         self.and(&format!(" AND {from} < ?"), filter.happens_before);
     }
 
-    /// And the metadata of the filter.
+    /// Adds the metadata of the filter.
     fn and_metadata(&mut self, filter: &Filter, of: MetadataOf) {
         if let Some(filter) = &filter.metadata {
             let (sql, values) = metadata::passes(filter, of);
@@ -77,7 +77,7 @@ impl Condition {
         }
     }
 
-    /// And the kinds, the importance and the viewer of the filter, and the project: what a row of `tallies` has too.
+    /// Adds the kinds, the importance and the viewer of the filter, and the project: columns that `tallies` has, too.
     pub(super) fn and_tallied(&mut self, filter: &Filter, project: Option<&str>) {
         if !filter.kinds.is_empty() || filter.min_importance.is_some() {
             // All kinds, spelled out, let one index find importances: it begins with the kind.
@@ -88,7 +88,7 @@ impl Condition {
         self.and_seen("r.scope_id", &filter.viewer, project);
     }
 
-    /// Live at `now`, and everything that the filter has, of this project alone where one is given.
+    /// Condition for records that are live at `now` and pass the filter, of this project alone where one is given.
     pub(super) fn new(filter: &Filter, project: Option<&str>, now: Millis) -> Self {
         let mut condition = Self::without_tags(filter, project, now);
         if !filter.tags.is_empty() {
@@ -98,8 +98,8 @@ impl Condition {
         condition
     }
 
-    /// And the scope with the id in `column` is one that `viewer` sees, and of this project where one is given (what is
-    /// global is not). One list for all of it: SQLite seeks by one list in an index, and it would take the longest of
+    /// Requires that `viewer` sees the scope with the id in `column`, and that it is of this project where one is given
+    /// (global is not). One list for all of it: SQLite seeks by one list in an index, and it would take the longest of
     /// several.
     pub(super) fn and_seen(&mut self, column: &str, viewer: &Viewer, project: Option<&str>) {
         let mut scopes = Vec::new();
@@ -118,7 +118,7 @@ impl Condition {
         }
     }
 
-    /// That the name in `column` is this one, however an earlier version has saved it.
+    /// SQL that compares the name in `column` with `name`, in any spelling in which an earlier version may have saved it.
     pub(super) fn is_named(&mut self, column: &str, name: &str) -> String {
         let spellings = spellings(name);
         let sql = format!("trim({column}) IN (?{})", ", ?".repeat(spellings.len() - 1));
@@ -126,7 +126,7 @@ impl Condition {
         sql
     }
 
-    /// And a record that `viewer` sees links to the row `r` of `records`.
+    /// Requires that a record that `viewer` sees links to the row `r` of `records`.
     pub(super) fn and_linked_from(&mut self, kind: LinkKind, viewer: &Viewer) {
         let mut from = Condition { sql: format!("l.kind = {}", rows::link_code(kind)), values: Vec::new() };
         from.and_seen("l.from_scope", viewer, None);
@@ -134,7 +134,8 @@ impl Condition {
         self.values.extend(from.values);
     }
 
-    /// And another live record contradicts the row `r` of `records`, neither of which is superseded: what is settled is no contradiction.
+    /// Requires that another live record contradicts the row `r` of `records`, and that neither is superseded: that would
+    /// settle the contradiction.
     pub(super) fn and_contradicted(&mut self, viewer: &Viewer, now: Millis) {
         let superseded = |id: &str, values: &mut Vec<Value>| {
             let mut by =
@@ -166,7 +167,7 @@ impl Condition {
     }
 }
 
-/// On a row of `record_tags`: it is one of the tags of the filter, with the values of [`tag_values`].
+/// Condition on a row of `record_tags`: it is one of the tags of the filter, with the values of [`tag_values`].
 pub(super) fn any_tag(filter: &Filter) -> String {
     format!("tag IN (?{})", ", ?".repeat(tag_values(filter).count() - 1))
 }

@@ -1,4 +1,4 @@
-//! Proves that the database keeps SQLite's rules and its own.
+//! Checks that the database keeps SQLite's rules and memorist's.
 
 use rusqlite::{Connection, Row};
 
@@ -18,9 +18,9 @@ const MOST_LISTED: usize = 20;
 /// The end of that count.
 pub(super) const MORE_LIKE_THIS: &str = "more like this";
 
-/// What the doctor says of totals that are wrong, with the scope for `{}`.
+/// Finding for wrong totals, with the scope for `{}`.
 pub(super) const WRONG_TALLY: &str = "the totals of scope {} are not those of its records";
-/// What it says of an access count that is out of range, with the record for `{}`.
+/// Finding for an access count that is out of range, with the record for `{}`.
 pub(super) const WRONG_ACCESSES: &str = "the access count of record {} is out of range";
 
 /// A finding, and the query that looks for it: each row it gives is a number that replaces `{}`.
@@ -144,18 +144,18 @@ const RULES: [(&str, &str); 22] = [
     ),
 ];
 
-/// Adds what it finds wrong.
+/// A check, which adds its findings.
 type Check = fn(&Connection, &mut Vec<String>) -> Result<()>;
 
 impl Database {
-    /// Checks everything that can be checked, and returns what is wrong, in words; nothing means that all is well. Reads
-    /// the whole database.
+    /// Checks everything that can be checked, and returns the findings; none means that all is well. Reads the whole
+    /// database.
     pub fn integrity(&self) -> Result<Vec<String>> {
         findings(self.snapshot()?.conn())
     }
 }
 
-/// What is wrong with a database, in words.
+/// The findings of all checks of a database.
 pub(super) fn findings(conn: &Connection) -> Result<Vec<String>> {
     let mut findings = Vec::new();
     for check in
@@ -175,7 +175,7 @@ pub(super) fn findings(conn: &Connection) -> Result<Vec<String>> {
     Ok(findings)
 }
 
-/// Somebody may have changed the tables since the store was opened.
+/// Checks the schema: somebody may have changed the tables since the store was opened.
 fn check_shape(conn: &Connection, findings: &mut Vec<String>) -> Result<()> {
     findings.extend(shape::difference(conn, MIGRATIONS.len())?);
     Ok(())
@@ -196,7 +196,7 @@ fn check_references(conn: &Connection, findings: &mut Vec<String>) -> Result<()>
     report(conn, "PRAGMA foreign_key_check", findings, |row| describe(row).map(Some))
 }
 
-/// Contents have the hashes they are known by; kinds and tags can be read.
+/// Checks that contents have their hashes, and that kinds and tags can be read.
 fn check_texts(conn: &Connection, findings: &mut Vec<String>) -> Result<()> {
     for (table, what) in [
         ("records", "id, 'record ' || id"),
@@ -221,7 +221,7 @@ fn check_texts(conn: &Connection, findings: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// The text of a record or a version, and what it says about it.
+/// The text of a record or a version, with its hashes, kind, tags and body.
 pub(super) struct Text<'a> {
     pub(super) content: &'a str,
     pub(super) context: Option<&'a str>,
@@ -232,7 +232,7 @@ pub(super) struct Text<'a> {
     pub(super) body: Option<&'a str>,
 }
 
-/// What is wrong with a text.
+/// The problem of a text, if it has one.
 pub(super) fn text_problem(text: &Text<'_>) -> Option<&'static str> {
     let tags_can_be_read = || text.tags.is_none_or(|tags| rows::tags_of(tags).is_ok());
     let body_can_be_read = || {
@@ -254,13 +254,13 @@ pub(super) fn text_problem(text: &Text<'_>) -> Option<&'static str> {
     }
 }
 
-/// The vector of so many finite numbers that these bytes are; `None` if they are none.
+/// The vector of `dims` finite numbers in these bytes; `None` if they are not one.
 pub(super) fn vector_of(bytes: &[u8], dims: i64) -> Option<Vec<f32>> {
     let vector = usize::try_from(dims).ok().and_then(|dims| embedding_of(bytes, dims));
     vector.filter(|vector| vector.iter().all(|number| number.is_finite()))
 }
 
-/// Every record has the passages of its text, if it was cut already.
+/// Checks that every record has the passages of its text, if it was cut already.
 fn check_passages(conn: &Connection, findings: &mut Vec<String>) -> Result<()> {
     let uncut = models::uncut(conn)?.unwrap_or(RecordId::START);
     report(conn, "SELECT id, context, content FROM records ORDER BY id", findings, |row| {
@@ -271,7 +271,7 @@ fn check_passages(conn: &Connection, findings: &mut Vec<String>) -> Result<()> {
     })
 }
 
-/// Vectors have their model's dimensions, and their numbers are finite.
+/// Checks that vectors have their model's dimensions, and that their numbers are finite.
 fn check_vectors(conn: &Connection, findings: &mut Vec<String>) -> Result<()> {
     let sql = "SELECT e.id, e.vector, m.dims FROM embeddings e JOIN models m ON m.id = e.model_id";
     report(conn, sql, findings, |row| {

@@ -29,7 +29,7 @@ impl Database {
         jobs::failures(&*self.reader()?)
     }
 
-    /// Those of the texts that a record has and this model has not embedded.
+    /// Returns the texts that a record still has and this model has not embedded.
     pub fn lacking(&self, model: ModelId, texts: &[Hash]) -> Result<Vec<Hash>> {
         let sql = "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM embeddings WHERE model_id = ?2 AND hash = ?1)
              AND (EXISTS (SELECT 1 FROM records WHERE embedding_hash = ?1) OR EXISTS (SELECT 1 FROM passages WHERE hash = ?1))";

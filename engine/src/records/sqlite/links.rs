@@ -114,8 +114,8 @@ impl Snapshot {
         Ok(links)
     }
 
-    /// At most `limit` of the live records with an id above `after` that contradict others, each with these, as far as `viewer`
-    /// sees both; without those in `superseded`, for what is settled is no contradiction.
+    /// At most `limit` of the live records with an id above `after` that contradict others, each with these, as far as
+    /// `viewer` sees both; without those in `superseded`, whose contradictions are settled.
     pub fn contradictions(
         &self,
         viewer: &Viewer,
@@ -154,8 +154,8 @@ impl Snapshot {
         Ok(found)
     }
 
-    /// What supersedes or contradicts each of `ids`, and what they supersede or contradict, of the live records that
-    /// `viewer` sees. Of a text that is longer than `chars`, the beginning.
+    /// The status links of each of `ids`: the live records that `viewer` sees and that supersede or contradict it, or
+    /// that it supersedes or contradicts, with the first `chars` characters of each text.
     pub fn marks(
         &self,
         ids: &[RecordId],

@@ -1,4 +1,4 @@
-//! Database by id, page by page, and the ids that pass a filter.
+//! Records by id, page by page, and the ids that pass a filter.
 
 use std::collections::HashSet;
 
@@ -50,7 +50,7 @@ impl Snapshot {
         Ok(found)
     }
 
-    /// Those of these records that are of a period.
+    /// The ids of these records that are of a period.
     pub fn of_period(&self, period: Period, ids: &[RecordId]) -> Result<HashSet<RecordId>> {
         let mut statement = self.conn().prepare_cached(
             "SELECT valid_from, valid_to, created_at, CASE WHEN kind = 4 AND json_valid(body)
@@ -208,7 +208,7 @@ impl Snapshot {
     }
 }
 
-/// What a list shows on all of its pages.
+/// Condition for the records on all pages of a list.
 fn listed(query: &ListQuery, now: Millis) -> Condition {
     let mut condition = Condition::new(&query.filter, query.project.as_deref(), now);
     let viewer = &query.filter.viewer;

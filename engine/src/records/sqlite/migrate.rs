@@ -36,7 +36,7 @@ pub(super) fn lineage(conn: &Connection, store_id: &str, path: &Path) -> Result<
     Ok(lineage.map_err(|error| open_error(path, error))?.unwrap_or_else(|| store_id.to_owned()))
 }
 
-/// Sets this copy apart from the store that it was copied from.
+/// Gives this copy a lineage of its own, other than the store that it was copied from.
 pub(super) fn begin_lineage(conn: &Connection) -> rusqlite::Result<()> {
     let lineage = ulid::Ulid::generate().to_string();
     conn.execute("INSERT OR REPLACE INTO meta VALUES ('lineage', ?)", [lineage]).map(drop)
@@ -55,7 +55,7 @@ pub(super) fn check_owner(conn: &Connection, path: &Path) -> Result<usize> {
     version_of(&*conn.unchecked_transaction().map_err(|error| open_error(path, error))?, path)
 }
 
-/// The same, and an error when its tables are not those of its version.
+/// Like [`check_owner`], and an error when the tables are not those of their version.
 pub(super) fn check(conn: &Connection, path: &Path, origin: Origin) -> Result<usize> {
     // The caller may have a view already.
     let view = conn.is_autocommit().then(|| conn.unchecked_transaction()).transpose();

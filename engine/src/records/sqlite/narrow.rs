@@ -20,7 +20,8 @@ impl Database {
         self.reader()?.exists("SELECT 1 FROM meta WHERE key = ?1", &[WIDE_TO.into()])
     }
 
-    /// Moves the first of them. What is not a vector of its model stays as it is, for the check of the database to find.
+    /// Moves the first of them. Bytes that are not a vector of their model stay as they are, for the check of the
+    /// database to find.
     pub fn narrow_step(&self) -> Result<()> {
         self.write(|tx| {
             let sql = "SELECT e.id, e.vector, m.dims FROM embeddings e LEFT JOIN models m ON m.id = e.model_id
@@ -60,7 +61,7 @@ mod tests {
     const DIMS: usize = 384;
     const TEXTS: usize = 1_200;
 
-    /// Those of 32 bits are close to what is stored, but not equal to it.
+    /// A vector of 32-bit floats, which are close to the stored ones, but not equal.
     fn vector(of: usize) -> Vec<f32> {
         let raw: Vec<f32> = (0..DIMS).map(|at| ((of * 31 + at * 17) % 101) as f32 - 50.0).collect();
         raw.iter().map(|number| number / embedding::length(&raw)).collect()

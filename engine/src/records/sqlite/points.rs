@@ -1,4 +1,4 @@
-//! What a map shows of each record.
+//! The data of records on a map.
 
 use rusqlite::OptionalExtension;
 
@@ -6,33 +6,33 @@ use super::snapshot::Snapshot;
 use crate::error::Result;
 use crate::types::{Millis, RecordId, Scope};
 
-/// What a map shows of a record.
+/// The data of one record on a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PointRow {
     /// The record.
     pub id: RecordId,
     /// The position of its kind in [`Kind::ALL`](crate::types::Kind::ALL).
     pub kind: u8,
-    /// As in the record.
+    /// See [`Record`](crate::types::Record).
     pub importance: u8,
     /// The position of its scope in [`PointRows::scopes`].
     pub scope: u32,
-    /// As in the record.
+    /// See [`Record`](crate::types::Record).
     pub created_at: Millis,
-    /// As in the record.
+    /// See [`Record`](crate::types::Record).
     pub expires_at: Option<Millis>,
-    /// The beginning of the hash of what is embedded: differs when the text does.
+    /// The beginning of the hash of the embedded text: differs when the text does.
     pub text: u32,
     /// Whether the text has its vector.
     pub has_vector: bool,
 }
 
-/// What a map shows of all live records.
+/// The data of all live records on a map.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PointRows {
     /// By id, ascending.
     pub rows: Vec<PointRow>,
-    /// The scopes that they name.
+    /// The scopes that the rows name.
     pub scopes: Vec<Scope>,
 }
 
@@ -45,7 +45,7 @@ impl PointRows {
 }
 
 impl Snapshot {
-    /// What a map shows of all live records. Reads the beginning of each row: no index has the texts' hashes.
+    /// Returns the data of all live records on a map. Reads the beginning of each row: no index has the texts' hashes.
     pub fn point_rows(&self, now: Millis) -> Result<PointRows> {
         let mut statement = self.conn().prepare_cached("SELECT id, agent, project FROM scopes ORDER BY id")?;
         let scopes = statement

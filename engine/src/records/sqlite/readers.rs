@@ -25,7 +25,7 @@ use crate::paths::companions;
 /// Reading connections kept open while they are idle.
 pub(super) const IDLE_READERS: usize = 4;
 
-/// By which it shows that a database is another, or that one which is read without a log has changed.
+/// State of the files of a database: shows whether it was replaced, or, if it is read without a log, has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Look {
     file: Option<FileId>,
@@ -53,7 +53,7 @@ pub(super) struct Readers {
 
 pub(super) struct Idle {
     conn: Connection,
-    /// Of a store that cannot be written: what was found when it was opened.
+    /// State of the files when they were opened; only for a store that cannot be written.
     look: Option<Look>,
 }
 
@@ -131,7 +131,7 @@ impl Reader {
         &self.home.path
     }
 
-    /// Of a database that is read without a log: fails when it has changed since this reader was lent.
+    /// Fails if the database is read without a log and has changed since this reader was lent.
     pub(super) fn check_unchanged(&self) -> Result<()> {
         let look = self.lent.as_ref().and_then(|lent| lent.look.as_ref());
         if look.is_some_and(|look| !look.has_log && *look != Look::at(&self.home.path)) {
@@ -141,13 +141,13 @@ impl Reader {
         Ok(())
     }
 
-    /// Whether its files show that the database has changed since: of one that cannot be written.
+    /// Whether the files of a database that cannot be written show that it has changed since.
     pub(super) fn is_outdated(&self) -> bool {
         let look = self.lent.as_ref().and_then(|lent| lent.look.as_ref());
         look.is_some_and(|look| *look != Look::at(&self.home.path))
     }
 
-    /// A connection to what is there now.
+    /// A new connection, to the database that is there now.
     pub(super) fn another(&self) -> Result<Reader> {
         self.home.lend()
     }

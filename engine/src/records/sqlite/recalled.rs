@@ -1,4 +1,4 @@
-//! What a session was given unasked.
+//! Memories that automatic recall has injected into a session.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::records::transaction::SelectExt;
 use crate::types::RecordId;
 
 impl Snapshot {
-    /// The records that a session was given, each with the version that it had.
+    /// The records that were injected into a session, each with the version that it had.
     pub fn recalled(&self, session: &str) -> Result<HashMap<RecordId, i64>> {
         let sql = "SELECT record_id, version FROM recalled WHERE session = ?1";
         let rows = self.conn().all(sql, &[(&key(session)).into()], |row| Ok((row.get(0)?, row.get(1)?)))?;

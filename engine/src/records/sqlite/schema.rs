@@ -15,7 +15,7 @@
 //! | `tallies` | totals of the records of one scope, kind and importance; kept by triggers (`tally.rs`) |
 //! | `record_tags` | one tag of one record, in lower case (ASCII); derived from `records.tags` by triggers |
 //! | `record_metadata` | one value of the metadata of one record; derived from `records.body` by triggers |
-//! | `version_causes` | what ended an earlier version, where it was no change; goes when the record goes |
+//! | `version_causes` | why an earlier version ended, where it was no change; goes when the record goes |
 //! | `trash` | a record that was deleted; goes after 30 days, or when it is restored or purged |
 //! | `trash_versions` | an earlier version of one; goes when that row of `trash` goes |
 //! | `trash_links` | a link that it had; goes when that row of `trash` goes |
@@ -32,7 +32,7 @@
 //! | `link_tombstones` | a link that somebody removed, and when |
 //! | `searches` | one search, also one that found nothing; the newest 10,000 are kept |
 //! | `search_hits` | a record that a search found, the best 100; goes when the search goes |
-//! | `recalled` | a memory that a session was given unasked, at that version; goes after 30 days, and when the record goes |
+//! | `recalled` | a memory that automatic recall has injected into a session, at that version; goes after 30 days, and when the record goes |
 //! | `copied` | a unit of rows that a node has copied from the server of its team (`follow/tables.rs`): how many rows, and the sum of their stamps |
 //! | `unsent_accesses` | accesses of a record on this node that the server has not counted yet |
 //! | `tokens` | a project of a token that clients of a team's nodes send, or its only row; a hash, what it is bound to, what it may do |
@@ -114,12 +114,12 @@
 //! | 2 | links, features, conversations that repeat a text, a count per scope, kind and importance |
 //! | 3 | totals beside that count, so that statistics count nothing; the newest records and the most used patterns in order |
 //! | 4 | the trash; tags without upper and lower case; records in the order of their last change |
-//! | 5 | what ended a version: an undo is not undone |
+//! | 5 | the cause of the end of a version: an undo is not undone |
 //! | 6 | threads: the session of a record, and its turn |
 //! | 7 | sources and their files; where a record was read; searches |
 //! | 8 | passages of long texts; embeddings of 16-bit floats, those of 32 bits are replaced in the background |
-//! | 9 | what sessions were given unasked |
-//! | 10 | what a node of a team store knows of its server |
+//! | 9 | memories injected into sessions |
+//! | 10 | the data of a node of a team store about its server |
 //! | 11 | records in the order of when they happen |
 //! | 12 | tombstones |
 //! | 13 | metadata by its values |
@@ -127,7 +127,7 @@
 //! A store of an older version is brought up to date when it is opened. One with other tables than exactly those of its
 //! version is refused (`shape.rs`).
 
-/// `SELECT` of what `tallies` must hold.
+/// `SELECT` of the rows that `tallies` must hold.
 macro_rules! counted {
     () => {
         "SELECT scope_id, kind, importance, count(*), sum(embedding_id IS NULL),
@@ -137,7 +137,8 @@ macro_rules! counted {
 }
 pub(super) use counted;
 
-/// Gives the conversations (14) without a thread that which their body names, where it can be read. Ids are in their order.
+/// Gives conversations (14) without a session the one that their body names, where it can be read. Turns are in the order
+/// of ids.
 macro_rules! place_conversations {
     ($table:literal) => {
         concat!(
@@ -230,7 +231,7 @@ pub(super) use metadata_rows;
 /// `MMRS`, in the database's header.
 pub(super) const APPLICATION_ID: i32 = 0x4D4D_5253;
 
-/// Each brings a database one version further; the position is the version it starts from. Append only.
+/// Migrations. Each brings a database one version further; its position is the version it starts from. Append only.
 pub(super) const MIGRATIONS: [&str; 13] =
     [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH, TWELFTH, THIRTEENTH];
 
@@ -464,7 +465,7 @@ END;
 "
 );
 
-/// What is deleted can come back; tags compare without upper and lower case; what changed last is in order.
+/// The trash; tags without upper and lower case; records in the order of their last change.
 pub(super) const FOURTH: &str = r"
 CREATE TABLE trash (
     id INTEGER PRIMARY KEY,
@@ -542,7 +543,7 @@ CREATE TRIGGER tags_of_changed_record AFTER UPDATE OF tags ON records WHEN new.t
 END;
 ";
 
-/// What ended a version.
+/// The causes of the ends of versions.
 pub(super) const FIFTH: &str = r"
 CREATE TABLE version_causes (
     record_id INTEGER NOT NULL REFERENCES records (id) ON DELETE CASCADE,
@@ -553,7 +554,7 @@ CREATE TABLE version_causes (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// Threads. Conversations have named theirs all along.
+/// Sessions and turns. The bodies of conversations have always named theirs.
 pub(super) const SIXTH: &str = concat!(
     r"
 ALTER TABLE records ADD COLUMN session TEXT;
@@ -648,7 +649,7 @@ INSERT INTO meta SELECT 'uncut', max(id) FROM records HAVING max(id) IS NOT NULL
 INSERT INTO meta (key, value) SELECT 'wide_to', max(id) FROM embeddings HAVING max(id) IS NOT NULL;
 ";
 
-/// What sessions were given unasked.
+/// Memories that were injected into sessions.
 const NINTH: &str = r"
 CREATE TABLE recalled (
     session BLOB NOT NULL CHECK (length(session) = 32),
@@ -661,7 +662,7 @@ CREATE INDEX recalled_by_record ON recalled (record_id);
 CREATE INDEX recalled_by_time ON recalled (recalled_at);
 ";
 
-/// What a node of a team store knows of its server.
+/// The data of a node of a team store about its server.
 const TENTH: &str = r"
 CREATE TABLE copied (
     number INTEGER NOT NULL,
@@ -687,7 +688,7 @@ CREATE TABLE tokens (
 ) STRICT;
 ";
 
-/// Records by when they happen: those that have a date.
+/// The index of dated records, by when they happen.
 const ELEVENTH: &str = concat!(
     "CREATE INDEX records_by_date ON records (",
     happens!("", "valid_from", "valid_to"),

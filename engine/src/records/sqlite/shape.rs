@@ -1,8 +1,8 @@
 //! Whether a database has the tables that memorist makes, and nothing else.
 //!
-//! A trigger, a view or another table runs or keeps what no one sees: a trigger can move a memory into another scope, or
-//! keep a copy of what was purged. So a database with a schema that is not, text for text, what the migrations make
-//! is not used. What they make is found by running them in memory, once per process.
+//! A trigger or another table could do harm unseen: a trigger can move a memory into another scope, or keep a copy of a
+//! purged text. So a database is not used unless its schema is, text for text, the one that the migrations make. That
+//! schema is found by running them in memory, once per process.
 //!
 //! `sqlite_stat1` is allowed: `ANALYZE` makes it, and it holds nothing but numbers.
 
@@ -16,13 +16,13 @@ use super::errors::{database_error, open_error};
 use super::schema::MIGRATIONS;
 use crate::error::{Error, Remedy, Result};
 
-/// Differences of one kind that are named.
+/// Maximum number of differences of one kind that are named.
 const NAMED: usize = 5;
 /// Characters of a name that are shown.
 const SHOWN: usize = 60;
 const STATISTICS: &str = "CREATE TABLE sqlite_stat1(tbl,idx,stat)";
 
-/// Whose database it is: decides what can be done about it.
+/// The origin of a database: decides which remedy an error names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
     /// A store's own.
@@ -40,7 +40,7 @@ struct Object {
     sql: String,
 }
 
-/// Refuses a database that is not what the first `version` migrations make of an empty one.
+/// Rejects a database whose schema is not the one that the first `version` migrations make.
 pub(super) fn check(conn: &Connection, version: usize, path: &Path, origin: Origin) -> Result<()> {
     match difference(conn, version).map_err(|error| open_error(path, error))? {
         None => Ok(()),
@@ -55,7 +55,8 @@ pub(super) fn check(conn: &Connection, version: usize, path: &Path, origin: Orig
     }
 }
 
-/// What of the schema is not as the first `version` migrations make it, in words.
+/// Describes the differences between the schema and the one that the first `version` migrations make; `None` if there are
+/// none.
 pub(super) fn difference(conn: &Connection, version: usize) -> rusqlite::Result<Option<String>> {
     let (expected, found) = (expected(version), objects(conn)?);
     if found == *expected {
@@ -134,7 +135,7 @@ mod tests {
     use crate::records::Records;
     use crate::types::{NewRecord, Purge, Scope, Viewer};
 
-    /// What somebody may have done to a store, and how it is named.
+    /// Hostile changes to a store, and how the difference names them.
     const HOSTILE: [(&str, &str); 9] = [
         (
             "CREATE TRIGGER leak AFTER INSERT ON records BEGIN UPDATE records SET scope_id = 1 WHERE id = new.id; END",

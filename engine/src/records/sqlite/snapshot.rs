@@ -22,7 +22,7 @@ pub struct Snapshot {
     trimmed_to: Seq,
 }
 
-/// What a record is known by, and its text.
+/// The ids of a record, its version, and the hash of its text.
 #[cfg(feature = "postgres")]
 pub(in crate::records) struct Identity {
     pub(in crate::records) id: RecordId,
@@ -51,8 +51,8 @@ impl Snapshot {
         &self.reader
     }
 
-    /// Checks, after a long read, that it was of one moment. Only a store that cannot be written here, and that somebody
-    /// else wrote to meanwhile, fails.
+    /// Checks, after a long read, that it was of one moment. Fails only if the store cannot be written here, and somebody
+    /// else wrote to it meanwhile.
     ///
     /// # Errors
     /// [`Store`](crate::Error::Store) says so.
@@ -78,7 +78,7 @@ impl Snapshot {
         log::tail(&self.reader, after, limit)
     }
 
-    /// What the records with ids from `from` up to `to`, exclusive, are known by.
+    /// The identities of the records with ids from `from` up to `to`, exclusive.
     #[cfg(feature = "postgres")]
     pub(in crate::records) fn identities(&self, (from, to): (i64, i64)) -> Result<Vec<Identity>> {
         let sql = "SELECT id, ulid, version, embedding_hash FROM records WHERE id >= ?1 AND id < ?2 ORDER BY id";

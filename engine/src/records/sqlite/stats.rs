@@ -1,4 +1,4 @@
-//! What a store holds, in numbers.
+//! Statistics of a store.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,7 +15,7 @@ use crate::types::{Filter, Millis, Stats};
 /// When the first and the last record was made.
 type Span = (Option<Millis>, Option<Millis>);
 
-/// How many rows of each sort there are.
+/// Counts of the rows of each sort.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Live records.
@@ -40,7 +40,7 @@ fn total(tallies: &[Tally], number: impl Fn(&Tally) -> u64) -> u64 {
 }
 
 impl Snapshot {
-    /// What the store holds of the records that pass the filter.
+    /// Statistics of the records that pass the filter.
     pub fn stats(&self, filter: &Filter, now: Millis) -> Result<Stats> {
         let (tallies, (oldest, newest)) = if tally::answers(filter) {
             (self.tallies(filter, None, now)?, self.span(filter, now)?)
@@ -67,7 +67,7 @@ impl Snapshot {
         })
     }
 
-    /// The totals where `tallies` does not have them, and when the first and the last record was made.
+    /// Totals for a filter that `tallies` cannot answer, and when the first and the last record was made.
     fn counted(&self, filter: &Filter, now: Millis) -> Result<(Vec<Tally>, Span)> {
         let Condition { sql, values } = Condition::new(filter, None, now);
         let waiting = format!(
@@ -156,7 +156,7 @@ impl Snapshot {
         self.conn().exists("SELECT 1 FROM passages INDEXED BY passages_pending WHERE embedding_id IS NULL", &[])
     }
 
-    /// How many rows of each sort there are.
+    /// Counts of the rows of each sort.
     pub fn counts(&self, now: Millis) -> Result<Counts> {
         let all = |table: &str| self.count(&format!("SELECT count(*) FROM {table}"), ());
         let expired = self.count("SELECT count(*) FROM records WHERE expires_at <= ?", [now])?;

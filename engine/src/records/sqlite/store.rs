@@ -38,7 +38,7 @@ pub struct Database {
 /// The connections that write.
 pub(super) struct Writing {
     pub(super) writer: Mutex<Connection>,
-    /// Writes what a power cut may undo: access counts. Used only while `writer` is held.
+    /// Makes the writes that a power cut may undo: access counts. Used only while `writer` is held.
     pub(super) unsynced: Mutex<Connection>,
 }
 
@@ -136,7 +136,7 @@ impl Database {
         &self.store_id
     }
 
-    /// What an index belongs to: like the store's id, but a restored copy has another.
+    /// The id that indexes belong to: like the store's id, but a restored copy has another.
     pub fn lineage(&self) -> &str {
         &self.lineage
     }

@@ -1,4 +1,4 @@
-//! The last resort of a search, when neither words nor meaning find anything: records that contain one of some texts.
+//! Substring search, when neither keyword nor vector search finds anything: records that contain one of some texts.
 
 use std::cmp::Reverse;
 
@@ -21,11 +21,11 @@ struct Match {
     created_at: Millis,
 }
 
-/// What a search for a text found.
+/// The hits of a substring search.
 pub struct Substring {
     /// The records.
     pub records: Vec<Record>,
-    /// Whether all texts that were to be read were read; else only those of the newest records.
+    /// Whether all texts were read; else only those of the newest records.
     pub complete: bool,
 }
 

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::records::rows::{self, MOST_ACCESSES};
 use crate::types::{Filter, Kind, Millis};
 
-/// Confidences are added up in these.
+/// Factor of confidences in stored sums.
 pub(super) const BILLIONTHS: f64 = 1e9;
 
 /// Totals of the live records of one kind and importance.
@@ -21,7 +21,7 @@ pub(super) struct Tally {
     pub(super) kind: Kind,
     pub(super) importance: i64,
     pub(super) records: u64,
-    /// Those of them that wait for an embedding.
+    /// Records that wait for an embedding.
     pub(super) waiting: u64,
     /// The sum of their access counts.
     pub(super) accesses: u64,
@@ -41,7 +41,7 @@ pub(super) fn answers(filter: &Filter) -> bool {
         && filter.metadata.is_none()
 }
 
-/// On the row `r` of `tallies`: it has records that pass the filter, of this project alone where one is given.
+/// Condition on the row `r` of `tallies`: it has records that pass the filter, of this project alone where one is given.
 pub(super) fn tallied(filter: &Filter, project: Option<&str>) -> Condition {
     let mut condition = Condition { sql: "r.records > 0".into(), values: Vec::new() };
     condition.and_tallied(filter, project);

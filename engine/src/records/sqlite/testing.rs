@@ -1,4 +1,4 @@
-//! What the tests of the records share.
+//! Helpers for the tests of the records.
 
 use std::ops::Deref;
 

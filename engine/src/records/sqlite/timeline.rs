@@ -1,4 +1,4 @@
-//! What happened on each day: from the records, the versions, the links and the trash.
+//! Events of each day: from the records, the versions, the links and the trash.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ use crate::error::Result;
 use crate::records::rows;
 use crate::types::{DAY, Filter, Happened, Kind, Millis, Viewer};
 
-/// No kind has a larger code.
+/// Bound of the codes of kinds: all are smaller.
 const KINDS: i64 = 64;
 
 impl Snapshot {
-    /// What happened to the records that pass the filter, by the number of the day since 1970, where a day begins `offset`
-    /// before midnight in UTC. A record that expired, or was deleted, counts as long as it can come back.
+    /// Counts the events of the records that pass the filter, by the number of the day since 1970, where a day begins
+    /// `offset` before midnight in UTC. An expired or deleted record counts as long as it can be restored.
     pub fn happened(&self, filter: &Filter, offset: Millis, now: Millis) -> Result<BTreeMap<i64, Happened>> {
         let mut days = Days { offset, ..Days::default() };
         let Condition { sql, values } = Condition::of_all(filter);
@@ -80,7 +80,7 @@ impl Snapshot {
     }
 }
 
-/// How often each thing happened on a day.
+/// Event counts of a day.
 #[derive(Default)]
 struct Counts {
     /// By the position of the kind.
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
     use crate::types::{Link, LinkKind, NewRecord, RecordUpdate, Scope};
 
-    /// What happened, as a list.
+    /// An event.
     #[derive(Clone, Copy, PartialEq)]
     enum Event {
         Saved(Kind),
@@ -143,7 +143,7 @@ mod tests {
         Deleted,
     }
 
-    /// Against a list of all that was done, for several filters and time zones.
+    /// Compares with a list of all changes, for several filters and time zones.
     #[test]
     fn each_day_has_what_happened_on_it() {
         let store = Store::new();

@@ -6,8 +6,8 @@ use crate::text::{Hash, TOKEN_SHARED};
 use crate::types::{Millis, Rights, TokenRights};
 
 impl Database {
-    /// What the token with this hash permits; `None` if there is none, or it has ended. Does not ask the server: whoever
-    /// sends a wrong token makes no work there.
+    /// The rights of the token with this hash; `None` if there is none, or it has expired. Does not ask the server: a
+    /// wrong token makes no work there.
     pub fn token_rights(&self, hash: &Hash, now: Millis) -> Result<Option<TokenRights>> {
         let [mut least, mut greatest] = [*hash; 2];
         (least[TOKEN_SHARED], greatest[TOKEN_SHARED]) = (0, u8::MAX);

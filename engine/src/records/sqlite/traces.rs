@@ -1,10 +1,10 @@
-//! Removes what the files of the database still hold of texts that its tables have no more.
+//! Removes traces of purged texts that the tables no longer have, from the files of the database.
 //!
 //! SQLite overwrites what is deleted with zeros (`secure_delete`), but a page that was split may keep a copy of what it
 //! once had beside its rows, and so does a store that an earlier version has written to. Such traces go when the database
 //! is rewritten. The write-ahead log is emptied.
 //!
-//! Outside of this are the blocks that a file system or a disk keeps of what was overwritten or cut off.
+//! Blocks that a file system or a disk keeps of overwritten or truncated data are not reached.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
@@ -32,12 +32,12 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(200);
 static OPENED: Mutex<Vec<(Option<FileId>, File)>> = Mutex::new(Vec::new());
 
 impl Database {
-    /// What purges have left to do, where there is something.
+    /// The mark of an unfinished purge, if there is one.
     pub fn unfinished_purge(&self) -> Result<Option<PurgeMark>> {
         PurgeMark::read(&*self.reader()?)
     }
 
-    /// Notes that nothing is left of what was removed up to this mark. What was removed meanwhile has another.
+    /// Ends this mark: no traces are left of the rows that were removed up to it. Later removals have another mark.
     pub fn end_purge(&self, mark: &PurgeMark) -> Result<()> {
         self.write(|tx| mark.end(tx))
     }
@@ -92,7 +92,7 @@ impl Database {
         patterns.is_in(file).map_err(unreadable)
     }
 
-    /// Rewrites the database: it holds nothing but its tables then.
+    /// Rewrites the database, so that it holds nothing but its tables.
     fn rewrite(&self) -> Result<()> {
         let conn = connect(&self.path, WRITE_TIMEOUT)?;
         enable_secure_delete(&conn)?;

@@ -36,8 +36,8 @@ impl Authority for Database {
 }
 
 impl Database {
-    /// Like [`Authority::write_unsynced_within`], but no row needs the one that it refers to, and none goes with it: for a copy that
-    /// is put together table by table.
+    /// Like [`Authority::write_unsynced_within`], but without foreign keys: for a copy that is put together table by
+    /// table.
     #[cfg(feature = "postgres")]
     pub(in crate::records) fn write_part_within<T>(
         &self,
@@ -160,7 +160,7 @@ mod tests {
         store.record_access(&[access], NOW).unwrap();
     }
 
-    /// What the rules look up for each record is in an index.
+    /// The lookups of the rules for each record use an index.
     #[test]
     fn the_queries_of_the_rules_use_indexes() {
         let store = Store::new();

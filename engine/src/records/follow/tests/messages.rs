@@ -1,4 +1,4 @@
-//! 40.8: what is wrong, and what to do about it.
+//! 40.8: messages say what is wrong, and what to do about it.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::*;
 use crate::records::transaction::{Authority, SelectExt};
 use crate::team::TeamServer;
 
-/// What a node with this address says that cannot follow.
+/// The error of a node with this address that cannot follow.
 fn said(address: &str) -> String {
     Node::of(address).follow().unwrap_err().to_string()
 }
@@ -36,7 +36,7 @@ fn a_server_without_a_free_connection_says_so() {
     assert!(said.contains("all its connections are in use") && said.contains("max_connections"), "{said}");
 }
 
-/// One that starts says the same as one that stops, by the same code.
+/// A starting server has the same error code as a stopping one.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_server_that_starts_or_stops_is_waited_for() {
@@ -76,7 +76,7 @@ fn a_full_disk_of_a_node_is_not_taken_for_that_of_the_server() {
     assert_eq!((node.warnings(), node.matching_count()), (Vec::new(), 3));
 }
 
-/// The clock of the server is set by so many minutes.
+/// Moves the clock of the server by this many minutes.
 fn set_clock(team: &TeamDatabase<'_>, minutes: i32) {
     let (clock, set) =
         (r"clock_timestamp\(\)( \+ interval '[^']*')?", format!("clock_timestamp() + interval '{minutes} minutes'"));

@@ -7,7 +7,7 @@ use crate::records::rules::embeddings;
 use crate::records::transaction::SelectExt;
 use crate::types::Purge;
 
-/// What the server has now, to be put back later, as a restored backup is another server.
+/// A copy of the server's database, to be restored later as another incarnation.
 struct Backup {
     name: String,
 }
@@ -23,7 +23,7 @@ impl Backup {
         Backup { name }
     }
 
-    /// The database gets what it had, under another oid: another incarnation.
+    /// Restores the database under another oid: another incarnation.
     fn restore(&self, team: &TeamDatabase<'_>) {
         let cluster = postgres_testing::shared("backup").unwrap();
         cluster.execute(&format!("DROP DATABASE {} WITH (FORCE)", team.name()));

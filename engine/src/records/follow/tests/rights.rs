@@ -1,5 +1,5 @@
-//! What a member may do, by the catalogue of the server: every statement is tried on every relation and column, and every
-//! function is called. What is new fails the test until it is decided here.
+//! Rights of a member, by the catalog of the server: every statement is tried on every relation and column, and every
+//! function is called. A new relation or function fails the test until its rights are listed here.
 
 use super::members::Roles;
 use crate::address::ServerAddress;
@@ -10,8 +10,8 @@ use crate::records::postgres::migrate::migrate;
 use crate::records::postgres::schema::{FORMAT, MIGRATIONS};
 use crate::team::{Member, TeamServer};
 
-/// For each relation: what a member reads, the columns that it gives a new row, those that it changes, and whether it removes rows.
-/// Which rows is the policies' matter (`attacks.rs`). `*` is every column.
+/// For each relation: the columns that a member reads, those that it sets in a new row, those that it changes, and
+/// whether it removes rows. Policies decide which rows (`attacks.rs`). `*` is every column.
 const RELATIONS: [(&str, &str, &str, &str, bool); 30] = [
     ("access_log", "*", "record_id accessed_at access_type relevance_score query_text", "", true),
     ("changes", "*", "", "", false),
@@ -83,7 +83,7 @@ const RELATIONS: [(&str, &str, &str, &str, bool); 30] = [
     ("writes", "*", "token was_given_up", "was_given_up", false),
 ];
 
-/// What a member calls, itself or by a policy, a view or a default.
+/// Functions that a member calls, itself or by a policy, a view or a default.
 const FUNCTIONS: [&str; 10] = [
     "fits",
     "incarnation",
@@ -97,7 +97,7 @@ const FUNCTIONS: [&str; 10] = [
     "stamp",
 ];
 
-/// What no member does to any relation.
+/// Statements that a member may run on no relation.
 const REFUSED: [&str; 8] = [
     "TRUNCATE {}",
     "DROP TABLE {} CASCADE",
@@ -109,7 +109,7 @@ const REFUSED: [&str; 8] = [
     "CREATE TEMPORARY TABLE mine (c bigint REFERENCES {})",
 ];
 
-/// What a statement does is undone.
+/// Runs a statement, and rolls it back.
 fn attempt(client: &mut Client, sql: &str) -> crate::error::Result<()> {
     let done = client.batch_execute(&format!("BEGIN; SET LOCAL memorist.node = '01'; {sql}"));
     client.batch_execute("ROLLBACK").unwrap();

@@ -1,5 +1,5 @@
-//! What a node cannot apply is set aside, named, and keeps nothing else from being followed (issue 40, item 1). Here the owner of the
-//! tables writes it, as a newer memorist might, or somebody who broke into the server.
+//! Rows that a node cannot apply are set aside and named, and all others are still copied (issue 40, item 1). Here the
+//! owner of the tables writes such rows, as a newer memorist might, or somebody who broke into the server.
 
 use super::*;
 use crate::types::{NewSource, SourceKind};

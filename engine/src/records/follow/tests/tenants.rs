@@ -80,7 +80,7 @@ fn a_role_sees_its_projects_and_what_is_global_whatever_it_asks() {
     assert!(tenant.add(&of("atlas", "after"), NOW).is_err());
 }
 
-/// What a member's role writes for its own node, it reads.
+/// A member's role reads what it has written for its own node.
 #[test]
 fn a_member_adds_sources_to_its_own_node() {
     let Some(roles) = Roles::new("a_member_adds_sources_to_its_own_node") else { return };
@@ -95,7 +95,7 @@ fn a_member_adds_sources_to_its_own_node() {
     assert!(roles.member.remove_source(id, false).unwrap().is_some());
 }
 
-/// A member refuses and embeds for itself; what is of all it leaves to the owner.
+/// A member sets texts aside and embeds for itself; it leaves the shared entries to the owner.
 #[test]
 fn a_member_embeds_its_own_and_sets_aside_here_what_its_model_refuses() {
     let Some(roles) = Roles::new("a_member_embeds_its_own") else { return };

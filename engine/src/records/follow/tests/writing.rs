@@ -1,4 +1,5 @@
-//! Rule 4: what was acknowledged is there, the rest whole or absent, and nothing twice, whatever fails at which step of a write.
+//! Rule 4: acknowledged writes are there, other writes are whole or absent, and none is there twice, whichever step of a
+//! write fails.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,9 +19,9 @@ use crate::types::{EmbeddingState, LinkKind, NewRecord, RecordId, RecordUpdate, 
 
 /// More packets than a node sends for one write and the pull after it.
 const MOST_PACKETS: usize = 60;
-/// How far away a server is.
+/// Delay of a distant server.
 const DELAY: Duration = Duration::from_millis(20);
-/// What is in the last packet of a write.
+/// Text in the last packet of a write.
 const COMMIT: &str = "; COMMIT";
 
 /// Saves two texts, of which one has passages, and something happens meanwhile. Returns whether it did.
@@ -49,7 +50,7 @@ fn save(node: &Node, team: &TeamDatabase<'_>, proxy: &Proxy, name: &str) -> bool
     has_happened
 }
 
-/// Something happens at each packet that a node sends for a write, or at some of them; at all of them in a long run.
+/// Runs an event at each packet that a node sends for a write, or at some of them; at all of them in a long run.
 fn at_each_step(
     node: &Node,
     team: &TeamDatabase<'_>,
@@ -141,7 +142,7 @@ fn a_server_that_is_killed_or_stops_in_a_commit() {
     assert_eq!(node.compare(&NoProgress).unwrap().differed, 0);
 }
 
-/// The answer to the question what became of a COMMIT is lost, too: asked again, the server knows who was first.
+/// The answer to the question whether a COMMIT succeeded is lost, too: asked again, the server knows which came first.
 #[test]
 fn a_lost_answer_about_a_lost_answer() {
     let Some(team) = team("a_lost_answer_about_a_lost_answer") else { return };

@@ -1,7 +1,7 @@
-//! What could be read but is not to be trusted: a file for people, one JSON document a line.
+//! Rows that could be read but are not to be trusted: a file for people, one JSON document a line.
 //!
-//! `{"id": 17, "version": 2, "problem": "...", "memory": {...}}`: what stands under `memory` is a line of an import file,
-//! as far as it could be read.
+//! `{"id": 17, "version": 2, "problem": "...", "memory": {...}}`: `memory` is a line of an import file, as far as it
+//! could be read.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -22,13 +22,13 @@ pub(super) struct Doubts {
 }
 
 impl Doubts {
-    /// Into the file at `path`, which is there and empty.
+    /// Opens the file at `path`, which exists and is empty.
     pub(super) fn into_file(path: &Path) -> Result<Self> {
         let file = File::options().write(true).open(path).map_err(|error| Error::io(path, error))?;
         Ok(Doubts { out: BufWriter::new(file), lines: 0 })
     }
 
-    /// A row of `records` or `versions`, of the record `id`, and what is wrong with it.
+    /// Adds a row of `records` or `versions`, of the record `id`, with its problem.
     pub(super) fn add(
         &mut self,
         table: &Table,

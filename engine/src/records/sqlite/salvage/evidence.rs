@@ -1,7 +1,7 @@
-//! What the indexes of a damaged database say about its records: which there are, and what they are like.
+//! Evidence about the records of a damaged database in its indexes: which records existed, and their columns.
 //!
-//! An index repeats what a record says of itself. Where the two contradict each other, one of them is damaged, and
-//! it is not known which.
+//! An index repeats columns of a record. Where the two contradict each other, one of them is damaged, and it is not known
+//! which.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,8 +14,8 @@ use super::tables::{Table, Trees};
 use crate::records::rows;
 use crate::types::RecordId;
 
-/// An index of records, the columns that it repeats, and how a contradiction is worded. What it has beyond them is the id,
-/// last, and counts that change with every reading.
+/// An index of records, the columns that it repeats, and the text for a contradiction. Beyond them it has the id, last,
+/// and counts that change with every access.
 struct Index {
     name: &'static str,
     columns: &'static [&'static str],
@@ -39,17 +39,17 @@ const INDEXES: [Index; 3] = [
     },
 ];
 
-/// Everything that the indexes say.
+/// The entries of all indexes.
 pub(super) struct IndexEvidence {
-    /// One for each entry: of the index, the id and the columns.
+    /// A hash of each entry: of the index, the id and the columns.
     entries: HashSet<u64>,
     /// The ids that any index knows, and in which of [`INDEXES`] they are, a bit each.
     known: HashMap<RecordId, u8>,
-    /// One for each ULID that is known, under any id.
+    /// A hash of each known ULID, under any id.
     ulids: HashSet<u64>,
     /// Whether all of [`INDEXES`] could be read whole.
     all_read: bool,
-    /// Under how many tags each id is.
+    /// The number of tags of each id.
     tags: HashMap<RecordId, usize>,
 }
 
@@ -83,7 +83,7 @@ impl IndexEvidence {
         evidence
     }
 
-    /// The ids of the records that there were.
+    /// The ids of the records that existed.
     pub(super) fn ids(&self) -> impl Iterator<Item = RecordId> {
         self.known.keys().copied()
     }
@@ -93,7 +93,7 @@ impl IndexEvidence {
         self.known.get(&id).is_some_and(|known_in| known_in & 0b11 == 0b11)
     }
 
-    /// What contradicts a row of `records`, if anything does.
+    /// The contradiction between a row of `records` and the indexes, if there is one.
     pub(super) fn objection(&self, table: &Table, record: &Row) -> Option<&'static str> {
         let Some(known_in) = self.known.get(&record.id.into()) else {
             let has_another_id = self.ulids.contains(&print("ulid", [table.value(record, "ulid")]));

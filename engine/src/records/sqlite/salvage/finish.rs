@@ -1,4 +1,4 @@
-//! What the new database needs once the rows are in it: its model, the numbers to go on with, and what is tied together.
+//! The last steps of the new database, once the rows are in it: its model, the next ids, and the references between rows.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -45,7 +45,7 @@ impl Transfer<'_> {
         Ok(statement.query_row([next], |row| row.get(0)).optional()?)
     }
 
-    /// Ids and the numbers of the log go on where they were. The log itself is not copied: both indexes are rebuilt.
+    /// Continues ids and the numbers of the log where they were. The log itself is not copied: both indexes are rebuilt.
     pub(super) fn sequences(
         &self,
         sequences: &Table,
@@ -73,7 +73,7 @@ impl Transfer<'_> {
         Ok(())
     }
 
-    /// Ties records to their embeddings, drops what belongs to nobody, and counts.
+    /// Connects records with their embeddings, drops unused embeddings, and counts the results.
     pub(super) fn finish(self, evidence: &IndexEvidence) -> Result<Salvage> {
         let count = |sql: &str| self.to.query_row(sql, [], |row| row.get::<_, i64>(0)).map(i64::unsigned_abs);
         let ids = |sql: &str| {

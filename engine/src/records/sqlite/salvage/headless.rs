@@ -43,7 +43,7 @@ impl Headless {
         Ok(Headless { path: path.to_owned(), lock, file })
     }
 
-    /// Copies all pages, under a new header and with what the write-ahead log has of them.
+    /// Copies all pages, under a new header, including those in the write-ahead log.
     pub(super) fn copy(&self, to: &NewFile) -> Result<()> {
         let ([log, ..], [log_of_copy, ..]) = (companions(&self.path), companions(to.path()));
         let copy = || {
@@ -72,7 +72,7 @@ pub(super) fn lock_error(path: &Path, error: rusqlite::Error) -> Error {
     open_error(path, error)
 }
 
-/// What every database of ours begins with. It has no version and no owner: the copy is read page by page. See
+/// The header of a database of memorist, without version and owner: the copy is read page by page. See
 /// <https://www.sqlite.org/fileformat2.html#the_database_header>.
 fn header() -> [u8; FILE_HEADER] {
     let mut header = [0; FILE_HEADER];

@@ -1,4 +1,5 @@
-//! The new database replaces the damaged one, which is kept. Killed at any point, one of the two is there, whole.
+//! The new database replaces the damaged one, which is kept. If the process is killed at any point, one of the two is
+//! there, whole.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -21,28 +22,28 @@ use crate::records::sqlite::connection::{connect, enable_incremental_vacuum};
 use crate::records::sqlite::errors::{damaged as damaged_error, database_error, explain, is_no_database, open_error};
 use crate::records::sqlite::{integrity, migrate};
 
-/// Others have so long to finish what they are doing.
+/// Time that other processes have to finish their writes.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Of a file that SQLite does not recognize.
+/// The error for a file that SQLite does not recognize.
 const NOTHING_OF_OURS: &str = "it is not an SQLite database, and nothing of memorist's can be read of it; move the file \
      away, and the indexes, to start with an empty store, or put a backup in its place";
 
-/// What a salvage would save. Changes nothing; others may use the store meanwhile.
+/// Reports what a salvage would save. Changes nothing; others may use the store meanwhile.
 ///
 /// # Errors
-/// [`Error::Database`] when the file is no database of ours; [`Error::Store`] while anybody else has one open of which not
-/// even the header can be read.
+/// [`Error::Database`] when the file is not a database of memorist; [`Error::Store`] while another process has it open,
+/// if not even its header can be read.
 pub fn survey(paths: &StorePaths, progress: &dyn Progress) -> Result<Salvage> {
     let damaged = Damaged::open(&paths.database())?;
     Saved::from(&damaged, paths, &damaged.time()?, progress).map(|saved| saved.salvage)
 }
 
-/// Saves what can be read into a new database, which replaces the damaged one; that is kept beside it. The indexes go:
-/// they are rebuilt when the store is opened.
+/// Saves what can be read into a new database, which replaces the damaged one; that is kept beside it. Removes the
+/// indexes: they are rebuilt when the store is opened.
 ///
 /// # Errors
-/// Those of [`survey`], and [`Error::Store`] while anybody else has the store open: what they wrote into the old file
+/// Errors of [`survey`], and [`Error::Store`] while another process has the store open: its writes into the old file
 /// would be lost. Nothing is changed then.
 pub fn salvage(paths: &StorePaths, progress: &dyn Progress) -> Result<Salvage> {
     let database = paths.database();
@@ -82,7 +83,7 @@ pub fn salvage(paths: &StorePaths, progress: &dyn Progress) -> Result<Salvage> {
 pub(super) enum Damaged {
     /// SQLite can read its pages.
     Readable(Connection),
-    /// It cannot.
+    /// SQLite cannot read its header.
     Headless(Headless),
 }
 
@@ -166,7 +167,7 @@ impl Damaged {
     }
 }
 
-/// What was saved, in files that go when they are not put in their place.
+/// The salvaged data, in files that are deleted unless they are put in their place.
 pub(super) struct Saved {
     pub(super) database: NewFile,
     pub(super) doubtful: NewFile,
@@ -175,7 +176,7 @@ pub(super) struct Saved {
 }
 
 impl Saved {
-    /// Of a repair at `when`.
+    /// Salvages a damaged database, as a repair at `when`.
     pub(super) fn from(damaged: &Damaged, paths: &StorePaths, when: &str, progress: &dyn Progress) -> Result<Self> {
         let database = paths.database();
         let source = beside(&database)?;

@@ -1,7 +1,7 @@
 //! The pages of an SQLite file, read without SQLite, which finds a row only by way of the pages above it.
 //!
-//! What is needed here of <https://www.sqlite.org/fileformat2.html>, and no more. Nothing on a page is trusted:
-//! every length and every page number is checked, and what does not fit is not there.
+//! Implements only the parts of <https://www.sqlite.org/fileformat2.html> that a salvage needs. Nothing on a page is
+//! trusted: every length and every page number is checked, and data that does not fit is ignored.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -12,29 +12,29 @@ use rusqlite::types::Value;
 
 /// The header of the file; the first page begins after it.
 pub(super) const FILE_HEADER: usize = 100;
-/// No row is longer: a content has 1 MiB, a context 64 KiB.
+/// Maximum bytes of a row: a content has at most 1 MiB, a context 64 KiB.
 const LONGEST_ROW: usize = 16 << 20;
 
 /// All pages of a file that nobody writes. Page numbers begin at 1.
 pub(super) struct Pages {
     file: File,
-    /// Bytes of a page. Ours has none that are reserved for extensions: what the header says of them is damage.
+    /// Bytes of a page. None are reserved for extensions: if the header reserves some, it is damaged.
     size: usize,
     count: u32,
     free: HashSet<u32>,
     free_is_whole: bool,
 }
 
-/// What a page of a b-tree holds.
+/// The contents of a page of a b-tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Holds {
     /// Rows of a table.
     Rows,
-    /// The way to them.
+    /// Pointers to pages with rows.
     WayToRows,
     /// Entries of an index, or rows of a table without row ids.
     Keys,
-    /// The same, and the way to more of them.
+    /// Entries of an index, and pointers to pages with more of them.
     KeysAndWay,
 }
 
@@ -77,12 +77,12 @@ impl Pages {
         Ok(pages)
     }
 
-    /// How many there are.
+    /// The number of pages.
     pub(super) fn count(&self) -> u32 {
         self.count
     }
 
-    /// Whether the page is on the list of those that hold nothing: what stands in it was deleted.
+    /// Whether the page is on the list of free pages: its contents were deleted.
     pub(super) fn is_free(&self, number: u32) -> bool {
         self.free.contains(&number)
     }

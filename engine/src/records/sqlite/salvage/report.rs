@@ -1,17 +1,17 @@
-//! What a salvage has saved, and what not.
+//! The report of a salvage.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::types::RecordId;
 
-/// What could be saved, and what not.
+/// The report of a salvage: how much was saved, and how much was lost.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Salvage {
     /// Memories that are saved.
     pub records: u64,
-    /// Deleted memories that can still come back.
+    /// Deleted memories that can still be restored.
     pub deleted: u64,
     /// Memories of which something can be read, but not all of it can be trusted. They are not saved, but kept in a file
     /// of their own.
@@ -24,7 +24,7 @@ pub struct Salvage {
     pub links_lost: u64,
     /// Saved memories without their embedding: they are embedded again.
     pub to_embed: u64,
-    /// Where the rest went; `None` when nothing was changed.
+    /// The files that were left behind; `None` when nothing was changed.
     pub kept: Option<Kept>,
 }
 

@@ -1,4 +1,4 @@
-//! What a row of a damaged table says, and what is wrong with it.
+//! Rows of a damaged table, and checks of them.
 
 use std::collections::HashMap;
 
@@ -36,7 +36,7 @@ pub(super) fn sound_rows<'a>(table: &'a Table, pages: &'a Pages) -> impl Iterato
     rows.map(|(row, _)| row)
 }
 
-/// What is wrong with a row of `records` or `versions` in itself.
+/// The problem of a row of `records` or `versions` in itself, if it has one.
 pub(super) fn problem_of_text(table: &Table, row: &Row) -> Option<&'static str> {
     let text = |name| match table.value(row, name) {
         Value::Text(text) => Some(text.as_str()),

@@ -1,4 +1,4 @@
-//! Row by row from a damaged database into a new one: what is sound is copied, what is not is reported.
+//! Row by row from a damaged database into a new one: sound rows are copied, others are reported.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::records::rows;
 use crate::records::sqlite::integrity;
 use crate::types::{Kind, RecordId, Scope, embedding, embedding_bytes};
 
-/// The tables with row ids, in the order of [`Tables`]. Searches are not saved: what was searched for is no memory.
+/// The tables with row ids, in the order of [`Tables`]. The search log is not saved: queries are no memories.
 const NAMES: [&str; 12] = [
     "records",
     "versions",
@@ -35,11 +35,10 @@ const NAMES: [&str; 12] = [
     "sqlite_sequence",
 ];
 
-/// Ids and sequence numbers beyond are damage: JSON has none larger.
+/// Maximum id and sequence number, as in JSON: larger ones are damage.
 pub(super) const LARGEST: i64 = (1 << 53) - 1;
 
-/// Reads the damaged file, which nobody writes, and fills the new database. Rows that are not to be
-/// trusted go to `doubts`.
+/// Reads the damaged file, which nobody writes, and fills the new database. Rows that cannot be trusted go to `doubts`.
 pub(super) fn transfer(
     damaged: &Path,
     to: &Transaction<'_>,
@@ -123,7 +122,7 @@ pub(super) struct Transfer<'a> {
     pub(super) to: &'a Transaction<'a>,
     doubts: &'a mut Doubts,
     progress: &'a dyn Progress,
-    /// What is written so far: the scopes, and the dimensions of the models.
+    /// Scopes that are written so far, and the dimensions of the models.
     scopes: HashMap<i64, Scope>,
     pub(super) dims: HashMap<i64, i64>,
     /// Prints of the rows of records and versions: a page that was written to two places has each row twice.
@@ -133,7 +132,7 @@ pub(super) struct Transfer<'a> {
 }
 
 impl Transfer<'_> {
-    /// A scope is known by its row and by the index of names; where they contradict each other, by neither.
+    /// Reads the scopes from their rows and from the index of names; where the two contradict each other, neither counts.
     fn scopes(&mut self, table: &Table, trees: &mut Trees<'_>, roots: &Roots) -> Result<()> {
         let mut found: BTreeMap<i64, Option<Scope>> = BTreeMap::new();
         let mut note = |id: i64, scope: Scope| {
@@ -182,8 +181,8 @@ impl Transfer<'_> {
         Ok(())
     }
 
-    /// One that is not what a model makes is left out: its text waits to be embedded again. One that was deleted does no
-    /// harm: it is that of its text, or of none that is saved.
+    /// Copies embeddings. One that no model could have made is left out: its text waits to be embedded again. A deleted
+    /// one does no harm: it belongs to its text, or to none that is saved.
     fn embeddings(&mut self, table: &Table) -> Result<()> {
         let mut insert =
             self.to.prepare("INSERT OR IGNORE INTO embeddings (model_id, hash, vector) VALUES (?, ?, ?)")?;
@@ -272,8 +271,7 @@ impl Transfer<'_> {
         Ok(())
     }
 
-    /// What was deleted and can come back, of which nothing is in doubt: a row of it that is lost was deleted anyway. Returns
-    /// how many records.
+    /// Copies the trash, without doubtful rows: a lost row was deleted anyway. Returns how many records.
     fn trash(&mut self, trash: &Table, versions: &Table, trees: &mut Trees<'_>, roots: &Roots) -> Result<u64> {
         let mut is_live = self.to.prepare("SELECT 1 FROM records WHERE id = ? OR ulid = ?")?;
         let mut saved = HashSet::new();
@@ -310,7 +308,7 @@ impl Transfer<'_> {
         Ok(saved.len() as u64)
     }
 
-    /// Those of records that are saved; nobody misses one.
+    /// Copies the accesses of saved records; nobody misses one.
     fn access_log(&mut self, table: &Table) -> Result<()> {
         for row in sound_rows(table, self.pages) {
             self.cancel_point()?;
@@ -323,7 +321,8 @@ impl Transfer<'_> {
         Ok(())
     }
 
-    /// What is read, and what is not read again. A file that is lost is read once more, which adds nothing.
+    /// Copies sources, their files, and the origins that are not read again. A lost file is read once more, which adds
+    /// nothing.
     fn files(&mut self, sources: &Table, files: &Table, trees: &mut Trees<'_>, roots: &Roots) -> Result<()> {
         for table in [sources, files] {
             for row in sound_rows(table, self.pages).filter(|row| (1..=LARGEST).contains(&row.id)) {
@@ -347,7 +346,7 @@ impl Transfer<'_> {
         Ok(())
     }
 
-    /// Tombstones: other machines must not bring back what they stand for.
+    /// Copies tombstones: other machines must not bring back the deleted memories.
     fn tombstones(&self, trees: &mut Trees<'_>, roots: &Roots) -> Result<()> {
         for (table, width) in [("tombstones", 5), ("version_tombstones", 2), ("link_tombstones", 4)] {
             let mut rows = Vec::new();
@@ -369,8 +368,8 @@ impl Transfer<'_> {
         Ok(())
     }
 
-    /// Those between saved records that both the table and its index know, or the one where the other cannot be read.
-    /// Returns how many more there were.
+    /// Copies links between saved records that are in both the table and its index; if that cannot be read whole, the
+    /// table decides. Returns how many links were lost.
     fn links(&self, trees: &mut Trees<'_>, roots: &Roots) -> Result<u64> {
         let (mut listed, mut indexed) = (BTreeMap::new(), BTreeSet::new());
         trees.keys(roots.get("links"), 6, |entry| {

@@ -1,4 +1,4 @@
-//! What a salvage does to the files of a store, and to who has them open.
+//! Effects of a salvage on the files of a store, and on processes that have them open.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -64,7 +64,7 @@ fn a_database_without_its_header_is_saved_with_its_log_and_kept_as_it_was() {
     assert_eq!(saved.store_id(), store.store_id());
 }
 
-/// 39.9: who has it open still knows the header, and goes on writing.
+/// 39.9: a process that has the database open still knows the header, and goes on writing.
 #[test]
 fn a_database_that_lost_its_header_in_use_is_not_repaired() {
     let store = Store::new();
@@ -106,7 +106,7 @@ fn nothing_is_done_while_others_have_the_store_open() {
     assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
 }
 
-/// Who opens the store while it is repaired waits, and then has the new file, not the one that was moved away.
+/// A process that opens the store while it is repaired waits, and then has the new file, not the one that was moved away.
 #[test]
 fn who_opens_the_store_meanwhile_writes_into_the_new_database() {
     for _ in 0..5 {
@@ -164,7 +164,7 @@ fn what_is_no_database_of_ours_is_refused() {
     }
 }
 
-/// What is read from files stays known, so that it is not read a second time.
+/// Files and their records stay known, so that they are not read a second time.
 #[test]
 fn sources_and_what_was_read_of_them_are_saved() {
     let store = Store::new();

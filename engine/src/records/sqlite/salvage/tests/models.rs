@@ -10,8 +10,8 @@ use super::testing::{DIMS, Damaged, PAGE, sound};
 use crate::progress::NoProgress;
 use crate::records::Records;
 
-/// The sound database with a second model, that has embedded so many texts. Both it and the first are rows of the store;
-/// `meta` is what the entries say that name them.
+/// The sound database with a second model that has embedded this many texts. Both models are rows of the store; `meta`
+/// sets the entries that name them.
 fn with_two_models(embedded: usize, meta: &str) -> Damaged {
     let store = Damaged::new(&sound().bytes);
     let conn = Connection::open(store.paths().database()).unwrap();
@@ -58,7 +58,7 @@ fn a_store_between_two_models_is_salvaged() {
     }
 }
 
-/// The same, with pages damaged.
+/// Damaged pages of a store between two models lose only the rows on them.
 #[test]
 fn damaged_pages_of_a_store_between_two_models_cost_what_is_on_them() {
     let next = "INSERT INTO meta VALUES ('next_model', 2);";

@@ -1,4 +1,4 @@
-//! A sound database, damage to it, and what must be kept of it.
+//! A sound database, damage to it, and the contents that must be kept.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -44,7 +44,7 @@ pub(super) struct Contents {
     pub(super) versions: Rows<(RecordId, i64)>,
     pub(super) vectors: BTreeMap<Vec<u8>, Vec<u8>>,
     pub(super) accesses: BTreeSet<i64>,
-    /// The rows of what can come back, in three tables.
+    /// The rows of the three tables of the trash.
     pub(super) trash: BTreeSet<String>,
     pub(super) links: Rows<(RecordId, i64, RecordId)>,
     pub(super) store_id: String,
@@ -91,13 +91,13 @@ impl Contents {
     }
 }
 
-/// A sound database, as bytes, and what is where in it.
+/// A sound database, as bytes, and the positions of its contents.
 pub(super) struct Sound {
     pub(super) bytes: Vec<u8>,
     pub(super) contents: Contents,
     /// The pages that a record is on: its leaf, and whatever overflows from it.
     pub(super) pages: HashMap<RecordId, Vec<usize>>,
-    /// Of every table and index.
+    /// The pages of every table and index.
     pub(super) pages_of: HashMap<String, Vec<usize>>,
     pub(super) last_id: RecordId,
     pub(super) head: u64,
@@ -247,7 +247,7 @@ impl Damaged {
         StorePaths::new(self.folder.path())
     }
 
-    /// What is saved of it, with what holds for every damage checked.
+    /// Salvages it, and checks what must hold for every damage.
     pub(super) fn saved(&self, case: &str) -> (Salvage, Contents) {
         let damaged =
             in_place::Damaged::open(&self.paths().database()).unwrap_or_else(|error| panic!("{case}: {error}"));
@@ -298,7 +298,7 @@ pub(super) fn differences<'a>(one: &'a BTreeMap<String, Value>, other: &BTreeMap
     names.filter(|name| !TAKEN_AS_THEY_STAND.contains(name)).collect()
 }
 
-/// How many damages are passed over for each that is tried; none for `.ci/nightly`.
+/// Step between the damages that are tried; `.ci/nightly` tries all.
 pub(super) fn step() -> usize {
     if std::env::var_os("MEMORIST_NIGHTLY").is_some() { 1 } else { 5 }
 }
