@@ -1,4 +1,4 @@
-//! Facts that change: what was so, and what has been so since.
+//! Facts that change: an old statement, and a new one that supersedes it.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,9 +8,9 @@ use crate::phrases::{About, Phrases};
 /// A fact that has changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// What was so.
+    /// The old fact.
     pub old: String,
-    /// What has been so since: it supersedes the old.
+    /// The new fact, which supersedes the old.
     pub new: String,
     /// A query that only the new one answers.
     pub query: String,

@@ -22,7 +22,7 @@ pub(crate) fn path(draws: &mut Draws) -> String {
     format!("src/{}/{}.rs", draws.pick(&NOUNS), draws.pick(&VERBS))
 }
 
-/// So many pieces of code in a language, each of some lines; a line break is at the end.
+/// Returns some lines of code in a language, `pieces` times; they end with a line break.
 pub(crate) fn code(language: &str, pieces: usize, draws: &mut Draws) -> String {
     let mut text = String::new();
     for _ in 0..pieces {

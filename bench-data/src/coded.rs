@@ -65,10 +65,11 @@ const NAMES: Kind = Kind {
 };
 
 const SYLLABLES: [&str; 12] = ["ja", "nis", "mi", "ro", "tal", "ven", "ka", "lu", "bor", "es", "ti", "ran"];
-/// Of each four, this many things: similar ones beside one another.
+/// Things that each template of a memory is about; consecutive ones have similar names.
 const THINGS: usize = 6;
 
-/// Dialogues about bugs, files and people of `seed`, each kind with its name. A turn about what was never saved needs nothing.
+/// Dialogues about bugs, files and people of `seed`, each kind with its name. Turns about things that were not saved need no
+/// memory.
 pub fn coded_dialogues(seed: u64) -> [(&'static str, Dialogues); 3] {
     let mut draws = Draws::of(seed, Purpose::CodedDialogue, 0);
     let bugs = dialogues(&BUGS, |number| format!("HRB-{}", 11 + number), &mut draws);
@@ -77,7 +78,7 @@ pub fn coded_dialogues(seed: u64) -> [(&'static str, Dialogues); 3] {
     [("codes", bugs), ("paths", paths), ("names", people)]
 }
 
-/// Different for each number below 144.
+/// A word that differs for each number below 144.
 fn word(number: usize) -> String {
     let [first, second] = [number % SYLLABLES.len(), number / SYLLABLES.len() % SYLLABLES.len()];
     format!("{}{}", SYLLABLES[first], SYLLABLES[second])
@@ -117,7 +118,8 @@ pub fn languages() -> Vec<InLanguage> {
     include_str!("agents/languages.tsv").lines().map(columns).collect()
 }
 
-/// The same as dialogues, two of each language: one half of the memories is saved, and the questions about the other half need none.
+/// Dialogues of [`languages`], two of each language: one half of the memories is saved, and questions about the other half need
+/// none.
 pub fn language_dialogues() -> Vec<(&'static str, [Dialogues; 2])> {
     let mut all: Vec<(&str, Vec<InLanguage>)> = Vec::new();
     for line in languages() {
@@ -129,7 +131,7 @@ pub fn language_dialogues() -> Vec<(&'static str, [Dialogues; 2])> {
     all.into_iter().map(|(language, lines)| (language, [0, 1].map(|saved| half_saved(&lines, saved)))).collect()
 }
 
-/// Whom each of the first memories of a language is about; the others, but for [`CLARA_ALSO`], are about nobody.
+/// Persons that the first memories of a language are about; the others, but for [`CLARA_ALSO`], are about nobody.
 const PERSONS: [Option<&str>; 11] = {
     let [mia, leon, clara, jan] = [Some("Mia"), Some("Leon"), Some("Clara"), Some("Jan")];
     [mia, leon, clara, mia, leon, clara, jan, clara, jan, Some("Ruth"), Some("Otto")]

@@ -1,4 +1,4 @@
-//! Conversations of two speakers: small talk, and among it what is searched for later.
+//! Conversations of two speakers: small talk, and statements and answers that are searched for later.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,14 +6,14 @@ use crate::draws::{Draws, Purpose};
 use crate::phrases::{About, Phrases, sentence};
 use crate::vocabulary::{Topic, Vocabulary};
 
-/// What one of the two says; then it is the turn of the other.
+/// A message of one speaker; the next one is of the other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
     /// The name of the conversation.
     pub session: String,
-    /// The place in it, from 0 on.
+    /// The position in it, from 0 on.
     pub turn: u32,
-    /// The words.
+    /// The text.
     pub text: String,
 }
 
@@ -26,19 +26,19 @@ pub struct Lookup {
     pub answer: usize,
 }
 
-/// Conversations, and what is searched for in them later.
+/// Conversations, and queries that are made later.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conversations {
     /// All turns, one conversation after another.
     pub turns: Vec<Turn>,
-    /// Queries in partly other words than the question. Of five, four are answered by the turn after the question,
-    /// or after that, which has hardly a word of the query; one by a statement.
+    /// Queries in partly other words than the question. Of five, four are answered by the turn after the question or the next
+    /// one, which share hardly a word with the query; one is answered by a statement.
     pub lookups: Vec<Lookup>,
 }
 
 /// Questions and statements of two conversations.
 const PLANTED: usize = 15;
-/// Every so many planted ones there is a statement.
+/// One planted item in this many is a statement.
 const STATEMENTS: usize = 5;
 
 /// The first `sessions` conversations of `seed`, of about 30 turns each, with 15 queries for every two. A conversation
@@ -98,7 +98,7 @@ impl Said {
         }
     }
 
-    /// The question and its answer, or the statement, at this place of all planted ones.
+    /// Adds the question and its answer, or the statement, at this position of all planted items.
     fn planted(&mut self, seed: u64, place: usize) {
         let phrases = Phrases::get();
         let before = place / STATEMENTS;

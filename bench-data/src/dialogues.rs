@@ -1,4 +1,4 @@
-//! Dialogues with an agent whose turns need what was saved earlier, or nothing.
+//! Dialogues with an agent whose turns need a memory that was saved earlier, or none.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -9,26 +9,26 @@ use crate::mark::Mark;
 use crate::vocabulary;
 use crate::wording::{join_words, tidy};
 
-/// What a turn is, and so what it needs.
+/// Kind of a turn, which decides if it needs a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Need {
-    /// It asks for what was saved.
+    /// It asks for a memory.
     Asked,
-    /// It asks for it in other words.
+    /// It asks for a memory in other words.
     InOtherWords,
-    /// It needs it, and does not ask.
+    /// It needs a memory, and does not ask for it.
     Implied,
-    /// It asks what was asked before, of something else.
+    /// It asks the previous question about another subject.
     FollowUp,
     /// It steers: "go on".
     Steering,
     /// It is about the code that is open.
     CodeTalk,
-    /// It asks for something that has to do with nothing that was saved.
+    /// It asks for something unrelated to all memories.
     NeverSaved,
-    /// It asks for something else about what is known.
+    /// It asks for something else about a known subject.
     Near,
-    /// It asks what is known of others, about somebody or something unknown.
+    /// It asks about an unknown subject, and memories about others answer such a question.
     Unknown,
 }
 
@@ -46,7 +46,7 @@ impl Need {
         Need::Unknown,
     ];
 
-    /// Whether a memory is needed.
+    /// Whether the turn needs a memory.
     pub fn is_one(self) -> bool {
         matches!(self, Need::Asked | Need::InOtherWords | Need::Implied | Need::FollowUp)
     }
@@ -55,28 +55,28 @@ impl Need {
 /// A turn of a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DialogueTurn {
-    /// What is said.
+    /// The message.
     pub text: String,
-    /// What it needs.
+    /// Its kind.
     pub need: Need,
-    /// Which memory that is, of those of [`Dialogues`].
+    /// The index of the memory in [`Dialogues::memories`].
     pub memory: Option<usize>,
-    /// What was said before, the newest last.
+    /// The messages before it, the newest last.
     pub before: Vec<String>,
-    /// Whether it is of the half that thresholds may be chosen by. The halves have no wording in common.
+    /// Whether it is in the half that thresholds may be chosen by. The halves have no wording in common.
     pub is_for_tuning: bool,
 }
 
-/// What was saved, and turns that come later.
+/// Saved memories, and turns that come later.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Dialogues {
-    /// What was saved: every template about every item.
+    /// The memories: every template about every item.
     pub memories: Vec<String>,
     /// The turns.
     pub turns: Vec<DialogueTurn>,
 }
 
-/// Between a memory and the turns that need it.
+/// Separates a memory from the turns that need it.
 const THEN: &str = "=>";
 /// Items that the turns of each template are about.
 const ITEMS: usize = 4;
@@ -132,8 +132,8 @@ pub fn dialogues(seed: u64) -> Dialogues {
     all
 }
 
-/// More of `seed`, in words of the trade that are rare elsewhere ("timeout", "config"). They have turns that need a memory, and
-/// [`Need::Unknown`] ones.
+/// More dialogues of `seed`, in technical terms that are rare elsewhere ("timeout", "config"). They have turns that need a
+/// memory, and [`Need::Unknown`] ones.
 pub fn trade_dialogues(seed: u64) -> Dialogues {
     let mut all = Dialogues::default();
     add_needed(&mut all, draws_of(seed, Purpose::TradeDialogue), &[("needed in words of the trade", "part")], 4);
@@ -149,8 +149,8 @@ fn draws_of(seed: u64, purpose: Purpose) -> impl FnMut() -> Draws {
     }
 }
 
-/// Adds the memories of sections with the lists of what they are about, the turns that need them, and for each template turns
-/// that ask the same of so many unknown things.
+/// Adds the memories of sections with the lists of their subjects, the turns that need them, and for each template turns that ask
+/// its question about `unknown` subjects.
 fn add_needed(all: &mut Dialogues, mut draws: impl FnMut() -> Draws, sections: &[(&str, &str)], unknown: usize) {
     let lists = Lists::get();
     for &(section, subject) in sections {
@@ -221,7 +221,7 @@ fn add_others(all: &mut Dialogues, mut draws: impl FnMut() -> Draws) {
     }
 }
 
-/// What was said before a turn: two messages.
+/// Returns two messages that precede a turn.
 fn before(lists: &Lists, draws: &mut Draws) -> Vec<String> {
     let said = lists.list("before").1;
     (0..2).map(|_| draws.pick(said).clone()).collect()

@@ -168,7 +168,7 @@ pub(crate) struct Expansion<'a> {
     bound: Vec<(usize, String)>,
     /// Whether the mark has been written.
     pub marked: bool,
-    /// What has been written.
+    /// The text so far.
     pub text: String,
 }
 
@@ -192,7 +192,7 @@ impl<'a> Expansion<'a> {
         self.bound.push((list, text.to_owned()));
     }
 
-    /// Appends `template`. What it says depends on `content` only, whichever wording is chosen.
+    /// Appends `template`. Its content depends on `content` only, whichever wording is chosen.
     pub fn expand(&mut self, template: &[Part], content: &mut Draws) {
         for part in template {
             match part {

@@ -13,16 +13,16 @@ pub struct Identified {
     pub question: String,
 }
 
-/// Words that a quoted phrase has three of, in some order.
+/// Words of quoted phrases; each phrase has three.
 const PHRASE: [&str; 12] = [
     "amber", "copper", "lantern", "swan", "glass", "harbour", "winter", "orchard", "velvet", "thunder", "paper",
     "north",
 ];
-/// Of these two make a name.
+/// Syllables of names; each name has two.
 const SYLLABLES: [&str; 16] =
     ["bra", "cor", "dal", "fen", "gri", "hol", "jar", "kel", "lun", "mor", "nis", "ost", "pel", "qua", "rik", "sva"];
 
-/// `count` of them, in eight forms in turn, no two with the same question.
+/// Returns `count` memories with questions, in eight forms in turn, no two with the same question.
 pub fn identifiers(seed: u64, count: usize) -> Vec<Identified> {
     let mut draws = Draws::of(seed, Purpose::Identifier, 0);
     let mut asked = HashSet::new();

@@ -1,4 +1,4 @@
-//! What is said in conversations, and facts that change: templates, each about one item of a list.
+//! Messages of conversations, and facts that change: templates, each about one item of a list.
 
 use std::sync::LazyLock;
 
@@ -8,10 +8,10 @@ use crate::mark::Mark;
 use crate::vocabulary;
 use crate::wording::{join_words, tidy};
 
-/// The lists of what a template is about; all are of one length.
+/// The lists of subjects of templates; all are of one length.
 const SUBJECTS: [&str; 3] = ["tint", "name", "club"];
 
-/// Between what is said and what is searched for later.
+/// Separates a message from the query for it.
 const THEN: &str = "=>";
 
 /// The templates, and the numbers of their lists.
@@ -21,7 +21,7 @@ pub(crate) struct Phrases {
     pub asked: usize,
     /// Statements with queries.
     pub stated: usize,
-    /// Queries about what nobody mentions.
+    /// Queries about items that nobody mentions.
     pub elsewhere: usize,
     /// An old fact, a new one, and a query.
     pub changed: usize,
@@ -34,7 +34,7 @@ pub(crate) struct Phrases {
     subjects: Vec<Subject>,
 }
 
-/// What templates are about.
+/// A subject of templates.
 struct Subject {
     list: usize,
     items: Items,

@@ -9,7 +9,7 @@ use crate::memories::pick_topic;
 use crate::vocabulary::{self, Topic, Vocabulary};
 use crate::wording::{join_words, tidy};
 
-/// Between a fact and the question about it.
+/// Separates a fact from the question about it.
 const THEN: &str = "=>";
 
 /// The lists of notes and sessions, and their numbers.
@@ -101,7 +101,7 @@ pub(crate) fn on(topic: &Topic, draws: &mut Draws) -> String {
     text
 }
 
-/// So many sentences on a topic.
+/// Returns `sentences` sentences on a topic.
 pub(crate) fn paragraph(topic: &Topic, sentences: usize, draws: &mut Draws) -> String {
     let sentences: Vec<String> = (0..sentences).map(|_| on(topic, draws)).collect();
     sentences.join(" ")

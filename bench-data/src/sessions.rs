@@ -2,8 +2,8 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `words.rs` | what is typed and answered |
-//! | `tools.rs` | tool calls and what they print |
+//! | `words.rs` | prompts and answers |
+//! | `tools.rs` | tool calls and their outputs |
 
 mod tools;
 mod words;
@@ -29,7 +29,7 @@ pub struct Session {
     pub title: String,
     /// When it began, in Unix milliseconds.
     pub started: i64,
-    /// What was said, the user and the agent in turn.
+    /// The turns, of the user and the agent in turn.
     pub turns: Vec<SessionTurn>,
     /// A fact that one turn says.
     pub fact: Option<SessionFact>,

@@ -1,9 +1,8 @@
 //! Sessions as agents write them: transcripts of lines, and SQL for the databases of others.
 //!
-//! Among the turns stand records that a parser has to leave out: what tools print, thinking, system texts, wrappers around
-//! what was typed. The word [`LEFT_OUT`](crate::LEFT_OUT) is in their texts. A right parser gives the session's turns in their
-//! order with their texts, and summaries besides, which Claude Code, Codex and OpenClaw write into sessions of more than
-//! 100 turns.
+//! Among the turns are records that a parser has to leave out: outputs of tools, thinking, system texts, wrappers around prompts.
+//! The word [`LEFT_OUT`](crate::LEFT_OUT) is in their texts. A right parser returns the session's turns in their order with their
+//! texts, and summaries besides, which Claude Code, Codex and OpenClaw write into sessions of more than 100 turns.
 //!
 //! | file | agent |
 //! |---|---|
@@ -64,7 +63,7 @@ impl Agent {
     /// Writes a session's transcript.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn write(self, session: &Session, out: &mut dyn Write) -> io::Result<()> {
         match self {
             Agent::ClaudeCode => claude_code::write(session, out),
@@ -114,7 +113,7 @@ impl Database {
     /// Writes SQL that inserts a session, in one transaction.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn write(self, session: &Session, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "BEGIN;")?;
         match self {

@@ -3,9 +3,9 @@
 //! | file | job |
 //! |---|---|
 //! | `names.rs` | titles and paths, and links between them |
-//! | `blocks.rs` | what stands in a note |
+//! | `blocks.rs` | the content of a note |
 //! | `marks.rs` | lists, tasks and tables, which Markdown and org write nearly alike |
-//! | `markdown.rs`, `org.rs`, `plain.rs` | how it is written |
+//! | `markdown.rs`, `org.rs`, `plain.rs` | the syntaxes that notes are written in |
 
 mod blocks;
 mod markdown;
@@ -24,12 +24,12 @@ use crate::prose::{Fact, Prose};
 pub struct Note {
     /// Its path below the vault, with `/` between folders.
     pub path: String,
-    /// What it says.
+    /// Its text.
     pub text: String,
 }
 
-/// A question, and the line of a note that answers it. Both have a mark, such as `NF-0123456`, that stands nowhere else in
-/// the vault.
+/// A question, and the line of a note that answers it. Both have a mark, such as `NF-0123456`, that occurs nowhere else in the
+/// vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoteFact {
     /// The question.
@@ -38,15 +38,15 @@ pub struct NoteFact {
     pub path: String,
     /// The line, counted from 1.
     pub line: usize,
-    /// What stands there.
+    /// The text of the line.
     pub answer: String,
     /// The mark.
     pub mark: String,
 }
 
-/// Every so many notes there is one with a fact.
+/// One note in this many has a fact.
 const FACTS: usize = 10;
-/// Which of them it is.
+/// The index of the first note with a fact.
 const FACT: usize = 3;
 
 /// The first `notes` notes of `seed`: Markdown with front matter, headings, lists, tables, fences and links; a few are

@@ -1,4 +1,4 @@
-//! Sessions and their transcripts: the same bytes for a seed, facts in their turns, and what documented rules read of them.
+//! Sessions and their transcripts: the same bytes for a seed, facts in their turns, and the turns that documented rules read.
 
 use std::collections::HashSet;
 
@@ -24,7 +24,7 @@ fn sql(database: Database, sessions: &[Session]) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// What was said, with a letter for who said it.
+/// The messages, with a letter for who wrote them.
 fn said(session: &Session) -> Vec<String> {
     session.turns.iter().map(|turn| format!("{} {}", if turn.is_user { 'u' } else { 'a' }, turn.text)).collect()
 }
@@ -142,7 +142,7 @@ fn role_and(role: &Value, text: String) -> Option<String> {
     Some(format!("{letter} {text}"))
 }
 
-/// What a record says by the documented rules of its agent, as `said` writes it.
+/// The message of a record by the documented rules of its agent, as `said` writes it.
 fn rule(agent: Agent, record: &Value) -> Option<String> {
     let message = &record["message"];
     match agent {
@@ -184,7 +184,7 @@ fn rule(agent: Agent, record: &Value) -> Option<String> {
     }
 }
 
-/// What all records say; in a log of edits, later ones replace earlier ones.
+/// The messages of all records; in a log of edits, later ones replace earlier ones.
 fn read(agent: Agent, text: &str) -> Vec<String> {
     let mut all: Vec<(Value, String)> = Vec::new();
     for line in text.lines() {

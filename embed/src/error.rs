@@ -17,9 +17,9 @@ pub enum Error {
     /// The last attempt to load the model failed.
     #[error("{cause}{}", in_seconds(*retry_in))]
     FailedBefore {
-        /// Why.
+        /// The earlier failure.
         cause: Arc<Error>,
-        /// After so many seconds, the next call tries again.
+        /// Seconds after which the next call tries again.
         retry_in: Option<u64>,
     },
 
@@ -43,11 +43,11 @@ pub enum Error {
     #[error("the embedding model failed: {0}")]
     Failed(String),
 
-    /// A provider gives no vectors. It has logged that itself.
+    /// A provider returns no vectors. It has logged that itself.
     #[error("{0}")]
     Provider(String),
 
-    /// A provider has another model by the same name now: its vectors have other dimensions. It has logged that itself.
+    /// A provider has replaced the model behind its name: the vectors have other dimensions. It has logged that itself.
     #[error("{0}")]
     Replaced(String),
 
@@ -56,7 +56,7 @@ pub enum Error {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 
@@ -70,7 +70,7 @@ fn in_seconds(retry_in: Option<u64>) -> String {
 }
 
 impl Error {
-    /// What failed in the first place: the cause of [`Error::FailedBefore`], else this error.
+    /// Returns the original failure: the cause of [`Error::FailedBefore`], else this error.
     pub fn root(&self) -> &Error {
         match self {
             Error::FailedBefore { cause, .. } => cause.root(),

@@ -52,7 +52,7 @@ struct Failure {
 }
 
 impl ModelHost {
-    /// As `settings` say. Loads nothing.
+    /// Creates a host by `settings`. Loads nothing.
     pub fn new(settings: &ModelSettings) -> Result<Self> {
         match settings.source {
             ModelSource::None => Ok(Self::from_source(Source::Nothing(NONE_SET), settings.idle)),
@@ -161,7 +161,7 @@ impl ModelHost {
         self.verify_within(Duration::MAX)
     }
 
-    /// The same, waiting for a provider no longer than this.
+    /// Like [`ModelHost::verify`], but waits for a provider no longer than `most`.
     pub fn verify_within(&self, most: Duration) -> Result<Option<String>> {
         match &self.source {
             Source::Ready(embedder) => Ok(Some(embedder.identity().name.clone())),
@@ -175,7 +175,7 @@ impl ModelHost {
         }
     }
 
-    /// Whether it is a provider's that takes batch jobs. Loads nothing.
+    /// Whether the model is of a provider that takes batch jobs. Loads nothing.
     pub fn takes_batch_jobs(&self) -> bool {
         match &self.source {
             Source::Ready(embedder) => embedder.batch_jobs().is_some(),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What makes two embeddings comparable: the weights, the pooling, the dimensions.
+/// Properties that make two embeddings comparable: the weights, the pooling, the dimensions.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ModelIdentity {
     /// A name for people: `all-MiniLM-L6-v2 (int8 weights)`. Not compared.

@@ -1,6 +1,6 @@
 //! The interface of batch jobs: a provider embeds many texts in its own time, at a lower price.
 //!
-//! A job is submitted with a key of ours, by which it is found again when nobody noted what became of the submission.
+//! A job is submitted with a key of ours, by which it can be found when the outcome of the submission is unknown.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use crate::progress::Progress;
 
 /// A provider that takes batch jobs. Each method asks it once or a few times; none waits for a job.
 pub trait BatchJobs: Send + Sync {
-    /// What it is called in messages.
+    /// Its name in messages.
     fn provider(&self) -> String;
 
-    /// What the settings say.
+    /// Settings of the jobs.
     fn terms(&self) -> JobTerms;
 
-    /// How many of the first texts fit into a job.
+    /// How many of `texts`, from the first on, fit into a job.
     fn fitting(&self, texts: &[&str]) -> usize;
 
     /// Whether the vector of each text is kept on this machine, so that it costs nothing.
@@ -30,12 +30,12 @@ pub trait BatchJobs: Send + Sync {
     /// The job with this key, among those made since about `since` (Unix milliseconds).
     fn find(&self, key: &str, since: i64, progress: &dyn Progress) -> Result<Option<String>, JobFailure>;
 
-    /// How far a job is.
+    /// The state of a job.
     fn look(&self, job: &str, progress: &dyn Progress) -> Result<JobState, JobFailure>;
 
-    /// Calls `each` with every vector of a job that has ended, and with the id of its text. `ids` are those of the job, in
-    /// their order. What cannot be used is passed over. Returns why the first text without a vector has none, where the
-    /// provider says that. An error of `each` ends it, and is returned as [`JobFailure::Later`].
+    /// Calls `each` with every vector of a job that has ended, and with the id of its text. `ids` are those of the job, in their
+    /// order. Unusable vectors are skipped. Returns why the first text without a vector has none, if that is known. An error of
+    /// `each` ends it, and is returned as [`JobFailure::Later`].
     fn fetch(
         &self,
         job: &str,
@@ -47,11 +47,11 @@ pub trait BatchJobs: Send + Sync {
     /// Asks the provider to end a job early.
     fn cancel(&self, job: &str, progress: &dyn Progress) -> Result<(), JobFailure>;
 
-    /// Deletes what the provider keeps of a job that is over; of one without a name, what was uploaded for it.
+    /// Deletes the provider's data of a job that is over; if `job` is `None`, the upload for it.
     fn remove(&self, key: &str, job: Option<&str>, progress: &dyn Progress) -> Result<(), JobFailure>;
 }
 
-/// What to do with a vector of a job, and the id of its text.
+/// Callback for each vector of a job, with the id of its text.
 pub type EachVector<'a> = dyn FnMut(&str, Vec<f32>) -> Result<(), String> + 'a;
 
 /// When texts go into jobs.
@@ -59,11 +59,11 @@ pub type EachVector<'a> = dyn FnMut(&str, Vec<f32>) -> Result<(), String> + 'a;
 pub struct JobTerms {
     /// Whether new jobs are made. Those that are open are finished in any case.
     pub enabled: bool,
-    /// Fewer texts are embedded at once.
+    /// Minimum number of texts for a job; fewer are embedded without one.
     pub min_texts: usize,
     /// Most texts of a job; `None` is the most that the provider takes.
     pub max_texts: Option<usize>,
-    /// The first pause between two looks at a job; each further one is twice as long, up to ten minutes.
+    /// The first pause between two polls of a job; each further one is twice as long, up to ten minutes.
     pub poll: Duration,
     /// A job that takes longer is cancelled.
     pub timeout: Duration,
@@ -82,36 +82,36 @@ impl Default for JobTerms {
     }
 }
 
-/// How far a job is.
+/// The state of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JobState {
     /// It has not ended.
     Running {
         /// Texts that are done, as far as the provider says.
         done: u64,
-        /// What the provider calls this state.
+        /// The provider's name of this state.
         said: String,
     },
-    /// It has ended, and what it made can be fetched.
+    /// It has ended, and its vectors can be fetched.
     Ended {
-        /// Whether it was not cut short.
+        /// Whether it ended without being cut short.
         is_complete: bool,
-        /// What the provider calls this state.
+        /// The provider's name of this state.
         said: String,
     },
-    /// It has made nothing, and will not; says why.
+    /// It has ended without vectors, for this reason.
     Failed(String),
     /// The provider does not know it any more.
     Gone,
 }
 
-/// Why nothing is known of a job.
+/// Why a request about a job failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JobFailure {
     /// The provider did not do it, and will not.
     #[error("{0}")]
     Refused(String),
-    /// It may succeed later. Nobody knows what was done.
+    /// It may succeed later. It is unknown whether the provider did it.
     #[error("{0}")]
     Later(String),
     /// The caller gave up.

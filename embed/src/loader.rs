@@ -1,4 +1,4 @@
-//! The interface of what loads a model when it is needed.
+//! The interface of loaders, which load a model when it is needed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,17 +21,17 @@ pub trait Loader: Send + Sync {
     /// is not set up.
     fn verify(&self) -> Result<Option<String>>;
 
-    /// The same for a check, which waits for a provider no longer than this.
+    /// Like [`Loader::verify`], for a check that waits for a provider no longer than this.
     fn verify_within(&self, _most: Duration) -> Result<Option<String>> {
         self.verify()
     }
 
-    /// Whether it is a provider's that takes batch jobs.
+    /// Whether the model is of a provider that takes batch jobs.
     fn takes_batch_jobs(&self) -> bool {
         false
     }
 
-    /// As [`Embedder::is_quick`], without loading it.
+    /// Like [`Embedder::is_quick`], without loading the model.
     fn is_quick(&self) -> bool {
         true
     }

@@ -1,22 +1,22 @@
-//! What a download will be.
+//! Plans of downloads.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// What a fetch would download, for an announcement before it begins.
+/// A planned download, for an announcement before it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// What it is, for people.
+    /// Its description, for people.
     pub what: String,
-    /// How much is downloaded.
+    /// Bytes to download.
     pub bytes: u64,
-    /// Where it goes.
+    /// The folder to download into.
     pub folder: PathBuf,
-    /// How to do without it.
+    /// The alternative to the download.
     pub without: String,
 }
 
-/// The last way to do without, for messages.
+/// The last alternative to a download, for messages.
 #[cfg(any(feature = "onnx", feature = "remote"))]
 pub(crate) const WITHOUT_MODEL: &str = "or search by words alone, with the setting `model = \"none\"`";
 

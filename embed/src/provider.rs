@@ -12,13 +12,13 @@ use crate::jobs::JobTerms;
 /// The protocol that a provider speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
-    /// That of OpenAI, and of what is compatible with it: LM Studio, vLLM, LiteLLM, Voyage, Jina.
+    /// The protocol of OpenAI, and of compatible servers: LM Studio, vLLM, LiteLLM, Voyage, Jina.
     OpenAi,
-    /// That of Gemini.
+    /// The protocol of Gemini.
     Gemini,
-    /// That of Ollama.
+    /// The protocol of Ollama.
     Ollama,
-    /// That of Cohere.
+    /// The protocol of Cohere.
     Cohere,
 }
 
@@ -72,9 +72,9 @@ pub type Fields = Map<String, Value>;
 /// The settings of a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteSettings {
-    /// What it is called: `openai`, `ollama`.
+    /// Its name: `openai`, `ollama`.
     pub name: String,
-    /// What it speaks.
+    /// Its protocol.
     pub protocol: Protocol,
     /// Its address, without the last part of the path.
     pub url: String,
@@ -88,15 +88,15 @@ pub struct RemoteSettings {
     pub headers: BTreeMap<String, Secret>,
     /// Numbers per vector to request; `None` leaves it to the model.
     pub dimensions: Option<usize>,
-    /// What precedes a query; `None` is what the model is known to need.
+    /// Prefix of a query; `None` is the one that the model is known to need.
     pub query_prefix: Option<String>,
-    /// What precedes a text that is stored; `None` is what the model is known to need.
+    /// Prefix of a text that is stored; `None` is the one that the model is known to need.
     pub document_prefix: Option<String>,
     /// Fields of requests for queries; `None` are those that the model is known to need.
     pub query_fields: Option<Fields>,
     /// Fields of requests for texts that are stored; `None` are those that the model is known to need.
     pub document_fields: Option<Fields>,
-    /// Tokens of a text that the model reads; the rest is cut. `None` is what is known of it.
+    /// Tokens of a text that the model reads; the rest is cut. `None` is the known limit of the model.
     pub max_tokens: Option<usize>,
     /// Most texts in a request; `None` is the most that the protocol allows.
     pub batch: Option<usize>,
@@ -106,18 +106,18 @@ pub struct RemoteSettings {
     pub query_timeout: Duration,
     /// Whether the key may be sent unencrypted over the network.
     pub allow_http: bool,
-    /// What was embedded before is not embedded, or paid, again.
+    /// The cache of embeddings, so that no text is embedded, or paid, twice.
     pub cache: Option<CacheSettings>,
     /// When texts go into batch jobs, where the provider takes them.
     pub jobs: JobTerms,
 }
 
-/// Where embeddings of a provider are kept.
+/// The cache file of a provider's embeddings, and its maximum size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CacheSettings {
     /// The file.
     pub file: PathBuf,
-    /// The least recently used beyond so many are dropped.
+    /// Maximum number of embeddings; the least recently used ones beyond it are dropped.
     pub max_entries: usize,
 }
 

@@ -9,9 +9,9 @@ use crate::embedder::Reranker;
 use crate::error::{Error, Result};
 use crate::settings::ModelSettings;
 
-/// After a search that found none, the next ones look again after this long.
+/// Pause after a search that did not find it.
 const LOOK_AFTER: Duration = Duration::from_secs(5);
-/// And after one that could not use what is there.
+/// Pause after an attempt that failed.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
 
 /// Finds the reranker when it is needed, once it is set up. Its weights are mapped, so that it is not released.
@@ -28,12 +28,12 @@ struct State {
 }
 
 impl RerankerHost {
-    /// That of these settings.
+    /// Creates a host that finds the reranker by these settings.
     pub fn new(settings: &ModelSettings) -> Self {
         RerankerHost { settings: Some(settings.clone()), state: Mutex::default() }
     }
 
-    /// One that is there already.
+    /// Wraps a reranker that exists already.
     pub fn ready(reranker: Arc<dyn Reranker>) -> Self {
         RerankerHost { settings: None, state: Mutex::new(State { found: Some(reranker), ..State::default() }) }
     }

@@ -12,13 +12,13 @@ use crate::provider::RemoteSettings;
 pub struct ModelSettings {
     /// Where it comes from.
     pub source: ModelSource,
-    /// Another, for stores whose vectors are its own: two models are never mixed.
+    /// Another source, for stores whose vectors are of its model: two models are never mixed.
     pub fallback: Option<ModelSource>,
     /// Folder of fetched files; `None` is the platform's cache folder.
     pub cache_dir: Option<PathBuf>,
     /// Folder of the caches of providers' embeddings, all of which a purge empties; `None` empties none.
     pub embeddings_dir: Option<PathBuf>,
-    /// Folders with packages that have the model's files, beside those that are found by the place of this program.
+    /// Folders with packages that have the model's files, beside those that are found near this program.
     pub packages: Vec<PathBuf>,
     /// Whether the model and its library may be fetched when they are missing.
     pub may_download: bool,
@@ -50,8 +50,7 @@ impl From<ModelSource> for ModelSettings {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModelSource {
-    /// None is named: for a store that has vectors of a model with a name, that one; else all-MiniLM-L6-v2. It is fetched when
-    /// it is missing.
+    /// No source is named: the named model whose vectors the store has, else all-MiniLM-L6-v2. It is fetched when it is missing.
     #[default]
     Default,
     /// A model with a name, fetched when it is missing.
@@ -66,7 +65,7 @@ pub enum ModelSource {
 }
 
 impl ModelSource {
-    /// What the settings call `name`: "none", a model with a name, or a folder.
+    /// Reads the value of the setting `model`: "none", the name of a model, or a folder.
     pub fn called(name: &str) -> Self {
         match (name, NamedModel::by_name(name)) {
             ("none", _) => ModelSource::None,

@@ -11,13 +11,13 @@ use crate::progress::Progress;
 use crate::provision::{ModelFiles, Provision};
 use crate::settings::ModelSettings;
 
-/// What [`setup`] provides.
+/// The result of [`setup`].
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SetupReport {
     /// Name of the model.
     pub model: String,
-    /// Numbers per vector; `None` of the reranker, which makes none.
+    /// Numbers per vector; `None` for the reranker, which makes none.
     pub dims: Option<usize>,
     /// The folder of the model's files.
     pub folder: PathBuf,

@@ -5,9 +5,9 @@ use crate::wordpiece::WordPiece;
 
 /// A tokenizer.
 pub enum Tokenizer {
-    /// Of BERT.
+    /// The tokenizer of BERT.
     WordPiece(Box<WordPiece>),
-    /// Of SentencePiece.
+    /// The tokenizer of SentencePiece.
     Unigram(Unigram),
 }
 

@@ -17,9 +17,9 @@ use parking_lot::Mutex;
 use crate::lock::retry;
 use crate::note::SOURCE;
 
-/// Characters of a memory that its line has.
+/// Characters of a memory in its line.
 pub(crate) const CONTENT: usize = Purged::BEGINNING;
-/// Characters of its source.
+/// Characters of its source label.
 const LABEL: usize = 60;
 /// How long a line waits for another program that has locked the file.
 pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
@@ -29,14 +29,14 @@ pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
 pub struct DailyLog {
     pub(crate) folder: PathBuf,
     zone: TimeZone,
-    /// The last day whose file was there.
+    /// The last day whose file existed.
     last: Mutex<Option<Date>>,
-    /// Whether the last line waited in vain: the next does not wait.
+    /// Whether the last line did not get the lock: the next does not wait.
     is_locked: AtomicBool,
 }
 
 impl DailyLog {
-    /// That of a folder, which need not exist.
+    /// A log in this folder, which need not exist.
     pub fn new(folder: impl Into<PathBuf>, zone: TimeZone) -> Self {
         DailyLog { folder: folder.into(), zone, last: Mutex::default(), is_locked: AtomicBool::default() }
     }
@@ -47,10 +47,10 @@ impl DailyLog {
         self.folder.join(format!("{date}.md"))
     }
 
-    /// The same. Creates it with its header, and its folder, if they are not there.
+    /// Returns the file of a day, or of today; creates it with its header, and its folder, if they do not exist.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn ensure(&self, date: Option<Date>) -> io::Result<PathBuf> {
         let date = date.unwrap_or_else(|| self.local(Timestamp::now()).date());
         let path = self.path(Some(date));
@@ -61,10 +61,10 @@ impl DailyLog {
         Ok(path)
     }
 
-    /// Adds a line. What was read from files has none: the file itself may be one of these.
+    /// Adds a line, unless the memory was read from a file: that file may be one of the log.
     ///
     /// # Errors
-    /// If another program keeps the file locked, or it is no regular file; those of the file system.
+    /// If another program keeps the file locked, or it is no regular file; errors of the file system.
     pub fn append(&self, content: &str, kind: &str, source: &str, at: Timestamp) -> io::Result<()> {
         if source == SOURCE {
             return Ok(());
@@ -106,10 +106,10 @@ fn create(folder: &Path, path: &Path, header: &str) -> io::Result<()> {
     }
 }
 
-/// Creates a folder that has what the store has: only its owner may look.
+/// Creates a folder that only its owner can read: it will have contents of the store.
 ///
 /// # Errors
-/// The file system's.
+/// Errors of the file system.
 pub fn create_folder(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

@@ -1,4 +1,4 @@
-//! What a file or a folder has, by where it is.
+//! Detection of the kind and the format of a file or a folder.
 
 use std::cmp::Reverse;
 use std::fs;
@@ -12,11 +12,11 @@ use memorist_sources::notes::ENDINGS;
 
 /// Entries of a folder that are looked at.
 const LOOKED_AT: usize = 10_000;
-/// Files of which the first records are looked at.
+/// Files whose first records are looked at.
 const READ: usize = 500;
 
-/// What a file or a folder has: the transcripts of an agent, if it is where that agent keeps them or has files that begin like
-/// them, or are named like them; else notes.
+/// Returns the kind and the format of a file or a folder: the transcripts of an agent, if it is where that agent keeps them or
+/// has files that begin like them, or are named like them; else notes.
 pub fn detect(path: &Path, machine: &Machine) -> (SourceKind, Option<&'static dyn Format>) {
     if let Some(format) = formats::all().iter().find(|format| is_own(path, **format, machine)) {
         return (SourceKind::Sessions, Some(*format));
@@ -27,15 +27,15 @@ pub fn detect(path: &Path, machine: &Machine) -> (SourceKind, Option<&'static dy
     }
 }
 
-/// Whether a path is where an agent keeps its transcripts, or has such a place in it.
+/// Whether a path is where an agent keeps its transcripts, or contains such a folder.
 pub(crate) fn is_own(path: &Path, format: &dyn Format, machine: &Machine) -> bool {
     let places = format.places(machine);
     let mut places = places.iter().map(|place| fs::canonicalize(place).unwrap_or_else(|_| place.clone()));
     places.any(|place| path.starts_with(&place) || place.starts_with(path) && place.exists())
 }
 
-/// The format whose transcripts are most of the files, unless more of them are notes: by their first records, and where these
-/// say nothing, by their names.
+/// The format whose transcripts are most of the files, unless more of them are notes: by their first records, and if none is
+/// recognized, by their names.
 fn by_files(path: &Path) -> Option<&'static dyn Format> {
     let none = || vec![0; formats::all().len()];
     let root = Root::open(path).ok();
@@ -49,17 +49,17 @@ fn by_files(path: &Path) -> Option<&'static dyn Format> {
     (count > files.notes).then(|| formats::all()[most])
 }
 
-/// What files are.
+/// Counts of files.
 struct Files<'a> {
     top: &'a Path,
     root: Option<Root>,
-    /// By format, as their records say.
+    /// By format, as recognized by their records.
     records: Vec<usize>,
-    /// By format, as their names say.
+    /// By format, as recognized by their names.
     names: Vec<usize>,
     notes: usize,
     left: usize,
-    /// How many are still read.
+    /// Number of files whose records may still be read.
     read: usize,
 }
 

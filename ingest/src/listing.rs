@@ -1,4 +1,4 @@
-//! The files of a source that are there.
+//! The existing files of a source.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,16 +21,16 @@ const DEEPEST: usize = 12;
 /// The files of a source, by path, and how many were passed over.
 #[derive(Debug, Default)]
 pub struct Listing {
-    /// What each is like.
+    /// The stamp of each file.
     pub files: BTreeMap<PathBuf, FileStamp>,
-    /// The folders that were looked into, to be watched.
+    /// The folders that were listed, to be watched.
     pub folders: BTreeSet<PathBuf>,
-    /// Reasons, and how often.
+    /// Reasons, and how often each applies.
     pub skipped: Skipped,
 }
 
 impl Listing {
-    /// Leaves files out whose path holds what should stay secret: a path cannot be redacted, for the file is found by it.
+    /// Leaves files out whose path has a secret: a path cannot be redacted, for the file is found by it.
     pub fn leave_out_secrets(&mut self) {
         let all = self.files.len();
         self.files.retain(|path, _| !is_secret(&path.to_string_lossy()));
@@ -42,7 +42,7 @@ impl Listing {
 /// The notes of a source.
 ///
 /// # Errors
-/// Those of the file system, if its folder cannot be read, and of `go_on`, which is asked at each folder.
+/// Errors of the file system, if its folder cannot be read, and of `go_on`, which is called at each folder.
 pub fn notes(source: &NewSource, settings: &SyncSettings, go_on: &dyn Fn() -> io::Result<()>) -> io::Result<Listing> {
     let mut listing = Listing::default();
     let mut folders = BTreeSet::new();
@@ -66,10 +66,10 @@ pub fn notes(source: &NewSource, settings: &SyncSettings, go_on: &dyn Fn() -> io
 }
 
 /// The transcripts of a source. Where an agent keeps them itself, they are known by their names; elsewhere by their first
-/// records, and by their names where these say nothing.
+/// records, and if these are not recognized, by their names.
 ///
 /// # Errors
-/// As [`notes`].
+/// Errors of [`notes`].
 pub fn sessions(
     source: &NewSource,
     format: &dyn Format,
@@ -105,7 +105,7 @@ struct Folder<'a> {
 }
 
 impl Folder<'_> {
-    /// Adds what is below a folder. Links to folders are not followed, those to files inside the source are.
+    /// Adds the files below a folder. Links to folders are not followed, links to files inside the source are.
     fn below(&self, folder: &Path, depth: usize, listing: &mut Listing) -> io::Result<()> {
         if depth > DEEPEST {
             listing.skipped.count_file("too deep", folder);

@@ -1,4 +1,4 @@
-//! One process at a time reads the files of a store. The others find its work done.
+//! One process at a time reads the files of a store. The others then find no changes.
 
 use std::fs::{self, File};
 use std::io;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use memorist_durable::LockedFile;
 use parking_lot::{Mutex, MutexGuard};
 
-/// How often to try again.
+/// The pause between two attempts.
 const RETRY: Duration = Duration::from_millis(25);
 
 /// The lock of one store, shared by the threads of a process. The kernel frees it when its holder dies.
@@ -26,12 +26,12 @@ pub struct SyncGuard<'a> {
 }
 
 impl SyncLock {
-    /// That of the store in this folder, to read files.
+    /// The lock for reading files into the store in this folder.
     pub fn of(store: &Path) -> Self {
         SyncLock { path: store.join("sources.lock"), threads: Mutex::new(()) }
     }
 
-    /// Another of the store in this folder, to watch files.
+    /// The lock for watching files for the store in this folder.
     pub fn to_watch(store: &Path) -> Self {
         SyncLock { path: store.join("watch.lock"), threads: Mutex::new(()) }
     }
@@ -39,7 +39,7 @@ impl SyncLock {
     /// The lock, if it is free.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn try_acquire(&self) -> io::Result<Option<SyncGuard<'_>>> {
         let Some(thread) = self.threads.try_lock() else { return Ok(None) };
         let locked = LockedFile::try_lock(private(&self.path)?)?;
@@ -49,7 +49,7 @@ impl SyncLock {
     /// Waits for the lock until `give_up` returns true.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn acquire(&self, give_up: impl FnMut() -> bool) -> io::Result<Option<SyncGuard<'_>>> {
         retry(|| self.try_acquire(), give_up)
     }
@@ -58,7 +58,7 @@ impl SyncLock {
 /// Tries to get a lock until `give_up` returns true.
 ///
 /// # Errors
-/// Those of `try_lock`.
+/// Errors of `try_lock`.
 pub fn retry<Guard>(
     mut try_lock: impl FnMut() -> io::Result<Option<Guard>>,
     mut give_up: impl FnMut() -> bool,

@@ -1,4 +1,4 @@
-//! Lines of the daily log go when what they repeat is purged.
+//! Removes lines of the daily log that repeat purged memories.
 
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
@@ -12,17 +12,17 @@ use memorist_engine::text::one_line;
 use crate::daily_log::{DailyLog, LOCK_TIMEOUT, lock};
 use crate::log_lines::{is_day, of_memory};
 
-/// What goes of the log.
+/// Contents that are removed from the log.
 pub struct LogPurge<'a> {
-    /// How the contents of the memories begin that were purged.
+    /// The beginnings of the contents of purged memories.
     pub beginnings: &'a BTreeSet<String>,
-    /// A text, of which nothing shall be left.
+    /// A text that is purged.
     pub text: Option<&'a str>,
 }
 
 impl DailyLog {
-    /// Removes the lines that were written for what was purged, or that have the text. What people wrote is not touched: returns
-    /// the files that have the text still, and those that cannot be changed.
+    /// Removes the lines that were written for purged memories, or that have the text. Lines that people wrote are not touched:
+    /// returns the files that still have the text, and those that cannot be changed.
     pub fn purge(&self, purge: &LogPurge<'_>) -> Vec<PathBuf> {
         let texts = purge.text.map(|text| [PurgeText::new(text), PurgeText::new(&one_line(text, usize::MAX))]);
         let purge = Lines { beginnings: purge.beginnings, texts };
@@ -40,12 +40,12 @@ impl DailyLog {
 
 struct Lines<'a> {
     beginnings: &'a BTreeSet<String>,
-    /// As it is, and as it is in one line.
+    /// The text as it is, and on one line.
     texts: Option<[PurgeText; 2]>,
 }
 
 impl Lines<'_> {
-    /// Removes lines from a file. Returns whether it has the text still.
+    /// Removes lines from a file. Returns whether it still has the text.
     fn file(&self, path: &Path) -> io::Result<bool> {
         let mut file = OpenOptions::new().read(true).write(true).open(path)?;
         if !file.metadata()?.is_file() {
@@ -68,13 +68,13 @@ impl Lines<'_> {
         Ok(self.has_text(&String::from_utf8_lossy(&after)))
     }
 
-    /// Whether a line is one of ours that goes.
+    /// Whether a line was written by the log and is to be removed.
     fn is_gone(&self, line: &[u8]) -> bool {
         let line = str::from_utf8(line).ok().and_then(|line| of_memory(line.trim_end()));
         line.is_some_and(|line| self.is_of_purged(line) || self.has_text(line))
     }
 
-    /// Whether it repeats a memory that was purged. Its source may have a bracket, too.
+    /// Whether it repeats a purged memory. Its source label may have a bracket, too.
     fn is_of_purged(&self, line: &str) -> bool {
         line.match_indices(") ").any(|(at, bracket)| self.beginnings.contains(&line[at + bracket.len()..]))
     }

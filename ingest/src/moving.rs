@@ -1,5 +1,5 @@
-//! The stores of other memory systems, brought into a store. A second run changes nothing, and does not bring back what
-//! was deleted here since.
+//! Moves the stores of other memory systems into a store. A second run changes nothing, and does not restore memories that were
+//! deleted here since.
 //!
 //! | file | job |
 //! |---|---|
@@ -23,7 +23,7 @@ use portable::{Mover, reason};
 const BATCH: usize = 500;
 /// Bytes of text per transaction, so that a batch of long texts fits in memory.
 const BATCH_BYTES: usize = 16 << 20;
-/// Reasons that a report names.
+/// Reasons that a report lists.
 const NAMED: usize = 50;
 
 /// A store of another system.
@@ -37,33 +37,33 @@ pub struct MoveIn<'a> {
     pub defaults: &'a Scope,
 }
 
-/// What became of it.
+/// The result of a move.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MoveReport {
     /// Memories that were read.
     pub memories: u64,
-    /// Those that are new here.
+    /// Memories that are new here.
     pub created: u64,
-    /// Those whose older version was here.
+    /// Memories whose older version was replaced.
     pub replaced: u64,
-    /// Those that were here already.
+    /// Memories that were here already.
     pub unchanged: u64,
-    /// Those whose text another memory of the project and agent has.
+    /// Memories whose text another memory of the project and agent has.
     pub duplicates: u64,
-    /// Those whose time is over.
+    /// Memories that have expired.
     pub expired: u64,
-    /// Those that were deleted here, or expired here.
+    /// Memories that were deleted here, or expired here.
     pub deleted: u64,
-    /// Those that lost what should stay secret.
+    /// Memories from which secrets were redacted.
     pub redacted: u64,
-    /// To whom those that are here now belong, most first.
+    /// Owners of the memories that are here now, most memories first.
     pub owners: Vec<Owner>,
     /// Links that are new.
     pub links: u64,
     /// Memories and links that were refused: why, and how often.
     pub refused: BTreeMap<String, u64>,
-    /// What else was not brought, or only after it was mended: why, and how often.
+    /// Other content that was not moved, or only after a repair: why, and how often.
     pub not_brought: BTreeMap<String, u64>,
 }
 
@@ -111,8 +111,7 @@ impl MoveReport {
     }
 }
 
-/// Brings a store in. `report` says what was done, also if this fails: what was saved stays saved, and another run does
-/// the rest.
+/// Moves a store in. `report` has the result, also if this fails: saved memories stay saved, and another run does the rest.
 ///
 /// # Errors
 /// [`MoveError::Store`] if it cannot be read; [`MoveError::Visit`] is the error of this store, or [`Error::Cancelled`].
@@ -153,17 +152,17 @@ pub fn move_in(
     done
 }
 
-/// A store on its way in.
+/// A store that is being moved in.
 struct Arriving<'a> {
     mover: Mover<'a>,
     import: Import<'a>,
     progress: &'a dyn Progress,
     report: &'a mut MoveReport,
-    /// By the keys of the other system.
+    /// ULIDs by the keys of the other system.
     ulids: HashMap<String, String>,
     records: Vec<Portable>,
     bytes: usize,
-    /// Memories that refer to others which were not there yet.
+    /// Memories that refer to others which were not read yet.
     waiting: Vec<Portable>,
     links: Vec<PortableLink>,
 }

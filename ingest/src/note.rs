@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 use crate::log_lines::without_memories;
 use crate::{origins, pdf, stamp};
 
-/// The source of what is read of notes (rows F4 and F9 of the specification).
+/// The source label of chunks of notes (rows F4 and F9 of the specification).
 pub const SOURCE: &str = "file-index";
 /// The reason for a note that is in none of the encodings that a file can name.
 pub const GUESSED: &str = "in a guessed encoding";
@@ -41,7 +41,7 @@ pub struct NoteReader<'a> {
     pub max_bytes: u64,
 }
 
-/// What is kept of the chunks of a note, so that they are cut at the same places again.
+/// The cuts of a note, kept so that its chunks are cut at the same places again.
 #[derive(Serialize, Deserialize)]
 struct Cuts {
     chunker: String,
@@ -49,12 +49,12 @@ struct Cuts {
 }
 
 impl NoteReader<'_> {
-    /// Which chunks this reader makes.
+    /// Identifies the chunks that this reader makes.
     fn chunker(&self) -> String {
         format!("{}:{}:{}", chunks::VERSION, self.limits.tokens, self.limits.overlap)
     }
 
-    /// Whether a file that did not change has the chunks that this reader makes of it.
+    /// Whether an unchanged file has the chunks that this reader makes of it.
     pub fn is_current(&self, file: &SourceFile) -> bool {
         let beginning = format!("{{\"chunker\":\"{}\"", self.chunker());
         !self.force && file.cursor.as_ref().is_some_and(|cursor| cursor.starts_with(&beginning))
@@ -211,13 +211,13 @@ impl NoteReader<'_> {
     }
 }
 
-/// What an empty note is found by.
+/// Returns the text that an empty note is found by.
 fn name_of(path: &Path) -> String {
     let name = path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().replace('\0', " "));
     if name.trim().is_empty() { "an empty note".to_owned() } else { name }
 }
 
-/// What the first chunk of a note has besides: the name of its file, if that is not its title, and the properties.
+/// Additional text of the first chunk of a note: the name of its file, if that is not its title, and the properties.
 fn properties(title: &str, file_name: &str, properties: &str) -> String {
     let name = Some(file_name).filter(|name| *name != title);
     let all = name.into_iter().chain([properties]).filter(|text| !text.trim().is_empty());

@@ -2,8 +2,8 @@
 //! until they are read. A note is no permission: a path is never opened because it is noted here. It only says which
 //! sources to look at.
 //!
-//! Whoever reads them gives the file another name first, so that what hooks note meanwhile is not taken for read. What somebody
-//! took and did not finish is taken up by the next.
+//! A reader renames the file first, so that paths that hooks note meanwhile are not taken for read. Files that a reader took and
+//! did not finish are taken by the next one.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -19,14 +19,14 @@ use memorist_engine::records::Records;
 use memorist_engine::sensitive::is_secret;
 use memorist_engine::types::{Source, SourceId, SourceKind};
 
-/// The file has at most so many bytes: some hundred paths. Nothing is lost beyond: the next `memorist sync` looks at all.
+/// Maximum size of the file: some hundred paths. Further ones are not noted; the next `memorist sync` looks at all.
 const MOST_BYTES: u64 = 64 << 10;
-/// What the name of a file that somebody has taken begins with.
+/// Prefix of the name of a file that a reader has taken.
 const TAKEN: &str = "transcripts-";
-/// What is locked while somebody reads what they name.
+/// The lock of the reader of noted transcripts.
 const LOCK: &str = "reading.lock";
 
-/// The file of a store.
+/// The file of noted transcripts of a store.
 #[derive(Debug, Clone)]
 pub struct Noted {
     store: PathBuf,
@@ -37,22 +37,22 @@ pub struct Noted {
 /// Notes that are being read. Unless they are [forgotten](Taken::forget), the next one who takes notes gets them, too.
 #[derive(Debug)]
 pub struct Taken {
-    /// The files and what was in them.
+    /// The files and their contents.
     files: Vec<(PathBuf, String)>,
 }
 
 impl Noted {
-    /// That of the store in this folder.
+    /// The file of the store in this folder.
     pub fn of(store: &Path) -> Self {
         let folder = StorePaths::new(store).hooks();
         Noted { store: store.to_owned(), file: folder.join("transcripts"), folder }
     }
 
-    /// Whether a source of the store has this transcript. Nothing is kept of the path of another one, nor of one that holds what
-    /// should stay secret, which no source reads.
+    /// Whether a source of the store has this transcript. The path of another one is not kept, nor is a path that has a secret,
+    /// which no source reads.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn is_wanted(&self, transcript: &Path) -> memorist_engine::Result<bool> {
         if transcript.to_str().is_none_or(is_secret) {
             return Ok(false);
@@ -61,10 +61,10 @@ impl Noted {
         Ok(sources.iter().any(|source| has(source, transcript)))
     }
 
-    /// Notes a transcript, once. The folder must be there.
+    /// Notes a transcript, once. The folder must exist.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn note(&self, transcript: &Path) -> io::Result<()> {
         let Some(transcript) = transcript.to_str() else { return Ok(()) };
         let line = serde_json::to_string(transcript)?;
@@ -78,27 +78,27 @@ impl Noted {
         file.write_all(format!("{end}{line}\n").as_bytes())
     }
 
-    /// Whether something is noted, or was taken and not finished.
+    /// Whether a transcript is noted, or was taken and not finished.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn is_any(&self) -> io::Result<bool> {
         Ok(self.file.try_exists()? || !self.taken()?.is_empty())
     }
 
-    /// The right to read what they name: one process has it at a time. `None` if another one has it, which looks for new notes
-    /// when it has given the right back.
+    /// Locks the reading of noted transcripts. `None` if another process has the lock, which looks for new notes after it has
+    /// released it.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn alone(&self) -> io::Result<Option<LockedFile>> {
         LockedFile::try_lock(private(OpenOptions::new().append(true).create(true), &self.folder.join(LOCK))?)
     }
 
-    /// Takes the notes, and those that somebody took and did not finish.
+    /// Takes the notes, and those that another reader took and did not finish.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn take(&self) -> io::Result<Taken> {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let own = self.folder.join(format!("{TAKEN}{}-{}", process::id(), now.as_nanos()));
@@ -123,17 +123,17 @@ impl Noted {
 }
 
 impl Taken {
-    /// The transcripts. What is no path is left out.
+    /// The transcripts. Invalid lines are left out.
     pub fn paths(&self) -> BTreeSet<PathBuf> {
         let lines = self.files.iter().flat_map(|(_, text)| text.lines());
         lines.filter_map(|line| serde_json::from_str::<String>(line).ok()).map(PathBuf::from).collect()
     }
 
-    /// The sources that these transcripts are in. Nothing else is read: whoever has added no source, or has removed it, does
+    /// The sources that these transcripts are in. Nothing else is read: a user who has added no source, or has removed it, does
     /// not want it.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn sources(&self, engine: &Engine) -> memorist_engine::Result<Vec<SourceId>> {
         let transcripts = self.paths();
         let mut sources = engine.sources()?;
@@ -144,7 +144,7 @@ impl Taken {
     /// Forgets them, once they are read.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn forget(self) -> io::Result<()> {
         for (file, text) in self.files {
             // A hook that had opened it before it was taken may have written since: then the next one takes it up.
@@ -165,7 +165,7 @@ fn has(source: &Source, transcript: &Path) -> bool {
         && (transcript.starts_with(root) || folder().is_some_and(|folder| folder.starts_with(root)))
 }
 
-/// The text of such a file; `None` if there is none.
+/// The text of a file of notes; `None` if it does not exist.
 fn read(file: &Path) -> io::Result<Option<String>> {
     let Some(file) = unless_missing(memorist_durable::open_plain(file))? else { return Ok(None) };
     let mut bytes = Vec::new();
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(fs::read_to_string(folder.path().join("secret")).unwrap(), "\"/secret\"\n");
     }
 
-    /// What a hook notes leads to the sources that somebody has added, and nowhere else.
+    /// Notes of hooks lead to sources that were added, and nowhere else.
     #[test]
     fn only_sources_of_sessions_are_read() {
         let (folder, noted) = store();

@@ -1,4 +1,4 @@
-//! What identifies a chunk, a turn, or a memory of another system.
+//! Origin ids of chunks, of turns, and of memories of other systems.
 
 use std::collections::HashMap;
 
@@ -6,19 +6,19 @@ use memorist_engine::types::{MAX_LABEL_BYTES, Origin};
 use memorist_sources::moving::System;
 use sha2::{Digest, Sha256};
 
-/// The chunks of one note: the same text under the same headings is the same chunk, wherever it stands in the note.
+/// The chunks of one note: the same text under the same headings is the same chunk, at any position in the note.
 pub struct Chunks<'a> {
     thread: &'a str,
     seen: HashMap<[u8; 32], u64>,
 }
 
 impl<'a> Chunks<'a> {
-    /// Those of the note with this thread.
+    /// The chunks of the note with this thread.
     pub fn of(thread: &'a str) -> Self {
         Chunks { thread, seen: HashMap::new() }
     }
 
-    /// The next chunk, by what is embedded of it.
+    /// The origin of the next chunk, by its embedded text.
     pub fn next(&mut self, context: &str, text: &str) -> Origin {
         let content = hash(&["chunk", self.thread, context, text]);
         let times = self.seen.entry(content).or_default();
@@ -27,12 +27,12 @@ impl<'a> Chunks<'a> {
     }
 }
 
-/// A part of a turn: its format, its id there, and which part it is.
+/// The origin of a part of a turn: its format, its id there, and the number of the part.
 pub fn turn(format: &str, id: &str, part: u64) -> Origin {
     shortened(hash(&["turn", format, id, &part.to_string()]))
 }
 
-/// A piece of a file that another system has read: its key there. No other origin is the same.
+/// The origin of a chunk that another system has made of a file: its key there. No other origin is the same.
 pub fn moved(system: &str, key: &str) -> Origin {
     shortened(hash(&["moved", system, key]))
 }
@@ -44,13 +44,13 @@ pub fn moved_thread(system: System, thread: &str) -> String {
     named
 }
 
-/// Whether a thread is one of those.
+/// Whether a thread is a [`moved_thread`].
 pub fn is_moved_thread(thread: &str) -> bool {
     let rest = System::ALL.into_iter().find_map(|system| thread.strip_prefix(system.name()));
     rest.is_some_and(|rest| rest.starts_with(':'))
 }
 
-/// What tells a memory of another system from every other.
+/// A hash that tells a memory of another system from every other.
 pub fn identity(parts: &[&str]) -> [u8; 8] {
     let [a, b, c, d, e, f, g, h, ..] = hash(parts);
     [a, b, c, d, e, f, g, h]
@@ -79,7 +79,7 @@ fn shortened(hash: [u8; 32]) -> Origin {
 mod tests {
     use super::*;
 
-    /// They are in the stores of users: another rule would read everything a second time.
+    /// Origins are in the stores of users: another rule would read everything a second time.
     #[test]
     fn origins_stay_what_they_are() {
         let mut chunks = Chunks::of("/notes/a.md");

@@ -19,20 +19,20 @@ use crate::session::SessionReader;
 
 /// Files are read together up to this many bytes, and saved in one transaction.
 const BATCH_BYTES: u64 = 8 << 20;
-/// And up to this many.
+/// Maximum number of files that are read together.
 pub const BATCH_FILES: usize = 128;
-/// A file that cannot be read at once is read in parts, of which none takes fewer bytes of it.
+/// Least bytes of a part of a file that cannot be read at once.
 const LEAST_PART: u64 = 1 << 20;
-/// How often somebody is asked whether to stop, while files are read.
+/// Interval between checks whether to stop, while files are read.
 const ASKED: Duration = Duration::from_millis(50);
 
 /// A file to be read.
 pub struct Task<'a> {
-    /// Below the folder of its source.
+    /// Its path below the folder of its source.
     pub path: PathBuf,
-    /// What it was like when it was found.
+    /// Its stamp when it was found.
     pub stamp: FileStamp,
-    /// What the store knows of it.
+    /// Its entry in the store.
     pub known: Option<&'a SourceFile>,
 }
 
@@ -52,7 +52,7 @@ pub struct SourceReader<'a> {
     pub sessions: Option<SessionReader<'a>>,
     /// The threads of notes, by their paths.
     pub threads: HashMap<PathBuf, String>,
-    /// Receives what was read, and may stop it.
+    /// Receives the progress, and may stop the work.
     pub progress: &'a dyn Progress,
 }
 
@@ -60,7 +60,7 @@ impl SourceReader<'_> {
     /// Reads the files, and saves what is new. `count` is called with each reading, and whether it is the first of its file.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if the source is gone, [`Error::Cancelled`], and those of the store.
+    /// [`Error::NotFound`] if the source is gone, [`Error::Cancelled`], and errors of the store.
     pub fn read_all(
         &self,
         tasks: &[Task<'_>],
@@ -113,7 +113,7 @@ impl SourceReader<'_> {
         Ok(())
     }
 
-    /// Reads a file, or the next part of it, and whether it has more.
+    /// Reads a file, or the next part of it. Returns whether it has more.
     fn read(&self, task: &Task<'_>, part: Option<&SourceFile>, stopped: &Arc<AtomicBool>) -> (FileReading, bool) {
         let deadline = Deadline::of_file(stopped);
         let file = Foreign { root: self.root, path: &task.path, deadline: &deadline };
@@ -127,7 +127,7 @@ impl SourceReader<'_> {
     }
 }
 
-/// Does work that ends soon after `progress` wants it: its flag is true then.
+/// Runs `work`, whose flag becomes true soon after `progress` is cancelled.
 fn while_wanted<T>(progress: &dyn Progress, work: impl FnOnce(&Arc<AtomicBool>) -> T) -> T {
     let stopped = Arc::new(AtomicBool::new(false));
     let (done, is_done) = bounded::<()>(0);
@@ -147,7 +147,7 @@ fn while_wanted<T>(progress: &dyn Progress, work: impl FnOnce(&Arc<AtomicBool>) 
     })
 }
 
-/// Tasks that are done together.
+/// Tasks that are read together.
 fn batches<'a, 'k>(tasks: &'a [Task<'k>]) -> impl Iterator<Item = &'a [Task<'k>]> {
     let mut rest = tasks;
     std::iter::from_fn(move || {
@@ -164,7 +164,7 @@ fn batches<'a, 'k>(tasks: &'a [Task<'k>]) -> impl Iterator<Item = &'a [Task<'k>]
     })
 }
 
-/// The bytes that a file may have. How many a compressed one has, and what the turns of a database take, is not known.
+/// The bytes that a file may have. For compressed files and databases it is unknown, so that they are read alone.
 fn weight(task: &Task<'_>) -> u64 {
     let is_unknown = |end| ["zst", "db", "sqlite", "vscdb"].iter().any(|unknown| end == *unknown);
     if task.path.extension().is_some_and(is_unknown) { BATCH_BYTES } else { task.stamp.size.max(1) }

@@ -1,4 +1,4 @@
-//! A source whose format was taken for another one.
+//! Replaces a source whose format was guessed wrong.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,10 +12,10 @@ use memorist_sources::formats::recognise;
 const LOOKED_AT: usize = 50;
 
 /// Removes the sources with the path of `new` that have another format and no transcript of it, so that `new` reads their files.
-/// What was read of a file that is still there goes with them: it is read as what it is. Returns how many sources.
+/// Records of files that still exist are deleted with them. Returns how many sources were removed.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub fn replace_format(engine: &Engine, new: &NewSource) -> Result<usize> {
     let is_other = |known: &Source| {
         known.source.kind == SourceKind::Sessions && known.source.path == new.path && known.source.format != new.format

@@ -1,4 +1,4 @@
-//! A source, removed with what was read of it.
+//! Removes a source with the records that were read from it.
 
 use memorist_engine::progress::Progress;
 use memorist_engine::types::{SourceId, SourceKind};
@@ -11,7 +11,7 @@ use crate::sync::{SyncOptions, Syncer};
 /// source.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub fn remove_source(
     syncer: &Syncer,
     engine: &Engine,

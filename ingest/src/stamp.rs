@@ -1,4 +1,4 @@
-//! By what a file is known to be unchanged.
+//! Stamps, by which a file is known to be unchanged.
 
 use std::fs::Metadata;
 use std::path::Path;
@@ -7,13 +7,13 @@ use std::{fs, io};
 
 use memorist_engine::types::FileStamp;
 
-/// A file that was changed so recently may change again without another time.
+/// A file that was changed more recently may change again without another time.
 const GRAIN: Duration = Duration::from_millis(50);
 
-/// The stamp of a transcript. That of a database covers what is not in its main file yet.
+/// The stamp of a transcript. The stamp of a database includes its write-ahead log.
 ///
 /// # Errors
-/// Those of the file system.
+/// Errors of the file system.
 pub fn of(path: &Path) -> io::Result<FileStamp> {
     let found = fs::metadata(path)?;
     if !found.is_file() {
@@ -30,7 +30,7 @@ pub fn of(path: &Path) -> io::Result<FileStamp> {
     Ok(stamp)
 }
 
-/// The device of a file or a folder that is there; 0 where the system does not tell.
+/// The device of an existing file or folder; 0 where the system does not tell.
 pub fn device(path: &Path) -> Option<u64> {
     fs::metadata(path).ok().map(|metadata| identity(&metadata).0)
 }

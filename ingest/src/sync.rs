@@ -1,4 +1,4 @@
-//! All files of all sources that have changed, read into the store.
+//! Reads all changed files of all sources into the store.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -33,7 +33,7 @@ use crate::{origins, project, stamp};
 /// Why the files of an empty folder are not gone.
 const NOT_MOUNTED: &str = "it is empty, and its files were on another disk, which may not be mounted; what was read of them \
      stays until there are files again, or the source is removed";
-/// Problems that a report names.
+/// Problems that a report lists.
 const NAMED: usize = 20;
 
 /// Reads the files of a store's sources.
@@ -46,7 +46,7 @@ pub struct Syncer {
     words: OnceLock<Option<ModelTokens>>,
 }
 
-/// What to read.
+/// Selects the files to read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SyncOptions {
     /// Only this source.
@@ -55,40 +55,40 @@ pub struct SyncOptions {
     pub force: bool,
 }
 
-/// What was read.
+/// The result of a sync.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SyncReport {
-    /// By source.
+    /// Results by source.
     pub sources: Vec<SourceReport>,
 }
 
-/// What was read of a source.
+/// The result of the sync of one source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceReport {
     /// The source.
     pub source: Source,
     /// Its files.
     pub files: u64,
-    /// Those that were read.
+    /// Files that were read.
     pub read: u64,
-    /// Their bytes.
+    /// Bytes of the files that were read.
     pub bytes: u64,
-    /// Those that are gone since.
+    /// Files that are gone since the last sync.
     pub gone: u64,
-    /// What that changed.
+    /// Changes in the store.
     pub changes: FileChanges,
     /// How many files, and records within files, were passed over, by reason.
     pub skipped: BTreeMap<String, u64>,
     /// Files that could not be read, and why: the first 20.
     pub problems: Vec<(String, String)>,
-    /// How many could not.
+    /// Number of files that could not be read.
     pub failed: u64,
-    /// The folders that were looked into.
+    /// The folders that were listed.
     pub folders: BTreeSet<PathBuf>,
 }
 
 impl SyncReport {
-    /// What all sources together changed.
+    /// The changes of all sources together.
     pub fn changes(&self) -> FileChanges {
         let mut all = FileChanges::default();
         self.sources.iter().for_each(|source| all.add(source.changes.clone()));
@@ -109,21 +109,21 @@ impl Syncer {
         &self.settings
     }
 
-    /// Reads what has changed. While another process does it, this one waits, and finds it done. An interrupted one is
-    /// continued by the next.
+    /// Reads changed files. While another process does so, this one waits, and finds no changes. An interrupted sync is continued
+    /// by the next.
     ///
     /// # Errors
-    /// [`Error::Cancelled`]; those of the store. A file, or a source, that cannot be read is in the report.
+    /// [`Error::Cancelled`]; errors of the store. A file, or a source, that cannot be read is in the report.
     pub fn sync(&self, engine: &Engine, options: &SyncOptions, progress: &dyn Progress) -> Result<SyncReport> {
         let guard = self.lock.acquire(|| progress.cancelled()).map_err(|error| lock_error(&error))?;
         let Some(guard) = guard else { return Err(Error::Cancelled) };
         self.sync_locked(engine, options, progress, &guard)
     }
 
-    /// The same, unless another process is doing it.
+    /// Like [`Syncer::sync`], but returns `None` while another process reads files.
     ///
     /// # Errors
-    /// As [`Syncer::sync`].
+    /// Errors of [`Syncer::sync`].
     pub fn try_sync(
         &self,
         engine: &Engine,
@@ -166,7 +166,7 @@ impl Syncer {
             .map(|report| SyncReport { sources: vec![report] }))
     }
 
-    /// The right to watch the files of the store for all of its processes, if nobody has it.
+    /// The right to watch the files of the store for all of its processes, if no process has it.
     pub(crate) fn lead(&self) -> io::Result<Option<SyncGuard<'_>>> {
         self.watching.try_acquire()
     }
@@ -247,7 +247,7 @@ struct OneSource<'a> {
 }
 
 impl OneSource<'_> {
-    /// `None` if the source is gone by now.
+    /// Reads the changed files; `None` if the source is gone by now.
     fn sync(&self, source: Source, taken: &mut BTreeSet<PathBuf>) -> Result<Option<SourceReport>> {
         let known = self.engine.source_files(source.id)?;
         let mut report = SourceReport::of(source);
@@ -300,7 +300,7 @@ impl OneSource<'_> {
         Ok(Some(report))
     }
 
-    /// Reads what has changed among files that are known.
+    /// Reads the changed ones among known files.
     fn read_listed(
         &self,
         mut report: SourceReport,
@@ -331,7 +331,7 @@ impl OneSource<'_> {
         }
     }
 
-    /// Its owner: that of the source, or the project of its folder.
+    /// Its owner: the scope of the source, with the project of its folder if it has none.
     fn scope(&self, source: &NewSource) -> Scope {
         let of_folder = || project::of_folder(Path::new(&source.path), self.syncer.home.as_deref());
         let project = source.scope.project.clone();
@@ -446,7 +446,7 @@ impl OneSource<'_> {
 }
 
 impl SourceReport {
-    /// Of a source of which nothing was read.
+    /// The report of a source before its files are read.
     fn of(source: Source) -> Self {
         SourceReport {
             source,
@@ -484,8 +484,8 @@ impl SourceReport {
     }
 }
 
-/// The files of a source without any that were on another disk than the folder that they should be in, which has the
-/// folder that a disk was mounted on. Where the disk is not known, it may be another one.
+/// The files of an empty source that were on another disk than its folder is now: the disk may not be mounted. Where a disk is
+/// unknown, it may be another one.
 fn unmounted(known: &[SourceFile], listing: &Listing) -> BTreeSet<i64> {
     if !listing.files.is_empty() {
         return BTreeSet::new();
@@ -499,7 +499,7 @@ fn unmounted(known: &[SourceFile], listing: &Listing) -> BTreeSet<i64> {
     known.iter().filter(|file| file.gone_at.is_none()).filter(is_elsewhere).map(|file| file.id).collect()
 }
 
-/// The files that were read and are not there any more. One that only cannot be reached is a problem, and stays.
+/// The files that were read and are not listed any more. A file that only cannot be reached is a problem, and stays.
 fn gone<'k>(
     known: &'k [SourceFile],
     listing: &Listing,
@@ -526,7 +526,7 @@ fn gone<'k>(
     gone.collect()
 }
 
-/// The thread of each note: that which it has, or had in a source that was removed; else its path, unless another one still
+/// The thread of each note: the one that it has, or had in a source that was removed; else its path, unless another note still
 /// has that.
 fn threads(tasks: &[Task<'_>], known: &[SourceFile], left: &BTreeMap<String, String>) -> HashMap<PathBuf, String> {
     let mut used: BTreeSet<String> = known.iter().map(|file| file.thread.clone()).collect();

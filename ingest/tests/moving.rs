@@ -138,7 +138,7 @@ impl Desk {
     }
 }
 
-/// What a search for these words finds first.
+/// A query for each system, and the text of its first hit.
 fn expected(system: System) -> (&'static str, &'static str) {
     match system {
         System::Mudpuppy => ("dark mode applications", "User prefers dark mode for all applications"),

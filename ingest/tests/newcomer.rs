@@ -1,5 +1,5 @@
-//! What somebody new adds: ChatGPT's export and an Obsidian vault. Five questions about each are answered in the first three
-//! results, by words alone.
+//! Files that a new user adds: ChatGPT's export and an Obsidian vault. Five questions about each are answered in the first three
+//! results, by keyword search alone.
 
 use std::fs;
 use std::io::Write as _;
@@ -15,7 +15,7 @@ use memorist_ingest::sources::machine::Machine;
 use memorist_ingest::sync::{SyncOptions, Syncer};
 use serde_json::{Value, json};
 
-/// Conversations: a title, what was asked and what was answered.
+/// Conversations: a title, a question and an answer.
 #[rustfmt::skip] // one a line
 const TALKS: [(&str, &str, &str); 30] = [
     ("Winter tyres", "Which tyres fit a gravel bike in winter?", "Wide ones, 40 mm, with a soft rubber; spikes only on ice."),

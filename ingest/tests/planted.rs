@@ -1,5 +1,5 @@
-//! 39.6 and 39.7: a text in whatever place of files that are read. Purged, it is in no file of the store; if it is a secret, it never
-//! was.
+//! 39.6 and 39.7: a text at any position of files that are read. Purged, it is in no file of the store; if it is a secret, it
+//! never was.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,9 +21,9 @@ use memorist_ingest::sync::{SyncOptions, Syncer};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-/// Occurs in nothing else.
+/// A word that occurs in nothing else.
 const MARKER: &str = "xqzvkestrel";
-/// Of a systems' stores, every so many words at once.
+/// Groups of the words of a system's store; one group is replaced at a time.
 const GROUPS: usize = 6;
 
 /// A token as a program gives it out.

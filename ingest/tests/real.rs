@@ -76,7 +76,7 @@ impl Desk {
         self.engine.search(&Query::new(query)).unwrap().hits.into_iter().map(|hit| hit.record).collect()
     }
 
-    /// What the store knows of a file.
+    /// The entry of a file in the store.
     fn known(&self, name: &str) -> SourceFile {
         let source = self.engine.sources().unwrap()[0].id;
         self.engine.source_file(source, self.path(name).to_str().unwrap()).unwrap().unwrap()

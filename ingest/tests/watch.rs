@@ -14,7 +14,7 @@ use memorist_ingest::sync::Syncer;
 use memorist_ingest::watch::Watcher;
 use tempfile::TempDir;
 
-/// Longer than anything takes, however busy the machine.
+/// Longer than any operation takes, however busy the machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A store, and a folder of files.
@@ -245,7 +245,7 @@ fn a_source_may_be_a_file_and_transcripts_are_watched() {
     assert_eq!(desk.syncs(), before, "only that file is watched");
 }
 
-/// What one source reads, or leaves out, is above what another one reads.
+/// A source may be below a folder that another source reads or ignores.
 #[test]
 fn a_folder_that_moves_is_watched_again_for_every_source_below_it() {
     for ignored in ["", "chats/\n"] {

@@ -23,13 +23,13 @@ const STEPS_A_BYTE: u64 = 1_000;
 const BESIDE: [&str; 3] = [LOG, "-shm", "-journal"];
 const LOG: &str = "-wal";
 
-/// Connects to a database to read it until the deadline. `parameters` are those of SQLite's URIs.
+/// Connects to a database to read it until the deadline. `parameters` are parameters of SQLite's URIs.
 ///
 /// The caller has checked its path, and SQLite follows no link. Its schema may neither call functions with effects nor change
 /// the database behind SQLite's back, and no value in it is too long.
 ///
 /// # Errors
-/// Those of SQLite.
+/// Errors of SQLite.
 pub fn connect(path: &Path, parameters: &str, deadline: &Deadline) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let mut connection = if parameters.is_empty() {
@@ -55,7 +55,7 @@ pub fn connect(path: &Path, parameters: &str, deadline: &Deadline) -> rusqlite::
 /// The path of a database without links, once it is known to be a regular file below its root, as are those beside it.
 ///
 /// # Errors
-/// If one of them is no regular file; those of the file system.
+/// If one of them is no regular file; errors of the file system.
 pub fn checked_path(file: Foreign<'_>) -> io::Result<PathBuf> {
     let path = file.checked_path()?;
     for end in BESIDE {
@@ -70,10 +70,10 @@ pub fn checked_path(file: Foreign<'_>) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// The bytes of a database and of its log, which may have rows that it does not have yet.
+/// The bytes of a database and of its log, which may have rows that the database does not have yet.
 ///
 /// # Errors
-/// Those of the file system.
+/// Errors of the file system.
 pub fn size(path: &Path) -> io::Result<u64> {
     let log = fs::symlink_metadata(log_of(path)).map_or(0, |log| log.len());
     Ok(fs::symlink_metadata(path)?.len().saturating_add(log))
@@ -95,10 +95,10 @@ pub const TOO_MANY_STEPS: &str = "reading it takes more steps than a database of
 
 /// Whether there is a plain table of this name. A view can be endless, and a virtual table can be code.
 ///
-/// The kind that the schema names is not what SQLite goes by: that is the statement, and its root page.
+/// SQLite does not go by the kind that the schema names, but by the statement and its root page.
 ///
 /// # Errors
-/// Those of SQLite.
+/// Errors of SQLite.
 pub fn is_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
     let sql = "SELECT min(type = 'table' AND rootpage > 0 AND substr(sql, 1, 13) = 'CREATE TABLE ')
         FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE";

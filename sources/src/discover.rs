@@ -1,13 +1,13 @@
-//! What is on this machine: agents' transcripts, and notes.
+//! Finds the transcripts of agents and the notes on this machine.
 //!
-//! It looks where agents and Obsidian keep their files and into the working folder, never through a whole home folder.
-//! Links inside a place are not followed. What cannot be read is listed with its problem.
+//! Only the folders where agents and Obsidian keep their files and the working folder are searched, never a whole home folder.
+//! Links inside a place are not followed. Unreadable files are listed with their problem.
 //!
 //! | file | job |
 //! |---|---|
-//! | `place.rs` | what was found |
+//! | `place.rs` | a place that was found |
 //! | `found.rs` | the list of places: each once, none inside another |
-//! | `survey.rs` | how much there is in a place |
+//! | `survey.rs` | the size of a place |
 //! | `notes.rs` | memories and instructions of agents |
 //! | `vaults.rs` | Obsidian vaults |
 

@@ -15,7 +15,7 @@ use cap_fs_ext::OpenOptionsSyncExt as _;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 
-/// How long the reading of one file may take, unless somebody says otherwise.
+/// How long the reading of one file may take, unless the caller says otherwise.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// When the reading of a file ends early.
@@ -32,12 +32,12 @@ impl Default for Deadline {
 }
 
 impl Deadline {
-    /// In so long, or when `stopped` becomes true.
+    /// A deadline after `timeout`, or when `stopped` becomes true.
     pub fn after(timeout: Duration, stopped: &Arc<AtomicBool>) -> Self {
         Deadline { at: Instant::now() + timeout, stopped: stopped.clone() }
     }
 
-    /// In as long as one file may take, or when `stopped` becomes true.
+    /// A deadline after the time that one file may take, or when `stopped` becomes true.
     pub fn of_file(stopped: &Arc<AtomicBool>) -> Self {
         Deadline::after(TIMEOUT, stopped)
     }
@@ -71,7 +71,7 @@ impl Root {
     /// Opens a folder, or that of a single file.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn open(path: &Path) -> io::Result<Self> {
         let path = std::path::absolute(path)?;
         let folder = if fs::metadata(&path)?.is_dir() { Some(&*path) } else { path.parent() };
@@ -81,7 +81,7 @@ impl Root {
     /// Opens the folder that a file is in, whatever that file is.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn around(file: &Path) -> io::Result<Self> {
         let file = std::path::absolute(file)?;
         Root::of_folder(file.parent().unwrap_or(&file).to_owned())
@@ -92,10 +92,10 @@ impl Root {
         Ok(Root { folder, real: fs::canonicalize(&path)?, path })
     }
 
-    /// Opens a file below the folder to read at most so many bytes.
+    /// Opens a file below the folder to read at most `limit` bytes.
     ///
     /// # Errors
-    /// If it leads out of the folder, or is no regular file; those of the file system.
+    /// If it leads out of the folder, or is no regular file; errors of the file system.
     pub fn file(&self, path: &Path, limit: u64, deadline: &Deadline) -> io::Result<ForeignFile> {
         deadline.check()?;
         let file = match self.open_below(&self.below(path)?) {
@@ -147,7 +147,7 @@ fn no_file() -> io::Error {
 /// A regular file of somebody else.
 pub type ForeignFile = Limited<fs::File>;
 
-/// Bytes of somebody else. Beyond its limit and its deadline, reading them fails.
+/// Bytes of somebody else. Reading them fails beyond a limit and a deadline.
 #[derive(Debug)]
 pub struct Limited<R> {
     bytes: R,
@@ -157,15 +157,15 @@ pub struct Limited<R> {
 }
 
 impl<R: Read> Limited<R> {
-    /// At most so many of what `bytes` gives.
+    /// Limits `bytes` to `limit` bytes.
     pub fn new(bytes: R, limit: u64, deadline: &Deadline) -> Self {
         Limited { bytes, limit, left: limit, deadline: deadline.clone() }
     }
 
-    /// Everything from where it is on.
+    /// Reads the rest of the bytes.
     ///
     /// # Errors
-    /// If that is beyond the limit or the deadline; those of the file system.
+    /// If they are beyond the limit or the deadline; errors of the file system.
     pub fn read_all(&mut self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.read_to_end(&mut bytes)?;
@@ -174,10 +174,10 @@ impl<R: Read> Limited<R> {
 }
 
 impl ForeignFile {
-    /// What the system knows of it.
+    /// The metadata of the file.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn metadata(&self) -> io::Result<fs::Metadata> {
         self.bytes.metadata()
     }
@@ -206,7 +206,7 @@ impl Seek for ForeignFile {
     }
 }
 
-/// All bytes of a file that belongs to no source, if it has at most so many. No link leads out of the folder that it is in.
+/// All bytes of a file that belongs to no source, if it has at most `limit`. No link leads out of the folder that it is in.
 ///
 /// # Errors
 /// As [`Root::bytes`].
@@ -227,7 +227,7 @@ pub struct Foreign<'a> {
 }
 
 impl Foreign<'_> {
-    /// Opens it to read at most so many bytes.
+    /// Opens it to read at most `limit` bytes.
     ///
     /// # Errors
     /// As [`Root::file`].

@@ -7,7 +7,7 @@ pub const MAX_VALUES: usize = 1 << 20;
 
 /// Whether a JSON text has more values than `most`.
 ///
-/// What separates values is counted, and not within a text: that takes no more than it has.
+/// Counts the separators of values outside texts, which takes no memory.
 pub fn has_more_values(json: &[u8], most: usize) -> bool {
     let (mut is_text, mut is_escaped, mut values) = (false, false, 0);
     for byte in json {

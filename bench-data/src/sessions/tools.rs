@@ -1,11 +1,11 @@
-//! Tool calls, and what they print.
+//! Tool calls and their outputs.
 
 use std::sync::LazyLock;
 
 use crate::code::{self, code};
 use crate::draws::{Draws, Purpose};
 
-/// A word in everything that a parser has to leave out: what tools print, thinking, system texts and wrappers.
+/// A word in everything that a parser has to leave out: outputs of tools, thinking, system texts and wrappers.
 pub const LEFT_OUT: &str = "zqleftoutqz";
 
 /// A call of a tool.
@@ -15,14 +15,14 @@ pub struct ToolCall {
     pub name: &'static str,
     /// The command, or the path.
     pub input: String,
-    /// What it printed.
+    /// The output.
     pub output: String,
 }
 
-/// What is printed is cut from texts of this many lines, so that it costs little to make.
+/// Lines of the texts that outputs are cut from, so that they cost little to make.
 const LINES: usize = 4_000;
 
-/// A call, and some kilobytes that it printed.
+/// A call, and some kilobytes of output.
 pub(super) fn call(draws: &mut Draws) -> ToolCall {
     let path = code::path(draws);
     let (name, input, printed) = match draws.below(4) {

@@ -1,20 +1,20 @@
-//! What is typed to an agent, and what it answers.
+//! Prompts to an agent, and its answers.
 
 use super::tools::{self, LEFT_OUT, ToolCall};
 use crate::code::{LANGUAGES, code};
 use crate::draws::Draws;
 use crate::prose::{self, Prose};
 
-/// What one side said.
+/// A message of the user or the agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionTurn {
     /// Whether the user said it.
     pub is_user: bool,
     /// The words.
     pub text: String,
-    /// What the agent thought before.
+    /// The thinking of the agent before it.
     pub thinking: Option<String>,
-    /// The tools that it called before.
+    /// The tool calls of the agent before it.
     pub tools: Vec<ToolCall>,
     /// When, in Unix milliseconds.
     pub at: i64,

@@ -1,4 +1,4 @@
-//! What stands in a note, before it is written in a syntax.
+//! The content of a note, before it is written in a syntax.
 
 use super::names::{Name, title};
 use crate::code::{LANGUAGES, code};
@@ -71,7 +71,7 @@ struct Page<'a> {
     is_cjk: bool,
     /// The level of the last heading.
     level: usize,
-    /// About so many bytes.
+    /// Approximate size in bytes.
     size: usize,
     blocks: Vec<Block>,
 }

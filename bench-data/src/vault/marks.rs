@@ -1,8 +1,8 @@
 //! Lists, tasks and tables, which Markdown and org write nearly alike.
 
-/// What differs between the two.
+/// Differences of the two syntaxes.
 pub(super) struct Marks {
-    /// What stands before an item, for each level that it is below the first.
+    /// The indentation of an item, for each level below the first.
     pub indent: &'static str,
     /// The mark of a task that is done.
     pub done: char,

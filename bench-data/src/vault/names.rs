@@ -6,7 +6,7 @@ use crate::draws::{Draws, Purpose};
 use crate::prose;
 use crate::vocabulary::Topic;
 
-/// Every so many notes there is one about a day.
+/// One note in this many is about a day.
 const DAYS: usize = 5;
 /// The most characters of a title.
 const MAX_TITLE: usize = 56;
@@ -25,7 +25,7 @@ const PROJECTS: [&str; 12] = [
     "Half marathon",
 ];
 
-/// How a note is written.
+/// The syntax that a note is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Syntax {
     Markdown,
@@ -33,7 +33,7 @@ pub(super) enum Syntax {
     Plain,
 }
 
-/// What is known of a note before it is written.
+/// Properties of a note that are known before it is written.
 pub(super) struct Name {
     pub index: usize,
     pub topic: &'static Topic,
@@ -46,7 +46,7 @@ pub(super) struct Name {
 }
 
 impl Name {
-    /// Of note `index`.
+    /// Draws the name of note `index`.
     pub fn of(seed: u64, index: usize) -> Name {
         let mut draws = Draws::of(seed, Purpose::NoteName, index as u64);
         let topic = prose::topic(&mut draws);
@@ -94,7 +94,7 @@ impl Name {
     }
 }
 
-/// The day so many days after the first.
+/// The day `number` days after the first.
 fn day(number: usize) -> Date {
     let first = date(2015, 1, 1);
     first.checked_add(jiff::Span::new().days(number.min(2_000_000) as i64)).unwrap_or(first)

@@ -1,8 +1,8 @@
 //! Vectors like sentence embeddings. A sentence is a sum of words; so is a vector, a sum of "concepts" that belong to a
 //! topic, that are common or rare like words, and that share a smaller number of meanings ("latents").
 //!
-//! This reproduces properties of real embeddings: a common offset, a decaying spectrum, overlapping clusters of
-//! power-law sizes, few degrees of freedom around a point, and neighbours that come closer as the corpus grows. The
+//! The sum reproduces properties of real embeddings: a common offset, a decaying spectrum, overlapping clusters of
+//! power-law sizes, few degrees of freedom around a point, and neighbors that come closer as the corpus grows. The
 //! constants are fitted to 100,000 short English texts embedded with all-MiniLM-L6-v2; the example `profile` prints
 //! both.
 
@@ -19,9 +19,9 @@ const TOPICS_PER_AREA: usize = 20;
 const CONCEPTS_PER_TOPIC: usize = 40;
 /// Concepts that may occur in any topic.
 const COMMON_CONCEPTS: usize = 12_000;
-/// Concepts of a vector, least and most.
+/// Minimum and maximum number of concepts of a vector.
 const CONCEPTS: std::ops::RangeInclusive<usize> = 3..=6;
-/// Of 100 concepts of a vector, those of its topic.
+/// Percentage of a vector's concepts that belong to its topic.
 const PERCENT_OF_TOPIC: usize = 62;
 
 const WEIGHT_OFFSET: f32 = 0.34;
@@ -29,7 +29,7 @@ const WEIGHT_AREA: f32 = 0.24;
 const WEIGHT_TOPIC: f32 = 0.45;
 const WEIGHT_CONCEPTS: f32 = 0.78;
 const WEIGHT_OWN: f32 = 0.31;
-/// How much of a concept is made of shared meanings.
+/// Fraction of a concept that is made of shared meanings.
 const SHARED: f32 = 0.74;
 
 /// Ranges of the directions' numbers.

@@ -1,4 +1,4 @@
-//! What differs between the models with a name.
+//! Differences between the named models.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ impl NamedModel {
         }
     }
 
-    /// What precedes a query.
+    /// The prefix of a query.
     pub(super) fn query_prefix(self) -> &'static str {
         match self {
             NamedModel::MiniLm => "",
@@ -46,7 +46,7 @@ impl NamedModel {
         }
     }
 
-    /// What precedes a text that is stored.
+    /// The prefix of a text that is stored.
     pub(super) fn text_prefix(self) -> &'static str {
         match self {
             NamedModel::MiniLm => "",
@@ -86,7 +86,7 @@ fn no_tokenizer(file: &SourceFile) -> Error {
     Error::Failed(format!("{} cannot be used as a tokenizer", file.path().display()))
 }
 
-/// What was packed with a model.
+/// The vocabulary that is packed with a model.
 struct Vocabulary(Arc<Model>);
 
 impl AsRef<[u8]> for Vocabulary {

@@ -20,7 +20,7 @@ const MAX_QUESTION: usize = 128;
 /// A pair of which the logit is known.
 const GOLDEN: (&str, &str, f32) =
     ("how many people live in berlin", "Berlin has a population of 3,520,031 registered inhabitants.", 9.1);
-/// How far it may be off.
+/// Maximum deviation of its logit.
 const GOLDEN_APART: f32 = 0.5;
 
 /// ms-marco-MiniLM-L-12-v2. It knows English only.
@@ -42,7 +42,7 @@ impl LocalReranker {
         Ok(LocalReranker { words: word_piece(&files.tokenizer)?, model: PackedModel::open(RECIPE, &files.model)? })
     }
 
-    /// The same, if it gives the logit of a pair of which that is known.
+    /// Checks that the logit of a known pair is right.
     pub(crate) fn checked(self) -> Result<Self> {
         let (question, text, expected) = GOLDEN;
         let logit = self.judge(question, text)?;

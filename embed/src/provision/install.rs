@@ -1,4 +1,4 @@
-//! Fetches what is missing from the cache, or takes it from packages that are installed, or were put there by hand.
+//! Installs missing files into the cache: from packages that are installed or were put there by hand, or by a download.
 
 use super::cache::Cache;
 use super::fetch;
@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::plan::{Plan, WITHOUT_MODEL};
 use crate::progress::Progress;
 
-/// Puts the sets `missing` into the cache. What is neither installed nor put there by hand is downloaded, if it
+/// Puts the sets `missing` into the cache. Files that are neither installed nor put there by hand are downloaded, if it
 /// `may_download`, after `announce` was called. The caller holds the lock of the cache.
 pub(super) fn install(
     cache: &Cache,
@@ -90,7 +90,7 @@ fn unpack(
     Ok(())
 }
 
-/// What the download of `absent` will be.
+/// Plans the download of `absent`.
 fn plan(cache: &Cache, absent: &[(&FileSet, &Artefact)]) -> Plan {
     let mut what: Vec<_> = absent.iter().map(|(set, _)| set.what).collect();
     what.dedup();
@@ -105,7 +105,7 @@ fn plan(cache: &Cache, absent: &[(&FileSet, &Artefact)]) -> Plan {
     }
 }
 
-/// How to get along without the download.
+/// Instructions to get along without the download.
 fn by_hand(cache: &Cache, absent: &[&Artefact], tags: &[&str], plan: &Plan) -> String {
     let packages: Vec<_> = absent.iter().map(|artefact| artefact.requirement).collect();
     let arguments: Vec<_> =

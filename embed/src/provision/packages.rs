@@ -27,7 +27,7 @@ pub(super) struct Artefact {
 /// Files that are only useful together, in one folder of the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FileSet {
-    /// What it is, for people.
+    /// Its description, for people.
     pub what: &'static str,
     /// Its folder in the cache. Another version has another name.
     pub folder: &'static str,

@@ -1,4 +1,4 @@
-//! The files that an embedder is loaded from: what is loaded is what was verified.
+//! The files that an embedder is loaded from. Cached files are verified, and exactly the verified bytes are loaded.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -35,7 +35,7 @@ impl SourceFile {
         SourceFile { path: cache.file(set, artefact), pin: Some(Pin { cache: cache.clone(), set, artefact }) }
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -70,7 +70,7 @@ impl SourceFile {
     /// Reads it whole.
     ///
     /// # Errors
-    /// Those of opening it.
+    /// Errors of opening and reading it.
     pub(crate) fn read(&self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let mut opened = self.open()?;

@@ -12,14 +12,14 @@ use crate::provider::RemoteSettings;
 pub(super) struct Address {
     /// Scheme, host, port and path, without a slash at its end.
     pub base: String,
-    /// What follows a question mark, with it.
+    /// The question mark and the parameters behind it.
     pub query: String,
     /// Whether it is on this machine.
     pub is_local: bool,
 }
 
 impl Address {
-    /// That of the settings. An error does not show it: it may have a password.
+    /// Reads the address of the settings. An error does not show it: it may have a password.
     pub fn of(settings: &RemoteSettings) -> Result<Self> {
         let refused =
             |why: &str| Error::Unavailable(format!("the `url` of the embedding provider {}: {why}", settings.name));
@@ -57,7 +57,7 @@ impl Address {
     }
 }
 
-/// Whether a parameter of an address is what keys are passed in. `api-version` is not.
+/// Whether a parameter of an address usually has a key. `api-version` does not.
 fn is_key(name: &str) -> bool {
     let name = name.to_lowercase();
     let last = name.rsplit(['-', '_']).next().unwrap_or_default();

@@ -1,7 +1,7 @@
-//! Embeddings that are kept in a file, so that none is paid twice: by what made them and by the text, of which only a hash
-//! is kept.
+//! Embeddings that are kept in a file, so that none is paid twice. The key is a hash of the model's properties and a hash of
+//! the text.
 //!
-//! A cache that cannot be used is done without: it saves time and money, and decides nothing.
+//! A cache that cannot be used is ignored: it saves time and money, and decides nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,16 +19,16 @@ use crate::provider::CacheSettings;
 /// The folder of all caches, within the cache folder.
 const FOLDER: &str = "embeddings";
 const ENDING: &str = "db";
-/// How long to wait for another process, which writes for a moment only: whoever embeds, and a search.
+/// Longest wait for another process, which writes for a moment only: when texts are embedded, and in a search.
 const BUSY: Duration = Duration::from_secs(5);
 const BUSY_SEARCH: Duration = Duration::from_millis(100);
-/// How long a purge waits, which must succeed.
+/// Longest wait of a purge, which must succeed.
 const BUSY_PURGE: Duration = Duration::from_secs(10);
-/// So many more entries than allowed are dropped together.
+/// Entries above the maximum that are dropped together.
 const SLACK: usize = 100;
 /// The states that a file can note.
 const STATES: i64 = 0x7fff_ffff;
-/// On every connection: what is deleted is overwritten.
+/// Settings of every connection: deleted bytes are overwritten.
 const SETTINGS: &str = "PRAGMA secure_delete = ON";
 const SCHEMA: &str = "PRAGMA auto_vacuum = FULL;
     CREATE TABLE IF NOT EXISTS embeddings (
@@ -38,7 +38,7 @@ const SCHEMA: &str = "PRAGMA auto_vacuum = FULL;
     CREATE INDEX IF NOT EXISTS embeddings_by_use ON embeddings (used_at);
     CREATE TABLE IF NOT EXISTS models (identity TEXT PRIMARY KEY, dims INTEGER NOT NULL) STRICT;";
 
-/// What a cache holds.
+/// The size of a cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CacheStats {
     /// Embeddings.
@@ -52,7 +52,7 @@ pub struct CacheStats {
 /// A cache in its file, opened when it is first used.
 pub(super) struct Cache {
     settings: CacheSettings,
-    /// Of what makes the embeddings.
+    /// Identifies the model and its settings.
     identity: String,
     opened: Mutex<Opened>,
 }
@@ -86,7 +86,7 @@ impl Cache {
         self.with(wait(purpose), |conn| state(conn))
     }
 
-    /// The kept vectors of these texts. One that is not of so many numbers and of length 1 is dropped.
+    /// The kept vectors of these texts. Vectors that do not have `dims` numbers and the length 1 are dropped.
     pub fn find(&self, texts: &[&str], purpose: Purpose, dims: usize) -> Vec<Option<Vec<f32>>> {
         let found = self.with(wait(purpose), |conn| {
             let (mut found, mut used, mut wrong) = (Vec::with_capacity(texts.len()), Vec::new(), Vec::new());
@@ -115,8 +115,8 @@ impl Cache {
         found.unwrap_or_else(|| vec![None; texts.len()])
     }
 
-    /// Keeps vectors, and drops the least recently used where there are too many. `since` is the state before their texts
-    /// were read: what was purged meanwhile is not kept.
+    /// Keeps vectors, and drops the least recently used where there are too many. `since` is the state before their texts were
+    /// read: after a purge since then, nothing is kept.
     pub fn keep(&self, vectors: &[(&str, &[f32])], purpose: Purpose, since: State) {
         let most = i64::try_from(self.settings.max_entries).unwrap_or(i64::MAX);
         self.with(wait(purpose), |conn| {
@@ -143,7 +143,7 @@ impl Cache {
         });
     }
 
-    /// Numbers per vector, if they were learnt before.
+    /// Numbers per vector, if they are kept.
     pub fn dims(&self) -> Option<usize> {
         let sql = "SELECT dims FROM models WHERE identity = ?1";
         let dims =
@@ -151,7 +151,7 @@ impl Cache {
         dims.flatten().and_then(|dims| usize::try_from(dims).ok()).filter(|dims| *dims > 0)
     }
 
-    /// Keeps how many numbers a vector has.
+    /// Keeps the numbers per vector.
     pub fn keep_dims(&self, dims: usize) {
         let sql = "INSERT INTO models VALUES (?1, ?2) ON CONFLICT DO UPDATE SET dims = excluded.dims";
         self.with(BUSY_SEARCH, |conn| {
@@ -159,7 +159,7 @@ impl Cache {
         });
     }
 
-    /// Forgets how many numbers a vector has, if it is still this many.
+    /// Forgets the numbers per vector, if they are still `dims`.
     pub fn forget_dims(&self, dims: usize) {
         let sql = "DELETE FROM models WHERE identity = ?1 AND dims = ?2";
         self.with(BUSY_SEARCH, |conn| {
@@ -220,7 +220,7 @@ fn open(file: &Path, busy: Duration) -> Result<Connection, Unopened> {
     open().map_err(|error| if is_busy(&error) { Unopened::Busy } else { Unopened::Unusable(error.to_string()) })
 }
 
-/// Makes the tables, where they are missing: else nothing is written, for which it would have to wait for others.
+/// Makes missing tables. If there are none, nothing is written: a write would have to wait for other processes.
 fn prepare(conn: &Connection) -> rusqlite::Result<()> {
     match conn.table_exists(None, "models")? {
         true => Ok(()),
@@ -303,7 +303,7 @@ fn is_damage(error: &rusqlite::Error) -> bool {
     is_other || matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
 
-/// What a cache holds; nothing if there is none.
+/// Returns the size of a cache; one that does not exist has no entries.
 pub fn cache_stats(settings: &CacheSettings) -> CacheStats {
     let max_entries = settings.max_entries as u64;
     let Ok(file) = fs::metadata(&settings.file) else { return CacheStats { max_entries, ..CacheStats::default() } };
@@ -319,8 +319,8 @@ pub fn embeddings_dir(cache_dir: Option<&Path>) -> Option<PathBuf> {
     cache_dir.map(Path::to_owned).or_else(usual).map(|cache| cache.join(FOLDER))
 }
 
-/// Empties every cache in this folder, and forgets what was learnt of models: after a purge, as nobody can tell which vectors were of the purged text, its earlier
-/// versions, or searches for it. Returns how many vectors went.
+/// Empties every cache in this folder, and forgets the numbers per vector. After a purge, nobody can tell which vectors were of
+/// the purged text, its earlier versions, or searches for it. Returns how many vectors were deleted.
 ///
 /// # Errors
 /// Names the file that could not be emptied.
@@ -341,7 +341,7 @@ pub fn clear_caches(folder: &Path) -> crate::Result<u64> {
     failed.map_or(Ok(removed), Err)
 }
 
-/// Empties a cache, which other processes may have open. Returns how many vectors went.
+/// Empties a cache, which other processes may have open. Returns how many vectors were deleted.
 fn empty(file: &Path, busy: Duration) -> Result<u64, String> {
     let mut conn = open(file, busy).map_err(|why| match why {
         Unopened::Busy => "another process uses it".to_owned(),
@@ -387,7 +387,7 @@ fn to_bytes(vector: &[f32]) -> Vec<u8> {
     vector.iter().flat_map(|number| number.to_bits().to_le_bytes()).collect()
 }
 
-/// The vector, if it is one: `dims` numbers, of length 1.
+/// Reads a vector. `None` unless it has `dims` numbers and the length 1.
 fn from_bytes(bytes: &[u8], dims: usize) -> Option<Vec<f32>> {
     const ROUNDED: f32 = 1e-3;
     let (numbers, rest) = bytes.as_chunks::<4>();

@@ -1,4 +1,4 @@
-//! What differs between the protocols of providers.
+//! Differences between the protocols of providers.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use crate::provider::Fields;
 
 /// How a provider is asked, and how it answers.
 pub(super) trait Dialect: Send + Sync {
-    /// What a request may have.
+    /// Limits of a request.
     fn limits(&self) -> Limits;
 
     /// The header with the key: its name, and what precedes the key.
@@ -20,7 +20,7 @@ pub(super) trait Dialect: Send + Sync {
     /// The body of a request for these texts. `fields` belong to it.
     fn body(&self, model: &str, texts: &[&str], fields: &Fields) -> Value;
 
-    /// The vectors of an answer, in the order of the texts. Says what is wrong with it.
+    /// The vectors of an answer, in the order of the texts. An error says why it is invalid.
     fn vectors(&self, body: &[u8], count: usize) -> Result<Vec<Numbers>, String>;
 
     /// Whether an error of the server is about the texts after all.
@@ -28,18 +28,18 @@ pub(super) trait Dialect: Send + Sync {
         status >= 500 && is_about_size(message)
     }
 
-    /// A question for how many tokens the model reads, and the answer's number.
+    /// The request for the context length of the model: its operation and its body.
     fn window_request(&self, _model: &str) -> Option<(&'static str, Value)> {
         None
     }
 
-    /// How many tokens the model reads, by the answer to that question.
+    /// The context length of the model in tokens, by the answer to that request.
     fn window(&self, _body: &[u8]) -> Option<usize> {
         None
     }
 }
 
-/// Numbers of a vector as they came: what is no number is null. Empty where there is no vector.
+/// Numbers of a vector as they came; other values are null. Empty where there is no vector.
 pub(super) type Numbers = Vec<Option<f32>>;
 
 /// Reads an answer, also one with NaN and Infinity, which some servers write though JSON has none: they become null.
@@ -66,7 +66,7 @@ fn without_nan(body: &[u8]) -> Vec<u8> {
     written
 }
 
-/// What one request may have.
+/// The limits of one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Limits {
     /// Texts.

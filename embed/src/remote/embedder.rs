@@ -1,4 +1,4 @@
-//! The [`Embedder`] of a provider, and what loads it.
+//! The [`Embedder`] of a provider, and its loader.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -156,8 +156,8 @@ impl Embedder for RemoteEmbedder {
     }
 }
 
-/// What the provider answers in the time that a search has. The request goes on: a model that had to be loaded first is there
-/// for the next search, and the vector is kept.
+/// Returns the provider's answer, if it comes in the time that a search has. The request goes on: a model that had to be loaded
+/// first is ready for the next search, and the vector is kept.
 fn in_time<T: Send + 'static>(
     provider: &Arc<Provider>,
     ask: impl FnOnce(&Provider) -> Result<T> + Send + 'static,

@@ -1,19 +1,19 @@
-//! What embedding will cost.
+//! Estimates of the cost of embedding.
 
 use super::known::Known;
 use super::profile::Profile;
 use crate::error::Result;
 use crate::provider::RemoteSettings;
 
-/// Characters of a token, on average over English.
+/// Bytes of a token, on average over English.
 const BYTES_PER_TOKEN: u64 = 4;
 
-/// What embedding will cost, about.
+/// An estimate of the cost of embedding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     /// Tokens.
     pub tokens: u64,
-    /// Dollars, by the list price that this version knows; nothing on this machine; `None` if the price is not known.
+    /// Dollars, by the list price that this version knows; 0 on this machine; `None` if the price is not known.
     pub dollars: Option<f64>,
 }
 

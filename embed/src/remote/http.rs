@@ -17,13 +17,13 @@ use crate::error::{Error, Result};
 const REMOTE: Duration = Duration::from_secs(60);
 const LOCAL: Duration = Duration::from_secs(5 * 60);
 const CONNECT: Duration = Duration::from_secs(10);
-/// How often it is checked whether the caller has given up.
+/// Interval between checks whether the caller has given up.
 const LOOK: Duration = Duration::from_millis(20);
-/// Most bytes of an answer: of any, of each text (16,384 numbers), and of all.
+/// Most bytes of an answer: without vectors, for each text (16,384 numbers), and in total.
 const BYTES: u64 = 1 << 20;
 const BYTES_PER_TEXT: u64 = 16_384 * 24;
 const MOST_BYTES: u64 = 256 << 20;
-/// The same for an answer that is read line by line: of a line, which has one text, and of all.
+/// Most bytes of a line, which has one text, and in total, of an answer that is read line by line.
 const BYTES_PER_LINE: u64 = BYTES + BYTES_PER_TEXT;
 const MOST_BYTES_OF_LINES: u64 = 16 << 30;
 
@@ -99,7 +99,7 @@ impl Http {
         })
     }
 
-    /// Sends a request without vectors in its answer, which may take so long.
+    /// Sends a request without vectors in its answer, which may take `timeout`.
     pub fn call(&self, request: Request, timeout: Duration, stop: Stop<'_>) -> Result<Answer, Failure> {
         let send = self.sender(request, timeout)?;
         in_thread(stop, move || {
@@ -141,7 +141,7 @@ impl Http {
         }
     }
 
-    /// What sends a request.
+    /// Returns a function that sends a request.
     fn sender(&self, request: Request, timeout: Duration) -> Result<impl FnOnce() -> Sent + Send + 'static, Failure> {
         let mut built = http::Request::builder().method(request.method).uri(request.url);
         for (name, value) in self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())) {
@@ -174,7 +174,7 @@ impl Http {
 pub(super) struct Request {
     pub method: http::Method,
     pub url: String,
-    /// With its type.
+    /// The bytes and their content type.
     pub body: Option<(Vec<u8>, String)>,
 }
 

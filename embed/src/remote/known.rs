@@ -1,10 +1,10 @@
-//! What is known of models: limits, prefixes, prices.
+//! Known properties of models: limits, prefixes, prices.
 
 use serde_json::{Value, json};
 
 use crate::provider::{Fields, Protocol};
 
-/// What is known of a model.
+/// The known properties of a model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Known {
     /// A part of its name, in lower case.
@@ -13,9 +13,9 @@ pub(super) struct Known {
     pub dims: Option<usize>,
     /// Tokens that it reads.
     pub max_tokens: usize,
-    /// What precedes a query.
+    /// Prefix of a query.
     pub query_prefix: &'static str,
-    /// What precedes a text that is stored.
+    /// Prefix of a text that is stored.
     pub document_prefix: &'static str,
     /// List price of a million tokens in dollars.
     pub price: Option<f64>,
@@ -35,7 +35,7 @@ const fn priced(known: Known, price: f64) -> Known {
 
 /// The query prefix of the first retrieval models, which many kept.
 const REPRESENT: &str = "Represent this sentence for searching relevant passages: ";
-/// Of a model of which nothing is known: nearly all read so much.
+/// Assumed for unknown models: nearly all read this many tokens.
 const UNKNOWN: Known = known("", None, 512);
 
 /// Where one name contains another, the longer one is first.
@@ -65,7 +65,7 @@ const MODELS: [Known; 22] = [
 ];
 
 impl Known {
-    /// What is known of `model`, whatever precedes and follows its name.
+    /// Returns the properties of `model`, whatever precedes and follows its name.
     pub fn of(model: &str) -> Known {
         let model = model.to_lowercase();
         MODELS.into_iter().find(|known| model.contains(known.name)).unwrap_or(UNKNOWN)

@@ -1,4 +1,4 @@
-//! The settings of a provider, with what is known of its model.
+//! The settings of a provider, with the known properties of its model.
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -14,23 +14,23 @@ use crate::error::Result;
 use crate::identity::ModelIdentity;
 use crate::provider::{Fields, Protocol, RemoteSettings};
 
-/// What a text is embedded for.
+/// The purpose of an embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// To be stored and found.
+    /// A text that is stored, to be found.
     Document,
-    /// To find.
+    /// A query.
     Query,
 }
 
-/// What precedes a text, and the fields of its request.
+/// The prefix of a text, and the fields of its request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Form {
     pub prefix: String,
     pub fields: Fields,
 }
 
-/// A provider as it is asked.
+/// A provider, prepared for requests.
 pub(super) struct Profile {
     pub settings: RemoteSettings,
     pub address: Address,
@@ -42,7 +42,7 @@ pub(super) struct Profile {
 }
 
 impl Profile {
-    /// Of these settings. Fails on an address that may not be used.
+    /// Checks these settings. Fails on an address that may not be used.
     pub fn new(settings: &RemoteSettings) -> Result<Self> {
         let address = Address::of(settings)?;
         let known = Known::of(&settings.model);
@@ -57,7 +57,7 @@ impl Profile {
         Ok(Profile { settings: settings.clone(), address, dialect, known, query, document, sha256 })
     }
 
-    /// How a text is sent.
+    /// The form in which a text is sent.
     pub fn form(&self, purpose: Purpose) -> &Form {
         match purpose {
             Purpose::Document => &self.document,
@@ -65,12 +65,12 @@ impl Profile {
         }
     }
 
-    /// Numbers of its vectors, where they are known before it is asked.
+    /// Numbers of its vectors, where they are known before the first request.
     pub fn dims(&self) -> Option<usize> {
         self.settings.dimensions.or(self.known.dims)
     }
 
-    /// SHA-256 of what its vectors depend on, in hex.
+    /// SHA-256 of everything that its vectors depend on, in hex.
     pub fn sha256(&self) -> &str {
         &self.sha256
     }
@@ -85,7 +85,7 @@ impl Profile {
         }
     }
 
-    /// What it is called in messages.
+    /// Its name in messages.
     pub fn name(&self) -> String {
         format!("{} at {}", self.settings.name, self.address.base)
     }
@@ -115,7 +115,7 @@ fn sha256(settings: &RemoteSettings, address: &Address, query: &Form, document: 
     Sha256::digest(described.to_string()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Fields in the order of their names: the order of a file means nothing.
+/// Fields in the order of their names: their order in a file means nothing.
 fn sorted(fields: &Fields) -> Value {
     let mut pairs: Vec<_> = fields.iter().collect();
     pairs.sort_by_key(|(name, _)| *name);

@@ -1,7 +1,7 @@
-//! Why a provider refuses, in our own words. Its texts are not shown: they may repeat what was embedded, or a part of the
-//! key, in whatever encoding.
+//! Why a provider refuses, in our own words. Its texts are not shown: they may repeat an embedded text, or a part of the key, in
+//! whatever encoding.
 
-/// What a message is about, if it has one of these words in small letters.
+/// Words in lowercase, and the meaning of an error's message that has one of them.
 const SIGNS: &[(&[&str], &str)] = &[
     (
         &["too large", "too long", "context length", "maximum context", "physical batch size"],
@@ -27,7 +27,7 @@ const WORDS: &[&str] = &[
     "string", "succeeded", "token", "tokens", "too", "unavailable", "unsupported", "url", "validating", "value",
 ];
 
-/// What an error's message is about, if that can be seen.
+/// Returns the meaning of an error's message, if it has one of these words.
 pub(super) fn about(message: &str) -> Option<&'static str> {
     let message = message.to_lowercase();
     SIGNS.iter().find(|(signs, _)| signs.iter().any(|sign| message.contains(sign))).map(|(_, about)| *about)

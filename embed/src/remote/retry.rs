@@ -13,19 +13,19 @@ use crate::hashed::next_random;
 /// How often a request is sent.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Attempts {
-    /// In all.
+    /// Maximum number of attempts.
     most: u32,
     /// The pause before the second; each further one is twice as long.
     first_pause: Duration,
-    /// No pause is longer than until then.
+    /// The time at which the caller gives up.
     until: Option<Instant>,
 }
 
 impl Attempts {
-    /// It is not repeated.
+    /// A single attempt.
     pub const ONE: Self = Attempts { most: 1, first_pause: Duration::ZERO, until: None };
 
-    /// As often as suits the purpose.
+    /// The attempts that suit the purpose.
     pub fn of(purpose: Purpose) -> Self {
         let (most, pause) = match purpose {
             Purpose::Document => (3, 500),
@@ -35,13 +35,13 @@ impl Attempts {
         Attempts { most, first_pause: Duration::from_millis(pause), until: None }
     }
 
-    /// The same for somebody who gives up then.
+    /// Sets the time at which the caller gives up.
     pub fn until(self, until: Option<Instant>) -> Self {
         Attempts { until, ..self }
     }
 }
 
-/// A provider that demands a longer pause is left alone instead.
+/// If a provider demands a longer pause, the request fails instead.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// Sends a request until it is answered well, or until it is clear that it will not be.
@@ -89,7 +89,7 @@ pub(super) fn repeat<T>(
     }
 }
 
-/// The body of a good answer. What a bad one says is not shown.
+/// The body of a good answer. The text of a bad one is not shown.
 pub(super) fn judge(profile: &Profile, answer: Answer) -> Result<Vec<u8>, Failure> {
     let Answer { status, retry_after, body } = answer;
     if (200..300).contains(&status) {
@@ -120,7 +120,7 @@ struct Said {
     message: String,
 }
 
-/// What an error says, in the shapes of all providers.
+/// Reads the code and the message of an error, in the shapes of all providers.
 fn said(body: &[u8]) -> Said {
     let nothing = Said { code: String::new(), message: String::new() };
     let Ok(body) = serde_json::from_slice::<Value>(body) else { return nothing };

@@ -3,8 +3,8 @@
 //! | file | job |
 //! |---|---|
 //! | `packed` | the vocabulary as bytes that can be mapped |
-//! | `normal` | what a text becomes before it is cut |
-//! | `best` | where it is cut |
+//! | `normal` | normalization of a text before it is cut |
+//! | `best` | the best places to cut it |
 //! | `tests` | compared with the reference's tokens |
 
 mod best;
@@ -21,7 +21,7 @@ use packed::{UNKNOWN, Vocabulary};
 pub struct Unigram(Vocabulary);
 
 impl Unigram {
-    /// Of the bytes that [`make`] has made. `None` if they are of another version, or not such bytes at all.
+    /// Reads the bytes that [`make`] has made. `None` if they are of another version, or not such bytes at all.
     pub fn new(packed: Shared) -> Option<Self> {
         Vocabulary::read(packed).map(Unigram)
     }
@@ -55,8 +55,8 @@ impl Unigram {
         is_whole(word) || is_whole(&word.to_lowercase())
     }
 
-    /// The share of the characters of `text` that are unknown, from 0 to 1. A text of which nothing is left, though it was
-    /// not empty, is unknown.
+    /// The share of the characters of `text` that are unknown, from 0 to 1. If nothing is left of a text that was not empty, it
+    /// is unknown.
     pub fn unknown_share(&self, text: &str) -> f64 {
         let (mut known, mut unknown) = (0, 0);
         self.cut(text, |piece| {

@@ -1,14 +1,14 @@
-//! What a text becomes before it is cut: as SentencePiece's `nmt_nfkc` has it, with one mark for spaces in a row.
+//! Normalization of a text before it is cut: SentencePiece's `nmt_nfkc`, with one mark for spaces in a row.
 //!
-//! Each character is replaced by what the model's own table says (its compatibility form, a space, nothing); then letters and
+//! Each character is replaced as the model's own table says (by its compatibility form, a space, or nothing); then letters and
 //! their marks are composed. SentencePiece has a table of all compositions; the rules of Unicode give the same.
 
 use unicode_normalization::UnicodeNormalization;
 
-/// What stands for a space, and before the first word.
+/// The mark for a space, which also precedes the first word.
 pub const SPACE: char = '\u{2581}';
 
-/// The text as it is cut; empty if nothing is left of it. `replaced` says what replaces a character, if anything does.
+/// The normalized text; empty if nothing is left of it. `replaced` returns the replacement of a character, if it has one.
 pub fn normal<'a>(text: &str, replaced: impl Fn(char) -> Option<&'a [char]>) -> String {
     let mut normal = String::with_capacity(text.len() + text.len() / 8 + SPACE.len_utf8());
     let mut space = true;
@@ -26,7 +26,7 @@ pub fn normal<'a>(text: &str, replaced: impl Fn(char) -> Option<&'a [char]>) -> 
     normal
 }
 
-/// A character, or what replaces it.
+/// A character, or its replacement.
 struct Parts<'a> {
     one: Option<char>,
     many: std::slice::Iter<'a, char>,

@@ -25,11 +25,11 @@ use crate::error::{Error, Result};
 
 /// The version of this layout.
 const VERSION: u32 = 1;
-/// The token of what no piece stands for.
+/// The token of characters that no piece stands for.
 pub const UNKNOWN: u32 = 3;
 /// Where the scores begin.
 const SCORES: usize = 16;
-/// What is taken from the least score of a piece, for what is unknown.
+/// Difference between the lowest score of the pieces and the score of unknown characters.
 const UNKNOWN_PENALTY: f32 = 10.0;
 /// Pieces that stand for no text: the marks of a text's beginning and end, and others.
 const MARKS: [&[u8]; 5] = [b"<s>", b"<pad>", b"</s>", b"<unk>", b"<mask>"];
@@ -68,7 +68,7 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Of such bytes; `None` if they are others.
+    /// Reads bytes of [`make`]; `None` if they are others.
     pub fn read(bytes: Shared) -> Option<Self> {
         let all = (*bytes).as_ref();
         let [version, pieces, replaced, len] = [0, 1, 2, 3].map(|at| all.get(4 * at..4 * at + 4).map(number));
@@ -91,7 +91,7 @@ impl Vocabulary {
         Some(Vocabulary { bytes, scores, unknown_score, replaced, trie })
     }
 
-    /// What replaces a character, if anything does.
+    /// Returns the replacement of a character, if it has one.
     pub fn replaced(&self, char: char) -> Option<&[char]> {
         // None of these is, and most text is of them.
         if (' '..='~').contains(&char) {

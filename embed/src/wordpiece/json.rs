@@ -1,4 +1,4 @@
-//! What a `tokenizer.json` must say to be of this kind.
+//! Reads a `tokenizer.json`, if it describes a tokenizer of this kind.
 
 use std::collections::HashMap;
 

@@ -2,9 +2,9 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `model` | what a tokenizer of this kind knows |
-//! | `json` | what a `tokenizer.json` must say to be of this kind |
-//! | `normal` | what a character becomes: dropped, a space, punctuation, or letters without accents and case |
+//! | `model` | the vocabulary and the rules of a tokenizer |
+//! | `json` | reads a `tokenizer.json` of this kind |
+//! | `normal` | normalization of characters |
 //! | `trie` | the vocabulary: the longest token at a place in a word |
 //! | `scan` | a text cut into words, and these into tokens |
 //! | `tests` | compared with `tokenizers` |

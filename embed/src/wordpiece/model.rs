@@ -1,4 +1,4 @@
-//! What a tokenizer of this kind knows.
+//! The vocabulary and the rules of a tokenizer.
 
 use aho_corasick::AhoCorasick;
 
@@ -22,8 +22,8 @@ pub struct Model {
 /// Texts and their ids.
 #[derive(Debug, Clone)]
 pub struct Added {
-    /// What is searched.
+    /// The texts, to be searched for.
     pub texts: AhoCorasick,
-    /// In the same order.
+    /// The ids, in the same order.
     pub ids: Vec<u32>,
 }

@@ -1,4 +1,4 @@
-//! What a character becomes: dropped, a space, punctuation, or letters without accents and case.
+//! Normalization of a character: it is dropped, or becomes a space, punctuation, or letters without accents and case.
 //!
 //! A page of 256 characters is computed when the first of them is met.
 
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use unicode_categories::UnicodeCategories;
 use unicode_normalization_alignments::char::{canonical_combining_class, decompose_canonical};
 
-/// A part of what a character becomes.
+/// A part of a normalized character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// The end of a word.
@@ -16,9 +16,9 @@ pub enum Part {
     Punctuation(char),
     /// A part of a word.
     Letter(char),
-    /// A part of a word whose place among its like is by its class.
+    /// A combining mark, sorted among consecutive ones by its class.
     Mark(char),
-    /// Nothing, but no mark behind it is sorted before it.
+    /// An empty part, but no mark behind it is sorted before it.
     Barrier,
 }
 
@@ -58,7 +58,7 @@ enum Entry {
     Dropped,
     One(Part),
     Ideograph(char),
-    /// From and to a place in the page's list.
+    /// The range of its parts in the page's list.
     Many(u16, u16),
 }
 
@@ -110,7 +110,7 @@ fn compute(char: char) -> Vec<Part> {
     parts
 }
 
-/// What BERT puts spaces around: neither kana nor hangul.
+/// Whether BERT puts spaces around a character; it does not for kana and hangul.
 fn is_ideograph(char: char) -> bool {
     matches!(
         u32::from(char),

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 /// No parent.
 const NONE: u32 = u32::MAX;
-/// The bit of a base that says that a token ends at the node.
+/// The bit of a base that marks that a token ends at the node.
 const TOKEN: u32 = 1 << 31;
 /// Slots that are searched for a gap, from the end: more would make the array a little smaller, and slow to build.
 const SEARCHED: usize = 16 << 8;
@@ -21,9 +21,9 @@ pub struct Trie {
     nodes: Vec<Node>,
     /// The token that ends at each node.
     ids: Vec<u32>,
-    /// Where tokens begin that begin a word.
+    /// The node at which tokens begin that begin a word.
     pub words: u32,
-    /// Where tokens begin that continue one.
+    /// The node at which tokens begin that continue one.
     pub pieces: u32,
 }
 
@@ -36,7 +36,7 @@ struct Node {
 const FREE: Node = Node { base: 0, parent: NONE };
 
 impl Trie {
-    /// Of a vocabulary, where `##` marks tokens that continue a word. `None` if it has neither kind.
+    /// Builds the trie of a vocabulary, where `##` marks tokens that continue a word. `None` if it has neither kind.
     pub fn new(vocabulary: &HashMap<String, u32>) -> Option<Self> {
         let mut keys: Vec<(Vec<u8>, u32)> = vocabulary
             .iter()

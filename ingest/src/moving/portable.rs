@@ -12,7 +12,7 @@ use crate::origins;
 /// Begins a reference to a memory, in a body.
 const ULID_PREFIX: &str = "ulid:";
 
-/// What memories of one system become.
+/// Converts memories of one system.
 pub struct Mover<'a> {
     /// The system.
     pub system: System,
@@ -35,11 +35,11 @@ impl Mover<'_> {
         moved_ulid(memory.created_at.unwrap_or(0), identity)
     }
 
-    /// The memory for an import, and how many earlier versions say nothing that could be kept. `ulid_of` finds the memories
-    /// that its body refers to.
+    /// The memory for an import, and how many earlier versions have no content to keep. `ulid_of` finds the memories that its
+    /// body refers to.
     ///
     /// # Errors
-    /// [`Error::Invalid`] says why it cannot be brought.
+    /// [`Error::Invalid`] says why it cannot be moved.
     pub fn portable(
         &self,
         mut memory: Memory,
@@ -99,8 +99,8 @@ impl Mover<'_> {
         memory.created_at.or(replaced).or(memory.updated_at).unwrap_or(self.now)
     }
 
-    /// Where a chunk stands, and its context. It is no chunk of ours: it must not be taken for one of a file that is read
-    /// here. A path that is no file's own name says nothing about that.
+    /// The location of a chunk, and its context. An absolute path goes into the context only: the chunk must not be taken for one
+    /// of a file that is read here.
     fn place(&self, memory: &Memory) -> (Option<Place>, Option<String>) {
         let Some(place) = &memory.place else { return (None, memory.context.clone()) };
         let moving::Place { path, first, last } = place;
@@ -114,13 +114,13 @@ impl Mover<'_> {
     }
 }
 
-/// Also on another platform than that of the store.
+/// Whether a path is absolute, also on another platform than that of the store.
 fn is_absolute(path: &str) -> bool {
     let is_letter = |c: char| c.is_ascii_alphabetic();
     path.starts_with(['/', '\\']) || path.starts_with(is_letter) && path.get(1..2) == Some(":")
 }
 
-/// The text of a memory, or else of its body. No reference is part of it.
+/// The text of a memory, or else of its body. References are left out.
 fn content_of(kind: Kind, memory: &Memory) -> Result<String> {
     let mut plain = Memory::new("", "");
     plain.body = memory.body.clone();
@@ -135,7 +135,7 @@ fn text_of(kind: Kind, content: &str, body: Option<Value>) -> Result<String> {
     }
 }
 
-/// The versions before the newest, and how many say nothing.
+/// The versions before the newest, and how many have no content.
 fn earlier_versions(versions: Vec<moving::Earlier>, newest: &NewRecord, created_at: Millis) -> (Vec<Earlier>, u64) {
     let mut since = created_at;
     let (mut kept, mut lost) = (Vec::with_capacity(versions.len()), 0);

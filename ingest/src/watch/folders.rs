@@ -13,32 +13,32 @@ use parking_lot::RwLock;
 
 use super::signals::Signals;
 
-/// Watches folders, one by one: never what is below them, which may be far more than the notes.
+/// Watches folders, one by one: never all below them, which may be far more than the notes.
 pub struct Folders {
     system: Option<RecommendedWatcher>,
     places: Arc<RwLock<Places>>,
     signals: Arc<Signals>,
 }
 
-/// Which folders are watched, and what matters in them.
+/// The folders that are watched, and a filter of each source.
 #[derive(Default)]
 struct Places {
-    /// In order: those below one come after it.
+    /// In order: folders below one come after it.
     folders: BTreeMap<PathBuf, BTreeSet<SourceId>>,
     filters: HashMap<SourceId, Filter>,
     /// Folders that were moved or deleted: the system may watch another one by this name, or none.
     stale: BTreeSet<PathBuf>,
 }
 
-/// Which changes matter to a source.
+/// The changes that matter to a source.
 enum Filter {
-    /// Those of notes.
+    /// Changes of notes.
     Notes(Box<Matcher>),
-    /// Those of transcripts.
+    /// Changes of transcripts.
     Sessions(&'static dyn Format),
-    /// Those of one file.
+    /// Changes of one file.
     File(PathBuf),
-    /// All: it is not known better.
+    /// All changes: nothing better is known.
     All,
 }
 
@@ -54,7 +54,7 @@ impl Places {
 }
 
 impl Folders {
-    /// None yet.
+    /// No folder is watched yet.
     pub fn new(signals: Arc<Signals>) -> Self {
         Folders { system: None, places: Arc::default(), signals }
     }
@@ -89,7 +89,7 @@ impl Folders {
         Ok(is_new)
     }
 
-    /// Watches no folder of this source.
+    /// Stops watching all folders of this source.
     pub fn forget(&mut self, source: SourceId) {
         self.keep(source, &BTreeSet::new());
         self.places.write().filters.remove(&source);

@@ -4,7 +4,7 @@
 //!
 //! | row | file | job |
 //! |---|---|---|
-//! | 0 | `signals` | what is reported to the thread |
+//! | 0 | `signals` | reports to the thread |
 //! | 0 | `plan` | when a source is read |
 //! | 0 | `mounts` | file systems that do not tell of changes |
 //! | 1 | `folders` | the folders that are watched |
@@ -48,8 +48,7 @@ impl Watcher {
         Watcher::start_with(engine, syncer, |_| ())
     }
 
-    /// The same. `on_report` is called by the thread with what each sync did, also if that is nothing; each is of one
-    /// source.
+    /// Like [`Watcher::start`]. The thread calls `on_report` after each sync of a source, also if nothing has changed.
     pub fn start_with(
         engine: Arc<Engine>,
         syncer: Arc<Syncer>,
@@ -68,12 +67,13 @@ impl Watcher {
         Watcher { signals, on_search, thread, ended }
     }
 
-    /// A search was made: what has changed is read soon, if the settings say so. Returns at once.
+    /// Reports a search: changed files are read soon, if the settings say so. Returns at once.
     pub fn searched(&self) {
         self.signals.search();
     }
 
-    /// Changes that a search has to wait for: watched files that have changed since they were read. `None` if none has, or the settings say that searches read nothing.
+    /// Changes that a search has to wait for: watched files that have changed since they were read. `None` if none has, or the
+    /// settings say that searches read nothing.
     pub fn unread(&self) -> Option<Unread> {
         (self.on_search && self.signals.has_unread()).then(|| Unread(self.signals.clone()))
     }
@@ -84,12 +84,12 @@ impl Watcher {
     }
 }
 
-/// Files have changed that were not read since.
+/// Files that have changed since they were read.
 #[derive(Debug)]
 pub struct Unread(Arc<Signals>);
 
 impl Unread {
-    /// Has them read now, and waits for that, but not longer than a search may.
+    /// Starts to read them now, and waits for that, but not longer than a search may.
     pub fn wait(&self) {
         self.0.search();
         self.0.wait_for_read(Instant::now() + LONGEST_WAIT);

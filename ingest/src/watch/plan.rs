@@ -7,41 +7,41 @@ use std::time::{Duration, Instant};
 use super::signals::Change;
 use crate::settings::SyncSettings;
 
-/// Files that never stop changing are read this long after they began.
+/// The longest time that files which never stop changing are left unread.
 const LONGEST_DEBOUNCE: Duration = Duration::from_secs(10);
-/// A sync is followed by a pause of this many times its duration: its share of the time stays at a fifth.
+/// The pause after a sync, as a multiple of its duration: its share of the time stays at a fifth.
 const PAUSE: u32 = 4;
-/// The longest of these pauses.
+/// The longest such pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// The same where nothing tells of changes: a twentieth.
+/// The pause after a sync of polled files, as such a multiple: its share stays at a twentieth.
 const POLL_PAUSE: u32 = 19;
 /// How soon to try again while another process reads the files.
 const RETRY: Duration = Duration::from_millis(250);
 /// The first and the longest pause after a failure; each is twice the one before.
 const BACK_OFF: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(300)];
 
-/// How it is known whether files of a source changed.
+/// How changes of the files of a source are noticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
     /// They are not watched: a search may find them changed.
     Never,
-    /// Events tell.
+    /// Events report them.
     Watched,
-    /// By looking, in intervals.
+    /// The files are listed in intervals.
     Polled,
-    /// Its folder is not there: it may appear.
+    /// Its folder does not exist: it may appear.
     Missing,
 }
 
 /// When a source is read.
 #[derive(Debug)]
 pub struct Plan {
-    /// How it is known whether files changed.
+    /// How changes of its files are noticed.
     pub look: Look,
     dirty: Option<Change>,
-    /// It was not read yet.
+    /// Whether it was not read yet.
     unread: bool,
-    /// The sync cannot wait for the files to be left alone.
+    /// Whether the sync cannot wait for the files to be left alone.
     urgent: bool,
     not_before: Instant,
     poll_at: Instant,
@@ -49,12 +49,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// That of a source that was not read yet.
+    /// The plan of a source that was not read yet.
     pub fn new(now: Instant) -> Self {
         Plan { look: Look::Never, dirty: None, unread: true, urgent: false, not_before: now, poll_at: now, failures: 0 }
     }
 
-    /// Files changed.
+    /// Notes that files changed.
     pub fn change(&mut self, change: Change) {
         match &mut self.dirty {
             Some(dirty) => dirty.add(change),
@@ -62,20 +62,20 @@ impl Plan {
         }
     }
 
-    /// It has to be read now, unless it failed just before.
+    /// Has it read now, unless it failed just before.
     pub fn read_now(&mut self, now: Instant) {
         self.change(Change::of(None, now));
         self.urgent = true;
     }
 
-    /// The same, if it was read before.
+    /// Like [`Plan::read_now`], if it was read before.
     pub fn read_again(&mut self, now: Instant) {
         if !self.unread {
             self.read_now(now);
         }
     }
 
-    /// A search was made.
+    /// Notes a search.
     pub fn searched(&mut self, now: Instant) {
         if self.unread || (self.look == Look::Never && self.poll_at <= now) {
             self.read_now(now);
@@ -83,7 +83,7 @@ impl Plan {
         self.urgent |= self.dirty.is_some();
     }
 
-    /// Its folder has appeared.
+    /// Notes that its folder has appeared.
     pub fn appeared(&mut self, now: Instant) {
         self.not_before = now;
         self.read_now(now);
@@ -104,7 +104,8 @@ impl Plan {
         [changed, polled].into_iter().flatten().min()
     }
 
-    /// It is being read: what changes from now on is another change. Returns which files changed, if nothing else can have.
+    /// Notes that it is being read: changes from now on are further changes. Returns which files changed, if nothing else can
+    /// have.
     pub fn begin(&mut self) -> Option<BTreeSet<PathBuf>> {
         let files = self.dirty.take().and_then(|dirty| dirty.files);
         let is_known = !self.unread && self.look == Look::Watched;
@@ -113,24 +114,24 @@ impl Plan {
         files.filter(|_| is_known)
     }
 
-    /// It was read, which took so long.
+    /// Notes that it was read, and the duration.
     pub fn read(&mut self, took: Duration, settings: &SyncSettings, now: Instant) {
         self.not_before = now + (took * PAUSE).min(LONGEST_PAUSE);
         self.poll_at = now + settings.poll_interval().max(took * POLL_PAUSE);
     }
 
-    /// Its folder can be read.
+    /// Notes that its folder can be read.
     pub fn recovered(&mut self) {
         self.failures = 0;
     }
 
-    /// Another process reads it.
+    /// Notes that another process reads it.
     pub fn busy(&mut self, now: Instant) {
         self.read_now(now);
         self.not_before = now + RETRY;
     }
 
-    /// It could not be read.
+    /// Notes that it could not be read.
     pub fn fail(&mut self, now: Instant) {
         let [first, longest] = BACK_OFF;
         self.read_now(now);

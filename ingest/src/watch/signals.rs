@@ -1,4 +1,4 @@
-//! What is reported to the thread of a watcher.
+//! Reports to the thread of a watcher.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
@@ -10,25 +10,25 @@ use memorist_engine::progress::Progress;
 use memorist_engine::types::SourceId;
 use parking_lot::{Condvar, Mutex};
 
-/// What others report to the thread, as much as it has to know: however many events there are, this stays small.
+/// Reports to the thread, combined so that they stay small however many events there are.
 #[derive(Debug, Default)]
 pub struct Signals {
     state: Mutex<State>,
     any: Condvar,
-    /// Waits of searches: what changed was read.
+    /// Wakes searches when changed files were read.
     read: Condvar,
     stop: AtomicBool,
     leads: AtomicBool,
 }
 
-/// What happened since the thread last looked.
+/// Events since the thread last looked.
 #[derive(Debug, Default)]
 pub struct News {
     /// Sources whose files changed.
     pub changed: HashMap<SourceId, Change>,
-    /// Some of any source may have changed: events were lost.
+    /// Whether files of any source may have changed: events were lost.
     pub all: bool,
-    /// A search was made.
+    /// Whether a search was made.
     pub searched: bool,
 }
 
@@ -36,22 +36,22 @@ pub struct News {
 #[derive(Debug, Default)]
 struct State {
     news: News,
-    /// Files that are watched have changed and were not read since.
+    /// Whether watched files have changed and were not read since.
     unread: bool,
 }
 
-/// When files changed, and which.
+/// The time of changes, and the changed files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// First.
+    /// Time of the first change.
     pub first: Instant,
-    /// Last.
+    /// Time of the last change.
     pub last: Instant,
     /// The files, if they are known and few; else any may have changed.
     pub files: Option<BTreeSet<PathBuf>>,
 }
 
-/// More files are not looked at one by one.
+/// Maximum number of files that are looked at one by one.
 const FEW: usize = 64;
 
 impl Change {
@@ -60,7 +60,7 @@ impl Change {
         Change { first: now, last: now, files: file.map(|file| BTreeSet::from([file])) }
     }
 
-    /// And another one.
+    /// Adds a later change.
     pub fn add(&mut self, later: Change) {
         self.last = later.last;
         self.files = self.files.take().zip(later.files).and_then(|(mut files, others)| {
@@ -71,7 +71,7 @@ impl Change {
 }
 
 impl Signals {
-    /// This file of a source changed, or one that is not known.
+    /// Reports that this file of a source changed, or an unknown one.
     pub fn change(&self, source: SourceId, file: Option<PathBuf>) {
         let change = Change::of(file, Instant::now());
         let mut state = self.state.lock();
@@ -84,19 +84,19 @@ impl Signals {
         self.any.notify_all();
     }
 
-    /// Files of any source may have changed.
+    /// Reports that files of any source may have changed.
     pub fn change_all(&self) {
         self.state.lock().news.all = true;
         self.any.notify_all();
     }
 
-    /// A search was made.
+    /// Reports a search.
     pub fn search(&self) {
         self.state.lock().news.searched = true;
         self.any.notify_all();
     }
 
-    /// The thread shall end.
+    /// Tells the thread to end.
     pub fn stop(&self) {
         // Under the lock, so that a thread that is about to wait hears of it.
         let _state = self.state.lock();
@@ -110,7 +110,7 @@ impl Signals {
         self.state.lock().unread
     }
 
-    /// The thread says whether some of the changes that it knows are unread. Those that it has not heard of are.
+    /// Notes whether some of the changes that the thread knows are unread. Changes that it has not taken are.
     pub fn set_unread(&self, unread: bool) {
         let mut state = self.state.lock();
         state.unread = unread || !state.news.changed.is_empty();
@@ -119,7 +119,7 @@ impl Signals {
         }
     }
 
-    /// Waits until what changed was read, at most until then.
+    /// Waits until changed files were read, at most until `until`.
     pub fn wait_for_read(&self, until: Instant) {
         let mut state = self.state.lock();
         while state.unread && !self.cancelled() && !self.read.wait_until(&mut state, until).timed_out() {}
@@ -135,7 +135,7 @@ impl Signals {
         self.leads.store(leads, Ordering::Relaxed);
     }
 
-    /// Waits for news, at most until then, and takes them.
+    /// Waits for news, at most until `until`, and takes them.
     pub fn wait_until(&self, until: Instant) -> News {
         let mut state = self.state.lock();
         let news = &state.news;
@@ -146,7 +146,7 @@ impl Signals {
     }
 }
 
-/// A sync of the thread ends when the thread shall.
+/// A sync of the thread ends when the thread is told to end.
 impl Progress for Signals {
     fn start(&self, _what: &str, _total: Option<u64>) {}
 

@@ -18,7 +18,7 @@ use crate::lock::SyncGuard;
 use crate::settings::SyncSettings;
 use crate::sync::{SourceReport, SyncOptions, SyncReport, Syncer};
 
-/// How often to see whether sources came or went, a folder appeared, or the process that watches has ended.
+/// Interval of checks whether sources came or went, a folder appeared, or the process that watches has ended.
 const LOOK: Duration = Duration::from_secs(2);
 
 /// The thread of a watcher.
@@ -28,7 +28,7 @@ pub struct Worker<'a> {
     signals: &'a Signals,
     on_report: &'a dyn Fn(&SyncReport),
     folders: Folders,
-    /// Held while this process watches for all others.
+    /// The lock of the process that watches for all others.
     lead: Option<SyncGuard<'a>>,
     sources: BTreeMap<SourceId, (Source, Plan)>,
     look_at: Instant,
@@ -36,7 +36,7 @@ pub struct Worker<'a> {
     said: Said,
 }
 
-/// What the log says already.
+/// Messages that were logged already.
 #[derive(Default)]
 struct Said {
     failure: Option<String>,
@@ -67,7 +67,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Until it is stopped.
+    /// Runs until it is stopped.
     pub fn run(&mut self) {
         if !self.settings().watch {
             self.look_for_sources(Instant::now(), self.settings().on_start);
@@ -99,7 +99,7 @@ impl<'a> Worker<'a> {
         self.syncer.settings()
     }
 
-    /// Whether another one watches.
+    /// Whether another process watches.
     fn stands_by(&self) -> bool {
         self.settings().watch && self.lead.is_none()
     }
@@ -114,7 +114,7 @@ impl<'a> Worker<'a> {
         self.sources.values_mut().for_each(|(_, plan)| plan.read_now(now));
     }
 
-    /// Waits for news, at most until then.
+    /// Waits for news, at most until `until`.
     fn hear(&mut self, until: Instant) {
         let News { changed, all, searched } = self.signals.wait_until(until);
         let now = Instant::now();
@@ -192,7 +192,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Reads what has changed in a source.
+    /// Reads the changed files of a source.
     fn read(&mut self, id: SourceId) {
         let settings = self.settings();
         let Some((_, plan)) = self.sources.get_mut(&id) else { return };

@@ -30,13 +30,13 @@ use parsers::Parser;
 
 /// The parser of a child process, to which the folders of its cases are written.
 const PARSER: &str = "MEMORIST_HOSTILE_PARSER";
-/// What it writes after each.
+/// The line that the process writes after each case.
 const DONE: &str = "the parser is done";
 /// Only cases whose names have this in them are run.
 const ONLY: &str = "MEMORIST_HOSTILE_ONLY";
-/// What a process may allocate, in KiB.
+/// Memory that a process may allocate, in KiB.
 const MEMORY: u64 = 512 << 10;
-/// How long a case may take. Tests are built without optimisation, and share the machine.
+/// Time limit of a case. Tests are built without optimization, and share the machine.
 const DEADLINE: Duration = Duration::from_secs(120);
 const WORKERS: usize = 2;
 
@@ -90,8 +90,8 @@ fn every_parser_survives_every_shape() {
     assert!(failed.is_empty(), "{} of {}: {failed:#?}", failed.len(), count.into_inner());
 }
 
-/// Runs cases of a parser in one process. How many it survived, and why it died. Their files are written here, where memory
-/// has no limit.
+/// Runs cases of a parser in one process. Returns how many it survived, and why it died. Their files are written here, where
+/// memory has no limit.
 fn run(parser: &Parser, cases: &[Shape]) -> (usize, Option<String>) {
     let folder = tempfile::tempdir().unwrap();
     let mut child = child("one_parser", parser.name);

@@ -25,7 +25,7 @@ use memorist_ingest::sync::{SyncOptions, Syncer};
 
 use super::{Shape, databases, pdfs, special, texts};
 
-/// What a parser expects.
+/// The input that a parser expects.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Kind {
     Lines,
@@ -34,7 +34,7 @@ pub enum Kind {
     Archive,
     History,
     Note,
-    /// Some, for what is done with what was read.
+    /// Notes that are also saved.
     Synced,
     SyncedLines,
     Patterns,
@@ -58,11 +58,11 @@ const fn parser(name: &'static str, file: &'static str, kind: Kind, read: fn(&Pa
     Parser { name, file, kind, read }
 }
 
-/// Those that meet files of gigabytes: a reader of lines, of a whole file, of a store, and of notes.
+/// Parsers that meet files of gigabytes: a reader of lines, of a whole file, of a store, and of notes.
 const LARGE: [&str; 7] =
     ["codex", "gemini, an object", "chatgpt", "chatgpt, an archive", "aider", "mem0, an export", "Markdown"];
 
-/// Every one.
+/// Every parser.
 #[rustfmt::skip] // one a line
 pub const ALL: [Parser; 73] = [
     parser("claude-code", "0f8fad5b-d9cb-469f-a165-70867728950e.jsonl", Kind::Lines, |_, file| transcript("claude-code", file)),
@@ -141,7 +141,7 @@ pub const ALL: [Parser; 73] = [
 ];
 
 impl Parser {
-    /// What it may meet: nothing that is there has to be a regular file of the kind that its name says.
+    /// The shapes that it may meet: a file need not be a regular file of the kind that its name says.
     pub fn shapes(&self) -> Vec<Shape> {
         let own: &[&[Shape]] = match self.kind {
             Kind::Lines => &[&texts::ANY, &texts::LINES],
@@ -161,7 +161,7 @@ impl Parser {
         own.chain(&special::FILES).copied().collect()
     }
 
-    /// Whether it meets a shape that takes long: what cuts off files of gigabytes, many parsers share.
+    /// Whether it meets a shape that takes long: many parsers share the code that cuts off files of gigabytes.
     fn has_own_limit(&self, shape: &str) -> bool {
         match shape {
             "2 GiB of zeros" | "line without an end" => LARGE.contains(&self.name),

@@ -8,7 +8,7 @@ use super::Shape;
 
 const MIB: usize = 1 << 20;
 
-/// What every parser may meet.
+/// Shapes that every parser may meet.
 pub const ANY: [Shape; 9] = [
     ("nothing", |file| fs::write(file, "").unwrap()),
     ("2 GiB of zeros", |file| File::create(file).unwrap().set_len(2 << 30).unwrap()),

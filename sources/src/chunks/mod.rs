@@ -1,13 +1,12 @@
 //! Blocks packed into chunks of a number of tokens.
 //!
-//! A chunk is a part of a note as it stands there: some blocks, and before them the end of the chunk before. Where a later
-//! run has to cut again is known by the blocks that the chunks of the run before began with: so an edit changes the
-//! chunks around it, and no others.
+//! A chunk is a verbatim part of a note: some blocks, and before them the end of the chunk before. A later run cuts again at the
+//! blocks that the chunks of the run before began with: so an edit changes the chunks around it, and no others.
 //!
 //! | file | job |
 //! |---|---|
 //! | `limits` | [`Limits`]: how long chunks are |
-//! | `piece` | blocks, and parts of those that do not fit: what is never cut again |
+//! | `piece` | blocks, and parts of those that do not fit: pieces that are never cut again |
 //! | `words` | a sentence that does not fit, cut between words |
 //! | `pack` | which pieces share a chunk |
 //! | `overlap` | how much of the chunk before is repeated |
@@ -43,30 +42,30 @@ pub struct Chunk {
     pub text: String,
     /// The headings above its first own line, the highest first, as far as they fit in 1 kB.
     pub headings: Vec<String>,
-    /// Its first and last line, counted from 1, with what it repeats.
+    /// Its first and last line, counted from 1, with the repeated ones.
     pub lines: (u64, u64),
-    /// Marks its first own block: given to the next run of this note, it cuts there again.
+    /// Identifies its first own block: given to the next run of this note, it cuts there again.
     pub start: u64,
 }
 
-/// A note, cut.
+/// A note that was cut.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Note {
-    /// Its title, if it says one.
+    /// Its title, if it has one.
     pub title: Option<String>,
     /// The tags that its front matter has.
     pub tags: Vec<String>,
-    /// What its front matter has, each property with its name, on one line; and the properties within the note that are not
-    /// in its first chunk.
+    /// The properties of its front matter, each with its name, on one line; and the properties within the note that are not in
+    /// its first chunk.
     pub properties: String,
     /// Where the note begins behind its front matter.
     pub front: usize,
-    /// What it says.
+    /// Its chunks.
     pub chunks: Vec<Chunk>,
 }
 
-/// Cuts a note. `cuts` are the [`Chunk::start`]s of the chunks that it had before; without any, the chunks depend on the
-/// text alone.
+/// Cuts a note. `cuts` are the [`Chunk::start`]s of the chunks that it had before; without any, the chunks depend on the text
+/// alone.
 pub fn chunk(text: &str, kind: NoteKind, limits: &Limits, tokens: &dyn TokenCount, cuts: &HashSet<u64>) -> Note {
     let limits = Limits { tokens: limits.tokens.max(1), overlap: limits.overlap.min(limits.tokens / 2) };
     let outline = notes::read(text, kind);

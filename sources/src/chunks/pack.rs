@@ -19,7 +19,7 @@ pub fn pack(pieces: &[Piece], limits: &Limits, cuts: &HashSet<u64>) -> Vec<Range
     chunks
 }
 
-/// The level of what is under no heading: every heading is above it.
+/// The level outside all headings: every heading is above it.
 const NO_SECTION: u8 = u8::MAX;
 
 struct Packer<'a> {
@@ -63,7 +63,7 @@ impl Packer<'_> {
         at
     }
 
-    /// What a piece costs; a heading with what it is the heading of, if a chunk could have both.
+    /// The cost of a piece; of a heading together with its content, if a chunk could have both.
     fn with_next(&self, at: usize) -> usize {
         let mut sum = 0;
         for piece in self.pieces.get(at..).unwrap_or_default() {
@@ -76,7 +76,7 @@ impl Packer<'_> {
         if sum <= self.limits.tokens { sum } else { alone }
     }
 
-    /// What the chunk costs that would begin at `at`.
+    /// The cost of the chunk that would begin at `at`.
     fn next_cost(&self, at: usize, mut section: u8) -> usize {
         let end = self.end(at, &mut section, false);
         self.pieces.get(at..end).unwrap_or_default().iter().map(|piece| piece.cost).sum()

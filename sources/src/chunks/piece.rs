@@ -1,4 +1,4 @@
-//! Blocks, and parts of those that do not fit: what is never cut again.
+//! Blocks, and parts of those that do not fit: pieces that are never cut again.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::hash::hash;
 use crate::notes::{Block, BlockKind};
 use crate::tokens::TokenCount;
 
-/// A token is counted at least for so many bytes: a word of 100 kB is one token for some models.
+/// Bytes that count as a token at least: a word of 100 kB is one token for some models.
 const BYTES_A_TOKEN: usize = 16;
 
 /// A part of a note that is never cut again.
@@ -25,7 +25,7 @@ pub struct Piece {
     pub heading: Option<(u8, usize)>,
     /// It is repeated whole, or not at all.
     pub whole: bool,
-    /// Marks it in this run and later ones.
+    /// Identifies it in this run and later ones.
     pub key: u64,
 }
 
@@ -43,11 +43,11 @@ pub struct Pieces<'a> {
     text: &'a str,
     limit: usize,
     tokens: &'a dyn TokenCount,
-    /// How often a text was a piece already: equal ones get different keys.
+    /// How often a text was a piece already: equal pieces get different keys.
     seen: HashMap<u64, u64>,
 }
 
-/// What a text is cut into if it is too long, in this order.
+/// Units that a text is cut into if it is too long, in this order.
 #[derive(Clone, Copy)]
 enum Cut {
     Lines,

@@ -38,7 +38,7 @@ fn words(range: Range<usize>) -> String {
         .to_owned()
 }
 
-/// What every note promises, whatever it says.
+/// Checks the promises about every note, whatever its text.
 #[track_caller]
 fn check(text: &str, note: &Note, limits: &Limits, tokens: &dyn TokenCount) {
     let lines: Vec<&str> = text.split('\n').collect();
@@ -183,7 +183,7 @@ fn equal_blocks_have_their_own_marks() {
     assert_eq!(cut(&text, NoteKind::Text, &starts(&note)), note);
 }
 
-/// A block of a note: what it is, how long, and a number that makes it unlike all others.
+/// A block of a note: its kind, its length, and a number that makes it unlike all others.
 type Spec = (u8, usize, usize);
 
 fn block((kind, size, seed): Spec) -> String {

@@ -1,7 +1,7 @@
 //! A sentence that does not fit, cut between words.
 //!
-//! It is cut where the text itself says so: an edit in it moves no other cut. Without that each word would be a piece, and
-//! a file may be one sentence of 64 MiB.
+//! The text itself determines the cuts: an edit moves no other cut. Without that each word would be a piece, and a file may be
+//! one sentence of 64 MiB.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -9,9 +9,9 @@ use unicode_segmentation::UnicodeSegmentation;
 const LONGEST_WORD: usize = 128;
 /// A part has at least this many bytes, if its tokens fit.
 const LEAST: usize = 32;
-/// So many characters between two letters are a gap, at which a text is cut.
+/// Characters between two letters that make a gap, at which a text is cut.
 const GAP: usize = 256;
-/// One word out of so many ends a part.
+/// One word out of this many ends a part.
 const ONE_OUT_OF: u32 = 8;
 
 /// Parts of a text, with their costs: beginning, end, cost.
@@ -38,8 +38,8 @@ pub fn cut(text: &str, limit: usize, cost: &dyn Fn(&str) -> usize) -> Vec<(usize
     parts
 }
 
-/// The text in parts, cut within long gaps between letters. After a dot, each character of a gap is a place where a sentence
-/// may begin, and all that follow are looked at to know.
+/// The text in parts, cut within long gaps between letters. After a dot, a sentence may begin at each character of a gap, and all
+/// characters that follow are looked at to know.
 pub fn without_long_gaps(text: &str) -> impl Iterator<Item = &str> {
     let mut gap = 0;
     text.split_inclusive(move |char: char| {

@@ -9,7 +9,7 @@ use super::{Place, What};
 use crate::formats::Format;
 use crate::machine::Machine;
 
-/// What was found so far.
+/// The places that were found so far.
 pub(super) struct Found<'a> {
     home: PathBuf,
     progress: &'a mut dyn FnMut(&Path),
@@ -23,7 +23,7 @@ impl<'a> Found<'a> {
         Found { home: real(machine.home()), progress, places: Vec::new(), by_path: HashMap::new() }
     }
 
-    /// Is called with each folder that is looked into.
+    /// The callback for each folder that is looked into.
     pub fn progress(&mut self) -> &mut dyn FnMut(&Path) {
         self.progress
     }
@@ -55,7 +55,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Adds notes that `inside` has. A link that leads out of it is a problem.
+    /// Adds notes inside a folder. A link that leads out of it is a problem.
     pub fn notes_inside(&mut self, about: &'static str, inside: &Path, path: &Path) {
         if !path.exists() || real(path).starts_with(real(inside)) {
             self.notes(about, path);
@@ -65,7 +65,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Adds what could not be read on the way to notes.
+    /// Adds a path that could not be read on the way to notes.
     pub fn unread(&mut self, about: &'static str, path: &Path, problem: String) {
         self.add(path, What::Notes { about }, Some(Survey::failed(problem)));
     }

@@ -7,13 +7,13 @@ use super::found::Found;
 use super::survey::{folders, own_files, walk};
 use crate::machine::Machine;
 
-/// What agents read before they begin.
+/// Instructions that agents read before they begin.
 const INSTRUCTIONS: [&str; 3] = ["CLAUDE.md", "AGENTS.md", "GEMINI.md"];
 const ABOUT: &str = "instructions of this project";
-/// What a workspace remembers.
+/// Memories of a workspace.
 const MEMORIES: [&str; 3] = ["MEMORY.md", "memory.md", "memory"];
 
-/// Finds what agents remember, whatever the working folder is.
+/// Finds the memories of agents, whatever the working folder is.
 pub(super) fn of_agents(machine: &Machine, found: &mut Found) {
     let claude = machine.path("CLAUDE_CONFIG_DIR", ".claude");
     found.notes("Claude Code's instructions", &claude.join("CLAUDE.md"));
@@ -35,7 +35,7 @@ pub(super) fn of_agents(machine: &Machine, found: &mut Found) {
     }
 }
 
-/// Finds what agents remember about a project, and its instructions.
+/// Finds the memories of agents about a project, and its instructions.
 pub(super) fn of_working_folder(folder: &Path, found: &mut Found) {
     memories("this project's memory", folder, found);
     let root = folder.ancestors().find(|folder| folder.join(".git").exists());

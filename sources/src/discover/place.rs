@@ -1,13 +1,13 @@
-//! What was found: a file or a folder, and what is there.
+//! A file or a folder that was found, and its contents.
 
 use std::path::PathBuf;
 
 /// A file or a folder that can be added as a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// What is there.
+    /// Its contents.
     pub what: What,
     /// How many files of this kind there are.
     pub files: u64,
@@ -15,11 +15,11 @@ pub struct Place {
     pub bytes: u64,
     /// When the newest was changed, in Unix milliseconds.
     pub newest: Option<i64>,
-    /// Why some of it, or all, was not read.
+    /// Why some or all of it was not read.
     pub problem: Option<String>,
 }
 
-/// What is in a place.
+/// The contents of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
     /// Transcripts.
@@ -29,7 +29,7 @@ pub enum What {
     },
     /// Notes.
     Notes {
-        /// Whose or what they are, in words: `an Obsidian vault`.
+        /// Whose notes they are, or their kind, in words: `an Obsidian vault`.
         about: &'static str,
     },
 }

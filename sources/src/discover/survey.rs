@@ -1,4 +1,4 @@
-//! How much there is in a place.
+//! The size of a place.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -10,15 +10,15 @@ use ignore::{DirEntry, WalkBuilder};
 use crate::notes::ENDINGS;
 use crate::walk::filter;
 
-/// So many files and folders are looked at in a place.
+/// Maximum number of files and folders that are looked at in a place.
 pub(super) const MAX_ENTRIES: usize = if cfg!(test) { 500 } else { 200_000 };
-/// So many projects, workspaces or vaults are looked at in a folder.
+/// Maximum number of projects, workspaces or vaults that are looked at in a folder.
 const MAX_FOLDERS: usize = 10_000;
 
-/// A folder whose notes are those of other people.
+/// A folder with notes of other people.
 const FOREIGN: &str = "node_modules";
 
-/// How much there is in a place.
+/// The size of a place.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     pub files: u64,
@@ -28,7 +28,7 @@ pub(super) struct Survey {
 }
 
 impl Survey {
-    /// Of what cannot be read at all.
+    /// A place that cannot be read at all.
     pub fn failed(problem: impl ToString) -> Self {
         Survey { problem: Some(problem.to_string()), ..Survey::default() }
     }
@@ -63,7 +63,7 @@ pub(super) fn own_files(folder: &Path) -> WalkBuilder {
     walk
 }
 
-/// Calls `file` with each file of `walk`. Returns what could not be read.
+/// Calls `file` with each file of `walk`. Returns the problem, if a file could not be read.
 pub(super) fn walk(
     walk: &WalkBuilder,
     progress: &mut dyn FnMut(&Path),
@@ -100,7 +100,7 @@ pub(super) fn folders(folder: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// What there is in a file or a folder that `wanted` accepts; `None` if it does not exist.
+/// Counts the files of a file or a folder that `wanted` accepts; `None` if it does not exist.
 pub(super) fn survey(
     path: &Path,
     below: fn(&Path) -> WalkBuilder,

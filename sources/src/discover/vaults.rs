@@ -16,7 +16,7 @@ const FOLDERS: [&str; 3] = ["Documents", "Notes", "notes"];
 /// The longest list of vaults that is read.
 const MAX_LIST: u64 = 4 << 20;
 
-/// What Obsidian writes about its vaults.
+/// Obsidian's list of its vaults.
 #[derive(Deserialize)]
 struct List {
     vaults: BTreeMap<String, Vault>,
@@ -27,7 +27,7 @@ struct Vault {
     path: PathBuf,
 }
 
-/// Finds those that Obsidian knows, and those that lie where vaults usually lie.
+/// Finds the vaults that Obsidian knows, and those where vaults usually are.
 pub(super) fn find(machine: &Machine, found: &mut Found) {
     for list in lists(machine) {
         for vault in listed(&list) {

@@ -1,7 +1,7 @@
 //! Aider: `.aider.chat.history.md` in a project, all sessions in it one after the other.
 //!
-//! What was typed stands behind `#### `, what the program says behind `> `, and everything else is the answer. So quotes in an
-//! answer are lost, as when aider itself reads the file.
+//! Prompts are behind `#### `, texts of the program behind `> `, and everything else is the answer. So quotes in an answer are
+//! lost, as when aider itself reads the file.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use crate::machine::Machine;
 
 /// Reads aider's histories, whose times are of a time zone.
 pub struct Aider {
-    /// That of the machine.
+    /// The time zone of the machine.
     pub zone: fn() -> TimeZone,
 }
 

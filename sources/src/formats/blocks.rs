@@ -1,7 +1,7 @@
-//! The blocks that programs put before and behind what a person typed.
+//! The blocks that programs put before and behind a prompt.
 //!
-//! A text may just as well mention such a block, and what mentions it is kept. So only what stands at the beginning or at the
-//! end of a text is a program's: whole lines from a mark to its own end, with no space behind the one and before the other.
+//! A text that only mentions such a block is kept. So only blocks at the beginning or at the end of a text are a program's: whole
+//! lines from a mark to its own end, with no space behind the one and before the other.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::Skipped;
 /// The marks of a block: how it begins, up to where attributes may follow, and how it ends.
 pub type Marks = (&'static str, &'static str);
 
-/// What several programs put there, memorist too.
+/// Blocks of several programs, memorist too.
 pub const COMMON: [Marks; 3] = [
     ("<memorist-recall", "</memorist-recall>"),
     ("<system-reminder", "</system-reminder>"),
@@ -20,7 +20,7 @@ pub const COMMON: [Marks; 3] = [
 /// The reason for a block that is left out of a text.
 const BLOCK: &str = "block of a program";
 
-/// A text without those blocks, trimmed; `None` if nothing is left. Each that is left out is counted.
+/// A text without those blocks, trimmed; `None` if nothing is left. Each block that is left out is counted.
 pub fn typed(text: &str, marks: &[Marks], skipped: &mut Skipped) -> Option<String> {
     let all = blocks(text, marks);
     let (mut start, mut end) = trim(text, 0, text.len());
@@ -69,7 +69,7 @@ fn blocks(text: &str, marks: &[Marks]) -> BTreeMap<usize, usize> {
 /// The most bytes of a line that are looked at around a mark.
 const NEAR: usize = 1 << 10;
 
-/// Whether a mark begins a line, or follows a block, and is followed by what is in it.
+/// Whether a mark begins a line, or follows a block, and is followed by its content.
 fn is_beginning(text: &str, at: usize, length: usize, last: usize) -> bool {
     let near = text.ceil_char_boundary(at.saturating_sub(NEAR).max(last));
     let before = text[near..at].trim_end_matches([' ', '\t']);
@@ -84,7 +84,7 @@ fn is_beginning(text: &str, at: usize, length: usize, last: usize) -> bool {
     begins && inner.is_some_and(|inner| !inner.starts_with([' ', '\t']))
 }
 
-/// Whether a mark ends a line, or stands before another block or right before what was typed.
+/// Whether a mark ends a line, or stands before another block or right before the prompt.
 fn is_end(text: &str, at: usize, length: usize, marks: &[Marks]) -> bool {
     let after = &text[at + length..text.floor_char_boundary(text.len().min(at + length + NEAR))];
     let rest = after.trim_start_matches([' ', '\t']);

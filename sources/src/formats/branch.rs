@@ -1,19 +1,19 @@
-//! The branch of a conversation that its person sees last: edits and other answers make a tree of it.
+//! The branch of a conversation that its person sees last: edits and other answers make a tree of messages.
 
 use std::collections::{HashMap, HashSet};
 
-/// A message of a tree, as far as its place in it goes.
+/// A message of a tree, as far as its position in it goes.
 pub struct Link<'a> {
     /// Its identifier.
     pub id: &'a str,
-    /// That of the message before it.
+    /// The identifier of the message before it.
     pub parent: Option<&'a str>,
-    /// When it was said, in Unix milliseconds.
+    /// Its time, in Unix milliseconds.
     pub at: Option<i64>,
 }
 
-/// The numbers of the messages from the first one to `last`, in their order; to the newest one that has none after it, if there
-/// is no message of that name.
+/// The numbers of the messages from the first one to `last`, in their order. If there is no such message, to the newest message
+/// that no other follows.
 pub fn branch(links: &[Link<'_>], last: Option<&str>) -> Vec<usize> {
     let numbers: HashMap<&str, usize> = links.iter().enumerate().map(|(number, link)| (link.id, number)).collect();
     let parents: HashSet<&str> = links.iter().filter_map(|link| link.parent).collect();

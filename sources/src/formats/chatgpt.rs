@@ -1,7 +1,7 @@
 //! ChatGPT's export: `conversations.json`, or `conversations-000.json` and further ones, in the archive or unpacked.
 //!
-//! A conversation is a tree of messages, `mapping`: who edits a message or wants another answer begins a branch. What is read
-//! is the branch that ends at `current_node`.
+//! A conversation is a tree of messages, `mapping`: an edited message or another answer begins a branch. Only the branch that
+//! ends at `current_node` is read.
 
 use std::fmt;
 
@@ -35,7 +35,7 @@ const OTHER_CONTENT: [(&str, &str); 14] = [
     ("user_editable_context", "system text"),
     ("model_editable_context", "system text"),
 ];
-/// What stands around a mark in a text, and between the parts of one.
+/// Characters around a mark in a text, and between the parts of one.
 const MARK: [char; 3] = ['\u{E200}', '\u{E202}', '\u{E201}'];
 
 #[derive(Default, Deserialize)]
@@ -114,7 +114,7 @@ struct Node {
     id: String,
     parent: Option<String>,
     at: Option<i64>,
-    /// What was said, or why nothing is taken; nothing of a node without a message.
+    /// The message, or why it is left out; `None` for a node without a message.
     said: Option<Result<Said, &'static str>>,
 }
 
@@ -166,7 +166,7 @@ impl Node {
     }
 }
 
-/// Who said what, or why it is left out.
+/// The author and the texts of a message, or why it is left out.
 fn said(message: &Message<'_>) -> Result<Said, &'static str> {
     let role = match message.author.object().and_then(|author| author.role.text()) {
         Some("user") => Role::User,
@@ -262,7 +262,7 @@ fn take(conversation: &Conversation<'_>, batch: &mut Batch) {
     (0..left).for_each(|_| batch.skipped.count("in another branch"));
 }
 
-/// A text without the marks that the page makes links of. What a mark names stays.
+/// A text without the marks that the page makes links of. The names in the marks stay.
 fn without_marks(text: &str) -> String {
     let [begin, between, end] = MARK;
     let (mut kept, mut rest) = (String::with_capacity(text.len()), text);

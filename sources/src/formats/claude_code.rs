@@ -1,8 +1,8 @@
 //! Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`, subagents in `<session>/subagents/agent-<id>.jsonl`.
 //!
-//! What was typed while the agent worked stands in attachments. A message of the agent is spread over several lines, each
-//! with its own `uuid`. The lines of a subagent have the session of the agent that started it. What a person says in results
-//! of tools, and the plans of the agent, are in `answers.rs`.
+//! Prompts that were typed while the agent worked are in attachments. A message of the agent is spread over several lines, each
+//! with its own `uuid`. The lines of a subagent have the session of the agent that started it. Words of a person in results of
+//! tools, and the plans of the agent, are in `answers.rs`.
 
 use std::path::{Path, PathBuf};
 
@@ -126,7 +126,7 @@ struct Origin<'a> {
     kind: Field<'a>,
 }
 
-/// What the path of a file says.
+/// The names in the path of a file.
 struct Transcript {
     stem: String,
     session: String,
@@ -223,7 +223,7 @@ fn queued(record: &Record<'_>, skipped: &mut Skipped) -> Taken {
     typed(&attachment.prompt, record.is_meta.is_true() || attachment.is_meta.is_true(), skipped)
 }
 
-/// What a person typed of a content.
+/// The text of a content that a person typed.
 fn typed(content: &Content<'_>, is_meta: bool, skipped: &mut Skipped) -> Taken {
     if is_meta {
         return Err("meta");

@@ -3,9 +3,9 @@
 //! Until September 2025 a line is the item itself, without a time, and the first line is the session. Since, a line has the item
 //! as its payload.
 //!
-//! After some days Codex compresses a file to `.jsonl.zst`. The session and the line identify a turn, so both files have
-//! the same turns. Texts of the agent stand twice, as a message and as an event: what comes first is taken. A fork begins
-//! with a copy of the session that it continues, and that is skipped. What a person answers to questions of a tool is kept.
+//! After some days Codex compresses a file to `.jsonl.zst`. The session and the line identify a turn, so both files have the same
+//! turns. Texts of the agent occur twice, as a message and as an event: the first one is taken. A fork begins with a copy of the
+//! session that it continues, and that is skipped. Answers of a person to questions of a tool are kept.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ mod record;
 /// Reads transcripts of Codex CLI.
 pub struct Codex;
 
-/// Beginnings of texts that stand as the user's and were not typed.
+/// Beginnings of texts that have the role of the user and were not typed.
 const NOT_TYPED: [&str; 11] = [
     ENVIRONMENT,
     "<user_action>",
@@ -40,14 +40,14 @@ const NOT_TYPED: [&str; 11] = [
     "<image ",
     "</image>",
 ];
-/// What an IDE puts before that which was typed, and how that begins.
+/// The heading that an IDE puts before a prompt, and the beginnings of its text before that.
 const REQUEST: &str = "## My request for Codex:";
 const CONTEXT: [&str; 2] = ["# Context from my IDE setup", "# Files mentioned by the user"];
-/// Where the working folder stands if nothing else says it.
+/// The mark of the working folder, if nothing else says it.
 const ENVIRONMENT: &str = "<environment_context>";
-/// How many texts of the agent wait for their double.
+/// How many texts of the agent wait for their duplicate.
 const MAX_SAID: usize = 64;
-/// Codex writes a copy at once: what comes later than this is new, in milliseconds.
+/// Codex writes a copy at once: lines that come later than this are new, in milliseconds.
 const COPYING: i64 = 2000;
 
 impl Format for Codex {
@@ -107,13 +107,13 @@ fn read_lines(path: &Path, lines: &mut Lines<State>, batch: &mut Batch) -> std::
     })
 }
 
-/// The reason for what another session said before.
+/// The reason for turns of another session.
 const COPY: &str = "copy of another session";
 
-/// What is remembered of the lines before.
+/// State that is kept from the lines before.
 #[derive(Default, Serialize, Deserialize)]
 struct State {
-    /// Of this file.
+    /// The session of this file.
     session: String,
     /// Its identifier in the first line. A line with another one begins a copy of that session.
     meta: Option<String>,
@@ -133,7 +133,7 @@ struct State {
     /// The call that asks the person.
     #[serde(default)]
     asked: Option<String>,
-    /// Texts of the agent since the last prompt whose double is still to come.
+    /// Texts of the agent since the last prompt whose duplicate is still to come.
     said: Vec<Said>,
 }
 
@@ -265,7 +265,7 @@ fn message(message: &Payload<'_>, state: &mut State, skipped: &mut Skipped) -> T
     }
 }
 
-/// What is new of a message with a plan: its event may have said the rest, or all of it.
+/// The new part of a message with a plan: its event may have had the rest, or all of it.
 fn planned(text: &str, with_plan: plan::WithPlan, state: &mut State) -> Option<String> {
     let [without, bare] = with_plan.of_event;
     let by_event = |text: &str| Said { hash: hash(&[text]), by_event: true };
@@ -290,7 +290,7 @@ fn question(call: &Payload<'_>, state: &mut State) -> Taken {
     call.arguments.text().and_then(questions::asked).map(|text| (Role::Assistant, text)).ok_or("tool call")
 }
 
-/// What a person answered to it.
+/// The answer of a person to it.
 fn answer(output: &Payload<'_>, state: &mut State) -> Taken {
     if state.asked.is_none() || state.asked != output.call_id.owned() {
         return Err("tool output");
@@ -316,7 +316,7 @@ fn event(event: &Payload<'_>, state: &mut State) -> Taken {
     Ok((Role::Assistant, text))
 }
 
-/// What a person typed of a text.
+/// The part of a text that a person typed.
 fn typed(text: &str) -> Option<String> {
     if NOT_TYPED.iter().any(|start| text.starts_with(start)) {
         return None;
@@ -379,13 +379,13 @@ impl State {
         false
     }
 
-    /// Forgets a text that was waiting for its double. Whether there was one.
+    /// Forgets a text that was waiting for its duplicate. Returns whether there was one.
     fn forget(&mut self, double: &Said) -> bool {
         let at = self.said.iter().position(|said| said == double);
         at.map(|at| self.said.remove(at)).is_some()
     }
 
-    /// Has texts wait for their doubles.
+    /// Has texts wait for their duplicates.
     fn wait(&mut self, texts: &[String], by_event: bool) {
         self.said.extend(texts.iter().map(|text| Said { hash: hash(&[text]), by_event }));
         self.said.drain(..self.said.len().saturating_sub(MAX_SAID));

@@ -1,4 +1,4 @@
-//! Tests of a format on the files of `tests/corpus`: beside each file stands what comes out of it, `<file>.turns`.
+//! Tests of a format on the files of `tests/corpus`: beside each file is the expected outcome, `<file>.turns`.
 
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
@@ -13,7 +13,7 @@ use super::databases;
 use super::{Batch, Cursor, Format, Role, Skipped, Turn};
 use crate::machine::Machine;
 
-/// What a file of a format says must be what stands beside it.
+/// Checks that each file of a format has the turns of the file beside it.
 pub fn check_all(format: &dyn Format) {
     let files = files(format);
     assert!(!files.is_empty(), "no files for {}", format.name());
@@ -28,7 +28,7 @@ pub fn check_all(format: &dyn Format) {
     }
 }
 
-/// A file that grows in pieces must say the same as one that is read at once.
+/// Checks that a file that grows in pieces has the same turns as one that is read at once.
 pub fn check_pieces(format: &dyn Format) {
     for path in files(format).into_iter().filter(|path| path.extension().is_some_and(|end| end == "jsonl")) {
         let (bytes, below) = (fs::read(&path).unwrap(), path.strip_prefix(folder(format)).unwrap().to_str().unwrap());
@@ -73,7 +73,7 @@ pub fn check_mutations_of(format: &dyn Format, name: &str, bytes: &[u8]) {
     });
 }
 
-/// What is put over how many bytes, and where; or the bytes elsewhere that are.
+/// A mutation: its position, the position of bytes to copy, a length, and bytes to put there instead of copied ones.
 pub type Mutation = (Index, Index, usize, &'static [u8]);
 
 /// Any mutation.
@@ -90,7 +90,7 @@ pub fn mutate(bytes: &mut Vec<u8>, (at, from, length, put): Mutation) {
     bytes.splice(at..end, put);
 }
 
-/// What is put somewhere; nothing: a part of the file.
+/// Bytes to put into a file; if empty, a part of the file is copied.
 const MUTATIONS: &[&[u8]] = &[
     b"",
     b"",
@@ -131,7 +131,7 @@ pub fn run<S: Strategy>(strategy: &S, test: impl Fn(S::Value) -> Result<(), Test
     TestRunner::new(config).run(strategy, test).unwrap();
 }
 
-/// What was read of a file that grows.
+/// All that was read of a file that grows.
 #[derive(Default)]
 struct Read {
     cursor: Option<Cursor>,
@@ -189,7 +189,7 @@ fn file_of(name: &str, bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-/// What a batch says, as text.
+/// A batch as text.
 pub fn render(batch: &Batch) -> String {
     let mut text = String::new();
     for turn in &batch.turns {

@@ -21,7 +21,7 @@ pub struct CursorAgent;
 
 /// The file name of the IDE's database.
 const DATABASE: &str = "state.vscdb";
-/// What the CLI puts around that which was typed.
+/// Marks of the CLI around a prompt.
 const QUERY: (&str, &str) = ("<user_query>", "</user_query>");
 /// Blocks that the CLI adds where nothing is marked as typed.
 const ADDED: [&str; 8] = [
@@ -122,7 +122,7 @@ fn read_lines(file: Foreign<'_>, since: Option<&super::Cursor>, batch: &mut Batc
     Ok(())
 }
 
-/// What was said in a message.
+/// The text of a message.
 fn said(role: Role, record: &Record<'_>, skipped: &mut Skipped) -> Result<String, &'static str> {
     let content = &record.message.object().ok_or("no text")?.content;
     if role == Role::User {
@@ -132,7 +132,7 @@ fn said(role: Role, record: &Record<'_>, skipped: &mut Skipped) -> Result<String
     join(texts(content)).ok_or_else(|| why_skipped(content))
 }
 
-/// What a person typed of a text.
+/// The part of a text that a person typed.
 fn unwrapped(mut text: String) -> Option<String> {
     let mut queries = Vec::new();
     let mut rest = &*text;

@@ -1,4 +1,4 @@
-//! Tests of a format on databases, which scripts in `tests/corpus` make. Beside each script stands what comes out.
+//! Tests of a format on databases, which scripts in `tests/corpus` make. Beside each script is the expected outcome.
 
 use std::fs;
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ pub fn make(format: &dyn Format, script: &str, path: &str) -> Made {
     Made { path, agent, _folder: folder_of_it }
 }
 
-/// What the database says must be what stands beside its script, and nothing more when it is read again.
+/// Checks that the database has the turns of the file beside its script, and no new ones when it is read again.
 pub fn check(format: &dyn Format, script: &str, made: &Made) -> Batch {
     let batch = format.read(&made.path, None).unwrap();
     let expected = fs::read_to_string(folder(format).join(format!("{script}.turns"))).unwrap_or_default();
@@ -58,7 +58,7 @@ pub fn check(format: &dyn Format, script: &str, made: &Made) -> Batch {
     batch
 }
 
-/// Whatever is in the columns of a table, the database is read.
+/// Checks that the database is read, whatever is in the columns of a table.
 pub fn check_mutations(format: &dyn Format, made: &Made, table: &str, columns: &[&'static str]) {
     let rows: Vec<i64> = made
         .agent
@@ -107,7 +107,7 @@ pub fn texts(batch: &Batch) -> Vec<&str> {
     batch.turns.iter().map(|turn| &*turn.text).collect()
 }
 
-/// Each of the tables and columns is named when it is missing.
+/// Checks that each of the tables and columns is named when it is missing.
 pub fn check_missing(format: &dyn Format, script: &str, path: &str, missing: &[(&str, &str)]) {
     for (change, expected) in missing {
         let made = make(format, script, path);

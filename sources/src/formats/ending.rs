@@ -1,4 +1,4 @@
-//! The end of a transcript, for what was just said in its session.
+//! The end of a transcript, with the latest turns of its session.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -6,11 +6,11 @@ use std::path::Path;
 use super::{Format, ReadError, Turn, jsonl};
 use crate::foreign::{Deadline, Foreign, Root};
 
-/// The turns within about the last `most` bytes of a transcript. Of what they say of themselves, only the text and who said it
-/// are certain. None of one that is compressed, nor of a longer one that can only be read as a whole.
+/// The turns within about the last `most` bytes of a transcript. Only their texts and roles are certain. Empty for a compressed
+/// file, and for a longer one that can only be read as a whole.
 ///
 /// # Errors
-/// Those of [`Format::read`], and of what is no file.
+/// Errors of [`Format::read`], and if `path` is no file.
 pub fn last_turns(format: &dyn Format, path: &Path, most: u64) -> Result<Vec<Turn>, ReadError> {
     let path = &std::path::absolute(path)?;
     let (root, deadline) = (Root::around(path)?, Deadline::default());

@@ -18,20 +18,20 @@ use crate::machine::Machine;
 
 /// The longest conversation that is read, in bytes. A longer one is passed over.
 const MAX_CONVERSATION: usize = 32 << 20;
-/// A conversation of which so much is there has no end.
+/// Bytes of a conversation after which it is taken to have no end.
 const ENDLESS: u64 = 8 * MAX_CONVERSATION as u64;
 /// Bytes of a file, and of turns, that are read at once.
 const PART: u64 = 64 << 20;
 const PART_OF_TURNS: usize = 32 << 20;
 /// The most bytes of turns of one file of an archive.
 const MAX_TURNS: usize = 64 << 20;
-/// The most that is read of the list of an archive's files, of one such file and of all together, in bytes.
+/// Maximum bytes that are read of the list of an archive's files, of one such file, and of all together.
 const MAX_LIST: u64 = 8 << 20;
 const MAX_FILE: u64 = 256 << 20;
 const MAX_FILES: u64 = 1 << 30;
 /// The most files of an archive that are read.
 const MOST_FILES: usize = 10_000;
-/// What may stand between two conversations, and before the first.
+/// Bytes that may occur between two conversations, and before the first.
 const BETWEEN: &[u8] = b" \t\r\n,[\xEF\xBB\xBF";
 
 /// A conversation, and its first and last line.
@@ -68,7 +68,7 @@ impl Format for Export {
     }
 }
 
-/// How far an export was read. One that has changed is another one.
+/// How far an export was read. A changed export is read from the beginning.
 #[derive(Default, Serialize, Deserialize)]
 struct Place {
     stamp: String,
@@ -88,7 +88,7 @@ fn is_list(name: &str) -> bool {
 /// Passes each conversation of an export to `take`, beyond those that were read before.
 ///
 /// # Errors
-/// Those of the file system.
+/// Errors of the file system.
 fn read(
     file: Foreign<'_>,
     since: Option<&Cursor>,
@@ -271,7 +271,7 @@ impl<R: Read> List<R> {
         List { reader: BufReader::with_capacity(256 << 10, reader), conversation: Vec::new(), read: 0, line }
     }
 
-    /// Passes the next conversation on. False at the end, and where there is none: that is counted.
+    /// Passes the next conversation on. False at the end, and if there is no conversation, which is counted.
     fn next(&mut self, batch: &mut Batch, take: &mut dyn FnMut(&Conversation<'_>, &mut Batch)) -> io::Result<bool> {
         match self.skip_to_next()? {
             Some(b'{') => {}
@@ -298,7 +298,7 @@ impl<R: Read> List<R> {
         self.read += bytes as u64;
     }
 
-    /// Goes to what is not between two conversations.
+    /// Skips the bytes between two conversations.
     fn skip_to_next(&mut self) -> io::Result<Option<u8>> {
         loop {
             let available = self.reader.fill_buf()?;
@@ -312,7 +312,7 @@ impl<R: Read> List<R> {
         }
     }
 
-    /// Reads to the end of an object. False if it is too long, nothing if it has no end.
+    /// Reads to the end of an object. False if it is too long, `None` if it has no end.
     fn read_object(&mut self) -> io::Result<Option<bool>> {
         self.conversation.clear();
         let (mut depth, mut is_text, mut is_escaped, mut length) = (0_u64, false, false, 0);

@@ -1,7 +1,7 @@
 //! JSON values that may be of any kind, and lines that serde would refuse.
 //!
-//! What an agent writes where a text is expected may be a null or a number by the next version. Then the field is as good
-//! as absent, and the rest of its record is read.
+//! A text field may be null or a number in the next version of an agent. Then the field is as good as absent, and the rest of its
+//! record is read.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -47,7 +47,7 @@ impl<T> Field<'_, T> {
         }
     }
 
-    /// The text as a label of its own. What somebody said is taken from [`Field::text`].
+    /// The text as a label of its own. For messages, use [`Field::text`].
     pub fn owned(&self) -> Option<String> {
         self.text().map(label)
     }
@@ -100,7 +100,7 @@ impl<'de: 'a, 'a, T: Deserialize<'de>> Deserialize<'de> for Field<'a, T> {
 }
 
 struct AnyKind<'a, T> {
-    /// Of a list: then a list is as good as absent, so that lists in lists take no memory.
+    /// Whether it is an element of a list: then a list is as good as absent, so that lists in lists take no memory.
     is_element: bool,
     field: PhantomData<Field<'a, T>>,
 }

@@ -32,7 +32,7 @@ const MAX_PROJECTS: u64 = 4 << 20;
 /// The tool that asks the person, and how the answers begin that it shows.
 const QUESTION: &str = "ask_user";
 const ANSWERED: &str = "**User answered:**";
-/// Beginnings of texts that stand as the user's and were not said to the model.
+/// Beginnings of texts that have the role of the user and were not sent to the model.
 const NOT_SAID: [&str; 4] = ["/", "?", "<session_context>", "<hook_context>"];
 
 impl Format for Gemini {
@@ -81,7 +81,7 @@ impl Format for Gemini {
     }
 }
 
-/// Adds the turns of a file of an older version. False if it is none.
+/// Adds the turns of a file of an older version. False if it is no such file.
 fn read_session(path: &Path, bytes: &[u8], batch: &mut Batch) -> bool {
     let mut mended = Vec::new();
     let Some(record) = parse::<Line>(bytes, &mut mended) else { return false };
@@ -118,7 +118,7 @@ struct Record<'a, M = IgnoredAny, S = IgnoredAny> {
     model: Field<'a>,
     content: Content<'a>,
     tool_calls: ToolAnswers,
-    /// What was typed, if the content has more, such as files that it mentions.
+    /// The prompt, if the content has more, such as files that it mentions.
     display_content: Content<'a>,
     session_id: Field<'a>,
     directories: Field<'a>,
@@ -144,17 +144,17 @@ impl<'de> Deserialize<'de> for Listed {
     }
 }
 
-/// What the edits made of a session so far.
+/// The state of a session after the edits so far.
 #[derive(Default)]
 struct Log {
     session: Option<String>,
     directory: Option<String>,
     messages: Vec<(String, Message)>,
-    /// Where each id stands in `messages`.
+    /// The index of each id in `messages`.
     places: HashMap<String, usize>,
     /// Messages beyond the limit.
     lost: u64,
-    /// Whether there was a list of as many messages as are read of one.
+    /// Whether a list had as many messages as are read of one.
     is_cut: bool,
 }
 
@@ -181,7 +181,7 @@ impl<'de> Deserialize<'de> for ToolAnswers {
 
 /// A message as it was written last.
 struct Message {
-    /// Who said what, or why nothing is taken.
+    /// Role and text, or why the message is left out.
     said: Result<(Role, String), &'static str>,
     /// A person's answers to questions of a tool that the message calls.
     answers: Option<String>,
@@ -271,7 +271,7 @@ impl Log {
         }
     }
 
-    /// Removes a message and those after it. If there is no such message, all go.
+    /// Removes a message and those after it. If there is no such message, all are removed.
     fn rewind(&mut self, id: &str) {
         let place = self.places.get(id).copied().unwrap_or_default();
         for (id, _) in self.messages.drain(place..) {

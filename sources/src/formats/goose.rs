@@ -20,7 +20,7 @@ use crate::machine::Machine;
 /// Reads transcripts of Goose.
 pub struct Goose;
 
-/// How the agent's text begins that Goose puts behind a summary.
+/// The beginning of the agent's text that Goose puts behind a summary.
 const GO_ON: &str = "Your context was compacted";
 /// The type of sessions in which Goose names others.
 const HIDDEN: &str = "hidden";
@@ -96,7 +96,7 @@ fn or_null(columns: &BTreeSet<String>, name: &'static str) -> &'static str {
     if columns.contains(name) { name } else { "NULL" }
 }
 
-/// The turn of a row; else why it is none.
+/// The turn of a row; else why it has none.
 fn of_row(row: &Row<'_>, skipped: &mut Skipped) -> Result<Result<Turn, &'static str>, ReadError> {
     let (mut mended, mut of_metadata) = (Vec::new(), Vec::new());
     let content = bytes(row, 3)?.and_then(|content| parse::<Content>(content, &mut mended));
@@ -116,13 +116,13 @@ fn of_row(row: &Row<'_>, skipped: &mut Skipped) -> Result<Result<Turn, &'static 
     Ok(turn.map(|turn| Turn { cwd, subagent, ..turn }))
 }
 
-/// What is remembered of the lines before.
+/// State that is kept from the lines before.
 #[derive(Default, Serialize, Deserialize)]
 struct State {
     cwd: Option<String>,
 }
 
-/// A message, or what stands in the first line.
+/// A message, or the fields of the first line.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Record<'a> {
@@ -169,7 +169,7 @@ struct Metadata<'a> {
 }
 
 impl Metadata<'_> {
-    /// The role of a text. What the user does not see, Goose wrote for the agent.
+    /// The role of a text. Texts that the user does not see were written by Goose for the agent.
     fn role(&self, role: Role, text: &str) -> Result<Role, &'static str> {
         let is_hidden = |from: &Field<'_>| matches!(from, Field::Flag(false));
         match (is_hidden(&self.user_visible), is_hidden(&self.agent_visible)) {
@@ -181,7 +181,7 @@ impl Metadata<'_> {
     }
 }
 
-/// The turn of a message that was created at some second; else why it is none.
+/// The turn of a message that was created at some second; else why it has none.
 fn turn(
     session: &str,
     role: Option<&str>,

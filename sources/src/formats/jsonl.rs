@@ -1,8 +1,8 @@
 //! Files of lines, one JSON value each, to which an agent appends.
 //!
-//! What was read of a file is skipped the next time, if its beginning is still the same. The last line may be torn: it
-//! waits until its end is written, or until the file has been left alone for a while. Then it is read, and read again once it
-//! has its end.
+//! The part of a file that was read is skipped the next time, if its beginning is still the same. The last line may be torn: it
+//! waits until its end is written, or until the file has been left alone for a while. Then it is read, and read again once it has
+//! its end.
 
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::time::{Duration, SystemTime};
@@ -16,9 +16,9 @@ use crate::foreign::{Foreign, ForeignFile};
 
 /// Bytes at the beginning by which a file is recognised.
 const HEAD: u64 = 4 << 10;
-/// The longest line that is read. A longer one is passed over: it holds what a tool printed.
+/// The longest line that is read. A longer one is skipped: it has the output of a tool.
 const MAX_LINE: usize = 64 << 20;
-/// A line of which so much is there has no end.
+/// Bytes of a line after which it is taken to have no end.
 const ENDLESS_LINE: u64 = 8 * MAX_LINE as u64;
 /// How long a file is left alone before its last line is read without an end.
 const STILL: Duration = Duration::from_secs(60);
@@ -43,7 +43,7 @@ pub struct Lines<S> {
     is_cut: bool,
 }
 
-/// How far a file was read, and what its format has to remember.
+/// How far a file was read, and the state of its format.
 #[derive(Serialize, Deserialize)]
 struct Place<S> {
     /// Bytes up to the end of the last whole line.
@@ -69,7 +69,7 @@ impl<S: Serialize + DeserializeOwned + Default> Lines<S> {
     /// Opens a file where `since` ends, or at its beginning if it is another file by now or has become shorter.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn open(file: Foreign<'_>, since: Option<&Cursor>) -> io::Result<Self> {
         let mut file = file.open(u64::MAX)?;
         let known = since.and_then(|cursor| serde_json::from_str::<Place<S>>(&cursor.0).ok());
@@ -86,10 +86,10 @@ impl<S: Serialize + DeserializeOwned + Default> Lines<S> {
         Ok(Lines { place: Place { head, ..place }, from_start, goes_on: true, is_still, ..lines })
     }
 
-    /// Opens a file that has to be read as a whole, and has at most so many bytes.
+    /// Opens a file that has to be read as a whole, and has at most `limit` bytes.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn open_whole(file: Foreign<'_>, limit: u64) -> io::Result<Self> {
         let mut file = file.open(limit.saturating_add(HEAD))?;
         let length = file.metadata()?.len().min(HEAD);
@@ -100,7 +100,7 @@ impl<S: Serialize + DeserializeOwned + Default> Lines<S> {
         Ok(Lines { place: Place { head, ..lines.place }, is_still, ..lines })
     }
 
-    /// The lines of what `reader` gives, from its beginning, such as of a file that is compressed.
+    /// The lines of `reader`, from its beginning, such as of a file that is compressed.
     pub fn of_reader(reader: impl Read + 'static) -> Self {
         let place = Place { offset: 0, line: 0, head: (0, String::new()), state: S::default() };
         let reader = Box::new(BufReader::with_capacity(256 << 10, reader));
@@ -122,7 +122,7 @@ impl<S: Serialize + DeserializeOwned + Default> Lines<S> {
         self.from_start
     }
 
-    /// What the format remembers of the lines before; the default at the beginning of a file.
+    /// The state of the format after the lines before; the default at the beginning of a file.
     pub fn state(&mut self) -> &mut S {
         &mut self.place.state
     }
@@ -137,7 +137,7 @@ impl<S: Serialize + DeserializeOwned + Default> Lines<S> {
         self.read >= PART
     }
 
-    /// Whether it ends before a line that is too long to have an end. What comes after that is not read.
+    /// Whether it ends before a line that is too long to have an end. The rest of the file is not read.
     pub fn is_endless(&self) -> bool {
         self.is_endless
     }
@@ -145,7 +145,7 @@ impl<S: Serialize + DeserializeOwned + Default> Lines<S> {
     /// The next whole line; `None` at the end, and before a line whose end is not written yet or never will be.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
         self.line.clear();
         let (mut length, mut too_long) = (0, false);
@@ -180,7 +180,7 @@ impl<S: Serialize + DeserializeOwned + Default> Lines<S> {
         }
     }
 
-    /// The last line, if its end is missing and the file has been left alone for a while. It stays to be read.
+    /// The last line, if its end is missing and the file has been left alone for a while. It is read again later.
     pub fn last(&self) -> Option<Line<'_>> {
         let is_whole = || serde_json::from_slice::<IgnoredAny>(&self.line).is_ok();
         let is_last = self.is_cut && self.is_still && is_whole();
@@ -203,11 +203,11 @@ fn is_still(file: &ForeignFile) -> bool {
     modified.is_ok_and(|at| SystemTime::now().duration_since(at).is_ok_and(|since| since >= STILL))
 }
 
-/// Where the first whole line begins within the last `most` bytes of a file. The numbers of lines are counted from there, and
-/// nothing is known of those before.
+/// The position of the first whole line within the last `most` bytes of a file. Line numbers are counted from there; the lines
+/// before are unknown.
 ///
 /// # Errors
-/// Those of the file system.
+/// Errors of the file system.
 pub fn near_end(file: Foreign<'_>, most: u64) -> io::Result<Cursor> {
     let mut file = file.open(u64::MAX)?;
     let length = file.metadata()?.len();
@@ -223,7 +223,7 @@ pub fn near_end(file: Foreign<'_>, most: u64) -> io::Result<Cursor> {
     Ok(Cursor(place.to_string()))
 }
 
-/// Whether the file still begins with what was read of it.
+/// Whether the file still begins with the bytes that were read of it.
 fn continues<S>(file: &mut ForeignFile, place: &Place<S>) -> io::Result<bool> {
     Ok(file.metadata()?.len() >= place.offset && hash(file, place.head.0)? == place.head.1)
 }

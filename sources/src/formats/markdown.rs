@@ -1,4 +1,4 @@
-//! Histories in Markdown: where a turn begins and ends is said by lines of their own.
+//! Histories in Markdown, with lines that mark the beginning and the end of each turn.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ const MAX_NAME: usize = 256;
 /// A history, as far as it was read.
 #[derive(Default)]
 pub struct History {
-    /// Its turns so far, and what was left out.
+    /// Its turns so far, and the counts of skipped records.
     pub batch: Batch,
     turn: Option<Turn>,
     /// Turns of this session so far, and the bytes of all turns.
@@ -25,7 +25,7 @@ pub struct History {
     session: Session,
 }
 
-/// What all turns of a session have.
+/// Properties of a session, which all of its turns have.
 #[derive(Clone, Default)]
 pub struct Session {
     /// Its name.
@@ -41,7 +41,7 @@ pub struct Session {
 /// Passes the text of a history to `take`, if it has changed.
 ///
 /// # Errors
-/// Those of the file system, and if it is too long.
+/// Errors of the file system, and if it is too long.
 pub fn read(
     file: Foreign<'_>,
     since: Option<&Cursor>,
@@ -62,7 +62,7 @@ pub fn read(
 }
 
 impl History {
-    /// Begins a session: what is said from here on belongs to it.
+    /// Begins a session: turns from here on belong to it.
     pub fn begin_session(&mut self, session: Session) {
         self.end();
         self.count = 0;
@@ -70,7 +70,7 @@ impl History {
         self.session = Session { name: name.to_owned(), ..session };
     }
 
-    /// Begins a turn, which ends where the next one begins. Returns it, to say more of it.
+    /// Begins a turn, which ends where the next one begins. Returns it, to set more of its fields.
     pub fn begin(&mut self, role: Role, line: u64) -> &mut Turn {
         self.end();
         self.turn.insert(Turn {
@@ -104,7 +104,7 @@ impl History {
         }
     }
 
-    /// Ends the turn. One without text is none.
+    /// Ends the turn. A turn without text is dropped.
     pub fn end(&mut self) {
         let Some(turn) = self.turn.take() else { return };
         let text = turn.text.trim();

@@ -1,8 +1,8 @@
 //! OpenClaw: `~/.openclaw/agents/<agent>/sessions/<id>.jsonl` until 2026.7, and `agent/openclaw-agent.sqlite` since. pi, on
 //! which it is built: `~/.pi/agent/sessions/--<folder>--/<time>_<id>.jsonl`.
 //!
-//! Both have the same events. An event is identified by its own identifier and time, so what is left of the older files,
-//! and what a fork copies, are the same turns. `.jsonl.reset.<time>` and `.jsonl.deleted.<time>` are history, too.
+//! Both have the same events. An event is identified by its own identifier and time, so the remaining events of the older files,
+//! and those that a fork copies, are the same turns. `.jsonl.reset.<time>` and `.jsonl.deleted.<time>` are history, too.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ pub struct OpenClaw;
 
 /// The file name of an agent's database.
 const DATABASE: &str = "openclaw-agent.sqlite";
-/// What stands between a session and a time in the file names of its history.
+/// Texts between a session and a time in the file names of its history.
 const HISTORY: [&str; 2] = [".jsonl.reset.", ".jsonl.deleted."];
 
 impl Format for OpenClaw {

@@ -1,4 +1,4 @@
-//! The format of a file, by its first records: what a file is called says little outside an agent's own folder.
+//! The format of a file, by its first records: outside an agent's own folder, its name says little.
 
 use std::io::{BufReader, Read as _};
 
@@ -38,7 +38,7 @@ const OF_CLAUDE: [&str; 8] =
 /// Kinds of the lines of Kiro's CLI.
 const OF_KIRO: [&str; 3] = ["Prompt", "AssistantMessage", "ToolResults"];
 
-/// The name of the format whose records a file begins with; `None` if they are of none, or cannot be read.
+/// The name of the format whose records a file begins with; `None` if they are of no format, or cannot be read.
 pub fn recognise(file: Foreign<'_>) -> Option<&'static str> {
     let ending = file.path.extension()?.to_str()?;
     if !ENDINGS.contains(&ending) {
@@ -47,7 +47,7 @@ pub fn recognise(file: Foreign<'_>) -> Option<&'static str> {
     HEAD.into_iter().find_map(|most| by_head(file, ending, most))
 }
 
-/// The format by so many bytes at the beginning.
+/// The format by at most `most` bytes at the beginning.
 fn by_head(file: Foreign<'_>, ending: &str, most: u64) -> Option<&'static str> {
     let mut head = Vec::new();
     // One that is longer is read up to there.
@@ -106,7 +106,7 @@ fn of_database(file: Foreign<'_>) -> Option<&'static str> {
     TABLES.iter().find(|(table, column, _)| has(table, column)).map(|(_, _, format)| *format)
 }
 
-/// What a record looks like.
+/// The fields of a record that tell its format.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Shape<'a> {

@@ -1,4 +1,4 @@
-//! What the parsers of JSON records share: the loop over lines, the texts of a message, and what was skipped.
+//! Shared code of the parsers of JSON records: the loop over lines, the texts of a message, and counts of skipped records.
 
 use std::io::{self, BufReader, Read};
 use std::time::UNIX_EPOCH;
@@ -20,20 +20,20 @@ pub const UNREADABLE: &str = "unreadable";
 pub const UNKNOWN: &str = "unknown type";
 /// The longest identifier of a session in a file whose turns are made at once, in bytes.
 pub const MAX_ID: usize = 128;
-/// The reason for the rest of a file that has more than is read of one which cannot be read in parts.
+/// The reason for the rest of a file that is longer than is read, and cannot be read in parts.
 pub const TOO_LONG: &str = "rest of a file that is too long";
 /// Bytes of turns that are read at once.
 const PART: usize = 32 << 20;
-/// The most that is read of a compressed file when it is unpacked, and of the file itself, in bytes.
+/// Maximum bytes of a compressed file when it is unpacked, and of the file itself.
 const UNPACKED: u64 = 256 << 20;
 /// The largest window of a decoder, in bytes. Programs use 8 MiB.
 const WINDOW: u64 = 32 << 20;
 
-/// Passes each line that is not blank to `take`, with what the format remembers and the number of the line, and sets
-/// where the batch ends. It ends early where the batch is full; of a file that cannot be read in parts, the rest is lost.
+/// Passes each line that is not blank to `take`, with the state of the format and the number of the line, and sets where the
+/// batch ends. It ends early where the batch is full; the rest of a file that cannot be read in parts is lost.
 ///
 /// # Errors
-/// Those of the file system. What was read before is in the batch.
+/// Errors of the file system. The turns that were read before are in the batch.
 pub fn for_each_line<S: Serialize + DeserializeOwned + Default>(
     lines: &mut Lines<S>,
     batch: &mut Batch,
@@ -82,18 +82,18 @@ pub fn for_each_line<S: Serialize + DeserializeOwned + Default>(
 /// The cursor of a file that is not appended to, but replaced: it changes with the file.
 ///
 /// # Errors
-/// Those of the file system.
+/// Errors of the file system.
 pub fn stamp(file: &ForeignFile) -> io::Result<Cursor> {
     let file = file.metadata()?;
     let modified = file.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     Ok(Cursor(format!("[{},{}]", file.len(), modified.unwrap_or_default().as_nanos())))
 }
 
-/// Reads a compressed file, to which nothing is appended. If it is broken, what comes before that is taken, and it is
-/// read again the next time.
+/// Reads a compressed file, to which nothing is appended. If it is broken, the lines before that are taken, and it is read again
+/// the next time.
 ///
 /// # Errors
-/// Those of the file system.
+/// Errors of the file system.
 pub fn read_compressed<S: Serialize + DeserializeOwned + Default>(
     file: Foreign<'_>,
     since: Option<&Cursor>,
@@ -144,7 +144,7 @@ pub fn is_uuid(text: &str) -> bool {
         && text.bytes().enumerate().all(|(at, byte)| if is_dash(at) { byte == b'-' } else { byte.is_ascii_hexdigit() })
 }
 
-/// The identifier of a turn: that of its message, with the session where it may be like another one.
+/// The identifier of a turn: that of its message, with the session unless it is unique by itself.
 pub fn turn_id(session: &str, id: &str) -> String {
     if is_uuid(id) { id.to_owned() } else { format!("{session}:{id}") }
 }
@@ -184,12 +184,12 @@ pub fn texts(content: &Content<'_>) -> impl Iterator<Item = String> {
     said(content).filter_map(trimmed)
 }
 
-/// The texts of a content that a person typed, without what programs put around them, which is counted.
+/// The texts of a content that a person typed, without the blocks of programs around them, which are counted.
 pub fn typed<'a>(content: &'a Content<'_>, skipped: &'a mut Skipped) -> impl Iterator<Item = String> + 'a {
     typed_among(content, &COMMON, skipped)
 }
 
-/// The same for an agent that puts such blocks there.
+/// Like [`typed`], for an agent that adds blocks with these marks.
 pub fn typed_among<'a>(
     content: &'a Content<'_>,
     marks: &'a [Marks],
@@ -210,7 +210,7 @@ pub fn join(texts: impl IntoIterator<Item = String>) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
 
-/// Why nothing of a content is taken.
+/// Why no text of a content is taken.
 pub fn why_skipped(content: &Content<'_>) -> &'static str {
     let kinds = content.elements().iter().filter_map(Field::object);
     let mut reasons = kinds.filter_map(|block| match block.kind.text() {

@@ -133,7 +133,7 @@ fn is_end(line: &str, end: &str) -> bool {
     line.trim_end().ends_with(end)
 }
 
-/// What the line before a turn says of it.
+/// Properties of a turn from the line before it.
 struct Header {
     role: Role,
     at: Option<i64>,

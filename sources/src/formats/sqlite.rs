@@ -1,7 +1,7 @@
-//! Databases of agents, which write to them meanwhile.
+//! Databases of agents, which may write to them meanwhile.
 //!
-//! They are opened for reading alone, and never created. SQLite itself may leave the `-wal` and `-shm` files beside a
-//! database in WAL mode; whoever opens it next needs them.
+//! They are opened for reading only, and never created. SQLite itself may leave the `-wal` and `-shm` files beside a database in
+//! WAL mode; the next program that opens it needs them.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,9 +17,9 @@ use super::{Cursor, ReadError};
 use crate::database::{TOO_MANY_STEPS, checked_path, connect, is_table, size};
 use crate::foreign::{Deadline, Foreign};
 
-/// How long a lock of the agent is waited for.
+/// How long to wait for a lock of the agent.
 const BUSY: Duration = Duration::from_secs(2);
-/// The longest value that is read, in bytes. A longer one holds what a tool printed.
+/// The longest value that is read, in bytes. A longer one has the output of a tool.
 pub const MAX_VALUE: i64 = 16 << 20;
 /// Bytes that are read of any database, and those for each byte of a larger one. A row counts as so many beside its values. A
 /// broken database can have the same page in many places, and rows without an end.
@@ -44,7 +44,7 @@ impl Database {
     /// Opens it. In WAL mode all queries see the same state.
     ///
     /// # Errors
-    /// Those of the file system and of SQLite: it is locked, or no database.
+    /// Errors of the file system and of SQLite: it is locked, or no database.
     pub fn open(file: Foreign<'_>) -> Result<Self, ReadError> {
         let path = checked_path(file).map_err(|error| match error.kind() {
             io::ErrorKind::InvalidInput => ReadError::Unknown(error.to_string()),
@@ -62,10 +62,10 @@ impl Database {
         Ok(Database { connection, deadline: file.deadline.clone(), left })
     }
 
-    /// The columns of a table; none if there is no such table, or if it is a view or a virtual table.
+    /// The columns of a table; empty if there is no such table, or if it is a view or a virtual table.
     ///
     /// # Errors
-    /// Those of SQLite.
+    /// Errors of SQLite.
     pub fn columns(&self, table: &str) -> Result<BTreeSet<String>, ReadError> {
         if !is_table(&self.connection, table).map_err(|error| self.failed(error))? {
             return Ok(BTreeSet::new());
@@ -93,7 +93,7 @@ impl Database {
     /// Passes each row of a query to `take`.
     ///
     /// # Errors
-    /// Those of SQLite and of `take`.
+    /// Errors of SQLite and of `take`.
     pub fn each(
         &self,
         query: &str,
@@ -115,7 +115,7 @@ impl Database {
         Ok(())
     }
 
-    /// Counts bytes that were read, or made of what was read.
+    /// Counts bytes that were read, or made of read ones.
     ///
     /// # Errors
     /// If they are more than a database of its size should have.
@@ -137,7 +137,7 @@ impl Database {
     /// The numbers in the first column of a query.
     ///
     /// # Errors
-    /// Those of SQLite.
+    /// Errors of SQLite.
     pub fn numbers(&self, query: &str, params: impl Params) -> Result<Vec<i64>, ReadError> {
         let mut numbers = Vec::new();
         self.each(query, params, |row| {
@@ -207,7 +207,7 @@ pub fn line(row: i64) -> u64 {
     u64::try_from(row).unwrap_or_default()
 }
 
-/// Reads a cursor; the default, if it is none of this kind.
+/// Reads a cursor; the default, if it is not of this kind.
 pub fn place<T: for<'de> Deserialize<'de> + Default>(since: Option<&Cursor>) -> T {
     since.and_then(|cursor| serde_json::from_str(&cursor.0).ok()).unwrap_or_default()
 }
@@ -224,9 +224,9 @@ const MAX_SEEN: usize = 4096;
 /// A time that is ahead of now by more is wrong, in milliseconds.
 const DAY: i64 = 86_400_000;
 
-/// Up to when rows were read that carry the time of their last change.
+/// The time up to which rows were read, for rows with the time of their last change.
 ///
-/// Those within a margin are read again, and distinguished from changed ones by their hash.
+/// Rows within a margin are read again, and distinguished from changed ones by their hash.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Watermark {
@@ -235,7 +235,7 @@ pub struct Watermark {
 }
 
 impl Watermark {
-    /// From what time on rows are read.
+    /// The time from which on rows are read.
     pub fn from(&self) -> i64 {
         if self.at == 0 { i64::MIN } else { self.at.saturating_sub(MARGIN) }
     }
@@ -245,7 +245,7 @@ impl Watermark {
         self.at
     }
 
-    /// Whether a row with this time and hash was not read yet. The next time it was.
+    /// Whether a row with this time and hash was not read yet. Notes it as read.
     pub fn is_new(&mut self, at: i64, hash: u64) -> bool {
         if at <= now().saturating_add(DAY) {
             self.at = self.at.max(at);

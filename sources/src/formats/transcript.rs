@@ -1,4 +1,4 @@
-//! What a parser does, and what it gives: turns of sessions.
+//! The interface of parsers, and the turns of sessions that they return.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,13 +10,13 @@ use crate::machine::Machine;
 
 /// Reads the transcripts of one agent.
 pub trait Format: Send + Sync {
-    /// Its name, which is also the source of what it reads: `claude-code`.
+    /// Its name, which is also the source label of its turns: `claude-code`.
     fn name(&self) -> &'static str;
 
     /// The files and folders where the agent keeps its transcripts on this machine, whether they exist or not.
     fn places(&self, machine: &Machine) -> Vec<PathBuf>;
 
-    /// The files and folders of a project in which they are, whether they exist or not.
+    /// The files and folders of a project that have transcripts, whether they exist or not.
     fn places_in(&self, _folder: &Path) -> Vec<PathBuf> {
         Vec::new()
     }
@@ -24,36 +24,36 @@ pub trait Format: Send + Sync {
     /// Whether a file below such a folder is a transcript, by its path alone.
     fn is_transcript(&self, path: &Path) -> bool;
 
-    /// Whether a file is known to be none by its name, wherever it is.
+    /// Whether a file is known not to be a transcript by its name, wherever it is.
     fn is_other(&self, _path: &Path) -> bool {
         false
     }
 
-    /// The transcript of the session to which that of a subagent belongs, if the path says it.
+    /// The transcript of the main session of a subagent's transcript, if its path tells.
     fn main(&self, _path: &Path) -> Option<PathBuf> {
         None
     }
 
-    /// Whether a transcript can take back what was said: then what a whole reading lacks is gone.
+    /// Whether a transcript can take back turns: then turns that are missing after a whole reading are gone.
     fn takes_back(&self) -> bool {
         false
     }
 
-    /// Whether an id that is no UUID is one of its file alone: another file may have the same.
+    /// Whether an id that is no UUID is unique within its file only: another file may have the same.
     fn ids_are_of_files(&self) -> bool {
         false
     }
 
-    /// Reads what a file has beyond `since`, or all of it, or a part of it if there is [more](Batch::more).
+    /// Reads the turns of a file beyond `since`, or all of them, or a part of them if there are [more](Batch::more).
     ///
     /// # Errors
-    /// [`ReadError`], if nothing of it can be read. A record that cannot be is counted in [`Batch::skipped`].
+    /// [`ReadError`], if the file cannot be read at all. An unreadable record is counted in [`Batch::skipped`].
     fn read_file(&self, file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadError>;
 
-    /// The same for a file that belongs to no source. No link leads out of the folder that it is in.
+    /// Like [`Format::read_file`], for a file that belongs to no source. No link leads out of the folder that it is in.
     ///
     /// # Errors
-    /// As [`Format::read_file`].
+    /// Errors of [`Format::read_file`].
     fn read(&self, path: &Path, since: Option<&Cursor>) -> Result<Batch, ReadError> {
         let path = &std::path::absolute(path)?;
         let (root, deadline) = (Root::around(path)?, Deadline::default());
@@ -61,26 +61,26 @@ pub trait Format: Send + Sync {
     }
 }
 
-/// How far a file was read: JSON, its shape is the format's.
+/// How far a file was read: JSON, in the shape of the format.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Cursor(pub String);
 
-/// Bytes of a turn beside its texts.
+/// Bytes of a turn besides its texts.
 const TURN: usize = 512;
-/// Files that are named.
+/// Maximum number of files that are listed.
 const NAMED_FILES: usize = 20;
 
-/// What a file has to say.
+/// Turns that were read of a file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Batch {
     /// New turns, in the order of the file.
     pub turns: Vec<Turn>,
-    /// Whether these are all the turns of the file: then those that it had before and has no more are gone.
+    /// Whether these are all the turns of the file: then turns that it had before and has no more are gone.
     pub whole: bool,
     /// Where the next call continues.
     pub cursor: Cursor,
-    /// Whether the file has more than was read at once.
+    /// Whether the file has more turns than were read at once.
     pub more: bool,
     /// Whether the last line has no end yet: it is read when it has one, or when the file has been left alone for a while.
     pub is_torn: bool,
@@ -88,8 +88,8 @@ pub struct Batch {
     pub skipped: Skipped,
 }
 
-/// How many records or files were passed over, by reason. A reason is a text of ours: what a file says is kept as turns and chunks alone,
-/// where a purge finds it.
+/// How many records or files were skipped, by reason. A reason is a text of ours: texts of a file are kept as turns and chunks
+/// only, where a purge finds them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Skipped {
     /// How often, by reason.
@@ -124,7 +124,7 @@ impl Skipped {
     }
 }
 
-/// What one side said.
+/// A message of the user or the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turn {
     /// Distinguishes it from every other turn of this format, also in another file. A copy of it in the file of a
@@ -134,7 +134,7 @@ pub struct Turn {
     pub session: String,
     /// Who said it.
     pub role: Role,
-    /// What was said.
+    /// Its text.
     pub text: String,
     /// The name of the session, with its first turn.
     pub title: Option<String>,
@@ -146,14 +146,14 @@ pub struct Turn {
     pub branch: Option<String>,
     /// The model that answered.
     pub model: Option<String>,
-    /// The subagent whose transcript it is.
+    /// The subagent that the transcript is of.
     pub subagent: Option<String>,
     /// Its first and last line in the file, counted from 1. In a database, the number of its row.
     pub lines: (u64, u64),
 }
 
 impl Turn {
-    /// About the bytes that it takes.
+    /// About the bytes that it takes in memory.
     pub fn size(&self) -> usize {
         let labels = [&self.title, &self.cwd, &self.branch, &self.model, &self.subagent];
         let labels: usize = labels.into_iter().flatten().map(String::len).sum();
@@ -161,7 +161,7 @@ impl Turn {
     }
 }
 
-/// Who said something.
+/// The author of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -169,7 +169,7 @@ pub enum Role {
     User,
     /// The agent.
     Assistant,
-    /// A summary of what was said before.
+    /// A summary of the turns before.
     Summary,
 }
 

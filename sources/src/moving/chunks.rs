@@ -22,7 +22,7 @@ const FILES: [&str; 3] = ["memory_index_sources", "memory_index_files", "files"]
 const CACHES: [&str; 2] = ["memory_embedding_cache", "embedding_cache"];
 /// The source of chunks of transcripts.
 const SESSIONS: &str = "sessions";
-/// What OpenClaw knows of a chunk beside its text.
+/// OpenClaw's metadata of chunks.
 const METADATA: &str = "memory_index_chunk_recall_metadata";
 /// OpenClaw's database of an agent, in the folder `agent` of a folder with the agent's name.
 const AGENT_FILE: &str = "openclaw-agent.sqlite";
@@ -30,7 +30,7 @@ const AGENT_FILE: &str = "openclaw-agent.sqlite";
 /// Reads the indexes of all agents.
 ///
 /// # Errors
-/// If there is none.
+/// If there is no index.
 pub fn read<E>(files: &StoreFiles, out: &mut Out<'_, E>) -> Outcome<E> {
     let found = databases_of(files)?;
     if found.is_empty() {
@@ -143,7 +143,7 @@ fn metadata<E>(database: &Database) -> Result<HashMap<String, (Value, Value)>, M
     Ok(found)
 }
 
-/// The chunks of a file are a thread, at the places of their first lines.
+/// Returns the memory of a chunk. The chunks of a file are a thread, at the positions of their first lines.
 fn chunk(row: &Row<'_>, agent: Option<&str>, report: &mut Report) -> Memory {
     let key = format!("{}:{}", agent.unwrap_or_default(), row.key("id"));
     let line = |column| row.get(column).as_i64().filter(|line| *line > 0);

@@ -1,5 +1,5 @@
-//! claude-mem: observations, summaries of sessions, and what the user said. The three belong to the sessions of the agent
-//! that was watched, so they are threads.
+//! claude-mem: observations, summaries of sessions, and prompts of the user. The three belong to the sessions of the agent that
+//! was watched, so they are threads.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,11 +23,11 @@ const PROMPTS: &str = "user_prompts";
 /// The name that a column had before.
 const MEMORY_SESSION: [&str; 2] = ["memory_session_id", "sdk_session_id"];
 const CONTENT_SESSION: [&str; 2] = ["content_session_id", "claude_session_id"];
-/// Of work that was merged into another project.
+/// The project, also of work that was merged into another one.
 const PROJECT: [&str; 2] = ["merged_into_project", "project"];
 const CREATED: [&str; 2] = ["created_at_epoch", "created_at"];
 
-/// Tables of what the program does by itself: nothing in them was said or learnt.
+/// Tables of the program's own state: they have no prompts and no observations.
 const BOOKKEEPING: [&str; 9] = [
     "schema_versions",
     "observation_feedback",
@@ -51,7 +51,7 @@ struct Session {
 /// Reads the store.
 ///
 /// # Errors
-/// If it is none.
+/// If it is no such store.
 pub fn read<E>(files: &StoreFiles, out: &mut Out<'_, E>) -> Outcome<E> {
     let file = places::database(files, &["claude-mem.db"], &[SESSIONS])?;
     let database = Database::open(files, &file)?;
@@ -168,7 +168,7 @@ fn summary(row: &Row<'_>, sessions: &HashMap<String, Session>, report: &mut Repo
     memory
 }
 
-/// What the user said, also the first of sessions from before it was kept by itself.
+/// Reads the prompts of the user, also the first ones of sessions from before prompts had their own table.
 fn prompts<E>(database: &Database, out: &mut Out<'_, E>) -> Outcome<E> {
     let mut projects = HashMap::new();
     let mut firsts = Vec::new();

@@ -9,10 +9,10 @@ use super::reader::{Reader, quoted};
 use super::table::Table;
 use super::types::Report;
 
-/// Why embeddings are not brought.
+/// Why embeddings are not moved.
 pub const EMBEDDINGS: &str = "embeddings (made again)";
 
-/// A database, as it was when it was opened.
+/// A database, read as it was when it was opened.
 pub struct Database {
     reader: Reader,
 }
@@ -21,7 +21,7 @@ impl Database {
     /// Opens a database of a store to read it.
     ///
     /// # Errors
-    /// If there is none, or it cannot be read.
+    /// If it does not exist, or cannot be read.
     pub fn open(files: &StoreFiles, path: &Path) -> Result<Self, StoreError> {
         Reader::open(files, path).map(|reader| Database { reader })
     }
@@ -34,7 +34,7 @@ impl Database {
     /// The table of this name, if there is one.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn table(&self, name: &'static str) -> Result<Option<Table<'_>>, StoreError> {
         if self.reader.has_table(name)? { Table::of(&self.reader, name).map(Some) } else { Ok(None) }
     }
@@ -42,16 +42,16 @@ impl Database {
     /// The table of this name.
     ///
     /// # Errors
-    /// If there is none: then it is no store of `system`.
+    /// If it does not exist: then the database is no store of `system`.
     pub fn needed_table(&self, system: System, name: &'static str) -> Result<Table<'_>, StoreError> {
         let missing = || StoreError::unexpected(system, self.reader.path(), format!("has no table {name}"));
         self.table(name)?.ok_or_else(missing)
     }
 
-    /// Counts the rows of the tables that are not among `known`. Virtual tables and what they keep are no data.
+    /// Counts the rows of the tables that are not among `known`. Virtual tables and their own tables are no data.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn count_unknown_tables(&self, known: &[&str], report: &mut Report) -> Result<(), StoreError> {
         let sql = "SELECT t.name FROM sqlite_schema t WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
                    AND t.rootpage > 0 AND t.sql LIKE 'CREATE TABLE %' AND NOT EXISTS (SELECT 1 FROM sqlite_schema v \
@@ -71,7 +71,7 @@ impl Database {
     /// Counts the embeddings in a virtual table of sqlite-vec.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn count_embeddings(&self, table: &str, report: &mut Report) -> Result<(), StoreError> {
         let rows = format!("{table}_rowids");
         if self.reader.has_table(&rows)? {

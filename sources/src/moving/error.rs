@@ -10,7 +10,7 @@ pub enum MoveError<E> {
     /// The store cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The receiver of what was read says so.
+    /// The receiver of the memories failed.
     #[error("{0}")]
     Visit(E),
 }
@@ -25,7 +25,7 @@ pub enum StoreError {
         system: System,
         /// The path that was given.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The difference from the expected store.
         why: String,
     },
     /// The file system says so.

@@ -12,7 +12,7 @@ use super::error::StoreError;
 use crate::foreign::{Deadline, Foreign, ForeignFile, Root};
 use crate::json::{MAX_VALUES, has_more_values, repair};
 
-/// How long the reading of a store may take, with all that is saved meanwhile.
+/// How long the reading of a store may take, including the saving of its memories.
 const TIMEOUT: Duration = Duration::from_secs(3_600);
 /// The largest text that is read as a whole, in bytes.
 const MAX_TEXT: u64 = 64 << 20;
@@ -29,7 +29,7 @@ impl StoreFiles {
     /// Opens a file or a folder that somebody has named.
     ///
     /// # Errors
-    /// If there is none.
+    /// If it does not exist.
     pub fn open(system: System, path: &Path) -> Result<Self, StoreError> {
         // All files that are found below it are named by it, and so is the root.
         let absolute = path::absolute(path).map_err(StoreError::io(path))?;
@@ -63,7 +63,7 @@ impl StoreFiles {
     /// Opens one of its files.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn file(&self, file: &Path, limit: u64) -> Result<ForeignFile, StoreError> {
         self.at(file).open(limit).map_err(StoreError::io(file))
     }
@@ -71,7 +71,7 @@ impl StoreFiles {
     /// The bytes of a text.
     ///
     /// # Errors
-    /// If it is too long; those of the file system.
+    /// If it is too long; errors of the file system.
     pub fn text(&self, file: &Path) -> Result<Vec<u8>, StoreError> {
         self.file(file, MAX_TEXT)?.read_all().map_err(StoreError::io(file))
     }
@@ -79,15 +79,15 @@ impl StoreFiles {
     /// The bytes of a JSON text, or of lines with one each that are kept together.
     ///
     /// # Errors
-    /// If it is too long, or has too many values; those of the file system.
+    /// If it is too long, or has too many values; errors of the file system.
     pub fn json(&self, file: &Path) -> Result<Vec<u8>, StoreError> {
         self.json_of(file, |bytes| has_more_values(bytes, MAX_VALUES))
     }
 
-    /// The same of a text whose lines are read one at a time, if each is a value. Something may be kept of each line.
+    /// Like [`StoreFiles::json`], for a text whose lines are read one at a time, if each is a value.
     ///
     /// # Errors
-    /// If it is too long, or has too many values, or lines; those of the file system.
+    /// If it is too long, or has too many values, or lines; errors of the file system.
     pub fn json_lines(&self, file: &Path) -> Result<Vec<u8>, StoreError> {
         self.json_of(file, |bytes| {
             let mut lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());

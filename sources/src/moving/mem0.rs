@@ -1,6 +1,6 @@
-//! mem0. By default it keeps memories in a local Qdrant (a folder of databases whose rows are Python's pickles), and what
-//! happened to them in a `history.db`. An export of `get_all` has the same as the first. What it keeps in other vector
-//! stores and in graphs comes by such an export alone.
+//! mem0. By default it keeps memories in a local Qdrant (a folder of databases whose rows are Python's pickles), and their
+//! changes in a `history.db`. An export of `get_all` has the same memories. Memories that mem0 keeps in other vector stores and
+//! in graphs can only be moved by such an export.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -158,7 +158,7 @@ fn sort_file(store: &StoreFiles, file: PathBuf, files: &mut Files) -> Result<(),
     Ok(())
 }
 
-/// Whether a collection is one of those that mem0 makes beside that of the memories.
+/// Whether a collection is one of those that mem0 makes besides that of the memories.
 fn is_aside(folder: &Path) -> bool {
     let name = folder.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     name == TELEMETRY || name.ends_with(&format!("_{ENTITIES}")) || name.ends_with(&format!("-{ENTITIES}"))
@@ -236,7 +236,7 @@ fn collection<E>(
     Ok(found)
 }
 
-/// What is known of a point beside its vector, with its id.
+/// The payload of a point, with its id.
 fn payload(mut point: Value) -> Option<Map<String, Value>> {
     if let Some(inner) = point.get_mut("__dict__") {
         point = inner.take();

@@ -1,4 +1,4 @@
-//! mem0's `history.db`: what was added, changed and deleted. It knows the texts, not who they belong to.
+//! mem0's `history.db`: memories that were added, changed and deleted. It has the texts, but no owners.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,10 +10,10 @@ use super::types::{Earlier, Report};
 use super::{MoveError, StoreError, System};
 
 const TABLE: &str = "history";
-/// The last messages of a session, which mem0 reads again when it looks for what to remember.
+/// The last messages of a session, which mem0 reads again to extract memories.
 const MESSAGES: &str = "messages";
 
-/// What happened to a memory.
+/// The changes of a memory.
 #[derive(Debug, Default)]
 pub struct History {
     /// Its newest text.
@@ -31,7 +31,7 @@ pub struct History {
 /// The histories by the id of their memory.
 ///
 /// # Errors
-/// If the database has none.
+/// If the database has no history.
 pub fn read<E>(
     files: &StoreFiles,
     path: &Path,

@@ -23,16 +23,16 @@ pub struct Note {
     pub relations: Vec<Relation>,
 }
 
-/// Something that a note says of its subject.
+/// A statement of a note about its subject.
 #[derive(Debug, PartialEq)]
 pub struct Observation {
-    /// What it is.
+    /// Its category.
     pub category: Option<String>,
     /// Its text, with its tags.
     pub text: String,
     /// Its tags.
     pub tags: Vec<String>,
-    /// What is in parentheses behind it.
+    /// The text in parentheses behind it.
     pub context: Option<String>,
     /// The line of the file that it begins in.
     pub line: i64,
@@ -107,8 +107,8 @@ fn without_blank_runs<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     text
 }
 
-/// The fields between two lines of three dashes at the start, and where they end. Of YAML, what such fields have: texts
-/// and lists of texts.
+/// The fields between two lines of three dashes at the start, and where they end. The values are texts and lists of texts, a
+/// subset of YAML.
 fn front_matter(file: &str) -> (Map<String, Value>, usize) {
     let mut fields = Map::new();
     let mut lines = file.split_inclusive('\n');
@@ -249,7 +249,7 @@ fn observation(text: &str) -> Option<Observation> {
     Some(Observation { category, text: text.to_owned(), tags, context, line: 0 })
 }
 
-/// The word in brackets at the start, and the text behind it. A time, or the mark of a task, is none.
+/// The word in brackets at the start, and the text behind it. `None` for a time, or the mark of a task.
 fn category(text: &str) -> Option<(&str, &str)> {
     let (category, rest) = text.strip_prefix('[')?.split_once(']')?;
     let (category, rest) = (category.trim(), rest.strip_prefix(' ')?.trim());

@@ -1,4 +1,4 @@
-//! Where the readers pass what they read.
+//! The receiver of the memories that readers read.
 
 use std::collections::HashSet;
 
@@ -10,20 +10,20 @@ pub struct Out<'a, E> {
     visit: &'a mut dyn FnMut(Item) -> Result<(), E>,
     keys: HashSet<String>,
     links: HashSet<Link>,
-    /// What was not brought.
+    /// The report of content that was not moved.
     pub report: Report,
 }
 
-/// What a reader returns.
+/// The result of a reader.
 pub type Outcome<E> = Result<(), MoveError<E>>;
 
 impl<'a, E> Out<'a, E> {
-    /// One that passes everything to `visit`.
+    /// Passes everything to `visit`.
     pub fn new(visit: &'a mut dyn FnMut(Item) -> Result<(), E>) -> Self {
         Out { visit, keys: HashSet::new(), links: HashSet::new(), report: Report::default() }
     }
 
-    /// Passes a memory, unless its text is empty or its key was there before.
+    /// Passes a memory, unless its text is empty or its key was passed before.
     pub fn memory(&mut self, memory: Memory) -> Outcome<E> {
         if memory.content.trim().is_empty() && memory.body.is_none() {
             self.report.count("memories without a text");

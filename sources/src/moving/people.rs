@@ -51,7 +51,7 @@ const ULID_PREFIX: &str = "ulid:";
 /// Reads the three tables: contacts first, for projects refer to them.
 ///
 /// # Errors
-/// Those of the database and of the receiver.
+/// Errors of the database and of the receiver.
 pub fn read<E>(database: &Database, out: &mut Out<'_, E>) -> Outcome<E> {
     let mut contacts = HashSet::new();
     if let Some(table) = database.table("contacts")? {

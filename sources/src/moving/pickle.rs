@@ -3,18 +3,18 @@
 
 use serde_json::{Map, Number, Value};
 
-/// Most values that are made of a byte of a pickle, and of a short one: one value can stand in many places.
+/// Maximum number of values for each byte of a pickle, and for a short one: one value can occur many times.
 const VALUES_A_BYTE: usize = 2;
 const LEAST_VALUES: usize = 64;
-/// So many bytes of a text count as a value.
+/// Bytes of a text that count as a value.
 const TEXT: usize = 16;
 /// Deepest nesting.
 const MAX_DEPTH: usize = 64;
 
-/// The place of a value among all.
+/// The index of a value among all.
 type Place = usize;
 
-/// A value in the making. Its parts are places, for a list is named before it is filled.
+/// A value in the making. Its parts are indexes, for a list is named before it is filled.
 enum Made {
     Leaf(Value),
     List(Vec<Place>),

@@ -8,8 +8,8 @@ use super::error::StoreError;
 use super::files::StoreFiles;
 use super::reader::is_database;
 
-/// The database of a store: that file, or the one in that folder that has a table of these names. Its usual
-/// places are tried first.
+/// The database of a store: the path itself, or the database in that folder that has a table of these names. Its usual paths are
+/// tried first.
 ///
 /// # Errors
 /// If there is none, or more than one.
@@ -32,7 +32,7 @@ pub fn database(files: &StoreFiles, usual: &[&str], tables: &[&'static str]) -> 
 /// The databases in a folder, not below it, that have a table of these names, in the order of their names.
 ///
 /// # Errors
-/// Those of the file system and of the databases.
+/// Errors of the file system and of the databases.
 pub fn databases(files: &StoreFiles, folder: &Path, tables: &[&'static str]) -> Result<Vec<PathBuf>, StoreError> {
     let mut found = Vec::new();
     for file in entries(folder)? {
@@ -52,10 +52,10 @@ fn has_table(database: &Database, tables: &[&'static str]) -> Result<bool, Store
     Ok(false)
 }
 
-/// What is in a folder, in the order of the names.
+/// The entries of a folder, in the order of their names.
 ///
 /// # Errors
-/// Those of the file system.
+/// Errors of the file system.
 pub fn entries(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let failed = StoreError::io(folder);
     let mut paths = Vec::new();

@@ -32,7 +32,7 @@ impl Reader {
     /// Opens a database of a store to read it.
     ///
     /// # Errors
-    /// If there is none, or it cannot be read.
+    /// If it does not exist, or cannot be read.
     pub fn open(files: &StoreFiles, path: &Path) -> Result<Self, StoreError> {
         let file = files.at(path);
         let real = database::checked_path(file).map_err(StoreError::io(path))?;
@@ -66,7 +66,7 @@ impl Reader {
     /// Whether it has a plain table of this name.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn has_table(&self, name: &str) -> Result<bool, StoreError> {
         database::is_table(&self.connection, name).map_err(|error| self.failed(error))
     }
@@ -74,7 +74,7 @@ impl Reader {
     /// The number that `sql` selects.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn count(&self, sql: &str) -> Result<u64, StoreError> {
         let count = self.connection.query_row(sql, [], |row| row.get::<_, i64>(0));
         count.map(|count| count.unsigned_abs()).map_err(|error| self.failed(error))
@@ -95,7 +95,7 @@ fn is_refused(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
 }
 
-/// Whether a write-ahead log has what the database does not have yet.
+/// Whether a write-ahead log has rows that the database does not have yet.
 fn has_log(path: &Path) -> bool {
     std::fs::metadata(database::log_of(path)).is_ok_and(|log| log.len() > 0)
 }

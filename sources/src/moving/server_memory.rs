@@ -89,7 +89,7 @@ impl<'t> Graph<'t> {
         }
     }
 
-    /// Whether it has anything. Lines that have nothing are counted.
+    /// Whether it has any entities or relations. Other lines are counted.
     fn has_any(&self, report: &mut Report) -> bool {
         let Graph::Lines(text) = self else {
             return self.each("entity").chain(self.each("relation")).next().is_some();
@@ -105,7 +105,7 @@ impl<'t> Graph<'t> {
         has_any
     }
 
-    /// Those of a type.
+    /// The objects of a type.
     fn each<'g>(&'g self, kind: &'static str) -> Box<dyn Iterator<Item = Map<String, Value>> + 'g> {
         let object = |item| if let Value::Object(object) = item { Some(object) } else { None };
         match self {
@@ -131,7 +131,7 @@ fn is_known(line: &Map<String, Value>) -> bool {
     kind_of(line).is_some()
 }
 
-/// What a line is. Forks leave its type out.
+/// The type of a line. Forks leave its type out.
 fn kind_of(line: &Map<String, Value>) -> Option<&'static str> {
     match line.get("type").and_then(Value::as_str) {
         Some("entity") => Some("entity"),

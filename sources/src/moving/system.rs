@@ -55,7 +55,7 @@ impl System {
         }
     }
 
-    /// What its store is, for a person who gave something else.
+    /// The expected store, for a person who gave something else.
     pub fn expected(self) -> &'static str {
         match self {
             System::Mudpuppy => "Mudpuppy's memory.db, an SQLite database with the table memory_entries",

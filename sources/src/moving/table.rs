@@ -1,4 +1,4 @@
-//! The rows of a table of which not every column need exist.
+//! The rows of a table; columns may be missing.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Rows, ToSql};
@@ -45,10 +45,10 @@ impl<'d> Table<'d> {
         self.columns.iter().any(|known| known == column)
     }
 
-    /// Passes its rows to `visit`, by those of the columns `order` that exist; without any, as they were saved.
+    /// Passes its rows to `visit`, ordered by the columns of `order` that exist; if none does, as they were saved.
     ///
     /// # Errors
-    /// Those of the database and of `visit`.
+    /// Errors of the database and of `visit`.
     pub fn each<E>(&self, order: &[&str], mut visit: impl FnMut(&Row<'_>) -> Outcome<E>) -> Outcome<E> {
         self.select(&self.order(order), &[], &mut visit)
     }
@@ -56,7 +56,7 @@ impl<'d> Table<'d> {
     /// Passes the rows with `value` in `column` to `visit`, in order.
     ///
     /// # Errors
-    /// Those of the database and of `visit`.
+    /// Errors of the database and of `visit`.
     pub fn each_of<E>(
         &self,
         column: &str,
@@ -98,15 +98,15 @@ impl<'d> Table<'d> {
     /// How many rows it has.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn count(&self) -> Result<u64, StoreError> {
         self.reader.count(&format!("SELECT count(*) FROM {}", quoted(self.name)))
     }
 
-    /// How many rows have a value in `column` that is none of `parent_column` of `parent`.
+    /// How many rows have a value in `column` that is not in `parent_column` of `parent`.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn count_orphans(&self, column: &str, parent: &Table<'_>, parent_column: &str) -> Result<u64, StoreError> {
         if !self.has(column) || !parent.has(parent_column) {
             return Ok(0);
@@ -119,10 +119,10 @@ impl<'d> Table<'d> {
         ))
     }
 
-    /// Counts the values of the columns that are neither read nor of no use to anybody.
+    /// Counts the values of the columns that are not among `known`.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn count_unknown_columns(&self, known: &[&str], report: &mut Report) -> Result<(), StoreError> {
         for column in self.columns.iter().filter(|column| !known.contains(&column.as_str())) {
             let sql = format!("SELECT count({}) FROM {}", quoted(column), quoted(self.name));

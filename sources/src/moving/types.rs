@@ -1,4 +1,4 @@
-//! What is read of a store.
+//! Memories and links that are read from a store.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +18,11 @@ pub enum Item {
 pub struct Memory {
     /// Its identity in that store: the same on every run.
     pub key: String,
-    /// Its text. Empty if that is the text that memorist makes of its body.
+    /// Its text. Empty if memorist makes the text of its body.
     pub content: String,
     /// A kind of memorist.
     pub kind: String,
-    /// Where that system got it from.
+    /// The source label.
     pub source: String,
     /// Its context.
     pub context: Option<String>,
@@ -50,9 +50,9 @@ pub struct Memory {
     pub body: Option<Value>,
     /// The session, conversation or file that it belongs to.
     pub session: Option<String>,
-    /// Its place there.
+    /// Its position there.
     pub turn: Option<i64>,
-    /// The piece of a file that it is.
+    /// The part of a file that it is.
     pub place: Option<Place>,
     /// The versions before this one, oldest first.
     pub earlier: Vec<Earlier>,
@@ -60,7 +60,7 @@ pub struct Memory {
     pub accesses: Vec<Access>,
 }
 
-/// A piece of a file.
+/// A part of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// Its path, as the store has it: mostly below the folder of the agent.
@@ -80,14 +80,14 @@ pub struct Earlier {
     pub body: Option<Value>,
     /// When it was replaced.
     pub replaced_at: Option<i64>,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
 /// An entry of an access log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Access {
-    /// When.
+    /// The time.
     pub at: i64,
     /// `get` or `search`.
     pub kind: &'static str,
@@ -100,7 +100,7 @@ pub struct Access {
 /// A link between two memories.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Link {
-    /// The key of the memory that it is about.
+    /// The key of the memory that the link is of.
     pub from: String,
     /// The key of the other.
     pub to: String,
@@ -110,10 +110,10 @@ pub struct Link {
     pub created_at: Option<i64>,
 }
 
-/// What became of a store.
+/// The outcome of reading a store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
-    /// How much was not brought, or only after it was mended: why, in words for a person, and how often.
+    /// Content that was not moved, or only after a repair: why, in words for a person, and how often.
     pub not_brought: BTreeMap<String, u64>,
 }
 
@@ -145,7 +145,7 @@ impl Memory {
         }
     }
 
-    /// Replaces each reference of its body to another memory by what `id` makes of that memory's key.
+    /// Replaces each reference of its body to another memory by the result of `id` for that memory's key.
     pub fn resolve(&mut self, mut id: impl FnMut(&str) -> Value) {
         let Some(Value::Object(fields)) = &mut self.body else { return };
         for name in REFERRING {

@@ -1,4 +1,4 @@
-//! What a reader finds in a note.
+//! The parts of a note that a reader finds.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,17 +9,17 @@ pub const SHORT: usize = 512;
 /// The blocks of a note, in its order.
 #[derive(Debug, Default)]
 pub struct Outline {
-    /// Its title, if it says one.
+    /// Its title, if it has one.
     pub title: Option<String>,
     /// The tags that its front matter has.
     pub tags: Vec<String>,
-    /// What else stands there, each property with its name.
+    /// The other properties of its front matter, each with its name.
     pub properties: String,
-    /// Properties within the note, each with its place.
+    /// Properties within the note, each with its position.
     pub inline: Vec<(usize, String)>,
-    /// Where the note begins behind it.
+    /// Where the note begins behind its front matter.
     pub start: usize,
-    /// Each ends where the next begins, the last at the end of the note. What is before the first is no text.
+    /// Each block ends where the next begins, the last at the end of the note. Bytes before the first are no text.
     pub blocks: Vec<Block>,
 }
 
@@ -28,18 +28,18 @@ pub struct Outline {
 pub struct Block {
     /// Its first byte.
     pub start: usize,
-    /// What it is.
+    /// Its kind.
     pub kind: BlockKind,
 }
 
-/// What a block is.
+/// The kind of a block.
 #[derive(Debug, PartialEq, Eq)]
 pub enum BlockKind {
     /// A heading.
     Heading {
         /// 1 is the highest.
         level: u8,
-        /// Without its marks.
+        /// The text, without its marks.
         text: String,
     },
     /// A paragraph, an item of a list, a table, HTML.
@@ -75,7 +75,7 @@ pub fn shortened(text: &str) -> String {
     text.get(..text.floor_char_boundary(SHORT)).unwrap_or_default().to_owned()
 }
 
-/// The lines of a text with their places; each has its line break.
+/// The lines of a text with their positions; each has its line break.
 pub fn lines(text: &str, from: usize) -> impl Iterator<Item = (usize, &str)> {
     let mut at = from;
     text.get(from..).unwrap_or_default().split_inclusive('\n').map(move |line| {

@@ -1,18 +1,18 @@
-//! What stands in a note and says nothing: images as text, and drawings of Excalidraw.
+//! Data in a note that has no text: embedded images, and drawings of Excalidraw.
 
 use std::borrow::Cow;
 
 use memchr::memmem;
 
-/// How the address of something begins that is in the address itself.
+/// The beginning of an address that contains the data itself.
 const DATA: &str = "data:";
-/// The fewest bytes of such a thing that are left out, and the most of what says its kind.
+/// Minimum bytes of data that is left out, and maximum bytes of its kind.
 const LEAST: usize = 64;
 const KIND: usize = 100;
-/// How a fence begins that has a drawing.
+/// The beginning of a fence with a drawing.
 const DRAWING: &str = "```compressed-json";
 
-/// A text without them. Its lines stay where they are.
+/// A text without embedded data. Its lines stay where they are.
 pub fn without_data(text: &str) -> Cow<'_, str> {
     let text = without_images(text);
     if text.contains(DRAWING) { Cow::Owned(without_drawings(&text)) } else { text }
@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(left.lines().count(), note.lines().count());
     }
 
-    /// 44.9: what only looks like one is kept.
+    /// 44.9: text that only looks like data is kept.
     #[test]
     fn other_text_is_kept() {
         let long = "x".repeat(200);

@@ -10,19 +10,19 @@ const MAX_DEPTH: usize = 8;
 pub(super) const MAX_PROPERTIES: usize = 1 << 10;
 const MAX_LINES: usize = 10_000;
 
-/// What stands before a note.
+/// The properties before a note.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct FrontMatter {
     pub title: Option<String>,
     pub tags: Vec<String>,
-    /// All properties, these two as well, on one line.
+    /// All properties, the title and the tags as well, on one line.
     pub properties: String,
     /// Where the note itself begins.
     pub end: usize,
 }
 
-/// Reads it: between lines of `---` (YAML) or `+++` (TOML), from the first line on. Title and
-/// tags are read in the shapes that people write them, everything else as text.
+/// Reads the front matter: between lines of `---` (YAML) or `+++` (TOML), from the first line on. Title and tags are read in the
+/// shapes that people write them, everything else as text.
 pub fn read(text: &str) -> FrontMatter {
     let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let mut all = lines(text, start);
@@ -93,7 +93,7 @@ fn add_tag(tag: &str, tags: &mut Vec<String>) {
     }
 }
 
-/// The elements of a list: commas in quotes part none.
+/// The elements of a list: commas in quotes do not separate.
 fn elements(list: &str) -> impl Iterator<Item = &str> {
     let mut quote = None;
     let is_comma = move |letter: char| {

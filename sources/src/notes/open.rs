@@ -11,13 +11,13 @@ use super::{asciidoc, canvas, mdx};
 /// The text of a note that is cut into chunks.
 #[derive(Debug)]
 pub struct NoteText<'a> {
-    /// Without what says nothing, and without NUL.
+    /// The text without embedded data and NUL.
     pub text: Cow<'a, str>,
-    /// How it is written.
+    /// Its syntax.
     pub kind: NoteKind,
-    /// Whether the encoding was guessed: the file says none, and is no UTF-8.
+    /// Whether the encoding was guessed: the file names none, and is no UTF-8.
     pub is_guessed: bool,
-    /// From which line on it stands at which place of the file, in ascending order. Empty: its lines are those of the file.
+    /// Lines of the text, ascending, each with its line in the file. Empty: the lines are those of the file.
     places: Vec<(u64, u64)>,
 }
 
@@ -32,7 +32,7 @@ impl NoteText<'_> {
     }
 }
 
-/// Reads a note's file, whose name says what it is. `None` if it is no text.
+/// Reads a note's file, whose name determines its syntax. `None` if it is no text.
 pub fn open<'a>(path: &Path, bytes: &'a [u8]) -> Option<NoteText<'a>> {
     let Decoded { text, is_guessed } = decode(bytes)?;
     let kind = kind_of(path);
@@ -45,7 +45,7 @@ pub fn open<'a>(path: &Path, bytes: &'a [u8]) -> Option<NoteText<'a>> {
     Some(NoteText { text: map(text, without_data), kind, is_guessed, places })
 }
 
-/// What is left of a text.
+/// Applies `without` to a text.
 fn map<'a>(text: Cow<'a, str>, without: fn(&str) -> Cow<'_, str>) -> Cow<'a, str> {
     match text {
         Cow::Borrowed(text) => without(text),

@@ -39,7 +39,7 @@ impl Gate {
         Ok(Gate { rules, real_root, state: Mutex::new(state) })
     }
 
-    /// What was not followed, by reason; it is counted once.
+    /// Returns the links that were not followed, and unread files, by reason. Each is returned once.
     pub fn take_skipped(&self) -> Skipped {
         let mut state = self.state();
         let mut skipped = std::mem::take(&mut state.skipped);

@@ -1,4 +1,4 @@
-//! Ignore files, which come with the notes: they are opened as these are, and have limits.
+//! Ignore files, which come with the notes: they are opened like notes, and have limits.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,7 +31,7 @@ pub struct Ignores {
 
 struct Folder {
     path: PathBuf,
-    /// In the order of the names.
+    /// The rules of each file, in the order of `names`.
     rules: Vec<Gitignore>,
     wildcards: usize,
 }
@@ -74,12 +74,12 @@ impl Ignores {
         false
     }
 
-    /// What was not read, by reason; it is counted once.
+    /// Returns the files that were not read, by reason. Each is returned once.
     pub fn take_skipped(&mut self) -> Skipped {
         std::mem::take(&mut self.skipped)
     }
 
-    /// The rules of one file. One that cannot be read has none.
+    /// The rules of one file. A file that cannot be read has none.
     fn rules(&mut self, folder: &mut Folder, name: &str) -> Gitignore {
         let bytes = match self.root.bytes(&folder.path.join(name), MAX_BYTES, &Deadline::default()) {
             Ok(bytes) => bytes,

@@ -30,12 +30,12 @@ pub use ignores::filter;
 pub use matcher::{IGNORE_FILE, Matcher};
 use rules::Rules;
 
-/// What is walked.
+/// The folder to walk, and the files to take.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// A folder, or a single file, which is taken whatever its name is.
     pub root: PathBuf,
-    /// Which files are notes, in the syntax of `.gitignore` (`!` excludes); none: those with an ending of a note
+    /// Which files are notes, in the syntax of `.gitignore` (`!` excludes). Without globs: files with an ending of a note
     /// ([`ENDINGS`](crate::notes::ENDINGS)). A hidden file or folder is taken only if a glob names it: `.claude/**/*.md`.
     pub globs: Vec<String>,
     /// A larger file is skipped and counted.
@@ -43,7 +43,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Every note up to 64 MiB.
+    /// The options for every note up to 64 MiB.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Options { root: root.into(), globs: Vec::new(), max_bytes: 64 << 20 }
     }
@@ -62,10 +62,10 @@ pub struct Found {
     pub identity: (u64, u64),
 }
 
-/// Visits the notes in the order of their paths, until `visit` breaks. What is skipped is counted by reason.
+/// Visits the notes in the order of their paths, until `visit` breaks. Skipped files are counted by reason.
 ///
-/// Respects `.gitignore` and `.memoristignore` from the root downwards: regular files of at most 1 MiB and 10,000 rules. Follows a link only if it leads to a place inside
-/// the root. Each real file is visited once, by its real path if that is not ignored.
+/// Respects `.gitignore` and `.memoristignore` from the root downwards: regular files of at most 1 MiB and 10,000 rules. Follows
+/// a link only if it leads to a path inside the root. Each real file is visited once, by its real path if that is not ignored.
 ///
 /// # Errors
 /// If the root cannot be read, or a glob is wrong. A folder below it that cannot be read is counted.
@@ -77,10 +77,10 @@ pub fn walk(
     walk_folders(options, skipped, &mut |_| Ok(()), visit)
 }
 
-/// The same. `enter` is called first, with each folder that may have notes.
+/// Like [`walk`]. `enter` is called first, with each folder that may have notes.
 ///
 /// # Errors
-/// As [`walk`], and those of `enter`, which end the walk before any note is visited.
+/// Errors of [`walk`] and of `enter`, which end the walk before any note is visited.
 pub fn walk_folders(
     options: &Options,
     skipped: &mut Skipped,

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 const START: i64 = 1_770_000_000_000;
 const MINUTE: i64 = 60_000;
 
-/// What a store had.
+/// Memories and links that were read from a store.
 #[derive(Debug, PartialEq)]
 struct Found {
     memories: Vec<Memory>,

@@ -1,4 +1,4 @@
-//! What is kept of a provider: vectors, dimensions.
+//! Tests of the vectors and dimensions that are kept.
 
 use super::*;
 
@@ -40,7 +40,7 @@ fn the_dimensions_of_an_unknown_model_are_learnt() {
     assert_ne!(host(&settings).identity().unwrap().weights_sha256, identity.weights_sha256);
 }
 
-/// Z11: what is purged while its vector is on the way is not kept.
+/// Z11: the vector of a text that is purged while the request runs is not kept.
 #[test]
 fn a_purge_is_not_undone_by_an_answer_that_comes_after_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -87,7 +87,7 @@ fn a_purge_is_not_undone_by_an_answer_that_comes_after_it() {
     assert_eq!(kept(), 1);
 }
 
-/// Q18: nor for the cache.
+/// Q18: a search does not wait for the cache, either.
 #[test]
 fn a_search_does_not_wait_for_a_cache_that_another_process_uses() {
     let folder = tempfile::tempdir().unwrap();
@@ -122,7 +122,7 @@ fn sized(dims: &Arc<AtomicUsize>) -> Server {
     Server::start(sized, Protocol::OpenAi)
 }
 
-/// E15: a model that was replaced behind its name is noticed, and learnt by the next process.
+/// E15: a model that was replaced behind its name is noticed; the next process learns its dimensions.
 #[test]
 fn a_model_of_other_dimensions_behind_the_same_name_is_another() {
     let (folder, dims) = (tempfile::tempdir().unwrap(), Arc::new(AtomicUsize::new(4)));
@@ -155,7 +155,7 @@ fn a_model_of_other_dimensions_behind_the_same_name_is_another() {
     assert!(error.contains("set `dimensions = 4`") && error.contains("1536"), "{error}");
 }
 
-/// What is kept says nothing of the provider.
+/// Kept vectors say nothing of the provider.
 #[test]
 fn a_check_asks_the_provider_itself() {
     let folder = tempfile::tempdir().unwrap();

@@ -2,8 +2,8 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `answers.rs` | requests, and what becomes of each answer |
-//! | `kept.rs` | what is kept of a provider: vectors, dimensions |
+//! | `answers.rs` | requests, and the outcome of each answer |
+//! | `kept.rs` | vectors and dimensions that are kept |
 //! | `connection.rs` | a provider that is slow, endless, cut, or not there |
 
 mod answers;
@@ -141,7 +141,7 @@ fn expected(text: &str) -> Vec<f32> {
     crate::normalise::normalise(numbers).unwrap()
 }
 
-/// What it makes of the texts until it fails, request by request.
+/// Embeds the texts, request by request, until one fails.
 fn each(embedder: &dyn Embedder, texts: &[&str]) -> Vec<Result<Vec<f32>, Refusal>> {
     let mut made = embedder.embed_each(texts, &NoProgress).unwrap();
     while made.len() < texts.len() {

@@ -1,4 +1,4 @@
-//! What differs between the batch jobs of providers.
+//! Differences between the batch jobs of providers.
 
 use super::caller::Caller;
 use crate::jobs::{JobFailure, JobState};
@@ -6,7 +6,7 @@ use crate::remote::dialect::Numbers;
 
 /// How jobs are requested of a provider.
 pub(super) trait JobApi: Send + Sync {
-    /// What a job may have: texts, and bytes of all its requests.
+    /// Limits of a job: texts, and bytes of all its requests.
     fn limits(&self) -> (usize, usize);
 
     /// The request for one text, as it stands in a job.
@@ -18,23 +18,23 @@ pub(super) trait JobApi: Send + Sync {
     /// The job with this key.
     fn find(&self, caller: &Caller<'_>, key: &str, since: i64) -> Result<Option<String>, JobFailure>;
 
-    /// How far a job is.
+    /// The state of a job.
     fn look(&self, caller: &Caller<'_>, job: &str) -> Result<JobState, JobFailure>;
 
-    /// Calls `each` with what each text of the job has become.
+    /// Calls `each` with the result of each text of the job.
     fn fetch(&self, caller: &Caller<'_>, job: &str, each: &mut Each<'_>) -> Result<(), JobFailure>;
 
     /// Asks for an early end.
     fn cancel(&self, caller: &Caller<'_>, job: &str) -> Result<(), JobFailure>;
 
-    /// Deletes what is kept of a job, or of the upload for one.
+    /// Deletes the provider's data of a job, or the upload for one.
     fn remove(&self, caller: &Caller<'_>, key: &str, job: Option<&str>) -> Result<(), JobFailure>;
 }
 
-/// What to do with a text of a job.
+/// Callback for the result of each text.
 pub(super) type Each<'a> = dyn FnMut(Made) -> Result<(), JobFailure> + 'a;
 
-/// What a text of a job has become.
+/// The result of a text.
 pub(super) struct Made {
     /// Its id; `None` where the provider leaves it out and keeps the order.
     pub id: Option<String>,

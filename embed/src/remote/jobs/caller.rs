@@ -17,7 +17,7 @@ use crate::remote::retry::{Attempts, judge, repeat};
 const TIMEOUT: Duration = Duration::from_secs(60);
 const TIMEOUT_OF_FILES: Duration = Duration::from_secs(60 * 60);
 
-/// Asks a provider on behalf of one who may give up.
+/// Sends requests to a provider for a caller that may give up.
 pub(super) struct Caller<'a> {
     pub http: &'a Http,
     pub profile: &'a Profile,
@@ -34,7 +34,7 @@ impl Caller<'_> {
         self.profile.form(Purpose::Document)
     }
 
-    /// What there is at `operation`; `None` if nothing.
+    /// Reads the resource at `operation`; `None` if it does not exist.
     pub fn get<T: DeserializeOwned>(&self, operation: &str) -> Result<Option<T>, JobFailure> {
         self.repeated(Method::GET, operation, None)?.map(|body| parse(&body)).transpose()
     }
@@ -50,18 +50,18 @@ impl Caller<'_> {
         }
     }
 
-    /// Deletes what there is at `operation`, if there is something.
+    /// Deletes the resource at `operation`, if it exists.
     pub fn delete(&self, operation: &str) -> Result<(), JobFailure> {
         self.repeated(Method::DELETE, operation, None).map(drop)
     }
 
-    /// Has the provider do something that may be done twice.
+    /// Sends a command that may be repeated.
     pub fn tell(&self, operation: &str) -> Result<(), JobFailure> {
         let body = (b"{}".to_vec(), JSON.to_owned());
         self.repeated(Method::POST, operation, Some(body)).map(drop)
     }
 
-    /// Makes a job. It is requested once, and to its end: after a failure nobody knows whether it was made.
+    /// Makes a job. It is requested once, and to its end: after a failure it is unknown whether it was made.
     pub fn make<T: DeserializeOwned>(&self, operation: &str, body: String) -> Result<T, JobFailure> {
         if (self.stop)() {
             return Err(JobFailure::Cancelled);
@@ -87,7 +87,7 @@ impl Caller<'_> {
         parse(&answer.map_err(failure)?)
     }
 
-    /// Calls `each` with every line of a file. Fails if there is none.
+    /// Calls `each` with every line of a file. Fails if the file does not exist.
     pub fn lines(&self, url: String, each: &mut dyn FnMut(&[u8]) -> Result<(), JobFailure>) -> Result<(), JobFailure> {
         let request = Request { method: Method::GET, url, body: None };
         let mut ended = None;
@@ -113,7 +113,7 @@ impl Caller<'_> {
         }
     }
 
-    /// The answer; `None` if there is nothing at this address.
+    /// The answer; `None` if nothing exists at this address.
     fn repeated(
         &self,
         method: Method,

@@ -25,7 +25,7 @@ pub(crate) struct Offer {
 }
 
 impl Offer {
-    /// Of this provider, if it takes jobs.
+    /// The jobs of this provider, if it takes them.
     pub fn of(provider: &Arc<Provider>) -> Option<Self> {
         let api: Box<dyn JobApi> = match provider.profile.settings.protocol {
             Protocol::OpenAi => Box::new(OpenAi),

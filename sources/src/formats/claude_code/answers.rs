@@ -1,7 +1,7 @@
-//! What a person says in the results of tools: why a call is rejected, and answers to questions of the agent; and the plans
-//! that the agent gives to a tool.
+//! Words of a person in the results of tools: reasons to reject a call, and answers to questions of the agent; and the plans that
+//! the agent gives to a tool.
 //!
-//! Few lines have one, and results are long. So only a line that has one of the marks is parsed for it.
+//! Few lines have any of these, and results are long. So only a line that has one of the marks is parsed for them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -23,9 +23,9 @@ const SAID: [&str; 3] = [
 ];
 /// How the result begins in which the plan may stand.
 const APPROVED: &str = "User has approved your plan";
-/// What the program adds behind a reason.
+/// A note that the program adds behind a reason.
 const NOTE: &str = "\n\nNote: The user's next message may contain";
-/// What the program says where a person wants to talk about the questions.
+/// Text of the program where a person wants to talk about the questions.
 const TALK: &str = "The user wants to clarify these questions.";
 /// How answers begin and end in the text of a result.
 const ANSWERED: [&str; 2] = ["User has answered your questions:", "Your questions have been answered:"];
@@ -35,7 +35,7 @@ const PLAN: &str = "ExitPlanMode";
 /// Answers of one result that are kept.
 const MAX_ANSWERS: usize = 100;
 
-/// What a person says in the results of a line.
+/// The words of a person in the results of a line.
 pub fn said(line: &[u8]) -> Option<String> {
     let marks = SAID.iter().chain(&ANSWERED).copied().chain(["\"answers\""]);
     if !marks.map(str::as_bytes).any(|mark| memmem::find(line, mark).is_some()) {
@@ -62,7 +62,7 @@ pub fn plan(line: &[u8]) -> Option<String> {
     join(calls.filter_map(|call| trimmed(call.input.object()?.plan.text()?)))
 }
 
-/// What a person says in the text of a result.
+/// The words of a person in the text of a result.
 fn of_result(text: &str) -> Option<String> {
     if text.starts_with(REJECTED) || text.starts_with(APPROVED) {
         let (_, said) = SAID.iter().find_map(|mark| text.split_once(mark))?;
@@ -128,7 +128,7 @@ struct Answered<'a> {
 }
 
 impl Answered<'_> {
-    /// Each question with what was answered, and with what the person noted.
+    /// Each question with its answer and the notes of the person.
     fn answers(&self) -> impl Iterator<Item = String> {
         let pairs = |pairs: &'_ Field<'_, Pairs<'_>>| -> Vec<(String, String)> {
             let all = pairs.object().map(|pairs| pairs.0.as_slice()).unwrap_or_default();
@@ -146,7 +146,7 @@ impl Answered<'_> {
 /// The members of an object, by name.
 struct Pairs<'a>(Vec<(Cow<'a, str>, Answer<'a>)>);
 
-/// An answer: a text, several, or what was noted with it.
+/// An answer: a text, several, or a note with it.
 struct Answer<'a>(Field<'a, Noted<'a>>);
 
 #[derive(Default, Deserialize)]

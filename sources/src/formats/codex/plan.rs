@@ -7,7 +7,7 @@ const CLOSE: &str = "</proposed_plan>";
 pub struct WithPlan {
     /// The plan alone.
     pub plan: String,
-    /// What the event of this text may say: it lacks the plan, or the marks around it.
+    /// The texts that its event may have: without the plan, or without the marks around it.
     pub of_event: [String; 2],
 }
 

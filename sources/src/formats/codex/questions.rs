@@ -1,4 +1,4 @@
-//! Questions that the agent asks with a tool, and what a person answers.
+//! Questions that the agent asks with a tool, and the answers of a person.
 
 use serde::Deserialize;
 
@@ -30,7 +30,7 @@ pub fn asked(arguments: &str) -> Option<String> {
     join(questions.filter_map(|question| question.question.text().map(str::to_owned)))
 }
 
-/// What a person answered, by the output of the call: `{"answers":{"<id>":{"answers":["Blue"]}}}`.
+/// The answers of a person, by the output of the call: `{"answers":{"<id>":{"answers":["Blue"]}}}`.
 pub fn answered(output: &str) -> Option<String> {
     // The answers of a few questions: a larger output has something else.
     const MAX: usize = 64 << 10;

@@ -65,7 +65,7 @@ pub struct Source<'a> {
     pub subagent: Field<'a, Subagent<'a>>,
 }
 
-/// What a subagent is for.
+/// The origin of a subagent.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct Subagent<'a> {

@@ -1,6 +1,6 @@
 //! The database of an agent, since 2026.8.
 //!
-//! Rows are only appended, but a session can be rewritten: then its generation changes, or rows go and others get their
+//! Rows are only appended, but a session can be rewritten: then its generation changes, or rows are deleted and others get their
 //! numbers.
 
 use std::io::Read;
@@ -55,7 +55,7 @@ pub fn read(file: Foreign<'_>, since: Option<&Cursor>, batch: &mut Batch) -> Res
     Ok(())
 }
 
-/// What tells a row from another one with its number.
+/// A hash that tells a row from another one with its number.
 fn row_hash(database: &Database, row: i64) -> Result<Option<u64>, ReadError> {
     let mut found = None;
     let query = "SELECT session_id, seq, created_at FROM transcript_events WHERE rowid = ?1";
@@ -67,7 +67,7 @@ fn row_hash(database: &Database, row: i64) -> Result<Option<u64>, ReadError> {
     Ok(found)
 }
 
-/// The sessions whose generation is another one.
+/// The sessions whose generation has changed.
 fn rewritten(database: &Database, rewrites: &mut Watermark) -> Result<Vec<String>, ReadError> {
     let columns = database.columns("transcript_rewrite_watermarks")?;
     let mut sessions = Vec::new();
@@ -131,7 +131,7 @@ impl Reader {
         Ok(())
     }
 
-    /// What its key and its first event say of a session.
+    /// A session, by its key and its first event.
     fn session(&self, id: &str, query: &str) -> Result<Session, ReadError> {
         let mut session = Session { id: label(id), ..Session::default() };
         let first = "SELECT rowid FROM transcript_events WHERE session_id = ?1 ORDER BY seq LIMIT 1";

@@ -1,4 +1,4 @@
-//! An event of a session, which the files and the database have alike.
+//! An event of a session, which the files and the database have in the same form.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use super::super::sqlite::time;
 use super::super::{Batch, Role, Skipped, Turn};
 use super::wrappers::unwrap;
 
-/// What is known of a session when one of its events is read.
+/// Properties of a session, known when one of its events is read.
 #[derive(Default, Serialize, Deserialize)]
 pub struct Session {
     /// Its id.
@@ -16,7 +16,7 @@ pub struct Session {
     /// Its working folder.
     pub cwd: Option<String>,
     #[serde(default)]
-    /// Whether a subagent says it.
+    /// Whether it is of a subagent.
     pub is_subagent: bool,
 }
 
@@ -104,7 +104,7 @@ fn identify(event: &Event<'_>, session: &str, at: Option<i64>, text: &str) -> St
     }
 }
 
-/// What somebody said in a message.
+/// The role and the text of a message.
 fn said(message: &Message<'_>, skipped: &mut Skipped) -> Result<(Role, String), &'static str> {
     let role = match message.role.text() {
         Some("user") => Role::User,

@@ -1,10 +1,10 @@
-//! What OpenClaw puts around the messages of channels, and messages that it writes itself.
+//! Text that OpenClaw puts around the messages of channels, and messages that it writes itself.
 
 use super::super::blocks::{self, COMMON, Marks};
 use super::super::records::trimmed;
 use super::super::{Role, Skipped};
 
-/// Marks of what the gateway and its plugin for memories add to a message for the model.
+/// Marks of the blocks that the gateway and its plugin for memories add to a message for the model.
 const ADDED: [Marks; 5] = [
     ("<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT", "<<<END_OPENCLAW_INTERNAL_CONTEXT>>>"),
     ("<active_memory_plugin", "</active_memory_plugin>"),
@@ -29,7 +29,7 @@ const NOT_TYPED: [(&str, &str); 7] = [
     ("Read HEARTBEAT.md if it exists", "heartbeat"),
 ];
 
-/// What was said in a text; else why it says nothing.
+/// The message in a text; else why it is left out.
 pub fn unwrap(role: Role, text: &str, skipped: &mut Skipped) -> Result<String, &'static str> {
     let text = match role {
         Role::User => {

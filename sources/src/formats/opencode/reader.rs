@@ -1,16 +1,16 @@
-//! What both versions add to.
+//! The state that both versions add to.
 
 use super::super::records::hash;
 use super::super::sqlite::Watermark;
 use super::super::{Batch, Role, Skipped, Turn};
 
-/// What was read before, and what is now.
+/// The messages that were read before, and the new ones.
 pub struct Reader {
-    /// From what time on messages are read.
+    /// The time from which on messages are read.
     pub from: i64,
-    /// What was read of it.
+    /// The messages that were read before.
     pub read: Watermark,
-    /// What is read now.
+    /// The new messages.
     pub batch: Batch,
 }
 
@@ -24,7 +24,7 @@ impl Reader {
         }
     }
 
-    /// Adds a message, and a person's words in its tools as a turn of their own. `turn` is without a text.
+    /// Adds a message, and a person's words in its tools as a turn of their own. `turn` has no text.
     pub fn add_both(&mut self, said: [Option<String>; 2], changed: i64, turn: Turn, skipped: Skipped) {
         let [own, answers] = said;
         let answers = answers.map(|text| Turn {

@@ -50,7 +50,7 @@ struct Message<'a> {
     role: Field<'a>,
     #[serde(rename = "modelID")]
     model: Field<'a>,
-    /// True for a summary of what was said before. The user's messages have an object.
+    /// True for a summary of the messages before. The user's messages have an object.
     summary: Field<'a>,
     time: Field<'a, Time<'a>>,
 }
@@ -68,9 +68,9 @@ struct Part<'a> {
     #[serde(borrow, rename = "type")]
     kind: Field<'a>,
     text: Field<'a>,
-    /// opencode wrote it, for the model.
+    /// Whether opencode wrote it, for the model.
     synthetic: Field<'a>,
-    /// A plugin wrote it, for the person.
+    /// Whether a plugin wrote it, for the person.
     ignored: Field<'a>,
     tool: Field<'a>,
     state: Field<'a, CallState<'a>>,
@@ -127,7 +127,7 @@ fn add(database: &Database, row: &Row<'_>, parts: &str, line: u64, reader: &mut 
     Ok(())
 }
 
-/// What a part says, of a person's message or of the agent's.
+/// The text of a part, of a person's message or of the agent's.
 fn said(data: &[u8], is_typed: bool, answers: &mut Vec<String>, skipped: &mut Skipped) -> Option<String> {
     let mut mended = Vec::new();
     let Some(part) = parse::<Part>(data, &mut mended) else {

@@ -40,12 +40,12 @@ pub fn read(database: &Database, reader: &mut Reader) -> Result<(), ReadError> {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Message<'a> {
-    /// Of the user.
+    /// Text of the user.
     #[serde(borrow)]
     text: Field<'a>,
-    /// Of the agent.
+    /// Content of the agent.
     content: Field<'a, Block<'a>>,
-    /// Of a compaction.
+    /// Summary of a compaction.
     summary: Field<'a>,
     model: Field<'a, Model<'a>>,
     time: Field<'a, Time<'a>>,
@@ -113,7 +113,7 @@ fn add(row: &Row<'_>, line: u64, reader: &mut Reader) -> Result<(), ReadError> {
     Ok(())
 }
 
-/// What a message says, and who.
+/// The role and the text of a message.
 fn said(
     kind: Option<&str>,
     message: &Message<'_>,
