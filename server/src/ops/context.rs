@@ -17,17 +17,17 @@ pub struct Context {
     pub defaults: Defaults,
     /// The weights of a hybrid search.
     pub weights: Weights,
-    /// Whether searches are reranked that do not say so themselves.
+    /// Whether a search is reranked if its parameters do not say.
     pub rerank: bool,
     /// The folder that tools export to and import from.
     pub exports: PathBuf,
-    /// What the tools of Gimli follow.
+    /// The settings of Gimli's tools.
     pub memory_search: Arc<MemorySearch>,
     /// The workspace of Mudpuppy, if it is read.
     pub workspace: Option<PathBuf>,
-    /// Where each new memory gets a line, if anywhere.
+    /// The daily log, in which each new memory gets a line.
     pub daily_log: Option<Arc<DailyLog>>,
-    /// The tool or command that calls, as searches are kept with it.
+    /// The calling tool or command, as the search log names it.
     pub tool: &'static str,
 }
 
@@ -38,11 +38,10 @@ impl Context {
         Ok(Query { tool: self.tool, ..wire::query(params, &self.defaults, self.weights)? })
     }
 
-    /// Writes a memory that was saved to the daily log, unless it was there already. Says why it has no line there: it is
-    /// saved all the same.
+    /// Writes a saved memory to the daily log, unless it existed already. Returns a note if that fails: the memory stays saved.
     pub fn log_saved(&self, engine: &Engine, saved: &AddOutcome) -> Option<String> {
         let log = self.daily_log.as_ref().filter(|_| saved.created)?;
-        // As it is stored: what should stay secret is taken out of that.
+        // The stored text: secrets are redacted in it.
         let written = match engine.peek(saved.id, &Viewer::OWNER) {
             Ok(Some(record)) => {
                 let now = jiff::Timestamp::now();

@@ -9,7 +9,7 @@ use memorist_engine::{Engine, Error};
 use crate::exit::Failure;
 use crate::wire::ExportLine;
 
-/// What was written.
+/// Numbers of exported memories and links.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Written {
     /// Memories.

@@ -69,16 +69,16 @@ pub fn digest(engine: &Engine, context: &Context, params: DigestParams) -> Resul
     Ok(wire::digest(engine.digest(&digest_query(context, params)?)?, most))
 }
 
-/// The same as a page, of what is here: without a question to the server of a team's store.
+/// The digest as Markdown, from the local replica: without contacting the server of a team's store.
 pub fn glance_digest(engine: &Engine, context: &Context, params: DigestParams) -> Result<String> {
     let digest = engine.glance_digest(&digest_query(context, params)?)?;
     Ok(wire::markdown(&wire::digest(digest, DIGEST_TOKENS)))
 }
 
-/// What `memory_digest` asks.
+/// The query of `memory_digest`.
 ///
 /// # Errors
-/// For names that are invalid, or that the client may not use.
+/// [`Error::Invalid`] for names that are invalid, or that the client may not use.
 pub fn digest_query(context: &Context, params: DigestParams) -> Result<DigestQuery> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let query = DigestQuery { project: own_project(&viewer), feature: params.feature, viewer, with_superseded: false };

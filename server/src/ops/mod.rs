@@ -5,16 +5,16 @@
 //! | `context.rs` | defaults for what a call omits |
 //! | `save.rs` | saving |
 //! | `records.rs` | finding, changing, deleting, listing, counting |
-//! | `recall.rs` | what a turn is given unasked |
-//! | `hooks.rs` | what hooks of clients are answered |
+//! | `recall.rs` | automatic recall: memories that are injected into a turn |
+//! | `hooks.rs` | answers to hooks of clients |
 //! | `core` | the tools of the core profile, whose answers are text |
 //! | `graph.rs` | links, chains and digests |
 //! | `history.rs` | versions, rollback and permanent removal |
 //! | `gimli` | Gimli's tools: lines of files, found and read |
 //! | `memory_files` | Claude's memory tool: files that are memories |
-//! | `tidy` | what there is to tidy up, applied by choice, and undone |
+//! | `tidy` | proposals to tidy up, applied by choice, and undone |
 //! | `exchange.rs` | files of the export folder |
-//! | `explore` | what the explorer asks |
+//! | `explore` | requests of the explorer |
 //! | `export.rs`, `import.rs` | memories and links to lines, and back |
 
 mod context;

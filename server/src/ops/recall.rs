@@ -1,4 +1,4 @@
-//! What a turn is given unasked.
+//! Automatic recall: memories that are injected into a turn.
 
 use memorist_engine::types::RecallRequest;
 use memorist_engine::{Engine, Result};
@@ -6,7 +6,7 @@ use memorist_engine::{Engine, Result};
 use super::Context;
 use crate::wire::{self, RecallParams, RecallResult};
 
-/// `memory_recall`. What does not fit into its tokens is not noted: it may come later.
+/// `memory_recall`. Memories that do not fit into its tokens are not noted as injected: they may come later.
 pub fn recall(engine: &Engine, context: &Context, params: RecallParams) -> Result<RecallResult> {
     answer(engine, &params.request(&context.defaults)?)
 }

@@ -30,12 +30,12 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
     Ok(wire::search_result(reply(engine, params, &query)?, params, &query))
 }
 
-/// The reply to a search; nothing, if its sources have none of its types.
+/// The reply to a search; an empty one if no memories of its types come from its sources.
 pub fn reply(engine: &Engine, params: &SearchParams, query: &Query) -> Result<SearchReply> {
     no_reply(params, query).map_or_else(|| engine.search(query), Ok)
 }
 
-/// The reply to a search whose sources have none of its types.
+/// The empty reply to a search if no memories of its types come from its sources.
 pub fn no_reply(params: &SearchParams, query: &Query) -> Option<SearchReply> {
     if wire::kinds_of(params.entry_types.as_deref(), params.sources.as_deref()).is_some() {
         return None;
@@ -59,7 +59,7 @@ pub fn no_reply(params: &SearchParams, query: &Query) -> Option<SearchReply> {
     })
 }
 
-/// Those of these memories that one supersedes which `viewer` sees.
+/// The memories among `ids` that are superseded by one that `viewer` sees.
 pub fn superseded(engine: &Engine, ids: &[RecordId], viewer: &Viewer) -> Result<BTreeSet<RecordId>> {
     let marks = engine.marks(ids, viewer, 0)?.into_iter();
     Ok(marks.filter(|(_, marks)| marks.iter().any(Mark::is_of_successor)).map(|(id, _)| id).collect())
@@ -139,10 +139,10 @@ pub fn list_filter(context: &Context, params: &ListParams) -> Result<Filter> {
     })
 }
 
-/// The filter of parameters of a list, where all that pass it are meant.
+/// The filter of a list, for calls about all memories that pass it.
 ///
 /// # Errors
-/// [`Error::Invalid`] if they choose by state, which is no part of the filter.
+/// [`Error::Invalid`] if the parameters choose by state, which is not part of the filter.
 pub fn plain_filter(context: &Context, params: &ListParams) -> Result<Filter> {
     match params.only {
         Some(_) => Err(Error::invalid("only", "is for lists; leave it out here")),
@@ -153,7 +153,7 @@ pub fn plain_filter(context: &Context, params: &ListParams) -> Result<Filter> {
 /// A memory of a list.
 pub struct Listed {
     pub record: Record,
-    /// How and when it went, if it is not live.
+    /// `deleted` or `expired`, and when, if it is not live.
     pub gone: Option<(&'static str, Millis)>,
 }
 
@@ -187,7 +187,7 @@ pub fn listed(engine: &Engine, filter: Filter, params: &ListParams, limit: usize
     Ok(engine.list(&query)?.into_iter().map(|record| Listed { record, gone: None }).collect())
 }
 
-/// The order of a list, and whether it is from the end; `None` for what is gone, the last of which comes first.
+/// The order of a list, and whether it is reversed; `None` for deleted or expired memories, the last of which comes first.
 fn order_of(params: &ListParams) -> Option<(ListOrder, bool)> {
     Some(match (params.order.unwrap_or_default(), params.only) {
         (_, Some(Only::Expired | Only::Deleted)) => return None,
@@ -216,7 +216,7 @@ fn unread(engine: &Engine) -> Result<Option<UnreadFiles>> {
     Ok((count > 0).then(|| UnreadFiles { count: wire::count(count), files }))
 }
 
-/// The same for some memories.
+/// Statistics of the memories that pass `filter`.
 pub fn stats_of(engine: &Engine, filter: &Filter) -> Result<StatsResult> {
     let stats = engine.stats(filter)?;
     let indexes = engine.index_stats()?;

@@ -1,4 +1,4 @@
-//! Saving: what a text that is there already, or resembles others, becomes.
+//! Saving, also of texts that exist already or resemble others.
 
 use memorist_engine::types::{
     AddOutcome, GivenFields, LinkKind, MIN_PLAUSIBLE_MILLIS, Millis, NewRecord, RecordId, RecordUpdate, Save, Saved,
@@ -12,23 +12,23 @@ use crate::wording::{self, Worded as _};
 
 /// Most memories named that resemble a new one.
 const SUGGESTED: usize = 3;
-/// Characters from which a text is too long to be found by all that it means.
+/// Characters above which a text is too long to be found by all of its meaning.
 const LONG_CHARS: usize = 2_000;
 
-/// `memory_add`: saves, links, and names memories that resemble the new one. A text that is there already takes over the
-/// fields that are given.
+/// `memory_add`: saves, links, and names memories that resemble the new one. A memory that has the text already takes over the
+/// given fields.
 pub fn add(engine: &Engine, context: &Context, params: AddParams) -> Result<AddResult> {
     add_all(engine, context, vec![to_save(engine, context, params)?])?.swap_remove(0)
 }
 
-/// The same for several, in one transaction. One that is refused does not stop the others.
+/// Saves several memories in one transaction. A refused one does not stop the others.
 pub fn add_all(engine: &Engine, context: &Context, saves: Vec<Save>) -> Result<Vec<Result<AddResult>>> {
     let saved = engine.save(&saves)?;
     let each = saves.iter().zip(saved);
     Ok(each.map(|(save, saved)| Ok(added(engine, context, save, saved?))).collect())
 }
 
-/// What is saved for these parameters.
+/// The save for these parameters.
 ///
 /// # Errors
 /// [`Error::NotFound`] names a memory to link to that is not there.
@@ -92,13 +92,13 @@ pub fn save(engine: &Engine, context: &Context, params: AddParams) -> Result<Add
     Ok(result)
 }
 
-/// What to say of a memory that is saved on the server of a team, and not found on this node.
+/// A note on a memory that is saved on a team's server, and not found on this node.
 pub fn unfollowed(engine: &Engine, record: &NewRecord) -> Option<String> {
     let unfollowed = record.scope.project.as_ref().map(|project| engine.unfollowed(project));
     unfollowed.transpose().ok().flatten().flatten()
 }
 
-/// What saving a record did, to others as well. Writes its line of the daily log.
+/// The result of a save, with its effects on other memories. Writes the memory's line of the daily log.
 fn result_of(engine: &Engine, context: &Context, outcome: &AddOutcome, viewer: &Viewer) -> AddResult {
     let mut notes: Vec<String> = context.log_saved(engine, outcome).into_iter().collect();
     let seen = outcome.supersedes_again.iter().filter(|id| matches!(engine.peek(**id, viewer), Ok(Some(_))));
@@ -141,14 +141,14 @@ pub fn checked_update(engine: &Engine, params: UpdateParams) -> Result<RecordUpd
     Ok(update)
 }
 
-/// The same, where there may be nothing to change but the vector.
+/// The change that the parameters name, which may be empty: the caller may change only the vector.
 pub fn checked_fields(engine: &Engine, params: UpdateParams) -> Result<RecordUpdate> {
     let update = wire::record_update(params.by_clock(engine.clock_ahead()))?;
     check_expiry(engine, update.expires_at.flatten())?;
     Ok(update)
 }
 
-/// A memory that nobody would ever see is a mistake. What looks like seconds the engine refuses, and says so.
+/// Refuses an expiry in the past, which would hide the memory. A number that looks like seconds is refused by the engine.
 fn check_expiry(engine: &Engine, at: Option<Millis>) -> Result<()> {
     match at {
         Some(at) if (MIN_PLAUSIBLE_MILLIS..=engine.now()).contains(&at) => {
@@ -192,7 +192,7 @@ fn given_fields(params: &AddParams) -> GivenFields {
     }
 }
 
-/// Which fields a memory took over whose text was saved again, if any differ.
+/// A note on the fields that a memory took over when its text was saved again, if any differ.
 fn taken_over(outcome: &UpdateOutcome) -> Option<String> {
     let (before, now) = (outcome.before.as_ref()?, &outcome.record);
     let changed = [

@@ -1,4 +1,4 @@
-//! The notes of Mudpuppy's workspace, which are read without being named.
+//! The notes of Mudpuppy's workspace, which is a source by default.
 
 use std::path::Path;
 
@@ -8,13 +8,14 @@ use memorist_ingest::daily_log::create_folder;
 
 use super::Context;
 
-/// Which of its files are notes.
+/// The pattern of files that are notes.
 const NOTES: &str = "**/*.md";
 
-/// Adds the workspace as a source of notes, if the profile has one. It is created for the notes that an agent may write there later.
+/// Adds the workspace as a source of notes, if the profile has one. The folder is created for notes that an agent may write there
+/// later.
 ///
 /// # Errors
-/// If it cannot be created, and those of the store.
+/// Errors of the store, and if the folder cannot be created.
 pub fn add_workspace(engine: &Engine, context: &Context) -> Result<()> {
     let Some(path) = context.workspace.as_deref().and_then(Path::to_str) else { return Ok(()) };
     if engine.sources()?.iter().any(|known| known.source.path == path) {

@@ -76,7 +76,7 @@ pub fn new_record(params: AddParams, defaults: &Defaults) -> Result<NewRecord> {
     Ok(record)
 }
 
-/// Adds fields to a body, which may be none yet.
+/// Adds fields to a body, and creates it if it is missing.
 fn add_fields(body: &mut Option<Value>, fields: impl IntoIterator<Item = (String, Value)>) {
     if let Value::Object(members) = body.get_or_insert_with(|| Value::Object(Map::new())) {
         members.extend(fields);
@@ -229,14 +229,14 @@ pub fn search_result(mut reply: SearchReply, params: &SearchParams, query: &Quer
     }
 }
 
-/// What is said about a page of results.
+/// Warnings and the cursor of a page of results.
 pub struct SearchPage {
     pub warnings: Vec<String>,
-    /// There are more.
+    /// The cursor of the next page, if there are more results.
     pub next_cursor: Option<String>,
 }
 
-/// What is said about the first `shown` results of a reply; `cut`: not all of them are shown.
+/// Warnings and the cursor for the first `shown` results of a reply; `cut`: not all of them are shown.
 pub fn search_page(reply: &SearchReply, params: &SearchParams, query: &Query, shown: usize, cut: bool) -> SearchPage {
     let mut warnings = wording::warnings(reply);
     let before = params.cursor.as_ref().and_then(|cursor| Cursor::read(cursor, query).ok());
@@ -340,7 +340,7 @@ pub fn size(field: &'static str, given: Option<Int>, otherwise: usize) -> Result
     usize::try_from(number).map_err(|_| Error::invalid(field, format!("{number} is negative")))
 }
 
-/// The same for tools without a bound: larger values become the engine's maximum.
+/// A size in a call of a tool without a bound: larger values become `most`.
 pub fn size_up_to(field: &'static str, given: Int, most: usize) -> Result<usize> {
     Ok(size(field, Some(given), most)?.min(most))
 }
@@ -441,7 +441,7 @@ pub fn record_update(params: UpdateParams) -> Result<RecordUpdate> {
     })
 }
 
-/// What a memory is expected to be: its version, or words that it has.
+/// The condition that a memory must meet: its version, or words that it has.
 pub fn expect(given: Value) -> Result<Expect> {
     match given {
         Value::String(words) => {

@@ -16,11 +16,11 @@ pub struct Defaults {
     project: Option<String>,
     /// The agent of new memories, and of the viewer.
     agent: Option<String>,
-    /// Whether the viewer sees every project; new memories have none then.
+    /// Whether the viewer sees every project; new memories then have no project.
     every_project: bool,
-    /// The same for agents.
+    /// Whether the viewer sees every agent; new memories then have no agent.
     every_agent: bool,
-    /// What is visible if neither the call nor these name one: everything, for a person at the command line.
+    /// The visibility if neither the call nor these name one: everything, for a person at the command line.
     otherwise: Reach,
     /// Whether the memories of [`Reach::MAIN`] are visible where a call names no agent. Not with `--only`.
     with_main: bool,
@@ -30,7 +30,7 @@ pub struct Defaults {
     most_results: Option<usize>,
 }
 
-/// What keeps a caller to its project and agent.
+/// The reason why a caller is limited to its project and agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Only {
     /// The server was started with `--only`.
@@ -58,7 +58,7 @@ impl Defaults {
         Defaults { otherwise: Reach::Shared, ..self }
     }
 
-    /// Makes visible what the default agent of another system has saved, as if it were shared.
+    /// Makes the memories of another system's default agent visible, as if they were shared.
     pub fn with_main(self) -> Self {
         Defaults { with_main: true, ..self }
     }
@@ -80,19 +80,19 @@ impl Defaults {
         Ok(())
     }
 
-    /// The same in this project, if none is named.
+    /// Sets the project, if none is named.
     pub fn or_project(self, name: Option<String>) -> Self {
         let project = self.project.or(name.filter(|_| !self.every_project));
         Defaults { project, ..self }
     }
 
-    /// The same as this agent, if none is named.
+    /// Sets the agent, if none is named.
     pub fn or_agent(self, name: &str) -> Self {
         let agent = self.agent.or_else(|| (!self.every_agent).then(|| name.to_owned()));
         Defaults { agent, ..self }
     }
 
-    /// The same, but every project is visible if none is named.
+    /// Makes every project visible, if none is named.
     pub fn or_every_project(self) -> Self {
         Defaults { every_project: self.every_project || self.project.is_none(), ..self }
     }
@@ -115,8 +115,8 @@ impl Defaults {
         Ok(Defaults { only: Some(Only::Server), ..self })
     }
 
-    /// The same for a caller whose token is bound to this project and agent. A call may name one of `others` as its project,
-    /// and is then as by a token for that one.
+    /// Limits a caller to the project and agent of its token, like [`only`](Defaults::only). A call may name one of `others` as
+    /// its project, and is then treated as one with a token for that project.
     pub fn bound(self, others: &[String]) -> Self {
         Defaults { only: Some(Only::Token(others.to_vec())), ..self }
     }
@@ -168,7 +168,7 @@ impl Defaults {
         Viewer { project: reach(&self.project, self.every_project), agent }
     }
 
-    /// The same for each project that a call by its token may name; the first is that of a call without.
+    /// The viewers of calls for each project that the token allows; the first is that of a call that names none.
     pub fn own_viewers(&self) -> impl Iterator<Item = Viewer> + '_ {
         let own = self.own_viewer();
         let others = self.others().iter().map(|name| Reach::Only(name.clone()));
@@ -178,7 +178,7 @@ impl Defaults {
     /// The scope of a new memory, from the project and agent of a call.
     ///
     /// # Errors
-    /// As [`viewer`](Defaults::viewer).
+    /// See [`viewer`](Defaults::viewer).
     pub fn scope(&self, project: Patch<String>, agent: Patch<String>) -> Result<Scope> {
         self.check(&project, &agent)?;
         let owner = |given: Patch<String>, own: &Option<String>| given.into_option().unwrap_or_else(|| own.clone());
@@ -190,11 +190,11 @@ impl Defaults {
         Scope { project: self.project.clone(), agent: self.agent.clone() }
     }
 
-    /// Those of a call with these arguments, checked: of a token's projects, the one that they name is the call's own. Also if the
-    /// tool has no such parameter.
+    /// The defaults of a call with these arguments, which are checked. If they name another project of the token, it becomes the
+    /// call's own, even if the tool has no such parameter.
     ///
     /// # Errors
-    /// As [`viewer`](Defaults::viewer).
+    /// See [`viewer`](Defaults::viewer).
     pub fn of_call(&self, arguments: &Map<String, Value>) -> Result<Self> {
         self.check_arguments(arguments)?;
         let mut of_call = self.clone();
@@ -211,7 +211,7 @@ impl Defaults {
     /// parameter: a call for another's memories must not be answered with its own.
     ///
     /// # Errors
-    /// As [`viewer`](Defaults::viewer).
+    /// See [`viewer`](Defaults::viewer).
     pub fn check_arguments(&self, arguments: &Map<String, Value>) -> Result<()> {
         let given = |names: &[&str]| match names.iter().find_map(|name| arguments.get(*name)) {
             Some(Value::String(name)) => Patch::Value(name.clone()),

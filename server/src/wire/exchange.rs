@@ -87,7 +87,7 @@ pub enum Unread {
 /// Parses a line. Bounds are checked by the engine, except for a memory with the parameters of `memory_add`.
 ///
 /// # Errors
-/// What is wrong with it.
+/// [`Unread`] says what is wrong with the line.
 pub fn read(line: &str, defaults: &Defaults) -> Result<Line, Unread> {
     /// Forks of the reference memory server write lines without a type.
     #[derive(Default, Deserialize)]

@@ -1,5 +1,5 @@
 //! Values of parameters in the form that the schema has: `"#12"` for 12, a text for a list of one, "High" for "high", 42 for a
-//! text. Models write "null", "" or an empty list for what they leave out. Only where there is one meaning.
+//! text. Models write "null", "" or an empty list for what they leave out. Values change only where there is one meaning.
 
 use std::any::TypeId;
 use std::collections::HashMap;
@@ -19,13 +19,13 @@ const STATES: [(&str, &[&str]); 3] = [
 
 /// The forms of the parameters of a tool.
 pub(super) struct Forms {
-    /// What the schema says of each.
+    /// The schema of each parameter.
     pub properties: Map<String, Value>,
     required: Vec<String>,
 }
 
 impl Forms {
-    /// Those of parameters `P`. They are worked out once.
+    /// The forms of parameters `P`, which are computed once.
     pub fn of<P: JsonSchema + 'static>() -> Arc<Self> {
         static KNOWN: LazyLock<Mutex<HashMap<TypeId, Arc<Forms>>>> = LazyLock::new(Mutex::default);
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -76,7 +76,7 @@ pub fn adapt_values<P: JsonSchema + 'static>(arguments: &mut Map<String, Value>)
     Forms::of::<P>().apply(arguments);
 }
 
-/// Whether an optional parameter means nothing. Entries of a list that mean nothing are removed.
+/// Whether an optional parameter counts as left out. Entries of a list that count as left out are removed.
 fn is_left_out(value: &mut Value, schema: &Value) -> bool {
     match value {
         Value::String(text) => is_nothing(text),
@@ -89,7 +89,7 @@ fn is_left_out(value: &mut Value, schema: &Value) -> bool {
     }
 }
 
-/// What models write for nothing.
+/// Whether a text is one that models write for a value that they leave out.
 fn is_nothing(text: &str) -> bool {
     let text = text.trim();
     text.is_empty() || text == "None" || ["null", "undefined"].iter().any(|word| text.eq_ignore_ascii_case(word))

@@ -82,7 +82,7 @@ struct OptionalOff {
 }
 
 impl Off {
-    /// Memory is off, because of this; what to do about it.
+    /// Says that memory is off because of `error`; `action` says what to do about it.
     pub fn because(error: impl Into<String>, action: impl Into<String>) -> Self {
         let warning = "memory was not searched: an answer from it would be a guess";
         Off { disabled: true, unavailable: true, error: error.into(), warning, action: action.into() }
@@ -120,7 +120,7 @@ impl From<Kind> for SourceName {
     }
 }
 
-/// What begins the path of a memory that has no file.
+/// Prefix of the path of a memory that has no file.
 const MEMORY: &str = "memory:";
 
 /// The path of a memory that has no file.

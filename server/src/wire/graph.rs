@@ -117,7 +117,7 @@ impl Cut for ChainHit {
     }
 }
 
-/// What a link says of the memory at its end `to`; of the one at `from`, if `reverse`.
+/// The phrase for a link as seen from its end `from`, like "supersedes"; from `to` if `reverse`, like "superseded by".
 pub fn link_phrase(kind: LinkKind, reverse: bool) -> &'static str {
     match (kind, reverse) {
         (LinkKind::Caused, false) => "caused",

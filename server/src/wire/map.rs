@@ -66,12 +66,12 @@ pub fn mask_bytes(view: &MapView, mask: &[u8]) -> Vec<u8> {
     numbers.into_iter().flat_map(u32::to_le_bytes).chain(mask.iter().copied()).collect()
 }
 
-/// What a new map starts from: the parameter of `makeMap`.
+/// The start of a new map: the parameter of `makeMap`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum MapFrom {
     Scratch,
-    /// The present places.
+    /// The present map.
     Warm,
 }
 
@@ -92,7 +92,7 @@ pub struct MapLabelsResult {
     pub levels: Vec<Vec<LabelEntry>>,
 }
 
-/// What a region is about.
+/// The label of a region.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LabelEntry {
     pub x: u16,

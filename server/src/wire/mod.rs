@@ -9,11 +9,11 @@
 //! | `params.rs` | parameters of the tools |
 //! | `results.rs` | results of the tools |
 //! | `graph.rs`, `history.rs` | both, for links and digests, and for versions and purges |
-//! | `recall.rs` | what a turn is given unasked: parameters and result |
-//! | `hooks.rs` | what a hook asks, and what it is answered |
+//! | `recall.rs` | automatic recall: parameters and result |
+//! | `hooks.rs` | requests of hooks, and answers to them |
 //! | `fence.rs` | the fenced text that goes into a context |
-//! | `searches.rs` | the searches that were made |
-//! | `explore` | what the explorer asks and is answered |
+//! | `searches.rs` | the search log |
+//! | `explore` | parameters and results of the explorer's requests |
 //! | `map.rs` | **the format** of the explorer's map, its mask, its state and its labels |
 //! | `cursor.rs` | cursors of a search |
 //! | `exchange.rs` | the format of export and import, on one page; parsing a line |
@@ -27,7 +27,7 @@
 //! | `convert.rs` | conversions to and from the engine's types |
 //! | `place.rs` | the lines of a file that a memory is from |
 //! | `source_names.rs` | notes, sessions and memories as sources of a search |
-//! | `sources.rs` | sources, and what was read of them |
+//! | `sources.rs` | sources, and the results of a sync |
 //! | `lenient.rs` | parameters under other names, as models write them |
 //! | `forms.rs` | values of parameters in the form that the schema has |
 //! | `parse.rs` | JSON to parameters, with errors that name the field |

@@ -198,7 +198,7 @@ pub struct SearchParams {
 }
 
 impl SearchParams {
-    /// The same without results that are [`WEAK`], unless a least relevance is given: for who reads them.
+    /// Excludes results that are [`WEAK`], unless a minimum relevance is given.
     pub fn without_weak(self) -> Self {
         SearchParams { min_relevance: self.min_relevance.or(Some(WEAK)), ..self }
     }
@@ -245,7 +245,7 @@ pub struct DeleteParams {
     pub agent: Patch<String>,
 }
 
-/// What the memories of a list have in common.
+/// The state of the memories in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Only {
@@ -440,7 +440,7 @@ pub struct UpdateParams {
 }
 
 impl AddParams {
-    /// The same where another clock decides, which is ahead of this machine's by so much.
+    /// Counts distances from now by another clock, which is `ahead` of this machine's.
     pub fn by_clock(self, ahead: Millis) -> Self {
         AddParams {
             expires_at: self.expires_at.map(|at| at.by_clock(ahead)),
@@ -453,7 +453,7 @@ impl AddParams {
 }
 
 impl UpdateParams {
-    /// As [`AddParams::by_clock`].
+    /// See [`AddParams::by_clock`].
     pub fn by_clock(self, ahead: Millis) -> Self {
         UpdateParams {
             expires_at: self.expires_at.map(|at| at.by_clock(ahead)),

@@ -48,7 +48,7 @@ fn remove_null(value: &mut Value, path: &Path) -> bool {
     }
 }
 
-/// What is wrong, with the name of the field.
+/// The error text, with the name of the field.
 fn named(path: &Path, why: String) -> String {
     let why = why.replace("expected f64", "expected a number");
     match path.iter().next_back() {

@@ -45,10 +45,10 @@ const FUTURE: [&str; 8] = ["will", "shall", "upcoming", "coming", "due", "planne
 const AHEAD: i32 = 90;
 const YEARS: Range<i16> = 1900..2100;
 
-/// From a day up to another, which is not in it.
+/// A range from a day up to another, which is not in it.
 type Days = (Date, Date);
 
-/// Which of the dates that have the same name.
+/// The choice among dates that have the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Which {
     /// The last one that is over.
@@ -66,7 +66,7 @@ enum Which {
 }
 
 impl Which {
-    /// As a word before it says.
+    /// The choice that a word before the date names.
     fn named(word: &str) -> Option<Self> {
         match word {
             "last" | "past" | "previous" => Some(Which::Last),
@@ -76,7 +76,7 @@ impl Which {
         }
     }
 
-    /// As the words of a question tell.
+    /// The choice by the tense of a question.
     fn of_tense(words: &[&str]) -> Self {
         let has = |some: &[&str]| words.iter().any(|word| some.contains(word));
         match (has(&PAST), has(&FUTURE)) {
@@ -131,7 +131,7 @@ struct Point {
 }
 
 impl Point {
-    /// What the first words name, and how many they are. A day may lack its month.
+    /// Reads a point from the first words. Returns it with the number of these words. A day may lack its month.
     fn read(words: &[&str]) -> Option<(Self, usize)> {
         let of = |at: usize| usize::from(words.get(at).is_some_and(|word| matches!(*word, "of" | "in")));
         let year = |at: usize| words.get(at).and_then(|word| year(word));
@@ -184,7 +184,7 @@ impl Point {
         Some((start, start.checked_add(span).ok()?))
     }
 
-    /// Up to another, which may say what this one leaves out, and the reverse.
+    /// The range up to another point. Either may have the year or month that the other leaves out.
     fn to(mut self, mut end: Self, today: Date, which: Which) -> Option<Days> {
         self.month = self.month.or(end.month.filter(|_| self.day.is_some()));
         end.month = end.month.or(self.month.filter(|_| end.day.is_some()));
@@ -238,12 +238,12 @@ fn parts(word: &str) -> Vec<&str> {
     }
 }
 
-/// Without quotes, brackets and the marks at the end of a sentence.
+/// A word without quotes, brackets and the marks at the end of a sentence.
 fn bare(word: &str) -> &str {
     word.trim_matches(|c: char| !c.is_alphanumeric() && c != '.')
 }
 
-/// A word without what surrounds it; a date like "14.11." keeps its last dot.
+/// A word without punctuation around it; a date like "14.11." keeps its last dot.
 fn cleaned(word: &str) -> &str {
     let bare = bare(word);
     if dotted(bare) {
@@ -287,7 +287,7 @@ fn at_word(words: &[&str], before: Option<&str>, tense: Which, now: &Zoned) -> O
     }
 }
 
-/// A date, a range of them, a quarter or a season. `is_named`: what may be another word is one.
+/// A date, a range of them, a quarter or a season. `is_named`: an ambiguous word is taken for one.
 fn date(words: &[&str], is_named: bool, which: Which, today: Date) -> Option<Days> {
     if let Some(days) = part_of_year(words, is_named, which, today) {
         return Some(days);

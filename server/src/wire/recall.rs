@@ -1,4 +1,4 @@
-//! What a turn is given unasked: parameters and result of `memory_recall`.
+//! Automatic recall: parameters and result of `memory_recall`.
 
 use memorist_engine::Result;
 use memorist_engine::types::{Filter, Kind, Millis, Recall, RecallRequest};
@@ -42,7 +42,7 @@ pub struct RecallParams {
 }
 
 impl RecallParams {
-    /// What they ask for.
+    /// The request of these parameters.
     ///
     /// # Errors
     /// [`Error::Invalid`](memorist_engine::Error::Invalid) names the parameter that is out of bounds.

@@ -174,9 +174,9 @@ impl From<SourceReport> for SyncedSource {
 #[serde(rename_all = "camelCase")]
 pub struct SourceAddResult {
     pub sources: Vec<SourceEntry>,
-    /// Those that were there already.
+    /// Ids of sources that existed already.
     pub known: Vec<i64>,
-    /// What was read.
+    /// The result of the sync.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sync: Option<SyncResult>,
 }
@@ -194,12 +194,12 @@ pub struct SourceRemoveResult {
 #[serde(rename_all = "camelCase")]
 pub struct DiscoverResult {
     pub places: Vec<PlaceEntry>,
-    /// What was added.
+    /// The sources that were added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub added: Option<SourceAddResult>,
 }
 
-/// Something that can be added.
+/// A place that can be added as a source.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlaceEntry {
@@ -208,7 +208,7 @@ pub struct PlaceEntry {
     pub kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<&'static str>,
-    /// What it is, in words.
+    /// Its description.
     pub about: String,
     pub files: u64,
     pub bytes: u64,

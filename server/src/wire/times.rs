@@ -35,7 +35,7 @@ struct Moment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PastEnd(Named);
 
-/// The same for times that are mostly in the future: as [`Future`].
+/// The end of a range of times that are mostly in the future: as [`Future`], otherwise like [`PastEnd`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FutureEnd(Named);
 
@@ -83,8 +83,8 @@ fn zoned(at: Millis) -> Option<Zoned> {
     Timestamp::from_millisecond(at).ok().map(|at| at.to_zoned(TimeZone::system()))
 }
 
-/// The start of a named day, week, month or year, with the name of that unit; or a distance from `now` in the direction of
-/// `sign`, which is none.
+/// The start of a named day, week, month or year, with the name of that unit; or the time at a distance from `now` in the
+/// direction of `sign`, with an empty name.
 fn relative(text: &str, now: &Zoned, sign: i64) -> Option<(Zoned, &'static str)> {
     let text = text.trim().to_lowercase();
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -243,12 +243,12 @@ time!(FutureEnd, 1, FutureEnd);
 macro_rules! moment {
     ($type:ident) => {
         impl $type {
-            /// By the clock of this machine.
+            /// The time by the clock of this machine.
             pub fn at(self) -> Millis {
                 self.0.at
             }
 
-            /// The same by a clock that is ahead of this machine's by so much: a distance is from its present.
+            /// The time by a clock that is `ahead` of this machine's: a distance counts from that clock's present.
             pub fn by_clock(self, ahead: Millis) -> Self {
                 let ahead = if self.0.is_distance { ahead } else { 0 };
                 self.0.at.saturating_add(ahead).into()

@@ -51,7 +51,7 @@ impl<T> Patch<T> {
         matches!(self, Patch::Absent)
     }
 
-    /// The same with another value, where there is one.
+    /// Applies `change` to the value, if there is one.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Patch<U> {
         match self {
             Patch::Absent => Patch::Absent,
@@ -233,7 +233,7 @@ pub(super) type Parse<T> = fn(&str) -> Result<T, String>;
 
 /// Parses a whole number, or a text with `text`.
 pub(super) struct WholeOr<T> {
-    /// What is expected.
+    /// The name of the expected value, for errors.
     pub what: &'static str,
     pub number: fn(i64) -> Result<T, String>,
     pub text: Option<Parse<T>>,

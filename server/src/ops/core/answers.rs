@@ -1,4 +1,4 @@
-//! What several tools say.
+//! Answers and notes that several tools share.
 
 use memorist_engine::types::{Expect, LinkKind, Mark, Reach, RecordId, UpdateOutcome, Viewer};
 use memorist_engine::{Engine, Error, Result};
@@ -12,7 +12,7 @@ use crate::wire::{Int, Patch, moment};
 pub const MAX_TOKENS: usize = 4_000;
 /// Projects that a note names.
 const PROJECTS_NAMED: usize = 5;
-/// How like a name of a project must be to one that was meant.
+/// Similarity above which the name of a project is suggested.
 const LIKE: f64 = 0.8;
 
 /// The most tokens of an answer.
@@ -34,7 +34,7 @@ pub fn unknown_project(engine: &Engine, context: &Context, project: &Patch<Strin
     Ok(missing.map(|what| format!("No memory belongs to a {what}")))
 }
 
-/// A project that no memory has, with the one that was likely meant, or `list`, which says where the names are.
+/// Text about a project without memories, with the name that was probably meant, or with `list`, which says where the names are.
 pub fn missing_project(engine: &Engine, name: &str, list: &str) -> Result<Option<String>> {
     if engine.unfollowed(name)?.is_some() || engine.has_project(name, &Viewer::OWNER)? {
         return Ok(None);
@@ -47,7 +47,7 @@ pub fn missing_project(engine: &Engine, name: &str, list: &str) -> Result<Option
     Ok(Some(format!("project {name:?}: {hint}")))
 }
 
-/// A note that memories are on the server of a team alone.
+/// A note that some memories are only on a team's server.
 pub fn unfollowed(engine: &Engine, viewer: &Viewer) -> Result<Option<String>> {
     Ok(engine.unfollowed_of(viewer)?.map(|why| format!("Note: {why}")))
 }
@@ -67,7 +67,7 @@ pub fn other_projects(engine: &Engine, context: &Context, viewer: &Viewer) -> Re
     }))
 }
 
-/// The name that is most like this one, and how much; of two alike, the one with more memories.
+/// The name that is most similar to this one, and the similarity; of two equally similar, the one with more memories.
 pub fn nearest<'a>(names: &'a [(String, u64)], name: &str) -> Option<(f64, &'a str)> {
     let likeness = |known: &str| strsim::jaro_winkler(&known.to_lowercase(), &name.to_lowercase());
     let all = names.iter().map(|(known, number)| (likeness(known), *number, known.as_str()));
@@ -75,8 +75,8 @@ pub fn nearest<'a>(names: &'a [(String, u64)], name: &str) -> Option<(f64, &'a s
     best.map(|(likeness, _, known)| (likeness, known))
 }
 
-/// Why there is no memory with this id: it may have been deleted, or be on the server of a team alone. The text of a deleted one is not
-/// repeated: it may have been deleted for that.
+/// The error for an id without a memory, which may have been deleted, have expired, or be only on a team's server. The text of
+/// a deleted memory is not repeated: it may have been deleted because of that text.
 pub fn absent(engine: &Engine, id: RecordId, viewer: &Viewer, error: Error) -> Result<Error> {
     let Some(gone) = engine.gone(id, viewer)? else {
         let unfollowed = engine.unfollowed_of(viewer)?;
@@ -90,7 +90,7 @@ pub fn absent(engine: &Engine, id: RecordId, viewer: &Viewer, error: Error) -> R
     Ok(Error::invalid("id", format!("memory {id} {how}; memory_undo with this id brings it back, {read} shows it")))
 }
 
-/// What an update did.
+/// Describes the outcome of an update.
 pub fn updated(outcome: &UpdateOutcome) -> String {
     let record = &outcome.record;
     let Some(before) = outcome.before.as_ref().filter(|before| before.version != record.version) else {
@@ -105,7 +105,7 @@ pub fn updated(outcome: &UpdateOutcome) -> String {
     text
 }
 
-/// Deletes a memory, and says what it was.
+/// Deletes a memory, and repeats its beginning.
 pub fn delete_one(engine: &Engine, id: RecordId, expect: Option<&Expect>, viewer: &Viewer) -> Result<String> {
     let marks = engine.marks(&[id], viewer, 1)?.remove(&id).unwrap_or_default();
     match engine.delete_expected(id, expect, viewer)? {

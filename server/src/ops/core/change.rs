@@ -54,8 +54,8 @@ pub fn add(engine: &Engine, context: &Context, params: SaveParams) -> Result<Str
     Ok(lines.collect::<Vec<_>>().join("\n"))
 }
 
-/// What is saved for these parameters, and what the answer repeats of them. `projects` are those of the memories before it in its
-/// list: each has its note once.
+/// The save for these parameters, and the parts of them that the answer repeats. `projects` are those of the memories before it
+/// in the list: a new project is noted once.
 fn to_save(
     engine: &Engine,
     context: &Context,
@@ -73,7 +73,7 @@ fn to_save(
     Ok((save, AnswerParts { project, is_dated, new_project }))
 }
 
-/// The parameters of one of several, with those of all.
+/// The parameters of an item, with the shared ones.
 fn item_params(item: Value, shared: &Map<String, Value>) -> Result<AddParams, String> {
     let mut whole = shared.clone();
     match item {
@@ -85,7 +85,7 @@ fn item_params(item: Value, shared: &Map<String, Value>) -> Result<AddParams, St
     wire::parse(whole)
 }
 
-/// What the answer to a save repeats of its parameters.
+/// Parts of the parameters of a save that its answer repeats.
 struct AnswerParts {
     project: Option<String>,
     is_dated: bool,
@@ -94,7 +94,7 @@ struct AnswerParts {
 }
 
 impl AnswerParts {
-    /// Says what saving did: with all that the memory may replace, if it is `alone`.
+    /// Describes what a save did; if it is `alone`, with every memory that the new one may replace.
     fn answer(&self, engine: &Engine, result: &AddResult, alone: bool) -> Result<String> {
         let what = if self.is_dated { described(engine, result.id.into())? } else { String::new() };
         let of = self.project.as_deref().map_or_else(String::new, |name| format!(" in project {}", one_line(name)));
@@ -125,7 +125,7 @@ impl AnswerParts {
     }
 }
 
-/// What was understood of the dates of a memory.
+/// The dates of a memory, as they were understood.
 fn described(engine: &Engine, id: RecordId) -> Result<String> {
     let record = engine.peek(id, &Viewer::OWNER)?;
     let line = Line { undated: true, ..Line::default() };

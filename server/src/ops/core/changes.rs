@@ -1,4 +1,4 @@
-//! What differs between two versions of a memory, in words.
+//! Differences between two versions of a memory, in words.
 
 use memorist_engine::body::Body;
 use memorist_engine::types::{Kind, Millis, Record, Span, Version};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::wire::core::one_line;
 use crate::wire::moment;
 
-/// The fields that a change may change.
+/// The fields that an update may change.
 pub struct Fields<'a> {
     content: &'a str,
     context: Option<&'a str>,
@@ -66,7 +66,7 @@ impl Fields<'_> {
         }
     }
 
-    /// What is another in `after`, field by field: short values as `status open → done`, others by name.
+    /// Lists the fields that differ in `after`: short values as `status open → done`, others by name.
     pub fn changes(&self, after: &Fields<'_>) -> Vec<String> {
         let at = |at: Option<Millis>| at.map(moment).unwrap_or_default();
         let short = [

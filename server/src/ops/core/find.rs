@@ -16,11 +16,11 @@ use crate::wire::core::{GetParams, Line, Page, beginning, one_line};
 use crate::wire::{self, ChainParams, Detail, Int, ListParams, SearchParams, moment};
 use crate::wording::{Remarks, Worded as _, nearest, why};
 
-/// Characters of a text in a search or list, by default: of a longer one the passage around the words of the query.
+/// Default characters of a text in a search or list: a longer text is cut to the passage around the words of the query.
 const SNIPPET_CHARS: usize = 700;
-/// The same where only ids were requested.
+/// Characters of a text where only ids were requested.
 const ID_CHARS: usize = 60;
-/// Said of a query whose cosines say little.
+/// Note on a query whose cosines say little.
 const UNREAD: &str = "Note: the embedding model hardly knows the language of this query, so words decide: use those that the memory \
      has, or names. `memorist reembed --model multilingual` sets up a model of a hundred languages.";
 /// Default number of memories of a list or chain.
@@ -31,7 +31,7 @@ const MAX_IDS: usize = 100;
 const LINKS_SHOWN: usize = 20;
 /// Bytes that an answer may always have.
 const LEAST_BYTES: usize = 400;
-/// Bytes for what stands before the text of a memory.
+/// Bytes for the heading of the text of a memory.
 const TEXT_FOLLOWS: usize = 100;
 /// Most versions that are shown with a memory.
 const VERSIONS_SHOWN: usize = 20;
@@ -246,7 +246,7 @@ fn one(
     let (record, gone) = match engine.get(id, viewer) {
         Ok(record) => (record, None),
         Err(error @ Error::NotFound(_)) => match engine.gone(id, viewer)? {
-            // What has expired can be read until it is removed.
+            // An expired memory can be read until it is removed.
             Some(Gone { record, deleted_at: None }) => {
                 let expired = record.expires_at.map(|at| ("expired", at));
                 (record, expired)
@@ -294,7 +294,7 @@ fn one(
     Ok(format!("{head}\n\n{what}:\n{text}"))
 }
 
-/// The part of a text with these words, at most so many bytes, and what it is.
+/// The heading and the part of a text that has these words, of at most `room` bytes.
 fn passage(text: &str, words: &str, room: usize) -> (String, String) {
     let all = text.chars().count();
     if !wire::has_word_of(text, words) {
@@ -313,10 +313,10 @@ fn passage(text: &str, words: &str, room: usize) -> (String, String) {
     }
 }
 
-/// What a text is that is shown whole. Whatever it says, nothing but it follows.
+/// Heading of a text that is shown whole: whatever the text says, nothing else follows.
 const WHOLE: &str = "Its text, to the end";
 
-/// The part of a text from a character on, at most so many bytes, and what it is.
+/// The heading and the part of a text from a character on, of at most `room` bytes.
 fn part(text: &str, offset: usize, room: usize) -> (String, String) {
     let all = text.chars().count();
     let Some((start, _)) = text.char_indices().nth(offset) else {
@@ -333,7 +333,7 @@ fn part(text: &str, offset: usize, room: usize) -> (String, String) {
     (what, format!("{shown}…"))
 }
 
-/// What there is to know of a memory beside its text.
+/// The lines before the text of a memory: type, dates, version, session, source, context, body.
 fn about(record: &Record, gone: Option<(&'static str, Millis)>, scope: Option<&Scope>) -> String {
     let head = Line { scope, undated: true, gone, ..Line::default() };
     let mut text = head.without_text(record);
@@ -353,7 +353,7 @@ fn about(record: &Record, gone: Option<(&'static str, Millis)>, scope: Option<&S
     text + &body(record)
 }
 
-/// The line with the fields of a memory, if it has any that the line of it does not show.
+/// The line with the body of a memory, if that has fields other than status and due date.
 fn body(record: &Record) -> String {
     let shows_less = |body: &&Body| body.as_map().keys().any(|name| name != "status" && name != "due");
     let body = record.body.as_ref().filter(shows_less);

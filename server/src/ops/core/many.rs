@@ -1,5 +1,5 @@
-//! Changing and deleting what has all words of a query, or the code in it. The first call answers with a preview and a token, the second with the token
-//! does it: to exactly the memories of the preview, as they were.
+//! Changing and deleting the memories that have all words of a query, or the codes in it. The first call answers with a preview
+//! and a token; the second, with the token, changes exactly the memories of the preview, if they are still as they were.
 
 use memorist_engine::keywords::{codes, has_code};
 use memorist_engine::text::content_hash;
@@ -17,9 +17,9 @@ use crate::wording::Worded as _;
 const MOST: i64 = 50;
 /// Characters of each in the preview.
 const PREVIEW_CHARS: usize = 120;
-/// Hex digits that prove a token.
+/// Hex digits of the hash in a token.
 const PROOF: usize = 10;
-/// More than this share of the words of a query is all of them.
+/// Share of the words of a query above which all of them count as found.
 const ALL: f64 = 1.0 - 1e-6;
 
 /// `memory_delete` with a query; with the token of its preview it does it.
@@ -74,7 +74,7 @@ fn query_of(query: Option<String>) -> Result<String> {
     query.ok_or_else(|| Error::invalid("query", "is missing: give it again with the token of its preview"))
 }
 
-/// What has the codes of the query, or all its words if it has none, and is what is expected.
+/// The memories that have the codes of the query, or all its words if it has none, and that meet `expect`.
 fn found(
     engine: &Engine,
     context: &Context,
@@ -94,7 +94,7 @@ fn found(
     let query = Query { min_relevance: Some(0.0), threads: ThreadRules::NONE, ..context.query(&params)? };
     query.validate()?;
     let codes = codes(&query.text);
-    // What has some of the words, or resembles the query in meaning, is not meant to be changed.
+    // A memory that has only some of the words, or only resembles the query, is not meant to be changed.
     let is_meant = |hit: &Hit| match codes.is_empty() {
         true => hit.word_share.is_some_and(|share| share > ALL),
         false => codes.iter().all(|code| has_code(&hit.record.content, code)),
@@ -104,7 +104,7 @@ fn found(
     Ok(hits.map(|hit| hit.record).filter(is_expected).collect())
 }
 
-/// `why_not` says why a memory would not be changed, and `some` how some of them can be.
+/// The preview of a change. `why_not` says why a memory would not be changed, and `some` how to change only some of them.
 fn preview(found: &[Record], change: &str, tool: &str, why_not: impl Fn(&Record) -> Result<()>, some: &str) -> String {
     if found.is_empty() {
         return "Nothing found; nothing would change.".to_owned();
@@ -124,7 +124,7 @@ fn preview(found: &[Record], change: &str, tool: &str, why_not: impl Fn(&Record)
     page.finish(notes)
 }
 
-/// The ids of the memories, and a proof of what they are and of what is to happen to them.
+/// The ids of the memories, with a hash of their versions and of the change.
 fn token(records: &[Record], change: &str) -> String {
     let ids = records.iter().map(|record| record.id.to_string()).collect::<Vec<_>>().join("-");
     let versions: Vec<_> = records.iter().map(|record| (record.id.get(), record.version)).collect();

@@ -4,9 +4,9 @@
 //! |---|---|
 //! | `find.rs` | searching, getting, listing, following links |
 //! | `change.rs` | saving, changing, deleting, linking, undoing |
-//! | `many.rs` | changing and deleting what a search finds, after a preview |
-//! | `answers.rs` | what several tools say |
-//! | `changes.rs` | what differs between two versions, in words |
+//! | `many.rs` | changing and deleting the memories that a search finds, after a preview |
+//! | `answers.rs` | answers and notes that several tools share |
+//! | `changes.rs` | differences between two versions, in words |
 //! | `overview.rs` | the digest and the statistics |
 
 mod answers;

@@ -19,18 +19,18 @@ const DIGEST_TOKENS: usize = 1_500;
 const CHARS: usize = 240;
 /// Memories of a section.
 const SECTION: usize = 6;
-/// Tokens of a line: as many lines as an answer has room for follow the sections.
+/// Tokens that a line is assumed to take: the last section has as many lines as there is room for.
 const LINE_TOKENS: usize = 25;
-/// From here on a fact is important.
+/// Importance from which a lasting memory is listed as important.
 const IMPORTANT: i64 = 7;
 /// How far back a digest looks for changes, by default.
 const RECENT: Millis = 7 * 24 * 60 * 60 * 1_000;
-/// Names of a kind in the statistics.
+/// Most names in each list of the statistics.
 const NAMES: usize = 20;
 
-/// What is true for long.
+/// Kinds of memories that stay true for long.
 const LASTING: [Kind; 5] = [Kind::Fact, Kind::Preference, Kind::Insight, Kind::Background, Kind::Relationship];
-/// What no other section of a digest has.
+/// Kinds in the section of other memories, in a digest about a feature.
 const OTHERS: [Kind; 8] = [
     Kind::Fact,
     Kind::Preference,
@@ -86,7 +86,7 @@ pub fn digest(engine: &Engine, context: &Context, params: DigestParams) -> Resul
         ("Contacts", newest(engine, &query, &[Kind::Contact], None)?),
         ("New or changed", list(None, ListOrder::Updated, Some(since), SECTION)?),
     ];
-    // What is current comes first: superseded ones fill what is left.
+    // Current memories come first; superseded ones fill the rest.
     let rest = match query.feature {
         Some(_) => newest(engine, &query, &OTHERS, None)?,
         None => list(None, ListOrder::Saved, None, (most / LINE_TOKENS).clamp(SECTION, MAX_LIMIT))?,
@@ -148,7 +148,7 @@ fn section(
     Ok(())
 }
 
-/// The last superseded memories, each with what is current; with its text, if that is not `shown`.
+/// Adds the last superseded memories, each with those that supersede it; with their texts, if these are not `shown`.
 fn superseded(engine: &Engine, query: &DigestQuery, page: &mut Page, shown: &[RecordId]) -> Result<()> {
     let viewer = &query.viewer;
     let project = query.project.clone();
@@ -173,7 +173,7 @@ pub fn stats(engine: &Engine, context: &Context, params: &StatsParams) -> Result
     let stats = ops::stats(engine, context, params)?;
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let mut names = engine.names(&viewer)?;
-    // Those that can be named in a call.
+    // Projects that a call can name.
     if !context.defaults.is_only() {
         names.projects = engine.project_sizes(&Viewer::OWNER)?;
     } else if !context.defaults.others().is_empty() {

@@ -1,4 +1,4 @@
-//! What there is to clean up, and several memories made one.
+//! Memories to clean up, and the merge of several into one.
 
 use std::collections::BTreeSet;
 
@@ -17,12 +17,12 @@ use crate::wire::explore::{
 const GROUPS: usize = 20;
 /// Most memories on the other side of a group.
 const OTHERS: usize = 10;
-/// What expires within this time is named.
+/// Memories that expire within this time are listed.
 const SOON: Millis = 30 * DAY;
-/// What nobody has found for this time is named.
+/// Memories that nobody has found for this time are listed.
 const LONG: Millis = 90 * DAY;
 
-/// A page of what there is to clean up.
+/// A page of memories to clean up.
 pub fn cleanup(engine: &Engine, context: &Context, params: CleanupParams) -> Result<CleanupResult> {
     let viewer = context.defaults.own_viewer();
     let limit = wire::size("limit", params.limit, GROUPS)?;
@@ -60,7 +60,7 @@ fn duplicates(engine: &Engine, viewer: &Viewer, cursor: Option<i64>, limit: usiz
     })
 }
 
-/// Each with what it contradicts.
+/// Memories, each with those that it contradicts.
 fn contradictions(engine: &Engine, viewer: &Viewer, cursor: Option<i64>, limit: usize) -> Result<CleanupResult> {
     let after = cursor.map_or(RecordId::START, RecordId::from);
     let found = engine.contradictions(viewer, after, limit)?;
@@ -74,7 +74,7 @@ fn contradictions(engine: &Engine, viewer: &Viewer, cursor: Option<i64>, limit: 
     Ok(CleanupResult { groups, next, total: None })
 }
 
-/// Each with what supersedes it.
+/// Superseded memories, each with those that supersede it.
 fn outdated(engine: &Engine, viewer: &Viewer, cursor: Option<i64>, limit: usize) -> Result<CleanupResult> {
     let before = cursor.map(RecordId::from);
     let page = engine.outdated(&OutdatedQuery { project: None, before, limit, viewer: viewer.clone() })?;
@@ -93,7 +93,7 @@ fn outdated(engine: &Engine, viewer: &Viewer, cursor: Option<i64>, limit: usize)
     Ok(CleanupResult { groups, next, total: None })
 }
 
-/// Those that expire within a month, the first one first, after the one with this expiry and id.
+/// Memories that expire within a month, the earliest first, after the one with this expiry and id.
 fn expiring(engine: &Engine, viewer: &Viewer, after: Option<(Millis, i64)>, limit: usize) -> Result<CleanupResult> {
     let query = ListQuery {
         order: ListOrder::Expiry,
@@ -125,7 +125,7 @@ fn never_found(engine: &Engine, viewer: &Viewer, cursor: Option<i64>, limit: usi
     singles(engine, viewer, records, next.map(|id| id.to_string()), why)
 }
 
-/// Groups of one.
+/// Groups of one memory each.
 fn singles(
     engine: &Engine,
     viewer: &Viewer,
@@ -179,7 +179,7 @@ fn list(ids: &[RecordId]) -> String {
     ids.iter().map(|id| format!("memory {id}")).collect::<Vec<_>>().join(" and ")
 }
 
-/// Makes one of several memories.
+/// Merges several memories into one.
 pub fn merge(engine: &Engine, context: &Context, params: MergeParams) -> Result<MergeResult> {
     let replaced = params.replaced.into_iter().map(|SeenVersion { id, expect }| (id.0.into(), expect.0));
     let merge =

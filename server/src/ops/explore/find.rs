@@ -1,4 +1,4 @@
-//! A search with the reasons for each result, and why a memory is none.
+//! A search with the reasons for each result, and the reason why a memory is not among them.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use super::super::{Context, records};
 use crate::wire::explore::{FindHit, FindParams, FindResult, WhyParams, WhyResult};
 use crate::wire::{self, SearchParams, SearchResult};
 
-/// `memory_search`, of which nothing is kept.
+/// `memory_search` that is not logged and counts no access.
 pub fn search(engine: &Engine, context: &Context, params: FindParams) -> Result<FindResult> {
     let (query, params) = asked(context, params)?;
     let params = SearchParams { explain: Some(true), ..params };
@@ -32,7 +32,7 @@ pub fn search(engine: &Engine, context: &Context, params: FindParams) -> Result<
     Ok(FindResult { results, total, nothing, best, missing, weaker, next_cursor, tier, warnings, explain })
 }
 
-/// The search of these parameters, without what is weak.
+/// The search of these parameters, without weak results.
 fn asked(context: &Context, FindParams { search, prefix }: FindParams) -> Result<(Query, SearchParams)> {
     // Somebody is typing: that cannot wait for a reranker.
     let params = SearchParams { prefix, rerank: Some(false), ..search.without_weak() };
@@ -41,11 +41,11 @@ fn asked(context: &Context, FindParams { search, prefix }: FindParams) -> Result
     Ok((query, params))
 }
 
-/// What is marked in the texts of results.
+/// Words to mark in the texts of results.
 enum Marks {
-    /// What the keyword index calls these.
+    /// Terms of the keyword index.
     Terms(Vec<String>),
-    /// These, within words, in upper or lower case.
+    /// Parts of words, found in upper or lower case.
     Pieces(Vec<String>),
 }
 
@@ -73,7 +73,7 @@ impl Marks {
     }
 }
 
-/// Why a search does not find a memory, or where it does.
+/// Explains why a search does not find a memory, or at which rank it does.
 pub fn why(engine: &Engine, context: &Context, params: WhyParams) -> Result<WhyResult> {
     let id = RecordId::from(params.id.0);
     let (query, params) = asked(context, params.search)?;
@@ -110,7 +110,7 @@ pub fn why(engine: &Engine, context: &Context, params: WhyParams) -> Result<WhyR
     })
 }
 
-/// The name of a rule, and of the parameter that it is of.
+/// The name of the rule that kept a memory out, and of its parameter.
 fn rule(why: &Why, named_sources: bool) -> (Option<&'static str>, Option<&'static str>) {
     let Some(kept_out) = &why.kept_out else { return (None, None) };
     let (rule, field) = match kept_out {
@@ -129,7 +129,7 @@ fn rule(why: &Why, named_sources: bool) -> (Option<&'static str>, Option<&'stati
     (Some(rule), field)
 }
 
-/// The parameter that is a field of the filter.
+/// The name of the parameter for a field of the filter.
 fn parameter(field: &str, named_sources: bool) -> &'static str {
     match field {
         "kinds" if named_sources => "sources",
@@ -154,7 +154,7 @@ fn threshold_name(threshold: Threshold) -> &'static str {
     }
 }
 
-/// What is said of it, in one sentence.
+/// The explanation in one sentence.
 fn message(why: &Why, query: &Query, field: Option<&str>) -> String {
     let id = why.id;
     let limit = query.limit;

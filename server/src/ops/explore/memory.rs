@@ -1,4 +1,4 @@
-//! A memory, what it is linked with, and what resembles it.
+//! A memory, its links, and similar memories.
 
 use memorist_engine::keywords::{KeywordQuery, matching_spans};
 use memorist_engine::types::{ChainQuery, Gone, Link, LinkKind, RecordId, Similar};
@@ -11,7 +11,7 @@ use crate::wire::explore::{
 };
 use crate::wire::{self, Int};
 
-/// Searches that are named with a memory.
+/// Most searches that are listed with a memory.
 const SEARCHES: usize = 20;
 /// Most memories of a graph: more cannot be read.
 const MOST_NODES: usize = 150;
@@ -20,7 +20,7 @@ const NODE_CHARS: usize = 120;
 /// Default number of similar memories.
 const SIMILAR: usize = 10;
 
-/// A memory, also one that was deleted or has expired and can come back.
+/// A memory, also one that was deleted or has expired and can be restored.
 pub fn memory(engine: &Engine, context: &Context, params: MemoryParams) -> Result<MemoryResult> {
     let viewer = context.defaults.own_viewer();
     let id = RecordId::from(params.id.0);
@@ -86,7 +86,7 @@ pub fn graph(engine: &Engine, context: &Context, params: GraphParams) -> Result<
     })
 }
 
-/// The memories that resemble one.
+/// The memories that are similar to one.
 pub fn similar(engine: &Engine, context: &Context, params: SimilarParams) -> Result<SimilarResult> {
     let viewer = context.defaults.own_viewer();
     let id = RecordId::from(params.id.0);

@@ -1,12 +1,12 @@
-//! What the explorer asks beside the tools. Looking changes nothing: no access is counted, no search is kept.
+//! Requests of the explorer beside the tools. Reading changes nothing: no access is counted, no search is logged.
 //!
 //! | file | job |
 //! |---|---|
-//! | `overview.rs` | the store in numbers, and the searches that were made |
-//! | `memory.rs` | a memory, what it is linked with, and what resembles it |
+//! | `overview.rs` | the store in numbers, and the search log |
+//! | `memory.rs` | a memory, its links, and similar memories |
 //! | `find.rs` | a search with its reasons, and why a memory is not found |
-//! | `timeline.rs` | what happened when |
-//! | `cleanup.rs` | what there is to clean up, and several memories made one |
+//! | `timeline.rs` | events of memories over time |
+//! | `cleanup.rs` | memories to clean up, and the merge of several into one |
 
 mod cleanup;
 mod find;

@@ -1,4 +1,4 @@
-//! The store in numbers, and the searches that were made.
+//! The store in numbers, and the search log.
 
 use memorist_engine::types::{Filter, Reach, SearchesQuery};
 use memorist_engine::{Engine, Result};
@@ -48,7 +48,7 @@ pub fn overview(engine: &Engine, context: &Context, _: OverviewParams) -> Result
     })
 }
 
-/// A page of the searches that were made.
+/// A page of the search log.
 pub fn searches(engine: &Engine, context: &Context, params: SearchesParams) -> Result<SearchesResult> {
     let query = SearchesQuery {
         before: params.before.map(|Int(before)| before),

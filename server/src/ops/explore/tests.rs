@@ -1,4 +1,4 @@
-//! Tests of what the explorer asks: with little stores, and against naive models.
+//! Tests of the explorer's requests: with little stores, and against naive models.
 
 use std::collections::BTreeSet;
 
@@ -52,7 +52,7 @@ fn asked(engine: &Engine, arguments: Value) -> Value {
     json_of(search(engine, &all(), params(arguments)))
 }
 
-/// Whatever the settings say of the reranker, which the explorer does not wait for.
+/// The explorer does not wait for the reranker, whatever the settings say.
 #[test]
 fn a_search_goes_on_where_its_page_ended() {
     let (_folder, engine) = store();
@@ -490,7 +490,7 @@ fn copies_of_other_owners_hide_no_duplicate() {
     }
 }
 
-/// Those that are nearer to the newest are of another kind: they are the same by their meaning, the oldest is by its words.
+/// The memories nearest to the newest are of another kind, and duplicates by meaning; the oldest is one by its words.
 #[test]
 fn a_duplicate_is_found_from_either_side() {
     let (_folder, engine) = store();

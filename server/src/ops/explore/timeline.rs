@@ -1,4 +1,4 @@
-//! What happened when.
+//! Events of memories over time.
 
 use jiff::tz::TimeZone;
 use memorist_engine::types::{Happened, Timeline};
@@ -8,9 +8,9 @@ use super::super::{Context, plain_filter};
 use crate::wire::explore::{Bucket, TimelineResult};
 use crate::wire::{self, ListParams};
 
-/// What happened to the memories of a list, by days of this machine's time zone.
+/// Counts the events of the memories of a list by day, week or month, in this machine's time zone.
 pub fn timeline(engine: &Engine, context: &Context, params: ListParams) -> Result<TimelineResult> {
-    // As it is now: a day of the other half of the year may begin an hour off.
+    // The offset of today: a day of the other half of the year may begin an hour off.
     let offset = TimeZone::system().to_offset(jiff::Timestamp::now());
     let Timeline { unit, buckets } =
         engine.timeline(&plain_filter(context, &params)?, i64::from(offset.seconds()) * 1_000)?;

@@ -8,16 +8,16 @@ use memorist_engine::{Engine, Error, Result};
 
 use crate::ops::Context;
 
-/// Most files that end with a path that are looked at.
+/// Most files that are tried because their paths end with the given one.
 const MOST_ENDINGS: usize = 200;
-/// Most of them that an error names.
+/// Most files that an error names.
 const NAMED: usize = 5;
 
 /// A file of a source.
 pub struct KnownFile {
     pub path: String,
     pub kind: SourceKind,
-    /// What was read of it, as far as the viewer sees it.
+    /// The memories read from it that the viewer sees.
     pub records: Vec<Record>,
 }
 

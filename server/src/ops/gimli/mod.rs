@@ -6,7 +6,7 @@
 //! | `get.rs` | `memory_get` |
 //! | `known_file.rs` | the file that a path names |
 //! | `on_disk.rs` | its text, if it is still the file that was read |
-//! | `recorded.rs` | the same from what was read of it |
+//! | `recorded.rs` | its lines, from the memories that were read from it |
 //! | `passage.rs` | some lines of a text, of a bounded size |
 //! | `recall.rs` | `memory_recall` |
 //! | `sync.rs` | `memory_sync` |

@@ -7,7 +7,7 @@ use memorist_engine::types::{Source, SourceKind};
 use memorist_ingest::sources::foreign::{Deadline, Root};
 use memorist_secrets::{Finding, scan};
 
-/// The text, without what should stay secret. `None` if the file is gone, is another, or is longer than `most` bytes.
+/// The text, with secrets redacted. `None` if the file is gone, is another, or is longer than `most` bytes.
 pub fn text(path: &Path, sources: &[Source], most: u64) -> Option<String> {
     let source = sources.iter().find(|source| is_of(path, source))?;
     // The name may lead to something else by now, but not out of the folder.
@@ -27,7 +27,7 @@ fn is_of(path: &Path, source: &Source) -> bool {
     source.source.kind == SourceKind::Notes && is_file && real == wanted
 }
 
-/// The text without what should stay secret. Its lines keep their numbers.
+/// The text with secrets redacted. Its lines keep their numbers.
 fn redacted(text: &str) -> String {
     let mut text = text.to_owned();
     loop {

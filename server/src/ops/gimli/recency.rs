@@ -12,7 +12,7 @@ use crate::ops::Context;
 use crate::wire::gimli::{Buffered, RecencyParams};
 use crate::wire::{count, size};
 
-/// Cuts a conversation, and saves what was said in its older part on request.
+/// Cuts a conversation, and on request saves the messages of its older part.
 pub fn recency_buffer(engine: &Engine, context: &Context, params: RecencyParams) -> Result<Buffered> {
     let size = size("size", params.size, DEFAULT_SIZE)?;
     let buffer = apply_recency_buffer(params.messages, size);
@@ -23,8 +23,8 @@ pub fn recency_buffer(engine: &Engine, context: &Context, params: RecencyParams)
     Ok(Buffered { to_summarize: buffer.to_summarize, preserved: buffer.preserved, saved })
 }
 
-/// Saves what was said, as a transcript is read: without what should stay secret. What cannot be saved is left out; the
-/// caller has it.
+/// Saves messages as turns of a transcript, with secrets redacted. A message that cannot be saved is left out; the caller has
+/// it.
 fn save(engine: &Engine, context: &Context, messages: &[Value], session: Option<&str>) -> Result<i64> {
     let scope = context.defaults.own_scope();
     let mut records = Vec::new();
@@ -38,7 +38,7 @@ fn save(engine: &Engine, context: &Context, messages: &[Value], session: Option<
             session: session.map(str::to_owned),
             ..NewRecord::new(text.replace('\0', " "))
         };
-        // A name of a session that is refused is refused for all.
+        // A refused session name is an error for all messages.
         records.push(Sensitive::Redact.new_record(&record).map(Cow::into_owned)?);
     }
     let saved = engine.add_batch(&records)?;

@@ -1,4 +1,4 @@
-//! Lines of a file from what was read of it.
+//! Lines of a file, from the memories that were read from it.
 
 use memorist_engine::types::{Kind, Place, Record};
 
@@ -10,7 +10,7 @@ use crate::wire::gimli::{Lines, said};
 /// Fewest bytes that count as repeated: fewer may be alike by chance.
 const LEAST_REPEATED: usize = 12;
 
-/// What was read of the lines that are wanted: turns and chunks whole, in their order.
+/// The text of the wanted lines, from the memories that were read from them: turns and chunks whole, in their order.
 pub fn recorded(records: &[Record], wanted: LineRange) -> Lines {
     let mut text = String::new();
     let (mut from, mut to, mut next_from) = (None, 0, None);
@@ -47,7 +47,7 @@ fn is_wanted(place: &Place, wanted: LineRange) -> bool {
     place.first_line <= wanted.last() && place.last_line >= wanted.from
 }
 
-/// A chunk of a transcript that was moved in is none: nobody alone said it.
+/// Whether a memory is a turn. A chunk of a transcript that was moved in is not: it has no single speaker.
 fn is_turn(record: &Record) -> bool {
     record.kind == Kind::Conversation && record.place.as_ref().is_some_and(|place| place.role.is_some())
 }
@@ -58,7 +58,7 @@ fn same_turn(one: &Place, other: &Place) -> bool {
     lines(one) == lines(other) && one.role == other.role
 }
 
-/// A piece without what it repeats of the end of the one before.
+/// A piece without the beginning that repeats the end of the one before.
 fn unrepeated<'a>(before: &str, piece: &'a str) -> &'a str {
     let most = piece.len().min(before.len());
     let ends = piece.char_indices().map(|(at, _)| at).chain([piece.len()]);

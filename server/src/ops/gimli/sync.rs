@@ -10,8 +10,8 @@ use super::workspace::add_sources;
 use crate::ops::Context;
 use crate::wire::gimli::{SyncParams, Synced};
 
-/// Reads what has changed in the files of the store's sources, and says what of those that the caller sees. A server that
-/// keeps to its own reads its own sources alone.
+/// Indexes the changed files of the store's sources, and reports on the sources that the caller sees. An isolated caller syncs
+/// only its own sources.
 pub fn sync(engine: &Engine, context: &Context, params: &SyncParams) -> Result<Synced> {
     let settings = &context.memory_search;
     let Some(store) = &settings.store else {

@@ -1,4 +1,4 @@
-//! The files that are Gimli's memory without being named: the notes of its workspace, and its transcripts.
+//! Gimli's default sources: the notes of its workspace, and its transcripts.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ const NOTES: [&str; 3] = ["MEMORY.md", "memory.md", "memory"];
 /// The format of its transcripts.
 const FORMAT: &str = "gimli";
 
-/// Adds those that are there as sources.
+/// Adds the sources whose files exist.
 pub fn add_sources(engine: &Engine, context: &Context) -> Result<()> {
     let settings = &context.memory_search;
     // Notes are of this workspace and agent alone; transcripts are of no workspace.

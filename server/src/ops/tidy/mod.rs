@@ -1,4 +1,4 @@
-//! `memorist tidy`: what there is to tidy up, applied by choice, and undone as a whole.
+//! `memorist tidy`: proposals, applied by choice, and undone as a whole.
 //!
 //! | file | job |
 //! |---|---|

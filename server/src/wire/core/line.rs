@@ -1,4 +1,4 @@
-//! A memory as a line: `#12 decision 0.83 2026-11-21 Sat: We deploy with Actions [deploy]`. What is usual is left out.
+//! A memory as a line: `#12 decision 0.83 2026-11-21 Sat: We deploy with Actions [deploy]`. Usual values are left out.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -19,9 +19,9 @@ const BEGINNING_CHARS: usize = 120;
 pub struct Line<'a> {
     /// How well it fits the query.
     pub relevance: Option<f64>,
-    /// What that does not say of its place.
+    /// The reason for its rank, where the relevance does not say it.
     pub why: Option<&'a str>,
-    /// What supersedes or contradicts it, and the reverse.
+    /// Its status links: superseding and contradicting memories, and the reverse.
     pub marks: &'a [Mark],
     /// The scope of the call: a memory of it need not say so.
     pub scope: Option<&'a Scope>,
@@ -29,7 +29,7 @@ pub struct Line<'a> {
     pub query: &'a str,
     /// The bytes of it that are nearest to the query by meaning.
     pub passage: Option<&'a Range<usize>>,
-    /// Whether it is said that it changed.
+    /// Whether the line says that it changed.
     pub changed: bool,
     /// Whether tags and importance are left out: a search is for texts.
     pub unlabelled: bool,

@@ -210,13 +210,13 @@ pub struct DigestParams {
 /// `memory_update`: the parameters of the other profiles, or a query and a token instead of the id.
 #[derive(Debug, Clone)]
 pub struct UpdateParams {
-    /// What changes, and of which memory: 0 if a query names them.
+    /// The change, and the id of the memory: 0 if a query names several.
     pub update: super::super::params::UpdateParams,
-    /// Instead of an id: what a search finds.
+    /// The query that names the memories, instead of an id.
     pub query: Option<String>,
     /// The token of the preview.
     pub confirm: Option<String>,
-    /// What was given, but the token: "30d" is the same change in each call, and another moment.
+    /// The other parameters as text: "30d" is the same change in each call, but another moment.
     pub given: String,
     /// Whether nothing but its scope is given.
     pub only_moves: bool,

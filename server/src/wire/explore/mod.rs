@@ -1,9 +1,9 @@
-//! What the explorer asks and is answered, beside what the tools have.
+//! Parameters and results of the explorer's requests, beside those of the tools.
 //!
 //! | file | job |
 //! |---|---|
-//! | `params.rs` | what it asks |
-//! | `results.rs` | what it is answered |
+//! | `params.rs` | parameters |
+//! | `results.rs` | results |
 
 mod params;
 mod results;

@@ -1,4 +1,4 @@
-//! What the explorer asks.
+//! Parameters of the explorer's requests.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
@@ -84,7 +84,7 @@ pub struct SimilarParams {
     pub limit: Option<Int>,
 }
 
-/// Which searches.
+/// A choice of searches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum SearchesOnly {
@@ -102,7 +102,7 @@ pub enum SearchesOnly {
 pub struct SearchesParams {
     #[serde(default)]
     pub only: Option<SearchesOnly>,
-    /// Those before this one.
+    /// Searches before the one with this id.
     #[serde(default)]
     pub before: Option<Int>,
     /// Most searches, default 50.
@@ -110,7 +110,7 @@ pub struct SearchesParams {
     pub limit: Option<Int>,
 }
 
-/// What there is to clean up.
+/// A reason to clean up memories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CleanupKind {
@@ -150,7 +150,7 @@ pub struct MergeParams {
     pub keep: Int,
     /// The version of it that was seen.
     pub expect: Int,
-    /// Those that it supersedes.
+    /// The memories that it supersedes.
     pub replaced: Vec<SeenVersion>,
     /// Its new text.
     #[serde(default)]

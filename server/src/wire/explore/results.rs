@@ -1,4 +1,4 @@
-//! What the explorer is answered.
+//! Results of the explorer's requests.
 
 use std::collections::BTreeMap;
 
@@ -21,13 +21,13 @@ pub struct Named {
 pub struct OverviewResult {
     /// Whether the store can only be read.
     pub read_only: bool,
-    /// The project that is seen; null: none alone. `*`: every one.
+    /// The visible project; null: only global memories; `*`: every project.
     pub project: Option<String>,
     pub agent: Option<String>,
     pub model: Option<String>,
     pub total: i64,
     pub by_type: BTreeMap<String, i64>,
-    /// Those with the most memories first.
+    /// The projects, those with the most memories first.
     pub projects: Vec<Named>,
     pub agents: Vec<Named>,
     pub oldest: Option<i64>,
@@ -41,7 +41,7 @@ pub struct OverviewResult {
 #[derive(Debug, Clone, Serialize)]
 pub struct KeptSearches {
     pub kept: i64,
-    /// Of the last hundred, without an answer.
+    /// Searches without an answer, of the last hundred.
     pub nothing: i64,
 }
 
@@ -61,17 +61,17 @@ pub struct FindResult {
     pub explain: Option<Value>,
 }
 
-/// A result of it.
+/// A result of `search`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FindHit {
     #[serde(flatten)]
     pub hit: SearchHit,
-    /// What of its text matches, as it is spelt there.
+    /// The words of its text that match, as they are spelled there.
     pub words: Vec<String>,
-    /// What its meaning adds to its score.
+    /// The part of its score from vector search.
     pub vector_part: f64,
-    /// What its words add.
+    /// The part from keyword search.
     pub keyword_part: f64,
 }
 
@@ -82,7 +82,7 @@ pub struct WhyResult {
     pub id: i64,
     /// Whether the search finds it.
     pub found: bool,
-    /// From 1; null: beyond what was ranked.
+    /// Its rank, from 1; null: beyond the ranked candidates.
     pub rank: Option<i64>,
     /// Most results of the search.
     pub limit: i64,
@@ -92,14 +92,14 @@ pub struct WhyResult {
     pub vector_part: Option<f64>,
     pub keyword_part: Option<f64>,
     pub relevance: Option<f64>,
-    /// Its place among what meaning finds, from 1; null: beyond what was ranked.
+    /// Its rank in vector search, from 1; null: beyond the ranked candidates.
     pub vector_rank: Option<i64>,
     pub keyword_rank: Option<i64>,
     pub weights: Weights,
     pub words: Vec<String>,
-    /// What kept it out.
+    /// The rule that kept it out.
     pub rule: Option<&'static str>,
-    /// Which parameter, if it is a filter or a threshold.
+    /// The parameter, if the rule is a filter or a threshold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<&'static str>,
     pub message: String,
@@ -114,7 +114,7 @@ pub struct MemoryResult {
     pub contradicted_by: Vec<i64>,
     /// The newest searches that found it.
     pub found_by: Vec<FoundByEntry>,
-    /// Null for one that is here.
+    /// Null for a live memory.
     pub gone: Option<GoneEntry>,
 }
 
@@ -127,7 +127,7 @@ pub struct FoundByEntry {
     pub score: Option<f64>,
 }
 
-/// How a memory went that can come back.
+/// The deletion or expiry of a memory that can be restored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct GoneEntry {
     /// `deleted` or `expired`.
@@ -142,7 +142,7 @@ pub struct GraphResult {
     pub nodes: Vec<GraphNode>,
     /// All links between them.
     pub edges: Vec<GraphEdge>,
-    /// There are more memories.
+    /// Whether there are more memories.
     pub truncated: bool,
 }
 
@@ -156,7 +156,7 @@ pub struct GraphNode {
     pub entry_type: Kind,
     /// Links away from the start.
     pub depth: i64,
-    /// Nothing supersedes it.
+    /// Whether nothing supersedes it.
     pub is_current: bool,
 }
 
@@ -185,7 +185,7 @@ pub struct SimilarHit {
     pub entry_type: Kind,
     /// 0 to 1: of the words or the meaning, whichever is more.
     pub similarity: f64,
-    /// What of its text both have, as it is spelt there.
+    /// The words of its text that both have, as they are spelled there.
     pub words: Vec<String>,
 }
 
@@ -194,11 +194,11 @@ pub struct SimilarHit {
 pub struct TimelineResult {
     /// How long a bucket is: `day`, `week` or `month`.
     pub unit: &'static str,
-    /// Those in which something happened, the oldest first.
+    /// The buckets with events, the oldest first.
     pub buckets: Vec<Bucket>,
 }
 
-/// What happened in a day, a week or a month.
+/// Event counts of one day, week or month.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Bucket {
     pub start: i64,
@@ -213,13 +213,13 @@ pub struct Bucket {
 #[derive(Debug, Clone, Serialize)]
 pub struct CleanupResult {
     pub groups: Vec<CleanupGroup>,
-    /// There may be more: ask again with this as `cursor`. A page may have no group, and a next one.
+    /// The `cursor` of the next page, if there may be one. A page without groups may have a next one, too.
     pub next: Option<String>,
-    /// How many there are, where that is known.
+    /// The number of all groups, where it is known.
     pub total: Option<i64>,
 }
 
-/// Memories of which something is to be decided.
+/// Memories to decide about.
 #[derive(Debug, Clone, Serialize)]
 pub struct CleanupGroup {
     pub why: String,
@@ -242,7 +242,7 @@ pub struct Member {
     pub project: Option<String>,
     pub agent: Option<String>,
     pub expires_at: Option<i64>,
-    /// Nothing supersedes it.
+    /// Whether nothing supersedes it.
     pub is_current: bool,
 }
 
