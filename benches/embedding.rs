@@ -41,7 +41,7 @@ fn median(mut times: Vec<Duration>) -> f64 {
     times[times.len() / 2].as_secs_f64() * 1e3
 }
 
-/// Of the ten nearest texts of each real query, how many are found with our embedding of the query.
+/// Counts how many of the ten nearest texts of each real query are found with our embedding of the query.
 fn compare_nearest(embedder: &dyn Embedder) {
     const K: usize = 10;
     /// Neighbours as near as this to the tenth are as good: their order is chance.

@@ -154,7 +154,7 @@ fn after_a_link(engine: &Engine, corpus: &Corpus) {
     common::report("search after such a link changed", (0..100).map(timed).collect());
 }
 
-/// What the explorer asks. The engine has a model that knows the texts of the corpus.
+/// Times the functions of the explorer. The engine has a model that knows the texts of the corpus.
 fn explored(corpus: &Corpus) {
     let engine =
         Engine::open_with_embedder(common::store(corpus), common::read_only_config(), common::embedder(corpus));

@@ -56,8 +56,8 @@ fn new_filters(engine: &Engine, corpus: &Corpus) {
     });
 }
 
-/// What `memory_add` does beside saving: a search for similar memories. By vector and words, as after its embedding was
-/// made; and by the words of long texts. In a copy of the store, because the long texts are saved.
+/// Times the search for similar memories, which `memory_add` does beside saving: by vector and keywords, as after its
+/// embedding was made; and by the keywords of long texts. In a copy of the store, because the long texts are saved.
 fn resembling(store: &Path, corpus: &Corpus) {
     let folder = tempfile::tempdir_in(store.parent().expect("a folder of stores")).expect("a folder");
     copy(store, folder.path());

@@ -6,7 +6,7 @@
 //! | set | memories | queries |
 //! |---|---|---|
 //! | `facts` | made memories of all kinds | half by meaning, half by their words |
-//! | `sessions` | what an agent saved in six made sessions | its questions later |
+//! | `sessions` | memories that an agent saved in six made sessions | its later questions |
 //! | `identifiers` | the memories of `facts`, and 500 that a code, a path, a phrase or a name tells apart | with it, in a sentence |
 //! | `conversations` | the turns of made conversations of two speakers | for answers that have no word of their question |
 //! | `chats`, two | messages of a user, who asks for help, and long replies of an assistant | for what the user said, in other words |

@@ -22,10 +22,10 @@ use memorist_engine::types::{NewRecord, Query, Recall, RecallRequest, RecordId, 
 const SEED: u64 = 7;
 /// Memories around those of the dialogues.
 const AROUND: usize = 10_000;
-/// The few memories are a part of those of the dialogues, each of so many parts in turn.
+/// Parts of the dialogues' memories; each in turn is a store of a few memories.
 const PARTS: usize = 13;
 const PARTS_OF_TRADE: usize = 7;
-/// So few are deleted again, so that the next ones are asked without them.
+/// A store with fewer memories than this is asked, and its memories are deleted again.
 const FEW_MEMORIES: usize = 100;
 
 fn main() {
@@ -84,7 +84,7 @@ fn ask_in_languages(model: NamedModel) {
     }
 }
 
-/// The memories of dialogues, each in one of so many parts in turn.
+/// The memories of dialogues, divided into parts by turns.
 fn in_parts(dialogues: &Dialogues, parts: usize) -> Vec<Vec<usize>> {
     let all = 0..dialogues.memories.len();
     (0..parts).map(|part| all.clone().skip(part).step_by(parts).collect()).collect()

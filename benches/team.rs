@@ -1,4 +1,4 @@
-//! What a team store costs: a server, with `fsync` on, and nodes of it, all on this machine.
+//! Costs of a team store: a server, with `fsync` on, and nodes of it, all on this machine.
 //!
 //! - Adds per second with 1 to 32 writers, on one node and on four, and how long each waits: the knee of the load.
 //! - From an acknowledged write to a read on another node, also while others write.

@@ -120,7 +120,7 @@ pub fn embedder(corpus: &Corpus) -> Arc<dyn Embedder> {
     embedder_of(corpus, identity)
 }
 
-/// The same under the name of another model.
+/// The embedder of a corpus, under the name of another model.
 fn embedder_of(corpus: &Corpus, identity: ModelIdentity) -> Arc<dyn Embedder> {
     let text = |record: &NewRecord| memorist_engine::text::embedding_text(record.context.as_deref(), &record.content);
     let rows =
@@ -135,7 +135,7 @@ pub fn config() -> Config {
     config
 }
 
-/// As [`config`], and the indexes are only read.
+/// Settings as [`config`], and the indexes are only read.
 pub fn read_only_config() -> Config {
     let mut config = config();
     config.index_writer = false;
@@ -147,7 +147,7 @@ pub fn store(corpus: &Corpus) -> PathBuf {
     store_in(&corpus.name, corpus, embedder(corpus))
 }
 
-/// The same with its vectors under the name of a model, as if that had made them.
+/// A store of a corpus with its vectors under the name of a model, as if that had made them.
 pub fn store_of_model(corpus: &Corpus, identity: ModelIdentity) -> PathBuf {
     store_in(&format!("{}-of-model", corpus.name), corpus, embedder_of(corpus, identity))
 }

@@ -16,11 +16,11 @@ const QUESTIONS: usize = 600;
 const CODES: usize = 500;
 /// Conversations.
 const SESSIONS: usize = 40;
-/// What users say in chats and is asked about; exchanges of a chat; points of a reply.
+/// Facts that users tell in chats and are asked about; exchanges of a chat; points of a reply.
 const CHAT_FACTS: usize = 200;
 const EXCHANGES: usize = 50;
 const POINTS: [usize; 4] = [9, 2, 12, 6];
-/// What the user wants of the assistant.
+/// Requests of the user to the assistant.
 const REQUESTS: [&str; 7] = [
     "Any ideas what I could do with that?",
     "I have been going back and forth on this for a few days now and cannot make up my mind, so what would you do first?",

@@ -23,7 +23,7 @@ pub struct SetQuery {
     text: String,
     vector: Vec<f32>,
     pub answers: BTreeMap<RecordId, u8>,
-    /// What has to go, in this order, so that nothing answers it: the answers, and what they supersede.
+    /// Memories to delete, in this order, so that nothing answers it: the answers, and those that they supersede.
     evidence: Vec<RecordId>,
 }
 
@@ -71,7 +71,7 @@ impl SavedSet {
         SetQuery { text, vector, answers: BTreeMap::new(), evidence: Vec::new() }
     }
 
-    /// What a query finds, searched for as `like` says.
+    /// The hits of a query, searched for as `like` says.
     pub fn hits(&self, asked: &SetQuery, like: &Query) -> Vec<Hit> {
         let query = Query { text: asked.text.clone(), ..like.clone() };
         let vector = (query.mode != Mode::Keyword).then(|| asked.vector.clone());

@@ -1,4 +1,4 @@
-//! What an agent did in six made sessions, and was asked later.
+//! Memories that an agent saved in six made sessions, and its later questions.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What is measured: texts, and queries with the texts that answer them.
+//! A set that is measured: texts, and queries with the texts that answer them.
 
 use std::collections::BTreeMap;
 

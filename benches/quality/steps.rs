@@ -14,7 +14,7 @@ struct Way {
     is_step: bool,
 }
 
-/// What searches do without a reranker.
+/// The way in which searches work without a reranker.
 const DEFAULT: &str = "hybrid";
 
 fn ways() -> [Way; 10] {

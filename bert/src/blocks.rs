@@ -4,7 +4,7 @@ use half::f16;
 
 use crate::shape::{BLOCK, BLOCK_BYTES};
 
-/// What is taken from half a byte, so that it has a sign.
+/// The number that is subtracted from half a byte, so that it has a sign.
 const ZERO: i8 = 8;
 
 /// The numbers of a block.

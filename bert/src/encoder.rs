@@ -1,4 +1,4 @@
-//! From tokens to what a model makes of them: the embeddings, the layers, then the mean, or the logit of a pair.
+//! The encoder, from tokens to an output: the embeddings, the layers, then the mean, or the logit of a pair.
 
 use crate::attention;
 use crate::error::{Error, Result};

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of this crate.
 
 /// An error of this crate.
 #[derive(Debug, thiserror::Error)]

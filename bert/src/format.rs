@@ -43,7 +43,7 @@ pub const MAGIC: [u8; 16] = *b"memorist bert\r\n\x1a";
 pub const VERSION: u32 = 1;
 /// Bytes of the header.
 pub const HEADER: usize = 128;
-/// What the header's own CRC covers.
+/// The bytes that the header's own CRC covers.
 pub const HEADER_CHECKED: Range<usize> = 24..HEADER;
 /// Where the SHA-256 of the source is.
 pub const SOURCE: Range<usize> = 24..56;

@@ -3,7 +3,7 @@
 
 /// Numbers that the compiler keeps in one register, or in a few.
 pub const LANES: usize = 16;
-/// So many numbers.
+/// [`LANES`] numbers.
 pub type Lane = [f32; LANES];
 
 /// `a * b + c`.

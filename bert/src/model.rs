@@ -16,7 +16,7 @@ use crate::weights::Weights;
 /// Tokens of a batch of texts, from which on another is begun. Weights are read once a batch; more tokens leave the
 /// processor's cache.
 const BATCH_TOKENS: usize = 96;
-/// Scratch memory that is kept: one for each of so many callers at once.
+/// Callers at once whose scratch memory is kept.
 const KEPT: usize = 4;
 
 /// A model with 8-bit weights.
@@ -53,7 +53,7 @@ impl Model {
         self.weights.rest()
     }
 
-    /// With other instructions than the fastest ones.
+    /// Uses the instructions of `kernel` instead of the fastest ones.
     pub fn with_kernel(self, kernel: Kernel) -> Self {
         Model { kernel, ..self }
     }
@@ -78,7 +78,7 @@ impl Model {
     /// pool.
     ///
     /// # Errors
-    /// Those of [`Model::embed`].
+    /// Errors of [`Model::embed`].
     pub fn embed_many(&self, texts: &[&[u32]], is_cancelled: impl Fn() -> bool + Sync) -> Result<Vec<Vec<f32>>> {
         let mut tokens = 0;
         let batches: Vec<&[&[u32]]> = texts
@@ -100,7 +100,7 @@ impl Model {
     /// where the second one begins. Runs on this thread.
     ///
     /// # Errors
-    /// As [`Model::embed`]; [`Error::Tokens`] if this is no model of pairs.
+    /// Errors of [`Model::embed`]; [`Error::Tokens`] if this is no model of pairs.
     pub fn judge(&self, tokens: &[u32], second: usize) -> Result<f32> {
         self.check(Head::Logit)?;
         self.run(|scratch| judge(&self.weights, self.kernel, Input { tokens, second }, scratch))

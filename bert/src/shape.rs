@@ -13,7 +13,7 @@ pub const POSITIONS: usize = 512;
 /// Added to a variance before its root is taken, so that nothing is divided by zero.
 pub const EPSILON: f32 = 1e-12;
 
-/// What differs between the models.
+/// Sizes and parts in which the models differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     /// Layers.
@@ -22,11 +22,11 @@ pub struct Shape {
     pub(crate) vocabulary: usize,
     /// How the vectors of its tokens are kept.
     pub(crate) words: Words,
-    /// What it makes of a text.
+    /// Its output for a text.
     pub(crate) head: Head,
 }
 
-/// What a model makes of the tokens that its last layer gives.
+/// The output of a model, from the tokens that its last layer gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Head {
     /// Their mean: the vector of a text.

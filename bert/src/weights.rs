@@ -25,18 +25,18 @@ pub struct Matrix<'a> {
     pub inputs: usize,
     /// The weights.
     pub panels: &'a [i8],
-    /// What a whole weight is worth, per output.
+    /// The value of a weight of 1, per output.
     pub scales: &'a [f32],
-    /// What is added, per output.
+    /// Numbers that are added, per output.
     pub biases: &'a [f32],
 }
 
-/// What comes after a token's numbers were brought to a mean of 0 and a variance of 1.
+/// Factors and offsets for a token's numbers, after these were brought to a mean of 0 and a variance of 1.
 #[derive(Clone, Copy)]
 pub struct Normalisation<'a> {
-    /// What they are multiplied with.
+    /// The factors.
     pub factors: &'a [f32; WIDTH],
-    /// What is added then.
+    /// Numbers that are added then.
     pub offsets: &'a [f32; WIDTH],
 }
 
@@ -44,25 +44,25 @@ pub struct Normalisation<'a> {
 pub struct Layer<'a> {
     /// Queries, keys and values.
     pub attend: Matrix<'a>,
-    /// From the heads back to the token.
+    /// Matrix from the heads back to the token.
     pub gather: Matrix<'a>,
-    /// Of the token after attention.
+    /// Normalization of the token after attention.
     pub after_attention: Normalisation<'a>,
     /// The first product of the feed-forward network.
     pub inner: Matrix<'a>,
     /// The second one.
     pub outer: Matrix<'a>,
-    /// Of the token after the network.
+    /// Normalization of the token after the network.
     pub after_network: Normalisation<'a>,
 }
 
-/// What makes one number of the first token of a pair.
+/// Weights that make one number of the first token of a pair.
 pub struct LogitHead<'a> {
-    /// From the token to the numbers that are weighed.
+    /// Matrix from the token to the numbers that are weighed.
     pub pool: Matrix<'a>,
-    /// What each of them counts.
+    /// The weight of each of them.
     pub weights: &'a [f32],
-    /// What is added to the sum.
+    /// The number that is added to the sum.
     pub bias: f32,
 }
 
@@ -111,7 +111,7 @@ impl Weights {
         self.shape
     }
 
-    /// What the caller has kept with the model.
+    /// The bytes that the caller has kept with the model.
     pub fn rest(&self) -> &[u8] {
         &self.all()[self.shape.rest()..]
     }
@@ -150,7 +150,7 @@ impl Weights {
         Ok(())
     }
 
-    /// Of the embeddings.
+    /// Normalization of the embeddings.
     pub fn after_embedding(&self) -> Normalisation<'_> {
         Numbers(&self.numbers[self.shape.layers * LAYER_NUMBERS + WIDTH..][..EMBEDDING_NUMBERS - WIDTH]).normalisation()
     }

@@ -21,7 +21,7 @@ impl PrivateFolder {
     /// permissions.
     ///
     /// # Errors
-    /// Those of [`PrivateFolder::open`], and when it cannot be created.
+    /// Errors of [`PrivateFolder::open`], and when it cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
         let mut builder = DirBuilder::new();
         builder.recursive(true);
@@ -65,7 +65,7 @@ impl PrivateFolder {
     /// The folder `name` in it.
     ///
     /// # Errors
-    /// Those of [`PrivateFolder::open`], and when it is a link.
+    /// Errors of [`PrivateFolder::open`], and when it is a link.
     pub fn folder(&self, name: &str) -> io::Result<Self> {
         #[cfg(unix)]
         {
@@ -87,7 +87,7 @@ impl PrivateFolder {
         plain::open_plain(&self.path.join(name))
     }
 
-    /// The same for a file that no other user may be able to write to.
+    /// Opens the plain file `name` in it for reading. Fails if another user owns it or can write to it.
     pub fn open_own(&self, name: &str) -> io::Result<File> {
         let file = self.open_plain(name)?;
         #[cfg(unix)]

@@ -19,7 +19,7 @@ impl LockedFile {
     /// Locks the file, unless another handle has it locked.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the operating system.
     pub fn try_lock(file: File) -> io::Result<Option<Self>> {
         match file.try_lock() {
             Ok(()) => Ok(Some(LockedFile::held(file))),
@@ -31,7 +31,7 @@ impl LockedFile {
     /// Waits for the lock.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the operating system.
     pub fn lock(file: File) -> io::Result<Self> {
         file.lock()?;
         Ok(LockedFile::held(file))
@@ -40,7 +40,7 @@ impl LockedFile {
     /// Waits for a lock that others may share.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the operating system.
     pub fn lock_shared(file: File) -> io::Result<Self> {
         file.lock_shared()?;
         Ok(LockedFile::held(file))

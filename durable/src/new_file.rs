@@ -27,7 +27,7 @@ const LOCKED_SUFFIX: &str = ".locked";
 const FOLDER_SUFFIX: &str = ".work";
 /// A temporary file that was not written to for this long was left by a killed process.
 pub const ABANDONED: Duration = Duration::from_secs(24 * 3_600);
-/// What SQLite adds to the name of a database.
+/// Suffixes that SQLite adds to the name of a database.
 const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
 
 /// Why a file was not put in place.
@@ -35,7 +35,7 @@ const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
 pub enum Error {
     /// The old content is unchanged.
     Write(io::Error),
-    /// What is on the disk is unknown: the same sync may succeed next time and yet have lost data.
+    /// The content on the disk is unknown: the same sync may succeed next time and yet have lost data.
     Sync(io::Error),
 }
 
@@ -80,8 +80,8 @@ impl NewFile {
         NewFile::named(target, SUFFIX)
     }
 
-    /// The same for a caller that holds a lock as long as this is there: [`sweep_locked`] removes what a killed one left, at
-    /// once.
+    /// Creates it for a caller that holds a lock as long as the file exists: [`sweep_locked`] removes one that a killed
+    /// process left, at once.
     pub fn beside_locked(target: &Path) -> io::Result<Self> {
         NewFile::named(target, LOCKED_SUFFIX)
     }
@@ -169,7 +169,7 @@ fn is_locked(name: &OsStr) -> bool {
     after_random(name) == Some(LOCKED_SUFFIX)
 }
 
-/// What follows the random part of a name of ours.
+/// The part after the random one, of the name of a temporary file.
 fn after_random(name: &OsStr) -> Option<&str> {
     let (random, rest) = name.to_str()?.strip_prefix(PREFIX)?.split_at_checked(RANDOM)?;
     random.bytes().all(|byte| byte.is_ascii_alphanumeric()).then_some(rest)

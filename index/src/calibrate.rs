@@ -17,13 +17,13 @@ use crate::rotate::Rotation;
 use crate::search::{self, Query, SearchRequest};
 use crate::segment::Segment;
 
-/// Questions are made near so many vectors, evenly spread over the slots.
+/// Vectors near which questions are made, evenly spread over the slots.
 const SAMPLE: usize = 128;
 /// The least effort that is tried; each next one is the root of 2 times the one before.
 const LEAST_EF: f64 = K as f64;
 /// The effort of the search for a vector's neighbours, whose distance need not be exact.
 const NEIGHBOURS_EF: usize = 100;
-/// So much farther than the tenth neighbour from the vector that answers it is a question. With real questions and
+/// Distance of a question from the vector that answers it, as a multiple of the tenth neighbor's. With real questions and
 /// answers in sentence embeddings, the efforts found this way meet the recalls.
 const FARTHER: f32 = 1.1;
 /// Searches near some vectors of a segment that has a graph, with more and more effort.

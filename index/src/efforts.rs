@@ -4,18 +4,18 @@
 pub(crate) const TARGETS: [f32; 8] = [0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999];
 /// The number of neighbours that it is measured with.
 pub(crate) const K: usize = 10;
-/// By this, divided by the share that may be missed, an effort is at least: where questions near the vectors are easy,
-/// others, as about what the store knows nothing of, are harder, and an effort as small costs little.
+/// An effort is at least this, divided by the share that may be missed: where questions near the vectors are easy, others, as
+/// about what the store knows nothing of, are harder, and an effort as small costs little.
 const RESERVE: f64 = 2.0;
 /// Stands for a recall that no walk reaches before a scan is cheaper.
 pub(crate) const SCAN: u32 = u32::MAX;
 
-/// For each of [`TARGETS`], how many candidates a walk has to keep.
+/// Candidates that a walk has to keep, for each of [`TARGETS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Efforts(pub(crate) [u32; TARGETS.len()]);
 
 impl Efforts {
-    /// Of a segment without a graph.
+    /// The efforts of a segment without a graph.
     pub(crate) const NONE: Self = Self([0; TARGETS.len()]);
 
     /// How many candidates a walk has to keep for a recall of the `k` nearest; more than there are vectors where a scan

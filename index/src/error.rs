@@ -1,4 +1,4 @@
-//! What can go wrong, one enum per operation. Each message says what is wrong and the way out.
+//! Errors, one enum per operation. Each message says what is wrong and the way out.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ pub enum OpenError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// A description of the damage.
         why: String,
     },
 
@@ -52,9 +52,9 @@ pub enum OpenError {
     Dimensions {
         /// The manifest.
         path: PathBuf,
-        /// As the options say.
+        /// The dimensions in the options.
         expected: usize,
-        /// As the manifest says.
+        /// The dimensions in the manifest.
         found: usize,
     },
 
@@ -67,7 +67,7 @@ pub enum OpenError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What it said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
@@ -135,7 +135,7 @@ pub enum WriteError {
     Vector {
         /// Its key.
         key: Key,
-        /// What is wrong with it.
+        /// The error in it.
         why: VectorError,
     },
 
@@ -166,7 +166,7 @@ pub enum WriteError {
     Unsynced {
         /// The file or folder.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 
@@ -181,7 +181,7 @@ pub enum WriteError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What it said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
@@ -234,6 +234,6 @@ pub enum SearchError {
 pub struct Problem {
     /// The name of the file within the index folder.
     pub file: String,
-    /// What is wrong there.
+    /// A description of the problem.
     pub what: String,
 }

@@ -1,4 +1,4 @@
-//! What the fuzz targets call: any bytes of a file are refused with an error, or are used without harm.
+//! Entry points of the fuzz targets: any bytes of a file are refused with an error, or are used without harm.
 
 use std::path::Path;
 

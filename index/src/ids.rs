@@ -1,6 +1,6 @@
-//! What vectors are named by: the caller's keys, and the places within a segment.
+//! Names of vectors: the caller's keys, and the positions within a segment.
 
-/// What the caller names a vector by.
+/// The caller's name of a vector.
 pub type Key = u64;
 
 /// The position of a vector within its segment.

@@ -26,17 +26,17 @@
 //! | row | module | job |
 //! |---|---|---|
 //! | 0 | `ids`, `bounds`, `efforts`, `progress`, `best`, `random`, `sys` | keys and slots, limits, measured efforts, progress, the best few, hashes, files and mappings |
-//! | 1 | `error`, `filter` | what can go wrong; which keys a search may return |
+//! | 1 | `error`, `filter` | errors; which keys a search may return |
 //! | 2 | `format`, `options` | the bytes of the files; the settings |
 //! | 3 | [`simd`] | dot products and estimates |
 //! | 4 | `quantize` | vectors in codes of 16 bits |
-//! | 5 | `rotate`, `graph` | what is done to a vector before it is coded; the HNSW graph |
+//! | 5 | `rotate`, `graph` | the rotation of a vector before it is coded; the HNSW graph |
 //! | 6 | `segment` | one segment: its mapped file, how it is written, its tombstones |
 //! | 7 | `search`, `verify` | the search of a segment; the check of all segments |
 //! | 8 | `calibrate`, `snapshot` | measures the effort of a new graph; one unchanging view of an index |
 //! | 9 | `merge`, `reader` | merges segments; follows an index |
 //! | 10 | `writer` | changes an index |
-//! | 11 | [`fuzzing`] | what the fuzz targets call |
+//! | 11 | [`fuzzing`] | the entry points of the fuzz targets |
 //!
 //! # The main path
 //!

@@ -19,11 +19,11 @@ use crate::segment::Segment;
 use crate::segment::write::{Draft, write_segment};
 use crate::sys::publish;
 
-/// So many flat segments are merged, however small.
+/// Flat segments are merged, however small, when there are this many.
 const MOST_FLAT: usize = 8;
 
-/// A graph of which less than one in so many vectors is left, or which has less than that of all vectors, is not taken
-/// over: to build a new one costs no more, and finds its way from the many to the few better.
+/// A graph is not taken over if less than one in this many of its vectors is left, or if it has less than that of all
+/// vectors: to build a new one costs no more, and finds its way from the many to the few better.
 const LEAST_LEFT: usize = 4;
 
 /// The segments that should be merged, if any.

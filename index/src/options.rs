@@ -32,7 +32,7 @@ pub struct IndexOptions {
 }
 
 impl IndexOptions {
-    /// The defaults for vectors of so many dimensions.
+    /// The defaults for vectors of `dims` dimensions.
     pub fn new(dims: usize) -> Self {
         Self {
             dims,
@@ -66,7 +66,7 @@ impl IndexOptions {
     }
 }
 
-/// What a search returns, and how hard it tries.
+/// The number of hits of a search, and its effort.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SearchParams {
     /// How many hits are wanted. Fewer come back only when fewer vectors are allowed.
@@ -88,7 +88,7 @@ pub enum Effort {
     /// So hard that about this share of the true neighbours is found: as hard as it took with questions near vectors of
     /// the segment itself when its graph was built. More than 0.999 means that all vectors are compared.
     Recall(f32),
-    /// A walk keeps so many candidates per segment, at least `k` of them.
+    /// A walk keeps this many candidates per segment, at least `k` of them.
     Ef(usize),
     /// Every vector is compared, by its 16-bit codes.
     Exact,

@@ -19,7 +19,7 @@ pub enum Stage {
 /// How far some work has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// What is being done.
+    /// The part of the work that is being done.
     pub stage: Stage,
     /// Vectors that this stage is done with.
     pub done: usize,
@@ -48,7 +48,7 @@ impl<'a> Work<'a> {
         Self { on_progress, stage, total, done: AtomicUsize::new(0), is_cancelled: AtomicBool::new(false) }
     }
 
-    /// So many more vectors are done.
+    /// Reports that more vectors are done.
     pub(crate) fn advance(&self, vectors: usize) {
         let done = self.done.fetch_add(vectors, Ordering::Relaxed) + vectors;
         let progress = Progress { stage: self.stage, done: done.min(self.total), total: self.total };

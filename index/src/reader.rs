@@ -46,7 +46,7 @@ impl Reader {
     /// Returns whether there was one. It costs the reading of 64 bytes where there was none.
     ///
     /// # Errors
-    /// As [`open`](Self::open). The older view then stays.
+    /// Errors of [`open`](Self::open). The older view then stays.
     pub fn refresh(&self) -> Result<bool, OpenError> {
         let mut header = self.header.lock();
         if ManifestHeader::read(&self.folder)? == *header {

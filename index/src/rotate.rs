@@ -29,7 +29,7 @@ pub(crate) struct Rotation {
 }
 
 impl Rotation {
-    /// Of vectors of `dims` numbers, which are filled up with zeros.
+    /// The rotation of vectors of `dims` numbers, which are filled up with zeros.
     pub(crate) fn new(dims: usize) -> Self {
         let width = code_stride(dims);
         let span = 1 << width.ilog2();
@@ -54,7 +54,7 @@ impl Rotation {
         Ok(())
     }
 
-    /// What [`unit`](Self::unit) has made of a caller's vector, as it was but for its length.
+    /// Reverses [`unit`](Self::unit): the caller's vector, but scaled to length 1.
     pub(crate) fn original(&self, mut unit: Vec<f32>) -> Vec<f32> {
         self.turn_back(&mut unit);
         unit.truncate(self.dims);
@@ -96,7 +96,7 @@ impl Rotation {
     }
 }
 
-/// Numbers that lie side by side go through the same steps, so that the compiler can take so many at once.
+/// Numbers side by side that the compiler can take at once, because they go through the same steps.
 const LANES: usize = 16;
 
 /// A Hadamard transform, scaled so that lengths stay. The length must be a power of two, and 64 at least. The numbers

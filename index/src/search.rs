@@ -15,18 +15,18 @@ use crate::segment::view::SegmentView;
 use crate::simd;
 use crate::simd::query::EdgeQuery;
 
-/// To look at a node, its edges included, takes a walk as long as so many rows of codes take a scan (measured).
+/// Rows of codes that a scan reads in the time in which a walk looks at a node, its edges included (measured).
 const ROWS_PER_NODE: u64 = 7;
 /// A walk under a filter that lets a share pass finds about as much as one without a filter by an effort that is less by
 /// this power of the share (measured, from 10 % to 50 % allowed).
 const LESS_EFFORT: f64 = 0.2;
 /// It goes through what is refused until it has seen what it would keep without a filter, times this power of the share.
 const GO_THROUGH: f64 = 0.2;
-/// A walk that found too few is begun again with so many times the effort.
+/// The factor of the effort when a walk that found too few is begun again.
 const WIDER: u64 = 4;
-/// The difference of two similarities by codes is trusted where it is so many times its standard error.
+/// Standard errors from which on the difference of two similarities by codes is trusted.
 const ERRORS: f32 = 4.0;
-/// While a scan reads one row of codes, the one so many rows ahead is on its way.
+/// Rows of codes by which a scan reads ahead.
 const ROWS_AHEAD: usize = 8;
 
 /// Whether a walk with an effort is cheaper than a scan of all that are allowed: it looks at a number of slots that
@@ -43,7 +43,7 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    /// Of a vector of length 1, rotated.
+    /// The query for a vector of length 1, rotated.
     pub(crate) fn new(vector: Vec<f32>) -> Self {
         let (mut codes, mut edges) = (Quantized::default(), EdgeQuery::default());
         codes.push(&vector);
@@ -110,7 +110,7 @@ struct SegmentSearch<'a> {
 }
 
 impl SegmentSearch<'_> {
-    /// At most so many of the segment's vectors can be results.
+    /// The most vectors of the segment that can be results.
     fn most_allowed(&self) -> u64 {
         let live = self.segment.live() as u64;
         match self.request.filter {
@@ -161,7 +161,7 @@ impl SegmentSearch<'_> {
         }
     }
 
-    /// What a walk finds. `None` if it did not find enough before a scan was cheaper.
+    /// The slots that a walk finds. `None` if it did not find enough before a scan was cheaper.
     fn walk(&self, graph: &GraphView<'_>, scratch: &mut Scratch) -> Option<Vec<Slot>> {
         let Self { view, request, .. } = self;
         let (count, allowed) = (view.count() as u64, self.allowed());
@@ -188,7 +188,7 @@ impl SegmentSearch<'_> {
         None
     }
 
-    /// What a scan of all that are allowed finds.
+    /// Scans all allowed slots. Returns those that may be among the best.
     fn scan(&self) -> Vec<Slot> {
         let codes = &self.view.vectors.codes;
         let slots = self.allowed_slots();
@@ -207,7 +207,7 @@ impl SegmentSearch<'_> {
         self.may_be_best(&seen)
     }
 
-    /// Those that can be among the `k` best: coarse codes confuse vectors that are about equally near, so all that are
+    /// The slots that can be among the `k` best: coarse codes confuse vectors that are about equally near, so all that are
     /// within the codes' error of the last of the best.
     fn may_be_best(&self, seen: &[Ranked]) -> Vec<Slot> {
         let mut best = Best::new(self.request.k);

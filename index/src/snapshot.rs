@@ -101,7 +101,7 @@ impl Snapshot {
     /// The cosine of the query and each key's vector, as a [`Hit`]'s; `None` where there is none.
     ///
     /// # Errors
-    /// As [`search`](Self::search).
+    /// Errors of [`search`](Self::search).
     pub fn scores(&self, query: &[f32], keys: &[Key]) -> Result<Vec<Option<f32>>, SearchError> {
         let vector = self.unit(query)?;
         let kernel = crate::simd::Kernel::detect();
@@ -109,7 +109,7 @@ impl Snapshot {
         Ok(keys.iter().map(|&key| rows.of(key).map(|row| row.dot(&vector, kernel))).collect())
     }
 
-    /// About the vector of a key, scaled to length 1: it is kept in 16 bits per number.
+    /// The vector of a key, scaled to length 1, approximately: it is kept in 16 bits per number.
     pub fn vector(&self, key: Key) -> Option<Vec<f32>> {
         self.rows().of(key).map(|row| self.rotation.original(row.decode()))
     }
@@ -129,7 +129,7 @@ impl Snapshot {
         self.segments.iter().map(Segment::live).sum()
     }
 
-    /// Whether there are none.
+    /// Whether no vectors can be found.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

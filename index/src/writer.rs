@@ -71,7 +71,7 @@ impl Writer {
     /// Opens an index to change it. What a crash has left in the folder is removed.
     ///
     /// # Errors
-    /// As [`Reader::open`](crate::Reader::open), and when an option is out of bounds or the dimensions are not the
+    /// Errors of [`Reader::open`](crate::Reader::open), and when an option is out of bounds or the dimensions are not the
     /// index's.
     pub fn open(folder: impl AsRef<Path>, options: IndexOptions) -> Result<Self, OpenError> {
         Self::open_after(folder.as_ref(), options, None)
@@ -81,7 +81,7 @@ impl Writer {
     /// are not mapped again, and those that it has compared with their checksums are not compared again by a merge.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// Errors of [`open`](Self::open).
     pub fn beside(reader: &Reader, options: IndexOptions) -> Result<Self, OpenError> {
         Self::open_after(reader.folder(), options, Some(&reader.snapshot()))
     }

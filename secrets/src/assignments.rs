@@ -9,8 +9,8 @@ use super::finding::{Finding, VALID};
 use super::labels::{ENDING, Sort, sort, what};
 use super::{looks, sentences};
 
-/// What may be between a label and its value: a number, quotes, an owner (`for the staging database`), and a sign,
-/// which is `=`, `:`, `is`, a type and `=` (as in `TOKEN: &str = `), the end of a tag or of a column, or only a space.
+/// Text between a label and its value: a number, quotes, an owner (`for the staging database`), and a sign, which is `=`,
+/// `:`, `is`, a type and `=` (as in `TOKEN: &str = `), the end of a tag or of a column, or only a space.
 static SIGN: LazyLock<Regex> = LazyLock::new(|| {
     let blank = r"[ \t\u{a0}\u{202f}]";
     let owner = "(?i:for|of|to|on|de|del|della|di|du|des|für|vom|von|van|voor|do|da|от|для)";

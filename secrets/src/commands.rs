@@ -66,7 +66,7 @@ pub(super) fn options(what: &'static str, pattern: &Regex, text: &str, found: &m
     }
 }
 
-/// The same, of options that a word of a sentence or a port may follow as well: "mongosh -u app -p asks for it".
+/// The values of options that a word of a sentence or a port may follow as well: "mongosh -u app -p asks for it".
 pub(super) fn likely_options(what: &'static str, pattern: &Regex, text: &str, found: &mut dyn FnMut(Finding)) {
     const PORT: usize = 5;
     options(what, pattern, text, &mut |finding| {

@@ -5,7 +5,7 @@ use std::ops::Range;
 /// A secret in a text: its type and place, never its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What it is, to follow "a" or "an": `AWS access key`, `password`, `card number`, ...
+    /// Its type, to follow "a" or "an": `AWS access key`, `password`, `card number`, ...
     pub what: &'static str,
     /// Where its value is, in bytes.
     pub range: Range<usize>,

@@ -69,7 +69,7 @@ pub(super) fn sort(name: &str) -> Sort {
     }
 }
 
-/// What a finding calls it.
+/// The type of a secret with this label, for its finding.
 pub(super) fn what(name: &str) -> &'static str {
     match (sort(name), name.to_ascii_lowercase().trim_end_matches('s')) {
         (Sort::Password | Sort::Phrase, _) => "password",

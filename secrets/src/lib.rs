@@ -16,7 +16,7 @@
 //! | `sentences.rs` | secrets in sentences: passwords, phrases, PINs |
 //! | `commands.rs` | passwords in the arguments of commands |
 //! | `cards.rs` | card numbers |
-//! | `looks.rs` | what a value looks like |
+//! | `looks.rs` | looks of a value |
 //! | `invisible.rs` | characters that would hide a token |
 
 use std::borrow::Cow;
@@ -45,7 +45,7 @@ mod tokens;
 pub use self::finding::Finding;
 use self::finding::{REDACTED, VALID};
 
-/// What is sensitive in `text`, in its order and without overlaps.
+/// Finds the secrets in `text`, in its order and without overlaps.
 ///
 /// ```
 /// use memorist_secrets::scan;
@@ -216,7 +216,7 @@ fn whole(what: &'static str, pattern: &Regex, text: &str, found: &mut dyn FnMut(
     }
 }
 
-/// Those matches, or their first groups, that look random: names that start like a token are skipped.
+/// Every match, or its first group, that looks random: names that start like a token are skipped.
 fn random(what: &'static str, pattern: &Regex, text: &str, found: &mut dyn FnMut(Finding)) {
     for captures in pattern.captures_iter(text) {
         let token = captures.get(1).unwrap_or(captures.get_match());

@@ -1,4 +1,4 @@
-//! What a value looks like: random, chosen by a person, a piece of code, or a placeholder.
+//! Looks of a value: random, chosen by a person, a piece of code, or a placeholder.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -162,7 +162,7 @@ pub(super) fn encoded_placeholder(value: &str) -> bool {
     encoded_password(value).is_some_and(|password| is_placeholder(&password))
 }
 
-/// What follows the colon in base64 of a text without control characters.
+/// The text after the colon in base64 of a text without control characters.
 fn encoded_password(value: &str) -> Option<String> {
     let text = String::from_utf8(BASE64_STANDARD.decode(value).ok()?).ok()?;
     let (_, password) = text.split_once(':')?;

@@ -18,7 +18,7 @@ const PEM_BODY: &str = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTU
 const RANDOM: &str = "aB3dE5fG7hI9jK1lM2nO4pQ6rS8tU0vW1xY3zA5bC7dE9fG1hI3jK5lM7nO9pQ1r";
 const HEX: &str = "3f2a9c1b7d8e4f506a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f6071";
 
-/// What is found, the text before the value, the value, and the text after it.
+/// The type of a secret, the text before the value, the value, and the text after it.
 struct Sample(&'static str, String, String, &'static str);
 
 /// One for each prefix and form of each rule.

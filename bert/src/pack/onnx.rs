@@ -10,7 +10,7 @@ use crate::shape::{INNER, POSITIONS, Shape, WIDTH};
 
 const MINILM: OnnxFile = OnnxFile { model: "all-MiniLM-L6-v2", quantised: "_q" };
 const MS_MARCO: OnnxFile = OnnxFile { model: "ms-marco-MiniLM-L-12-v2", quantised: "_quantized" };
-/// What the names of the matrices of the second begin with. A number follows, in the order of use.
+/// The start of the names of the second model's matrices. A number follows, in the order of use.
 const MATRIX: &str = "onnx::MatMul_";
 
 /// Packs the weights of the ONNX file of all-MiniLM-L6-v2 with 8-bit weights. The caller says by a hash that it is this
@@ -39,7 +39,7 @@ pub fn pack_minilm(onnx: Vec<u8>) -> Result<Vec<u8>> {
 /// Packs the weights of the ONNX file of ms-marco-MiniLM-L-12-v2 with 8-bit weights, in the same way.
 ///
 /// # Errors
-/// As [`pack_minilm`].
+/// Errors of [`pack_minilm`].
 pub fn pack_ms_marco(onnx: Vec<u8>) -> Result<Vec<u8>> {
     let source = Sha256::digest(&onnx);
     let initialisers = Initialisers::read(Bytes::from(onnx), MS_MARCO)?;

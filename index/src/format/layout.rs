@@ -76,7 +76,7 @@ impl Shape {
         (self.entries as usize).next_multiple_of(BATCH)
     }
 
-    /// Words of so many links, with their edges.
+    /// Words of `links` links, with their edges.
     pub(crate) fn words(&self, links: usize) -> usize {
         node_words(links, code_stride(self.dims as usize))
     }

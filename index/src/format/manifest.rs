@@ -18,7 +18,7 @@ const CHECKED_FROM: usize = CHECKSUM_OFFSET + size_of::<u32>();
 const HEADER_LEN: usize = 64;
 const HEADER_ZEROS: usize = 12;
 
-/// What the manifest says of one segment.
+/// The manifest's entry of one segment.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SegmentEntry {
     pub(crate) number: u64,
@@ -29,7 +29,7 @@ pub(crate) struct SegmentEntry {
     pub(crate) tombstones: RoaringBitmap,
 }
 
-/// What is in an index.
+/// The content of a manifest, which describes an index.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Manifest {
     pub(crate) dims: usize,
@@ -105,7 +105,7 @@ impl Manifest {
         Ok(Self::with_checksum(bytes))
     }
 
-    /// The same bytes with their length and checksum in their places, if they reach that far.
+    /// Puts the length and the checksum of the bytes into their places, if they reach that far.
     pub(crate) fn with_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
         let len = bytes.len() as u64;
         if let Some((start, checked)) = bytes.split_at_mut_checked(CHECKED_FROM)

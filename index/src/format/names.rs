@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 const MANIFEST: &str = "manifest";
-/// What earlier versions called a manifest that is being written.
+/// The name that earlier versions gave to a manifest that is being written.
 const TEMPORARY: &str = "manifest.tmp";
 const SEGMENT: &str = "segment-";
 
@@ -24,7 +24,7 @@ pub(crate) fn segment_name(number: u64) -> String {
     format!("{SEGMENT}{number:016x}")
 }
 
-/// What a file of an index folder is.
+/// The kind of a file in an index folder.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Segment(u64),

@@ -10,7 +10,8 @@ pub(crate) const OFFSET_STEP: f32 = 1.0 / 8192.0;
 /// A slope, times the root of the width, is kept as a multiple of this.
 pub(crate) const SLOPE_STEP: f32 = 1.0 / 16384.0;
 
-/// Vectors of fewer dimensions are filled up to so many: their signs alone would say too little of their direction.
+/// The least width: vectors of fewer dimensions are filled up, because their signs alone would say too little of their
+/// direction.
 const LEAST_WIDTH: usize = 256;
 
 /// How many numbers a vector is kept in: its dimensions, rounded up so that each row of codes starts on a cache line.

@@ -3,7 +3,7 @@
 
 use crate::ids::Slot;
 
-/// Each doubling of the distance has so many buckets (as a power of two): finer than the estimates are.
+/// Buckets for each doubling of the distance (as a power of two): finer than the estimates are.
 const PER_OCTAVE_LOG2: u32 = 7;
 const SHIFT: u32 = f32::MANTISSA_DIGITS - 1 - PER_OCTAVE_LOG2;
 /// Distances (1 - similarity) are distinguished from this on, to less than 4.
@@ -29,11 +29,11 @@ pub(crate) struct Buckets {
     /// How many items were put in that are not worse than the bucket `last`.
     count: usize,
     capacity: usize,
-    /// What is in a later bucket is not among the best.
+    /// The last bucket that is kept: items of later ones are not among the best.
     last: usize,
     /// The bucket of the item that was handed out last.
     handed_out: usize,
-    /// What was as good as the worst of the best when there was no more room, and its bucket.
+    /// Items as good as the worst of the best when there was no more room, with their buckets.
     spare: Vec<(Slot, usize)>,
 }
 
@@ -73,7 +73,7 @@ impl Buckets {
         ((distance.to_bits() - LEAST.to_bits()) >> SHIFT) as usize
     }
 
-    /// What is not more similar than this would not be kept. No estimate is as low as it is at first, -15.
+    /// The similarity that an item must exceed to be kept. At first it is -15, lower than any estimate.
     #[inline]
     pub(crate) fn bar(&self) -> f32 {
         let least_too_far = f32::from_bits(((self.last as u32 + 1) << SHIFT) + LEAST.to_bits());
@@ -137,8 +137,8 @@ impl Buckets {
         }
     }
 
-    /// What was handed out last does not count: its slot was there more than once. The best of what was given up for it
-    /// comes back, but not what [`bar`](Self::bar) kept out meanwhile. At most once for each [`pop`](Self::pop).
+    /// Discounts the item that was handed out last: its slot was there more than once. The best item that was given up for it
+    /// comes back, but none that [`bar`](Self::bar) kept out meanwhile. At most once for each [`pop`](Self::pop).
     #[inline]
     pub(crate) fn discount(&mut self) {
         self.totals[self.handed_out] -= 1;
@@ -271,7 +271,7 @@ mod tests {
         assert_eq!(drain(&mut buckets).len(), 6, "one more than wanted shows where the worst are");
     }
 
-    /// The same as [`Buckets`], by sorting.
+    /// A model of [`Buckets`] that sorts.
     struct Model {
         capacity: usize,
         items: Vec<Item>,
@@ -351,7 +351,7 @@ mod tests {
     #[derive(Debug, Clone)]
     enum Operation {
         Insert(f32),
-        /// So many floats above the bar, or below it.
+        /// Inserts a similarity this many floats above the bar, or below it.
         InsertNearTheBar(i32),
         Pop,
         PopAndDiscount,

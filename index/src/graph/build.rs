@@ -17,13 +17,13 @@ use crate::options::IndexOptions;
 use crate::progress::{Cancelled, OnProgress, Stage, Work};
 use crate::random::of_key;
 
-/// A batch has no more slots than were inserted before it, because they do not find one another. Where there are many,
-/// it has no more than one of so many.
+/// A batch has no more slots than were inserted before it, because they do not find one another. Where there are many, it has
+/// at most one of this many.
 const BATCH_PART: usize = 100;
-/// Where there are few, it has up to so many.
+/// Where there are few, it has at most this many.
 const LEAST_BATCH: usize = 32;
-/// There are so many entries for the root of the number of slots: with fewer, the way from the best of them is longer,
-/// with more, the pass over all of them.
+/// Entries for the root of the number of slots: with fewer, the way from the best of them is longer, with more, the pass over
+/// all of them.
 const ENTRIES_PER_ROOT: f64 = 2.0;
 
 /// Why there is no graph.
@@ -123,7 +123,7 @@ mod tests {
         quantized
     }
 
-    /// Those of so many slots that have the lowest hashes and repeat none.
+    /// The slots that should be entries: those with the lowest hashes, of all that repeat none.
     fn lowest(keys: &[Key], repeats: impl Fn(Slot) -> bool) -> Vec<Slot> {
         let mut slots: Vec<Slot> = (0..keys.len() as Slot).filter(|&slot| !repeats(slot)).collect();
         slots.sort_by_key(|&slot| of_key(options().seed, keys[slot as usize]));

@@ -14,10 +14,10 @@ use crate::format::node::row_links;
 use crate::ids::Slot;
 use crate::progress::Work;
 
-/// Behind so many lost slots is looked for one slot at most, so that it is cheap to mend what lies round a region that
-/// was lost whole.
+/// Most lost slots whose neighbors are searched for the links of one slot, so that it is cheap to mend the links round a
+/// region that was lost whole.
 const MOST_LOST: usize = 64;
-/// So many times the links of a node are enough candidates for them.
+/// Candidates per link that are enough for a node.
 const ENOUGH: usize = 2;
 
 /// An older graph, and what remains of it.

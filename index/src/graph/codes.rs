@@ -27,7 +27,7 @@ impl<'a> Codes<'a> {
         Self { rows, scales, stride: code_stride(dims), kernel }
     }
 
-    /// Those of vectors in memory.
+    /// The codes of vectors in memory.
     pub(crate) fn of(vectors: &'a Quantized, dims: usize) -> Self {
         Self::new(&vectors.coarse, &vectors.scales, dims, Kernel::detect())
     }
@@ -71,7 +71,7 @@ impl<'a> Codes<'a> {
         QueryCodes { row: self.row(slot), scale: self.scale(slot) }
     }
 
-    /// About the cosine of the query and a slot.
+    /// The cosine of the query and a slot, approximately.
     #[inline]
     pub(crate) fn similarity(&self, query: QueryCodes<'_>, slot: Slot) -> f32 {
         self.kernel.dot_codes(self.row(slot), query.row) as f32 * (self.scale(slot) * query.scale)

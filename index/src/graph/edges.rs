@@ -1,5 +1,5 @@
-//! What a node knows of its neighbours: one bit for each number of the way there, beside the links, so that one pass
-//! over a few cache lines estimates the similarity of a query to all of them.
+//! Edges of a node: one bit for each number of the way to a neighbor, beside the links, so that one pass over a few cache
+//! lines estimates the similarity of a query to all neighbors.
 //!
 //! Gou, Gao, Xu and Long, "SymphonyQG", arXiv 2411.12229, with the estimator of RaBitQ, arXiv 2405.12497. Let c be the
 //! node, o a neighbour, r = o - c, and s the signs of r (1 or -1). Then `<o, q> = <c, q> + <r, q>`, and `<r, q>` is
@@ -129,13 +129,13 @@ impl Encoder {
 
 /// Sums over the numbers r of the way from a node c to its neighbour.
 struct Way {
-    /// Of r * r.
+    /// Sum of r * r.
     square: f32,
-    /// Of |r|.
+    /// Sum of |r|.
     reach: f32,
-    /// Of r * c.
+    /// Sum of r * c.
     on_centre: f32,
-    /// Of c or -c, as r is positive or not.
+    /// Sum of c where r is positive, and of -c elsewhere.
     signed_centre: f32,
 }
 

@@ -13,12 +13,12 @@
 //! | `vectors.rs` | the cosine of a query and a slot, on 16-bit codes |
 //! | `buckets.rs` | the best few by rough similarity |
 //! | `ranked.rs` | a slot and its similarity, in one integer |
-//! | `scratch.rs` | what a walk needs and the next one uses again |
+//! | `scratch.rs` | working memory of a walk, which the next one uses again |
 //! | `edges.rs` | estimates of all neighbours of a slot at once |
 //! | `walk.rs` | from the entries to the nearest slots |
 //! | `select.rs` | which of the nearest become neighbours |
 //! | `nodes.rs` | a graph in memory: its nodes, and links put into them |
-//! | `seek.rs` | what a walk to a slot finds, and the links that it gets |
+//! | `seek.rs` | the slots that a walk finds, and the links that a new slot gets |
 //! | `build.rs` | inserts slots, batch by batch |
 //! | `carry.rs` | takes over the graph of an older segment, round the slots that are dropped |
 //! | `duplicates.rs` | slots that repeat an earlier one |
@@ -57,7 +57,7 @@ pub(crate) struct GraphView<'a> {
     pub(crate) firm: &'a [u8],
     /// How many links lead to entries, a multiple of [`BATCH`](crate::format::node::BATCH).
     pub(crate) entry_width: usize,
-    /// Those links, and their edges, which go out from zero.
+    /// The links to entries, and their edges, which go out from zero.
     pub(crate) entries: &'a [u32],
 }
 

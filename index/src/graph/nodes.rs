@@ -14,7 +14,7 @@ use crate::format::node::{BATCH, links_of, node_words, row_links};
 use crate::ids::Slot;
 use crate::sys::map::Zeroed;
 
-/// A thread looks at so many nodes at once.
+/// Nodes that a thread works on at once.
 const NODES_AT_ONCE: usize = 256;
 
 /// A graph that grows. The first links of a node are firm: they were selected, or lead back to where it was selected.
@@ -38,7 +38,7 @@ pub(crate) struct NewLinks {
 }
 
 impl Graph {
-    /// A graph for so many slots and entries, without links.
+    /// A graph for the slots of `codes` and this many entries, without links.
     ///
     /// # Errors
     /// When there is not enough memory.
@@ -120,7 +120,7 @@ impl Graph {
     }
 }
 
-/// Those of sorted items whose slots are within a range.
+/// The items whose slots are in `first..end`. They are sorted by slot.
 fn within<T>(items: &[T], first: usize, end: usize, slot: impl Fn(&T) -> Slot) -> &[T] {
     let from = |bound: usize| items.partition_point(|item| (slot(item) as usize) < bound);
     &items[from(first)..from(end)]

@@ -1,5 +1,4 @@
-//! What a walk needs besides the graph. It is used again by the next walk of the thread, so that searching allocates
-//! little.
+//! Working memory of a walk. The next walk of the thread uses it again, so that searching allocates little.
 
 use std::cell::RefCell;
 
@@ -11,9 +10,9 @@ use crate::ids::Slot;
 #[derive(Default)]
 pub(crate) struct Scratch {
     pub(crate) visited: Visited,
-    /// What it is still to look at.
+    /// Slots that it has still to look at.
     pub(crate) buckets: Buckets,
-    /// What it has looked at, in that order.
+    /// Slots that it has looked at, in that order.
     pub(crate) seen: Vec<Ranked>,
 }
 

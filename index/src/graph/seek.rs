@@ -34,7 +34,7 @@ impl Seeker {
         NewLinks { slot, links, firm }
     }
 
-    /// What a walk to a slot finds, best first.
+    /// Walks to a slot. Returns the slots that it finds, best first.
     pub(crate) fn seek(&mut self, graph: &GraphView<'_>, vectors: &Vectors<'_>, slot: Slot, ef: usize) -> &[Ranked] {
         let Self { vector, edges, scratch } = self;
         vectors.row(slot).into_iter().for_each(|row| row.decode_into(vector));

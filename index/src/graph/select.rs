@@ -7,10 +7,10 @@ use crate::ids::Slot;
 /// A candidate lies in a direction of its own when no neighbour is nearer to it than its own distance (1 - cosine) to
 /// the node divided by this. The alpha of DiskANN (Subramanya and others, NeurIPS 2019), squared.
 const ALPHA: f32 = 1.1;
-/// So many of the nearest are checked for that.
+/// The nearest candidates that are checked for that.
 const MOST_CHECKED: usize = 64;
 
-/// Adds candidates, which are best first, up to `most`. So many of all are firm.
+/// Adds candidates, which are best first, up to `most`. Returns how many of all are firm.
 pub(crate) fn choose(codes: &Codes<'_>, candidates: &[Ranked], most: usize, chosen: &mut Vec<Slot>) -> usize {
     select(codes, candidates, most, chosen);
     let firm = chosen.len();

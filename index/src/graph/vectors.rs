@@ -18,7 +18,7 @@ impl<'a> Vectors<'a> {
         Self { codes, fine }
     }
 
-    /// Those of vectors in memory.
+    /// A view of vectors in memory.
     pub(crate) fn of(vectors: &'a Quantized, dims: usize) -> Self {
         Self::new(Codes::of(vectors, dims), &vectors.fine)
     }

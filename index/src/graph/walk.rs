@@ -14,7 +14,7 @@ use crate::simd::query::EdgeQuery;
 /// may be less.
 const NEAR: f32 = 0.98;
 
-/// What a walk looks for, and how hard.
+/// The query of a walk, and its effort.
 #[derive(Clone, Copy)]
 pub(crate) struct WalkParams<'a> {
     pub(crate) vector: &'a [f32],
@@ -22,7 +22,7 @@ pub(crate) struct WalkParams<'a> {
     pub(crate) edges: &'a EdgeQuery,
     /// How many slots it keeps.
     pub(crate) ef: usize,
-    /// When it has looked at so many that it accepts, it goes on through such only.
+    /// After this many accepted slots, it looks only at slots that it accepts.
     pub(crate) enough: usize,
 }
 

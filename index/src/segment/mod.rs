@@ -123,7 +123,7 @@ impl SegmentFile {
 #[derive(Debug, Default)]
 pub(crate) struct Tombstones {
     pub(crate) bitmap: RoaringBitmap,
-    /// The same as plain bits, for walks. Empty where nothing is deleted.
+    /// The bitmap as plain bits, for walks. Empty where nothing is deleted.
     bits: Vec<u64>,
 }
 
@@ -163,7 +163,7 @@ impl Segment {
         view.slot_of(key).filter(|&slot| !self.tombstones.contains(slot))
     }
 
-    /// What the manifest has to say of it.
+    /// Its entry in the manifest.
     pub(crate) fn entry(&self) -> SegmentEntry {
         SegmentEntry {
             number: self.file.number,

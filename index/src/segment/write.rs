@@ -19,7 +19,7 @@ use crate::ids::{Key, Slot};
 use crate::progress::{OnProgress, Stage, Work};
 use crate::sys::publish;
 
-/// Between two reports of progress about so many words of nodes are written.
+/// Words of nodes that are written between two reports of progress, approximately.
 const WORDS_AT_ONCE: usize = 2 << 20;
 
 /// All that goes into a segment.
@@ -56,7 +56,7 @@ pub(crate) fn write_segment(
     Ok(Segment { file, efforts: Efforts::NONE, tombstones: Arc::default() })
 }
 
-/// What the manifest has to know of a segment that was written.
+/// Facts about a written segment for its entry in the manifest.
 struct Written {
     file_len: u64,
     header_checksum: u32,

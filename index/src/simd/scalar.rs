@@ -23,8 +23,8 @@ pub(super) fn dot_mixed(vector: &[f32], coarse: &[i8], fine: &[i8]) -> f32 {
     sums.iter().sum::<f32>() + rest
 }
 
-/// So many table entries are summed up in 16 bits before the sum is carried over to 32: at most 256 * 255, which fits.
-/// A kernel whose registers hold several groups adds these up in 16 bits too.
+/// Table entries that are summed up in 16 bits before the sum is carried over to 32: at most 256 * 255, which fits. A kernel
+/// whose registers hold several groups adds these up in 16 bits too.
 pub(super) const GROUPS_PER_CARRY: usize = 256;
 
 pub(super) fn estimate(edges: Edges<'_>, query: &EdgeQuery, base: f32, bar: f32, estimates: &mut [f32; BATCH]) -> u32 {
@@ -41,7 +41,7 @@ pub(super) fn estimate(edges: Edges<'_>, query: &EdgeQuery, base: f32, bar: f32,
     finish(edges, query, base, bar, &sums, estimates)
 }
 
-/// From the sums of table entries to estimates.
+/// Turns the sums of table entries into estimates.
 #[inline(always)]
 pub(super) fn finish(
     edges: Edges<'_>,

@@ -180,7 +180,7 @@ fn estimate_avx512(edges: Edges<'_>, query: &EdgeQuery, base: f32, bar: f32, est
     finish(edges, query, base, bar, &totals, estimates)
 }
 
-/// As [`estimate_avx512`], half as wide.
+/// Half as wide as [`estimate_avx512`].
 #[target_feature(enable = "avx2")]
 fn estimate_avx2(edges: Edges<'_>, query: &EdgeQuery, base: f32, bar: f32, estimates: &mut [f32; BATCH]) -> u32 {
     let nibble = _mm256_set1_epi8(15);

@@ -32,8 +32,7 @@ impl Mapped {
         let _ = unsafe { self.0.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
     }
 
-    /// What is not in memory yet comes there in huge pages from now on, where the system has them; else nothing is
-    /// lost.
+    /// Asks the system for huge pages for all that is not in memory yet. Where it has none, nothing is lost.
     pub(crate) fn advise_huge_pages(&self) {
         #[cfg(target_os = "linux")]
         let _ = self.0.advise(memmap2::Advice::HugePage);
@@ -52,7 +51,7 @@ impl AsRef<[u8]> for Mapped {
 pub(crate) struct Zeroed(MmapMut);
 
 impl Zeroed {
-    /// So many bytes.
+    /// Allocates `len` bytes.
     ///
     /// # Errors
     /// When the system has no more memory to give.

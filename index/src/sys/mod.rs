@@ -1,4 +1,4 @@
-//! What the operating system does for us: mappings, and files published so that a crash leaves the old or the new.
+//! Services of the operating system: mappings, and files published so that a crash leaves the old or the new.
 
 pub(crate) mod map;
 pub(crate) mod publish;

@@ -11,7 +11,7 @@ use crate::support::{World, shapes, small, with_ef};
 
 const DIMS: usize = 6;
 const KEYS: u64 = 200;
-/// So many of the nearest are searched for, with as little effort.
+/// Nearest vectors that are searched for, and candidates that a walk keeps.
 const FEW: usize = 4;
 /// How many of them walks have found, in all cases together, and how many there were.
 static FOUND: AtomicUsize = AtomicUsize::new(0);

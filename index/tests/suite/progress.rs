@@ -1,4 +1,4 @@
-//! What progress a merge reports while it runs, and how soon it ends when it is stopped.
+//! The progress that a merge reports while it runs, and how soon it ends when it is stopped.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! What a crash, a failed write and a racing reader see: the old state or the new one.
+//! A crash, a failed write and a racing reader leave or see the old state or the new one.
 
 use std::fs;
 use std::ops::ControlFlow;

@@ -9,8 +9,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tempfile::TempDir;
 
-/// Vectors in clusters, so that some are much nearer to one another than the others; the row modulo `clusters` is the cluster.
-/// The same seed gives the same; other seeds give other vectors round the same centres.
+/// Vectors in clusters, so that some are much nearer to one another than the others; the row modulo `clusters` is the
+/// cluster. Equal seeds give equal vectors; other seeds give other vectors round the same centers.
 pub fn clustered(seed: u64, count: usize, dims: usize, clusters: usize) -> Vec<Vec<f32>> {
     let point = |random: &mut ChaCha8Rng, spread: f32| -> Vec<f32> {
         (0..dims).map(|_| spread * (random.random::<f32>() - 0.5)).collect()
@@ -117,7 +117,7 @@ pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
     dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
 }
 
-/// A search that keeps so many candidates: with few, the quality of a graph shows, and small graphs are walked.
+/// A search that keeps `ef` candidates: with few, the quality of a graph shows, and small graphs are walked.
 pub fn with_ef(k: usize, ef: usize) -> SearchParams {
     SearchParams { k, effort: Effort::Ef(ef) }
 }
@@ -130,7 +130,7 @@ pub fn shapes(folder: &Path) -> Vec<(u32, u32)> {
     segments.map(|path| shape(&std::fs::read(path).unwrap())).collect()
 }
 
-/// The same of one segment.
+/// The vectors of one segment, and the links of a node of its graph.
 pub fn shape(segment: &[u8]) -> (u32, u32) {
     let number = |offset: usize| u32::from_le_bytes(segment[offset..offset + 4].try_into().unwrap());
     (number(16), number(20))
