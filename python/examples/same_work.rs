@@ -1,4 +1,4 @@
-//! What `benches/as_fast_as_rust.py` does in Python, in Rust: prints the seconds that it took, and those of processors.
+//! Does the work of `benches/as_fast_as_rust.py` in Rust: prints the seconds that it took, and those of processors.
 //!
 //!     same_work index|store VECTORS DIMS FOLDER
 //!
@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What this process has used of its processors so far, in hundredths of a second; 0 where nothing says that.
+/// Seconds of its processors that this process has used, to a hundredth; 0 where the system does not say.
 fn processor_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();

@@ -51,15 +51,15 @@ impl PythonEmbedder {
     }
 }
 
-/// What `work` gives, and the last exception that the function raised in this thread meanwhile.
+/// Runs `work`. Returns its result, and the last exception that the function raised in this thread meanwhile.
 pub fn watched<T>(work: impl FnOnce() -> T) -> (T, Option<PyErr>) {
     CALLS.with_borrow_mut(|calls| calls.push(None));
     let done = work();
     (done, CALLS.with_borrow_mut(Vec::pop).flatten())
 }
 
-/// What ends the call that this thread is in: an exception that is no error, as `KeyboardInterrupt`. The function is not called
-/// again in it.
+/// The exception that ends this thread's call: one that is no error, as `KeyboardInterrupt`. The function is not called again
+/// in that call.
 fn ending(py: Python<'_>) -> Option<PyErr> {
     CALLS.with_borrow(|calls| {
         let raised = calls.last()?.as_ref()?;

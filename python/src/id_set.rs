@@ -14,7 +14,7 @@ pub struct IdSet {
     pub(crate) ids: Arc<RoaringTreemap>,
 }
 
-/// An id as the index knows it. The largest integer is none: the next new id would be more.
+/// An id as the index knows it. The largest integer is not allowed: the next new id would be more.
 pub fn key(py: Python<'_>, id: i64) -> PyResult<u64> {
     if id == i64::MAX {
         return Err(errors::invalid(py, format!("ids: {id} is more than an id can be")));
@@ -24,7 +24,7 @@ pub fn key(py: Python<'_>, id: i64) -> PyResult<u64> {
 
 #[pymethods]
 impl IdSet {
-    /// Of an array of ids, or of a mask whose place is the id.
+    /// Creates a set from an array of ids, or from a mask whose position is the id.
     #[new]
     fn new(py: Python<'_>, ids: &Bound<'_, PyAny>, is_mask: bool) -> PyResult<Self> {
         let ids: RoaringTreemap = match is_mask {

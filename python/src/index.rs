@@ -80,7 +80,7 @@ impl Index {
         }
     }
 
-    /// What `work` does with the writer, without the interpreter.
+    /// Runs `work` with the writer, without the interpreter.
     fn write<T: Send>(
         &self,
         py: Python<'_>,
@@ -433,7 +433,7 @@ impl Index {
         Ok(PyArray1::from_vec(py, ids))
     }
 
-    /// What is wrong with the files, reading every byte.
+    /// Reads every byte of the files. Returns the problems found.
     fn verify(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let snapshot = self.snapshot(py)?;
         let problems = interruptible(py, move |_| snapshot.verify())?;

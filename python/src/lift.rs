@@ -48,7 +48,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// By its name.
+    /// The metric with this name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Cosine, Self::Ip, Self::L2].into_iter().find(|metric| metric.name() == name)
     }

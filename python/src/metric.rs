@@ -6,9 +6,9 @@ use memorist_index::{Effort, Filter, Hit, SearchError, SearchParams, Snapshot, V
 
 use crate::lift::{Lift, Metric, last_axis, length};
 
-/// A vector may be so many times as long as the size. The codes of the index could not tell its length.
+/// The longest vector, as a multiple of the size. The codes of the index could not tell its length.
 const LONGEST: f64 = 1000.0;
-/// Times the size, what a length must be to be told from zero.
+/// The shortest length that is told from zero, as a multiple of the size.
 const SHORTEST: f64 = 1e-4;
 /// A squared distance below this share of the squared length is computed from the vector itself. Computed from the cosine
 /// it is the difference of two large numbers, of which few digits are left.
@@ -60,7 +60,7 @@ impl<'a> View<'a> {
         self.snapshot.dims().saturating_sub(self.metric().more())
     }
 
-    /// About the vector of a key; of length 1, if the metric is the cosine.
+    /// The vector of a key, approximately; of length 1, if the metric is the cosine.
     pub fn vector(&self, key: u64) -> Option<Vec<f32>> {
         let mut vector = self.snapshot.vector(key)?;
         if self.metric() != Metric::Cosine {

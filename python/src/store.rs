@@ -50,7 +50,7 @@ impl Engine {
         Ok(())
     }
 
-    /// What `work` does with the store, without the interpreter.
+    /// Runs `work` with the store, without the interpreter.
     fn detached<T: Send>(
         &self,
         py: Python<'_>,
@@ -66,7 +66,7 @@ impl Engine {
         finished(py, done, raised)
     }
 
-    /// The same for work that takes a while.
+    /// Runs work that takes a while and can be interrupted, without the interpreter.
     fn interruptible<T: Send + 'static>(
         &self,
         py: Python<'_>,

@@ -26,10 +26,10 @@ pub fn write<T>(
     fill(NewFile::beside(file), file, write)
 }
 
-/// The same with a given temporary file that will become `file`.
+/// Fills the temporary file `new`, which then becomes `file`.
 ///
 /// # Errors
-/// That of `new`, too.
+/// The error of `new`, those of `write`, and if the file cannot be moved into place.
 pub fn fill<T>(
     new: std::io::Result<NewFile>,
     file: &Path,

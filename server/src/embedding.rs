@@ -17,7 +17,7 @@ const MOST_DIMENSIONS: usize = 16_384;
 /// Longest key that is read from a file.
 const LONGEST_KEY: u64 = 64 * 1024;
 
-/// What embeds, by name.
+/// A source of embeddings, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Provider {
@@ -47,7 +47,7 @@ pub enum Provider {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EmbeddingSection {
-    /// What embeds.
+    /// The source of embeddings.
     pub provider: Option<Provider>,
     /// Its model; of `onnx` the folder, of `local` a name.
     pub model: Option<String>,
@@ -67,9 +67,9 @@ pub struct EmbeddingSection {
     pub headers: BTreeMap<String, Secret>,
     /// Numbers per vector.
     pub dimensions: Option<usize>,
-    /// What precedes a query.
+    /// Prefix of a query.
     pub query_prefix: Option<String>,
-    /// What precedes a text that is stored.
+    /// Prefix of a text that is stored.
     pub document_prefix: Option<String>,
     /// Extra fields of requests for queries.
     pub query_fields: Option<Fields>,
@@ -85,13 +85,13 @@ pub struct EmbeddingSection {
     pub query_timeout_seconds: Option<f64>,
     /// Whether a key may be sent unencrypted.
     pub allow_http: bool,
-    /// What serves a store whose vectors are not the provider's: "words", or another provider.
+    /// The fallback for a store whose vectors are not the provider's: "words", or another provider.
     pub fallback: Option<String>,
     /// The providers that `auto` may choose.
     pub candidates: Vec<Provider>,
-    /// What was embedded before.
+    /// The cache of embeddings.
     pub cache: CacheSection,
-    /// What a provider embeds in its own time.
+    /// Jobs that a provider runs in its own time.
     pub batch_jobs: JobsSection,
 }
 
@@ -99,7 +99,7 @@ pub struct EmbeddingSection {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CacheSection {
-    /// The least recently used beyond so many are dropped; 0: no cache.
+    /// Most entries; the least recently used are dropped. 0: no cache.
     pub max_entries: Option<usize>,
     /// Whether all stores of the user share it.
     pub shared: Option<bool>,
@@ -121,7 +121,7 @@ pub struct JobsSection {
     pub timeout_minutes: Option<u64>,
 }
 
-/// What the section needs to know of its surroundings.
+/// Facts about its surroundings that the section depends on.
 pub struct Surroundings<'a> {
     /// The store.
     pub store: &'a Path,
@@ -131,12 +131,12 @@ pub struct Surroundings<'a> {
     pub has_local_model: &'a dyn Fn() -> bool,
 }
 
-/// What the section makes of the settings of the model: what embeds, its fallback, and what there is to say about it.
+/// The result of the section and the settings of the model.
 #[derive(Debug, PartialEq)]
 pub struct Resolved {
-    /// What embeds.
+    /// The source of embeddings.
     pub source: ModelSource,
-    /// What serves a store that has its vectors.
+    /// The source for a store that has its vectors.
     pub fallback: Option<ModelSource>,
     /// A note for people.
     pub note: Option<String>,
@@ -171,7 +171,7 @@ impl Provider {
 }
 
 impl EmbeddingSection {
-    /// What it says; `None` if it names no provider.
+    /// The sources of embeddings that the section names; `None` if it names no provider.
     ///
     /// # Errors
     /// Says what is wrong, with the key.

@@ -66,7 +66,7 @@ pub enum Failure {
     Error {
         /// Its category.
         kind: Kind,
-        /// What is wrong, and the remedy.
+        /// The error, and the remedy.
         message: String,
     },
     /// The reader of stdout has closed it (`memorist list | head`): there is nobody to report to, and nothing is wrong.

@@ -10,7 +10,7 @@
 //! | 0 | `hooks` | hooks of clients: the section `[hooks]` of the settings |
 //! | 1 | `wire` | parameters and results, by the names of the specification |
 //! | 1 | `exit`, `hyperlinks` | exit codes, links of terminals |
-//! | 1 | `embedding` | what embeds: the section `[embedding]` of the settings |
+//! | 1 | `embedding` | the source of embeddings: the section `[embedding]` of the settings |
 //! | 2 | `args` | command-line arguments |
 //! | 2 | `team` | a store on a server: the section `[server]` of the settings |
 //! | 2 | `local` | the socket between hooks and a running server |
@@ -18,16 +18,16 @@
 //! | 2 | `output`, `atomic_file`, `logging` | stdout, files, stderr |
 //! | 2 | `memory_search` | the configuration of Gimli's memory |
 //! | 3 | `ops` | one function per tool, over the engine |
-//! | 3 | `http` | what both servers over HTTP share: connections, bodies, hosts |
+//! | 3 | `http` | parts of both servers over HTTP: connections, bodies, hosts |
 //! | 3 | `serving` | the engine behind a server |
 //! | 4 | `tools` | the tools by name |
 //! | 4 | `machines` | exchanges with the other machines of a person |
 //! | 4 | `settings` | arguments, environment and `memorist.toml` combined |
 //! | 5 | `mcp` | the tools for agents, over stdio and HTTP |
-//! | 5 | `explorer` | the same for people, in a browser |
-//! | 5 | [`library`] | the same for programs in other languages |
+//! | 5 | `explorer` | the tools for people, in a browser |
+//! | 5 | [`library`] | the tools for programs in other languages |
 //! | 6 | `cli` | the commands for people, one per file |
-//! | 7 | [`fuzzing`] | what the fuzz targets call |
+//! | 7 | [`fuzzing`] | the entry points of the fuzz targets |
 
 mod args;
 mod atomic_file;

@@ -34,7 +34,7 @@ impl Listening {
     /// Listens for the hooks of a store, unless another process does.
     ///
     /// # Errors
-    /// Those of the file system: where others can write to the folder, nobody listens.
+    /// Errors of the file system, and if others can write to the folder.
     pub fn start(store: &Path) -> io::Result<Option<Self>> {
         let folder = PrivateFolder::create(&StorePaths::new(store).hooks())?;
         let mut options = OpenOptions::new();
@@ -52,7 +52,7 @@ impl Listening {
     /// The socket itself.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the operating system.
     pub fn listener(&self) -> io::Result<UnixListener> {
         self.listener.set_nonblocking(true)?;
         self.listener.try_clone()
@@ -72,7 +72,7 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// What a running server answers within this time; `None` if none does.
+/// The answer of a running server; `None` if none comes within this time.
 pub fn ask(store: &Path, request: &HookRequest, timeout: Duration) -> Option<HookReply> {
     let hooks = StorePaths::new(store).hooks();
     let line = serde_json::to_string(request).ok()? + "\n";

@@ -49,7 +49,7 @@ impl Output {
         if self.json { self.document(result) } else { self.text(text(result)) }
     }
 
-    /// The same, with links to files where the terminal shows any.
+    /// Writes a result, with links to files where the terminal shows any.
     pub fn linked<T: Serialize>(
         &self,
         result: &T,
@@ -93,7 +93,7 @@ impl Output {
         answer(&format!("{question} This cannot be undone."), why)
     }
 
-    /// The same before an action that can be undone.
+    /// Asks on the terminal before an action that can be undone.
     pub fn confirm(&self, question: &str, instead: &str) -> Result<bool, Failure> {
         answer(question, format!("there is no terminal to ask on: add {instead}"))
     }

@@ -28,9 +28,9 @@ use crate::wire::Defaults;
 
 /// The default folder that tools export to and import from, in [`Settings::kept`].
 const EXPORTS: &str = "exports";
-/// In the cache folder, the copies that this machine has of team stores, by address.
+/// The folder of the replicas that this machine has of team stores, by address, in the cache folder.
 const NODES: &str = "nodes";
-/// In the platform's data folder, what is kept beside each team store, by address.
+/// The folder for files that are kept beside each team store, by address, in the platform's data folder.
 const TEAMS: &str = "teams";
 
 /// Everything that a command needs to know before it starts.
@@ -52,7 +52,7 @@ pub struct Settings {
     pub project_is_open: bool,
     /// How files are read, and when.
     pub sync: SyncSettings,
-    /// What hooks of clients may do.
+    /// Settings of clients' hooks.
     pub hooks: HookSettings,
     /// When other machines of the person are met.
     pub sync_with: SyncWithSettings,
@@ -77,7 +77,7 @@ struct File {
     profile: Option<ProfileName>,
     /// "default", "multilingual", a folder with `model.onnx` and `tokenizer.json`, or "none".
     model: Option<String>,
-    /// What to do about passwords, keys and the like: "refuse" or "redact".
+    /// The treatment of passwords, keys and the like: "refuse" or "redact".
     sensitive: Option<Sensitive>,
     /// Where tools export to and import from.
     export_folder: Option<PathBuf>,
@@ -99,7 +99,7 @@ struct File {
     hooks: HookSettings,
     #[serde(default)]
     sync_with: SyncWithSettings,
-    /// What a team store has more.
+    /// Settings for team stores.
     #[serde(default)]
     server: ServerSection,
 }
@@ -122,7 +122,7 @@ struct SearchSection {
 #[derive(Debug, Clone)]
 struct Places {
     server: ServerSection,
-    /// What is kept beside the copies of team stores.
+    /// The folder for files that are kept beside the replicas of team stores.
     teams: Option<PathBuf>,
     cache: Option<PathBuf>,
 }
@@ -135,7 +135,7 @@ struct Place {
 }
 
 impl Places {
-    /// Of the store with this name.
+    /// The place of the store with this name.
     fn of(&self, name: PathBuf, named: Named) -> Result<Place, Failure> {
         let team = self.server.resolve(&name, named, self.teams.clone()).map_err(Failure::input)?;
         let Some(team) = team else { return Ok(Place { kept: name.clone(), store: name, team: None }) };
@@ -246,7 +246,7 @@ impl Settings {
         })
     }
 
-    /// The same for the store with this name, of an argument.
+    /// The settings for the store with this name, of an argument.
     pub fn at(&self, store: &Path) -> Result<Settings, Failure> {
         let Place { store, kept, team } = self.places.of(store.to_owned(), Named::Argument)?;
         let mut engine = self.engine.clone();

@@ -23,7 +23,7 @@ fn export_line(line: &ExportLine) -> String {
     serde_json::to_string(line).expect("texts and numbers")
 }
 
-/// What the settings say about a server.
+/// The settings about a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerSection {
@@ -33,7 +33,7 @@ pub struct ServerSection {
     pub reads: Option<String>,
     /// Where nodes leave and find images.
     pub image: Option<PathBuf>,
-    /// What this node is called.
+    /// The name of this node.
     pub node: Option<String>,
 }
 

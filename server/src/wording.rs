@@ -5,7 +5,7 @@ use memorist_engine::{Error, Remedy};
 
 /// The text of an error, for people and for models.
 pub trait Worded {
-    /// What is wrong, and what to do about it.
+    /// Says what is wrong, and what to do about it.
     fn worded(&self) -> String;
 }
 
@@ -56,17 +56,17 @@ pub fn nearest(reply: &SearchReply) -> Option<(i64, f64, &str)> {
     Some((missed.id.get(), missed.reached, &missed.beginning))
 }
 
-/// What is said of a search beside its results.
+/// Remarks on a search beside its results.
 pub struct Remarks<'a> {
     /// The relevance of each result.
     pub relevances: Vec<f64>,
-    /// As in [`SearchReply::nothing`]; false on a later page.
+    /// See [`SearchReply::nothing`]; false on a later page.
     pub nothing: bool,
     /// The nearest of those that are left out where none is shown: id, relevance, beginning.
     pub nearest: Option<(i64, f64, &'a str)>,
-    /// As in [`SearchReply::missing`].
+    /// See [`SearchReply::missing`].
     pub missing: &'a [String],
-    /// As in [`SearchReply::weaker`].
+    /// See [`SearchReply::weaker`].
     pub weaker: usize,
 }
 
@@ -129,7 +129,7 @@ fn has_like(text: &str, name: &str) -> bool {
     words.any(|word| !word.is_empty() && strsim::jaro_winkler(word, &name) >= LIKE)
 }
 
-/// What a remedy is with this program.
+/// The text of a remedy, with commands of this program.
 pub fn command(remedy: Remedy) -> &'static str {
     match remedy {
         Remedy::SetUpModel => "run `memorist setup`",

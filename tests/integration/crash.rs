@@ -84,7 +84,7 @@ fn a_child() {
     }
 }
 
-/// What the child was about to do when it was killed.
+/// The change that was announced, but not confirmed when the child was killed.
 #[derive(Debug)]
 enum Doubt {
     Add(String),
@@ -92,7 +92,7 @@ enum Doubt {
     Delete(RecordId),
 }
 
-/// What a child has confirmed.
+/// The memories that a child has confirmed.
 #[derive(Debug, Default)]
 pub struct Acknowledged {
     live: BTreeMap<RecordId, String>,

@@ -24,7 +24,7 @@ const FOLDERS: [&str; 2] = ["vectors", "keywords"];
 /// The files of the two indexes, by their path below the store.
 type Files = BTreeMap<PathBuf, Vec<u8>>;
 
-/// What a search found: ids and scores.
+/// The result of a search: ids and scores.
 type Answer = Vec<(RecordId, f64)>;
 
 fn files(store: &Path) -> Files {

@@ -36,7 +36,7 @@ const CALLS: &[(&str, &str)] = &[
     ("stats", "{}"),
     ("export", "{}"),
 ];
-/// Those that write.
+/// Functions that write.
 const WRITES: &[(&str, &str)] = &[
     ("add", r#"{"content": "a new one"}"#),
     ("update", r#"{"id": 1, "importance": 6}"#),
@@ -48,7 +48,7 @@ const WRITES: &[(&str, &str)] = &[
     ("merge", r#"{"keep": 1, "expect": 1, "replaced": [{"id": 2, "expect": 1}]}"#),
     ("purge", r#"{"ids": [3], "confirm": true}"#),
 ];
-/// Neither: what needs no token or goes on, and what needs a map.
+/// Functions that need no token, go on, or need a map.
 const OTHERS: &[&str] = &["session", "events", "map", "mapMask", "mapLabels", "makeMap"];
 
 /// The headers that every answer has, with what their values have in common.

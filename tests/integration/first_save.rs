@@ -16,7 +16,7 @@ use crate::support::{memorist, words_only};
 /// Longer than a handshake takes in a debug build on a busy machine.
 const HANDSHAKE: Duration = Duration::from_secs(1);
 
-/// What the store has, and a first save that is near it or contradicts it, in other words.
+/// A text of the store, and a first save that is near it or contradicts it, in other words.
 const PAIRS: [(&str, &str); 3] = [
     ("We deploy to production every Tuesday morning", "Production deploys now happen on Thursdays"),
     ("The staging database runs on PostgreSQL 15", "Staging moved its database to PostgreSQL 17"),

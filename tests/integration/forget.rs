@@ -151,7 +151,7 @@ fn assert_kept(engine: &Engine, kept: &[RecordId]) {
     assert!(diagnosis.is_sound(), "{diagnosis:#?}");
 }
 
-/// By a search that is not kept: a later one for the text is, and would bring it back.
+/// Searches without logging: a logged search for the text would bring it back.
 fn finds(engine: &Engine, word: &str) -> Vec<RecordId> {
     let reply = engine.search_with(&Query::new(word), None).expect("a sound query");
     reply.hits.iter().map(|hit| hit.record.id).collect()

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::memorist;
 
-/// What a process may allocate, in KiB.
+/// Memory that a process may allocate, in KiB.
 const MEMORY: u64 = 512 << 10;
 const DEADLINE: Duration = Duration::from_secs(120);
 const MIB: usize = 1 << 20;

@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 /// Numbers per vector.
 pub const DIMS: usize = 64;
 
-/// What becomes of the answers of a job, one for each text.
+/// A function that spoils the answers of a job, one for each text.
 pub type Spoil = fn(&mut Vec<Value>);
 
-/// What the provider has, and what it does.
+/// The content and the behavior of the provider.
 pub struct State {
     protocol: Protocol,
     /// How often each text was paid.
@@ -23,7 +23,7 @@ pub struct State {
     pub singly: usize,
     /// The status with which a job ends; `None` while it does not.
     pub status: Option<&'static str>,
-    /// What is wrong with its answers.
+    /// The fault in its answers.
     pub spoil: Spoil,
     /// Whether a submission is carried out and not answered.
     pub is_mute: bool,
@@ -42,7 +42,7 @@ pub struct State {
 
 /// A job.
 pub struct Job {
-    /// What was sent along.
+    /// The metadata that was sent along.
     key: Value,
     input: Option<String>,
     /// Ids and texts.

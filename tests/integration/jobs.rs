@@ -300,7 +300,7 @@ fn a_process_that_is_killed_pays_nothing_twice() {
     }
 }
 
-/// What is purged while its job runs does not come back.
+/// A text that is purged while its job runs does not come back.
 #[test]
 fn a_text_that_is_purged_meanwhile_leaves_nothing() {
     for protocol in BOTH {

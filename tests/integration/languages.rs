@@ -29,7 +29,7 @@ fn with_source(source: ModelSource) -> Config {
     config
 }
 
-/// What `docs/src/models.md` says of it: by meaning, and merged with words. Then the store keeps its model by itself.
+/// The figures of `docs/src/models.md` about it: by meaning, and merged with words. Then the store keeps its model by itself.
 #[test]
 fn the_multilingual_model_finds_a_memory_in_any_of_these_languages() {
     let folder = tempfile::tempdir().unwrap();
@@ -68,7 +68,7 @@ fn the_multilingual_model_finds_a_memory_in_any_of_these_languages() {
     assert!(!engine.reembed(&NoProgress).unwrap().changed, "no model is named: nothing is to change");
 }
 
-/// What `docs/src/models.md` says of the default model. To lean on words finds hardly more.
+/// The figures of `docs/src/models.md` about the default model. To lean on words finds hardly more.
 #[test]
 fn a_memory_in_another_language_is_found_less_often() {
     let folder = tempfile::tempdir().unwrap();

@@ -207,7 +207,7 @@ fn a_result_says_by_what_it_is_contradicted() {
     assert_eq!(said(Viewer::OWNER, false)[&claim], [theirs, old]);
 }
 
-/// Of a chain of decisions, each that is found comes after what replaced it, and scores no more.
+/// Each hit of a chain of decisions comes after the one that replaced it, and scores no more.
 #[test]
 fn an_outdated_memory_never_ranks_above_what_supersedes_it() {
     let store = Store::new(hashed());

@@ -112,7 +112,7 @@ struct Writer<'crowd> {
     at: usize,
     random: ChaCha8Rng,
     live: BTreeMap<RecordId, Text>,
-    /// Those whose vector was not ready when they were acknowledged.
+    /// Memories whose vector was not ready when they were acknowledged.
     pending: BTreeSet<RecordId>,
     /// Texts that were acknowledged, and those of them whose vector was ready then.
     texts: u64,

@@ -3,7 +3,7 @@
 //! | file | what it tests |
 //! |---|---|
 //! | `store.rs` | writes are found in every mode, before and after they are indexed |
-//! | `searching.rs` | what a search finds, in which order, and what it says |
+//! | `searching.rs` | the results of a search, their order, and its remarks |
 //! | `own_vectors.rs` | vectors that the program makes itself |
 //! | `pages.rs` | the pages of a search are pieces of one ranking |
 //! | `filters.rs` | every filter, alone and combined, against the same rule in plain code |
@@ -16,7 +16,7 @@
 //! | `model.rs` | random sequences of everything, against a simple model |
 //! | `first_save.rs` | the first save of a session gets the hints of later ones, and the handshake waits for no model |
 //! | `racing.rs` | filters are kept, and nothing is lost, while searches race with writers and publishing |
-//! | `recall.rs` | what a turn is given unasked: what it needs, and mostly nothing |
+//! | `recall.rs` | automatic recall: a turn is given what it needs, and mostly nothing |
 //! | `recovery.rs` | missing, old and foreign indexes |
 //! | `read_only.rs` | a read-only store is readable |
 //! | `damage.rs` | damaged index files, by the thousands |
@@ -35,7 +35,7 @@
 //! | `hooks/` | hooks of clients: their answers, whatever goes wrong, and a server that answers them |
 //! | `commands.rs` | the commands for bodies, links, versions, digests and purging, as a user runs them |
 //! | `connect.rs` | agents are connected and disconnected, and the plugins run commands that exist |
-//! | `packages.rs` | what packages are made of: the version, manual pages, the page of the explorer, files beside the program |
+//! | `packages.rs` | contents of packages: the version, manual pages, the page of the explorer, files beside the program |
 //! | `settings.rs` | a project and an agent in the settings, and what overrides them |
 //! | `terminal.rs` | no command prints terminal control characters |
 //! | `code.rs` | no code of the working folder runs, and no library except the pinned one |
@@ -60,7 +60,7 @@
 //! | `meaning.rs` | the examples of the specification, on the real model |
 //! | `fuzz_corpus.rs` | the fuzzing corpus, run through the fuzz targets |
 //! | `team/` | nodes of a team store: nothing acknowledged is missed or lost, and all answer alike |
-//! | `team_server.rs` | `memorist server`, as whoever looks after a team store runs it |
+//! | `team_server.rs` | `memorist server`, as an operator of a team store runs it |
 //! | `watching.rs` | a server reads files that change, and writes the daily log |
 //! | `scripts.rs` | "probably not here" in every script, with three models |
 //! | `docs.rs` | the documents name files that exist, and every row of the specification has a test |

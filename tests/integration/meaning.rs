@@ -125,7 +125,7 @@ fn z17_running_matches_run() {
     assert!(find("running", Mode::Keyword).contains(&documented(RUN)));
 }
 
-/// What no text has as a word is found within words, beside vectors; other scripts and emoji are found by what they say.
+/// A query that is no whole word of a text is found within words, beside vectors; other scripts and emoji by what they say.
 #[test]
 fn parts_of_words_scripts_and_emoji_are_found_beside_vectors() {
     let folder = tempfile::tempdir().unwrap();

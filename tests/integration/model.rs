@@ -139,7 +139,7 @@ impl Model {
 /// Two openers of one store.
 pub struct Pair {
     setup: Setup,
-    /// One that both open, or one for each.
+    /// A folder that both open, or one for each.
     folders: Vec<TempDir>,
     openers: [Option<Engine>; 2],
     active: usize,

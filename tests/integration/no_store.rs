@@ -80,7 +80,7 @@ fn item_10_a_folder_that_is_not_there_stays_so_and_a_file_is_no_store() {
     assert_eq!(fs::read_to_string(folder.path().join("README.md")).unwrap(), "# Read me\n");
 }
 
-/// What is written makes the store as before, and then it is read.
+/// The first save makes the store as before, and then the memory is read.
 #[test]
 fn item_10_the_first_save_makes_the_store() {
     let folder = tempfile::tempdir().unwrap();

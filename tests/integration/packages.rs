@@ -1,4 +1,4 @@
-//! What packages are made of: the version, the manual pages, and a program that finds its packages' files.
+//! Contents of packages: the version, the manual pages, and a program that finds its packages' files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -21,7 +21,7 @@ use crate::support::{DIMS, Setup, Store, another_process, with_embedder};
 
 /// Words that the model of these tests reads, about as many as the real one.
 const WINDOW: usize = 190;
-/// What is looked for, and how it is asked.
+/// A fact to be found, and the query for it.
 const FACT: &str = "The zebra vault opens with the copper key that Ingrid hides behind the aquarium.";
 const QUERY: &str = "zebra vault copper key ingrid aquarium";
 
@@ -67,7 +67,7 @@ fn word(number: usize, at: usize) -> String {
     [number / 26, number, at / 676, at / 26, at].map(letter).iter().collect()
 }
 
-/// 2,000 words in paragraphs, with `fact` after so many of them.
+/// A text of 2,000 words in paragraphs, with `fact` after `after` of them.
 fn long(number: usize, fact: &str, after: usize) -> String {
     let mut text = String::new();
     for at in 0..2_000 {

@@ -147,7 +147,7 @@ impl Shell {
         }
     }
 
-    /// What a client says, whatever it names its fields.
+    /// The input of a client's hook, whatever it names its fields.
     fn said(&self, text: &str) -> Value {
         let folder = self.path("work").join(text);
         let transcript = folder.join("a.jsonl");

@@ -28,7 +28,7 @@ pub enum Ask {
     /// Save all of these, one after another, as fast as possible.
     Fill(Vec<String>),
     Add(String),
-    /// The same, which may fail.
+    /// Save a text, which may fail.
     TryAdd(String),
     Update(RecordId, String),
     Delete(RecordId),
@@ -56,7 +56,7 @@ pub enum Answer {
     /// Ids and texts, best first.
     Found(Vec<(RecordId, String)>),
     Counted(u64),
-    /// What is not sound.
+    /// The problems found.
     Examined(Vec<String>),
     Holds,
 }
@@ -144,7 +144,7 @@ impl Process {
         Self::spawn(another_process("process::that_is_asked").env("MEMORIST_PROCESS_STORE", store))
     }
 
-    /// The same on a node of the team store with this address.
+    /// Starts a process on a node of the team store with this address.
     pub fn start_node(folder: &Path, team: &str) -> Self {
         let mut command = another_process("process::that_is_asked");
         Self::spawn(command.env("MEMORIST_PROCESS_STORE", folder).env("MEMORIST_PROCESS_TEAM", team))

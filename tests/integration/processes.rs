@@ -24,7 +24,7 @@ fn texts(word: &str) -> Vec<String> {
     (1..=EACH).map(|number| format!("{word} writes line {number}{}", end(number))).collect()
 }
 
-/// What all processes have written.
+/// The records that all processes have written.
 struct Written {
     /// The barrier.
     all: Barrier,

@@ -82,7 +82,7 @@ impl Provider {
         self.state.requests.load(Ordering::SeqCst)
     }
 
-    /// Waits until so many requests have come.
+    /// Waits until this many requests have come.
     pub fn wait_for(&self, requests: usize) {
         while self.requests() < requests {
             std::thread::sleep(Duration::from_millis(2));

@@ -1,4 +1,4 @@
-//! What a turn is given unasked (row T51): what it needs, nothing twice, and mostly nothing.
+//! Automatic recall (row T51): a turn is given what it needs, nothing twice, and mostly nothing.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::meaning::{engine_with_model, model_cache};
 use crate::support::{Store, another_process, document, memorist, text, words_only};
 
-/// What was saved, and turns that need it: in its words, and in others.
+/// Saved memories, and turns that need them: in their words, and in others.
 const NEEDED: [(&str, &str, &str); 6] = [
     (
         "Kestrel listens on port 4117 in staging",

@@ -61,7 +61,7 @@ impl Model {
         self.inner.embed_query(&words.join(" ")).expect("hashes")
     }
 
-    /// Of the query, and of the text as a store keeps it.
+    /// The cosine of the query and of the text as a store keeps it.
     fn cosine(&self, query: &str, text: &str) -> f64 {
         let products =
             self.embed(query).into_iter().zip(stored(&self.embed(text))).map(|(a, b)| f64::from(a) * f64::from(b));

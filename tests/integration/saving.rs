@@ -1,4 +1,4 @@
-//! What a save reports and refuses: similar memories, and secrets.
+//! Reports and refusals of a save: similar memories, and secrets.
 
 use std::io::Write as _;
 use std::process::Stdio;

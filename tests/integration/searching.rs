@@ -1,4 +1,4 @@
-//! What a search finds, in which order, and what it says.
+//! Results of a search, their order, and its remarks.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -200,7 +200,7 @@ fn thresholds_drop_what_is_below_them_but_no_exact_hit() {
     }
 }
 
-/// What is below a threshold is no result, but the best of it is named, and how to get it.
+/// A memory below a threshold is no result, but the best of them is named, and how to get it.
 #[test]
 fn a_search_says_when_the_store_has_no_answer_and_what_the_best_is() {
     let store = Store::new(hashed());

@@ -1,4 +1,4 @@
-//! What a save names that it may replace or contradict: made pairs, on the real model.
+//! Suggestions of a save: memories that it may replace or contradict. Made pairs, on the real model.
 
 use std::collections::BTreeMap;
 

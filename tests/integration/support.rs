@@ -51,7 +51,7 @@ pub fn memorist(store: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// What a process printed.
+/// The text that a process printed.
 pub fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("UTF-8")
 }
@@ -84,24 +84,24 @@ pub struct Setup {
     pub embedder: Option<Arc<dyn Embedder>>,
 }
 
-/// With an embedder without files: equal words give near vectors.
+/// A setup with an embedder without files: equal words give near vectors.
 pub fn hashed() -> Setup {
     with_embedder(Arc::new(HashEmbedder::new(DIMS)))
 }
 
-/// As [`hashed`], with a change to the settings.
+/// The setup of [`hashed`], with a change to the settings.
 pub fn hashed_with(change: impl FnOnce(&mut Config)) -> Setup {
     let mut setup = hashed();
     change(&mut setup.config);
     setup
 }
 
-/// With a custom embedder.
+/// A setup with a custom embedder.
 pub fn with_embedder(embedder: Arc<dyn Embedder>) -> Setup {
     Setup { config: words_only().config, embedder: Some(embedder) }
 }
 
-/// With keywords only.
+/// A setup with keywords only.
 pub fn words_only() -> Setup {
     Setup { config: Config::without_model(), embedder: None }
 }

@@ -1,4 +1,4 @@
-//! `memorist server`, as whoever looks after a team store runs it.
+//! `memorist server`, as an operator of a team store runs it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

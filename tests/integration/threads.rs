@@ -107,7 +107,7 @@ struct Unseen {
     store: Store,
     answered: RecordId,
     neighbour: RecordId,
-    /// The same store, but that the two are of different sessions.
+    /// The store where the two are of different sessions.
     apart: Store,
 }
 
@@ -154,7 +154,7 @@ impl Unseen {
     }
 }
 
-/// The same name of a session, in another project or of another agent, is another session.
+/// A session of the same name, in another project or of another agent, is another session.
 #[test]
 fn a_thread_of_others_lends_nothing() {
     let seen = Filter::of(Viewer::of(&Scope { agent: Some("me".into()), project: Some("ours".into()) }));
@@ -203,7 +203,7 @@ fn what_is_superseded_or_deleted_lends_nothing() {
     }
 }
 
-/// What is deleted leaves no gap, before and after the index follows; what is only hidden keeps its place.
+/// A deleted turn leaves no gap, before and after the index follows; one that is only hidden keeps its place.
 #[test]
 fn what_is_deleted_leaves_no_gap() {
     let store = Store::new(hashed());
@@ -238,7 +238,7 @@ fn a_least_relevance_keeps_an_answer_with_its_question() {
     assert!(hit(&store, &alone, ids[1]).is_none());
 }
 
-/// Those of a hit, by the text after its number.
+/// The ids of a hit's neighbors.
 fn around(store: &Store, query: &Query, id: RecordId) -> Vec<RecordId> {
     let hit = hit(store, query, id).expect("found");
     hit.neighbours.iter().map(|record| record.id).collect()

@@ -67,7 +67,7 @@ fn the_last_change_link_expiry_or_deletion_is_undone() {
     assert!(matches!(undo(99.into()), Err(Error::NotFound(_))));
 }
 
-/// What saving a superseded text again did is undone as a whole: the other one is current.
+/// Saving a superseded text again is undone as a whole: the other one is current.
 #[test]
 fn changing_back_is_undone() {
     let (store, later) = store_with_clock();
@@ -179,7 +179,7 @@ fn undo_of_a_link_writes_no_history_of_another_s_memory() {
     assert!(engine.undo(shared, &wall).unwrap_err().to_string().contains("belongs to no project"));
 }
 
-/// What another project or agent does not see cannot be undone, or found among what is gone.
+/// Memories that a viewer does not see cannot be undone by that viewer, or found among the deleted ones.
 #[test]
 fn undo_is_for_what_is_seen() {
     let (store, _) = store_with_clock();

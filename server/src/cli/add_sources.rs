@@ -62,7 +62,7 @@ pub fn add(
     Ok(SourceAddResult { sources: all.map(SourceEntry::from).collect(), known, sync })
 }
 
-/// What was added, and what was read of it.
+/// Names the added sources and what was read of them.
 pub fn added(result: &SourceAddResult) -> String {
     let line = |source: &SourceEntry| {
         let what =

@@ -1,4 +1,4 @@
-//! What every command shares: the settings, the store, the progress bars.
+//! Parts that all commands share: the settings, the store, the progress bars.
 
 use std::io::Read;
 use std::path::Path;
@@ -82,7 +82,7 @@ impl App {
         self.missing_store().map_or(Ok(()), |why| Err(Failure::new(Kind::Store, why)))
     }
 
-    /// What to say where there is no store.
+    /// The message where there is no store; `None` where there is one.
     pub fn missing_store(&self) -> Option<String> {
         let Settings { store, engine, .. } = &self.settings;
         let is_there = engine.team.is_some() || store.is_file() || StorePaths::new(store).is_any_there();

@@ -29,7 +29,7 @@ pub struct Installation {
 }
 
 impl Installation {
-    /// That of this process.
+    /// The installation of this process.
     pub fn this(global: &Global, serve: Vec<String>) -> Result<Self, Failure> {
         let directories = ProjectDirs::from("", "", "memorist");
         let ledger = directories.ok_or_else(|| Failure::input("this account has no home folder"))?;
@@ -47,7 +47,7 @@ impl Installation {
         Ok(Installation { machine, program: Program { path, options, serve }, ledger })
     }
 
-    /// The same for the crate of clients. `connecting` are those that get hooks together.
+    /// The environment for the crate of clients. `connecting` are the clients that get hooks together.
     pub fn around<'a>(&'a self, connecting: &'a [Client]) -> Environment<'a> {
         Environment { machine: &self.machine, platform: Platform::this(), program: &self.program, connecting }
     }
@@ -78,7 +78,7 @@ fn is_folder(model: &Path) -> bool {
     model.to_str().is_none_or(|name| matches!(ModelSource::called(name), ModelSource::Folder(_)))
 }
 
-/// The same for a process that works in another folder. Passwords do not go into settings of others.
+/// The value of an option for a process that works in another folder. Passwords do not go into settings of others.
 fn place(name: &str, path: &Path) -> Result<String, Failure> {
     match path.to_str().filter(|path| ServerAddress::is_one(path)) {
         Some(address) => Ok(ServerAddress::parse(address)?.without_password().to_owned()),
@@ -258,7 +258,7 @@ fn files(count: usize, verb: &str) -> String {
     format!("{verb} {count} {}", if count == 1 { "file" } else { "files" })
 }
 
-/// What would change, on request as a diff, and what would not and why.
+/// Lists the planned changes, on request as a diff, and the files that stay as they are and why.
 fn planned(plans: &[ClientPlan], as_diff: bool) -> String {
     let mut lines = Vec::new();
     for plan in plans.iter().filter(|plan| plan.found.is_some() || !plan.steps.is_empty()) {
@@ -277,10 +277,10 @@ fn planned(plans: &[ClientPlan], as_diff: bool) -> String {
     if lines.is_empty() { NOTHING.to_owned() } else { lines.join("\n") }
 }
 
-/// What is said when there is nothing to disconnect.
+/// The message when there is nothing to disconnect.
 const NOTHING: &str = "`memorist connect` has written nothing that is still there";
 
-/// What is left as it is.
+/// Lists the files that stay as they are.
 fn remarks(plan: &ClientPlan) -> Vec<String> {
     let done = plan.done.iter().map(|path| format!("  as it should be: {}", path.display()));
     let by_hand = plan
@@ -299,7 +299,7 @@ fn not_found(plans: &[ClientPlan]) -> Option<String> {
     (!missing.is_empty()).then(|| format!("not found on this machine: {}", missing.join(", ")))
 }
 
-/// What was done, and what a person has to do now.
+/// Lists the changes that were made, and the steps that a person has to take now.
 fn report(plans: &[ClientPlan], entries: &[Value], connects: bool) -> String {
     let mut lines = Vec::new();
     for (plan, entry) in plans.iter().zip(entries) {

@@ -23,7 +23,7 @@ use crate::ops::Context;
 use crate::output::Output;
 use crate::wire::{self, AddParams, Defaults, Importance, Int, SearchHit, SearchParams};
 
-/// The same memories every time.
+/// Seed of the memories, which are equal every time.
 const SEED: u64 = 1;
 const MEMORIES: usize = 2_000;
 /// Memories of each day of a week, times those of five days in turn: some days have many, others none. That is 39 a week

@@ -56,7 +56,7 @@ pub fn run(app: &App, args: &SourceDiscover) -> Outcome {
     Ok(0)
 }
 
-/// What to do with the list.
+/// The hint after the list.
 const HOW: &str = "`memorist source discover --add 1,3` adds these, and --add all adds all";
 
 fn can_ask(app: &App, result: &DiscoverResult) -> bool {

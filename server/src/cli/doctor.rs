@@ -94,7 +94,7 @@ fn text(diagnosis: &Diagnosis) -> String {
     lines.join("\n")
 }
 
-/// What was found, and what to do about it.
+/// The details of a check, and the way out.
 fn details(check: &Check) -> Vec<String> {
     let remedy = check.remedy.map(|remedy| format!("way out: {}", wording::command(remedy)));
     check.details.iter().cloned().chain(remedy).collect()
@@ -105,7 +105,7 @@ fn lines_of(name: &str, head: String, details: Vec<String>) -> impl Iterator<Ite
     std::iter::once(head).chain(details.into_iter().map(|detail| format!("{:<12} {detail}", "")))
 }
 
-/// What was salvaged, or can be.
+/// Counts the records that were salvaged, or can be.
 fn report(salvage: &Salvage) -> (String, Vec<String>) {
     let head = format!("{} of {}", format::thousands(salvage.records), format::memories(salvage.total()));
     let mut details = Vec::new();

@@ -15,7 +15,7 @@ pub const RESTART: &str = "what was saved stays saved; run the same import again
 /// Embeds what was saved, and syncs the indexes. Returns how many texts were embedded, or a warning if they cannot be.
 ///
 /// # Errors
-/// On cancellation, and if an index cannot be written.
+/// Fails on cancellation, and if an index cannot be written.
 pub fn embed(app: &App, args: &Import, engine: &Engine, bars: &Bars) -> Result<(u64, Option<String>), Failure> {
     let mut embedded = (0, None);
     if !args.no_embed && app.settings().engine.model.source != ModelSource::None {

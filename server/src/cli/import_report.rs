@@ -18,7 +18,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// For people.
+    /// The text for people.
     pub fn text(&self) -> String {
         let read = &self.read;
         let number = |number: i64| format::thousands(number.unsigned_abs());

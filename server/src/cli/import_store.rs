@@ -61,7 +61,7 @@ fn failure(error: MoveError<memorist_engine::Error>) -> Failure {
 }
 
 impl Report {
-    /// For people.
+    /// The text for people.
     fn text(&self, system: System, path: &Path) -> String {
         let moved = &self.moved;
         let mut text = format!(

@@ -48,7 +48,7 @@ pub fn says(kind: LinkKind, direction: Direction) -> &'static str {
     }
 }
 
-/// As a table.
+/// The links as a table.
 pub fn text(links: &[LinkLine]) -> String {
     let mut table = table::table(&["link", "id", "memory"]);
     for link in links {

@@ -10,7 +10,7 @@ use super::App;
 use crate::args::Setup;
 use crate::exit::{Failure, Outcome};
 
-/// What was set up.
+/// The result of the setup.
 #[derive(Serialize)]
 struct Report {
     #[serde(flatten)]
@@ -36,7 +36,7 @@ pub fn run(app: &App, args: &Setup) -> Outcome {
     Ok(0)
 }
 
-/// What is known of the embedding model, as a document and in words.
+/// Sets up the embedding model, or checks its provider. Returns its description, as a document and in words.
 fn embedding_model(app: &App) -> Result<(Value, String), Failure> {
     if let ModelSource::Remote(provider) = &app.settings().engine.model.source {
         let host = ModelHost::new(&app.settings().engine.model).map_err(Error::from)?;

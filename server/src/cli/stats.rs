@@ -44,7 +44,7 @@ pub fn run(app: &App) -> Outcome {
     Ok(0)
 }
 
-/// What the command shows.
+/// The output of the command.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Shown {

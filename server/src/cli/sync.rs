@@ -27,7 +27,7 @@ use crate::wording::Worded as _;
 const LOOK: Duration = Duration::from_millis(100);
 /// A hint after an interrupted run.
 const RESTART: &str = "what was read stays; run it again to continue";
-/// What to say where what hooks have named is read already.
+/// The message where another process reads the files that hooks have named.
 const ANOTHER: &str = "another process reads what hooks have named";
 /// Texts that are embedded to see how long one takes, and what is long for all.
 const TRIED: u64 = 64;
@@ -35,7 +35,7 @@ const LONG: Duration = Duration::from_secs(120);
 /// Reasons that a line names.
 const NAMED: usize = 4;
 
-/// What to say without any source.
+/// The message where there are no sources.
 pub const NONE: &str =
     "there are no sources; `memorist source discover` looks for some, and `memorist source add PATH` adds one";
 
@@ -133,7 +133,7 @@ pub fn find(engine: &Engine, named: &str) -> Result<SourceId, Failure> {
     })
 }
 
-/// What reads the files of the store's sources.
+/// The syncer that reads the files of the store's sources.
 pub fn syncer(app: &App) -> Syncer {
     let settings = app.settings();
     Syncer::new(&settings.store, settings.sync.clone(), settings.engine.model.clone())
@@ -179,7 +179,7 @@ fn embed_all(app: &App, engine: &Engine, bars: &Bars) -> memorist_engine::Result
     Ok(tried.embedded + engine.embed_pending(bars)?)
 }
 
-/// What to say before so many texts are embedded.
+/// The message before many texts are embedded; `None` if it does not take long.
 fn many(texts: u64, each: Duration) -> Option<String> {
     let seconds = each.as_secs_f64() * texts as f64;
     (seconds >= LONG.as_secs_f64()).then(|| {
@@ -192,7 +192,7 @@ fn many(texts: u64, each: Duration) -> Option<String> {
     })
 }
 
-/// What was read, a line a source.
+/// Lists the changes, a line a source.
 pub fn text(result: &SyncResult) -> String {
     let mut lines: Vec<String> = result.sources.iter().map(line).collect();
     for source in &result.sources {
@@ -232,7 +232,7 @@ fn line(synced: &SyncedSource) -> String {
     format!("{} {what} {}: {changes}; {files}{}", synced.source.id, synced.source.path, skipped(&synced.skipped))
 }
 
-/// What was passed over, the most frequent reasons first.
+/// Counts the files and records that were passed over, by reason, the most frequent first.
 pub fn skipped(counts: &BTreeMap<String, u64>) -> String {
     let guessed =
         counts.get(GUESSED).map_or_else(String::new, |count| format!("; {} {GUESSED}", format::thousands(*count)));

@@ -306,7 +306,7 @@ struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// For people.
+    /// The text for people.
     fn text(&self, dry_run: bool) -> String {
         let mut text: Vec<String> = self.machines.iter().map(|met| described(met, dry_run)).collect();
         text.extend(self.warning.map(str::to_owned));

@@ -99,12 +99,12 @@ const COLUMNS: [Column; 10] = [
     Column { name: "memory", explains: false, is_number: false, value: text },
 ];
 
-/// What was found by parts of words has none.
+/// The relevance of a hit; none if it was found by parts of words.
 fn relevance(hit: &SearchHit) -> String {
     number(Some(hit.relevance).filter(|relevance| *relevance > 0.0), 2)
 }
 
-/// What the reranker says.
+/// The score of the reranker.
 fn logit(hit: &SearchHit) -> String {
     number(hit.logit.map(f64::from), 1)
 }

@@ -48,7 +48,7 @@ pub fn bytes(bytes: Option<Vec<u8>>) -> Answer {
     plain(status, bytes.unwrap_or_default().into(), "application/octet-stream")
 }
 
-/// What a call was refused for, or failed by. `entry` is the memory as it is now, if it is another than was expected.
+/// A call that was refused or failed. `entry` is the memory as it is now, if it is another than was expected.
 pub fn problem(problem: &Problem, entry: Option<Value>) -> Answer {
     let status = match problem.kind {
         ProblemKind::InvalidInput => StatusCode::BAD_REQUEST,
@@ -78,7 +78,7 @@ pub fn forbidden(why: &str) -> Answer {
     json_of(StatusCode::FORBIDDEN, &document("forbidden", why))
 }
 
-/// What this program could not do.
+/// An internal error.
 pub fn failed(why: &str) -> Answer {
     json_of(StatusCode::INTERNAL_SERVER_ERROR, &document("internal", why))
 }
@@ -102,7 +102,7 @@ fn document(kind: &str, message: &str) -> Value {
     json!({ "error": { "kind": kind, "message": message } })
 }
 
-/// What a page tells apart.
+/// The kind of an error, for the page.
 fn kind(status: StatusCode) -> &'static str {
     match status {
         StatusCode::UNAUTHORIZED => "unauthorized",

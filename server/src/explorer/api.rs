@@ -21,11 +21,11 @@ const UNWRITABLE: &str = "this store can only be read: nobody can change it here
 /// Functions beside `map` that look at all memories, and that a page calls again with each change.
 const PACED: [&str; 2] = ["timeline", "mapLabels"];
 
-/// What functions are called on.
+/// The state on which functions are called.
 pub struct Api {
     /// The engine.
     pub dispatcher: Dispatcher,
-    /// What the page sees.
+    /// The page's view of the store.
     pub context: Arc<Context>,
     /// Tells of changes.
     pub changes: Changes,
@@ -43,16 +43,16 @@ pub struct Api {
     pub read_only: bool,
 }
 
-/// Who answers a name.
+/// The function behind a name.
 #[derive(Clone, Copy)]
 pub enum Function {
     /// A function with parameters and a result.
     Plain(&'static Tool),
-    /// What changes, as it does.
+    /// A stream of changes, as they happen.
     Events,
     /// Memories as the lines of an export.
     Export,
-    /// What is answered in bytes.
+    /// A function that is answered in bytes.
     Bytes(Bytes),
     /// The map.
     Map,
@@ -64,7 +64,7 @@ pub enum Function {
 type Bytes = fn(&Engine, &Context, Map<String, Value>) -> Result<Option<Vec<u8>>, Problem>;
 
 impl Function {
-    /// Of this name.
+    /// The function with this name.
     pub fn named(name: &str) -> Option<Self> {
         let shared = || TOOLS.iter().filter(|tool| SHARED.contains(&tool.name));
         match name {
@@ -205,7 +205,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Those of a call: of a merge, that of each memory.
+    /// The versions that a call is meant for: one, or that of each memory of a merge.
     fn all_of(given: &Map<String, Value>) -> Vec<Self> {
         let of = |given: &Map<String, Value>| {
             let id = given.get("id").or_else(|| given.get("keep"))?.as_i64()?;

@@ -29,7 +29,7 @@ const NO_TOKEN: &str = "the session of this page has ended: press Enter where `m
 const NO_CODE: &str = "this address was opened before, or is older than two minutes: press Enter where `memorist explore` \
                        runs, or run it again, and open the new one";
 
-/// What takes requests.
+/// Checks requests and routes them.
 pub struct Gate {
     guard: Guard,
     sessions: Arc<Sessions>,
@@ -39,7 +39,7 @@ pub struct Gate {
     api: Arc<Api>,
 }
 
-/// Who is to answer.
+/// The target of a request.
 enum Wanted {
     File(&'static File),
     Token,
@@ -47,7 +47,7 @@ enum Wanted {
 }
 
 impl Gate {
-    /// At this port of loopback.
+    /// The gate at this port of loopback.
     pub fn new(port: u16, sessions: Arc<Sessions>, idle: Arc<Idle>, api: Api) -> Self {
         let bodies = Bodies::new(CALL_BYTES, "the parameters are too long: they may have 4 MiB");
         let codes = Bodies::new(CODE_BYTES, "a code is shorter");
@@ -86,7 +86,7 @@ impl Gate {
         answers::secured(answer)
     }
 
-    /// Who answers an acceptable request, and the upper bound of its body's length.
+    /// Checks a request. Returns its target, and the upper bound of its body's length.
     fn admit(&self, head: &Parts, body: &Incoming, slot: &Slot) -> Result<(Wanted, usize), Refusal> {
         if let Some(refusal) = self.guard.refuses(head) {
             return Err(refusal);

@@ -9,7 +9,7 @@ use crate::http::{LOOPBACK, Refusal, asked};
 
 /// Where the functions are.
 pub const API: &str = "/api/";
-/// Who sends a request, as a browser says it.
+/// The sender of a request, as a browser names it.
 const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// Whether it is for a whole page.
 const DESTINATION: HeaderName = HeaderName::from_static("sec-fetch-dest");
@@ -20,7 +20,7 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// For this port.
+    /// The guard of this port.
     pub fn new(port: u16) -> Self {
         Guard { port }
     }

@@ -47,7 +47,7 @@ fn start(program: &[&str], file: NamedTempFile) -> std::io::Result<NamedTempFile
     Ok(file)
 }
 
-/// What opens a file of this kind, if anything.
+/// The program that opens a file of this kind, if there is one.
 fn program() -> Option<Vec<&'static str>> {
     let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
     if cfg!(windows) {

@@ -10,21 +10,21 @@ use tokio::sync::Mutex;
 use tokio::task::JoinError;
 use tokio::time::{Instant, sleep_until};
 
-/// Between two looks is this many times as long as the first took.
+/// The rest between two looks, as a multiple of the time that the first took.
 const REST: u32 = 10;
-/// And no longer.
+/// The longest rest.
 const LONGEST: Duration = Duration::from_secs(2);
-/// So many questions are known; beyond that those whose rest is over are forgotten.
+/// Questions that are remembered; beyond that, those whose rest is over are forgotten.
 const MANY: usize = 64;
 
-/// When what looks at all memories may do so again.
+/// Limits how often functions look at all memories.
 #[derive(Default)]
 pub struct Pace(Locked<HashMap<Asked, Turn>>);
 
 /// A function and its parameters.
 type Asked = (&'static str, Map<String, Value>);
 
-/// From when on the same is looked at again. Locked while it is looked at.
+/// The time of the next look at the same. Locked while it is looked at.
 type Turn = Arc<Mutex<Option<Instant>>>;
 
 impl Pace {

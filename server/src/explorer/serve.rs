@@ -155,13 +155,13 @@ fn terminal_closed() -> Result<impl Future<Output = ()>, Failure> {
     Ok(std::future::pending())
 }
 
-/// What a person sees of the server in the terminal.
+/// The part of the server that a person sees in the terminal.
 struct Front {
     address: SocketAddr,
     sessions: Arc<Sessions>,
     output: Output,
     options: Options,
-    /// What a browser was last given.
+    /// The file that was last opened in a browser.
     file: Option<NamedTempFile>,
 }
 

@@ -1,4 +1,4 @@
-//! Who may call functions. A code, in the address that a person opens, is worth one token, which the page keeps. Both are
+//! Access to functions. A code, in the address that a person opens, is worth one token, which the page keeps. Both are
 //! in the memory of this process alone.
 
 use std::collections::VecDeque;
@@ -41,7 +41,7 @@ impl Sessions {
         Ok(code)
     }
 
-    /// The token for a code; `None` if it is none, was used, or is too old.
+    /// The token for a code; `None` if the code is unknown, was used, or is too old.
     pub fn redeem(&self, code: &str, now: Instant) -> Result<Option<String>, Failure> {
         let mut secrets = self.secrets();
         secrets.codes.retain(|(_, end)| now < *end);

@@ -42,7 +42,7 @@ const PIECE_BYTES: usize = 64 << 10;
 pub struct Room(Arc<Semaphore>);
 
 impl Room {
-    /// For so many.
+    /// Room for `most` streams.
     pub fn of(most: usize) -> Self {
         Room(Arc::new(Semaphore::new(most)))
     }
@@ -52,7 +52,7 @@ impl Room {
     }
 }
 
-/// What changes in the store, whoever changes it.
+/// Streams the changes of the store, whoever makes them.
 pub fn events(changes: Changes, mut map: watch::Receiver<Option<Value>>, streams: &Room, slot: Arc<Slot>) -> Answer {
     let Some(room) = streams.take() else { return answers::refused(&Refusal::busy()) };
     let (sender, pieces) = mpsc::channel(PIECES);

@@ -23,12 +23,12 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// With this reason.
+    /// A refusal with this reason.
     pub fn new(status: StatusCode, why: &'static str) -> Self {
         Refusal { status, header: None, why }
     }
 
-    /// For now.
+    /// A refusal for now.
     pub fn busy() -> Self {
         let header = Some((RETRY_AFTER, "1"));
         Refusal { status: StatusCode::SERVICE_UNAVAILABLE, header, why: "too many clients at once; try again" }
@@ -40,7 +40,7 @@ impl Refusal {
         Refusal { status: StatusCode::METHOD_NOT_ALLOWED, header: Some((ALLOW, "POST, DELETE")), why }
     }
 
-    /// Whoever sent it gets `body` as the reason, and has to connect again.
+    /// The answer with `body` as the reason. The client has to connect again.
     pub fn answer(&self, body: Bytes, kind: &'static str) -> Answer {
         let mut answer = plain(self.status, body, kind);
         // The rest of the request may be unread.

@@ -40,7 +40,7 @@ pub struct Body {
 }
 
 impl Bodies {
-    /// Of at most so many bytes each; `too_long` says so.
+    /// Bodies of at most `most` bytes each; `too_long` is the message for longer ones.
     pub fn new(most: usize, too_long: &'static str) -> Self {
         Bodies { most, too_long, large: Arc::new(Semaphore::new(LARGE_BODIES * most)) }
     }

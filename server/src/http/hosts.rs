@@ -34,7 +34,7 @@ impl Host {
         (!host.is_empty() && !has_more && !text.contains('@')).then(|| Host::of(&authority))
     }
 
-    /// That of a web page; `None` if it did not come over HTTP.
+    /// The host of a web page; `None` if the page did not come over HTTP.
     pub fn of_origin(origin: &str) -> Option<Self> {
         let uri = origin.parse::<Uri>().ok()?;
         uri.authority().filter(|_| uri.scheme_str() == Some("http")).map(Host::of)

@@ -4,9 +4,9 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `open.rs` | [`Library`]: opening a store, and what embeds |
+//! | `open.rs` | [`Library`]: opening a store, and the source of its embeddings |
 //! | `tools.rs` | the tools |
-//! | `vectors.rs` | the same with vectors of the program |
+//! | `vectors.rs` | the tools with vectors of the program |
 //! | `files.rs` | sync, export and import: work that takes a while |
 
 mod files;

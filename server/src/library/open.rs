@@ -14,10 +14,10 @@ use crate::ops::Context;
 use crate::settings::Settings;
 use crate::tools::Problem;
 
-/// What embeds texts and queries.
+/// The source of embeddings for texts and queries.
 #[derive(Clone, Default)]
 pub enum Embeds {
-    /// What the settings say: the default model, unless they name another.
+    /// The model of the settings: the default one, unless they name another.
     #[default]
     AsConfigured,
     /// Nothing: the program gives vectors, or searches by words alone.
@@ -42,9 +42,9 @@ pub struct Options {
     pub config: Option<PathBuf>,
     /// The project of new memories, and whose memories are seen beside global ones.
     pub project: Option<String>,
-    /// The same for agents.
+    /// The agent of new memories, and whose memories are seen beside global ones.
     pub agent: Option<String>,
-    /// What embeds.
+    /// The source of embeddings.
     pub embeds: Embeds,
     /// Folders of packages, one of which may have the default model.
     pub packages: Vec<PathBuf>,

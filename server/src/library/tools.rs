@@ -14,7 +14,7 @@ impl Library {
     /// not there is a [`NotFound`](crate::library::ProblemKind::NotFound), and search results have the bodies of their memories.
     ///
     /// # Errors
-    /// Those of the tool.
+    /// Errors of the tool.
     pub fn call(&self, tool: &str, given: Map<String, Value>) -> Result<Value, Problem> {
         match TOOLS.iter().find(|known| known.name == tool) {
             Some(known) => (known.call)(&self.engine, &self.context, given),
@@ -26,7 +26,7 @@ impl Library {
     /// Searches; with the vector that the program has made of the query, where it has.
     ///
     /// # Errors
-    /// Those of the tool, and if the vector is not one of the store's model.
+    /// Errors of the tool, and if the vector is not one of the store's model.
     pub fn search(&self, given: Map<String, Value>, vector: Option<Vec<f32>>) -> Result<Value, Problem> {
         let params: SearchParams = parsed(given)?;
         let query = self.context.query(&params)?;

@@ -16,7 +16,7 @@ impl Library {
     /// Saves a memory with the vector of its text, as the tool does but for links and merges.
     ///
     /// # Errors
-    /// Those of the tool, and if the vector is not one of the store's model.
+    /// Errors of the tool, and if the vector is not one of the store's model.
     pub fn add_with(&self, given: Map<String, Value>, vector: &[f32]) -> Result<Value, Problem> {
         let record = self.record(given)?;
         self.adopt_model(vector.len(), || self.engine.check_add_with(&record, vector))?;
@@ -30,7 +30,7 @@ impl Library {
     /// does not stop the others. Each has a vector of the program, or none has.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn add_many(&self, given: Vec<Map<String, Value>>, vectors: Option<&[&[f32]]>) -> Result<Value, Problem> {
         let each: Vec<_> = given.into_iter().map(|given| self.record(given)).collect();
         let is_read: Vec<bool> = each.iter().map(Result::is_ok).collect();
@@ -90,7 +90,7 @@ impl Library {
     /// Changes a memory, with the vector of its new text.
     ///
     /// # Errors
-    /// Those of the tool, and if the vector is not one of the store's model.
+    /// Errors of the tool, and if the vector is not one of the store's model.
     pub fn update_with(&self, given: Map<String, Value>, vector: &[f32]) -> Result<Value, Problem> {
         let params: UpdateParams = parsed(given)?;
         let id = params.id.0.into();

@@ -20,9 +20,9 @@ const CLOCKS_DIFFER: u64 = 120_000;
 
 /// One end of the pipe.
 pub struct Pipe<'a, R, W> {
-    /// From the other machine.
+    /// The bytes from the other machine.
     pub input: R,
-    /// To it.
+    /// The bytes to it.
     pub output: W,
     /// Where turns are kept while they are read.
     pub folder: &'a Path,

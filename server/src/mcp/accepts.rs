@@ -1,4 +1,5 @@
-//! What a client accepts over HTTP. The protocol wants both JSON and a stream of events; clients and gateways send less, or nothing.
+//! Forms of an answer that a client accepts over HTTP. The protocol wants both JSON and a stream of events; clients and
+//! gateways send less, or nothing.
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE};
@@ -24,7 +25,7 @@ pub enum Accepts {
 }
 
 impl Accepts {
-    /// What a request with these headers says. One that says nothing takes either.
+    /// The forms that these headers name. Without an `Accept` header, either form is accepted.
     pub fn of(headers: &HeaderMap) -> Self {
         let ranges: Vec<String> = headers
             .get_all(ACCEPT)

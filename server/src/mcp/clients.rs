@@ -1,4 +1,4 @@
-//! What a client gets to see and may do: by the settings of the server, and by the token of a team store that it sends.
+//! Views and rights of clients: by the settings of the server, and by the token of a team store that a client sends.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::wire::Defaults;
 /// The clients of a server.
 pub struct Clients {
     pub dispatcher: Dispatcher,
-    /// Before the profile and `--only` are applied.
+    /// The context before the profile and `--only` are applied.
     pub context: Context,
     pub profile: ProfileName,
     /// Whether the server keeps to its project and agent.
@@ -29,7 +29,7 @@ pub struct Clients {
 }
 
 impl Clients {
-    /// Answers those that the server lets do everything.
+    /// The handler for clients that the server lets do everything.
     ///
     /// # Errors
     /// If the server is to keep to a project or an agent, and none is named.
@@ -37,10 +37,10 @@ impl Clients {
         self.handler(context(self.context.clone(), self.profile, self.only)?, Rights::Write)
     }
 
-    /// Answers those whose token has these rights; `None` if the server keeps to another project or agent.
+    /// The handler for clients whose token has these rights; `None` if the server keeps to another project or agent.
     ///
     /// # Errors
-    /// For names that cannot be.
+    /// Fails for invalid names.
     pub fn bound(&self, token: &TokenRights) -> Result<Option<Handler>, Failure> {
         let TokenRights { projects, agent, rights } = token;
         if !token.is_bound() {
@@ -73,7 +73,7 @@ impl Clients {
     /// The figures of the server, as text.
     ///
     /// # Errors
-    /// Says why there are none.
+    /// Says why the figures cannot be had.
     pub async fn figures(&self) -> Result<String, String> {
         let metrics = self.metrics.clone();
         let text = self.dispatcher.call(Access::Read, move |engine| metrics.text(engine)).await;
@@ -97,10 +97,10 @@ impl Clients {
         })
     }
 
-    /// What a token of the team store permits; `None` if it is none.
+    /// The rights of a token of the team store; `None` if the store has no such token.
     ///
     /// # Errors
-    /// Says why that is not known.
+    /// Says why they are not known.
     pub async fn rights_of(&self, token: String) -> Result<Option<TokenRights>, String> {
         let rights = self.dispatcher.call(Access::Read, move |engine| engine.token_rights(&token)).await;
         rights.map_err(|error: Unavailable| error.message().to_owned())?.map_err(|error| error.to_string())
@@ -116,7 +116,7 @@ pub fn context(settings: Context, profile: ProfileName, only: bool) -> Result<Co
     Ok(context)
 }
 
-/// The same for a client whose token is bound to these projects and this agent.
+/// The defaults of calls of a client whose token is bound to these projects and this agent.
 pub fn bound_context(
     settings: Context,
     profile: ProfileName,

@@ -38,7 +38,7 @@ pub struct Handler {
     metrics: Arc<Metrics>,
     changes: Changes,
     digests: Arc<Digests>,
-    /// Of a session, where there is one.
+    /// Subscriptions of the session, where there is one.
     subscriptions: Option<Arc<Subscriptions>>,
 }
 

@@ -35,7 +35,7 @@ const METRICS: &str = "/metrics";
 const HEALTH: &str = "/healthz";
 /// Whether it can answer from its store.
 const READY: &str = "/readyz";
-/// Within which a server that is ready says so.
+/// The time within which a server that is ready says so.
 const READY_TIMEOUT: Duration = Duration::from_secs(2);
 /// The type of a plain text.
 const TEXT: &str = "text/plain; charset=utf-8";
@@ -52,7 +52,7 @@ pub struct Server {
 pub struct Access {
     /// The token, if one is required.
     pub token: Option<Token>,
-    /// What the settings say about it.
+    /// The note about it beside the settings.
     pub note: String,
     /// Whether the settings show it: not if the user provided it.
     pub show: bool,
@@ -205,7 +205,7 @@ impl Gate {
         Ok(Taken { body: bytes, wanted, room })
     }
 
-    /// What is wanted, and the upper bound of the body's length, if the request is acceptable.
+    /// Checks a request. Returns its target, and the upper bound of the body's length.
     async fn admit(&self, head: &Parts, body: &Incoming, slot: &Slot) -> Result<(Wanted, usize), Refusal> {
         let path = head.uri.path().trim_end_matches('/');
         // Probes send neither a token nor the name of the server, and learn nothing of its store.
@@ -252,7 +252,7 @@ struct Taken {
     room: Option<OwnedSemaphorePermit>,
 }
 
-/// What a request wants.
+/// The target of a request.
 enum Wanted {
     /// MCP, of this service.
     Service(Box<Service>),

@@ -90,7 +90,7 @@ impl World {
         World::with(Sensitive::Refuse)
     }
 
-    /// One that does this about secrets.
+    /// A world with this setting for secrets.
     pub(super) fn with(sensitive: Sensitive) -> Self {
         let folder = tempfile::tempdir().unwrap();
         World::filled(open(folder.path(), None, sensitive), None, folder)
@@ -124,7 +124,7 @@ impl World {
         world
     }
 
-    /// What a server needs to read files into this store.
+    /// Settings for tools that read files into this store.
     pub(super) fn files(&self) -> Arc<MemorySearch> {
         let store = Some(self.folder.path().to_owned());
         Arc::new(MemorySearch { store, model: ModelSource::None.into(), ..MemorySearch::default() })
@@ -189,7 +189,7 @@ impl World {
         state
     }
 
-    /// Between any two of the first memories, of any owner.
+    /// A link between any two of the first memories, of any owner.
     fn any_link(&mut self) -> Link {
         let (from, to) = (1 + self.dice.below(50) as i64, 1 + self.dice.below(50) as i64);
         Link { from: from.into(), to: to.into(), kind: self.dice.one(&LinkKind::ALL) }
@@ -423,7 +423,7 @@ fn call(
     Some((viewer, arguments, answer))
 }
 
-/// What is wrong with an answer; empty if nothing is.
+/// The faults of a call and its answer; empty if there are none.
 pub(super) fn leak(
     viewer: &Viewer,
     before: &State,

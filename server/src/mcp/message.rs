@@ -90,8 +90,7 @@ fn separators(text: &[u8]) -> usize {
     count
 }
 
-/// What is wrong with the parameters of a known method. The library mistakes such a request for one of an unknown
-/// method.
+/// The error in the parameters of a known method. The library mistakes such a request for one of an unknown method.
 fn wrong_params(message: &ClientJsonRpcMessage) -> Option<String> {
     let JsonRpcMessage::Request(request) = message else { return None };
     let ClientRequest::CustomRequest(CustomRequest { method, params, .. }) = &request.request else { return None };

@@ -14,8 +14,8 @@
 //! | `handler.rs` | the request handler |
 //! | `message.rs` | parses a message, and refuses an unreadable one |
 //! | `stdio.rs`, `http.rs` | the transports |
-//! | `services.rs` | who answers a client over HTTP, by its token and session |
-//! | `accepts.rs` | what a client accepts over HTTP, and the answer in that form |
+//! | `services.rs` | the service for a client over HTTP, by its token and session |
+//! | `accepts.rs` | the forms of an answer that a client accepts over HTTP, and the answer in that form |
 //! | `sessions.rs` | the sessions of the older era over HTTP |
 //! | `conformance/` | the fixtures of the official test suite; in no release |
 //! | `streams.rs` | how many streams of notices there may be |
@@ -23,7 +23,7 @@
 //! | `watching.rs` | files that change are read |
 //! | `hooks.rs` | hooks of clients are answered |
 //! | `guard.rs`, `token.rs` | access to HTTP: allowed hosts and origins, the token |
-//! | `clients.rs` | what a client gets to see and may do |
+//! | `clients.rs` | views and rights of clients |
 
 mod accepts;
 mod clients;

@@ -56,7 +56,7 @@ fn files_with(folder: &Path, text: &str) -> Vec<PathBuf> {
     String::from_utf8_lossy(&found.stdout).lines().map(PathBuf::from).collect()
 }
 
-/// What a place of this shape holds if it is filled with a text; nothing if it takes none.
+/// A value of this shape, filled with a text; `None` if the shape takes none.
 fn filled(shape: &Value, text: &str) -> Option<Value> {
     let shapes = ["anyOf", "oneOf"].iter().filter_map(|key| shape.get(key)?.as_array()).flatten();
     let is = |name: &str| match shape.get("type") {

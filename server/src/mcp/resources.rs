@@ -55,7 +55,7 @@ pub enum Named {
     Digest(Patch<String>),
 }
 
-/// What a client could read of a resource at a moment: another one tells that it has changed.
+/// A fingerprint of a resource as a client could read it: another one tells that the resource has changed.
 pub type Print = String;
 
 impl Named {
@@ -110,8 +110,8 @@ fn of_project(project: &Patch<String>) -> DigestParams {
     DigestParams { project: project.clone(), ..DigestParams::default() }
 }
 
-/// What the client could read of it now; `None` if there is nothing that it sees. Counts nothing as read, and asks no server
-/// of a team.
+/// The fingerprint of what the client could read of it now; `None` if there is nothing that it sees. Counts nothing as read,
+/// and asks no server of a team.
 pub fn print(engine: &Engine, context: &Context, named: &Named) -> Result<Option<Print>> {
     match named {
         Named::Memory(id) => {

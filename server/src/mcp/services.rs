@@ -1,4 +1,4 @@
-//! Who answers a client over HTTP: by its token, and by its session if it has one.
+//! Services for clients over HTTP: by the token of a client, and by its session if it has one.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -43,7 +43,7 @@ fn no_token() -> Refusal {
     unauthorized("send the server's token: Authorization: Bearer TOKEN")
 }
 
-/// Who answers clients with the same rights.
+/// The service for clients with the same rights.
 #[derive(Clone)]
 pub struct Service {
     /// Requests that need no session.
@@ -53,7 +53,7 @@ pub struct Service {
     /// The room for their streams.
     pub streams: Streams,
     config: StreamableHttpServerConfig,
-    /// Of the client that asks, if it has a token of the team store.
+    /// The rights of the client that asks, if it has a token of the team store.
     lease: Option<Lease>,
 }
 
@@ -144,7 +144,7 @@ pub fn is_stream(answer: &Answer) -> bool {
     answer.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }
 
-/// Who answers a client, by its token.
+/// The services for clients, by their tokens.
 pub struct Services {
     /// The server's own token, if one is required.
     token: Option<Token>,
@@ -152,13 +152,13 @@ pub struct Services {
     /// Whether the store has tokens of its own.
     has_tokens: bool,
     clients: Arc<Clients>,
-    /// Those that were needed.
+    /// The services that were needed, by the rights of a token.
     bound: Mutex<HashMap<TokenRights, Service>>,
     config: StreamableHttpServerConfig,
 }
 
 impl Services {
-    /// Of these clients. `has_tokens` says whether they may send tokens of their team store.
+    /// Services for these clients. `has_tokens` says whether they may send tokens of their team store.
     pub fn new(
         token: Option<Token>,
         has_tokens: bool,
@@ -169,12 +169,12 @@ impl Services {
         Ok(Services { token, trusted, has_tokens, clients: Arc::new(clients), bound: Mutex::default(), config })
     }
 
-    /// Those that they are for.
+    /// The clients that the services are for.
     pub fn clients(&self) -> &Clients {
         &self.clients
     }
 
-    /// Of a client with these headers, and whether it may know of all memories.
+    /// The service for a client with these headers, and whether the client may know of all memories.
     pub async fn of(&self, headers: &HeaderMap) -> Result<(Service, bool), Refusal> {
         let sent = sent(headers);
         let is_own = match (&self.token, sent) {
@@ -222,7 +222,7 @@ impl Services {
     }
 }
 
-/// What a client may do for as long as its token says so.
+/// The rights of a client for as long as its token has them.
 #[derive(Clone)]
 struct Lease {
     clients: Arc<Clients>,

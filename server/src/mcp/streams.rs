@@ -24,12 +24,12 @@ pub struct Room {
 }
 
 impl Streams {
-    /// Of a server.
+    /// The room of a server.
     pub fn new() -> Self {
         Streams { all: Arc::new(Semaphore::new(MOST)), of_same: Arc::new(Semaphore::new(MOST_OF_SAME)) }
     }
 
-    /// Of the same server, for clients with other rights.
+    /// The room of the same server, for clients with other rights.
     pub fn of_others(&self) -> Self {
         Streams { all: self.all.clone(), ..Streams::new() }
     }

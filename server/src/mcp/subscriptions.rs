@@ -1,5 +1,5 @@
-//! What one client wants to be notified of: memories and digests by their URIs. A round of notices compares each with what
-//! the client could read of it before, so nothing else is reported, and nothing twice a round.
+//! Subscriptions of one client: memories and digests by their URIs. A round of notices compares each with what the client
+//! could read of it before, so nothing else is reported, and nothing twice a round.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -33,11 +33,11 @@ pub struct Source {
     pub context: Arc<Context>,
     /// When to look.
     pub changes: Changes,
-    /// Of all clients with the same view.
+    /// The digests of all clients with the same view.
     pub digests: Arc<Digests>,
 }
 
-/// What digests were in a round of notices. A digest reads many memories, so it is made once for all clients.
+/// Fingerprints of digests in a round of notices. A digest reads many memories, so it is made once for all clients.
 #[derive(Default)]
 pub struct Digests(Mutex<Made>);
 
@@ -48,7 +48,7 @@ struct Made {
 }
 
 impl Digests {
-    /// What one is in this round. Who wants it while it is made waits for it.
+    /// The fingerprint of a digest in this round. A caller waits while another makes it.
     fn of(
         &self,
         round: u64,
@@ -80,7 +80,7 @@ pub struct Subscriptions {
 #[derive(Clone)]
 struct Watched {
     named: Named,
-    /// What was there when it was looked at.
+    /// The fingerprint when it was last looked at.
     print: Option<Print>,
     looked: Instant,
 }
@@ -159,7 +159,7 @@ impl Subscriptions {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What has changed since the last round, and whether something was not looked at yet.
+    /// The resources that have changed since the last round, and whether some were not looked at yet.
     async fn round(&self, source: &Source) -> Result<(Vec<String>, bool), ErrorData> {
         let all: Vec<_> = self.watched().iter().map(|(uri, watched)| (uri.clone(), watched.clone())).collect();
         let is_due = |watched: &Watched| watched.named.is_memory() || watched.looked.elapsed() >= DIGESTS;
@@ -184,7 +184,7 @@ impl Subscriptions {
 }
 
 impl Source {
-    /// What is there of each of these: now, or of digests at least as of the begin of this round.
+    /// The fingerprint of each of these: now, or of digests at least as of the beginning of this round.
     async fn look(&self, wanted: Vec<Named>, round: Option<u64>) -> Result<Vec<Option<Print>>, ErrorData> {
         if wanted.is_empty() {
             return Ok(Vec::new());

@@ -54,7 +54,7 @@ impl Token {
         random::is_same(self.0.as_bytes(), given)
     }
 
-    /// For the settings of a client.
+    /// The token itself, for the settings of a client.
     pub fn reveal(&self) -> &str {
         &self.0
     }

@@ -22,7 +22,7 @@ pub struct Watching {
     watcher: Mutex<Option<Watcher>>,
 }
 
-/// What a watcher has to know.
+/// Settings of a watcher.
 pub struct Options {
     /// The store's folder.
     pub store: PathBuf,

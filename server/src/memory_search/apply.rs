@@ -66,7 +66,7 @@ pub fn apply(
     Ok(settings)
 }
 
-/// What embeds, if it is a provider.
+/// The embedding section of these keys, if they name a provider.
 fn embedding(keys: &BTreeMap<String, Value>) -> Result<Option<EmbeddingSection>, String> {
     let mut section = EmbeddingSection::default();
     let mut has_cache = true;

@@ -27,7 +27,7 @@ const APPLIED: [&str; 21] = [
     "query.hybrid.candidateMultiplier",
 ];
 
-/// Those that mean nothing here.
+/// Keys that mean nothing here.
 const WITHOUT_EFFECT: [&str; 6] = [
     "store.driver",
     "store.vector.extensionPath",
@@ -37,7 +37,7 @@ const WITHOUT_EFFECT: [&str; 6] = [
     "local.modelCacheDir",
 ];
 
-/// Those that mean nothing unless a provider embeds.
+/// Keys that mean nothing unless a provider embeds.
 const OF_PROVIDERS: [&str; 9] = [
     "model",
     "fallback",
@@ -50,7 +50,7 @@ const OF_PROVIDERS: [&str; 9] = [
     "cache.maxEntries",
 ];
 
-/// What precedes the name of a header.
+/// The prefix of a header's name.
 pub const HEADERS: &str = "remote.headers.";
 
 fn all() -> impl Iterator<Item = &'static str> {

@@ -2,7 +2,7 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `settings.rs` | what the tools of that profile follow |
+//! | `settings.rs` | settings of the tools of that profile |
 //! | `tree.rs` | finds the trees of a file, and their keys |
 //! | `keys.rs` | every key of the tree |
 //! | `paths.rs` | the store that it names |

@@ -7,7 +7,7 @@ const FOLDER: &str = ".memorist";
 /// The endings of databases.
 const DATABASES: [&str; 3] = [".sqlite", ".sqlite3", ".db"];
 
-/// What paths of the file are made of.
+/// Values that paths in the file depend on.
 pub struct Paths<'a> {
     pub file: &'a Path,
     pub agent: &'a str,

@@ -1,4 +1,4 @@
-//! What the tools of Gimli's profile follow.
+//! Settings of the tools of Gimli's profile.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use memorist_ingest::settings::SyncSettings;
 
 use crate::embedding::EmbeddingSection;
 
-/// What the tools of Gimli's profile follow. The defaults are those of its document.
+/// Settings of the tools of Gimli's profile. The defaults are those of its document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemorySearch {
     /// Whether memory is searched at all.
@@ -31,7 +31,7 @@ pub struct MemorySearch {
     pub sync: SyncSettings,
     /// The store, to read files into it.
     pub store: Option<PathBuf>,
-    /// What embeds, where the file says that.
+    /// The embedding section, where the file has one.
     pub embedding: Option<EmbeddingSection>,
     /// Its model, whose tokens are counted.
     pub model: ModelSettings,

@@ -17,12 +17,12 @@ const MAIN: &str = "main";
 /// The name of the tree.
 const TREE: &str = "memorySearch";
 
-/// What a file says.
+/// The content of a file.
 #[derive(Debug, PartialEq)]
 pub struct Configured {
     /// The settings.
     pub settings: MemorySearch,
-    /// What of it has no effect here, in one sentence.
+    /// A sentence about its keys that have no effect here.
     pub warning: Option<String>,
 }
 

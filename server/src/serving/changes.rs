@@ -27,12 +27,12 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Those of this store, which is looked at once an `interval`.
+    /// The changes of this store, which is looked at once an `interval`.
     pub fn of(dispatcher: Dispatcher, interval: Duration) -> Self {
         Changes { dispatcher, interval, rounds: Arc::default(), is_over: Arc::default(), looking: Arc::default() }
     }
 
-    /// Those from now on.
+    /// Subscribes to changes from now on.
     pub fn subscribe(&self) -> Subscriber {
         let subscriber = Subscriber { rounds: self.rounds.subscribe(), is_over: self.is_over.subscribe() };
         let mut looking = self.looking();

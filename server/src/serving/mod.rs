@@ -1,4 +1,4 @@
-//! What every server needs beside its protocol: the engine behind it, and the signal that ends it.
+//! Parts that every server needs beside its protocol: the engine behind it, and the signal that ends it.
 //!
 //! | file | job |
 //! |---|---|

@@ -2,7 +2,7 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `problem.rs` | what can go wrong, by kind |
+//! | `problem.rs` | errors of tools, by kind |
 //! | `table.rs` | the tools |
 
 mod problem;

@@ -1,4 +1,4 @@
-//! What can go wrong, by kind.
+//! Errors of tools, by kind.
 
 use std::error::Error as _;
 use std::io;
@@ -9,7 +9,7 @@ use crate::exit::{self, Failure};
 use crate::ops::memory_files::FileError;
 use crate::wording::Worded as _;
 
-/// What a program can tell apart.
+/// The kinds of errors that a program can tell apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProblemKind {
     /// The program's input; another call may succeed.
@@ -52,12 +52,12 @@ impl ProblemKind {
     }
 }
 
-/// What went wrong: its kind, and a text that says what to do about it.
+/// An error: its kind, and a text that says what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// Its kind.
     pub kind: ProblemKind,
-    /// What is wrong, and the way out.
+    /// The error, and the way out.
     pub message: String,
 }
 

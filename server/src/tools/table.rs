@@ -11,7 +11,7 @@ use crate::ops::{self, Context, memory_files};
 use crate::serving::Access;
 use crate::wire::{self, FileParams};
 
-/// What a tool does with parameters.
+/// A function that runs a tool with parameters.
 pub type Call = fn(&Engine, &Context, Map<String, Value>) -> Result<Value, Problem>;
 
 /// A tool.
@@ -26,18 +26,18 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// One that only reads.
+    /// A tool that only reads.
     pub const fn reading(name: &'static str, call: Call) -> Self {
         Tool { name, access: Access::Read, call }
     }
 
-    /// One that writes.
+    /// A tool that writes.
     pub const fn writing(name: &'static str, call: Call) -> Self {
         Tool { name, access: Access::Write, call }
     }
 }
 
-/// Those that are called in the same way everywhere.
+/// Tools that are called in the same way everywhere.
 pub const TOOLS: &[Tool] = &[
     Tool::writing("add", |engine, context, given| adapted(engine, context, given, ops::add)),
     Tool::reading("get", |engine, context, given| adapted(engine, context, given, |e, c, p| ops::get(e, c, &p))),
@@ -62,7 +62,7 @@ pub const TOOLS: &[Tool] = &[
     Tool::reading("stats", |engine, context, given| adapted(engine, context, given, |e, c, p| ops::stats(e, c, &p))),
 ];
 
-/// The same as [`run`] with parameters as models and programs write them.
+/// Calls [`run`] with parameters as models and programs write them.
 fn adapted<P: DeserializeOwned + JsonSchema + 'static, R: Serialize>(
     engine: &Engine,
     context: &Context,

@@ -110,8 +110,8 @@ fn many_memories_make_an_equal_store_with_equal_answers() {
     step("identifiers found");
 }
 
-/// What has a code, a path, a hash, a version, a quoted phrase or a name of the question is among the first three, whatever
-/// else is like it.
+/// Memories with a code, a path, a hash, a version, a quoted phrase or a name of the question are among the first three,
+/// whatever else is like it.
 fn assert_identifiers_win(engine: &Engine) {
     let made = identifiers(42, 500);
     let records: Vec<NewRecord> = made.iter().map(|one| NewRecord::new(one.content.as_str())).collect();

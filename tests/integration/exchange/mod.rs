@@ -5,7 +5,7 @@
 //! | `files.rs` | the files, by the command line |
 //! | `large.rs` | 100,000 memories |
 //! | `machines.rs` | edits on two machines, by exports |
-//! | `states.rs` | what two machines exchange, with tombstones |
+//! | `states.rs` | exchanges between two machines, with tombstones |
 //! | `sync_with.rs` | `memorist sync-with`, over a stand-in for ssh and over a folder |
 //!
 //! Here: merging, and its permissions.
@@ -44,7 +44,7 @@ pub fn everything() -> Export {
     Export { embeddings: true, accesses: true, ..Export::default() }
 }
 
-/// What an export has.
+/// The content of an export.
 pub fn exported(engine: &Engine, export: &Export) -> Vec<Exported> {
     let mut all = Vec::new();
     engine

@@ -20,11 +20,11 @@ use crate::support::{Store, number_from};
 
 /// Commits that are cut, unless MEMORIST_COMMIT_CUTS says otherwise.
 const CUTS: u64 = 240;
-/// One of so many cuts of a process kills it, too.
+/// One in this many cuts of a process kills it, too.
 const KILLED: u32 = 4;
-/// Two nodes of this process have so many writers each; two more are processes on nodes of their own.
+/// Writers of each of two nodes of this process; two more writers are processes on nodes of their own.
 const WRITERS: usize = 2;
-/// What the message with a COMMIT has.
+/// Words of the message with a COMMIT.
 const COMMIT: &str = "; COMMIT";
 /// A writer commits within this time.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -50,7 +50,7 @@ fn write(
     acknowledged
 }
 
-/// Of a kind that repeats a text that is saved twice is there twice; of another kind it is the same memory.
+/// A writer saves one of two kinds: a chunk that is saved twice is there twice, and a fact once.
 fn write_on(node: &Store, writer: usize, is_over: &AtomicBool) -> Vec<(RecordId, String)> {
     let kind = [Kind::Chunk, Kind::Fact][writer % 2];
     write(&format!("{writer} ({kind})"), is_over, |text| {
@@ -59,7 +59,7 @@ fn write_on(node: &Store, writer: usize, is_over: &AtomicBool) -> Vec<(RecordId,
     })
 }
 
-/// By a process, which is started again when it was killed.
+/// Saves by a process, which is started again when it was killed.
 fn write_by_process(
     (name, folder): (&str, &Path),
     address: &str,

@@ -20,7 +20,7 @@ const WRITERS: usize = 8;
 /// The last two writers are processes on a node of their own.
 const PROCESSES: usize = 2;
 
-/// What was acknowledged, and how many were tried.
+/// The acknowledged writes, and how many were tried and failed.
 #[derive(Default)]
 struct Written {
     acknowledged: BTreeMap<RecordId, String>,

@@ -25,7 +25,7 @@ pub(crate) const PASSWORD: &str = "for-tests-only";
 /// Below the ports that the kernel gives to connections: a port stays free while its server is stopped.
 const PORTS: std::ops::Range<u16> = 20_000..32_000;
 
-/// Of the file of settings; `ALTER SYSTEM` overrides them.
+/// Lines of the settings file; `ALTER SYSTEM` overrides them.
 const SETTINGS: &str = "
 shared_buffers = '32MB'
 max_connections = 200
@@ -37,7 +37,7 @@ dynamic_shared_memory_type = mmap
 log_checkpoints = off
 ";
 
-/// What a server is like.
+/// Options of a server.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options {
     /// Lets everybody on loopback in. Otherwise a password is requested, by `scram-sha-256`.
@@ -235,7 +235,7 @@ impl Cluster {
         format!("postgres://{OWNER}:{PASSWORD}@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// The same by TLS and a name of this machine, of which `localhost` is in the certificate. See [`Options::tls`].
+    /// The address for TLS and a name of this machine, of which `localhost` is in the certificate. See [`Options::tls`].
     pub fn tls_address(&self, host: &str, database: &str) -> String {
         let roots = self.keeper.folder().join(certificates::ROOTS);
         let port = self.port;
@@ -265,7 +265,7 @@ impl Cluster {
         wrong
     }
 
-    /// What the server has logged.
+    /// The log of the server.
     pub fn log(&self) -> String {
         self.keeper.log()
     }
@@ -301,7 +301,7 @@ pub(crate) fn program(name: &str) -> std::path::PathBuf {
     programs::server().expect("callers look whether PostgreSQL is there").join(name)
 }
 
-/// What an error of the client says, whose `Display` leaves out the server's words.
+/// The message of a client's error, whose `Display` leaves out the server's words.
 pub(crate) fn reason(error: &postgres::Error) -> String {
     error.as_db_error().map_or_else(|| error.to_string(), ToString::to_string)
 }

@@ -85,7 +85,7 @@ impl Keeper {
         }
     }
 
-    /// What the programs of the folder have logged.
+    /// The log of the folder's programs.
     pub(crate) fn log(&self) -> String {
         std::fs::read(self.folder.join("log"))
             .map_or_else(|error| error.to_string(), |log| String::from_utf8_lossy(&log).into_owned())

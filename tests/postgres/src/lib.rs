@@ -67,7 +67,7 @@ pub fn shared(test: &str) -> Option<&'static Cluster> {
 /// A server for one test. See [`shared`].
 ///
 /// # Panics
-/// As [`shared`].
+/// See [`shared`].
 pub fn start(test: &str, options: Options) -> Option<Cluster> {
     programs::is_present(test, available(), "PostgreSQL").then(|| match Cluster::try_start(options) {
         Ok(cluster) => cluster,

@@ -8,7 +8,7 @@ use crate::cluster::{Cluster, OWNER, PASSWORD, SUPERUSER, free_port, reason};
 use crate::keeper::Keeper;
 use crate::programs;
 
-/// What the documents advise.
+/// The settings that the documents advise.
 const EXAMPLE: &str = include_str!("../../../deploy/pgbouncer.ini");
 
 /// pgbouncer in transaction mode: two transactions of a client may run on two connections to the server.
@@ -95,7 +95,7 @@ impl Pooler {
         format!("postgres://{OWNER}:{PASSWORD}@127.0.0.1:{}/{}", self.port, self.database)
     }
 
-    /// What it has logged.
+    /// Its log.
     pub fn log(&self) -> String {
         self.keeper.log()
     }

@@ -16,13 +16,13 @@ pub enum When {
     After,
 }
 
-/// What a test does.
+/// An action of a test.
 pub type Action = Box<dyn FnOnce() + Send>;
 
 /// Whether a packet is the one.
 type Matcher = Box<dyn FnMut(&[u8]) -> bool + Send>;
 
-/// What happens, and at which of the packets that come.
+/// An action, and the packet at which it is due.
 struct Trap {
     is_due: Matcher,
     when: When,
@@ -59,7 +59,7 @@ impl Shared {
 }
 
 impl Proxy {
-    /// One before the port of a server, or of a pooler.
+    /// Starts one before the port of a server, or of a pooler.
     ///
     /// # Panics
     /// If there is no free port.
@@ -67,10 +67,10 @@ impl Proxy {
         Self::delaying(server, Duration::ZERO)
     }
 
-    /// The same, as if the server were far away: each answer takes so long.
+    /// Starts one as if the server were far away: each answer takes this long.
     ///
     /// # Panics
-    /// As [`Proxy::before`].
+    /// See [`Proxy::before`].
     pub fn delaying(server: u16, delay: Duration) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let port = listener.local_addr().expect("a port").port();
@@ -115,7 +115,7 @@ impl Proxy {
         *self.shared.trap() = Some(Trap { is_due, when, cuts, action });
     }
 
-    /// The same at the next packet with these words.
+    /// Does something at the next packet with these words. See [`Proxy::at`].
     pub fn at_words(&self, words: &'static str, when: When, cuts: bool, action: Action) {
         let is_due = Box::new(move |packet: &[u8]| String::from_utf8_lossy(packet).contains(words));
         *self.shared.trap() = Some(Trap { is_due, when, cuts, action });

@@ -1,4 +1,4 @@
-//! What every benchmark is read into.
+//! The form into which every benchmark is read.
 
 use std::collections::BTreeSet;
 use std::io::BufReader;
@@ -40,7 +40,7 @@ pub struct Turn {
 #[derive(Debug, Default, PartialEq)]
 pub struct Question {
     pub text: String,
-    /// What the benchmark calls its type.
+    /// The benchmark's name for its type.
     pub kind: String,
     /// When it is asked.
     pub date: Option<DateTime>,

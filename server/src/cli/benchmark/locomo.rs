@@ -23,7 +23,7 @@ struct Said {
     dia_id: String,
     #[serde(default)]
     text: String,
-    /// What a shared picture shows.
+    /// The caption of a shared picture.
     blip_caption: Option<String>,
 }
 

@@ -160,7 +160,7 @@ fn save(engine: &Engine, sessions: &[Session], bars: &Bars) -> Result<Saved, Fai
     Ok((ids, of_records))
 }
 
-/// As an agent asks it with `memory_search`, but with more results, and weak ones too: what is measured is their order.
+/// A query as an agent makes it with `memory_search`, but with more results, and weak ones too: their order is measured.
 fn query(app: &App, text: &str, date: Option<DateTime>) -> Query {
     let now = date.and_then(in_utc).unwrap_or_else(Zoned::now);
     let period = wire::period(text, &now);

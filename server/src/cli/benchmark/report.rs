@@ -1,4 +1,4 @@
-//! What a benchmark found: as tables for people, and as a document.
+//! Results of a benchmark: as tables for people, and as a document.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::super::{format, table};
 use super::history::History;
 
-/// What is measured of each question, in this order.
+/// The measures of each question, in this order.
 const NAMES: [&str; 6] = ["hit@1", "hit@5", "recall@5", "recall@10", "MRR", "nDCG@10"];
 /// All questions together.
 const ALL: &str = "all";
@@ -17,7 +17,7 @@ const ALL: &str = "all";
 /// One question.
 pub struct Scored {
     pub kind: String,
-    /// Nothing if the benchmark names sessions only.
+    /// `None` if the benchmark names sessions only.
     pub turns: Option<[f64; NAMES.len()]>,
     pub sessions: [f64; NAMES.len()],
     pub is_by_words: bool,
@@ -42,15 +42,15 @@ pub struct Report {
     /// Stores that were made, one after the other.
     histories: usize,
     turns: usize,
-    /// Of the questions, those that were searched for by words alone: without a model, or where it failed.
+    /// Questions that were searched for by keywords alone: without a model, or where it failed.
     by_words_alone: usize,
     /// Questions that were scored.
     questions: usize,
     /// Questions that were not asked: the benchmark names no evidence among the turns.
     pub without_evidence: usize,
-    /// Of the questions, those whose results the reranker has read.
+    /// Questions whose results the reranker has read.
     reranked: usize,
-    /// Of a search, with the embedding of the question.
+    /// Median time of a search, with the embedding of the question.
     median_micros: u64,
     by_turn: BTreeMap<String, Row>,
     by_session: BTreeMap<String, Row>,
@@ -71,7 +71,7 @@ struct Row {
 }
 
 impl Report {
-    /// Of nothing yet.
+    /// An empty report.
     pub fn new(benchmark: &'static str, histories: &[History], can_rerank: bool) -> Self {
         let turns = histories.iter().map(History::turns).sum();
         Report { benchmark, histories: histories.len(), turns, can_rerank, ..Report::default() }
@@ -91,7 +91,7 @@ impl Report {
         }
     }
 
-    /// With the means of all that was added.
+    /// Computes the means of all that was added.
     pub fn finish(&mut self) {
         self.micros.sort_unstable();
         self.median_micros = self.micros.get(self.micros.len() / 2).copied().unwrap_or_default();
@@ -102,7 +102,7 @@ impl Report {
         }
     }
 
-    /// For people.
+    /// The text for people.
     pub fn text(&self) -> String {
         let mut text = format!(
             "{}: {} about {} in {}, in percent; a search takes {}, with the embedding of the question",

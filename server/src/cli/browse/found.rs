@@ -33,7 +33,7 @@ impl Row {
         }
     }
 
-    /// The same, with what its relevance does not say of its place.
+    /// Adds why it has this rank, where its relevance does not explain it.
     pub fn because(self, why: Option<String>) -> Self {
         let line = match why {
             Some(why) => format!("({why}) {}", self.line),
@@ -61,7 +61,7 @@ pub enum By {
 pub struct Found {
     /// Best first.
     pub rows: Vec<Row>,
-    /// What is said of a search beside them.
+    /// Remarks on the search.
     pub remarks: Vec<String>,
     /// Whether there may be more than are shown.
     pub more: bool,

@@ -1,4 +1,4 @@
-//! What each key does.
+//! The effect of each key.
 
 use memorist_engine::types::RecordId;
 use ratatui::crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};

@@ -5,7 +5,7 @@
 //! | `message.rs` | messages from other threads to the screen's thread |
 //! | `found.rs` | results of the store, as far as they are shown |
 //! | `state.rs` | the state of the screen: an event comes in, effects go out |
-//! | `keys.rs` | what each key does |
+//! | `keys.rs` | the effect of each key |
 //! | `worker.rs` | runs the effects on the engine, so that typing never waits |
 //! | `page.rs` | one memory as lines |
 //! | `view.rs` | draws a state |

@@ -65,7 +65,7 @@ impl Drop for Screen {
     }
 }
 
-/// Once, whoever calls first. Errors are ignored: the terminal is gone.
+/// Restores the terminal, at the first call. Errors are ignored: the terminal is gone.
 fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
         let _ = execute!(io::stdout(), DisableBracketedPaste, LeaveAlternateScreen);

@@ -19,19 +19,19 @@ pub enum Event {
     Found {
         /// The number of the search.
         turn: u64,
-        /// What it found, or why it could not.
+        /// Its result, or why there is none.
         found: Result<Found, String>,
     },
     /// The result of [`Effect::Load`].
     Loaded {
-        /// Of the memory.
+        /// The memory's id.
         id: RecordId,
         /// The memory; `None` if it is gone.
         memory: Result<Option<Box<Memory>>, String>,
     },
     /// The result of [`Effect::Delete`].
     Deleted {
-        /// Of the memory.
+        /// The memory's id.
         id: RecordId,
         /// Whether it existed.
         deleted: Result<bool, String>,

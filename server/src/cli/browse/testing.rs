@@ -36,7 +36,7 @@ pub fn record(id: i64, content: &str) -> Record {
     }
 }
 
-/// The same, as an entry.
+/// A memory as an entry.
 pub fn entry(id: i64, content: &str) -> Entry {
     wire::entry(record(id, content))
 }

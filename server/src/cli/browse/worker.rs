@@ -113,7 +113,8 @@ impl Worker<'_> {
         let _ = self.loading.send(());
     }
 
-    /// By keywords only while the model is not in memory: it is loaded meanwhile, without waiting. `all`: weak results, too.
+    /// Searches by keywords only while the model is not in memory: it is loaded meanwhile, without waiting. `all`: weak
+    /// results, too.
     fn search(&self, text: String, all: bool) -> Result<Found> {
         let cold = !self.engine.is_model_loaded();
         if cold {

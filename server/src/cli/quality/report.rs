@@ -1,4 +1,4 @@
-//! What was measured: as a table for people, and as a document.
+//! Measured search quality: as a table for people, and as a document.
 
 use memorist_engine::bench::ranking::Measures;
 use memorist_engine::bench::statistics::Estimate;
@@ -11,7 +11,7 @@ use super::pairs::Pair;
 /// Queries that are shown.
 const WORST: usize = 5;
 
-/// What one mode found for one query.
+/// The result of one mode for one query.
 pub struct Found {
     /// How well.
     pub measures: Measures,
@@ -32,7 +32,7 @@ pub struct Report {
     /// Why meaning could not be measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub words_alone: Option<String>,
-    /// What the searches warned of.
+    /// Warnings of the searches.
     pub warnings: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ pub struct Worst {
     first: Option<First>,
 }
 
-/// What was first instead.
+/// A first result that is no answer.
 #[derive(Debug, Serialize)]
 struct First {
     id: RecordId,
@@ -86,7 +86,7 @@ impl Report {
         self.worst = wrong.into_iter().take(WORST).map(|(pair, found)| worst(pair, found)).collect();
     }
 
-    /// For people.
+    /// The text for people.
     pub fn text(&self) -> String {
         let queries = match self.queries {
             1 => "1 query".to_owned(),

@@ -1,6 +1,6 @@
-//! What the official conformance suite expects of a server beside what the product is: tools, prompts and resources with
-//! agreed names and answers. They stand before the product's own handler, on its router, guard and limits, if the crate is
-//! built with the feature `conformance`. `tests/clients/conformance` runs the suite.
+//! Fixtures that the official conformance suite expects of a server: tools, prompts and resources with agreed names and
+//! answers. They stand before the product's own handler, on its router, guard and limits, if the crate is built with the
+//! feature `conformance`. `tests/clients/conformance` runs the suite.
 //!
 //! | file | job |
 //! |---|---|

@@ -32,7 +32,7 @@ pub fn is_one(name: &str) -> bool {
     ALL.iter().any(|(known, _)| *known == name)
 }
 
-/// The filled prompt; `None` if there is none of this name.
+/// The filled prompt; `None` if no fixture has this name.
 pub fn get(request: &GetPromptRequestParams) -> Result<Option<GetPromptResult>, ErrorData> {
     let argument = |name: &str| {
         let given = request.arguments.as_ref().and_then(|arguments| arguments.get(name)).and_then(Value::as_str);

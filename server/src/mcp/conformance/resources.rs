@@ -10,7 +10,7 @@ const SCHEME: &str = "test://";
 const TEXT: &str = "test://static-text";
 const BINARY: &str = "test://static-binary";
 
-/// Those that are listed.
+/// The resources that are listed.
 pub fn all() -> [Resource; 2] {
     let listed = |uri: &str, name: &str, kind: &str| {
         Resource::new(uri, name).with_description("A fixture of the conformance suite").with_mime_type(kind)

@@ -15,13 +15,13 @@ use serde_json::{Map, Value, json};
 use super::answers::{complete, text, typed};
 use super::schemas;
 
-/// What the seals of this process are made with.
+/// The secret of this process's seals.
 static SECRET: LazyLock<String> = LazyLock::new(|| crate::random::token().unwrap_or_default());
 
 /// A question by its key, and the request for it.
 type Question = (&'static str, Value);
 
-/// The answer of such a tool; `None` if it is none.
+/// The answer of such a tool; `None` if the request is for another.
 pub fn tool(
     request: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,
@@ -77,7 +77,7 @@ fn steps(request: &CallToolRequestParams) -> Result<CallToolResponse, ErrorData>
     }
 }
 
-/// The answer of such a prompt; `None` if it is none.
+/// The answer of such a prompt; `None` if the request is for another.
 pub fn prompt(request: &GetPromptRequestParams) -> Result<Option<GetPromptResponse>, ErrorData> {
     if request.name != super::prompts::ASKING {
         return Ok(None);

@@ -14,9 +14,9 @@ use tokio::time::sleep;
 use super::answers::{complete, text, typed};
 use super::schemas;
 
-/// Between two messages.
+/// The pause between two messages.
 const PAUSE: Duration = Duration::from_millis(50);
-/// With which a client asks for log messages, in the newer era.
+/// The key with which a client asks for log messages, in the newer era.
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// Their names.
@@ -36,7 +36,7 @@ pub fn talks(request: &ClientRequest) -> bool {
     matches!(request, ClientRequest::CallToolRequest(call) if ALL.contains(&&*call.params.name))
 }
 
-/// The answer of such a tool; `None` if it is none.
+/// The answer of such a tool; `None` if the request is for another.
 pub async fn call(
     request: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,

@@ -56,7 +56,7 @@ pub fn all() -> Vec<Tool> {
     plain.chain(others).map(tool).collect()
 }
 
-/// The answer of a fixture; `None` if the tool is none.
+/// The answer of a fixture; `None` if no fixture has this name.
 pub async fn call(
     request: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,

@@ -1,4 +1,4 @@
-//! What every session needs, and no more: each session pays for the tool definitions. Answers are text, and short.
+//! Tools that every session needs, and no more: each session pays for the tool definitions. Answers are text, and short.
 
 use super::tool::Effect::{Add, Change, Count, Read};
 use super::{Profile, ToolDef};

@@ -18,7 +18,7 @@ const LOADED: [&str; 7] = [
 /// A person is asked at each call: it cannot be undone.
 const ASKING: [&str; 1] = ["memory_purge"];
 
-/// What a model finds the others by; it may stand in for the description.
+/// Hints by which a model finds the other tools; a hint may stand in for the description.
 const HINTS: [(&str, &str); 17] = [
     ("memory_get", "read a whole memory, its history and links by id"),
     ("memory_update", "correct a memory, keep the version before"),
@@ -39,7 +39,7 @@ const HINTS: [(&str, &str); 17] = [
     ("memory_purge", "remove a memory or a text permanently"),
 ];
 
-/// That of a tool; `None` if it has none.
+/// The metadata of a tool; `None` if it has none.
 pub fn of(tool: &str) -> Option<MetaObject> {
     let hint = HINTS.iter().find(|(name, _)| *name == tool).map(|(_, hint)| *hint);
     let mut meta = Map::new();

@@ -54,13 +54,13 @@ impl Profile {
         MADE[name as usize].get_or_init(|| Profile::made(name))
     }
 
-    /// The same without parameters that name a project or an agent, for a server with `--only`.
+    /// The profile without parameters that name a project or an agent, for a server with `--only`.
     pub fn of_only(name: ProfileName) -> &'static Profile {
         static MADE: [OnceLock<Profile>; PROFILES] = [const { OnceLock::new() }; PROFILES];
         MADE[name as usize].get_or_init(|| Profile::made(name).without(&SCOPES))
     }
 
-    /// The same without parameters that name an agent, for a client whose token has several projects.
+    /// The profile without parameters that name an agent, for a client whose token has several projects.
     pub fn of_projects(name: ProfileName) -> &'static Profile {
         static MADE: [OnceLock<Profile>; PROFILES] = [const { OnceLock::new() }; PROFILES];
         MADE[name as usize].get_or_init(|| Profile::made(name).without(&SCOPES[1..]))

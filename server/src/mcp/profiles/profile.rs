@@ -1,8 +1,8 @@
-//! What a server offers to its sessions.
+//! The definition of a profile.
 
 use super::tool::ToolDef;
 
-/// What a server offers to its sessions.
+/// The tools and texts that a server offers to its sessions.
 pub struct Profile {
     /// The server's instructions for the model.
     pub instructions: &'static str,

@@ -49,7 +49,7 @@ impl Server {
         Server::new(profile, None, |folder, config| Engine::open(folder.path(), config).unwrap())
     }
 
-    /// The same with a model.
+    /// A server of this profile with a model.
     pub fn with_model(profile: ProfileName) -> Self {
         Server::new(profile, None, |folder, config| {
             Engine::open_with_embedder(folder.path(), config, Arc::new(HashEmbedder::new(64))).unwrap()

@@ -21,7 +21,7 @@ type Call = Box<dyn Fn(&Engine, &Context, Map<String, Value>) -> Result<Answer, 
 pub struct Answer {
     /// The structured result, if the tool has one.
     pub structured: Option<Value>,
-    /// The same as text, if there is a form that reads better than JSON.
+    /// The result as text, if there is a form that reads better than JSON.
     pub words: Option<String>,
 }
 
