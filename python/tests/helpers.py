@@ -1,11 +1,18 @@
-"""Vectors that are the same in each run."""
+"""Vectors that are the same in each run, and examples of the documents."""
 
 from __future__ import annotations
+
+import ast
+import inspect
+import re
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 DIMS = 32
+PAGE = Path(__file__).parent.parent.parent / "docs" / "src" / "python.md"
 
 
 def vectors(count: int, seed: int = 0, dims: int = DIMS) -> NDArray[np.float32]:
@@ -24,3 +31,12 @@ def embed(texts: list[str]) -> NDArray[np.float32]:
         for at in range(len(padded) - 2):
             made[row, sum(ord(letter) * 31**place for place, letter in enumerate(padded[at : at + 3])) % 256] += 1
     return made
+
+
+async def run_example(heading: str, names: dict[str, Any]) -> None:
+    """Runs the example below a heading of the page of the Python library, with these names."""
+    section = PAGE.read_text().split(f"### {heading}\n")[1].split("\n#")[0]
+    (example,) = re.findall(r"^```python\n(.*?)^```", section, re.S | re.M)
+    waits = eval(compile(example, str(PAGE), "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)
+    if inspect.isawaitable(waits):
+        await waits
