@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_elsewhere_is_verified_and_one_of_this_machine_is_not() {
+    fn tls_verifies_remote_servers_by_default_but_not_loopback() {
         let tls = |address: &str| ServerAddress::parse(address).unwrap().tls;
         assert_eq!(tls("postgres://a@db.example/team"), Some(Roots::System));
         assert_eq!(tls("postgres://a@db.example/team?sslmode=verify-full"), Some(Roots::System));
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused_with_the_reason() {
+    fn an_incomplete_address_is_rejected_with_the_reason() {
         assert!(refusal("postgres://a@db.example").contains("names no database"));
         assert!(refusal("postgres:///team").contains("names no host"));
         assert!(ServerAddress::is_one("postgresql://db/team") && !ServerAddress::is_one("/srv/team"));

@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_passage_is_where_the_meaning_is_unless_only_the_rest_has_the_words() {
+    fn the_nearest_passage_is_shown_unless_only_others_match() {
         let text = format!("port {}Ships dock at the quay. {}port", "a b ".repeat(400), "c d ".repeat(400));
         let quay = text.find("Ships").unwrap();
         let near = |bytes: Range<usize>, query| cut_near(&text, Some(&bytes), query, 300).unwrap();

@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn one_answer_counts_by_its_rank() {
+    fn a_single_relevant_answer_scores_by_its_rank() {
         assert_eq!(rounded(&[7, 1, 2], &[(7, 1)]), [1.0; 5]);
         assert_eq!(rounded(&[1, 2, 7], &[(7, 1)]), [0.0, 1.0, 1.0, 0.3333, 0.5]);
         assert_eq!(rounded(&[1, 2, 3, 4, 5, 7], &[(7, 1)]), [0.0, 0.0, 1.0, 0.1667, 0.3562]);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn no_grade_and_no_lack_of_answers_gives_something_that_is_no_number() {
+    fn metrics_stay_finite_without_answers_and_at_any_grade() {
         assert_eq!(rounded(&[1, 2], &[]), [0.0; 5]);
         assert_eq!(rounded(&[1, 2], &[(1, 0)]), [0.0; 5]);
         assert_eq!(rounded(&[1, 2], &[(1, u8::MAX)]), [1.0; 5]);

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_every_query_is_certain_however_much_the_queries_differ() {
+    fn an_equal_change_of_every_query_has_no_margin_of_error() {
         let before: Vec<f64> = (0..100).map(|at| f64::from(at) / 128.0).collect();
         let after: Vec<f64> = before.iter().map(|value| value + 0.125).collect();
         assert_eq!(Estimate::of_change(&before, &after), Estimate { mean: 0.125, low: 0.125, high: 0.125 });

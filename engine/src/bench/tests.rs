@@ -94,7 +94,7 @@ fn recall_is_the_share_of_the_true_neighbours_that_was_found() {
 }
 
 #[test]
-fn a_query_does_not_find_itself_and_equal_vectors_are_equally_good() {
+fn a_query_excludes_itself_and_ties_count_as_hits() {
     let twelve = spiral(12);
     let bench = Bench::new(&*twelve, &BenchOptions { queries: 12, limit: 11, seed: 1 }).unwrap();
     let (questions, _) = bench.scan(&NoProgress).unwrap();
@@ -108,7 +108,7 @@ fn a_query_does_not_find_itself_and_equal_vectors_are_equally_good() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_refused_with_a_way_out() {
+fn an_impossible_measurement_is_rejected_with_advice() {
     let refusal = |vectors, options: &BenchOptions| Bench::new(&*spiral(vectors), options).err().unwrap().to_string();
     let few = refusal(10, &OPTIONS);
     assert!(few.starts_with("limit: 10 ") && few.contains("ask for 9 or fewer"), "{few}");
@@ -146,7 +146,7 @@ fn queries_are_drawn_by_the_seed_and_none_twice() {
 }
 
 #[test]
-fn every_backend_is_measured_and_finds_all_where_all_is_compared() {
+fn every_backend_is_measured_and_an_exact_scan_finds_all() {
     let folder = tempfile::tempdir().unwrap();
     let embedder = Arc::new(HashEmbedder::new(64));
     let open = |backend| {

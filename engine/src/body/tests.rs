@@ -94,7 +94,7 @@ fn r9_to_r15_each_kind_has_the_fields_of_its_document() {
 }
 
 #[test]
-fn every_field_takes_what_its_shape_says_and_refuses_the_rest_by_its_name() {
+fn a_field_accepts_values_of_its_shape_and_rejects_others() {
     for kind in Kind::ALL {
         for field in fields(kind) {
             let (taken, refused) = samples(field.shape);
@@ -111,7 +111,7 @@ fn every_field_takes_what_its_shape_says_and_refuses_the_rest_by_its_name() {
 }
 
 #[test]
-fn a_field_that_is_absent_or_null_is_left_out_or_missing_or_has_its_default() {
+fn an_absent_or_null_field_gets_its_default_unless_required() {
     for kind in Kind::ALL {
         for field in fields(kind) {
             for value in [without(full(kind), field.name), with(full(kind), field.name, Value::Null)] {
@@ -316,7 +316,7 @@ fn the_text_of_a_profile_is_never_longer_than_a_content() {
 }
 
 #[test]
-fn what_was_stored_is_read_again_and_damage_is_an_error() {
+fn a_stored_body_round_trips_and_corruption_is_an_error() {
     for kind in Kind::ALL.into_iter().filter(|kind| *kind != Kind::Chunk) {
         let body = body(kind, Value::Object(full(kind)));
         assert_eq!(Body::from_stored(kind, &body.to_json()).unwrap(), body);

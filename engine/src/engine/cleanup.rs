@@ -338,7 +338,7 @@ mod tests {
 
     /// All within one millisecond, in which the order of what was done cannot be seen from the times.
     #[test]
-    fn a_merge_is_taken_back_also_within_the_millisecond_of_other_changes() {
+    fn a_merge_is_undone_within_the_millisecond_of_other_changes() {
         let folder = tempfile::tempdir().unwrap();
         let config = Config { clock: Clock::new(|| 1_700_000_000_000), ..Config::without_model() };
         let engine = Engine::open(folder.path(), config).unwrap();

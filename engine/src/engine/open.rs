@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     #[ignore = "the next runs it in a process that cannot write"]
-    fn one_who_can_only_read() {
+    fn a_read_only_process_searches_and_refuses_writes() {
         let Some(folder) = std::env::var_os(STORE) else { return };
         let engine = Engine::open(&folder, words_only()).unwrap();
         let hits = || engine.search(&Query::new("harbour office")).unwrap().hits;
@@ -147,7 +147,7 @@ mod tests {
 
     /// Nothing is forbidden to root: if the tests run as root, the other process runs as `nobody`.
     #[test]
-    fn a_store_that_cannot_be_written_is_searched_with_its_indexes_and_without() {
+    fn a_read_only_store_is_searched_with_or_without_indexes() {
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
         let paths = StorePaths::new(folder.path().join("store"));
@@ -178,7 +178,7 @@ mod tests {
             let before = names();
             let mut reader = Command::new(&program);
             reader
-                .args(["--exact", "engine::open::tests::one_who_can_only_read", "--ignored"])
+                .args(["--exact", "engine::open::tests::a_read_only_process_searches_and_refuses_writes", "--ignored"])
                 .env(STORE, paths.root());
             if fs::metadata(paths.root()).unwrap().uid() == 0 {
                 reader.uid(NOBODY).gid(NOBODY);

@@ -154,7 +154,7 @@ mod tests {
 
     /// It waits to be kept while the record is purged.
     #[test]
-    fn a_search_that_quotes_a_purged_record_goes_though_it_was_not_kept_yet() {
+    fn a_purge_removes_a_queued_search_that_quotes_the_memory() {
         let folder = tempfile::tempdir().unwrap();
         let engine = Engine::open(folder.path(), Config::without_model()).unwrap();
         engine.search(&Query::new("the amber key is in the boat")).unwrap();
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_are_what_differs_from_the_default_without_the_viewer_and_without_secrets() {
+    fn logged_filters_omit_defaults_the_viewer_and_secrets() {
         assert_eq!(filters(&Query { filter: Filter::of(Viewer::in_project("atlas")), ..Query::new("x") }), None);
         let secret = concat!("pass", "word: Tr0ub4dor&3");
         let filter = Filter { kinds: vec![Kind::Task], tags: vec!["a".into(), secret.into()], ..Filter::default() };

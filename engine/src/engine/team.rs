@@ -145,8 +145,8 @@ mod tests {
     }
 
     #[test]
-    fn what_one_node_saves_another_searches_and_indexes() {
-        let Some(team) = team("what_one_node_saves_another_searches_and_indexes") else { return };
+    fn a_node_searches_and_indexes_memories_saved_on_another() {
+        let Some(team) = team("a_node_searches_and_indexes_memories_saved_on_another") else { return };
         let (first, second) = (node(&team, None), node(&team, None));
         for at in 0..40 {
             let (writer, reader) = if at % 2 == 0 { (&first, &second) } else { (&second, &first) };
@@ -208,8 +208,8 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_without_the_server_says_as_of_when_it_is_and_one_from_nothing_is_refused() {
-        let Some(cluster) = postgres_testing::start("an_answer_without_the_server", Default::default()) else { return };
+    fn an_offline_search_is_dated_and_fails_on_an_empty_node() {
+        let Some(cluster) = postgres_testing::start("an_offline_search_is_dated", Default::default()) else { return };
         let team = cluster.database_from("team", |address| {
             TeamServer::new(ServerAddress::parse(address).unwrap()).init().unwrap();
         });
@@ -251,8 +251,8 @@ mod tests {
 
     /// 40.3.
     #[test]
-    fn what_is_not_followed_any_more_is_gone_from_the_files() {
-        let Some(team) = team("what_is_not_followed_any_more_is_gone") else { return };
+    fn an_unfollowed_project_is_erased_from_the_files() {
+        let Some(team) = team("an_unfollowed_project_is_erased") else { return };
         let writer = node(&team, None);
         for project in ["atlas", "hermes"] {
             let scope = Scope { agent: None, project: Some(project.into()) };
@@ -279,8 +279,8 @@ mod tests {
 
     /// Issue 40, item 1: its files would be read into a project of somebody else.
     #[test]
-    fn a_source_that_somebody_wrote_for_this_node_is_named_and_not_read() {
-        let Some(team) = team("a_source_that_somebody_wrote_for_this_node") else { return };
+    fn a_forged_source_of_this_node_is_reported_and_not_read() {
+        let Some(team) = team("a_forged_source_of_this_node") else { return };
         let one = node(&team, None);
         add(&one.engine, "The harbour office");
         team.execute(&format!(

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_ago_is_in_the_first_bucket_and_nothing_overflows() {
+    fn the_first_bucket_takes_older_events_without_overflow() {
         let long = in_buckets(days(&[i64::MIN / DAY, -100_000, 0, 20_000, 20_001, 106_751_991_167]), 0);
         assert!(long.buckets.len() as i64 <= MOST_BUCKETS);
         assert_eq!(long.buckets.iter().map(|bucket| bucket.changed).sum::<u64>(), 6);

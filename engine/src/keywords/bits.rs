@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn of_no_numbers_the_set_is_empty() {
+    fn a_set_of_no_numbers_is_empty() {
         for bounds in [0..=0, 5..=1 << 50] {
             assert!(treemap(bounds, 0, |_| ()).is_empty());
         }

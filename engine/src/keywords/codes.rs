@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_for_one_thing_is_a_code() {
+    fn identifiers_are_codes_but_words_dates_and_amounts_are_not() {
         for (text, expected) in [
             ("What was HRB-31 about?", vec!["HRB-31"]),
             ("see `src/main.rs:42` and README.md.", vec!["src/main.rs:42", "README.md"]),

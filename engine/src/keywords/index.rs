@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn a_publish_keeps_the_filter_caches_of_older_segments_and_a_merge_drops_them() {
+    fn a_publish_keeps_filter_caches_and_a_merge_drops_them() {
         let folder = tempfile::tempdir().unwrap();
         let index = index_of(folder.path(), &records(&["many words"; 50]));
         let filter = Filter { min_importance: Some(5), ..Filter::default() };

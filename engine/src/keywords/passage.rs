@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_one_passage_counts_once_each() {
+    fn a_passage_counts_each_of_its_words_once() {
         assert_eq!(best(&[&[5, 100], &[9, 70], &[200]], &[], &[1.0, 2.0, 4.0], 10), (4.0, 1));
         assert_eq!(best(&[&[5, 100], &[9, 70], &[200]], &[], &[3.0, 2.0, 4.0], 10), (5.0, 2));
         assert_eq!(best(&[&[5], &[14]], &[], &[1.0, 1.0], 10), (2.0, 2), "ten words, the first and the last");

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn of_scripts_without_spaces_the_characters_are_marked() {
+    fn characters_are_marked_in_scripts_without_spaces() {
         assert_eq!(marked("京都", "私は東京都に行く"), ["京都"]);
         assert_eq!(marked("กรุงเทพ", "ฉันอยู่ในกรุงเทพมหานคร"), ["กรุงเทพ"]);
         assert_eq!(marked("น้ำ", "ดื่มน้ำ"), ["น้ำ"], "its vowel is written as two characters when it is folded");
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_folded_is_marked_as_it_is_written() {
+    fn folded_matches_are_marked_as_they_are_written() {
         assert_eq!(marked("еще", "Ещё раз"), ["Ещё"]);
         assert_eq!(marked("مدرسه", "في المَدرسة مَدْرَسَةٌ"), ["مَدْرَسَةٌ"]);
         assert_eq!(marked("strasse", "Die Straße ist ＳＴＲＡＳＳＥ"), ["Straße", "ＳＴＲＡＳＳＥ"]);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_text_the_beginning_is_looked_through() {
+    fn only_the_beginning_of_a_long_text_is_scanned() {
         let text = format!("{}\u{e9} zebra", "x ".repeat(MOST_BYTES / 2));
         assert!(marked("zebra", &text).is_empty());
     }

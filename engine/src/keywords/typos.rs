@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_short_or_no_plain_word_is_not_corrected() {
+    fn only_plain_words_of_medium_length_are_corrected() {
         for word in ["", "hose", "e4242x", "庭の石を見る", "naive_bayes", &"a".repeat(25)] {
             assert_eq!(corrections(word, |_| Ok(1)).unwrap(), None, "{word}");
         }

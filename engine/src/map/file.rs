@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_contradicts_itself_is_refused_also_with_a_right_checksum() {
+    fn an_inconsistent_map_is_rejected_despite_its_checksum() {
         let broken = |break_it: fn(&mut Map)| {
             let mut map = example();
             break_it(&mut map);

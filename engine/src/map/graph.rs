@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_point_belongs_to_its_neighbours_as_much_as_every_other_point_to_its_own() {
+    fn neighbor_strengths_sum_the_same_in_dense_and_sparse_areas() {
         let dense: Vec<(u32, f32)> = (0..15).map(|at| (at, 0.01 + 0.001 * at as f32)).collect();
         let sparse: Vec<(u32, f32)> = (0..15).map(|at| (at, 0.3 + 0.03 * at as f32)).collect();
         for neighbours in [&dense, &sparse] {

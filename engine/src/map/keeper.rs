@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_purged_during_a_layout_is_not_written_back() {
+    fn a_layout_does_not_write_back_points_purged_meanwhile() {
         let folder = tempfile::tempdir().unwrap();
         let keeper = Keeper::new(folder.path().join("map"), "ours", true, true);
         keeper.replace(|| Ok(rows(&[1, 2, 3])), |_, _| Ok(Some(map(&[1, 2, 3])))).unwrap();
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_can_be_written_the_map_is_in_memory() {
+    fn a_keeper_that_does_not_write_maps_keeps_them_in_memory() {
         let folder = tempfile::tempdir().unwrap();
         for can_write in [false, true] {
             let path = folder.path().join(format!("map {can_write}"));
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_placed_in_memory_at_once_is_all_kept() {
+    fn concurrent_placements_in_memory_are_all_kept() {
         let folder = tempfile::tempdir().unwrap();
         let keeper = Keeper::new(folder.path().join("map"), "ours", false, false);
         std::thread::scope(|scope| {

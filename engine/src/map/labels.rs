@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_is_the_phrase_that_a_region_shares_and_neither_one_of_all_nor_rare_words() {
+    fn a_label_is_a_phrase_common_in_its_region_and_not_elsewhere() {
         let mut view = MapView::default();
         for id in 0..200_u32 {
             view.ids.push(id);

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_language_ends_a_phrase() {
+    fn a_phrase_ends_at_paths_codes_numbers_and_punctuation() {
         for (text, kept) in [
             ("First photo: IMG/DSC_0042.JPG, taken (at dawn).", "First photo | taken | at dawn"),
             ("see https://example.org/a and mail a@b.org, id 0x3f or v1.2", "see | and mail | id | or"),
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn phrases_that_several_memories_have_begin_and_end_with_a_significant_word() {
+    fn shared_phrases_begin_and_end_with_a_significant_word() {
         let mut phrases = Phrases::default();
         phrases.add(0, "The Harbour of Emden opens");
         phrases.add(1, "near the harbour of Emden");

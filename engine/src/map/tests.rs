@@ -62,7 +62,7 @@ fn distance(a: &Point, b: &Point) -> f64 {
 }
 
 #[test]
-fn what_is_alike_is_near_also_on_islands_and_the_same_vectors_give_the_same_map() {
+fn similar_points_are_near_and_layouts_are_deterministic() {
     let ids: Vec<u32> = (1..=400).collect();
     let index = index(ids.iter().map(|id| (*id, vector(*id, 8))));
     let maps = layouts(&*index, &ids, Start::Vectors);
@@ -122,7 +122,7 @@ fn a_new_one_is_placed_among_its_own_whatever_else_is_placed() {
 }
 
 #[test]
-fn a_layout_from_the_present_map_moves_little_and_takes_new_ones_in() {
+fn a_warm_layout_adds_new_points_and_moves_old_ones_little() {
     let ids: Vec<u32> = (1..=400).collect();
     let before = index(ids.iter().map(|id| (*id, vector(*id, 8))));
     let map = layouts(&*before, &ids, Start::Vectors).pop().unwrap();

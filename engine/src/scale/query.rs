@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_model_cannot_read_is_as_similar_as_unrelated_texts() {
+    fn an_unreadable_query_is_as_similar_as_unrelated_texts() {
         let unread = QueryScale::PLAIN.reading(0.0);
         assert_eq!(unread.similarity(1.0), STANDARD.mean);
         assert!(unread.is_foreign() && !QueryScale::PLAIN.is_foreign());

@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_group_has_statements_and_questions_about_the_first_of_them() {
+    fn each_group_has_enough_unique_statements_for_its_questions() {
         let groups = groups();
         let asked = groups.iter().filter(|group| !group.questions.is_empty()).count();
         assert_eq!((groups.len(), asked, Statements::new(0, Vec::new()).languages), (45, 22, 40));

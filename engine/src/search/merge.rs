@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn one_without_a_vector_is_judged_by_its_words() {
+    fn a_candidate_without_a_vector_is_ranked_by_its_words() {
         let unrelated = [candidate(1, Some(0.099), Some(0.0)), candidate(2, Some(0.05), Some(0.1))];
         let waiting = candidate(3, None, Some(7.0));
         let ranked = merge([&unrelated[..], &[waiting]].concat(), Weights::default(), Scale::Pool);
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_parts_of_words_comes_before_what_is_far_and_after_what_is_near() {
+    fn partial_words_rank_above_far_and_below_near_candidates() {
         let part = Candidate {
             share: Some(0.3),
             found_by: vec![MatchSource::Vector, MatchSource::Part],
@@ -448,8 +448,9 @@ mod tests {
         assert_eq!(order(&merge(candidates, Weights::default(), Scale::Theoretical))[0], 49);
     }
 
+    /// Relevance: the higher of its own and its session's.
     #[test]
-    fn one_that_its_thread_brings_needs_a_cosine_above_the_minimum_and_is_as_relevant_as_its_thread() {
+    fn a_session_candidate_needs_the_minimum_cosine() {
         let in_thread = InThread { cosine: Some(0.4), words: 5.0, share: 0.8, lost: 0.0, lenders: vec![7.into()] };
         let brought = |vector| Candidate {
             found_by: Vec::new(),
@@ -464,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_words_single_out_wins_over_likeness() {
+    fn an_exact_keyword_match_ranks_above_similar_vectors() {
         let like = (2..40).map(|id| Candidate { share: Some(0.1), ..candidate(id, Some(0.9), Some(1.0)) });
         let far = |is_singled_out, share| Candidate {
             is_singled_out,
@@ -584,7 +585,7 @@ mod tests {
 
         /// Unrelated memories contain none of the words, and have any cosine.
         #[test]
-        fn unrelated_candidates_never_change_whether_the_exact_hit_is_kept(
+        fn unrelated_candidates_never_drop_the_exact_hit(
             exact in (-1.0f64..1.0, 0.1f64..50.0),
             alike in prop::collection::vec((-1.0f64..1.0, 0.0f64..1.0), 0..20),
             unrelated in prop::collection::vec(-1.0f64..1.0, 0..60),

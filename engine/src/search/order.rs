@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_that_say_nearly_the_same_the_newer_comes_first() {
+    fn the_newer_of_two_near_duplicates_comes_first() {
         let days = |relevance: f64| {
             vec![
                 hit(1, "Deploys go out on Tuesdays", 0.9, 0.8),
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_is_given_where_place_and_relevance_differ_and_nowhere_else() {
+    fn only_hits_ranked_against_their_relevance_have_a_reason() {
         let reasons = |shown: &[(f64, Option<Placed>)]| {
             let mut hits: Vec<Hit> = shown
                 .iter()

@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn of_each_word_counts_the_most_that_a_record_or_a_neighbour_has() {
+    fn a_word_counts_its_best_score_of_a_turn_and_its_neighbors() {
         let phrase = f64::from(PHRASE);
         let session = Session::new(&[[0.0, 0.0], [10.0, 0.0], [0.0, 2.0], [4.0, 3.0]]);
         // The first word from one turn before; the second is its own, as two after the factor are not more.
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn the_neighbours_of_what_was_found_are_candidates_and_one_without_a_thread_is_alone() {
+    fn neighbors_of_a_hit_are_candidates_only_within_a_session() {
         let place = Place::default();
         let turns = std::array::from_fn(|at| {
             (at > 0).then(|| Turn { id: RecordId::from(at as i64), place, is_question: false, words: 10 })

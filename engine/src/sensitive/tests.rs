@@ -83,7 +83,7 @@ fn a_harmless_value_near_a_label_is_kept() {
 
 /// D5: a title and a description that reveal it together.
 #[test]
-fn what_the_fields_of_a_body_say_together_is_refused() {
+fn a_secret_split_over_body_fields_is_rejected() {
     let body = json!({ "title": "Production DB password", "description": format!("is {}", password()) });
     let own_words = NewRecord { kind: Kind::Decision, body: Some(body.clone()), ..NewRecord::new("how to log in") };
     let rendered = NewRecord::of_body(Kind::Decision, body).unwrap();

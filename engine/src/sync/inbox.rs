@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn searches_and_uses_do_not_wake_the_worker_and_writes_are_gathered() {
+    fn only_writes_wake_the_worker_and_they_are_batched() {
         let (inbox, reader) = Inbox::new();
         let waiting = |tick| {
             let started = Instant::now();
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_for_a_worker_that_has_ended_is_told() {
+    fn a_caller_waiting_for_an_ended_worker_is_told() {
         let (inbox, reader) = Inbox::new();
         let flush = || {
             let (answer, answered) = bounded(1);

@@ -273,7 +273,7 @@ mod tests {
     use crate::progress::NoProgress;
 
     #[test]
-    fn one_holder_at_a_time_across_handles() {
+    fn a_lock_has_a_single_holder_across_handles() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("writer.lock");
         // Two handles behave like two processes: the lock belongs to the open file.

@@ -96,7 +96,7 @@ fn without_vectors_or_before_one_is_made_there_is_no_map() {
 }
 
 #[test]
-fn a_thousand_new_memories_move_no_point_and_what_is_deleted_leaves() {
+fn new_memories_move_no_point_and_deleted_ones_disappear() {
     let folder = tempfile::tempdir().unwrap();
     let engine = open(folder.path());
     let ids = fill(&engine, 0, 300);
@@ -151,7 +151,7 @@ fn a_thousand_new_memories_move_no_point_and_what_is_deleted_leaves() {
 }
 
 #[test]
-fn a_viewer_sees_what_is_his_and_names_and_words_of_nothing_else() {
+fn a_viewer_s_map_has_only_visible_points_names_and_words() {
     let folder = tempfile::tempdir().unwrap();
     let engine = open(folder.path());
     let of = |project: Option<&str>, text: String| NewRecord {
@@ -204,7 +204,7 @@ fn a_viewer_sees_what_is_his_and_names_and_words_of_nothing_else() {
 }
 
 #[test]
-fn what_has_expired_since_the_map_was_shown_is_in_no_label() {
+fn a_memory_that_expired_after_mapping_is_in_no_label() {
     let folder = tempfile::tempdir().unwrap();
     let now = Arc::new(std::sync::atomic::AtomicI64::new(1_700_000_000_000));
     let of = now.clone();
@@ -259,7 +259,7 @@ fn a_purged_memory_is_in_no_map_and_its_words_in_no_label() {
 }
 
 #[test]
-fn a_damaged_map_and_one_of_another_store_or_model_are_as_good_as_none_and_the_doctor_says_so() {
+fn a_corrupt_or_foreign_map_is_ignored_and_reported() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("map/places");
     let engine = open(folder.path());
@@ -306,7 +306,7 @@ fn a_damaged_map_and_one_of_another_store_or_model_are_as_good_as_none_and_the_d
 
 /// An engine that leaves the indexes to others: it writes no map either.
 #[test]
-fn a_reader_makes_a_map_in_memory_and_places_by_new_vectors_what_has_changed() {
+fn a_reader_maps_in_memory_and_places_changes_by_new_vectors() {
     let folder = tempfile::tempdir().unwrap();
     let writer = open(folder.path());
     let ids = fill(&writer, 0, 120);
@@ -334,7 +334,7 @@ fn a_reader_makes_a_map_in_memory_and_places_by_new_vectors_what_has_changed() {
 }
 
 #[test]
-fn one_map_is_made_at_a_time() {
+fn a_map_cannot_be_built_while_another_is_being_built() {
     let folder = tempfile::tempdir().unwrap();
     let engine = open(folder.path());
     fill(&engine, 0, 20);

@@ -69,7 +69,7 @@ fn any_other_list_of_segments_is_refused() {
 
 /// tantivy allocates as much memory as this file says: if that is too much, the process ends.
 #[test]
-fn the_file_whose_lengths_tantivy_believes_is_checked_before_it_is_opened() {
+fn a_corrupt_store_file_is_detected_before_tantivy_opens_it() {
     let folder = tempfile::tempdir().unwrap();
     some_index(folder.path());
     let mut stores = files(folder.path());

@@ -77,8 +77,9 @@ fn in_a_long_text_the_words_of_one_passage_count() {
     }
 }
 
+/// Long texts, of which one passage counts, have over 800 tokens of characters or over 200 of words.
 #[test]
-fn of_characters_a_longer_text_is_long_and_a_frequent_word_is_in_every_passage() {
+fn cjk_texts_count_as_long_later_and_frequent_words_everywhere() {
     let folder = tempfile::tempdir().unwrap();
     let texts = [
         format!("電車{}切符", "あ".repeat(150)),
@@ -139,7 +140,7 @@ fn the_share_of_a_query_is_that_of_its_rarity() {
 
 /// As a word is rare that one passage of the store has. 1,800 words are thirty passages.
 #[test]
-fn what_a_query_says_is_a_multiple_of_what_chance_says() {
+fn query_information_is_a_multiple_of_chance_information() {
     let information = |contents: &[&str], query: &str| {
         let folder = tempfile::tempdir().unwrap();
         let index = index_of(folder.path(), &records(contents));

@@ -35,7 +35,7 @@ const SCRIPTS: [Script; 21] = [
 ];
 
 #[test]
-fn what_a_text_says_is_found_first_in_every_script() {
+fn a_query_ranks_its_text_first_in_every_script() {
     let texts: Vec<&str> = SCRIPTS.iter().flat_map(|(_, texts, _)| texts.iter().copied()).collect();
     let mut before = 0;
     for (script, own, queries) in SCRIPTS {
@@ -61,7 +61,7 @@ fn no_mark_is_a_term_and_none_is_cut_from_its_letter() {
 }
 
 #[test]
-fn what_readers_take_for_the_same_is_the_same() {
+fn spellings_that_readers_equate_are_normalized_alike() {
     for (one, other) in [
         ("Ещё", "еще"),
         ("й", "и\u{306}"),
@@ -92,7 +92,7 @@ fn what_readers_take_for_the_same_is_the_same() {
 }
 
 #[test]
-fn symbols_are_terms_and_found_by_the_emoji_that_they_are_made_of() {
+fn symbols_are_terms_and_emoji_match_by_their_components() {
     let contents = [
         "The rocket 🚀 is ready",
         "Ship it 👍🏽 today",
@@ -200,7 +200,7 @@ fn a_word_that_no_record_has_is_found_within_others() {
 }
 
 #[test]
-fn a_part_of_a_word_counts_less_than_a_word_and_singles_nothing_out() {
+fn a_partial_word_scores_less_and_is_no_exact_match() {
     let folder = tempfile::tempdir().unwrap();
     let index = index_of(folder.path(), &records(&["a penguin", "a boiler", "a crane"]));
     let snapshot = index.snapshot().unwrap();

@@ -196,7 +196,7 @@ proptest! {
     }
 
     #[test]
-    fn a_text_and_its_composed_and_decomposed_forms_have_the_same_terms(text in "\\PC{0,80}") {
+    fn composed_and_decomposed_texts_have_the_same_terms(text in "\\PC{0,80}") {
         use unicode_normalization::UnicodeNormalization;
         let composed: String = text.nfc().collect();
         let decomposed: String = text.nfd().collect();

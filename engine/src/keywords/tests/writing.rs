@@ -54,7 +54,7 @@ fn a_snapshot_does_not_change_and_other_handles_see_the_next() {
 }
 
 #[test]
-fn one_handle_writes_at_a_time_and_says_so() {
+fn a_second_writer_is_refused_until_the_first_releases() {
     let folder = tempfile::tempdir().unwrap();
     let first = index_of(folder.path(), &[]);
     let second = TantivyIndex::open(folder.path(), STORE).unwrap();

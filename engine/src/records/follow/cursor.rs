@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_open_is_new_and_what_came_after() {
+    fn a_snapshot_excludes_open_and_later_transactions() {
         let snapshot = Snapshot::parse("10:20:10,14").unwrap();
         assert_eq!(snapshot.as_arguments(), "'20'::xid8, '{10,14}'::xid8[]");
         assert_eq!(snapshot.xmin(), 10);

@@ -169,8 +169,8 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_database_becomes_a_team_store_once_whoever_comes_first() {
-        let Some(cluster) = shared("an_empty_database_becomes_a_team_store_once_whoever_comes_first") else { return };
+    fn concurrent_migrations_create_a_team_store_once() {
+        let Some(cluster) = shared("concurrent_migrations_create_a_team_store_once") else { return };
         let database = cluster.database();
         let migrated: Vec<_> = thread::scope(|scope| {
             let all: Vec<_> = (0..4).map(|_| scope.spawn(|| migrate(&database.address()).unwrap())).collect();
@@ -183,8 +183,8 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_schema_is_used_and_that_of_another_program_is_refused() {
-        let Some(cluster) = shared("an_empty_schema_is_used_and_that_of_another_program_is_refused") else { return };
+    fn an_empty_schema_is_used_and_a_foreign_one_is_rejected() {
+        let Some(cluster) = shared("an_empty_schema_is_used_and_a_foreign_one_is_rejected") else { return };
         let database = cluster.database();
         let pool = Pool::new(ServerAddress::parse(&database.address()).unwrap());
         let execute = |sql: &str| pool.lend().unwrap().batch_execute(sql).unwrap();
@@ -202,8 +202,8 @@ mod tests {
     }
 
     #[test]
-    fn a_database_that_cannot_hold_a_store_is_refused_with_the_way_out() {
-        let Some(cluster) = shared("a_database_that_cannot_hold_a_store_is_refused_with_the_way_out") else { return };
+    fn an_unsuitable_database_is_rejected_with_advice() {
+        let Some(cluster) = shared("an_unsuitable_database_is_rejected_with_advice") else { return };
         cluster.execute("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'");
         let said = refusal(&cluster.address("latin"));
         assert!(said.contains("its encoding is LATIN1") && said.contains("ENCODING 'UTF8'"), "{said}");

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn who_ends_a_mark_ends_no_other() {
+    fn ending_a_purge_mark_leaves_a_newer_one() {
         let store = Store::new();
         assert_eq!(store.unfinished_purge().unwrap(), None);
         let mut mark = PurgeMark::unwritten();
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_purge_has_left_is_taken_over_by_whoever_writes_over_its_mark() {
+    fn a_purge_takes_over_traces_when_it_replaces_another_mark() {
         let store = Store::new();
         let [mut one, mut other] = [PurgeMark::unwritten(), PurgeMark::unwritten()];
         assert!(!renew(&store, &mut one));
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_says_that_the_database_was_rewritten_until_more_is_removed() {
+    fn a_mark_notes_a_rewritten_database_until_the_next_removal() {
         let store = Store::new();
         let mut mark = PurgeMark::unwritten();
         renew(&store, &mut mark);

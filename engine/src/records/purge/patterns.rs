@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_of_whoever_wrote_the_json_is_not_found_in_it() {
+    fn json_syntax_and_memorist_field_names_match_no_purge_text() {
         let tags = r#"["one","two"]"#;
         for syntax in ["\",\"", "\"", "[", ",", "\\"] {
             assert!(!PurgeText::new(syntax).is_in_json(tags, &[]), "{syntax}");
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_to_look_for_is_taken_to_be_there() {
+    fn too_many_patterns_are_assumed_to_be_present() {
         let numbers = |up_to: usize| (0..up_to).map(|n| format!("{n:016}")).collect::<String>();
         for (text, is_too_much) in [(numbers(MOST_BYTES / 16 - 1), false), (numbers(MOST_BYTES / 16 + 1), true)] {
             let mut patterns = PurgePatterns::default();

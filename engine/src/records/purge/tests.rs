@@ -70,7 +70,7 @@ fn a_text_is_removed_from_every_field_and_nothing_else_is() {
 }
 
 #[test]
-fn only_the_versions_that_have_the_text_go_with_their_embeddings() {
+fn a_purge_removes_only_matching_versions_and_their_embeddings() {
     let store = Store::new();
     let models = [store.model(&model(1)).unwrap(), next_model::begin_next_model(&*store, &model(2)).unwrap().unwrap()];
     let id = store.add(&new("one"), NOW).unwrap().id;
@@ -179,7 +179,7 @@ fn records_are_purged_by_id_in_any_number() {
 }
 
 #[test]
-fn what_the_viewer_does_not_see_is_neither_touched_nor_counted() {
+fn memories_hidden_from_the_viewer_are_not_purged_or_counted() {
     let store = Store::new();
     let of = |project: Option<&str>| Scope { agent: None, project: project.map(Into::into) };
     let search = |id| Access { id, kind: AccessKind::Search, score: None, query: Some(SECRET), counts: false };
@@ -214,7 +214,7 @@ fn many_records_that_have_a_text_are_purged_in_steps() {
 }
 
 #[test]
-fn a_text_like_json_or_like_a_field_s_name_takes_nothing_with_it() {
+fn a_purge_text_like_json_or_a_field_name_removes_nothing() {
     let store = Store::new();
     let contact = NewRecord {
         kind: Kind::Contact,
@@ -268,7 +268,7 @@ impl Progress for Cleaner<'_> {
 }
 
 #[test]
-fn what_is_removed_while_others_clean_up_keeps_its_mark() {
+fn memories_purged_during_a_cleanup_keep_their_mark() {
     let store = Store::new();
     let news: Vec<_> = (0..2 * STEP + 10).map(|n| new(&format!("text {n}"))).collect();
     let ids: Vec<_> = store.add_batch(&news, NOW).unwrap().into_iter().map(|outcome| outcome.unwrap().id).collect();

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_sound_backup_is_refused_and_leaves_nothing() {
+    fn an_invalid_backup_is_rejected_and_leaves_nothing() {
         let store = filled();
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("backup");
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_database_left_beside_is_not_played_into_a_restored_one() {
+    fn a_restore_ignores_a_leftover_log_of_another_database() {
         let (store, other) = (filled(), filled());
         other.add(&new("of another store"), NOW).unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_restored_store_has_a_lineage_of_its_own_and_the_log_of_a_forged_one_is_trimmed_at_once() {
+    fn a_restored_store_has_its_own_lineage_and_trims_a_forged_log() {
         let store = filled();
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("backup");

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_or_not_seen_is_not_walked_through() {
+    fn a_chain_does_not_pass_through_expired_or_hidden_memories() {
         let store = store(2);
         let brief = NewRecord { expires_at: Some(NOW + 1), ..new("brief") };
         let scope = Scope { agent: None, project: Some("atlas".into()) };
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_read_from_indexes_in_the_order_in_which_they_are_walked() {
+    fn links_are_read_in_index_order_without_a_sort() {
         let store = Store::new();
         let snapshot = store.view();
         for direction in Direction::ALL {

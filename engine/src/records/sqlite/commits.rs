@@ -49,7 +49,7 @@ mod tests {
     use crate::paths::StorePaths;
 
     #[test]
-    fn what_others_write_is_told_once_also_where_nothing_can_be_written() {
+    fn a_commit_is_reported_once_also_to_a_read_only_process() {
         let store = Store::new();
         let readers = Readers::new(store.paths().database(), false);
         let mut looks = [store.commits().unwrap(), Commits::seen_by(readers.lend().unwrap()).unwrap()];

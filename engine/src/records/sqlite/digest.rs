@@ -239,7 +239,7 @@ mod tests {
 
     /// T46, T47: the lists are as long and in the order that the specification has.
     #[test]
-    fn a_digest_lists_the_newest_key_decisions_the_most_used_patterns_and_the_newest_bugfixes() {
+    fn digest_lists_have_the_specified_length_and_order() {
         let store = Store::new();
         let atlas = Some("atlas");
         // The order of time is not that of the ids.

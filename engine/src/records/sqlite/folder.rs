@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_store_is_refused() {
+    fn a_path_that_cannot_be_a_store_is_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         fs::write(&file, "precious").unwrap();

@@ -247,7 +247,7 @@ mod tests {
     };
 
     #[test]
-    fn records_come_in_the_order_of_the_ids_without_the_missing_and_expired() {
+    fn records_keep_the_order_of_ids_and_skip_missing_and_expired() {
         let store = Store::new();
         for (text, expires_at) in [("one", None), ("two", Some(NOW + 1)), ("three", None)] {
             store.add(&NewRecord { expires_at, ..new(text) }, NOW).unwrap();

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn embeddings_of_an_earlier_version_are_narrowed_and_their_space_is_given_back() {
+    fn old_wide_embeddings_are_narrowed_and_free_their_space() {
         let store = Store::new();
         let made = store.model(&model(DIMS)).unwrap();
         let news: Vec<_> = (0..TEXTS).map(|n| new(&format!("text {n}"))).collect();

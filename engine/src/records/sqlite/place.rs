@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_acknowledged_into_a_deleted_store() {
+    fn access_to_a_deleted_store_fails() {
         for file in 0..3 {
             let store = Store::new();
             let id = store.add(&new("text"), NOW).unwrap().id;
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_acknowledged_into_a_replaced_store_and_the_new_one_is_left_alone() {
+    fn access_to_a_replaced_store_fails_and_spares_the_new_one() {
         let parent = tempfile::tempdir().unwrap();
         let paths = StorePaths::new(parent.path().join("store"));
         let records = Records::open(&paths).unwrap();
@@ -126,7 +126,7 @@ mod tests {
 
     /// At the last moment: after everything is written, before the write returns.
     #[test]
-    fn a_store_that_goes_during_a_write_is_noticed_before_it_is_acknowledged() {
+    fn a_store_deleted_during_a_write_fails_the_write() {
         let store = Store::new();
         let outcome = store.write(|tx| {
             tx.execute("UPDATE meta SET value = value WHERE key = 'trimmed_to'", &[])?;

@@ -86,7 +86,7 @@ mod tests {
     use crate::types::{NewRecord, RecordUpdate, Scope, Viewer};
 
     #[test]
-    fn live_records_are_shown_with_their_scopes_and_another_text_has_another_hash() {
+    fn live_points_have_scopes_and_a_hash_of_their_text() {
         let store = Store::new();
         let scope = Scope { agent: Some("a".into()), project: Some("p".into()) };
         let first = store.add(&NewRecord { scope: scope.clone(), importance: 9, ..new("first text") }, NOW).unwrap().id;

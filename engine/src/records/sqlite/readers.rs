@@ -187,7 +187,7 @@ mod tests {
     use crate::records::Records;
 
     #[test]
-    fn what_its_owner_writes_is_read_with_a_log_and_without() {
+    fn a_reader_sees_the_owner_s_writes_with_or_without_a_log() {
         let store = Store::new();
         store.add(&new("one"), NOW).unwrap();
         let kept = store.close();

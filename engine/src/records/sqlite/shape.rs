@@ -195,7 +195,7 @@ mod tests {
 
     /// Each version is compared with its own tables before it is brought up to date, and nothing of it runs.
     #[test]
-    fn a_hostile_store_of_an_older_version_is_not_brought_up_to_date() {
+    fn a_hostile_store_of_an_older_version_is_not_migrated() {
         for version in 1..MIGRATIONS.len() {
             for (trigger, is_sound) in [
                 ("", true),

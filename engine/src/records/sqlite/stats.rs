@@ -283,7 +283,7 @@ mod tests {
 
     /// Neither statistics nor a digest look at the records one by one: SQLite counts the steps it takes.
     #[test]
-    fn statistics_and_digests_of_ten_times_as_many_records_take_no_more_steps() {
+    fn stats_and_digests_need_no_more_steps_with_more_records() {
         let store = Store::new();
         let steps = || {
             let again = store.again();

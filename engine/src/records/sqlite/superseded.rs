@@ -103,7 +103,7 @@ mod tests {
 
     /// T45, R17.
     #[test]
-    fn what_is_outdated_is_listed_newest_first_of_one_project_or_of_all_that_is_seen() {
+    fn superseded_memories_are_listed_newest_first_by_scope() {
         let store = Store::new();
         let global = add(&store, "global", None);
         let [old, older] = ["old", "older"].map(|text| add(&store, text, Some("atlas")));
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn an_expired_superseder_hides_until_it_is_deleted_and_is_not_listed() {
+    fn an_expired_superseder_is_unlisted_but_hides_until_deleted() {
         let store = Store::new();
         let old = add(&store, "old", None);
         let brief = store.add(&NewRecord { expires_at: Some(NOW + 1), ..new("brief") }, NOW).unwrap().id;

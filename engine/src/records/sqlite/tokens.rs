@@ -56,7 +56,7 @@ mod tests {
 
     /// 40.9.
     #[test]
-    fn the_rows_of_a_token_are_its_projects_for_as_long_as_the_first_is_there() {
+    fn a_token_has_its_projects_while_its_first_row_exists() {
         let store = Store::new();
         let mut hash = token_hash("several");
         // The last byte of the keys may begin at 0 again.

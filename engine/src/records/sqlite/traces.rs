@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_deleted_is_overwritten() {
+    fn deleted_bytes_are_overwritten() {
         let (store, id) = with_secret();
         let (database, log) = files_after(store, |store| {
             assert!(store.file_holds(&patterns()).unwrap());
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_that_was_not_overwritten_goes_as_the_database_is_rewritten() {
+    fn a_database_rewrite_removes_traces_not_overwritten() {
         for known in [patterns(), PurgePatterns::unknown()] {
             let (store, id) = with_secret();
             let (database, log) = files_after(store, |store| {

@@ -300,7 +300,7 @@ fn a_member_gets_no_rights_by_a_temporary_table() {
 
 /// 40.1: a cheap function in a condition may be called before the conditions of a view, with rows that these leave out.
 #[test]
-fn a_member_s_function_gets_no_rows_that_the_member_does_not_see() {
+fn a_member_s_function_gets_no_rows_hidden_from_the_member() {
     let Some(roles) = Roles::new("a_member_s_function_gets_no_rows") else { return };
     roles.team.execute(&format!(
         "INSERT INTO memorist.node_sources (node, kind, path, added_at) VALUES ('{node}', 0, '/home/ana', 1);

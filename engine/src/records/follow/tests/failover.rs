@@ -40,8 +40,8 @@ fn servers<'a>(primary: &'a Cluster, test: &str) -> Option<(TeamDatabase<'a>, Cl
 }
 
 #[test]
-fn what_a_promoted_standby_has_lost_is_kept_and_every_node_is_what_it_has() {
-    const TEST: &str = "what_a_promoted_standby_has_lost";
+fn nodes_adopt_a_promoted_standby_and_keep_its_lost_writes() {
+    const TEST: &str = "nodes_adopt_a_promoted_standby";
     let Some(primary) = postgres_testing::start(TEST, Options::default()) else { return };
     let Some((team, standby, pooler)) = servers(&primary, TEST) else { return };
     // One has both addresses, and takes that which accepts writes.
@@ -258,8 +258,8 @@ fn transaction_numbers_that_a_crash_gives_again() {
 
 /// 40.7.
 #[test]
-fn a_missing_synchronous_standby_is_named_and_holds_up_saves_alone() {
-    let test = "a_missing_synchronous_standby_is_named_and_holds_up_saves_alone";
+fn a_missing_synchronous_standby_is_named_and_blocks_only_saves() {
+    let test = "a_missing_synchronous_standby_is_named_and_blocks_only_saves";
     let Some(primary) = postgres_testing::start(test, Options::default()) else { return };
     let team = primary.database_from("team", make);
     let node = Node::of(&team.address());

@@ -85,8 +85,8 @@ fn set_clock(team: &TeamDatabase<'_>, minutes: i32) {
 }
 
 #[test]
-fn what_expires_does_so_by_the_clock_of_the_server_and_one_that_differs_is_warned_of() {
-    let Some(team) = team("what_expires_does_so_by_the_clock_of_the_server") else { return };
+fn a_node_uses_the_server_clock_and_warns_of_skew() {
+    let Some(team) = team("a_node_uses_the_server_clock") else { return };
     let folder = tempfile::tempdir().unwrap();
     let open = || Records::open_node(&StorePaths::new(folder.path()), &settings(&team.address(), &[])).unwrap();
     let node = open();
@@ -107,8 +107,8 @@ fn what_expires_does_so_by_the_clock_of_the_server_and_one_that_differs_is_warne
 
 /// A process that has nothing to ask reads the copy of another one, and goes by its clock.
 #[test]
-fn a_process_that_does_not_follow_knows_when_the_clock_of_the_server_changes() {
-    let Some(team) = team("a_process_that_does_not_follow_knows_when_the_clock") else { return };
+fn a_process_that_does_not_pull_notices_a_server_clock_change() {
+    let Some(team) = team("a_process_that_does_not_pull") else { return };
     let folder = tempfile::tempdir().unwrap();
     let open = || Records::open_node(&StorePaths::new(folder.path()), &settings(&team.address(), &[])).unwrap();
     let [first, second] = [open(), open()];

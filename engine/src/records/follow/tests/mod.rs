@@ -179,8 +179,8 @@ fn masked(lines: &[String]) -> Vec<String> {
 }
 
 #[test]
-fn every_node_is_what_the_server_has_and_what_a_store_of_its_own_would_be() {
-    let Some(team) = team("every_node_is_what_the_server_has") else { return };
+fn every_node_equals_the_server_and_a_local_store() {
+    let Some(team) = team("every_node_equals_the_server") else { return };
     let (first, second) = (Node::of(&team.address()), Node::of(&team.address()));
     use_store(&first);
     let local = crate::records::sqlite::testing::Store::new();
@@ -203,8 +203,8 @@ impl Node {
 }
 
 #[test]
-fn what_one_node_has_written_the_next_read_of_another_finds() {
-    let Some(team) = team("what_one_node_has_written") else { return };
+fn a_write_on_one_node_is_in_the_next_read_on_another() {
+    let Some(team) = team("a_write_on_one_node") else { return };
     let (first, second) = (Node::of(&team.address()), Node::of(&team.address()));
     for at in 0..50 {
         let (writer, reader) = if at % 2 == 0 { (&first, &second) } else { (&second, &first) };
@@ -360,8 +360,8 @@ fn without_the_server_searches_go_on_and_writes_say_what_to_do() {
 
 /// Rule 2.
 #[test]
-fn what_is_read_while_the_server_is_asked_is_read_again_if_something_was_new() {
-    let Some(team) = team("what_is_read_while_the_server_is_asked") else { return };
+fn an_early_read_is_repeated_if_the_server_has_changes() {
+    let Some(team) = team("an_early_read_is_repeated") else { return };
     let (writer, reader) = (Node::of(&team.address()), Node::of(&team.address()));
     reader.follow().unwrap();
     let read = || {
@@ -390,8 +390,8 @@ fn what_is_read_while_the_server_is_asked_is_read_again_if_something_was_new() {
 
 /// Rule 6: a node is a cache.
 #[test]
-fn a_folder_that_is_old_of_another_store_or_empty_becomes_what_the_server_has() {
-    let Some(team) = team("a_folder_that_is_old") else { return };
+fn an_old_or_foreign_folder_is_resynced_with_the_server() {
+    let Some(team) = team("an_old_or_foreign_folder") else { return };
     let Some(other) = self::team("a_folder_of_another_store") else { return };
     let first = Node::of(&team.address());
     use_store(&first);
@@ -444,8 +444,8 @@ fn a_call_asks_once_and_reads_what_was_saved_before_it() {
 
 /// 40.5, 40.6.
 #[test]
-fn one_process_of_a_node_follows_for_all_of_them() {
-    let Some(database) = team("one_process_of_a_node_follows_for_all_of_them") else { return };
+fn a_single_process_pulls_for_all_processes_of_a_node() {
+    let Some(database) = team("a_single_process_pulls_for_all_processes_of_a_node") else { return };
     let first = Node::of(&database.address());
     let open =
         || Records::open_node(&StorePaths::new(first.folder.path()), &settings(&database.address(), &[])).unwrap();

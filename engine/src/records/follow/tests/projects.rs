@@ -27,8 +27,8 @@ fn texts(records: &Records) -> Vec<String> {
 
 /// 40.3.
 #[test]
-fn a_change_of_what_is_followed_removes_the_rest_and_holds_for_all_processes_of_the_node() {
-    let Some(team) = team("a_change_of_what_is_followed") else { return };
+fn a_follow_list_change_drops_the_rest_for_all_processes() {
+    let Some(team) = team("a_follow_list_change_drops_the_rest") else { return };
     let all = Node::of(&team.address());
     all.add(&new("global"), NOW).unwrap();
     for project in ["atlas", "hermes", "zephyr"] {
@@ -58,8 +58,8 @@ fn a_change_of_what_is_followed_removes_the_rest_and_holds_for_all_processes_of_
 
 /// 40.3: a copy that is stopped on its way from one list to another is of neither.
 #[test]
-fn a_change_of_what_is_followed_that_is_stopped_and_undone_leaves_nothing() {
-    let Some(team) = team("a_change_of_what_is_followed_that_is_stopped") else { return };
+fn a_stopped_and_reverted_follow_list_change_leaves_nothing() {
+    let Some(team) = team("a_stopped_and_reverted_follow_list_change") else { return };
     let all = Node::of(&team.address());
     for project in ["atlas", "hermes"] {
         all.add(&of(project), NOW).unwrap();
@@ -86,8 +86,8 @@ fn a_change_of_what_is_followed_that_is_stopped_and_undone_leaves_nothing() {
 
 /// 40.3: what is here of before is no answer about what is followed now.
 #[test]
-fn a_node_that_follows_something_else_answers_only_once_it_has_copied_that() {
-    let Some(cluster) = postgres_testing::start("a_node_that_follows_something_else", Options::default()) else {
+fn a_node_answers_for_a_new_follow_list_only_after_copying_it() {
+    let Some(cluster) = postgres_testing::start("a_node_answers_for_a_new_follow_list", Options::default()) else {
         return;
     };
     let team = cluster.database_from("team", make);

@@ -43,8 +43,8 @@ fn embed(node: &Node, dims: usize) {
 }
 
 #[test]
-fn what_a_server_has_lost_of_scopes_models_and_numbers_keeps_no_node_from_following() {
-    let Some(team) = team("what_a_server_has_lost_of_scopes") else { return };
+fn a_node_resyncs_after_a_restore_lost_scopes_and_models() {
+    let Some(team) = team("a_node_resyncs_after_a_restore") else { return };
     let node = Node::of(&team.address());
     node.add(&new("kept"), NOW).unwrap();
     let backup = Backup::of(&team);
@@ -71,8 +71,8 @@ fn what_a_server_has_lost_of_scopes_models_and_numbers_keeps_no_node_from_follow
 }
 
 #[test]
-fn what_was_purged_while_a_node_was_away_is_not_kept_as_lost() {
-    let Some(team) = team("what_was_purged_while_a_node_was_away") else { return };
+fn memories_purged_while_a_node_was_away_are_not_kept_as_lost() {
+    let Some(team) = team("memories_purged_while_a_node_was_away") else { return };
     let (first, second) = (Node::of(&team.address()), Node::of(&team.address()));
     let owner = &Viewer::OWNER;
     let secret = first.add(&new("the secret harbour"), NOW).unwrap().id;
@@ -89,8 +89,8 @@ fn what_was_purged_while_a_node_was_away_is_not_kept_as_lost() {
 }
 
 #[test]
-fn a_vector_that_another_project_has_comes_with_the_record_that_is_followed() {
-    let Some(team) = team("a_vector_that_another_project_has") else { return };
+fn a_followed_memory_gets_a_vector_of_an_unfollowed_project() {
+    let Some(team) = team("a_followed_memory_gets_a_vector") else { return };
     let all = Node::of(&team.address());
     let some = Node::following(&team.address(), &["atlas"]);
     all.add(&project("hermes", "the same text"), NOW).unwrap();
@@ -108,8 +108,8 @@ fn link(node: &Node, from: RecordId, to: RecordId) {
 
 /// 40.2: the scope of what was lost is lost, too.
 #[test]
-fn a_project_that_a_restored_server_lost_as_a_whole_is_kept_with_its_links() {
-    let Some(team) = team("a_project_that_a_restored_server_lost") else { return };
+fn a_project_lost_by_a_restore_is_kept_with_its_links() {
+    let Some(team) = team("a_project_lost_by_a_restore") else { return };
     let node = Node::of(&team.address());
     let [one, two, deleted] = ["one", "two", "deleted there"].map(|text| node.add(&new(text), NOW).unwrap().id);
     link(&node, one, deleted);
@@ -147,8 +147,8 @@ fn scopes(node: &Node) -> Vec<(i64, Option<String>)> {
 
 /// 40.2: a scope goes before the memories that have it.
 #[test]
-fn a_comparison_that_is_stopped_at_any_step_leaves_a_node_that_reads_and_follows() {
-    let Some(team) = team("a_comparison_that_is_stopped_at_any_step") else { return };
+fn a_comparison_stopped_at_any_step_leaves_a_usable_node() {
+    let Some(team) = team("a_comparison_stopped_at_any_step") else { return };
     let node = Node::of(&team.address());
     let add = |node: &Node, name: &str, at: u32| node.add(&project(name, &format!("of {name} {at}")), NOW).unwrap().id;
     add(&node, "kept", 1);

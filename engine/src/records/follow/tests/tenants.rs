@@ -97,7 +97,7 @@ fn a_member_adds_sources_to_its_own_node() {
 
 /// A member sets texts aside and embeds for itself; it leaves the shared entries to the owner.
 #[test]
-fn a_member_embeds_its_own_and_sets_aside_here_what_its_model_refuses() {
+fn a_member_embeds_its_own_texts_and_sets_aside_rejected_ones() {
     let Some(roles) = Roles::new("a_member_embeds_its_own") else { return };
     let (member, owner) = (&roles.member, &roles.owner);
     let texts = ["one", "two"].map(|text| member.add(&of("atlas", text), NOW).unwrap().id);

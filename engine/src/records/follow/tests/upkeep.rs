@@ -44,8 +44,8 @@ fn a_purge_of_one_node_is_one_of_every_other() {
 }
 
 #[test]
-fn accesses_count_here_at_once_and_everywhere_once_they_are_sent() {
-    let Some(team) = team("accesses_count_here_at_once") else { return };
+fn accesses_count_locally_at_once_and_everywhere_once_sent() {
+    let Some(team) = team("accesses_count_locally_at_once") else { return };
     let (first, second) = (Node::of(&team.address()), Node::of(&team.address()));
     let id = first.add(&new("text"), NOW).unwrap().id;
     let count = |node: &Node| node.get(id, &Viewer::OWNER, NOW).unwrap().unwrap().access_count;
@@ -67,8 +67,8 @@ fn accesses_count_here_at_once_and_everywhere_once_they_are_sent() {
 }
 
 #[test]
-fn one_node_does_for_all_what_one_has_to_do_and_old_changes_go() {
-    let Some(team) = team("one_node_does_for_all") else { return };
+fn a_lease_is_held_by_one_node_and_old_changes_are_trimmed() {
+    let Some(team) = team("a_lease_is_held_by_one_node") else { return };
     let (first, second) = (Node::of(&team.address()), Node::of(&team.address()));
     assert!(first.claims("embedding").unwrap() && first.claims("embedding").unwrap());
     assert!(!second.claims("embedding").unwrap() && second.claims("another").unwrap());

@@ -228,7 +228,7 @@ fn a_node_that_is_too_old_for_the_tables_does_not_write_either() {
 
 /// 40.4: a write that begins while the tables are migrated sees what the migration has made.
 #[test]
-fn a_write_waits_for_a_migration_and_then_sees_that_it_is_too_old() {
+fn a_write_waits_for_a_migration_and_fails_on_an_outdated_node() {
     let Some(team) = team("a_write_waits_for_a_migration") else { return };
     let node = Node::of(&team.address());
     node.add(&new("before"), NOW).unwrap();

@@ -15,7 +15,7 @@ use crate::records::Records;
 use crate::types::{NewRecord, NewSource, Origin, Place, RecordUpdate, Scope, SourceKind, Viewer};
 
 #[test]
-fn what_only_the_write_ahead_log_has_is_saved_too() {
+fn memories_only_in_the_write_ahead_log_are_salvaged() {
     let store = Store::new();
     store.add(&new("in the file"), NOW).unwrap();
     store.sql("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -37,7 +37,7 @@ fn what_only_the_write_ahead_log_has_is_saved_too() {
 
 /// 39.9: the beginning of the file overwritten, while the write-ahead log has what the file lacks.
 #[test]
-fn a_database_without_its_header_is_saved_with_its_log_and_kept_as_it_was() {
+fn a_headless_database_is_salvaged_with_its_log_and_kept() {
     let store = Store::new();
     let id = store.add(&new("one"), NOW).unwrap().id;
     store.add(&new("two"), NOW).unwrap();
@@ -96,7 +96,7 @@ fn a_survey_says_what_a_salvage_does_and_changes_nothing() {
 }
 
 #[test]
-fn nothing_is_done_while_others_have_the_store_open() {
+fn a_salvage_is_refused_while_others_have_the_store_open() {
     let store = Store::new();
     store.add(&new("text"), NOW).unwrap();
     let error = salvage(&store.paths(), &NoProgress).unwrap_err();
@@ -108,7 +108,7 @@ fn nothing_is_done_while_others_have_the_store_open() {
 
 /// A process that opens the store while it is repaired waits, and then has the new file, not the one that was moved away.
 #[test]
-fn who_opens_the_store_meanwhile_writes_into_the_new_database() {
+fn a_writer_during_a_salvage_writes_into_the_new_database() {
     for _ in 0..5 {
         let store = Damaged::new(&sound().bytes);
         let done = std::sync::atomic::AtomicBool::new(false);
@@ -143,7 +143,7 @@ fn who_opens_the_store_meanwhile_writes_into_the_new_database() {
 }
 
 #[test]
-fn what_is_no_database_of_ours_is_refused() {
+fn a_foreign_database_is_rejected_and_left_as_it_was() {
     let other = {
         let folder = tempfile::tempdir().unwrap();
         Connection::open(folder.path().join("db")).unwrap().execute_batch("CREATE TABLE theirs (x)").unwrap();

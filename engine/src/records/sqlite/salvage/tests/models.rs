@@ -60,7 +60,7 @@ fn a_store_between_two_models_is_salvaged() {
 
 /// Damaged pages of a store between two models lose only the rows on them.
 #[test]
-fn damaged_pages_of_a_store_between_two_models_cost_what_is_on_them() {
+fn damaged_pages_between_two_models_lose_only_their_rows() {
     let next = "INSERT INTO meta VALUES ('next_model', 2);";
     for table in ["meta", "models", "embeddings", "versions"] {
         let store = with_two_models(sound().contents.vectors.len() / 2, next);

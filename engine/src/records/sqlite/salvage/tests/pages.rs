@@ -19,7 +19,7 @@ fn a_sound_database_is_salvaged_whole() {
 
 /// 39.9: every page destroyed alone, the first too, which has the header of the file.
 #[test]
-fn one_damaged_page_costs_what_is_on_it() {
+fn a_damaged_page_loses_only_its_own_rows() {
     let everything: BTreeSet<_> = sound().contents.records.keys().copied().collect();
     let count = sound().bytes.len() / PAGE;
     let mut random = Random(1);
@@ -87,7 +87,7 @@ fn without_the_header_what_may_have_been_deleted_is_in_doubt() {
 
 /// The roots of the table, and pages on the way to its leaves: SQLite reaches nothing below them.
 #[test]
-fn what_lies_below_a_damaged_page_is_saved() {
+fn rows_below_a_damaged_inner_page_are_saved() {
     let leaves: BTreeSet<_> = sound().pages.values().flatten().copied().collect();
     for table in ["records", "versions", "embeddings"] {
         let inner: Vec<_> = sound().pages_of[table].iter().filter(|page| !leaves.contains(page)).take(1).collect();
@@ -141,7 +141,7 @@ fn ids_and_numbers_of_the_log_are_never_used_twice() {
 }
 
 #[test]
-fn many_random_damages_change_nothing_and_lose_only_what_they_hit() {
+fn random_damage_alters_no_row_and_loses_only_rows_it_hits() {
     let count = sound().bytes.len() / PAGE;
     for seed in (0..100).step_by(step()) {
         let case = format!("seed {seed}");
