@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dialogues_are_the_same_for_a_seed_and_have_turns_of_every_need_in_both_halves() {
+    fn dialogues_depend_on_the_seed_and_both_halves_have_every_need() {
         let all = dialogues(7);
         assert_eq!(all, dialogues(7));
         assert_ne!(all.memories, dialogues(8).memories);
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn dialogues_of_the_trade_have_known_and_unknown_things_in_both_halves() {
+    fn trade_dialogues_have_known_and_unknown_things_in_both_halves() {
         let all = trade_dialogues(7);
         assert_eq!(all, trade_dialogues(7));
         for (need, turns) in [(Need::InOtherWords, 28), (Need::Unknown, 28)] {

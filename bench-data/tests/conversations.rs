@@ -57,7 +57,7 @@ fn conversations_have_turns_in_order_and_queries_about_them() {
 }
 
 #[test]
-fn an_answer_has_hardly_a_word_of_its_query_and_the_question_before_it_has() {
+fn few_answers_share_words_with_a_query_but_their_questions_do() {
     let all = conversations(42, 40);
     let (mut answers, mut with_a_word, mut after_a_filler) = (0, 0, 0);
     for lookup in &all.lookups {
@@ -97,7 +97,7 @@ fn changes_say_something_new_about_the_same() {
 }
 
 #[test]
-fn nothing_that_is_said_is_about_what_unanswerable_questions_ask() {
+fn unanswerable_questions_have_a_word_that_no_text_has() {
     let all: Vec<_> = unanswerable(42, 1_000).collect();
     assert_eq!(all.len(), 385);
     assert_eq!(all.iter().collect::<HashSet<_>>().len(), all.len(), "a question is asked twice");

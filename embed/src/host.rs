@@ -338,7 +338,7 @@ mod tests {
 
     /// E2.
     #[test]
-    fn nothing_is_loaded_until_needed_and_then_once() {
+    fn a_model_is_loaded_once_and_only_when_needed() {
         const ASKERS: usize = 4;
         let (asking, loads) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let (all, count) = (asking.clone(), loads.clone());

@@ -60,7 +60,7 @@ fn meaning_is_found_across_languages() {
 }
 
 #[test]
-fn a_query_and_the_same_text_have_other_vectors_and_a_batch_changes_none() {
+fn query_and_text_vectors_differ_and_batching_changes_nothing() {
     let embedder = embedder();
     let texts = ["dark theme", "\u{1f9a4}", "", "one two three four five six seven eight nine ten"];
     let together = embedder.embed_batch(&texts).unwrap();
@@ -72,7 +72,7 @@ fn a_query_and_the_same_text_have_other_vectors_and_a_batch_changes_none() {
 }
 
 #[test]
-fn of_a_long_text_the_beginning_is_read() {
+fn only_the_beginning_of_a_long_text_is_embedded() {
     let embedder = embedder();
     let (long, longer) = ("word ".repeat(1_000), "word ".repeat(2 << 20));
     let started = Instant::now();

@@ -210,7 +210,7 @@ mod tests {
 
     /// F4.
     #[test]
-    fn what_was_read_from_files_has_no_line() {
+    fn memories_read_from_files_are_not_logged() {
         let folder = tempfile::tempdir().unwrap();
         log(folder.path()).append("x", "fact", "file-index", at("2026-02-03T01:02:03Z")).unwrap();
         assert!(!folder.path().join("memory").exists());

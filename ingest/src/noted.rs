@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn one_process_reads_and_the_next_leaves_its_notes_to_it() {
+    fn a_second_reader_gets_no_lock_until_the_first_releases_it() {
         let (_folder, noted) = store();
         let alone = noted.alone().unwrap().expect("nobody reads");
         assert!(noted.alone().unwrap().is_none());
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_and_not_finished_is_taken_up() {
+    fn unfinished_notes_are_taken_again() {
         let (_folder, noted) = store();
         noted.note(&path(1)).unwrap();
         drop(noted.take().unwrap());
@@ -257,7 +257,7 @@ mod tests {
 
     /// A hook that has opened the file writes into it also under its new name.
     #[test]
-    fn what_is_written_after_it_was_taken_is_not_lost() {
+    fn a_note_written_after_the_file_was_taken_is_kept() {
         let (_folder, noted) = store();
         noted.note(&path(1)).unwrap();
         let mut hook = OpenOptions::new().append(true).open(&noted.file).unwrap();
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_passed_over() {
+    fn invalid_lines_are_skipped() {
         let (_folder, noted) = store();
         fs::write(&noted.file, b"\xFF\n{}\n7\n\"/half").unwrap();
         noted.note(&path(1)).unwrap();

@@ -128,7 +128,7 @@ mod tests {
 
     /// Z7, F15.
     #[test]
-    fn the_defaults_are_those_of_the_specification_and_bounds_are_named() {
+    fn defaults_match_the_specification_and_errors_name_the_setting() {
         let settings = SyncSettings::default();
         assert!(settings.enabled && settings.on_start && settings.on_search && settings.watch && !settings.poll);
         assert_eq!(

@@ -238,7 +238,7 @@ fn links_are_kept() {
 }
 
 #[test]
-fn chunks_are_found_at_their_place_and_are_none_of_a_file_that_is_read_here() {
+fn chunks_keep_their_location_unless_their_path_is_absolute() {
     let desk = Desk::new();
     desk.make(System::Gimli);
     let absolute =
@@ -257,7 +257,7 @@ fn chunks_are_found_at_their_place_and_are_none_of_a_file_that_is_read_here() {
 }
 
 #[test]
-fn what_was_deleted_here_does_not_come_back() {
+fn deleted_and_purged_memories_are_not_moved_in_again() {
     let desk = Desk::new();
     desk.make(System::ServerMemory);
     // Another with the text of the first: in place of that, it must not come either.
@@ -288,7 +288,7 @@ fn what_was_deleted_here_does_not_come_back() {
 }
 
 #[test]
-fn what_was_changed_here_stays() {
+fn a_later_move_does_not_overwrite_a_changed_memory() {
     let desk = Desk::new();
     desk.make(System::Mudpuppy);
     desk.move_in(System::Mudpuppy);
@@ -345,7 +345,7 @@ fn a_store_of_undated_memories_is_not_taken_for_another() {
 }
 
 #[test]
-fn what_is_no_such_store_is_an_error_that_says_so() {
+fn an_invalid_store_is_an_error_that_names_its_path() {
     for system in System::ALL {
         let desk = Desk::new();
         desk.write("memory.db", "no database");

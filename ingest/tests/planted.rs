@@ -274,7 +274,7 @@ fn plant_store(system: System, other: &Path, group: usize, text: &str) {
 
 /// 39.6
 #[test]
-fn what_was_read_of_files_is_purged_wherever_it_stood() {
+fn text_read_from_files_is_purged_everywhere() {
     let desk = Desk::with_sources(MARKER);
     let sources = desk.engine.source_stats().unwrap();
     assert!(sources.iter().all(|source| source.files > 2), "{sources:?}");
@@ -299,7 +299,7 @@ fn what_was_read_of_files_is_purged_wherever_it_stood() {
 
 /// 39.6
 #[test]
-fn what_was_moved_in_is_purged_wherever_it_stood() {
+fn text_of_another_system_is_purged_everywhere() {
     with_moved(MARKER, |desk| {
         let had = !files_with(&desk.store(), MARKER).is_empty();
         let purged = desk.purge(MARKER);
@@ -310,7 +310,7 @@ fn what_was_moved_in_is_purged_wherever_it_stood() {
 
 /// 39.6
 #[test]
-fn what_hooks_have_noted_is_purged() {
+fn paths_noted_by_hooks_are_purged() {
     let desk = Desk::new();
     let hooks = desk.store().join("hooks");
     fs::create_dir(&hooks).unwrap();

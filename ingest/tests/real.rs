@@ -136,7 +136,7 @@ fn a_transcript_of_an_older_version_is_read_again_once() {
 
 /// A file that was replaced has not taken back what it said before.
 #[test]
-fn what_is_no_more_in_a_shorter_file_stays() {
+fn turns_missing_from_a_shortened_file_are_kept() {
     let desk = Desk::new(Some("claude-code"));
     desk.write("-p/S.jsonl", claude("user", "u1", json!("one")) + &claude("user", "u2", json!("two")));
     desk.sync();

@@ -175,7 +175,7 @@ fn a_renamed_note_keeps_its_memories() {
 
 /// F8, F11.
 #[test]
-fn what_cannot_be_read_is_reported_and_stays() {
+fn unreadable_files_and_folders_are_reported_and_memories_stay() {
     let desk = Desk::notes();
     desk.write("a.md", "Alpha beta.\n");
     desk.write("bytes.md", "zero \0 bytes");
@@ -238,7 +238,7 @@ fn a_folder_with_files_is_mounted() {
 /// A link that leads nowhere but to itself cannot be read by anybody; a folder that may not be listed can be by some.
 #[cfg(unix)]
 #[test]
-fn what_is_there_and_cannot_be_looked_at_keeps_its_memories() {
+fn a_file_that_cannot_be_examined_keeps_its_memories() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     let desk = Desk::notes();
     desk.write("a.md", "Alpha.\n");
@@ -350,7 +350,7 @@ fn a_session_grows_is_copied_and_outlives_its_file() {
 }
 
 #[test]
-fn a_session_that_was_taken_back_is_gone_and_one_that_lost_its_content_is_not() {
+fn a_rewind_removes_turns_but_an_emptied_file_removes_none() {
     let desk = Desk::new(SyncSettings::default());
     desk.source(SourceKind::Sessions, Some("gemini"));
     let file = "atlas/chats/session-2026-11-02T09-00-0f8fad5b.jsonl";
@@ -494,7 +494,7 @@ fn many_processes_read_a_file_once() {
 }
 
 #[test]
-fn what_an_ignore_file_excludes_is_taken_out() {
+fn an_ignore_file_removes_the_memories_of_excluded_notes() {
     let desk = Desk::notes();
     desk.write("a.md", "Alpha.\n");
     desk.write("private/b.md", "Beta.\n");

@@ -184,7 +184,7 @@ fn an_edit_is_found_soon() {
 }
 
 #[test]
-fn what_cannot_hold_notes_is_not_watched() {
+fn changes_to_ignored_files_and_non_notes_start_no_sync() {
     let desk = Desk::new(|_| ());
     desk.write("a.md", "x\n");
     desk.write(".gitignore", "drafts/\n");
@@ -247,7 +247,7 @@ fn a_source_may_be_a_file_and_transcripts_are_watched() {
 
 /// A source may be below a folder that another source reads or ignores.
 #[test]
-fn a_folder_that_moves_is_watched_again_for_every_source_below_it() {
+fn every_source_below_a_moved_folder_is_watched_again() {
     for ignored in ["", "chats/\n"] {
         let desk = Desk::new(|settings| settings.interval_minutes = 0);
         desk.write("a.md", "The zebra sleeps.\n");
@@ -276,7 +276,7 @@ fn a_folder_that_moves_is_watched_again_for_every_source_below_it() {
 
 /// F5.
 #[test]
-fn where_watching_is_not_possible_files_are_looked_at() {
+fn polling_finds_new_and_changed_files() {
     let desk = Desk::new(|settings| {
         settings.poll = true;
         settings.poll_ms = 200;
@@ -398,7 +398,7 @@ fn a_watcher_stops_at_once() {
 }
 
 #[test]
-fn of_several_watchers_one_does_the_work_and_another_takes_over() {
+fn a_single_watcher_leads_and_another_takes_over() {
     let desk = Desk::new(|_| ());
     for number in 0..50 {
         desk.write(&format!("{number}.md"), &format!("Note number{number}.\n"));

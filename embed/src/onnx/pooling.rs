@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_direction_is_an_error() {
+    fn a_zero_or_non_finite_vector_is_an_error() {
         for bad in [[f32::NAN, 1.0], [f32::INFINITY, 1.0], [0.0, 0.0]] {
             assert!(mean_pool(&bad, &[1], 1, 2).is_err(), "{bad:?}");
         }

@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_byte_is_found_by_verify_and_the_set_is_not_used_again() {
+    fn verify_finds_a_changed_byte_and_the_set_is_not_used_again() {
         let (_folder, cache) = whole();
         fs::write(cache.file(&SET, &HELLO), "hello_world").unwrap();
         assert!(cache.is_whole(&SET), "sizes alone cannot show it");

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wheel_that_is_truncated_or_has_a_missing_or_wrong_file_is_refused() {
+    fn a_truncated_incomplete_or_altered_wheel_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::new(folder.path().join("cache"));
         let mut cut = wheel_with("pkg/hello.txt", MEMBER);

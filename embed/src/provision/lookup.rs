@@ -367,7 +367,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_set_that_others_can_write_to_is_refused_before_anything_is_fetched() {
+    fn a_set_writable_by_others_is_refused_before_any_fetch() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let of_model = files_of(NamedModel::MiniLm).folder;

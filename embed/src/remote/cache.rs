@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_cache_is_made_again_and_one_of_no_use_is_done_without() {
+    fn a_damaged_cache_is_recreated_and_an_unusable_one_is_skipped() {
         let folder = tempfile::tempdir().unwrap();
         let first = cache(folder.path(), 9, "one");
         fs::create_dir_all(first.settings.file.parent().unwrap()).unwrap();
@@ -494,7 +494,7 @@ mod tests {
 
     /// Two processes that write at the same time wait for each other.
     #[test]
-    fn nothing_is_lost_where_several_write() {
+    fn concurrent_writers_lose_nothing() {
         const EACH: usize = 60;
         let folder = tempfile::tempdir().unwrap();
         let vector = [0.6f32, 0.8];

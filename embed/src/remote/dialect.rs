@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_json_has_no_number_for_becomes_null() {
+    fn numbers_that_json_lacks_become_null() {
         let body = br#"{"say\"": "a \"NaN\" \\", "numbers": [1, NaN, -Infinity, Infinity, -2]}"#;
         let read: Value = parse(body).unwrap();
         assert_eq!(read["say\""], "a \"NaN\" \\");

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_json_shows_nothing_of_it() {
+    fn json_errors_quote_no_content() {
         let said = |text: &str| unreadable(&serde_json::from_str::<Vec<u8>>(text).unwrap_err());
         assert_eq!(said("\"a-key\""), "it is JSON of another shape (line 1, column 7)");
         assert!(said("[1,").starts_with("it ends too early") && said("<a>").starts_with("it is no JSON"));

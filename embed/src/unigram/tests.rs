@@ -42,7 +42,7 @@ fn composed_or_not_a_text_has_the_same_tokens() {
 }
 
 #[test]
-fn what_is_unknown_is_counted_in_characters_and_is_one_token() {
+fn unknown_characters_form_one_token_but_are_counted_singly() {
     assert_eq!(ids("\u{1f9a4}\u{1f9a4}\u{1f9a4}"), [6, 3]);
     for (text, share) in [
         ("", 0.0),

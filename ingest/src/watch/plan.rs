@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_is_tried_less_and_less() {
+    fn a_failing_source_is_retried_with_exponential_backoff() {
         let (settings, now) = (SyncSettings::default(), Instant::now());
         let mut plan = Plan::new(now);
         let mut pauses = Vec::new();

@@ -94,7 +94,7 @@ fn every_parser_survives_every_shape() {
 /// memory has no limit.
 fn run(parser: &Parser, cases: &[Shape]) -> (usize, Option<String>) {
     let folder = tempfile::tempdir().unwrap();
-    let mut child = child("one_parser", parser.name);
+    let mut child = child("child_runs_the_named_parser", parser.name);
     let mut tasks = child.stdin.take().unwrap();
     let (sender, lines) = mpsc::channel();
     let output = BufReader::new(child.stdout.take().unwrap());
@@ -141,14 +141,14 @@ fn child(test: &str, parser: &str) -> Child {
 
 #[test]
 fn a_process_that_takes_more_memory_is_seen() {
-    let is_alive = |name| child("one_parser", name).wait_with_output().unwrap().status.success();
+    let is_alive = |name| child("child_runs_the_named_parser", name).wait_with_output().unwrap().status.success();
     assert!(!is_alive("greedy"));
     assert!(is_alive("modest"));
 }
 
 #[test]
 #[ignore = "the others run it in processes of their own"]
-fn one_parser() {
+fn child_runs_the_named_parser() {
     let name = std::env::var(PARSER).unwrap();
     let bytes = match name.as_str() {
         "greedy" => vec![1_u8; 600 << 20],

@@ -67,7 +67,7 @@ fn check_nothing_is_left_out(text: &str, kind: NoteKind, tokens: usize) {
 }
 
 #[test]
-fn small_sections_share_a_chunk_and_a_heading_begins_one_when_there_is_enough() {
+fn small_sections_share_a_chunk_until_it_is_large_enough() {
     let text = format!("# A\n\none\n\n## B\n\ntwo\n\n## C\n\n{}\n\n### D\n\nthree\n\n## E\n\nfour\n", words(0..110));
     let chunks = markdown(&text);
     assert_eq!(chunks.len(), 2, "{chunks:#?}");
@@ -100,7 +100,7 @@ fn a_heading_stays_with_what_is_below_it() {
 }
 
 #[test]
-fn a_chunk_repeats_whole_sentences_of_the_one_before_but_none_before_a_heading() {
+fn chunks_overlap_by_whole_sentences_but_not_across_headings() {
     let text = format!("{}\n\n{}\n\n# H\n\nend", words(0..250), words(300..500));
     let chunks = markdown(&text);
     assert_eq!(chunks.len(), 3);

@@ -80,7 +80,7 @@ fn place(path: &str, what: &'static str, files: u64) -> (String, &'static str, u
 }
 
 #[test]
-fn transcripts_are_counted_with_their_size_and_the_time_of_the_newest() {
+fn transcripts_are_counted_with_size_and_newest_time() {
     let home = home(&[".logs/a.log", ".logs/2026/.x/b.log", ".logs/notes.md", "other/c.log"]);
     let places = discover_in(&[&LOGS], &machine(&home), None, &mut |_| {});
     let [place] = &places[..] else { panic!("{places:?}") };
@@ -109,7 +109,7 @@ fn histories_in_a_project_are_found() {
 }
 
 #[test]
-fn a_variable_of_the_environment_moves_a_place_and_a_file_can_be_one() {
+fn an_environment_variable_moves_a_place_even_to_a_file() {
     let home = home(&["far/a.log", ".logs/b.log"]);
     let far = home.path().join("far/a.log");
     let machine = Machine::new(home.path(), [("LOGS", far.to_str().unwrap())]);
@@ -153,7 +153,7 @@ fn the_memories_and_instructions_of_agents_are_found() {
 }
 
 #[test]
-fn a_working_folder_has_its_memory_and_the_instructions_of_its_git_tree() {
+fn a_working_folder_has_its_memory_and_git_tree_instructions() {
     let home = home(&[
         "code/AGENTS.md",
         "code/harbor/.git/HEAD",
@@ -191,7 +191,7 @@ fn a_home_folder_in_git_is_not_walked() {
 }
 
 #[test]
-fn vaults_are_found_by_obsidians_list_and_where_they_usually_lie() {
+fn vaults_are_found_in_obsidians_list_and_usual_folders() {
     let home = home(&[
         "deep/down/work/.obsidian/app.json",
         "deep/down/work/a.md",
@@ -264,7 +264,7 @@ fn a_place_inside_another_is_not_listed_twice() {
 }
 
 #[test]
-fn what_cannot_be_read_is_listed_with_its_problem() {
+fn an_unreadable_place_is_listed_with_its_problem() {
     let home = home(&[".logs", ".claude", "p/memory"]);
     let places = discover_in(&[&LOGS], &machine(&home), Some(&home.path().join("p")), &mut |_| {});
     let problems: Vec<_> =

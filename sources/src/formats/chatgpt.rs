@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_mark_names_stays() {
+    fn marks_are_removed_but_the_names_in_them_stay() {
         for (text, expected) in [
             ("no mark", "no mark"),
             ("a\u{E200}cite\u{E202}turn0search1\u{E202}turn0search2\u{E201}.", "a."),
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_before_a_broken_end_is_read() {
+    fn conversations_before_a_truncated_end_are_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("conversations.json");
         fs::write(&path, format!("[{},{}", conversation(1), &conversation(2)[..40])).unwrap();

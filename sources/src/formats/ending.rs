@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_is_not_opened() {
+    fn devices_folders_and_missing_files_are_errors() {
         let format = formats::by_name("claude-code").unwrap();
         for path in ["/dev/zero", "/", "/nowhere.jsonl"] {
             assert!(last_turns(format, Path::new(path), 1 << 10).is_err(), "{path}");

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_none() {
+    fn an_invalid_time_is_none() {
         for other in [Value::Null, 0.into(), (-5).into(), "".into(), "soon".into(), "1970-01-02".into(), true.into()] {
             assert_eq!(millis(&other), None, "{other}");
         }

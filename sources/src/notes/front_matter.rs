@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_end_or_does_not_begin_the_note_is_text() {
+    fn unclosed_or_late_front_matter_is_text() {
         for text in ["---\ntitle: x\n", "a\n---\nb\n---\n", " ---\na\n---\n", "", "----\n----\n", "+++\na\n---\n"] {
             check(text, None, &[], text);
         }

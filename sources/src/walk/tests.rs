@@ -64,7 +64,7 @@ fn ignored_files_and_folders_of_programs_are_left_out() {
 }
 
 #[test]
-fn the_folders_that_are_entered_are_named_and_the_walk_can_be_ended_there() {
+fn a_walk_reports_each_folder_it_enters_and_stops_on_an_error() {
     let folder = tempfile::tempdir().unwrap();
     write(
         folder.path(),
@@ -130,7 +130,7 @@ fn a_root_may_be_a_file_and_must_exist() {
 
 #[cfg(unix)]
 #[test]
-fn links_are_followed_inside_the_root_only_and_each_file_is_visited_once() {
+fn links_are_followed_only_in_the_root_and_files_visited_once() {
     use std::os::unix::fs::symlink;
     let outside = tempfile::tempdir().unwrap();
     write(outside.path(), &["secret.md", "sub/x.md"]);
@@ -213,7 +213,7 @@ fn ignore_files_are_regular_files_inside_the_root_with_limits() {
 }
 
 #[test]
-fn a_rule_nearer_to_the_file_counts_and_ours_before_those_of_git() {
+fn nearer_ignore_rules_win_and_ours_win_over_those_of_git() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     write(root, &["a.md", "b/a.md", "b/c/a.md", "b/c/d/a.md", "e/a.md", "e/f/a.md", "g.md"]);

@@ -69,7 +69,7 @@ fn a_table_of_another_program_is_refused() {
 }
 
 #[test]
-fn of_two_stores_in_a_folder_one_must_be_named() {
+fn a_folder_with_two_stores_is_an_error_that_asks_for_the_file() {
     let folder = folder();
     let script = include_str!("../corpus/moving/krolik.sql");
     let (_, _one) = make(folder.path(), "one.db", script);
@@ -91,7 +91,7 @@ fn a_damaged_database_is_an_error() {
 }
 
 #[test]
-fn a_store_that_nobody_has_open_is_read_with_its_log_and_left_as_it_was() {
+fn a_closed_store_is_read_with_its_wal_and_left_unchanged() {
     let folder = folder();
     let (path, running) = make(folder.path(), "memory.db", include_str!("../corpus/moving/mudpuppy.sql"));
     let copy = folder.path().join("copy");

@@ -176,7 +176,7 @@ fn memorizer() {
 }
 
 #[test]
-fn references_between_memories_become_what_the_caller_makes_of_their_keys() {
+fn the_caller_resolves_references_between_memories() {
     let folder = folder();
     let (path, _running) = make(folder.path(), "memory.db", include_str!("../corpus/moving/memorizer.sql"));
     let mut project = read(System::Memorizer, &path).memory("project:1").clone();

@@ -115,7 +115,7 @@ fn a_refused_text_is_shortened_or_set_aside_and_blocks_no_other() {
 
 /// As llama-server does at a text that is longer than its batch.
 #[test]
-fn a_server_that_fails_at_the_length_of_a_text_gets_a_shorter_one() {
+fn a_text_too_long_for_the_server_is_shortened() {
     for protocol in ALL {
         for (status, message) in [
             (500, "input is too large to process. increase the physical batch size"),
@@ -262,7 +262,7 @@ fn errors_that_will_not_pass_are_not_repeated() {
 
 /// X5.
 #[test]
-fn errors_that_may_pass_are_repeated_after_the_pause_that_is_demanded() {
+fn temporary_errors_are_retried_after_the_requested_pause() {
     for protocol in ALL {
         for (status, pause) in [(429, Some("0.2")), (500, None), (503, Some("0"))] {
             let asked = AtomicUsize::new(0);
@@ -361,7 +361,7 @@ fn a_vector_that_is_none_sets_its_text_aside() {
 
 /// E14: what was made is not lost, and a provider that is down is left alone.
 #[test]
-fn what_was_made_before_a_failure_is_kept() {
+fn vectors_made_before_a_failure_are_kept() {
     for protocol in ALL {
         let asked = AtomicUsize::new(0);
         let failing_second = move |protocol, request: &Request| {

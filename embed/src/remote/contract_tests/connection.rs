@@ -22,7 +22,7 @@ fn raw(act: impl Fn(std::net::TcpStream) + Send + Sync + 'static) -> String {
 
 /// Q18, E14: a search waits briefly, whatever the provider does.
 #[test]
-fn a_search_does_not_wait_for_a_provider_that_is_slow_endless_or_cut() {
+fn a_search_does_not_wait_for_a_slow_endless_or_cut_response() {
     let slow = raw(|stream| {
         std::thread::sleep(Duration::from_secs(30));
         drop(stream);
@@ -111,7 +111,7 @@ fn a_search_learns_at_once_that_nobody_is_there() {
 }
 
 #[test]
-fn nobody_at_the_address_is_a_failure_that_names_it() {
+fn an_unreachable_provider_is_an_error_that_names_its_address() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
@@ -122,7 +122,7 @@ fn nobody_at_the_address_is_a_failure_that_names_it() {
 
 /// Item 13: what it answers is said, also if it asks for a longer pause than a check has, and at whatever request.
 #[test]
-fn item_13_a_check_says_what_a_provider_answers_that_asks_to_wait() {
+fn item_13_a_check_reports_the_answer_of_a_busy_provider() {
     for seconds in ["2", "20"] {
         let busy = move |_, _: &Request| ResponseTemplate::new(503).insert_header("retry-after", seconds);
         for protocol in ALL {
@@ -137,7 +137,7 @@ fn item_13_a_check_says_what_a_provider_answers_that_asks_to_wait() {
 
 /// Item 13: a check of a provider that takes the connection and never answers says so soon.
 #[test]
-fn item_13_a_check_does_not_wait_for_a_provider_that_never_answers() {
+fn item_13_a_check_stops_waiting_for_a_silent_provider() {
     let silent = raw(|stream| {
         std::thread::sleep(Duration::from_secs(60));
         drop(stream);

@@ -188,7 +188,7 @@ fn a_check_asks_the_provider_itself() {
 }
 
 #[test]
-fn without_the_key_that_is_needed_the_error_says_where_to_put_it() {
+fn a_missing_key_is_an_error_that_says_where_to_set_it() {
     let mut settings = settings(Protocol::OpenAi, "https://example.invalid");
     (settings.key, settings.key_from) = (None, Some("set OPENAI_API_KEY".into()));
     let host = ModelHost::new(&ModelSource::Remote(Box::new(settings)).into()).unwrap();

@@ -73,7 +73,7 @@ fn a_text_that_grows_comes_again_with_the_same_identifier() {
 }
 
 #[test]
-fn what_is_missing_is_named() {
+fn missing_tables_and_columns_are_named() {
     let missing = [
         ("DROP TABLE cursorDiskKV", "the database has no table cursorDiskKV"),
         ("ALTER TABLE cursorDiskKV DROP COLUMN value", "the table cursorDiskKV has no column value"),

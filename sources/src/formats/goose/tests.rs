@@ -61,7 +61,7 @@ fn new_messages_are_read() {
 }
 
 #[test]
-fn what_is_missing_is_named_and_what_came_later_is_not_needed() {
+fn missing_tables_are_named_and_newer_columns_are_optional() {
     let missing = [
         ("DROP TABLE messages", "the database has no table messages"),
         ("DROP TABLE sessions", "the database has no table sessions"),

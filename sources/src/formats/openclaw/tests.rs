@@ -43,7 +43,7 @@ fn a_broken_event_is_skipped() {
 }
 
 #[test]
-fn what_is_missing_is_named() {
+fn missing_tables_are_named_and_newer_tables_are_optional() {
     let missing = [
         ("DROP TABLE transcript_events", "the database has no table transcript_events"),
         (

@@ -85,7 +85,7 @@ fn a_text_that_grows_comes_again_with_the_same_identifier() {
 }
 
 #[test]
-fn what_is_committed_later_than_newer_rows_is_read() {
+fn an_older_row_committed_after_a_newer_one_is_read() {
     let made = make(&OpenCode, V1, PATH);
     let mut cursor = None;
     read(&made, &mut cursor);
@@ -126,7 +126,7 @@ fn whatever_is_in_a_row_it_is_read() {
 }
 
 #[test]
-fn what_is_missing_is_named() {
+fn missing_tables_and_columns_are_named() {
     let missing = [
         ("DROP TABLE session", "the database has no table session"),
         ("DROP TABLE message", "the database has no table message"),

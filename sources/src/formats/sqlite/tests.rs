@@ -126,7 +126,7 @@ fn the_agent() {
 }
 
 #[test]
-fn what_another_process_writes_is_seen_without_a_checkpoint() {
+fn writes_of_another_process_are_read_without_a_checkpoint() {
     let (_folder, path, agent) = new("wal");
     drop(agent);
     let before = fs::read(&path).unwrap();
