@@ -148,8 +148,8 @@ Link two memories. The command reads as a sentence:
 `memorist chain` follows links from memory to memory, and `memorist get` shows the links of one memory.";
 
 const TIDY: &str = "\
-Show what there is to tidy up, and change nothing: memories that say the same in the same words, near-duplicates, memories that \
-contradict each other, and open tasks that were due 60 days ago.
+Show what there is to tidy up, and change nothing: copies (memories with the same text), near-duplicates, memories that contradict \
+each other, and open tasks that were due 60 days ago.
 
     memorist tidy                            show it
     memorist tidy --apply                    hide copies from searches: one of each group stays
@@ -729,7 +729,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_purged_is_named_in_one_way() {
+    fn purge_takes_either_ids_or_a_text() {
         for line in ["memorist purge", "memorist purge 1 --text x"] {
             assert!(Cli::try_parse_from(line.split_whitespace()).is_err(), "{line}");
         }

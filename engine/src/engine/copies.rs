@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use unicode_normalization::UnicodeNormalization;
+
 use super::Engine;
 use super::cleanup::kept_kinds;
 use crate::error::Result;
@@ -13,8 +15,9 @@ use crate::types::{Copies, Filter, ListQuery, Record, RecordId, Viewer};
 const CHUNK: usize = 500;
 
 impl Engine {
-    /// Every group of memories that differ in the case of first letters, punctuation and white space alone: of one owner and kind,
-    /// with the same context, dates, status and body, of what `viewer` may change. Without what is superseded, what is mostly read
+    /// Every group of memories that say the same: their texts are equal but for the case of the first letter, a full stop at the
+    /// end, and white space at the ends of lines. They are of one owner and kind, have the same context, dates, status and body, and
+    /// `viewer` may change them. Without what is superseded, what is mostly read
     /// from files, and memories with metadata, which a program keeps. Memories that are linked with each other are no group:
     /// somebody has seen them, and kept them.
     ///
@@ -83,35 +86,27 @@ fn key(record: &Record) -> Hash {
     nfc_hash(&format!("{kind:?} {scope:?} {context:?} {expires_at:?} {valid:?} {body:?} {}", plain(&record.content)))
 }
 
-/// A text without what does not change what it says: the case of first letters, punctuation at the end of words, quotes, and
-/// white space within lines. Lines keep their order and indentation: steps in another order, or code, say something else.
+/// A text without what does not change what it says: white space at the ends of lines, a full stop at the end, and the case of the
+/// first letter of a sentence. Everything else may matter: "No, deploy" and "No deploy", `:q!` and `:q`, "US" and "us".
 fn plain(text: &str) -> String {
-    let line = |line: &str| {
-        let indent = &line[..line.len() - line.trim_start().len()];
-        let words: Vec<String> = line.split_whitespace().map(plain_word).collect();
-        format!("{indent}{}", words.join(" "))
-    };
-    text.trim().lines().map(line).collect::<Vec<_>>().join("\n")
-}
-
-fn plain_word(word: &str) -> String {
-    const QUOTES: [char; 8] = ['"', '`', '“', '”', '„', '«', '»', '‟'];
-    let unquoted = |word: &str| word.trim_matches(QUOTES).to_owned();
-    let mut plain = unquoted(word);
-    let ended = plain.trim_end_matches(['.', ',', ';', ':', '!']);
-    // "src/." and "5!" keep their mark.
-    if ended.ends_with(|last: char| last.is_alphabetic() || QUOTES.contains(&last))
-        || word.ends_with(['.', ',', ';']) && ended.ends_with(char::is_alphanumeric)
+    let text: String = text.nfc().collect();
+    let lines: Vec<&str> = text.split('\n').map(str::trim_end).collect();
+    let text = lines.join("\n");
+    let mut text = text.trim_end();
+    if let Some(sentence) = text.strip_suffix('.')
+        && sentence.ends_with(char::is_alphabetic)
     {
-        plain = unquoted(ended);
+        text = sentence;
     }
-    // "US" is not "us", and "readMe" not "readme".
-    let mut letters = plain.chars();
-    match letters.next() {
-        Some(first) if first.is_uppercase() && !letters.clone().any(char::is_uppercase) => {
-            first.to_lowercase().chain(letters).collect()
+    let first = text.split_whitespace().next().unwrap_or_default();
+    let is_sentence = text.starts_with(first) && text.split_whitespace().nth(2).is_some();
+    let mut letters = first.chars();
+    match letters.next().filter(|first| is_sentence && first.is_uppercase()) {
+        // Not "G", "US" or "readMe".
+        Some(capital) if letters.clone().next().is_some() && letters.all(char::is_lowercase) => {
+            capital.to_lowercase().chain(text[capital.len_utf8()..].chars()).collect()
         }
-        _ => plain,
+        _ => text.to_owned(),
     }
 }
 
@@ -125,31 +120,43 @@ mod tests {
     #[test]
     fn texts_are_copies_only_if_they_say_the_same() {
         let same = [
-            ("The ferry leaves at 9.", "the ferry leaves at 9"),
-            ("Use `cargo test`, always!", "use cargo test always"),
-            ("“Tabs”  are\tused;", "tabs are used"),
-            ("Größe: 5 m", "größe 5 m"),
-            ("one\r\ntwo\n", "one\ntwo"),
+            ("The ferry leaves at nine.", "the ferry leaves at nine"),
+            ("one two three\r\nfour  \n", "One two three\nfour."),
+            ("Größe ist wichtig, immer", "größe ist wichtig, immer."),
+            ("Caf\u{e9} opens at nine", "Cafe\u{301} opens at nine"),
         ];
         for (one, other) in same {
-            assert_eq!(plain(one), plain(other), "{one:?} and {other:?}");
+            assert_eq!(nfc_hash(&plain(one)), nfc_hash(&plain(other)), "{one:?} and {other:?}");
         }
         let different = [
             ("port 5432", "port 5433"),
             ("5! ways", "5 ways"),
+            ("quit with :q!", "quit with :q"),
+            ("No, deploy on Friday", "No deploy on Friday"),
+            ("Rollback? No. Deploy", "Rollback? No Deploy"),
             ("copy src/. there", "copy src/ there"),
             ("-5 degrees", "5 degrees"),
             ("x > 5", "x < 5"),
             ("C++ is used", "C is used"),
+            ("US office is open", "us office is open"),
             ("the US office", "the us office"),
             ("set PATH", "set path"),
+            ("press G to go", "press g to go"),
+            ("G goes to the end", "g goes to the end"),
+            ("True", "true"),
             ("is it done?", "is it done"),
+            ("Είναι έτοιμο το έργο;", "Είναι έτοιμο το έργο."),
             ("stop it\nstart it", "start it\nstop it"),
             ("a:\n  b", "a:\nb"),
+            ("  indented text here", "indented text here"),
             ("version 1.5", "version 15"),
             ("delete *.rs", "delete .rs"),
+            ("rm \"old files\"", "rm old files"),
+            ("country: \"no\"", "country: no"),
+            ("a\t\tb", "a\tb"),
             ("not (yet)", "not yet"),
             ("don't", "dont"),
+            ("x = 1,", "x = 1"),
             ("", "!"),
         ];
         for (one, other) in different {
@@ -161,28 +168,25 @@ mod tests {
     fn copies_are_of_one_owner_kind_context_and_date() {
         let folder = tempfile::tempdir().unwrap();
         let engine = Engine::open(folder.path(), Config::without_model()).unwrap();
-        let new = |text: &str| NewRecord::new(text);
-        let of = |scope: Scope| NewRecord { scope, ..new("The ferry leaves at nine.") };
+        // Texts that are equal are one memory.
+        let new = |spaces: usize| NewRecord::new(format!("The ferry leaves at nine{}\nfrom here.", " ".repeat(spaces)));
         let add = |new: &NewRecord| engine.add(new).unwrap().id;
-        let first = add(&new("the ferry leaves at nine"));
+        let first = add(&NewRecord::new("the ferry leaves at nine\nfrom here"));
         let named = |project: Option<&str>, agent: Option<&str>| Scope {
             project: project.map(str::to_owned),
             agent: agent.map(str::to_owned),
         };
-        add(&of(named(Some("atlas"), None)));
-        add(&of(named(None, Some("anna"))));
-        add(&NewRecord { kind: Kind::Decision, ..new("The ferry leaves at nine!") });
-        add(&NewRecord { context: Some("summer".into()), ..new("The ferry leaves at nine;") });
-        add(&NewRecord { expires_at: Some(i64::MAX / 2), ..new("The ferry leaves at nine,") });
-        add(&NewRecord {
-            body: Some(serde_json::json!({ "metadata": { "a": 1 } })),
-            ..new("The ferry, leaves at nine")
-        });
+        add(&NewRecord { scope: named(Some("atlas"), None), ..new(0) });
+        add(&NewRecord { scope: named(None, Some("anna")), ..new(0) });
+        add(&NewRecord { kind: Kind::Decision, ..new(1) });
+        add(&NewRecord { context: Some("summer".into()), ..new(2) });
+        add(&NewRecord { expires_at: Some(i64::MAX / 2), ..new(3) });
+        add(&NewRecord { body: Some(serde_json::json!({ "metadata": { "a": 1 } })), ..new(4) });
         let found = || engine.copies(&Viewer::OWNER, &NoProgress).unwrap();
         assert_eq!(found(), []);
 
-        let second = add(&new("The ferry leaves at nine."));
-        let third = add(&NewRecord { tags: vec!["sea".into()], ..new("The ferry leaves  at nine.") });
+        let second = add(&new(0));
+        let third = add(&NewRecord { tags: vec!["sea".into()], ..new(5) });
         let ids = |found: &[Copies]| {
             found
                 .iter()
@@ -197,7 +201,7 @@ mod tests {
         };
         importance(second, 9);
         assert_eq!(ids(&found()), [(second, vec![first])]);
-        let other = add(&new("something else"));
+        let other = add(&NewRecord::new("something else"));
         engine.link(Link { from: other, to: first, kind: LinkKind::Related }, &Viewer::OWNER).unwrap();
         assert_eq!(ids(&found()), [(first, vec![second])]);
         // Somebody has seen these.

@@ -14,15 +14,15 @@ pub struct Tidy {
     /// Apply these proposals of PLAN and no others, as 1,4-7
     #[arg(long, value_name = "NUMBERS", requires = "apply", value_parser = numbers)]
     pub only: Option<Numbers>,
-    /// Write the plan into this file, as JSON; one of that name is replaced
+    /// Write the plan into this file, as JSON; one of that name is replaced, and `-` is stdout
     #[arg(long, value_name = "FILE", conflicts_with_all = ["apply", "undo"])]
     pub out: Option<PathBuf>,
     /// Take back the last run that changed something, or the one named RUN; `list` shows their names
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last", conflicts_with = "apply")]
     pub undo: Option<String>,
     /// Most proposals that need a decision
-    #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 50)]
-    pub limit: usize,
+    #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..))]
+    pub limit: u16,
     /// Do not ask before something is changed
     #[arg(short, long)]
     pub yes: bool,

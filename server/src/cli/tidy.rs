@@ -34,9 +34,14 @@ pub fn run(app: &App, args: Tidy) -> Outcome {
             let viewer = app.settings().context.defaults.own_viewer();
             let undone = tidy::undo(&engine, &viewer, run, &bars);
             drop(bars);
-            app.output().result(&undone?, |result| done(result, "undone"))?;
+            app.output()
+                .result(&undone?, |result| format!("undone: {}{}", proposals(result.done), left_alone(result)))?;
         }
-        (Some(plan), None) => return apply(app, &engine, plan.as_deref(), &args),
+        (Some(plan), None) => {
+            if !apply(app, &engine, plan.as_deref(), &args)? {
+                return Ok(Kind::Cancelled.code());
+            }
+        }
         (None, None) => show(app, &engine, &args)?,
     }
     engine.close();
@@ -45,43 +50,53 @@ pub fn run(app: &App, args: Tidy) -> Outcome {
 
 /// Shows what there is to tidy up. Changes nothing.
 fn show(app: &App, engine: &Engine, args: &Tidy) -> Result<(), Failure> {
-    let plan = made(app, engine, args.limit)?;
-    let Some(file) = &args.out else { return app.output().result(&plan, text) };
+    let viewer = app.settings().context.defaults.own_viewer();
+    let bars = app.bars()?;
+    let plan = tidy::plan(engine, &viewer, args.limit.into(), &bars)?;
+    drop(bars);
+    let file = match &args.out {
+        None => return app.output().result(&plan, text),
+        Some(file) if file == Path::new("-") => return app.output().document(&plan),
+        Some(file) => file,
+    };
     let failure = |error: serde_json::Error| Failure::file(file, &error.into());
     atomic_file::write(&app.settings().store, file, |out| serde_json::to_writer_pretty(out, &plan).map_err(failure))?;
     let apply = plan.proposals.iter().filter(|proposal| proposal.apply).count();
     let written = json!({ "file": file.display().to_string(), "proposals": plan.proposals.len(), "apply": apply });
     app.output().result(&written, |_| {
-        let (count, file) = (proposals(plan.proposals.len()), file.display());
+        let (count, file) = (proposals(plan.proposals.len() as u64), file.display());
         format!("{count} in {file}, of which {apply} would be applied; set \"apply\" where you agree, then: memorist tidy --apply {file}")
     })
 }
 
-fn made(app: &App, engine: &Engine, most: usize) -> Result<TidyPlan, Failure> {
+/// Returns false if the person does not want to.
+fn apply(app: &App, engine: &Engine, file: Option<&Path>, args: &Tidy) -> Result<bool, Failure> {
+    let viewer = app.settings().context.defaults.own_viewer();
     let bars = app.bars()?;
-    Ok(tidy::plan(engine, &app.settings().context.defaults.own_viewer(), most, &bars)?)
-}
-
-fn apply(app: &App, engine: &Engine, file: Option<&Path>, args: &Tidy) -> Outcome {
     let plan = match file {
         Some(file) => read(file)?,
-        None => made(app, engine, 0)?,
+        None => tidy::copies(engine, &viewer, &bars)?,
     };
     let only = args.only.as_ref().map(|numbers| &numbers.0);
     let chosen = tidy::chosen(engine, &plan, only)?;
     if !chosen.is_empty() && !args.yes {
         let mut question = first(&chosen);
-        question += &format!("Apply {}? `memorist tidy --undo` takes it back.", proposals(chosen.len()));
+        question += &format!("Apply {}? `memorist tidy --undo` takes it back.", proposals(chosen.len() as u64));
         if !app.output().confirm(&question, "--yes")? {
             app.output().note("nothing was changed");
-            return Ok(Kind::Cancelled.code());
+            return Ok(false);
         }
     }
-    let bars = app.bars()?;
-    let applied = tidy::apply(engine, &app.settings().context.defaults.own_viewer(), &plan, only, &bars);
+    let applied = tidy::apply(engine, &viewer, &plan, only, &bars);
     drop(bars);
-    app.output().result(&applied?, |result| done(result, "applied"))?;
-    Ok(0)
+    app.output().result(&applied?, |result| {
+        let way_back = result.run.as_ref().map_or_else(String::new, |run| {
+            let them = if result.done == 1 { "it" } else { "them" };
+            format!("; `memorist tidy --undo {run}` takes {them} back")
+        });
+        format!("applied: {}{way_back}{}", proposals(result.done), left_alone(result))
+    })?;
+    Ok(true)
 }
 
 fn read(file: &Path) -> Result<TidyPlan, Failure> {
@@ -102,9 +117,9 @@ fn text(plan: &TidyPlan) -> String {
         text += &format!(
             "{} from searches:\n",
             number(
-                hidden,
-                "memory says the same as another; `memorist tidy --apply` hides it",
-                "memories say the same as others; `memorist tidy --apply` hides them"
+                hidden as u64,
+                "memory has the text of another; `memorist tidy --apply` hides it",
+                "memories have the texts of others; `memorist tidy --apply` hides them"
             )
         );
         text += &first(&certain);
@@ -113,7 +128,7 @@ fn text(plan: &TidyPlan) -> String {
         let more = if plan.more { " (there are more: --limit)" } else { "" };
         text += &format!(
             "{}{more}; `memorist tidy --out plan.json` writes a plan to decide in:\n",
-            number(judged.len(), "proposal needs a decision", "proposals need a decision")
+            number(judged.len() as u64, "proposal needs a decision", "proposals need a decision")
         );
         judged.iter().for_each(|proposal| text += &described(proposal));
     }
@@ -126,7 +141,7 @@ fn text(plan: &TidyPlan) -> String {
         let _ = write!(
             text,
             "{} for 90 days ({}); `memorist explore` lists them\n",
-            number(usize::try_from(never).unwrap_or(usize::MAX), "memory was not found", "memories were not found"),
+            number(never, "memory was not found", "memories were not found"),
             kinds.join(", ")
         );
     }
@@ -154,39 +169,26 @@ fn described(proposal: &Proposal) -> String {
     text
 }
 
-fn done(result: &TidyResult, what: &str) -> String {
-    let mut text = match &result.run {
-        Some(run) if what == "applied" => {
-            let them = if result.done == 1 { "it" } else { "them" };
-            format!("{what}: {}; `memorist tidy --undo {run}` takes {them} back", proposals_u64(result.done))
-        }
-        _ => format!("{what}: {}", proposals_u64(result.done)),
-    };
-    for left in &result.left {
-        text += &format!("\nleft alone: {:>4}  {}", left.n, left.why);
-    }
-    text
+fn left_alone(result: &TidyResult) -> String {
+    result.left.iter().map(|left| format!("\nleft alone: {:>4}  {}", left.n, left.why)).collect()
 }
 
 fn listed(runs: &[TidyRun]) -> String {
     if runs.is_empty() {
         return "nothing was tidied up yet".to_owned();
     }
-    let line = |run: &TidyRun| {
-        let undone = if run.undone { ", undone" } else { "" };
-        format!("{}  {}{undone}", run.run, proposals_u64(run.proposals))
+    let line = |run: &TidyRun| match (&run.error, run.undone) {
+        (Some(error), _) => format!("{}  cannot be read: {error}", run.run),
+        (None, 0) => format!("{}  {}", run.run, proposals(run.applied)),
+        (None, undone) => format!("{}  {}, {} undone", run.run, proposals(run.applied), format::thousands(undone)),
     };
     runs.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn proposals(count: usize) -> String {
+fn proposals(count: u64) -> String {
     number(count, "proposal", "proposals")
 }
 
-fn proposals_u64(count: u64) -> String {
-    proposals(usize::try_from(count).unwrap_or(usize::MAX))
-}
-
-fn number(count: usize, one: &str, many: &str) -> String {
-    format!("{} {}", format::thousands(count as u64), if count == 1 { one } else { many })
+fn number(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", format::thousands(count), if count == 1 { one } else { many })
 }

@@ -89,6 +89,12 @@ pub struct PlannedMemory {
     /// When it was saved, in Unix milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Millis>,
+    /// Its project, unless it is global.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// Its agent, unless it is shared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     /// Its text, cut after 2,000 characters.
     #[serde(default)]
     pub text: String,
@@ -101,8 +107,16 @@ impl PlannedMemory {
         if text.len() < record.content.len() {
             text.push('…');
         }
-        let Record { id, version, kind, created_at, .. } = record;
-        PlannedMemory { id: id.get(), version: *version, entry_type: Some(*kind), created_at: Some(*created_at), text }
+        let Record { id, version, kind, created_at, scope, .. } = record;
+        PlannedMemory {
+            id: id.get(),
+            version: *version,
+            entry_type: Some(*kind),
+            created_at: Some(*created_at),
+            project: scope.project.clone(),
+            agent: scope.agent.clone(),
+            text,
+        }
     }
 }
 
@@ -160,15 +174,18 @@ pub struct LeftAlone {
     pub why: String,
 }
 
-/// A run that can be undone.
+/// A run, as its journal has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TidyRun {
     /// Its name: when it began.
     pub run: String,
     /// How many proposals it applied.
-    pub proposals: u64,
-    /// Whether it was undone.
-    pub undone: bool,
+    pub applied: u64,
+    /// How many of them were undone.
+    pub undone: u64,
+    /// Why its journal cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
 #[cfg(test)]

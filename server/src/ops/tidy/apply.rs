@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use memorist_engine::progress::Progress;
-use memorist_engine::types::{Expect, Link, LinkKind, MAX_LIMIT, Merge, RecordId, RecordUpdate, Version, Viewer};
+use memorist_engine::types::{Expect, Link, LinkKind, Merge, RecordId, RecordUpdate, Version, Viewer};
 use memorist_engine::{Engine, Error, ErrorKind};
 
-use super::journal::{self, Change, Journal, Line};
+use super::journal::{Change, Journal, Line};
 use crate::exit::{Failure, Kind};
 use crate::wire::tidy::{Do, LeftAlone, Proposal, TidyPlan, TidyResult};
 use crate::wording::Worded as _;
@@ -14,12 +14,13 @@ use crate::wording::Worded as _;
 /// The reason of the version that a merge replaces, as the engine writes it.
 const MERGED: &str = "merge";
 const CLOSED: &str = "tidy";
+const UNDONE: &str = "undo of tidy";
 
 /// Applies the proposals with these numbers, or those that the plan says; each in one transaction.
 ///
 /// # Errors
-/// If the plan is of another store, or has no such number; errors of the store and of the journal, and if it is stopped: what was
-/// applied stays, and can be undone.
+/// If the plan is of another store, or has no such number; errors of the store and of the journal, and if it is stopped: applied
+/// proposals stay, and can be undone.
 pub fn apply(
     engine: &Engine,
     viewer: &Viewer,
@@ -31,19 +32,24 @@ pub fn apply(
     let mut result = TidyResult::default();
     let mut journal: Option<Journal> = None;
     progress.start("tidying up", Some(chosen.len() as u64));
-    for proposal in chosen {
+    let ended = chosen.into_iter().try_for_each(|proposal| {
         if progress.cancelled() {
-            return Err(stopped(&result));
+            return Err(Failure::new(Kind::Cancelled, "interrupted"));
         }
         match apply_one(engine, viewer, proposal, &mut journal)? {
             Ok(()) => result.done += 1,
             Err(why) => result.left.push(LeftAlone { n: proposal.n, why }),
         }
-        result.run = journal.as_ref().map(|journal| journal.run.clone());
         progress.advance(1);
-    }
+        Ok(())
+    });
     progress.finish();
-    Ok(result)
+    match journal {
+        Some(journal) if result.done == 0 => journal.discard(),
+        Some(journal) => result.run = Some(journal.run),
+        None => {}
+    }
+    ended.map(|()| result.clone()).map_err(|failure| with_way_out(failure, &result))
 }
 
 /// The proposals that are applied.
@@ -68,12 +74,16 @@ pub fn chosen<'a>(
     Ok(plan.proposals.iter().filter(|proposal| only.contains(&proposal.n)).collect())
 }
 
-fn stopped(result: &TidyResult) -> Failure {
-    let way_out = match &result.run {
-        Some(run) => format!("{} applied; `memorist tidy --undo {run}` takes them back", result.done),
-        None => "nothing was changed".to_owned(),
-    };
-    Failure::new(Kind::Cancelled, format!("interrupted: {way_out}"))
+fn with_way_out(failure: Failure, result: &TidyResult) -> Failure {
+    match (failure, &result.run) {
+        (Failure::Error { kind, message }, Some(run)) => {
+            let message =
+                format!("{message}; {} applied before, `memorist tidy --undo {run}` takes them back", result.done);
+            Failure::Error { kind, message }
+        }
+        (Failure::Error { kind, message }, None) => Failure::Error { kind, message: message + "; nothing was changed" },
+        (failure, _) => failure,
+    }
 }
 
 /// Applies a proposal. The inner error says why it is left alone.
@@ -83,10 +93,10 @@ fn apply_one(
     proposal: &Proposal,
     journal: &mut Option<Journal>,
 ) -> Result<Result<(), String>, Failure> {
-    let prepared = prepare(engine, viewer, proposal).or_else(|error| left(error).map(Err))?;
-    let change = match prepared {
-        Ok(change) => change,
-        Err(why) => return Ok(Err(why)),
+    let change = match prepare(engine, viewer, proposal) {
+        Ok(Ok(change)) => change,
+        Ok(Err(why)) => return Ok(Err(why)),
+        Err(error) => return left(error).map(Err),
     };
     let journal = match journal {
         Some(journal) => journal,
@@ -98,7 +108,11 @@ fn apply_one(
     memorist_durable::crash::point("tidy applied");
     match applied {
         Ok(()) => Ok(Ok(())),
-        Err(error) => Ok(Err(left(error)?)),
+        Err(error) => {
+            let why = left(error)?;
+            journal.write(&Line::Refused(proposal.n))?;
+            Ok(Err(why))
+        }
     }
 }
 
@@ -180,12 +194,12 @@ fn change_one(engine: &Engine, viewer: &Viewer, proposal: &Proposal, change: &Ch
     }
 }
 
-/// Undoes a run, [`journal::LAST`] or the one of this name.
+/// Undoes a run: the last one that has something to undo, or the one of this name. The last change is taken back first.
 ///
 /// # Errors
-/// If there is no such run, or it was undone; those of the store and of the journal.
+/// If there is no such run, or another process is at work on it; errors of the store and of the journal.
 pub fn undo(engine: &Engine, viewer: &Viewer, run: &str, progress: &dyn Progress) -> Result<TidyResult, Failure> {
-    let (mut journal, changes) = journal::open(engine, run)?;
+    let (mut journal, changes) = Journal::open(engine, run)?;
     let mut result = TidyResult { run: Some(journal.run.clone()), ..TidyResult::default() };
     progress.start("undoing", Some(changes.len() as u64));
     for change in changes.iter().rev() {
@@ -193,48 +207,57 @@ pub fn undo(engine: &Engine, viewer: &Viewer, run: &str, progress: &dyn Progress
             let why = format!("interrupted: `memorist tidy --undo {}` continues", journal.run);
             return Err(Failure::new(Kind::Cancelled, why));
         }
-        match undo_one(engine, viewer, change) {
-            Ok(None) => result.done += 1,
-            Ok(Some(why)) => result.left.push(LeftAlone { n: change.n, why }),
-            Err(error) => result.left.push(LeftAlone { n: change.n, why: left(error)? }),
+        match undo_one(engine, viewer, change).or_else(|error| left(error).map(Some))? {
+            None => {
+                journal.write(&Line::Undone(change.n))?;
+                result.done += 1;
+            }
+            Some(why) => result.left.push(LeftAlone { n: change.n, why }),
         }
         progress.advance(1);
     }
-    journal.write(&Line::Undone(engine.now()))?;
     progress.finish();
     Ok(result)
 }
 
-/// Undoes a change. Returns what is left of it, and why.
+/// Undoes a change. Returns why it is left alone; it can be undone later, then.
 fn undo_one(engine: &Engine, viewer: &Viewer, change: &Change) -> memorist_engine::Result<Option<String>> {
-    let mut left = Vec::new();
-    for &(from, kind, to) in &change.links {
-        if !engine.unlink(Link { from, to, kind }, viewer)? {
-            left.push(format!("memory {from} and memory {to} are not linked any more"));
+    let linked = change.links.iter().flat_map(|&(from, _, to)| [from, to]);
+    for id in linked.chain(change.changes.map(|(id, _)| id)) {
+        if engine.peek(id, viewer)?.is_none() {
+            return Ok(Some(format!("memory {id} is deleted, or of a project that is not seen here")));
         }
     }
     if let Some((id, version)) = change.changes
-        && let Some(why) = take_back(engine, viewer, id, version)?
+        && !take_back(engine, viewer, id, version)?
     {
-        left.push(why);
+        return Ok(Some(format!("memory {id} was changed since")));
     }
-    Ok((!left.is_empty()).then(|| left.join("; ")))
+    for &(from, kind, to) in &change.links {
+        // Where it is gone, somebody has removed it, or an undo was interrupted.
+        engine.unlink(Link { from, to, kind }, viewer)?;
+    }
+    Ok(None)
 }
 
-/// Goes back to the version before, if the one after it is still the newest and came from here.
-fn take_back(engine: &Engine, viewer: &Viewer, id: RecordId, version: i64) -> memorist_engine::Result<Option<String>> {
-    let versions = engine.history(id, viewer, None, MAX_LIMIT)?;
-    let before = versions.iter().find(|one| one.version == version);
-    let is_ours = |one: &Version| {
-        one.replaced.as_ref().is_some_and(|replaced| [MERGED, CLOSED].contains(&replaced.reason.as_str()))
-    };
-    match (versions.first().map(|newest| newest.version), before) {
-        // The text was the same.
-        (Some(newest), _) if newest == version => Ok(None),
-        (Some(newest), Some(before)) if newest == version + 1 && is_ours(before) => {
-            let expect = Expect::Version(newest);
-            engine.roll_back(id, version, Some("undo of tidy"), Some(&expect), viewer).map(|_| None)
+/// Goes back to the version before, if the one after it is still the newest and came from here. Returns whether that version is
+/// the newest now.
+fn take_back(engine: &Engine, viewer: &Viewer, id: RecordId, version: i64) -> memorist_engine::Result<bool> {
+    let versions = engine.history(id, viewer, None, 3)?;
+    let reason = |one: &Version| one.replaced.as_ref().map(|replaced| replaced.reason.clone());
+    match &*versions {
+        // The new text was the same, or the change was not made.
+        [newest, ..] if newest.version == version => Ok(true),
+        [newest, before, ..] if newest.version == version + 1 => {
+            let is_ours = [MERGED, CLOSED].map(Some).contains(&reason(before).as_deref());
+            if is_ours {
+                let expect = Expect::Version(newest.version);
+                engine.roll_back(id, version, Some(UNDONE), Some(&expect), viewer)?;
+            }
+            Ok(is_ours)
         }
-        _ => Ok(Some(format!("memory {id} was changed since"))),
+        // An undo was interrupted.
+        [newest, replaced, ..] => Ok(newest.version == version + 2 && reason(replaced).as_deref() == Some(UNDONE)),
+        _ => Ok(false),
     }
 }

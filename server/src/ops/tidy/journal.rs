@@ -1,14 +1,14 @@
 //! The journal of a run: `STORE/tidy/TIME.jsonl`, a line for each change, on disk before the change is made. It holds no texts.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, Read, Write};
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use memorist_durable::{PrivateFolder, sync_folder};
+use memorist_durable::{LockedFile, PrivateFolder, sync_folder};
 use memorist_engine::Engine;
 use memorist_engine::paths::StorePaths;
-use memorist_engine::types::{LinkKind, Millis, RecordId};
+use memorist_engine::types::{LinkKind, RecordId};
 use serde::{Deserialize, Serialize};
 
 use crate::exit::Failure;
@@ -17,17 +17,23 @@ use crate::wire::tidy::TidyRun;
 /// Journals that are kept.
 const KEPT: usize = 20;
 const SUFFIX: &str = ".jsonl";
-/// The option that undoes the last run.
-pub const LAST: &str = "last";
+/// Names the last run that has something to undo.
+const LAST: &str = "last";
+/// Bytes of a journal that are read at most: more than 100,000 proposals.
+const MOST_BYTES: u64 = 256 << 20;
 
 /// A line of a journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Line {
+    /// The run begins in the store with this lineage.
+    Begun(String),
     /// A change is about to be made.
     Change(Change),
-    /// All of the above was undone.
-    Undone(Millis),
+    /// The change of this proposal was refused.
+    Refused(u32),
+    /// The change of this proposal was taken back.
+    Undone(u32),
 }
 
 /// The change of a proposal.
@@ -44,23 +50,23 @@ pub struct Change {
     pub changes: Option<(RecordId, i64)>,
 }
 
-/// A journal that is written.
+/// A journal that this process writes: no other one does meanwhile.
 #[derive(Debug)]
 pub struct Journal {
     /// The name of the run.
     pub run: String,
     path: PathBuf,
-    file: File,
+    file: LockedFile,
 }
 
 impl Journal {
     /// Begins a journal, and removes all but the newest ones.
     pub fn begin(engine: &Engine) -> Result<Self, Failure> {
-        let path = folder(engine);
-        let failure = |error| Failure::file(&path, &error);
-        PrivateFolder::create(&path).map_err(failure)?;
+        let folder = folder(engine);
+        let failure = |error| Failure::file(&folder, &error);
+        PrivateFolder::create(&folder).map_err(failure)?;
         for old in names(engine)?.iter().rev().skip(KEPT - 1) {
-            match fs::remove_file(path.join(old.clone() + SUFFIX)) {
+            match fs::remove_file(path(engine, old)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failure(error)),
                 _ => {}
             }
@@ -69,11 +75,17 @@ impl Journal {
         let begun = now.strftime("%Y-%m-%dT%H-%M-%SZ").to_string();
         let later = (2_u32..).map(|number| format!("{begun}-{number:03}"));
         for run in [begun.clone()].into_iter().chain(later) {
-            let path = path.join(run.clone() + SUFFIX);
-            match new_file().open(&path) {
+            let path = path(engine, &run);
+            let mut options = OpenOptions::new();
+            options.append(true).create_new(true);
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            match options.open(&path) {
                 Ok(file) => {
-                    sync_folder(&folder(engine)).map_err(failure)?;
-                    return Ok(Journal { run, path, file });
+                    sync_folder(&folder).map_err(failure)?;
+                    let mut journal = Journal { file: locked(file, &run, &path)?, run, path };
+                    journal.write(&Line::Begun(engine.lineage().to_owned()))?;
+                    return Ok(journal);
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(Failure::file(&path, &error)),
@@ -82,93 +94,135 @@ impl Journal {
         Err(Failure::input("there is no name left for a journal"))
     }
 
+    /// Opens the journal of a run for its undo. Returns the changes that can be taken back, the first one first.
+    pub fn open(engine: &Engine, run: &str) -> Result<(Self, Vec<Change>), Failure> {
+        let run = match run {
+            LAST => last(engine)?,
+            named if names(engine)?.iter().any(|run| run == named) => named.to_owned(),
+            named => {
+                let why = format!("there is no run {named:?}; `memorist tidy --undo list` names them");
+                return Err(Failure::input(why));
+            }
+        };
+        let path = path(engine, &run);
+        // Whose file it is was checked when it was read; the folder is private.
+        let file = OpenOptions::new().append(true).open(&path).map_err(|error| Failure::file(&path, &error))?;
+        let journal = Journal { file: locked(file, &run, &path)?, run, path };
+        let Entries { bytes, store, open, .. } = Entries::read(engine, &journal.run)?;
+        if store.as_deref() != Some(engine.lineage()) {
+            let why = format!("the run {} is of another store, or of this one before it was restored", journal.run);
+            return Err(Failure::input(why));
+        }
+        // The next line begins a line.
+        journal.file.set_len(bytes).map_err(|error| Failure::file(&journal.path, &error))?;
+        Ok((journal, open))
+    }
+
     /// Writes a line, to the disk.
     pub fn write(&mut self, line: &Line) -> Result<(), Failure> {
         let text = serde_json::to_string(line).map_err(|error| Failure::file(&self.path, &error.into()))? + "\n";
-        let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
+        let written = (&*self.file).write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
         written.map_err(|error| Failure::file(&self.path, &error))
     }
-}
 
-fn new_file() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.append(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-}
-
-/// Opens the journal of a run, or of the last one that was not undone, for its undo. Returns its changes, too.
-pub fn open(engine: &Engine, run: &str) -> Result<(Journal, Vec<Change>), Failure> {
-    let all = names(engine)?;
-    let run = match run {
-        LAST => {
-            let mut newest_first = all.iter().rev();
-            let open = newest_first.find_map(|run| match read(engine, run) {
-                Ok((_, true)) => None,
-                Ok((_, false)) => Some(Ok(run)),
-                Err(failure) => Some(Err(failure)),
-            });
-            open.ok_or_else(|| Failure::input("there is no run of `memorist tidy` to undo"))??
-        }
-        named => {
-            let unknown =
-                || Failure::input(format!("there is no run {named:?}; `memorist tidy --undo list` names them"));
-            all.iter().find(|run| *run == named).ok_or_else(unknown)?
-        }
-    };
-    let (changes, is_undone) = read(engine, run)?;
-    if is_undone {
-        return Err(Failure::input(format!("the run {run} was undone already")));
+    /// Removes a journal of a run that changed nothing.
+    pub fn discard(self) {
+        // If it stays, it is a run with nothing to undo.
+        let _ = fs::remove_file(&self.path);
     }
-    let path = folder(engine).join(run.clone() + SUFFIX);
-    let file = OpenOptions::new().append(true).open(&path).map_err(|error| Failure::file(&path, &error))?;
-    Ok((Journal { run: run.clone(), path, file }, changes))
+}
+
+fn locked(file: File, run: &str, path: &std::path::Path) -> Result<LockedFile, Failure> {
+    let locked = LockedFile::try_lock(file).map_err(|error| Failure::file(path, &error))?;
+    locked.ok_or_else(|| Failure::input(format!("the run {run} is still at work in another process; wait for its end")))
+}
+
+/// The last run that has something to undo.
+fn last(engine: &Engine) -> Result<String, Failure> {
+    for run in names(engine)?.into_iter().rev() {
+        let entries = Entries::read(engine, &run).map_err(|failure| {
+            Failure::input(format!("{failure}; name the run to undo, as `memorist tidy --undo list` shows them"))
+        })?;
+        if !entries.open.is_empty() {
+            return Ok(run);
+        }
+    }
+    Err(Failure::input("there is no run of `memorist tidy` to undo"))
 }
 
 /// The runs whose journals are kept, the newest first.
 ///
 /// # Errors
-/// If a journal cannot be read.
+/// If their folder cannot be read.
 pub fn runs(engine: &Engine) -> Result<Vec<TidyRun>, Failure> {
-    let run = |run: &String| {
-        let (changes, undone) = read(engine, run)?;
-        Ok(TidyRun { run: run.clone(), proposals: changes.len() as u64, undone })
+    let run = |run: String| match Entries::read(engine, &run) {
+        Ok(Entries { made, open, .. }) => TidyRun { run, applied: made, undone: made - open.len() as u64, error: None },
+        Err(failure) => TidyRun { run, applied: 0, undone: 0, error: Some(failure.to_string()) },
     };
-    names(engine)?.iter().rev().map(run).collect()
+    Ok(names(engine)?.into_iter().rev().map(run).collect())
 }
 
-/// The changes of a run, and whether they were undone.
-fn read(engine: &Engine, run: &str) -> Result<(Vec<Change>, bool), Failure> {
-    let path = folder(engine).join(run.to_owned() + SUFFIX);
-    let failure = |error| Failure::file(&path, &error);
-    let (mut changes, mut is_undone) = (Vec::new(), false);
-    let opened = PrivateFolder::open(&folder(engine)).and_then(|folder| folder.open_own(&(run.to_owned() + SUFFIX)));
-    let mut lines = BufReader::new(opened.map_err(failure)?);
-    let mut text = String::new();
-    // The last line may be cut: then its change was not made.
-    while lines.read_line(&mut text).map_err(failure)? > 0 && text.ends_with('\n') {
-        match serde_json::from_str(&text) {
-            Ok(Line::Change(change)) => changes.push(change),
-            Ok(Line::Undone(_)) => is_undone = true,
-            Err(error) => return Err(Failure::input(format!("{}: {error}", path.display()))),
+/// The content of a journal.
+#[derive(Debug, Default)]
+struct Entries {
+    /// Bytes of its whole lines. The last one may be cut: then its change was not made.
+    bytes: u64,
+    /// The lineage of its store.
+    store: Option<String>,
+    /// The number of changes that were made.
+    made: u64,
+    /// Those of them that were not taken back.
+    open: Vec<Change>,
+}
+
+impl Entries {
+    fn read(engine: &Engine, run: &str) -> Result<Self, Failure> {
+        let path = path(engine, run);
+        let failure = |error| Failure::file(&path, &error);
+        let mut text = String::new();
+        let opened = PrivateFolder::open(&folder(engine)).and_then(|own| own.open_own(&(run.to_owned() + SUFFIX)));
+        opened.and_then(|file| file.take(MOST_BYTES).read_to_string(&mut text)).map_err(failure)?;
+        text.truncate(text.rfind('\n').map_or(0, |end| end + 1));
+        let mut entries = Entries { bytes: text.len() as u64, ..Entries::default() };
+        for line in text.lines() {
+            match serde_json::from_str(line).map_err(|error| failure(error.into()))? {
+                Line::Begun(store) => entries.store = Some(store),
+                Line::Change(change) => {
+                    entries.made += 1;
+                    entries.open.push(change);
+                }
+                Line::Refused(n) => {
+                    entries.made -= u64::from(entries.close(n));
+                }
+                Line::Undone(n) => drop(entries.close(n)),
+            }
         }
-        text.clear();
+        Ok(entries)
     }
-    Ok((changes, is_undone))
+
+    /// Returns whether there was such a change.
+    fn close(&mut self, n: u32) -> bool {
+        let before = self.open.len();
+        self.open.retain(|change| change.n != n);
+        self.open.len() < before
+    }
 }
 
 /// The runs, the oldest first.
 fn names(engine: &Engine) -> Result<Vec<String>, Failure> {
-    let path = folder(engine);
-    let entries = match fs::read_dir(&path) {
+    let folder = folder(engine);
+    let entries = match fs::read_dir(&folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(|error| Failure::file(&path, &error))?,
+        entries => entries.map_err(|error| Failure::file(&folder, &error))?,
     };
     let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     let mut runs: Vec<String> = names.filter_map(|name| name.strip_suffix(SUFFIX).map(str::to_owned)).collect();
     runs.sort_unstable();
     Ok(runs)
+}
+
+fn path(engine: &Engine, run: &str) -> PathBuf {
+    folder(engine).join(run.to_owned() + SUFFIX)
 }
 
 fn folder(engine: &Engine) -> PathBuf {

@@ -14,4 +14,4 @@ mod tests;
 
 pub use apply::{apply, chosen, undo};
 pub use journal::runs;
-pub use plan::plan;
+pub use plan::{copies, decisions, plan};

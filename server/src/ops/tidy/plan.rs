@@ -1,6 +1,7 @@
 //! Proposals. Making them changes nothing.
 
 use std::collections::{BTreeMap, HashSet};
+use std::time::{Duration, Instant};
 
 use memorist_engine::progress::Progress;
 use memorist_engine::types::{
@@ -8,6 +9,7 @@ use memorist_engine::types::{
 };
 use memorist_engine::{Engine, Error, Result};
 
+use crate::wire;
 use crate::wire::tidy::{Do, PlannedMemory, Proposal, TidyPlan};
 
 /// A task is proposed for closing if it was due before this time, and neither changed nor fetched since.
@@ -16,58 +18,116 @@ const OVERDUE: Millis = 60 * DAY;
 const NEVER_FOUND: Millis = 90 * DAY;
 /// Memories that are read at once.
 const PAGE: usize = 500;
+/// Memories of a proposal at most, beside the one that stays: those of a merge.
+const MOST_COPIES: usize = 900;
+/// Memories that one contradicts, in a proposal at most.
+const MOST_CONTRADICTED: usize = 10;
+/// Words that negate, in English, German, French, Spanish, Portuguese, Italian and Russian.
+const NEGATIONS: [&str; 31] = [
+    "no",
+    "not",
+    "never",
+    "none",
+    "nor",
+    "without",
+    "cannot",
+    "nicht",
+    "kein",
+    "keine",
+    "keinen",
+    "nie",
+    "ohne",
+    "pas",
+    "jamais",
+    "sans",
+    "non",
+    "nunca",
+    "sin",
+    "ni",
+    "ya",
+    "não",
+    "nem",
+    "sem",
+    "mai",
+    "senza",
+    "не",
+    "нет",
+    "ни",
+    "никогда",
+    "без",
+];
 
 /// Proposes what to tidy up among the memories that `viewer` sees: every copy, and at most `most` proposals that somebody has to
-/// judge.
+/// decide.
 ///
 /// # Errors
 /// Errors of the store, and if it is stopped.
 pub fn plan(engine: &Engine, viewer: &Viewer, most: usize, progress: &dyn Progress) -> Result<TidyPlan> {
-    let mut plan = TidyPlan::new(engine.lineage().to_owned(), engine.now());
-    let mut gone = HashSet::new();
-    for copies in engine.copies(viewer, progress)? {
-        gone.extend(copies.others.iter().map(|record| record.id));
-        let keep = Some(copies.keep.id);
-        let records: Vec<Record> = [copies.keep].into_iter().chain(copies.others).collect();
-        add(&mut plan, Do::Supersede, keep, "the same words".into(), &records);
-        if let Some(proposal) = plan.proposals.last_mut() {
-            proposal.apply = true;
-        }
-    }
-    let full = plan.proposals.len() + most;
-    contradictions(engine, viewer, full, &mut plan)?;
-    tasks(engine, viewer, full, &mut plan)?;
-    duplicates(engine, viewer, full, gone, &mut plan, progress)?;
+    let mut plan = copies(engine, viewer, progress)?;
+    decisions(engine, viewer, most, None, &mut plan, progress)?;
     plan.never_found = never_found(engine, viewer, progress)?;
     Ok(plan)
+}
+
+/// Proposes to hide every copy.
+///
+/// # Errors
+/// Errors of the store, and if it is stopped.
+pub fn copies(engine: &Engine, viewer: &Viewer, progress: &dyn Progress) -> Result<TidyPlan> {
+    let mut plan = TidyPlan::new(engine.lineage().to_owned(), engine.now());
+    for copies in engine.copies(viewer, progress)? {
+        for others in copies.others.chunks(MOST_COPIES) {
+            let records: Vec<Record> = [&copies.keep].into_iter().chain(others).cloned().collect();
+            add(&mut plan, Do::Supersede, Some(copies.keep.id), "the same text".into(), &records);
+            if let Some(proposal) = plan.proposals.last_mut() {
+                proposal.apply = true;
+            }
+        }
+    }
+    Ok(plan)
+}
+
+/// Adds at most `most` proposals that somebody has to decide: contradictions, old tasks, near-duplicates. After `time`, the search
+/// for near-duplicates ends.
+///
+/// # Errors
+/// Errors of the store, and if it is stopped.
+pub fn decisions(
+    engine: &Engine,
+    viewer: &Viewer,
+    most: usize,
+    time: Option<Duration>,
+    plan: &mut TidyPlan,
+    progress: &dyn Progress,
+) -> Result<()> {
+    let until = time.map(|time| Instant::now() + time);
+    let full = plan.proposals.len().saturating_add(most);
+    contradictions(engine, viewer, full, plan)?;
+    tasks(engine, viewer, full, plan)?;
+    duplicates(engine, viewer, full, until, plan, progress)
 }
 
 fn add(plan: &mut TidyPlan, r#do: Do, keep: Option<RecordId>, why: String, records: &[Record]) {
     let n = u32::try_from(plan.proposals.len() + 1).unwrap_or(u32::MAX);
     let memories = records.iter().map(PlannedMemory::of).collect();
-    plan.proposals.push(Proposal {
-        n,
-        apply: false,
-        r#do,
-        keep: keep.map(RecordId::get),
-        content: None,
-        why,
-        memories,
-    });
+    let keep = keep.map(RecordId::get);
+    plan.proposals.push(Proposal { n, apply: false, r#do, keep, content: None, why, memories });
 }
 
-/// Groups of near-duplicates, each memory in one of them; without copies that are `gone`, and memories that a program keeps.
+/// Groups of near-duplicates, each memory in one of them; without copies that will be hidden, and memories that a program keeps.
 fn duplicates(
     engine: &Engine,
     viewer: &Viewer,
     full: usize,
-    mut gone: HashSet<RecordId>,
+    until: Option<Instant>,
     plan: &mut TidyPlan,
     progress: &dyn Progress,
 ) -> Result<()> {
+    let hidden = plan.proposals.iter().filter(|proposal| proposal.apply).flat_map(|proposal| &proposal.memories[1..]);
+    let mut named: HashSet<RecordId> = hidden.map(|memory| memory.id.into()).collect();
     progress.start("looking for duplicates", None);
     let mut before = None;
-    loop {
+    while plan.proposals.len() < full {
         if progress.cancelled() {
             return Err(Error::Cancelled);
         }
@@ -75,31 +135,46 @@ fn duplicates(
         for Duplicates { mut records, words, cosine, same_numbers } in page.groups {
             records.retain(|record| {
                 let is_kept = record.body.as_ref().is_some_and(|body| body.get("metadata").is_some());
-                viewer.changes(&record.scope) && !gone.contains(&record.id) && !is_kept
+                viewer.changes(&record.scope) && !named.contains(&record.id) && !is_kept
             });
             let Some(newest) = records.first().filter(|_| records.len() > 1).map(|record| record.id) else { continue };
             if plan.proposals.len() == full {
                 plan.more = true;
                 break;
             }
-            let why = match (words, cosine) {
-                (Some(share), _) => format!("{:.0} % of the words are the same", share * 100.0),
+            progress.advance(1);
+            named.extend(records.iter().map(|record| record.id));
+            let mut why = match (words, cosine) {
+                (Some(_), _) => "most words are the same".to_owned(),
                 (None, cosine) => format!("nearly the same meaning (cosine {:.2})", cosine.unwrap_or_default()),
             };
-            progress.advance(1);
-            gone.extend(records.iter().map(|record| record.id));
-            match same_numbers {
+            // "port 5432" and "port 5433", or "we use Redis" and "we do not use Redis", are near each other.
+            let negated = records.iter().filter(|record| negates(&record.content)).count();
+            let is_negated = (1..records.len()).contains(&negated);
+            why += if same_numbers { "" } else { ", with other numbers" };
+            why += if is_negated { ", with a negation" } else { "" };
+            match same_numbers && !is_negated {
                 true => add(plan, Do::Supersede, Some(newest), why, &records),
-                false => add(plan, Do::Ask, None, format!("{why}, with other numbers"), &records),
+                false => add(plan, Do::Ask, None, why, &records),
             }
         }
         match page.next {
-            Some(next) if !plan.more => before = Some(next),
-            _ => break,
+            Some(_) if until.is_some_and(|until| Instant::now() >= until) => plan.more = true,
+            Some(next) => before = Some(next),
+            None => break,
+        }
+        if plan.more {
+            break;
         }
     }
     progress.finish();
     Ok(())
+}
+
+fn negates(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let mut words = text.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '’'));
+    words.any(|word| NEGATIONS.contains(&word) || word.ends_with("n't") || word.ends_with("n’t"))
 }
 
 fn contradictions(engine: &Engine, viewer: &Viewer, full: usize, plan: &mut TidyPlan) -> Result<()> {
@@ -112,6 +187,7 @@ fn contradictions(engine: &Engine, viewer: &Viewer, full: usize, plan: &mut Tidy
                 return Ok(());
             }
             after = *id;
+            let others = &others[..others.len().min(MOST_CONTRADICTED)];
             let mut records = Vec::with_capacity(others.len() + 1);
             for id in [id].into_iter().chain(others) {
                 records.extend(engine.peek(*id, viewer)?);
@@ -147,7 +223,7 @@ fn tasks(engine: &Engine, viewer: &Viewer, full: usize, plan: &mut TidyPlan) -> 
                 plan.more = true;
                 return Ok(());
             }
-            let why = format!("a task that was due on {}", crate::wire::day(due));
+            let why = format!("a task that was due on {}", wire::day(due));
             add(plan, Do::Close, None, why, std::slice::from_ref(record));
         }
         page.offset += records.len();
