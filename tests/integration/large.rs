@@ -4,6 +4,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use memorist_engine::progress::{NoProgress, Progress};
@@ -25,16 +26,22 @@ fn text(n: usize) -> String {
     format!("memory number{n} of series{} about subject{}", n / 100, n % 1_009)
 }
 
-/// Reports the awaited merge to the supervisor.
-struct Merging;
+/// Reports the awaited merge to the supervisor, and slows it down, so that it is not over before the kill.
+#[derive(Default)]
+struct Merging(AtomicBool);
 
 impl Progress for Merging {
     fn start(&self, what: &str, total: Option<u64>) {
         if what == "writing the vector index" && total == Some(records() as u64) {
             say("merging");
+            self.0.store(true, Ordering::Relaxed);
         }
     }
-    fn advance(&self, _units: u64) {}
+    fn advance(&self, _units: u64) {
+        if self.0.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(500));
+        }
+    }
     fn finish(&self) {}
     fn cancelled(&self) -> bool {
         false
@@ -55,7 +62,7 @@ fn a_child() {
     let all: Vec<NewRecord> = (0..records()).map(|n| NewRecord::new(text(n))).collect();
     // The second part is being merged when the writer is killed.
     let (first, last) = all.split_at(records() * 11 / 20);
-    for (part, progress) in [(first, &NoProgress as &dyn Progress), (last, &Merging)] {
+    for (part, progress) in [(first, &NoProgress as &dyn Progress), (last, &Merging::default())] {
         part.chunks(5_000).for_each(|chunk| drop(engine.add_batch(chunk).expect("adds")));
         engine.embed_pending(progress).expect("embeds");
         engine.flush(progress).expect("applies and merges");
@@ -92,7 +99,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 #[test]
-fn after_a_kill_in_the_middle_of_a_merge_a_large_store_opens_at_once() {
+fn a_large_store_killed_during_a_merge_opens_at_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let started = Instant::now();
     build(&folder.path().join("killed"));
