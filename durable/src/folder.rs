@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_it_is_opened_without_following_links_and_only_when_others_cannot_write_to_it() {
+    fn links_are_refused_and_open_own_rejects_shared_write_access() {
         let above = tempfile::tempdir().unwrap();
         let folder = PrivateFolder::create(&above.path().join("folder")).unwrap();
         fs::write(above.path().join("outside"), "secret").unwrap();

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn files_in_the_making_of_one_target_are_apart_and_the_last_one_stands() {
+    fn concurrent_new_files_are_separate_and_the_last_replace_wins() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("file");
         let [first, second] = [1, 2].map(|_| NewFile::beside(&target).unwrap());
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_placed_never_takes_the_place_of_another() {
+    fn place_never_overwrites_an_existing_file() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("file");
         fs::write(&target, "theirs").unwrap();

@@ -7,7 +7,7 @@ const RANDOM: &str = "aB3dE5fG7hI9jK1lM2nO4pQ6rS8tU0vW";
 
 /// Item 11: each named way to write a secret is found, with its value and nothing else.
 #[test]
-fn item_11_secrets_in_commands_headers_cookies_and_pairs_are_found() {
+fn secrets_in_commands_headers_cookies_and_pairs_are_found() {
     #[rustfmt::skip]
     let named: &[(&str, &str, &str)] = &[
         ("curl -u admin:", "S3cretPass1", ""),

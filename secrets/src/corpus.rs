@@ -94,7 +94,7 @@ fn rate(corpus: &str, shown: bool, errs: impl Fn(&str) -> bool) -> (f64, usize) 
 
 /// D5: prints both error rates, and keeps them at what the chapter on memories says.
 #[test]
-fn secrets_are_missed_and_harmless_texts_refused_as_rarely_as_promised() {
+fn error_rates_on_the_corpus_are_as_documented() {
     let (mut secrets, mut harmless, mut missed_in_all, mut refused_in_all) = (0, 0, 0.0, 0.0);
     let mut held_out = String::new();
     for Part { name, secrets: with, harmless: without } in PARTS {

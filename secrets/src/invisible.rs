@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_found_is_found_again_in_the_original() {
+    fn visible_ranges_map_back_to_the_original_text() {
         let original = "a\u{200b}\u{feff}bc\u{ad} dé\u{2060}f";
         let visible = without(original).unwrap();
         assert_eq!(visible.text, "abc déf");

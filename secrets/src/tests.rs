@@ -307,7 +307,7 @@ fn prose_code_and_placeholders_are_left() {
 }
 
 #[test]
-fn what_two_rules_find_is_one_finding_of_the_more_specific() {
+fn overlapping_findings_keep_the_more_specific_rule() {
     let key = ["AKIA", "QX7M2PLK9ZT4WD8V"].concat();
     assert_eq!(redact(&["password", ": ", &key, " and"].concat()), "password: [redacted: AWS access key] and");
     assert_eq!(redact(&["password", ": x1-", &key, "!2 and"].concat()), "password: [redacted: AWS access key] and");

@@ -511,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_by_name() {
+    fn invalid_embedding_settings_name_the_key() {
         for (text, named) in [
             ("model = \"m\"", "provider"),
             ("provider = \"opnai\"", "openai"),

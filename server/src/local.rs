@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn one_of_a_store_listens_and_another_takes_over() {
+    fn a_store_has_one_listener_and_the_next_takes_over() {
         let store = store();
         let socket = store.path().join("hooks/socket");
         let first = Listening::start(store.path()).unwrap().unwrap();

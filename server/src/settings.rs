@@ -375,7 +375,7 @@ mod tests {
 
     /// E5.
     #[test]
-    fn a_provider_in_the_file_is_overruled_by_a_model_of_the_arguments() {
+    fn a_model_argument_overrides_the_provider_in_the_file() {
         let text = "[embedding]\nprovider = \"ollama\"\nmodel = \"mine\"\nfallback = \"local\"";
         let model = combine(&Global::default(), text).engine.model;
         assert!(matches!(&model.source, ModelSource::Remote(remote) if remote.model == "mine"));
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn a_team_store_is_a_copy_in_the_cache_and_keeps_its_files_elsewhere() {
+    fn a_team_store_is_a_cached_replica_with_files_elsewhere() {
         let address = "postgres://ana@db.example/team";
         let text = format!("store = {address:?}\ncache = \"/cache\"\n[server]\nnode = \"box\"");
         let settings = combine(&Global::default(), &text);
@@ -505,7 +505,7 @@ mod tests {
 
     /// Z7, F1.
     #[test]
-    fn files_are_read_as_the_section_sync_says_and_a_profile_may_have_a_daily_log() {
+    fn the_sync_section_sets_file_reading_and_the_daily_log() {
         let text = "[sync]\nwatch = false\nwatch_debounce_ms = 9\ndaily_log = \"/log\"\n";
         let settings = combine(&Global::default(), text);
         assert_eq!((settings.sync.watch, settings.sync.watch_debounce_ms, settings.sync.on_start), (false, 9, true));

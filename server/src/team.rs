@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused_by_its_key() {
+    fn invalid_server_settings_name_the_key() {
         for (text, key) in [
             ("reads = \"soon\"", "reads"),
             ("reads = \"0s\"", "reads"),

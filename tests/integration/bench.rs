@@ -70,7 +70,7 @@ fn the_vector_search_of_a_store_is_measured_while_others_use_it() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_said_with_the_way_out() {
+fn an_impossible_measurement_is_refused_with_a_remedy() {
     let mut messages = BTreeSet::new();
     let mut refused = |store: &Store, arguments: &[&str], code, parts: &[&str]| {
         let output = bench(store.folder.path(), &[arguments, &["--json"]].concat());

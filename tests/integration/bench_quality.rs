@@ -49,7 +49,7 @@ fn means(row: &Value) -> [f64; 5] {
 }
 
 #[test]
-fn a_user_s_own_pairs_are_measured_by_words_alone_without_a_model() {
+fn user_pairs_are_measured_by_keywords_without_a_model() {
     let (store, [key, train, pump]) = a_store();
     let folder = store.folder.path();
     let ulid = store.engine.peek(train, &Viewer::OWNER).unwrap().unwrap().ulid;

@@ -145,7 +145,7 @@ fn beam_is_a_folder_of_chats() {
 }
 
 #[test]
-fn what_is_no_benchmark_is_refused_with_its_name() {
+fn an_invalid_benchmark_file_is_refused_with_its_name() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file.json");
     let refused = |benchmark: &str, path: &Path, code: i32, part: &str| {

@@ -45,7 +45,7 @@ fn every_kind_with_a_body_is_kept_and_found() {
 }
 
 #[test]
-fn what_a_kind_refuses_is_named_and_nothing_is_saved() {
+fn an_invalid_body_is_refused_with_its_field_and_not_saved() {
     let store = Store::new(hashed());
     let engine = &store.engine;
     let refused = |kind, body| add(engine, kind, body).unwrap_err().to_string();
@@ -79,7 +79,7 @@ fn a_body_refers_only_to_what_its_own_scope_sees() {
 }
 
 #[test]
-fn a_change_of_kind_or_body_is_checked_and_the_text_follows_the_body() {
+fn kind_and_body_changes_are_checked_and_update_the_text() {
     let store = Store::new(hashed());
     let engine = &store.engine;
     let id = add(engine, Kind::Decision, json!({ "title": "Use tantivy", "description": "for words" })).unwrap();
@@ -102,7 +102,7 @@ fn a_change_of_kind_or_body_is_checked_and_the_text_follows_the_body() {
 
 /// R11: a deleted contact does not prevent changes to memories that refer to it, nor rollbacks.
 #[test]
-fn what_refers_to_a_contact_that_is_gone_can_be_changed_and_rolled_back() {
+fn a_memory_of_a_deleted_contact_can_be_changed_and_rolled_back() {
     let store = Store::new(hashed());
     let engine = &store.engine;
     let contact = |name: &str| add(engine, Kind::Contact, json!({ "name": name })).unwrap();

@@ -91,7 +91,7 @@ fn no_code_of_the_working_folder_runs_when_the_model_is_fetched() {
 }
 
 #[test]
-fn pip_works_in_an_empty_private_folder_without_python_s_variables() {
+fn pip_runs_in_an_empty_private_folder_without_python_env() {
     let world = World::new("");
     let programs = world.at("programs");
     fs::create_dir(&programs).unwrap();

@@ -228,7 +228,7 @@ fn a_search_shows_one_number_and_counts_what_it_leaves_out() {
 }
 
 #[test]
-fn of_two_statements_the_newer_comes_first() {
+fn the_newer_of_two_conflicting_statements_ranks_first() {
     for days in [["Tuesdays", "Thursdays"], ["Thursdays", "Tuesdays"]] {
         let shell = Shell::new();
         for day in days {
@@ -337,7 +337,7 @@ fn a_memory_goes_back_to_an_earlier_version() {
 }
 
 #[test]
-fn what_is_purged_is_gone_and_nothing_is_without_a_yes() {
+fn purge_erases_memories_and_requires_confirmation() {
     let shell = Shell::with_links();
     for arguments in [&["purge", "1"][..], &["purge", "--text", "SQLite"]] {
         shell.fails(arguments, 2, &["cannot be undone", "--yes"]);

@@ -93,7 +93,7 @@ impl Home {
 }
 
 #[test]
-fn one_command_connects_and_one_gives_everything_back() {
+fn connect_writes_client_files_and_disconnect_restores_them() {
     let home = Home::new();
     let before = home.files();
     let planned = home.run(&["connect", "--dry-run", "--json"]);
@@ -153,7 +153,7 @@ fn one_command_connects_and_one_gives_everything_back() {
 
 #[cfg(unix)]
 #[test]
-fn doctor_reads_what_codex_trusts_and_starts_no_program_of_a_client() {
+fn doctor_reads_codex_trust_without_starting_client_programs() {
     use std::os::unix::fs::PermissionsExt;
 
     let home = Home::new();
@@ -186,7 +186,7 @@ fn doctor_reads_what_codex_trusts_and_starts_no_program_of_a_client() {
 
 /// As a client would: with the words of its settings, and nothing else.
 #[test]
-fn the_registered_command_starts_the_server_and_its_hooks_answer() {
+fn registered_commands_start_the_server_and_answer_hooks() {
     let home = Home::new();
     let store = home.path("a store");
     let added = home.run(&["add", "The harbour office opens at seven", "--store", store.to_str().unwrap()]);
@@ -297,7 +297,7 @@ fn a_disk_that_is_full_changes_nothing() {
 }
 
 #[test]
-fn a_client_that_is_not_here_and_a_file_that_cannot_be_read_are_named() {
+fn connect_names_missing_clients_and_unreadable_files() {
     let home = Home::new();
     fs::write(home.path(".cursor/mcp.json"), "{ \"mcpServers\": ").unwrap();
     let output = home.run(&["connect", "cursor", "zed", "--yes"]);

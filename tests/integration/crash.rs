@@ -219,7 +219,7 @@ fn killed_at_any_moment_a_store_keeps_what_it_acknowledged() {
 }
 
 #[test]
-fn crashed_at_every_step_of_publishing_a_store_keeps_what_it_acknowledged() {
+fn a_crash_while_publishing_keeps_acknowledged_writes() {
     kill(amount_from("MEMORIST_STEP_ROUNDS", ROUNDS_PER_STEP) * STEPS.len() as u64, |round, random| {
         let step = STEPS[round as usize % STEPS.len()];
         (None, Some(format!("{step}:{}", random.random_range(1..4))))

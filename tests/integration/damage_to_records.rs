@@ -75,7 +75,7 @@ fn assert_found(folder: &Path, what: &str) -> Vec<RecordId> {
 }
 
 #[test]
-fn what_is_saved_is_found_and_what_is_not_is_named() {
+fn salvaged_records_are_found_and_lost_ones_are_named() {
     for seed in 0..6 {
         let what = format!("seed {seed}");
         let folder = store();

@@ -186,7 +186,7 @@ fn run(store: &Path, arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn nobody_but_the_page_itself_is_answered() {
+fn the_explorer_answers_only_its_own_page() {
     let folder = store();
     let explorer = Explorer::on(folder.path(), &[]);
     let (host, authorization) = (explorer.host(), explorer.authorization());
@@ -308,7 +308,7 @@ fn looking_changes_nothing() {
 }
 
 #[test]
-fn what_somebody_else_has_changed_is_a_conflict() {
+fn a_change_to_a_stale_version_is_a_conflict() {
     let folder = store();
     let explorer = Explorer::on(folder.path(), &[]);
     run(folder.path(), &["update", "1", "--content", "The heron flies"]);
@@ -425,7 +425,7 @@ fn an_explorer_that_only_shows_leaves_the_map_as_it_is() {
 }
 
 #[test]
-fn what_another_process_saves_is_told_within_a_second() {
+fn the_page_learns_of_writes_elsewhere_within_a_second() {
     let folder = store();
     let explorer = Explorer::on(folder.path(), &[]);
     let mut page = Connection::to(explorer.address);
@@ -472,7 +472,7 @@ fn an_explorer_ends_with_its_terminal() {
 }
 
 #[test]
-fn a_page_keeps_to_the_project_that_the_explorer_was_started_for() {
+fn a_page_keeps_to_the_project_of_its_explorer() {
     let folder = store();
     run(folder.path(), &["add", "Of atlas", "--project", "atlas"]);
     run(folder.path(), &["add", "Of borealis", "--project", "borealis"]);
@@ -549,7 +549,7 @@ fn an_export_has_the_chosen_memories_and_the_links_between_them() {
 /// Item 8: an `xdg-open` of the working folder is not run, nor looked up by the one that is.
 #[cfg(target_os = "linux")]
 #[test]
-fn item_8_a_browser_is_not_opened_by_a_program_of_the_working_folder() {
+fn a_browser_opener_in_the_working_folder_is_not_run() {
     use std::os::unix::fs::PermissionsExt;
     let (folder, here) = (store(), tempfile::tempdir().unwrap());
     let trap = here.path().join("bin");

@@ -206,7 +206,7 @@ fn a_large_index_forgets_a_few_vectors() {
 }
 
 #[test]
-fn what_an_earlier_delete_has_left_goes_too() {
+fn purge_erases_deleted_memories_in_the_trash() {
     let store = Store::new(hashed());
     let id = store.add(&format!("common {}", secret()));
     store.settle();
@@ -230,7 +230,7 @@ fn an_index_that_is_no_longer_kept_in_step_is_removed() {
 }
 
 #[test]
-fn what_lies_beside_the_store_is_named_and_not_touched() {
+fn purge_names_unowned_files_without_touching_them() {
     let store = Store::new(hashed());
     store.add(&secret());
     let beside = ["memory.db.damaged-2026", "memory.db.doubtful-2026.jsonl", "my backup"];
@@ -247,7 +247,7 @@ fn what_lies_beside_the_store_is_named_and_not_touched() {
 }
 
 #[test]
-fn nothing_at_all_is_not_purged() {
+fn an_empty_purge_is_refused() {
     let store = Store::new(hashed());
     store.add("common");
     for nothing in [Purge::Ids(Vec::new()), text(""), text(" \n")] {
@@ -258,7 +258,7 @@ fn nothing_at_all_is_not_purged() {
 }
 
 #[test]
-fn a_purge_that_a_reader_keeps_from_ending_ends_by_itself_when_the_reader_has_gone() {
+fn a_purge_blocked_by_a_reader_ends_when_the_reader_closes() {
     let Holding { store, kept, .. } = holding(20);
     let folder = store.folder.path();
     let records = Records::open(&StorePaths::new(folder)).expect("another opener");
@@ -317,7 +317,7 @@ fn crash(folder: &Path, step: &str, only_open: bool) {
 }
 
 #[test]
-fn a_purge_that_is_killed_is_finished_by_whoever_opens_the_store_next() {
+fn a_killed_purge_is_finished_by_the_next_opener() {
     for (at, step) in STEPS.into_iter().enumerate() {
         let Holding { store: Store { engine, folder }, kept, .. } = holding(20);
         engine.close();
@@ -382,7 +382,7 @@ impl Progress for Slow {
 }
 
 #[test]
-fn nobody_cleans_up_for_a_running_purge() {
+fn another_opener_does_not_finish_a_running_purge() {
     let store = Store::new(hashed());
     store.add(&secret());
     store.settle();
@@ -473,7 +473,7 @@ fn a_record_expires_by_the_clock_of_the_settings() {
 }
 
 #[test]
-fn what_has_expired_is_deleted_after_the_grace_and_nothing_else_is() {
+fn only_memories_expired_beyond_the_grace_are_deleted() {
     let day = Duration::from_secs(24 * 60 * 60);
     let store = Store::new(with_grace(day));
     let add = |text: &str, expires_at| {

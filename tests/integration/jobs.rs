@@ -110,7 +110,7 @@ fn the_results_of_a_job_may_be_in_a_file() {
 
 /// E13: what a job leaves over is sent singly, and into no other job.
 #[test]
-fn what_a_job_leaves_over_is_sent_singly() {
+fn texts_that_a_job_leaves_unembedded_are_sent_singly() {
     let failed: Spoil = |answers| {
         let failed = json!({ "status_code": 400, "body": { "error": { "message": "no" } } });
         for answer in &mut answers[2..14] {
@@ -220,7 +220,7 @@ fn two_failures_in_a_row_switch_jobs_off() {
 
 /// E12, E13: a provider without jobs, or one that has not ended a job in time.
 #[test]
-fn a_job_that_is_refused_or_takes_too_long_falls_back_to_single_requests() {
+fn a_refused_or_late_job_falls_back_to_single_requests() {
     for protocol in BOTH {
         let (folder, provider) = (tempfile::tempdir().unwrap(), JobProvider::start(protocol));
         let mut terms = settings(protocol, provider.url(), "one");
@@ -367,7 +367,7 @@ fn until(what: &str, mut is_so: impl FnMut() -> bool) {
 
 /// One process asks about the jobs; others see them, and send nothing twice.
 #[test]
-fn one_asks_about_a_job_and_others_see_it() {
+fn a_single_opener_polls_a_job_and_others_see_it() {
     let protocol = Protocol::OpenAi;
     let (folder, provider) = (tempfile::tempdir().unwrap(), JobProvider::start(protocol));
     let [first, second] = [0, 1].map(|_| open(folder.path(), &provider, protocol));

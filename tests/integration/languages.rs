@@ -31,7 +31,7 @@ fn with_source(source: ModelSource) -> Config {
 
 /// The figures of `docs/src/models.md` about it: by meaning, and merged with words. Then the store keeps its model by itself.
 #[test]
-fn the_multilingual_model_finds_a_memory_in_any_of_these_languages() {
+fn the_multilingual_model_finds_memories_across_languages() {
     let folder = tempfile::tempdir().unwrap();
     let named = |model| with_source(ModelSource::Named(model));
     let engine = Engine::open(folder.path(), named(NamedModel::E5Small)).unwrap();
@@ -96,7 +96,7 @@ fn a_memory_in_another_language_is_found_less_often() {
 
 /// A store with many memories in a language that its model does not know.
 #[test]
-fn another_model_is_suggested_once_for_memories_in_a_foreign_language() {
+fn another_model_is_suggested_once_for_foreign_memories() {
     let in_language = |language: &'static str| lines().into_iter().filter(move |line| line[0] == language);
     let folder = tempfile::tempdir().unwrap();
     let engine = engine_with_model(folder.path());

@@ -43,7 +43,7 @@ fn pair() -> (Store, Engine) {
 
 /// R16, T41, T42.
 #[test]
-fn a_link_is_made_once_between_what_is_there_and_seen_and_goes_with_either_end() {
+fn links_are_unique_scoped_and_removed_with_either_end() {
     let store = Store::new(hashed());
     let engine = &store.engine;
     let [a, b, c] = ["a", "b", "c"].map(|text| add(engine, text, None));
@@ -83,7 +83,7 @@ fn a_link_is_made_once_between_what_is_there_and_seen_and_goes_with_either_end()
 
 /// Q16: in every mode and tier, in the tail and in the indexes, in both processes.
 #[test]
-fn what_is_superseded_is_gone_from_the_next_search_and_comes_back_with_the_link() {
+fn a_superseded_memory_is_hidden_until_unlinked() {
     let (store, other) = pair();
     let engines = [&store.engine, &other];
     let old = add(&store.engine, "the heron nests in the reeds", None);
@@ -226,7 +226,7 @@ fn an_outdated_memory_never_ranks_above_what_supersedes_it() {
 
 /// R17: linkedFrom(id, type?), linkedTo(id, type?), superseded(project?).
 #[test]
-fn links_are_listed_by_direction_and_type_and_superseded_records_by_project() {
+fn listing_filters_links_by_kind_and_superseded_by_project() {
     let store = Store::new(hashed());
     let engine = &store.engine;
     let [cause, effect] = ["the pump leaks", "the cellar is wet"].map(|text| add(engine, text, None));
@@ -299,7 +299,7 @@ fn bounds_of_the_graph_are_refused_by_name() {
 
 /// T46, T47.
 #[test]
-fn a_digest_leaves_superseded_memories_out_of_its_lists_but_counts_them() {
+fn a_digest_counts_but_by_default_omits_superseded_memories() {
     let store = Store::new(hashed());
     let engine = &store.engine;
     let bug = |text: &str| engine.add(&NewRecord { kind: Kind::Bugfix, ..NewRecord::new(text) }).unwrap().id;

@@ -43,7 +43,7 @@ fn files(folder: &Path) -> BTreeMap<String, u64> {
 }
 
 #[test]
-fn a_store_that_lost_its_database_is_refused_by_every_command_and_by_the_doctor() {
+fn every_command_refuses_a_store_that_lost_its_database() {
     for (how, lose) in WAYS {
         let folder = tempfile::tempdir().unwrap();
         store(folder.path());

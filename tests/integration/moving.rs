@@ -50,7 +50,7 @@ fn the_store_of_another_system_comes_in_once() {
 }
 
 #[test]
-fn what_is_no_store_of_that_system_is_refused_in_words() {
+fn import_refuses_a_foreign_file_and_an_unknown_system() {
     let folder = tempfile::tempdir().unwrap();
     let wrong = folder.path().join("notes.db");
     std::fs::write(&wrong, "no database").unwrap();

@@ -51,8 +51,9 @@ fn item_10_commands_that_read_make_no_store() {
     }
 }
 
+/// Item 10.
 #[test]
-fn item_10_a_folder_that_is_not_there_stays_so_and_a_file_is_no_store() {
+fn a_missing_store_stays_missing_and_a_file_is_no_store() {
     let folder = tempfile::tempdir().unwrap();
     let run = |store: &str, arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_memorist"));

@@ -48,7 +48,7 @@ fn end(process: u32) {
 
 /// Item 12.
 #[test]
-fn item_12_a_server_ends_with_its_client_though_another_process_has_the_pipe() {
+fn a_server_ends_with_its_client_though_the_pipe_stays_open() {
     let folder = tempfile::tempdir().unwrap();
     let (mut client, pipe, server) = client_of(&memorist(folder.path(), &["serve"]));
     assert!(!ends_within(server, Duration::from_secs(3)), "it serves as long as its client lives");
@@ -89,7 +89,7 @@ fn item_12_a_server_ends_whose_client_is_killed_while_it_starts() {
 
 /// Item 12: one that was left in the background on purpose goes on.
 #[test]
-fn item_12_a_server_over_http_goes_on_without_the_process_that_started_it() {
+fn an_http_server_outlives_the_process_that_started_it() {
     let folder = tempfile::tempdir().unwrap();
     let (mut client, pipe, server) = client_of(&memorist(folder.path(), &["serve", "--http", "127.0.0.1:0"]));
     thread::sleep(Duration::from_secs(2));

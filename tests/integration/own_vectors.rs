@@ -31,7 +31,7 @@ fn an_embedding_of_the_caller_s_own_is_searched_at_once() {
 
 /// R4: many at once, in one transaction; and a changed text with its own vector.
 #[test]
-fn embeddings_of_the_caller_s_own_come_with_many_records_and_with_a_changed_one() {
+fn records_are_saved_and_changed_with_the_callers_embeddings() {
     let folder = tempfile::tempdir().unwrap();
     let engine = Engine::open(folder.path().join("store"), Config::without_model()).unwrap();
     let vector = |at: usize| (0..8).map(|axis| if axis == at { 3.0 } else { 0.1 }).collect::<Vec<f32>>();

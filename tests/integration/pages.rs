@@ -55,7 +55,7 @@ fn pages_are_the_pieces_of_one_result() {
 }
 
 #[test]
-fn what_is_deleted_between_pages_is_on_none_of_those_that_follow() {
+fn a_memory_deleted_between_pages_is_on_no_later_page() {
     let store = Store::new(hashed());
     meetings(&store);
     let first = Query { limit: 10, pool: Some(50), ..Query::new(QUERY) };

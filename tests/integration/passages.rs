@@ -165,7 +165,7 @@ fn found_in_every_state(backend: Backend) {
 
 /// With every backend, before and after it is indexed, filtered or not.
 #[test]
-fn a_fact_in_the_last_third_is_found_in_every_state_of_the_store() {
+fn a_fact_in_the_last_third_is_found_in_every_store_state() {
     for backend in [Backend::Hnsw, Backend::Exact, Backend::HnswRs] {
         found_in_every_state(backend);
     }
@@ -222,7 +222,7 @@ fn a_passage_goes_with_its_text() {
 
 /// D7.
 #[test]
-fn an_export_with_embeddings_has_those_of_passages_and_nothing_is_embedded_again() {
+fn imported_passage_embeddings_are_not_embedded_again() {
     let model = Windowed::new();
     let store = Store::new(opened(&model, Backend::Hnsw));
     let id = store.add(&long(1, FACT, 1_700));
@@ -319,7 +319,7 @@ const ASKED: [(&str, &str); 3] = [
 
 /// By what they mean, on the real model, among 300 short memories.
 #[test]
-fn paraphrases_find_facts_in_the_last_third_of_two_thousand_words() {
+fn paraphrases_find_facts_at_the_end_of_long_memories() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine_with_model(folder.path());
     let mut memories = bench_data::memories(7, 2_000).map(|memory| memory.content);

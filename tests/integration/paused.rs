@@ -69,7 +69,7 @@ fn finished(mut child: Child) -> std::process::Output {
 }
 
 #[test]
-fn who_waits_for_a_paused_process_names_it_and_gives_up() {
+fn waiting_for_a_paused_process_gives_up_and_names_it() {
     let store = Store::new(hashed());
     let id = store.add("a heron in the reeds");
     store.settle();
@@ -159,7 +159,7 @@ impl Drop for Server {
 }
 
 #[test]
-fn writes_behind_a_paused_one_end_soon_and_keep_no_search_waiting() {
+fn writes_behind_a_paused_process_end_without_blocking_searches() {
     const WRITES: u64 = 40;
     let store = Store::new(hashed());
     store.add("a heron in the reeds");

@@ -161,7 +161,7 @@ impl Shell {
 
 /// 39.6
 #[test]
-fn what_commands_and_hooks_were_given_is_purged_wherever_it_was() {
+fn purge_erases_input_of_commands_and_hooks_everywhere() {
     let shell = Shell::new();
     shell.plant(MARKER);
     // A hook of another version left a path that is no UTF-8.

@@ -278,7 +278,7 @@ fn the_indexes_are_free_while_a_provider_is_waited_for() {
 
 /// Nothing is paid twice, however many processes have the store open.
 #[test]
-fn one_process_at_a_time_asks_a_provider() {
+fn openers_of_a_store_send_each_text_to_the_provider_once() {
     let (folder, provider) = (tempfile::tempdir().unwrap(), Provider::start());
     provider.set_slowness(Duration::from_millis(5));
     let settings = RemoteSettings { batch: Some(4), ..provider.settings("one") };
@@ -353,7 +353,7 @@ fn a_purge_is_not_undone_by_what_is_on_the_way() {
 
 /// Item 13: `doctor` ends soon beside a provider on this machine that takes each connection and never answers.
 #[test]
-fn item_13_doctor_does_not_wait_for_a_provider_that_never_answers() {
+fn doctor_does_not_wait_for_a_provider_that_never_answers() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = silent.local_addr().unwrap();
     std::thread::spawn(move || silent.incoming().flatten().collect::<Vec<_>>());

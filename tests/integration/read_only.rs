@@ -151,7 +151,7 @@ fn a_read_only_store_is_searched_and_nothing_in_it_changes() {
 }
 
 #[test]
-fn a_read_only_store_without_indexes_is_searched_from_its_records() {
+fn a_read_only_store_without_indexes_searches_its_records() {
     let filled = filled();
     let keywords = filled.folder.path().join("keywords");
     let store = ReadOnly::of(filled);
@@ -165,7 +165,7 @@ fn a_read_only_store_without_indexes_is_searched_from_its_records() {
 
 /// Later writes of the owner are found, whether still in the log or in the database.
 #[test]
-fn what_its_owner_writes_is_found_by_who_can_only_read() {
+fn read_only_users_find_later_writes_of_the_owner() {
     let store = ReadOnly::of(filled());
     if !store.is_superuser {
         eprintln!(

@@ -167,7 +167,7 @@ fn harbour() -> (Store, [RecordId; 3]) {
 const ASKED: &str = "when does the harbour office of Wick open on weekdays?";
 
 #[test]
-fn of_copies_one_comes_and_what_contradicts_it_is_said() {
+fn recall_injects_one_of_two_copies_and_names_contradictions() {
     let (store, [first, copy, other]) = harbour();
     let link = Link { from: other, kind: LinkKind::Contradicts, to: first };
     store.engine.link(link, &Viewer::OWNER).unwrap();
@@ -179,7 +179,7 @@ fn of_copies_one_comes_and_what_contradicts_it_is_said() {
 }
 
 #[test]
-fn what_is_superseded_never_comes() {
+fn recall_skips_superseded_memories() {
     let (store, [first, copy, other]) = harbour();
     for old in [first, copy] {
         let link = Link { from: other, kind: LinkKind::Supersedes, to: old };
@@ -189,7 +189,7 @@ fn what_is_superseded_never_comes() {
 }
 
 #[test]
-fn a_session_gets_a_memory_once_until_it_changes_or_is_forgotten() {
+fn a_memory_is_recalled_once_per_session_until_changed_or_reset() {
     let (store, _) = harbour();
     let first = in_session(&store.engine, "one", ASKED);
     assert!(!first.is_empty());
@@ -207,7 +207,7 @@ fn a_session_gets_a_memory_once_until_it_changes_or_is_forgotten() {
 
 #[test]
 #[ignore = "the next runs it in another process"]
-fn one_who_asks_in_the_same_session() {
+fn another_opener_recalls_in_the_same_session() {
     let Some(folder) = std::env::var_os("MEMORIST_TEST_RECALL") else { return };
     let engine = words_only().open(folder.as_ref()).unwrap();
     eprintln!("given: {:?}", in_session(&engine, "one", ASKED));
@@ -217,7 +217,7 @@ fn one_who_asks_in_the_same_session() {
 fn another_process_knows_what_a_session_has() {
     let (store, _) = harbour();
     let mut has = in_session(&store.engine, "one", ASKED);
-    let name = "recall::one_who_asks_in_the_same_session";
+    let name = "recall::another_opener_recalls_in_the_same_session";
     let output = another_process(name).env("MEMORIST_TEST_RECALL", store.folder.path()).output().unwrap();
     let said = text(&output.stderr).to_owned();
     let ids = said.split("given: [").nth(1).unwrap_or_else(|| panic!("{said}")).split(']').next().unwrap();
@@ -316,7 +316,7 @@ fn any_message_is_looked_at() {
 
 /// Others hold the store: the recall comes, and soon; it may come again.
 #[test]
-fn what_cannot_be_noted_is_given_anyway() {
+fn recall_works_without_noting_while_the_store_is_locked() {
     let (store, _) = harbour();
     let first = in_session(&store.engine, "zero", ASKED);
     let other = rusqlite::Connection::open(store.folder.path().join("memory.db")).unwrap();

@@ -68,7 +68,7 @@ fn assert_sound(engine: &Engine) {
 }
 
 #[test]
-fn deleted_indexes_come_back_with_the_same_answers_and_nothing_is_embedded_twice() {
+fn deleted_indexes_are_rebuilt_without_embedding_again() {
     let (embedder, setup) = counting();
     let store = Store::new(setup.clone());
     fill(&store);
@@ -115,7 +115,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_damaged_index_file_never_gives_a_wrong_record_and_is_rebuilt() {
+fn a_damaged_index_returns_no_wrong_record_and_is_rebuilt() {
     let store = Store::new(hashed());
     fill(&store);
     let before = answers(&store.engine);
@@ -156,7 +156,7 @@ fn another_model_is_refused_and_keyword_search_continues() {
 
 /// E9.
 #[test]
-fn what_was_saved_without_a_model_is_embedded_when_one_comes() {
+fn memories_saved_without_a_model_are_embedded_by_a_later_one() {
     let store = Store::new(words_only());
     for at in 0..50 {
         store.add(&format!("saved early {at}"));
@@ -265,7 +265,7 @@ fn an_index_built_while_a_memory_was_expired_still_has_it() {
 }
 
 #[test]
-fn a_backup_gives_the_same_answers_and_nothing_is_embedded_again() {
+fn a_restored_backup_answers_alike_without_embedding_again() {
     let (embedder, setup) = counting();
     let store = Store::new(setup.clone());
     fill(&store);
@@ -286,7 +286,7 @@ fn a_backup_gives_the_same_answers_and_nothing_is_embedded_again() {
 
 /// R28, Z5: `memory.db` alone is the whole store.
 #[test]
-fn one_file_is_the_whole_store() {
+fn the_database_file_alone_is_the_whole_store() {
     let (embedder, setup) = counting();
     let store = Store::new(setup.clone());
     fill(&store);
@@ -414,7 +414,7 @@ fn copy_folder(from: &Path, to: &Path) {
 /// A deleted store acknowledges no write, and returns no record.
 #[cfg(unix)]
 #[test]
-fn a_deleted_or_replaced_store_answers_nothing_and_does_no_harm_to_the_new_one() {
+fn a_moved_store_refuses_calls_and_spares_its_replacement() {
     let store = Store::new(words_only());
     store.add("a heron stands near the water");
     store.engine.flush(&NoProgress).unwrap();
@@ -447,7 +447,7 @@ fn a_deleted_or_replaced_store_answers_nothing_and_does_no_harm_to_the_new_one()
 
 /// A command may end before the background has rebuilt anything: it rebuilds what it needs, and says so.
 #[test]
-fn a_search_by_command_rebuilds_the_keyword_index_of_a_larger_store() {
+fn a_search_command_rebuilds_a_missing_large_keyword_index() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("store");
     let run = |arguments: &[&str]| {

@@ -229,7 +229,7 @@ fn the_old_model_serves_until_the_new_one_is_complete() {
 }
 
 #[test]
-fn a_process_with_the_old_model_still_saves_and_one_with_the_new_model_embeds() {
+fn an_old_model_process_still_saves_and_a_new_one_embeds() {
     let (old, new) = (Arc::new(Model::new("old", DIMS)), Arc::new(Model::new("new", DIMS)));
     let store = filled(&old, 20);
     {
@@ -279,7 +279,7 @@ fn a_vector_that_the_change_has_overtaken_is_of_no_use() {
 }
 
 #[test]
-fn what_is_written_during_the_change_is_in_the_new_generation() {
+fn writes_during_a_reembed_are_in_the_new_generation() {
     let (old, new) = (Arc::new(Model::new("old", DIMS)), Arc::new(Model::new("new", DIMS)));
     let store = filled(&old, 50);
     let with_old = Arc::new(open(&old, store.folder.path()));
@@ -330,7 +330,7 @@ impl Progress for StopAfter {
 }
 
 #[test]
-fn after_interruptions_and_failures_it_continues_and_embeds_nothing_twice() {
+fn an_interrupted_reembed_continues_and_embeds_nothing_twice() {
     const TEXTS: usize = 2 * ROUND + 500;
     let (old, new) = (Arc::new(Model::new("old", 16)), Arc::new(Model::new("new", 16)));
     let store = filled(&old, TEXTS);
@@ -528,7 +528,7 @@ mod killed {
     }
 
     #[test]
-    fn crashed_at_every_step_of_the_change_a_store_has_the_one_model_or_the_other() {
+    fn a_crashed_reembed_leaves_the_old_or_the_new_model() {
         use std::os::unix::process::ExitStatusExt;
         for (step, changed) in STEPS {
             let [old, _] = old_and_new();
@@ -541,7 +541,7 @@ mod killed {
     }
 
     #[test]
-    fn killed_at_any_moment_the_change_continues_with_its_current_round() {
+    fn a_killed_reembed_continues_with_its_current_round() {
         let seed = number_from("MEMORIST_SEED", memorist_engine::now() as u64);
         eprintln!("MEMORIST_SEED={seed}");
         let mut random = ChaCha8Rng::seed_from_u64(seed);

@@ -62,7 +62,7 @@ fn harbours(store: &Store, count: usize, first: &str) -> Vec<RecordId> {
 }
 
 #[test]
-fn what_answers_comes_first_and_says_why() {
+fn reranking_puts_the_answer_first_with_its_logit() {
     let reader = Arc::new(Reader::default());
     let store = store(&reader);
     let maybe = harbours(&store, 8, "maybe")[0];
@@ -113,7 +113,7 @@ fn pages_belong_to_one_order() {
 }
 
 #[test]
-fn the_newer_of_two_stays_first_where_the_reranker_reads_no_answer_in_either() {
+fn the_newer_stays_first_if_the_reranker_finds_no_answer() {
     let store = store(&Arc::new(Reader::default()));
     store.add("the harbour gate opens at seven on Mondays");
     store.add("the harbour gate opens at eight on Mondays now");
@@ -171,7 +171,7 @@ fn a_turn_that_the_filter_excludes_is_not_read() {
 }
 
 #[test]
-fn what_is_not_in_english_is_not_read() {
+fn non_english_hits_and_queries_are_not_reranked() {
     let reader = Arc::new(Reader::default());
     let store = store(&reader);
     store.add("Кота зовут Миро, answer");

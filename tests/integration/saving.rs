@@ -76,7 +76,7 @@ fn with_the_setting_it_is_redacted_and_the_rest_is_kept() {
 
 /// D5: the text of a changed body is scanned, like that of a new record; and so is the reason of a rollback.
 #[test]
-fn a_secret_does_not_come_in_by_a_change_of_a_body_or_a_rollback() {
+fn body_changes_and_rollback_reasons_are_scanned_for_secrets() {
     for (setup, redacts) in [(hashed(), false), (redacting(), true)] {
         let store = Store::new(setup);
         let engine = &store.engine;
@@ -128,7 +128,7 @@ fn a_long_text_that_is_repeated_in_part_is_named() {
 
 /// T49, D3, D4: near-duplicates are named, of the same kind only, and both are kept.
 #[test]
-fn what_resembles_a_memory_is_named_and_never_merged() {
+fn near_duplicates_are_named_and_never_merged() {
     let store = Store::new(hashed());
     let engine = &store.engine;
     let dark = store.add("User prefers dark mode in every editor");

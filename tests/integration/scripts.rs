@@ -65,21 +65,21 @@ fn ask(source: ModelSource) -> Verdicts {
 }
 
 #[test]
-fn unrelated_texts_in_any_script_are_nothing_to_the_default_model() {
+fn the_default_model_finds_no_unrelated_text_in_any_script() {
     let answers = ask(ModelSource::Default);
     assert_eq!(answers.wrongly_found, [""; 0]);
     assert!(answers.found_first * 10 >= answers.asked * 8, "{} of {}", answers.found_first, answers.asked);
 }
 
 #[test]
-fn unrelated_texts_in_any_script_are_nothing_to_the_multilingual_model() {
+fn the_multilingual_model_finds_no_unrelated_text_in_any_script() {
     let answers = ask(ModelSource::Named(NamedModel::E5Small));
     assert_eq!(answers.wrongly_found, [""; 0]);
     assert!(answers.found_first * 10 >= answers.asked * 9, "{} of {}", answers.found_first, answers.asked);
 }
 
 #[test]
-fn unrelated_texts_in_any_script_are_nothing_to_a_model_with_high_cosines() {
+fn a_high_cosine_model_finds_no_unrelated_text_in_any_script() {
     let answers = ask(ModelSource::Folder(bge()));
     assert_eq!(answers.wrongly_found, [""; 0]);
     assert!(answers.found_first * 10 >= answers.asked * 8, "{} of {}", answers.found_first, answers.asked);

@@ -202,7 +202,7 @@ fn thresholds_drop_what_is_below_them_but_no_exact_hit() {
 
 /// A memory below a threshold is no result, but the best of them is named, and how to get it.
 #[test]
-fn a_search_says_when_the_store_has_no_answer_and_what_the_best_is() {
+fn a_search_reports_no_answer_and_the_nearest_miss() {
     let store = Store::new(hashed());
     for number in 0..30 {
         store.add(&format!("Note {number} about herons, otters and the river"));
@@ -318,7 +318,7 @@ impl Embedder for BlindToNames {
 
 /// Q7.
 #[test]
-fn a_threshold_keeps_the_exact_hit_whatever_the_size_of_the_store() {
+fn a_threshold_keeps_the_exact_hit_at_any_store_size() {
     let identity = HashEmbedder::new(DIMS).identity().clone();
     let store = Store::new(with_embedder(Arc::new(BlindToNames(identity))));
     let exact = store.add("ZX-4417 is shown when the tank of the coffee machine is empty");

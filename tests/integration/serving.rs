@@ -346,7 +346,7 @@ fn search() -> Value {
 }
 
 #[test]
-fn writes_over_http_behind_a_paused_one_end_soon_and_keep_no_search_waiting() {
+fn http_writes_behind_a_paused_process_do_not_block_searches() {
     const WRITES: usize = 40;
     const LONGEST: Duration = Duration::from_secs(20);
     let server = Server::start(&[]);
@@ -485,7 +485,7 @@ fn a_server_whose_answers_nobody_reads_ends_when_it_is_asked_to() {
 }
 
 #[test]
-fn a_server_whose_answers_nobody_reads_ends_when_its_client_does() {
+fn a_server_with_unread_answers_ends_with_its_client() {
     let (_folder, mut process, requests) = unread();
     drop(requests);
     assert!(ends(&mut process, Duration::from_secs(25)));

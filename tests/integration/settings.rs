@@ -113,7 +113,7 @@ fn asked(store: &Path, arguments: &[&str], query: &Value) -> Value {
 
 /// R24.
 #[test]
-fn a_server_of_all_projects_or_of_none_is_that_whatever_else_names_one() {
+fn all_or_no_projects_override_the_settings_and_work_tree() {
     let folder = store();
     assert_eq!(served(folder.path(), &[]), [1, 3]);
     assert_eq!(served(folder.path(), &["--project", "*"]), [1, 2, 3]);
@@ -131,7 +131,7 @@ fn a_server_of_all_projects_or_of_none_is_that_whatever_else_names_one() {
 
 /// R24.
 #[test]
-fn the_git_work_tree_is_the_project_of_every_command_and_of_a_server() {
+fn the_git_work_tree_names_the_project_of_commands_and_servers() {
     let folder = store();
     std::fs::write(folder.path().join("memorist.toml"), "model = \"none\"\n").unwrap();
     let tree = work_tree(folder.path());
@@ -179,7 +179,7 @@ fn the_git_work_tree_is_the_project_of_every_command_and_of_a_server() {
 
 /// R24.
 #[test]
-fn what_works_on_a_store_as_a_whole_is_not_of_the_work_tree() {
+fn commands_on_the_whole_store_ignore_the_work_tree_project() {
     let folder = store();
     std::fs::write(folder.path().join("memorist.toml"), "model = \"none\"\n").unwrap();
     let tree = work_tree(folder.path());
@@ -228,7 +228,7 @@ fn serve_only_refuses_other_projects() {
 }
 
 #[test]
-fn searches_are_kept_with_their_tool_unless_the_settings_say_otherwise() {
+fn searches_are_logged_with_their_tool_unless_disabled() {
     let folder = store();
     let search = || {
         asked(folder.path(), &[], &json!({ "query": "harbour", "limit": 3 }));

@@ -22,7 +22,7 @@ fn query(text: &str, mode: Mode) -> Query {
 const MODES: [Mode; 3] = [Mode::Hybrid, Mode::Vector, Mode::Keyword];
 
 #[test]
-fn a_write_is_found_by_the_next_search_and_after_every_change_of_state() {
+fn a_write_is_found_at_once_and_in_every_later_state() {
     let store = Store::new(hashed());
     for at in 0..300 {
         store.add(&format!("note {at} about ordinary things"));
@@ -112,7 +112,7 @@ fn expired_records_are_never_shown() {
 }
 
 #[test]
-fn a_record_that_expires_later_vanishes_from_what_is_indexed_already() {
+fn an_indexed_record_is_not_found_after_it_expires() {
     let store = Store::new(hashed());
     let soon = memorist_engine::now() + 1_500;
     let record = NewRecord { expires_at: Some(soon), ..NewRecord::new("the parking ticket is valid") };
@@ -335,7 +335,7 @@ fn a_process_whose_model_fails_keeps_nobody_out_of_the_indexes() {
 }
 
 #[test]
-fn searches_that_never_cease_do_not_keep_the_worker_from_its_work() {
+fn endless_searches_do_not_block_the_worker() {
     let store = Store::new(hashed());
     store.add("something to be found");
     store.settle();
@@ -350,7 +350,7 @@ fn searches_that_never_cease_do_not_keep_the_worker_from_its_work() {
 
 /// X2.
 #[test]
-fn a_search_does_not_wait_for_another_process_that_writes_the_indexes() {
+fn a_search_does_not_wait_for_another_index_writer() {
     let store = Store::new(words_only());
     store.add("found without an index");
     store.engine.flush(&NoProgress).unwrap();

@@ -97,8 +97,8 @@ fn a_team_store_is_made_looked_at_and_given_tokens() {
 }
 
 #[test]
-fn a_password_on_the_command_line_is_refused_and_one_in_a_private_file_is_used() {
-    let Some(cluster) = shared("a_password_on_the_command_line_is_refused_and_one_in_a_private_file_is_used") else {
+fn a_password_is_read_from_a_private_file_and_not_an_argument() {
+    let Some(cluster) = shared("a_password_is_read_from_a_private_file_and_not_an_argument") else {
         return;
     };
     let database = cluster.database();
@@ -196,8 +196,8 @@ impl Drop for Agents {
 }
 
 #[test]
-fn a_token_of_the_team_store_keeps_its_client_to_what_it_is_bound_to_until_it_is_revoked() {
-    let test = "a_token_of_the_team_store_keeps_its_client_to_what_it_is_bound_to_until_it_is_revoked";
+fn a_team_token_keeps_its_client_in_scope_until_revoked() {
+    let test = "a_team_token_keeps_its_client_in_scope_until_revoked";
     let Some(cluster) = shared(test) else { return };
     let database = cluster.database();
     let user = User::new(&database);
@@ -413,8 +413,8 @@ fn a_copy_is_compared_and_the_doctor_knows_the_server() {
 }
 
 #[test]
-fn what_the_server_has_lost_is_kept_and_a_node_goes_on_without_a_server() {
-    let test = "what_the_server_has_lost_is_kept_and_a_node_goes_on_without_a_server";
+fn a_node_keeps_what_the_server_lost_and_searches_offline() {
+    let test = "a_node_keeps_what_the_server_lost_and_searches_offline";
     let Some(cluster) = start(test, Options::default()) else { return };
     let database = cluster.database();
     let user = User::new(&database);
@@ -591,8 +591,8 @@ fn a_node_says_of_a_project_that_it_does_not_follow_it() {
 
 /// 40.2: what a restored server lacks of a project, which it lacks as a whole, can be imported with its links.
 #[test]
-fn a_project_that_the_server_has_lost_as_a_whole_is_imported_with_its_links() {
-    let test = "a_project_that_the_server_has_lost_as_a_whole_is_imported_with_its_links";
+fn a_project_lost_by_the_server_is_imported_with_its_links() {
+    let test = "a_project_lost_by_the_server_is_imported_with_its_links";
     let Some(cluster) = start(test, Options::default()) else { return };
     let database = cluster.database();
     let user = User::new(&database);
@@ -622,8 +622,8 @@ fn a_project_that_the_server_has_lost_as_a_whole_is_imported_with_its_links() {
 
 /// 40.8.
 #[test]
-fn the_clock_of_the_server_decides_what_has_expired_and_how_long_a_distance_is() {
-    let Some(cluster) = shared("the_clock_of_the_server_decides_what_has_expired") else { return };
+fn the_server_clock_decides_expiry_and_relative_times() {
+    let Some(cluster) = shared("the_server_clock_decides_expiry_and_relative_times") else { return };
     let database = cluster.database();
     let user = User::new(&database);
     assert!(user.run(&["server", "init"]).status.success());

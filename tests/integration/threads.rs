@@ -40,7 +40,7 @@ fn judged(hits: &[Hit]) -> Vec<(RecordId, String, Vec<RecordId>)> {
 }
 
 #[test]
-fn an_answer_is_found_by_the_words_of_its_question_before_and_after_it_is_indexed() {
+fn an_answer_is_found_by_its_question_before_and_after_indexing() {
     for setup in [hashed(), words_only()] {
         let store = Store::new(setup.clone());
         others(&store);
@@ -170,7 +170,7 @@ fn a_thread_of_others_lends_nothing() {
 }
 
 #[test]
-fn what_a_filter_excludes_lends_nothing() {
+fn filtered_turns_do_not_boost_neighbors() {
     let filters = [
         Filter { kinds: vec![Kind::Conversation], ..Filter::default() },
         Filter { min_importance: Some(5), ..Filter::default() },
@@ -186,7 +186,7 @@ fn what_a_filter_excludes_lends_nothing() {
 }
 
 #[test]
-fn what_is_superseded_or_deleted_lends_nothing() {
+fn superseded_or_deleted_turns_do_not_boost_neighbors() {
     for is_deleted in [false, true] {
         let unseen = unseen(|new| new.scope = Scope { agent: None, project: Some("ours".into()) });
         unseen.lends(&Filter::default());
@@ -205,7 +205,7 @@ fn what_is_superseded_or_deleted_lends_nothing() {
 
 /// A deleted turn leaves no gap, before and after the index follows; one that is only hidden keeps its place.
 #[test]
-fn what_is_deleted_leaves_no_gap() {
+fn a_deleted_turn_leaves_no_gap() {
     let store = Store::new(hashed());
     others(&store);
     let ids: Vec<RecordId> = [ASKED, "It is a fine day.", ANSWERED]
@@ -245,7 +245,7 @@ fn around(store: &Store, query: &Query, id: RecordId) -> Vec<RecordId> {
 }
 
 #[test]
-fn neighbours_come_along_in_order_as_far_as_the_search_could_find_them() {
+fn neighbors_come_in_order_if_the_search_may_return_them() {
     let store = Store::new(words_only());
     let mut ids = Vec::new();
     // Saved in another order than that of their turns.

@@ -114,7 +114,7 @@ fn changing_back_turns_every_link_and_so_does_its_undo() {
 
 /// A text whose superseder has expired, alone, was hidden by it until that was removed: saved again, it is found.
 #[test]
-fn a_text_saved_again_is_found_although_what_superseded_it_has_expired() {
+fn a_text_saved_again_is_found_after_its_superseder_expired() {
     let (store, later) = store_with_clock();
     let a = store.add("the west gate opens at six");
     let brief = NewRecord { expires_at: Some(START + 60_000), ..NewRecord::new("the west gate opens at nine today") };
@@ -128,7 +128,7 @@ fn a_text_saved_again_is_found_although_what_superseded_it_has_expired() {
 
 /// N supersedes A, over D too, which A's project does not see: A is current, and no circle comes of it.
 #[test]
-fn a_text_is_saved_again_where_a_turned_link_would_make_a_circle() {
+fn saving_a_text_again_turns_no_link_into_a_cycle() {
     let (store, _) = store_with_clock();
     let engine = &store.engine;
     let scoped = |text: &str, project: Option<&str>| {

@@ -127,7 +127,7 @@ fn a_server_finds_what_is_edited_and_ends_at_once() {
 
 /// F5: a machine that watches too much already, where it lets its limits be lowered.
 #[test]
-fn where_the_system_watches_no_more_files_are_looked_at() {
+fn files_are_polled_if_the_system_cannot_watch_more() {
     for limit in ["max_inotify_instances=0", "max_inotify_watches=1"] {
         let folder = tempfile::tempdir().unwrap();
         let (store, files) = (folder.path().join("store"), folder.path().join("files"));
@@ -206,7 +206,7 @@ fn a_server_of_mudpuppy_reads_its_workspace() {
 }
 
 #[test]
-fn what_is_saved_is_in_the_daily_log() {
+fn saved_memories_are_written_to_the_daily_log() {
     let folder = tempfile::tempdir().unwrap();
     let (store, home) = (folder.path().join("store"), folder.path().join("home"));
     fs::create_dir_all(&home).unwrap();

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn content_that_cannot_be_is_refused_though_its_checksum_is_right() {
+    fn invalid_content_with_a_valid_checksum_is_refused() {
         for change in [
             |m: &mut Manifest| m.dims = 0,
             |m: &mut Manifest| m.dims = MAX_DIMS + 1,

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_handed_out_still_counts() {
+    fn popped_candidates_still_count_toward_the_limit() {
         let mut buckets = Buckets::default();
         buckets.reset(2);
         buckets.insert(0.9, 1);
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_there_twice_makes_room_again() {
+    fn discounted_duplicates_make_room_again() {
         let mut buckets = Buckets::default();
         buckets.reset(2);
         [(0.9, 1), (0.9, 1), (0.5, 3)].into_iter().for_each(|(similarity, slot)| buckets.insert(similarity, slot));
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equals_others_replace_what_was_there_twice() {
+    fn equal_candidates_replace_discounted_duplicates() {
         let mut buckets = Buckets::default();
         buckets.reset(2);
         [1, 1, 1, 2].into_iter().for_each(|slot| buckets.insert(0.9, slot));
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_equals_some_are_kept() {
+    fn equal_candidates_are_cut_to_one_over_the_limit() {
         let mut buckets = Buckets::default();
         buckets.reset(5);
         (0..100).for_each(|slot| buckets.insert(0.7, slot));

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_repeats_others_hangs_from_the_last_of_them_and_leads_to_the_first() {
+    fn a_duplicate_links_to_the_first_and_from_the_previous_copy() {
         let mut quantized = Quantized::default();
         let vectors = clustered(500, 20, 0.5);
         (0..500).for_each(|slot| quantized.push_row(vectors.row(slot - slot % 5)));
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn every_slot_can_be_reached_among_groups_that_have_little_to_do_with_one_another() {
+    fn every_slot_is_reachable_among_distant_clusters() {
         let quantized = clustered(3000, 20, 0.01);
         let graph = built(&quantized, &keys(3000), None);
         assert_sound(&graph.view(), &Vectors::of(&quantized, DIMS));
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_over_an_older_graph_is_as_sound_and_enters_where_a_new_one_does() {
+    fn a_reused_graph_is_sound_with_the_entries_of_a_new_build() {
         // Also where most are nearer to a neighbour than rounding can tell.
         for spread in [0.5, 0.003] {
             let (quantized, keys, graph) = carried(spread);
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_over_an_older_graph_is_the_same_by_any_number_of_threads() {
+    fn graph_reuse_is_deterministic_across_thread_counts() {
         let in_threads =
             |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| carried(0.5)).2;
         let (one, three) = (in_threads(1), in_threads(3));

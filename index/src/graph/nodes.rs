@@ -358,7 +358,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn where_all_are_firm_a_forced_link_replaces_the_last() {
+    fn a_forced_link_replaces_the_last_if_all_are_firm() {
         let quantized = clustered(20, 3, 1.0);
         let vectors = Vectors::of(&quantized, DIMS);
         let mut graph = narrow(&vectors, 3);

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_behind_a_neighbour_is_not_selected() {
+    fn occluded_neighbors_are_pruned() {
         let (vectors, candidates) = circle(&[20.0, -30.0, 10.0, -70.0, 170.0]);
         assert_eq!(selected(&vectors, &candidates, 4), [3, 2], "20 lies behind 10, -70 behind -30, and 170 behind 10");
         assert_eq!(selected(&vectors, &candidates, 1), [3]);
@@ -116,8 +116,9 @@ mod tests {
         assert_eq!(selected(&vectors, &duplicates, 1), [1]);
     }
 
+    /// Rounding may bring a neighbor nearer to the node than to itself.
     #[test]
-    fn what_was_kept_is_not_selected_again_though_rounding_brings_it_nearer_to_the_node_than_to_itself() {
+    fn a_kept_neighbor_is_not_reselected_after_rounding() {
         let mut seen = 0;
         for step in 1..100 {
             let (vectors, candidates) = circle(&[step as f32 / 10.0]);
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_only_a_little_nearer_to_a_neighbour_fills_up_before_what_is_near() {
+    fn fill_up_prefers_slightly_occluded_over_near_candidates() {
         let (vectors, candidates) = circle(&[5.0, 10.0, 120.0]);
         let filled = |most| {
             let mut chosen = selected(&vectors, &candidates, 2);
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn only_some_of_the_nearest_are_checked_for_a_direction_of_their_own() {
+    fn fill_up_checks_only_the_nearest_candidates_for_direction() {
         for (before, expected) in [(MOST_CHECKED - 1, MOST_CHECKED as Slot), (MOST_CHECKED, 2)] {
             // All but the last lie behind the first.
             let mut angles = vec![10.0; before];

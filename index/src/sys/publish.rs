@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_is_read_back() {
+    fn written_bytes_and_patches_are_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         for sizes in SIZES {

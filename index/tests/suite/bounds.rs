@@ -108,7 +108,7 @@ fn duplicates_through_merges() {
 }
 
 #[test]
-fn nothing_but_duplicates() {
+fn an_index_of_duplicates_alone_returns_every_key() {
     let world = World::filled(small(4, 500), &vec![vec![0.0, 0.0, 1.0, 0.0]; 2500], 2500);
     let snapshot = world.writer.snapshot();
     assert_eq!(snapshot.verify(), []);

@@ -176,7 +176,7 @@ fn a_graph_that_leads_nowhere_still_gives_the_k_nearest() {
 
 /// Checksums find all of it too, but not where a faulty writer has made them.
 #[test]
-fn what_a_graph_may_not_be_is_found_and_named() {
+fn verify_reports_each_invalid_graph_structure() {
     // As the page of the format says.
     const BATCH: usize = 64 + 64 + 4 * 256;
     const ENTRIES: usize = 128;

@@ -113,7 +113,7 @@ fn keys_that_are_not_there_are_no_error() {
 }
 
 #[test]
-fn nothing_allowed_and_nothing_refused() {
+fn filters_passing_none_or_all_return_no_hits_or_plain_hits() {
     let world = world();
     let snapshot = world.writer.snapshot();
     let (none, all) = (RoaringTreemap::new(), (0..COUNT as u64).collect::<RoaringTreemap>());

@@ -25,7 +25,7 @@ fn bytes(world: &World) -> u64 {
 }
 
 #[test]
-fn the_few_that_are_left_of_an_old_graph_are_found_among_many_new_ones() {
+fn the_few_vectors_left_of_an_old_graph_stay_findable() {
     const OLD: usize = 300;
     const NEW: usize = 2000;
     for (left, seed) in (0..3).flat_map(|seed| [(5, seed), (20, seed)]) {

@@ -29,7 +29,7 @@ fn assert_sound(world: &World, what: &str) {
 }
 
 #[test]
-fn one_build() {
+fn a_single_build_reaches_the_recall_floor() {
     let world = World::filled(IndexOptions::new(DIMS), &clustered(1, 6000, DIMS, 40), 6000);
     assert_eq!(world.writer.snapshot().segment_count(), 1);
     assert_eq!(world.inserted, 6000, "by the way: all of it went into a graph");
@@ -127,7 +127,7 @@ fn deleting_everything_during_a_merge() {
 }
 
 #[test]
-fn a_replaced_key_survives_when_its_old_segment_vanishes_during_a_merge() {
+fn a_replaced_key_outlives_its_old_segment_during_a_merge() {
     let mut world = World::new(small(DIMS, 100));
     let vectors = clustered(11, 300, DIMS, 4);
     world.apply((0..2).zip(vectors[..2].to_vec()).collect(), &[]);
@@ -140,7 +140,7 @@ fn a_replaced_key_survives_when_its_old_segment_vanishes_during_a_merge() {
 }
 
 #[test]
-fn one_seed_gives_the_same_bytes_by_any_number_of_threads() {
+fn index_files_depend_on_the_seed_but_not_on_threads() {
     let vectors = clustered(9, 1500, 16, 10);
     let segments = |seed: u64, threads: usize| {
         let mut options = small(16, 400);

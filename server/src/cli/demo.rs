@@ -283,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn questions_of_every_style_are_asked_and_answered_by_memories_of_the_demo() {
+    fn questions_of_every_style_have_answers_in_the_demo() {
         let chosen = chosen();
         assert_eq!(chosen.len(), 3 * PER_STYLE);
         assert!(chosen.iter().all(|question| question.answers.iter().all(|index| *index < MEMORIES)));

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn one_number_is_shown_and_a_reason_where_there_is_one() {
+    fn hits_show_relevance_alone_and_a_reason_if_there_is_one() {
         let shown = hits(&[hit("a text")], false);
         assert!(shown.contains("relevance") && shown.contains("0.50") && !shown.contains(WHY), "{shown}");
         for part in ["score", "0.851", "cosine", "0.500", "bm25", "logit", "meaning"] {

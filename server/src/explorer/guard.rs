@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_site_makes_a_browser_send_is_refused() {
+    fn cross_site_requests_are_refused_except_links_to_the_page() {
         let site = |path, site| status(path, &[("host", "localhost:7070"), ("sec-fetch-site", site)]);
         assert_eq!(
             (site("/api/list", "same-origin"), site("/app.js", "same-origin"), site("/", "none")),

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn nobody_is_idle_while_a_request_runs_nor_soon_after() {
+    async fn idle_time_starts_after_the_last_request_ends() {
         const LIMIT: Duration = Duration::from_millis(40);
         let idle = Arc::new(Idle::new());
         let busy = idle.begin();

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_accepted_is_read_from_all_headers() {
+    fn accepted_types_are_read_from_all_accept_headers() {
         for (values, accepts) in [
             (&[][..], Accepts::Both),
             (&[""], Accepts::Both),

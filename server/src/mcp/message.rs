@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_refused_with_its_id() {
+    fn invalid_messages_are_refused_with_their_id() {
         let deep = format!(r#"{{"id":"a\"b","method":"x","params":{}1{}}}"#, "[".repeat(200), "]".repeat(200));
         for (text, id, code) in [
             (&b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"x\",\"params\":{\"a\":\"\xFF\"}}"[..], json!(7), -32700),

@@ -168,7 +168,7 @@ impl Desk {
 
 /// 39.6
 #[test]
-fn what_a_tool_was_given_is_purged_wherever_it_was() {
+fn purge_erases_tool_arguments_wherever_they_were_stored() {
     let mut desk = Desk::new(Sensitive::Refuse);
     let refused = desk.plant(MARKER);
     assert!(refused.iter().all(|place| REFUSED.contains(&&**place)), "never planted: {refused:?}");

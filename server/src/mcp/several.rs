@@ -28,7 +28,7 @@ fn add_hermes(world: &mut World) {
 }
 
 #[test]
-fn several_each_call_is_as_by_a_token_for_the_project_that_it_names() {
+fn each_call_acts_as_a_token_of_the_project_that_it_names() {
     let [first, second] = PROJECTS;
     for name in ProfileName::value_variants() {
         let mut world = World::new();
@@ -89,7 +89,7 @@ fn several_every_tool_refuses_any_other_name() {
 }
 
 #[test]
-fn several_memories_of_a_list_may_name_the_projects_of_the_token() {
+fn list_items_may_name_only_the_projects_of_the_token() {
     let world = World::new();
     let several = context(&world, ProfileName::Core, &PROJECTS);
     let add = Profile::of_projects(ProfileName::Core).tool("memory_add").unwrap();
@@ -129,7 +129,7 @@ fn several_the_projects_of_the_token_are_counted() {
 }
 
 #[test]
-fn several_resources_are_of_the_first_project_and_digests_of_each() {
+fn resources_are_of_the_first_project_and_digests_of_each() {
     let mut world = World::new();
     add_hermes(&mut world);
     let state = world.state();

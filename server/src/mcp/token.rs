@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_that_can_be_guessed_is_refused_wherever_it_comes_from() {
+    fn a_guessable_token_is_refused_from_every_origin() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("token");
         for short in ["", " ", "x", "fifteen-letters", "  fifteen-letters  "] {
@@ -254,7 +254,7 @@ mod tests {
         }
 
         #[test]
-        fn a_token_file_that_is_a_pipe_is_refused_at_once_and_a_link_is_followed() {
+        fn a_token_file_may_be_a_link_but_not_a_pipe() {
             let folder = tempfile::tempdir().unwrap();
             let (pipe, file, link) =
                 (folder.path().join("pipe"), folder.path().join("file"), folder.path().join("link"));

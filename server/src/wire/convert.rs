@@ -561,7 +561,7 @@ mod tests {
     }
 
     #[test]
-    fn one_weight_keeps_the_other() {
+    fn setting_one_weight_keeps_the_other() {
         let settings = Weights { vector: 0.6, keyword: 0.4 };
         let asked = query(&search(json!({ "query": "x", "vectorWeight": 0.9 })), &defaults(), settings).unwrap();
         assert_eq!(asked.weights, Some(Weights { vector: 0.9, keyword: 0.4 }));
@@ -626,7 +626,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_have_no_text_where_none_is_requested_and_are_cut_with_the_budget() {
+    fn neighbors_follow_the_detail_level_and_the_token_budget() {
         let mut around = reply("short");
         around.hits[0].record.turn = Some(5);
         around.hits[0].neighbours =

@@ -277,7 +277,7 @@ mod tests {
 
     /// R24.
     #[test]
-    fn a_star_in_the_settings_is_all_for_the_viewer_and_none_for_new_memories() {
+    fn a_star_means_all_for_viewers_and_none_for_new_memories() {
         let defaults = Defaults::named(name(Reach::EVERY), name("scout")).unwrap().for_agents();
         assert_eq!((defaults.project(), defaults.agent()), (None, Some("scout")));
         assert_eq!(defaults.own_viewer(), Viewer::of_agent("scout"));

@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn an_embedding_is_base64_and_an_array_of_an_earlier_format_is_read() {
+    fn embeddings_are_base64_and_old_arrays_are_still_read() {
         let json = serde_json::to_string(&Embedding(vec![1.0, -0.5])).unwrap();
         assert_eq!(json, r#""ADwAuA==""#);
         assert_eq!(read(&json).unwrap(), [1.0, -0.5]);

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_models_write_is_understood() {
+    fn lenient_parsing_accepts_common_llm_argument_forms() {
         for (given, meant) in [
             (json!({ "content": "x", "type": "Preference" }), json!({ "content": "x", "entryType": "preference" })),
             (
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unclear_stays_and_is_refused() {
+    fn ambiguous_or_unknown_arguments_are_refused() {
         for unclear in [
             json!({ "id": "1 or 2" }),
             json!({ "ids": [1, 2] }),

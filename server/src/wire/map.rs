@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_new_map_starts_from_is_one_of_two_words() {
+    fn a_new_map_starts_from_scratch_or_warm() {
         let read = |text: &str| serde_json::from_str::<MapFrom>(text);
         assert_eq!((read("\"scratch\"").unwrap(), read("\"warm\"").unwrap()), (MapFrom::Scratch, MapFrom::Warm));
         read("\"cold\"").unwrap_err();

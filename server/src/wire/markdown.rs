@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_in_a_text_is_interpreted() {
+    fn markdown_and_html_in_a_text_are_escaped() {
         for (text, shown) in [
             ("![x](http://evil.example/a.png)", r"!\[x\](`http://evil.example/a.png`)"),
             ("[click](https://evil.example)", r"\[click\](`https://evil.example`)"),

@@ -524,7 +524,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_looks_like_seconds_is_refused_and_an_early_date_is_not() {
+    fn a_timestamp_in_seconds_is_refused_but_an_early_date_is_not() {
         let asked = |at| from_value::<SearchParams>(json!({ "query": "x", "createdAfter": at }));
         assert!(asked(json!(1_738_540_800)).unwrap_err().to_string().contains("1738540800000"));
         assert_eq!(asked(json!(0)).unwrap().created_after.map(Past::at), Some(0));

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn null_is_absent_where_it_means_nothing_and_a_value_where_it_does() {
+    fn null_is_absent_unless_it_has_a_meaning() {
         #[derive(Debug, PartialEq, Deserialize)]
         struct Inner {
             #[serde(default)]

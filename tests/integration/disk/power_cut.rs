@@ -22,7 +22,7 @@ const CUTS: u64 = 48;
 const WRITING: Duration = Duration::from_millis(2_500);
 
 #[test]
-fn what_was_acknowledged_outlives_a_power_cut_at_any_sync() {
+fn acknowledged_writes_survive_power_loss_at_any_sync() {
     let cuts = amount_from("MEMORIST_POWER_CUTS", CUTS) as usize;
     let seed = number_from("MEMORIST_SEED", memorist_engine::now() as u64);
     eprintln!("MEMORIST_SEED={seed}");

@@ -263,7 +263,7 @@ fn a_failed_sync_poisons_the_writer_of_vectors() {
 
 /// A file system of a few megabytes, if the machine allows creating one: then the kernel itself refuses.
 #[test]
-fn a_small_file_system_that_is_full_is_reported_and_loses_nothing() {
+fn a_full_file_system_is_reported_and_loses_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let mount = format!("mount -t tmpfs -o size=2m tmpfs {0} && cd {0}", folder.path().display());
     let allowed = Command::new("unshare").args(["-rm", "sh", "-c", &mount]).output();

@@ -16,8 +16,10 @@ const MEMORIES: usize = 2_500;
 const KILLED: u64 = 6;
 
 #[test]
-fn a_node_that_is_killed_while_it_copies_ends_as_what_the_server_has() {
-    let Some(cluster) = postgres_testing::shared("a_node_that_is_killed_while_it_copies") else { return };
+fn a_node_killed_while_pulling_ends_with_the_server_state() {
+    let Some(cluster) = postgres_testing::shared("a_node_killed_while_pulling_ends_with_the_server_state") else {
+        return;
+    };
     let team = cluster.database_from("memorist", make);
     let first = node(&team.address());
     let texts: Vec<_> = (0..MEMORIES).map(|at| NewRecord::new(format!("The heron {at} sits at the harbour"))).collect();

@@ -71,8 +71,8 @@ fn write_by_process(
 }
 
 #[test]
-fn three_nodes_eight_writers_a_promoted_standby_and_a_killed_node() {
-    const TEST: &str = "three_nodes_eight_writers_a_promoted_standby_and_a_killed_node";
+fn acknowledged_writes_survive_failover_and_a_killed_node() {
+    const TEST: &str = "acknowledged_writes_survive_failover_and_a_killed_node";
     let Some(primary) = postgres_testing::start(TEST, Options::default()) else { return };
     let database = primary.database_from("team", make);
     let standby = primary.standby("second");

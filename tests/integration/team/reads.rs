@@ -13,8 +13,8 @@ use crate::support::{Store, number_from};
 use crate::{filters, model, racing};
 
 #[test]
-fn what_was_acknowledged_is_found_by_the_next_search_on_any_node() {
-    const TEST: &str = "what_was_acknowledged_is_found_by_the_next_search_on_any_node";
+fn acknowledged_writes_are_found_by_the_next_search_on_any_node() {
+    const TEST: &str = "acknowledged_writes_are_found_by_the_next_search_on_any_node";
     let Some(cluster) = postgres_testing::shared(TEST) else { return };
     let team = cluster.database_from("memorist", make);
     let pooler = cluster.pgbouncer(TEST, team.name());

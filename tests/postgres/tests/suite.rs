@@ -55,8 +55,8 @@ fn databases_are_copies_of_a_template_that_is_filled_once() {
 }
 
 #[test]
-fn a_server_that_is_stopped_killed_or_paused_goes_on_with_what_it_had() {
-    let name = "a_server_that_is_stopped_killed_or_paused_goes_on_with_what_it_had";
+fn a_stopped_killed_or_paused_server_keeps_its_rows() {
+    let name = "a_stopped_killed_or_paused_server_keeps_its_rows";
     let Some(cluster) = postgres_testing::start(name, Options { trust: true, ..Options::default() }) else { return };
     let database = cluster.database_from("notes", with_notes);
     let address = database.address();
@@ -93,8 +93,8 @@ fn a_server_that_is_stopped_killed_or_paused_goes_on_with_what_it_had() {
 }
 
 #[test]
-fn a_standby_follows_and_a_pooler_passes_to_it_once_it_is_promoted() {
-    let name = "a_standby_follows_and_a_pooler_passes_to_it_once_it_is_promoted";
+fn a_standby_follows_and_a_pooler_switches_to_it_if_promoted() {
+    let name = "a_standby_follows_and_a_pooler_switches_to_it_if_promoted";
     let Some(primary) = postgres_testing::start(name, Options::default()) else { return };
     let database = primary.database_from("notes", with_notes);
     let start = Instant::now();

@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_pasted_is_one_line_at_the_cursor() {
+    fn pasted_text_is_inserted_at_the_cursor_as_one_line() {
         let mut play = Play::new("ad");
         play.press(KeyCode::Left);
         play.event(Event::Pasted("b\nc\u{1b}".to_owned()));
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn the_memory_that_is_read_is_deleted_wherever_the_cursor_of_the_search_line_is() {
+    fn delete_in_the_memory_view_ignores_the_search_cursor() {
         let mut play = Play::listing(&TWO);
         play.type_text("abc");
         play.press(KeyCode::Home);

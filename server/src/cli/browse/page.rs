@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_wrapped_again_if_it_the_width_or_the_memory_changes() {
+    fn text_is_rewrapped_if_it_or_the_width_or_memory_changes() {
         let mut broken = Broken::default();
         let mut changed = entry(1, "one two");
         assert_eq!(broken.lines(&changed, 80), ["one two"]);
@@ -167,7 +167,7 @@ id          12
     }
 
     #[test]
-    fn what_a_memory_does_not_have_is_left_out() {
+    fn absent_context_and_tags_have_no_line() {
         let mut entry = entry(1, "x");
         (entry.context, entry.tags, entry.access_count) = (None, Vec::new(), 0);
         let lines = lines(entry, 80);

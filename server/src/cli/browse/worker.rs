@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn of_quickly_typed_searches_only_the_last_is_run() {
+    fn only_the_last_of_quickly_typed_searches_runs() {
         let events = answers(&[search(1, ""), search(2, "w"), search(3, "wood")], None);
         assert_eq!(found(&events), [(3, vec![2])]);
         let Some(Event::Found { found: Ok(found), .. }) = events.first() else { panic!("{events:?}") };

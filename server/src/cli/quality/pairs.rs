@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_line_is_refused_with_its_reason_and_not_repeated_in_full() {
+    fn an_invalid_pair_is_refused_with_a_short_reason() {
         let long = format!(r#"{{"query":["{0}"],"answers":[1]}}"#, "x".repeat(1 << 20));
         let many = format!(r#"{{"query":"x","answers":{:?}}}"#, vec![1; 1_001]);
         for (line, why) in [

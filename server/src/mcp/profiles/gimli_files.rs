@@ -117,7 +117,7 @@ fn a_memory_without_a_file_has_a_path_too() {
 
 /// A8: a threshold above the weight of words drops nothing that the words single out.
 #[test]
-fn what_only_the_words_find_stays() {
+fn a_threshold_keeps_exact_keyword_hits() {
     let mut desk = Desk { server: Server::with_model(ProfileName::Gimli), folder: tempfile::tempdir().unwrap() };
     for number in 0..40 {
         desk.server.add(Kind::Fact, &format!("lamp {number} hangs in the harbour"), None);
@@ -174,7 +174,7 @@ fn a_link_is_not_followed() {
 }
 
 #[test]
-fn a_file_that_is_gone_is_answered_from_its_records_and_a_name_of_two_is_not() {
+fn deleted_files_are_read_from_records_if_the_name_is_unique() {
     let desk = Desk::of_notes();
     desk.write("notes/old/plan.md", "The giraffe plans.\n");
     desk.sync();

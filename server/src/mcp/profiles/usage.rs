@@ -14,7 +14,7 @@ fn saved(server: &Server, title: &str, description: &str) -> Value {
 
 /// R15, T47: what a search returns and what a chain shows counts as used; a list does not.
 #[test]
-fn what_krolik_finds_and_follows_counts_as_used() {
+fn krolik_searches_and_chains_count_as_use() {
     let server = Server::krolik(None);
     for (title, description) in [("Lamps", "All are green"), ("Sails", "We sail by wind"), ("Nets", "Of hemp")] {
         assert_eq!(saved(&server, title, description)["memory"]["usageCount"], 0);
@@ -103,7 +103,7 @@ fn raw_scores_stand_beside_the_relevance() {
 
 /// R7, R27: retrieval is timestamped, and shown from then on.
 #[test]
-fn what_memorizer_retrieves_is_timestamped() {
+fn memorizer_retrieval_is_timestamped() {
     let server = Server::memorizer();
     let fact = server.add(Kind::Background, "Green lamps", Some(Reach::MAIN));
     let other = server.add(Kind::Background, "Sails of hemp", Some(Reach::MAIN));

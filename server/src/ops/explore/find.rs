@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_approximate_search_passes_over_is_not_said_to_be_too_far() {
+    fn why_tells_an_approximate_miss_from_a_rank_past_the_pool() {
         let (_folder, engine) = store();
         let id = engine.add(&NewRecord::new("the heron")).unwrap().id;
         let query = Query::new("heron");

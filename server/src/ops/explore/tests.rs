@@ -338,7 +338,7 @@ fn why_looks_at_least_as_deep_as_the_search() {
 }
 
 #[test]
-fn what_waits_for_its_embedding_says_so() {
+fn why_reports_a_pending_embedding() {
     let folder = tempfile::tempdir().unwrap();
     let engine = super::testing::open(folder.path());
     let first = add(&engine, "an embedded one");
@@ -524,7 +524,7 @@ fn a_newer_one_that_lists_only_others_hides_no_group() {
 }
 
 #[test]
-fn what_is_kept_of_a_large_group_does_not_hide_the_rest() {
+fn linked_duplicates_of_a_large_group_do_not_hide_the_rest() {
     let (_folder, engine) = store();
     let mut left: BTreeSet<i64> =
         (0..30).map(|at| add(&engine, &format!("the gateway restarts every night at two, note{at}")).get()).collect();
@@ -553,7 +553,7 @@ fn duplicates_are_found_by_words_without_a_model() {
 }
 
 #[test]
-fn what_is_contradicted_superseded_or_expires_comes_in_groups() {
+fn cleanup_pages_contradicted_superseded_and_expiring_groups() {
     let (_folder, engine) = store();
     let [a, b, c, d] = ["east", "west", "old rule", "new rule"].map(|text| add(&engine, text));
     link(&engine, b, LinkKind::Contradicts, a);
@@ -597,7 +597,7 @@ fn what_is_contradicted_superseded_or_expires_comes_in_groups() {
 
 /// A viewer of one project gets nothing of another's: no word, no id, no count, and "unknown" as for what does not exist.
 #[test]
-fn nothing_of_another_project_is_shown() {
+fn a_project_viewer_sees_nothing_of_another_project() {
     let (_folder, engine) = store();
     let own = add_to(&engine, "the apollo crane is red", "apollo");
     let hidden = add_to(&engine, "the gemini crane is red secretword", "gemini");
