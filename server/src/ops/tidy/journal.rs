@@ -171,7 +171,7 @@ struct Entries {
     store: Option<String>,
     /// The number of changes that were made.
     made: u64,
-    /// Those of them that were not taken back.
+    /// The changes among them that were not taken back.
     open: Vec<Change>,
 }
 
