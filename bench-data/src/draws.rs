@@ -29,6 +29,7 @@ pub(crate) enum Purpose {
     Dialogue = 17,
     TradeDialogue = 18,
     CodedDialogue = 19,
+    Action = 20,
 }
 
 /// A stream of draws.

@@ -47,6 +47,7 @@
 //! assert_eq!(corpus[question.answers[0]].content, "User prefers dark mode for all applications");
 //! ```
 
+mod actions;
 mod changes;
 mod code;
 mod coded;
@@ -72,6 +73,7 @@ pub mod vectors;
 mod vocabulary;
 mod wording;
 
+pub use actions::{ActionClass, Actions, AgentAction, SessionAction, actions};
 pub use changes::{Change, changes};
 pub use coded::{InLanguage, coded_dialogues, language_dialogues, languages};
 pub use conversations::{Conversations, Lookup, Turn, conversations};
