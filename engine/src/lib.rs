@@ -99,6 +99,7 @@ pub use memorist_embed as embed;
 pub use clock::now;
 pub use engine::{Engine, Import, MapFrom, MapStage, MapState, Undone, examine, restore};
 pub use error::{Error, ErrorKind, IndexKind, Remedy, Result};
+pub use recall::ActionSubject;
 pub use records::{Commits, Kept, Salvage};
 #[cfg(feature = "postgres")]
 pub use records::{Compared, NodeState};

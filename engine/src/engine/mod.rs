@@ -8,6 +8,7 @@
 //! | `search.rs` | searching, and the model behind it |
 //! | `searches.rs` | the searches that were made |
 //! | `recall.rs` | automatic recall: the memories for a turn of an agent |
+//! | `reminders.rs` | the memory of exactly the file, the command or the error of an action |
 //! | `share.rs` | the share of memories in an answer |
 //! | `exchange.rs` | export and import |
 //! | `machines.rs` | a store's knowledge of the other machines of its person |
@@ -41,6 +42,7 @@ mod own_vectors;
 mod purge;
 mod recall;
 mod records;
+mod reminders;
 mod reports;
 mod search;
 mod searches;

@@ -1,16 +1,22 @@
 //! [`Engine`]: opening a store and closing it.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use memorist_embed::{Embedder, Loader, ModelHost, Reranker, RerankerHost};
+use parking_lot::Mutex;
 
 use crate::config::{Config, ModelSource};
 use crate::error::Result;
 use crate::paths::StorePaths;
 use crate::search::{SearchSets, TailCache};
 use crate::sync::{Store, Worker};
+use crate::types::RecordId;
+
+/// The memories that sessions were reminded of, each with its version.
+pub(super) type Reminded = HashMap<String, HashMap<RecordId, i64>>;
 
 /// An open store. Share it between threads in an `Arc`; every method blocks.
 ///
@@ -33,6 +39,8 @@ pub struct Engine {
     pub(super) reranker: RerankerHost,
     /// Whether a search has waited in vain for an index that another thread or process may be rebuilding.
     pub(super) is_rebuild_late: AtomicBool,
+    /// The memories that sessions were reminded of, where the store can only be read.
+    pub(super) reminded: Mutex<Reminded>,
     pub(super) config: Config,
 }
 
@@ -75,7 +83,16 @@ impl Engine {
         let worker = Worker::start(store.clone())?;
         let (tails, sets) = (TailCache::default(), SearchSets::default());
         let reranker = RerankerHost::new(&config.model);
-        Ok(Engine { worker, store, tails, sets, reranker, is_rebuild_late: AtomicBool::new(false), config })
+        Ok(Engine {
+            worker,
+            store,
+            tails,
+            sets,
+            reranker,
+            is_rebuild_late: AtomicBool::new(false),
+            reminded: Mutex::default(),
+            config,
+        })
     }
 
     /// The engine with a custom reranker, instead of the one that is set up on this machine.

@@ -96,7 +96,7 @@ pub use period::Period;
 pub use place::{Origin, Place};
 pub use purge::{Purge, Purged, Stays};
 pub use query::{ListOnly, ListOrder, ListQuery, Mode, Query, Scale, ThreadRules, Weights};
-pub use recall::{Recall, RecallRequest, Recalled};
+pub use recall::{Recall, RecallRequest, Recalled, Reminder};
 pub use record::{
     AddOutcome, EmbeddingState, Expect, Gone, NewRecord, Record, RecordUpdate, Replaced, UpdateOutcome, Version,
 };

@@ -84,6 +84,15 @@ impl Recall {
     }
 }
 
+/// A memory about exactly the file, the command or the error of an action.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reminder {
+    /// Its subject: the path of the file, the command or the code of the error, in at most 120 characters.
+    pub about: String,
+    /// The memory, with at most 320 characters of its text.
+    pub memory: Recalled,
+}
+
 /// A memory that a turn is given.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recalled {

@@ -1,0 +1,315 @@
+//! The commands of a line for a shell, and whether a text names one of them.
+
+use super::lists::{
+    FILE_ENDS, GROUPED, GROUPS, INTERPRETERS, LOOKING, LOOKING_COMMANDS, ORDINARY_PROGRAMS, PROSE, RUNNING, WRAPPERS,
+    WRAPPING,
+};
+use super::named_file::{NamedFile, is_telling};
+use crate::recall::words::has;
+
+/// Commands of one line that are looked up.
+const MOST_COMMANDS: usize = 3;
+/// Words of a command that are looked at.
+const MOST_WORDS: usize = 12;
+/// Longest word of a command, in bytes.
+const LONGEST_WORD: usize = 64;
+/// Longest line that is read, and longest path of a script, in bytes.
+const LONGEST_LINE: usize = 16 << 10;
+const LONGEST_PATH: usize = 1 << 10;
+/// A shorter name says too little without another word.
+const LEAST_ALONE: usize = 3;
+
+/// A command, and the names by which a text may mean it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShellCommand {
+    program: String,
+    /// Each is a way to read the command.
+    names: Vec<CommandName>,
+    /// Whether the program alone may be all: no word surely says what it does.
+    may_be_alone: bool,
+}
+
+/// A program with a word that says what it does, such as `cargo test`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct CommandName {
+    text: String,
+    /// Whether the word may be the value of an option instead.
+    may_be_value: bool,
+}
+
+impl CommandName {
+    /// Whether both surely say that the program does the same.
+    fn agrees(&self, other: &CommandName) -> bool {
+        self.text == other.text && !(self.may_be_value && other.may_be_value)
+    }
+}
+
+/// A program or a script that a line runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunTarget {
+    Command(ShellCommand),
+    Script(NamedFile),
+}
+
+/// The commands of a line for a shell that do more than look: at most three.
+pub fn commands(line: &str) -> Vec<RunTarget> {
+    let mut all: Vec<RunTarget> = Vec::new();
+    for words in parts(line) {
+        let words: Vec<&str> = words.iter().map(String::as_str).take(MOST_WORDS).collect();
+        if let Some(run) = run_by(unwrapped(&words))
+            && all.len() < MOST_COMMANDS
+            && !all.contains(&run)
+        {
+            all.push(run);
+        }
+    }
+    all
+}
+
+impl ShellCommand {
+    /// The words to search for.
+    pub fn query(&self) -> String {
+        let names = self.names.iter().map(|name| &*name.text);
+        [&*self.program].into_iter().chain(names).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The name by which a text has this command: the program and what it does as neighbours, other options aside. A name that is
+    /// also prose, and a program alone, count where they are written like a command.
+    pub fn named_in(&self, text: &str) -> Option<&str> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let is_prose = has(PROSE, &self.program);
+        words.iter().enumerate().find_map(|(at, word)| {
+            let opened = word.trim_start_matches(is_mark);
+            let bare = opened.trim_end_matches(is_mark);
+            let is_program = bare.rsplit('/').next() == Some(&self.program);
+            let is_command = || is_written_as_command(&words[..at], word);
+            if !is_program || is_prose && !is_command() {
+                return None;
+            }
+            let following = if opened == bare { until_mark(&words[at + 1..]) } else { Vec::new() };
+            let named = names(&self.program, &following);
+            let name = self.names.iter().find(|name| named.iter().any(|other| name.agrees(other)));
+            name.map(|name| &*name.text).or_else(|| (self.may_be_alone && is_command()).then_some(&*self.program))
+        })
+    }
+}
+
+/// Whether a word after these others begins a command: in quotes, first, after a colon or after "run".
+fn is_written_as_command(before: &[&str], word: &str) -> bool {
+    let is_led = |last: &&str| last.ends_with(':') || has(RUNNING, &last.to_lowercase());
+    word.starts_with(['`', '"', '\'', '$']) || before.last().is_none_or(is_led)
+}
+
+/// The words of a text up to one that ends with a mark, without that mark.
+fn until_mark<'a>(words: &[&'a str]) -> Vec<&'a str> {
+    let mut all = Vec::new();
+    for word in words.iter().take(MOST_WORDS) {
+        let bare = word.trim_end_matches(is_mark);
+        all.push(bare);
+        if bare != *word {
+            break;
+        }
+    }
+    all
+}
+
+/// Punctuation around a word of a text.
+fn is_mark(c: char) -> bool {
+    c.is_ascii_punctuation() && !"-_/+~@%=&".contains(c)
+}
+
+/// The program of these words with what it does: a word that is no option. Where it may be the value of the option before, the
+/// next one may do, too.
+fn names(prefix: &str, mut following: &[&str]) -> Vec<CommandName> {
+    let mut all = Vec::new();
+    let mut may_be_value = false;
+    while let [word, rest @ ..] = following {
+        following = rest;
+        if word.starts_with(['-', '+']) {
+            may_be_value = word.starts_with('-') && !word.contains('=');
+            continue;
+        }
+        if is_plain(word) {
+            let text = format!("{prefix} {word}");
+            if GROUPS.contains(&&*text) || has(GROUPED, prefix) {
+                all.extend(names(&text, rest));
+            } else {
+                all.push(CommandName { text, may_be_value });
+            }
+        }
+        if !may_be_value {
+            break;
+        }
+        may_be_value = false;
+    }
+    all
+}
+
+/// A word that may be a command of a program: no path, no file, no number.
+fn is_plain(word: &str) -> bool {
+    let is_file = word.rsplit_once('.').is_some_and(|(_, end)| end.is_empty() || has(FILE_ENDS, end));
+    word.len() <= LONGEST_WORD
+        && !is_file
+        && word.starts_with(|c: char| c.is_ascii_alphabetic())
+        && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_:.".contains(c))
+}
+
+/// The words from the program on that does the work.
+fn unwrapped<'a, 'b>(mut words: &'a [&'b str]) -> &'a [&'b str] {
+    loop {
+        words = match words {
+            [word, rest @ ..] if word.split_once('=').is_some_and(|(name, _)| is_plain(name)) => rest,
+            [word, rest @ ..] if has(WRAPPERS, word) => without_options(rest),
+            [one, two, rest @ ..] if WRAPPING.contains(&&*format!("{one} {two}")) => rest,
+            _ => return words,
+        };
+    }
+}
+
+/// The words after the options of a wrapper and their numbers.
+fn without_options<'a, 'b>(mut words: &'a [&'b str]) -> &'a [&'b str] {
+    loop {
+        words = match words {
+            ["-u" | "--user", _, rest @ ..] => rest,
+            [word, rest @ ..] if word.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => rest,
+            _ => return words,
+        };
+    }
+}
+
+fn run_by(words: &[&str]) -> Option<RunTarget> {
+    let (program, rest) = words.split_first()?;
+    let name = program.rsplit('/').next().filter(|name| name.len() <= LONGEST_WORD)?;
+    let is_about_itself = rest.iter().any(|word| matches!(*word, "--help" | "--version")) || rest == ["-h"];
+    if has(LOOKING, name) || is_about_itself || name == "sed" && !rest.iter().any(|word| word.starts_with("-i")) {
+        return None;
+    }
+    if has(INTERPRETERS, name.trim_end_matches(|c: char| c == '.' || c.is_ascii_digit())) {
+        match rest {
+            ["-c" | "-lc" | "-ec", line, ..] => return commands(line).into_iter().next(),
+            ["-m", rest @ ..] => return run_by(rest),
+            _ => {}
+        }
+        // `php artisan` and `deno task` are commands.
+        let file = rest.iter().find(|word| !word.starts_with('-'));
+        if let Some(file) = file.filter(|file| !is_plain(file)) {
+            return script(file);
+        }
+    }
+    if is_telling(name) {
+        return script(program);
+    }
+    let names = names(name, rest);
+    let may_be_alone =
+        names.iter().all(|name| name.may_be_value) && !has(ORDINARY_PROGRAMS, name) && name.len() >= LEAST_ALONE;
+    let says_nothing = names.is_empty() && !may_be_alone;
+    let only_looks = names.iter().any(|name| LOOKING_COMMANDS.contains(&&*name.text));
+    let is_usable = is_plain(name) && !says_nothing && !only_looks;
+    is_usable.then(|| RunTarget::Command(ShellCommand { program: name.to_owned(), names, may_be_alone }))
+}
+
+fn script(path: &str) -> Option<RunTarget> {
+    let is_script = path.len() <= LONGEST_PATH && path.contains('.') && !path.contains(char::is_whitespace);
+    NamedFile::new(path, None).filter(|_| is_script).map(RunTarget::Script)
+}
+
+/// The words of each command of a line, up to the first text that it has in itself (`<<EOF`).
+fn parts(line: &str) -> Vec<Vec<String>> {
+    let line = &line[..line.floor_char_boundary(LONGEST_LINE)];
+    let line = line.split("<<").next().unwrap_or_default().replace("\\\n", " ");
+    let (mut parts, mut words, mut word) = (Vec::new(), Vec::new(), String::new());
+    let mut quote = None;
+    let mut is_comment = false;
+    for c in line.chars().chain(['\n']) {
+        let ends_part = quote.is_none() && ";|&\n(){}`".contains(c);
+        match quote {
+            Some(end) if c == end => quote = None,
+            Some(_) => word.push(c),
+            None if is_comment && c != '\n' => {}
+            None if c == '#' && word.is_empty() => is_comment = true,
+            None if matches!(c, '"' | '\'') => quote = Some(c),
+            None if ends_part || c.is_whitespace() => {
+                words.extend((!word.is_empty()).then(|| std::mem::take(&mut word)))
+            }
+            None => word.push(c),
+        }
+        if ends_part {
+            is_comment &= c != '\n';
+            parts.push(std::mem::take(&mut words));
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Vec<String> {
+        let name = |run| match run {
+            RunTarget::Command(command) if command.names.is_empty() => command.program,
+            RunTarget::Command(command) => {
+                command.names.into_iter().map(|name| name.text).collect::<Vec<_>>().join("|")
+            }
+            RunTarget::Script(file) => file.path(),
+        };
+        commands(line).into_iter().map(name).collect()
+    }
+
+    #[test]
+    fn a_line_runs_what_its_parts_say() {
+        for (line, expected) in [
+            ("cargo test -p engine --release", &["cargo test"][..]),
+            ("cd /p && RUST_LOG=debug sudo -u ana cargo +nightly test", &["cargo test"]),
+            ("npm run build && npm test; git push origin main", &["npm run build", "npm test", "git push"]),
+            ("docker compose -f prod.yml up -d", &["docker compose up"]),
+            ("kubectl -n prod apply -f x.yml", &["kubectl prod|kubectl apply"]),
+            ("timeout 600 cargo test 2>&1 | tail -5", &["cargo test"]),
+            ("bash -c 'terraform plan'", &["terraform plan"]),
+            ("uv run pytest tests/a.py", &["pytest"]),
+            ("python -m pytest", &["pytest"]),
+            ("python3 tools/gen.py --all", &["tools/gen.py"]),
+            ("./scripts/deploy.sh prod", &["scripts/deploy.sh"]),
+            ("git commit -m 'cargo build: fix'", &["git commit"]),
+            ("cat > x.sh <<'EOF'\ncargo publish\nEOF", &[]),
+            ("# cargo test\ncargo check", &["cargo check"]),
+            ("ls -la && git status && sed -n 1p x && cargo test --help", &[]),
+            ("make; python; git", &[]),
+            ("a && b && c", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(read(line), expected, "{line}");
+        }
+        for hostile in ["'\"`$((((", "\u{0}\u{1b}[2J", "&&&&||||;;;;", "-c -c -c", "sudo", "=x =y", "\\\n\\\n"] {
+            assert!(read(&hostile.repeat(100_000)).len() <= MOST_COMMANDS);
+        }
+    }
+
+    #[test]
+    fn a_text_names_a_command_by_program_and_subcommand() {
+        let named = |line: &str, text: &str| match commands(line).first() {
+            Some(RunTarget::Command(command)) => command.named_in(text).map(str::to_owned),
+            _ => panic!("{line}"),
+        };
+        for (line, text) in [
+            ("cargo test -p engine", "RunTarget `cargo test` with RUST_MIN_STACK set"),
+            ("cargo test", "use cargo --locked test, then push"),
+            ("npm run build", "\"npm run build\" needs Node 20."),
+            ("make deploy", "Always run make deploy from main"),
+            ("pytest", "`pytest` hangs without --forked"),
+            ("./gradlew test", "./gradlew test needs Java 21"),
+        ] {
+            assert!(named(line, text).is_some(), "{line}: {text}");
+        }
+        for (line, text) in [
+            ("cargo test", "cargo build needs it, the test does not"),
+            ("cargo test", "We moved to cargo. Test it"),
+            ("npm run build", "npm run lint is slow"),
+            ("make deploy", "to make deploy windows shorter"),
+            ("pytest", "the team likes pytest"),
+            ("docker compose up", "docker compose down"),
+        ] {
+            assert_eq!(named(line, text), None, "{line}: {text}");
+        }
+    }
+}
