@@ -133,8 +133,14 @@ pub fn standard_entry(program: &Program) -> Vec<Entry> {
 pub fn hook_entry(program: &Program, client: Client, (name, event): (&str, &str), timeout: u32) -> Entry {
     let command = program.hook_line(client, event);
     let mut value = json!({ "hooks": [{ "type": "command", "command": command, "timeout": timeout }] });
-    if name == "SessionStart" && client == Client::ClaudeCode {
-        value = json!({ "matcher": "startup|resume|clear|compact", "hooks": value["hooks"] });
+    let matcher = match name {
+        "SessionStart" => Some("startup|resume|clear|compact"),
+        "PreToolUse" => Some("Bash|Edit|MultiEdit|NotebookEdit|Write"),
+        "PostToolUseFailure" => Some("Bash"),
+        _ => None,
+    };
+    if let Some(matcher) = matcher.filter(|_| client == Client::ClaudeCode) {
+        value = json!({ "matcher": matcher, "hooks": value["hooks"] });
     }
     Entry::item(&["hooks", name], value)
 }

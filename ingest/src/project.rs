@@ -21,7 +21,7 @@ pub fn of_working_folder() -> Option<String> {
 /// one, and a submodule its own. `None` without git, and if the tree is the home folder, which contains much that
 /// belongs to no project.
 pub fn of_folder(folder: &Path, home: Option<&Path>) -> Option<String> {
-    let tree = folder.ancestors().find(|tree| tree.join(".git").exists())?;
+    let tree = work_tree(folder)?;
     let tree = main_tree(tree).unwrap_or_else(|| tree.to_owned());
     if home.is_some_and(|home| home == tree) {
         return None;
@@ -30,6 +30,11 @@ pub fn of_folder(folder: &Path, home: Option<&Path>) -> Option<String> {
     // An invalid project name counts as none.
     Scope { project: Some(name.clone()), agent: None }.validate().ok()?;
     Some(name)
+}
+
+/// The git work tree that contains `folder`.
+pub fn work_tree(folder: &Path) -> Option<&Path> {
+    folder.ancestors().find(|tree| tree.join(".git").exists())
 }
 
 /// The project of a session in this folder, which may be gone by now: as [`of_folder`], else the name of the folder.

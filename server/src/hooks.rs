@@ -44,12 +44,24 @@ pub struct HookSettings {
     pub max_tokens: usize,
     /// The least relevance of each.
     pub min_relevance: f64,
+    /// Whether a memory comes before a change of exactly its file, and before exactly its command.
+    pub at_actions: bool,
+    /// Whether a memory comes after exactly its error.
+    pub at_failures: bool,
 }
 
 impl Default for HookSettings {
     fn default() -> Self {
         let RecallRequest { max_results, max_tokens, min_score, .. } = RecallRequest::new("");
-        HookSettings { enabled: true, except: Vec::new(), max_results, max_tokens, min_relevance: min_score }
+        HookSettings {
+            enabled: true,
+            except: Vec::new(),
+            max_results,
+            max_tokens,
+            min_relevance: min_score,
+            at_actions: true,
+            at_failures: false,
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Seek, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{Filter, NewRecord, RecordUpdate, Scope, Viewer};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::{Store, document, memorist, text, words_only};
@@ -51,6 +51,13 @@ impl ReadOnly {
     }
 
     fn run(&self, arguments: &[&str]) -> Output {
+        self.fed(arguments, "")
+    }
+
+    /// Runs a command with this on stdin.
+    fn fed(&self, arguments: &[&str], input: &str) -> Output {
+        let mut stdin = tempfile::tempfile().unwrap();
+        stdin.write_all(input.as_bytes()).unwrap();
         let ours = memorist(self.folder.path(), arguments);
         let mut command = Command::new(self.binary());
         command.args(ours.get_args()).env_clear().env("HOME", "/nonexistent").arg("--cache").arg("/nonexistent/cache");
@@ -59,6 +66,8 @@ impl ReadOnly {
             command.uid(NOBODY).gid(NOBODY);
         }
         loop {
+            stdin.rewind().unwrap();
+            command.stdin(stdin.try_clone().unwrap());
             match command.output() {
                 // Another test forked while the copy was open for writing.
                 Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => thread::sleep(Duration::from_millis(10)),
@@ -186,4 +195,25 @@ fn read_only_users_find_later_writes_of_the_owner() {
     engine.close();
     assert_eq!(found(&store.says(&said)), 1, "in the database");
     assert_eq!(store.says(&["stats"])["totalEntries"], 31);
+}
+
+/// Nothing is noted there, so it would come at each action.
+#[test]
+fn an_action_gets_nothing_from_a_process_that_cannot_note_it() {
+    let store = filled();
+    let decision = NewRecord { kind: memorist_engine::types::Kind::Decision, ..NewRecord::new("deploy.tf is frozen") };
+    store.engine.add(&decision).unwrap();
+    store.engine.flush(&NoProgress).unwrap();
+    let input = |file: &str| {
+        json!({ "session_id": "S", "cwd": "/", "tool_name": "Edit", "tool_input": { "file_path": file } }).to_string()
+    };
+    let store = ReadOnly::of(store);
+    for _ in 0..3 {
+        let output = store.fed(&["hook", "claude-code", "before"], &input("/p/deploy.tf"));
+        assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
+    }
+    set_modes(store.folder.path(), 0o777, 0o666);
+    fs::set_permissions(store.binary(), Permissions::from_mode(0o555)).unwrap();
+    let output = store.fed(&["hook", "claude-code", "before"], &input("/p/deploy.tf"));
+    assert!(text(&output.stdout).contains("deploy.tf is frozen"), "{output:?}");
 }

@@ -4,7 +4,7 @@
 use crate::Client;
 use crate::format::{Entry, Format};
 use crate::place::Place;
-use crate::profile::{Content, Files, Part, Profile, Role, hooks_like_claude, nothing, stdio};
+use crate::profile::{Content, Files, Part, Profile, Role, hook_entry, hooks_like_claude, nothing, stdio};
 use crate::program::{NAME, Program};
 
 /// Claude Code.
@@ -44,5 +44,7 @@ fn server(program: &Program) -> Vec<Entry> {
 }
 
 fn hooks(program: &Program) -> Vec<Entry> {
-    hooks_like_claude(program, Client::ClaudeCode)
+    let of_actions = [("PreToolUse", "before"), ("PostToolUseFailure", "failed")];
+    let of_actions = of_actions.map(|of| hook_entry(program, Client::ClaudeCode, of, 2));
+    hooks_like_claude(program, Client::ClaudeCode).into_iter().chain(of_actions).collect()
 }

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::action::Action;
 use super::typed::typed;
 
 /// Longest name of a session, in bytes. Those of clients are ids of a few dozen letters.
@@ -27,6 +28,10 @@ pub enum Event {
     End,
     /// The context of the session is about to be compacted.
     Compact,
+    /// The agent is about to change a file or to run a command.
+    Before,
+    /// A command has failed.
+    Failed,
 }
 
 /// A name that no event has.
@@ -36,7 +41,13 @@ pub struct UnknownEvent(String);
 
 impl Event {
     /// All of them.
-    pub const ALL: [Event; 5] = [Event::Prompt, Event::Start, Event::Stop, Event::End, Event::Compact];
+    pub const ALL: [Event; 7] =
+        [Event::Prompt, Event::Start, Event::Stop, Event::End, Event::Compact, Event::Before, Event::Failed];
+
+    /// Whether it is about an action of the agent.
+    pub const fn is_of_action(self) -> bool {
+        matches!(self, Event::Before | Event::Failed)
+    }
 
     /// Its name on the command line.
     pub const fn name(self) -> &'static str {
@@ -46,6 +57,8 @@ impl Event {
             Event::Stop => "stop",
             Event::End => "end",
             Event::Compact => "compact",
+            Event::Before => "before",
+            Event::Failed => "failed",
         }
     }
 }
@@ -73,6 +86,8 @@ pub struct Call {
     pub lost_context: bool,
     /// Whether the session continues with what it was given before.
     pub resumed: bool,
+    /// The action of the agent that the event is about.
+    pub action: Option<Action>,
 }
 
 impl Call {
@@ -87,6 +102,7 @@ impl Call {
             transcript: path(&input["transcript_path"]),
             lost_context: event == Event::Compact || matches!(source, Some("clear" | "compact")),
             resumed: event == Event::Start && source == Some("resume"),
+            action: None,
         }
     }
 
@@ -97,6 +113,7 @@ impl Call {
             cwd: self.cwd.filter(|path| is_plain(path)),
             session: self.session.filter(|session| (1..=LONGEST_SESSION).contains(&session.len())),
             transcript: self.transcript.filter(|path| is_plain(path) && path.file_name().is_some()),
+            action: self.action.filter(|action| !matches!(action, Action::Edit(path) if !is_plain(path))),
             ..self
         }
     }

@@ -18,6 +18,7 @@ impl Format for Cline {
             transcript: None,
             lost_context: event == Event::Compact,
             resumed: input["hookName"] == "TaskResume",
+            action: None,
         }
     }
 

@@ -17,6 +17,7 @@ impl Format for Cursor {
             transcript: path(&input["transcript_path"]),
             lost_context: event == Event::Compact,
             resumed: false,
+            action: None,
         }
     }
 

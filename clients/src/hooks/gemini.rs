@@ -16,7 +16,7 @@ impl Format for Gemini {
         let name = match event {
             Event::Prompt => "BeforeAgent",
             Event::Start => "SessionStart",
-            Event::Stop | Event::End | Event::Compact => return None,
+            _ => return None,
         };
         Some(additional_context(name, text))
     }

@@ -3,11 +3,12 @@
 //!
 //! | row | file | job |
 //! |---|---|---|
-//! | 0 | `call.rs` | [`Event`] and [`Call`]: what a client says, in one form; what its file does |
+//! | 0 | `action.rs`, `call.rs` | [`Event`], [`Action`] and [`Call`]: what a client says, in one form; what its file does |
 //! | 0 | `typed.rs` | what a person typed |
 //! | 1 | `before.rs` | what a person said before a message, by the transcript of its session |
 //! | 1 | `claude_code.rs`, `codex.rs`, `gemini.rs`, `cursor.rs`, `opencode.rs`, `cline.rs` | the formats of one client each |
 
+mod action;
 mod before;
 mod call;
 mod claude_code;
@@ -20,6 +21,7 @@ mod typed;
 
 use serde_json::Value;
 
+pub use action::Action;
 pub use before::said_before;
 use call::Format;
 pub use call::{Call, Event, UnknownEvent};
@@ -107,6 +109,8 @@ mod tests {
         for (client, event, name) in [
             (Client::ClaudeCode, Event::Prompt, "UserPromptSubmit"),
             (Client::ClaudeCode, Event::Start, "SessionStart"),
+            (Client::ClaudeCode, Event::Before, "PreToolUse"),
+            (Client::ClaudeCode, Event::Failed, "PostToolUseFailure"),
             (Client::Gemini, Event::Prompt, "BeforeAgent"),
             (Client::Gemini, Event::Start, "SessionStart"),
         ] {
@@ -123,9 +127,48 @@ mod tests {
             for event in [Event::Stop, Event::End, Event::Compact] {
                 assert_eq!(write(client, event, TEXT), None, "{client} {event:?}");
             }
+            for event in [Event::Before, Event::Failed] {
+                assert_eq!(write(client, event, TEXT).is_some(), client == Client::ClaudeCode, "{client} {event:?}");
+            }
         }
         assert_eq!(write(Client::Zed, Event::Prompt, TEXT), None);
         assert_eq!(read(Client::Zed, Event::Prompt, &json!({})), None);
+    }
+
+    /// Claude Code's calls of tools, by the types of its SDK.
+    #[test]
+    fn an_action_of_claude_code_is_understood() {
+        let call = |event, tool: &str, arguments: Value, more: Value| {
+            let mut input = json!({ "session_id": "S", "transcript_path": "/home/ana/.claude/projects/-p/S.jsonl",
+                "cwd": "/p", "permission_mode": "default", "hook_event_name": "PreToolUse", "tool_name": tool,
+                "tool_use_id": "toolu_1", "tool_input": arguments, "unknown": { "field": [1] } });
+            input.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
+            read(Client::ClaudeCode, event, &input).unwrap().action
+        };
+        let before = |tool: &str, arguments: Value| call(Event::Before, tool, arguments, Value::Null);
+        let file = json!({ "file_path": "/p/src/a.rs", "old_string": "a", "new_string": "b" });
+        for tool in ["Edit", "MultiEdit", "Write"] {
+            assert_eq!(before(tool, file.clone()), Some(Action::Edit("/p/src/a.rs".into())), "{tool}");
+        }
+        let notebook = json!({ "notebook_path": "/p/a.ipynb" });
+        assert_eq!(before("NotebookEdit", notebook), Some(Action::Edit("/p/a.ipynb".into())));
+        let bash = json!({ "command": "cargo test", "description": "Tests" });
+        assert_eq!(before("Bash", bash.clone()), Some(Action::Run("cargo test".into())));
+        let failed = |more| call(Event::Failed, "Bash", bash.clone(), more);
+        let error = json!({ "error": "Exit code 101", "is_interrupt": false });
+        assert_eq!(failed(error), Some(Action::Failed("Exit code 101".into())));
+        assert_eq!(failed(json!({ "error": "Interrupted", "is_interrupt": true })), None);
+        assert_eq!(failed(json!({ "error": { "text": "x" } })), None);
+        for (tool, arguments) in [
+            ("Read", file),
+            ("Bash", json!({ "command": 7 })),
+            ("Edit", json!({ "file_path": "relative.rs" })),
+            ("Edit", json!({ "file_path": "/p/../etc/passwd" })),
+            ("Write", json!(["x"])),
+            ("", Value::Null),
+        ] {
+            assert_eq!(before(tool, arguments.clone()), None, "{tool} {arguments}");
+        }
     }
 
     #[test]

@@ -19,6 +19,7 @@ impl Format for Opencode {
             transcript: None,
             lost_context: event == Event::Compact,
             resumed: false,
+            action: None,
         }
     }
 

@@ -9,6 +9,6 @@ use clap::Args;
 pub struct Hook {
     /// The client: claude-code, codex, gemini, cursor, opencode, cline
     pub client: String,
-    /// What has happened: prompt, start, stop, end, compact
+    /// What has happened: prompt, start, stop, end, compact, before, failed
     pub event: String,
 }

@@ -35,6 +35,7 @@ pub fn answer(engine: &Engine, request: &HookRequest) -> Result<Answered> {
         Event::Prompt => recall(engine, client, request),
         // What is resumed begins with what it started with.
         Event::Start if !request.resumed => start(engine, client, request),
+        Event::Before | Event::Failed => remind(engine, client, request),
         Event::Start | Event::Stop | Event::End | Event::Compact => Ok(Answered::default()),
     }
 }
@@ -58,6 +59,15 @@ fn recall(engine: &Engine, client: Client, request: &HookRequest) -> Result<Answ
     });
     given.memories.truncate(if text.is_some() { shown } else { 0 });
     Ok(Answered { text, given: given.given() })
+}
+
+/// The memory of exactly the file, the command or the error of an action, noted already. Without a session, it would come every
+/// time: then there is none.
+fn remind(engine: &Engine, client: Client, request: &HookRequest) -> Result<Answered> {
+    let Some(session) = &request.session else { return Ok(Answered::default()) };
+    let found = engine.remind(session, &request.subjects(), &request.viewer())?;
+    let text = found.and_then(|found| fitted(client, request.event, |most| wire::reminder_block(&found, most)));
+    Ok(Answered { text, given: Vec::new() })
 }
 
 /// What its person prefers, what is open in the project, and what was decided and learned there.

@@ -1,19 +1,25 @@
 //! What a hook asks, itself or a running server, and what it is answered.
 
+use std::path::{Path, PathBuf};
+
 use memorist_clients::Client;
-use memorist_clients::hooks::{Call, Event};
+use memorist_clients::hooks::{Action, Call, Event};
+use memorist_engine::ActionSubject;
 use memorist_engine::snippet::both_ends;
 use memorist_engine::types::{Filter, Mode, Reach, RecallRequest, Viewer};
+use memorist_ingest::project::work_tree;
 use serde::{Deserialize, Serialize};
 
 use crate::hooks::HookSettings;
 
 /// The version of what is said on the socket. A server or a hook of another version is not understood.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// Longest message that is passed on, in bytes: of a longer one, the beginning and the end.
 const LONGEST_MESSAGE: usize = 32 << 10;
 /// The same of each message before it.
 const LONGEST_BEFORE: usize = 4 << 10;
+/// Longest command, in bytes: of a longer one, the beginning.
+const LONGEST_COMMAND: usize = 8 << 10;
 
 /// What a hook asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,6 +47,10 @@ pub struct HookRequest {
     pub min_relevance: f64,
     /// Whether words alone are searched.
     pub words_only: bool,
+    /// The action of the agent.
+    pub action: Option<Action>,
+    /// The git work tree of the file that it is about.
+    pub tree: Option<PathBuf>,
 }
 
 /// The answer.
@@ -81,6 +91,11 @@ impl HookRequest {
             max_tokens: settings.max_tokens,
             min_relevance: settings.min_relevance,
             words_only: false,
+            tree: match &call.action {
+                Some(Action::Edit(file)) => file.parent().and_then(work_tree).map(Path::to_owned),
+                _ => None,
+            },
+            action: call.action.map(shortened),
         }
     }
 
@@ -98,6 +113,18 @@ impl HookRequest {
         Viewer { project: reach(&self.project), agent }
     }
 
+    /// The subjects of its action; none if it only looks.
+    pub fn subjects(&self) -> Vec<ActionSubject> {
+        match &self.action {
+            Some(Action::Edit(file)) => {
+                ActionSubject::of_file(&file.to_string_lossy(), self.tree.as_ref().and_then(|tree| tree.to_str()))
+            }
+            Some(Action::Run(line)) => ActionSubject::of_command(line),
+            Some(Action::Failed(error)) => ActionSubject::of_error(error),
+            None => Vec::new(),
+        }
+    }
+
     /// The recall of its message.
     pub fn recall(&self) -> Option<RecallRequest> {
         Some(RecallRequest {
@@ -110,5 +137,17 @@ impl HookRequest {
             mode: if self.words_only { Mode::Keyword } else { Mode::Hybrid },
             ..RecallRequest::new(self.message.clone()?)
         })
+    }
+}
+
+/// An action whose texts fit on the line of a socket.
+fn shortened(action: Action) -> Action {
+    match action {
+        Action::Run(mut line) => {
+            line.truncate(line.floor_char_boundary(LONGEST_COMMAND));
+            Action::Run(line)
+        }
+        Action::Failed(error) => Action::Failed(both_ends(&error, LONGEST_MESSAGE).into_owned()),
+        edit @ Action::Edit(_) => edit,
     }
 }

@@ -87,7 +87,7 @@ pub use defaults::Defaults;
 pub use exchange::{Line, Unread, read};
 pub use exchange_lines::ExportLine;
 pub use exchange_tools::{ChangedInBoth, DEFAULT_FILE, ExportParams, ExportResult, ImportParams, ImportResult};
-pub use fence::{recall_block, start_block};
+pub use fence::{recall_block, reminder_block, start_block};
 pub use forms::adapt_values;
 pub use graph::{
     ChainHit, ChainParams, ChainResult, DigestParams, DigestResult, LinkParams, LinkResult, OutdatedParams,

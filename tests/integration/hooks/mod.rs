@@ -3,10 +3,12 @@
 //! | file | what it tests |
 //! |---|---|
 //! | `answers.rs` | what each client is answered, and when nothing is said |
+//! | `actions.rs` | what an agent is given before it acts and after a failure |
 //! | `trouble.rs` | whatever is wrong: it ends with 0 and in time, with all of an answer or nothing |
 //! | `server.rs` | a running server answers; a killed, stopped or strange one stops nobody |
 //! | `transcripts.rs` | transcripts are noted, and read at the next start, if somebody has added them; what a short question continues |
 
+mod actions;
 mod answers;
 mod server;
 mod transcripts;

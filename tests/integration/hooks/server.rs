@@ -53,7 +53,7 @@ fn ask(world: &World, line: &str) -> Option<Value> {
 
 fn request(session: &str) -> Value {
     json!({
-        "version": 2, "client": "codex", "event": "prompt", "message": QUESTION, "before": [], "session": session, "lostContext": false,
+        "version": 3, "client": "codex", "event": "prompt", "message": QUESTION, "before": [], "session": session, "lostContext": false,
         "resumed": false, "project": "atlas", "agent": null, "maxResults": 5, "maxTokens": 500, "minRelevance": 0.3,
         "wordsOnly": false,
     })
@@ -134,11 +134,11 @@ fn a_strange_server_is_done_without() {
     fs::set_permissions(world.store().join("hooks"), std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
     let listener = UnixListener::bind(socket(&world)).unwrap();
     let replies = [
-        "{\"version\":2,\"text\":\"from the server\"}\n",
-        "{\"version\":2,\"text\":null}\n",
+        "{\"version\":3,\"text\":\"from the server\"}\n",
+        "{\"version\":3,\"text\":null}\n",
         "{\"version\":1,\"text\":\"of another version\"}\n",
         "garbage\n",
-        "{\"version\":2,\"text\":\"never ends",
+        "{\"version\":3,\"text\":\"never ends",
         "",
     ];
     let asked = Arc::new(AtomicUsize::new(0));
@@ -174,7 +174,7 @@ fn a_folder_that_others_can_write_to_is_not_trusted() {
         let mut open = Vec::new();
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
-            let _ = stream.write_all(b"{\"version\":2,\"text\":\"theirs\"}\n");
+            let _ = stream.write_all(b"{\"version\":3,\"text\":\"theirs\"}\n");
             open.push(stream);
         }
     });

@@ -64,6 +64,16 @@ fn each_file_says_how_the_server_is_started() {
     let hooks = home.read(".claude/settings.json");
     assert!(hooks.contains("\"command\": \"'/opt/a b/memorist' hook claude-code prompt\""), "{hooks}");
     assert!(hooks.contains("say done"), "{hooks}");
+    let hooks: serde_json::Value = serde_json::from_str(&hooks).unwrap();
+    let of_action = |name: &str| {
+        let [entry] = hooks["hooks"][name].as_array().unwrap().as_slice() else { panic!("{name}: {hooks}") };
+        (entry["matcher"].clone(), entry["hooks"][0]["command"].clone(), entry["hooks"][0]["timeout"].clone())
+    };
+    let line = |event: &str| format!("'/opt/a b/memorist' hook claude-code {event}");
+    let tools = "Bash|Edit|MultiEdit|NotebookEdit|Write";
+    assert_eq!(of_action("PreToolUse"), (tools.into(), line("before").into(), 2.into()));
+    assert_eq!(of_action("PostToolUseFailure"), ("Bash".into(), line("failed").into(), 2.into()));
+    assert!(!home.read(".codex/hooks.json").contains("ToolUse"), "a changed hook has to be trusted again");
     let script = home.read("Documents/Cline/Hooks/TaskStart");
     assert!(script.ends_with("exec '/opt/a b/memorist' hook cline start\n"), "{script}");
     assert!(memorist_durable::is_executable(&home.path("Documents/Cline/Hooks/TaskStart")));

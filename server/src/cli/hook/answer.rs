@@ -17,6 +17,8 @@ use crate::wording::Worded as _;
 /// How long a server may take: the rest of the time is enough to do without it.
 #[cfg(unix)]
 const SERVER: Duration = Duration::from_millis(100);
+/// How long a server may take before an action. Without a server, the store has to be open by then, since the process began.
+const FOR_ACTION: Duration = Duration::from_millis(60);
 /// When a search that waits for the model is not waited for any longer, since the process began.
 const WITH_MODEL: Duration = Duration::from_millis(200);
 
@@ -30,7 +32,9 @@ pub fn give(
     // No message goes to a provider unasked, and nobody could wait for it.
     request.words_only = matches!(settings.engine.model.source, ModelSource::None | ModelSource::Remote(_));
     #[cfg(unix)]
-    if let Some(reply) = crate::local::ask(&settings.store, &request, SERVER) {
+    let server = if request.event.is_of_action() { FOR_ACTION } else { SERVER };
+    #[cfg(unix)]
+    if let Some(reply) = crate::local::ask(&settings.store, &request, server) {
         if let Some(text) = reply.text {
             deadline.print(&text).map_err(|error| error.to_string())?;
         }
@@ -39,6 +43,11 @@ pub fn give(
     // The process ends whatever its threads do, and ONNX Runtime is not made for that.
     request.words_only |= matches!(settings.engine.model.source, ModelSource::Folder(_));
     let engine = Engine::open(&settings.store, own_engine(&settings.engine)).map_err(|error| error.worded())?;
+    // A reminder that is too late would be noted and never come, and one that nothing notes would come from every process.
+    if request.event.is_of_action() && (started.elapsed() > FOR_ACTION || !engine.can_write()) {
+        std::mem::forget(engine);
+        return Ok(());
+    }
     let engine = Arc::new(engine);
     let answered = answer(&engine, &request, started)?;
     if let Some(text) = &answered.text {

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use clap::CommandFactory;
 use directories::BaseDirs;
 use memorist_clients::Client;
-use memorist_clients::hooks::{self, Event};
+use memorist_clients::hooks::{self, Action, Event};
 use memorist_engine::paths::StorePaths;
 use memorist_ingest::project;
 use memorist_ingest::sources::machine::Machine;
@@ -37,6 +37,8 @@ use deadline::Deadline;
 
 /// The process ends by then, whatever happens.
 const DEADLINE: Duration = Duration::from_millis(300);
+/// The process of an action ends by then: an agent acts often.
+const DEADLINE_OF_ACTION: Duration = Duration::from_millis(100);
 /// A longer question, in bytes, says itself what it is about.
 const LONGEST_FOLLOW_UP: usize = 200;
 
@@ -49,7 +51,9 @@ pub fn is_meant() -> bool {
 
 /// Runs the command, and ends the process.
 pub fn run(global: &Global, args: &Hook, started: Instant) -> ExitCode {
-    let Some(deadline) = Deadline::start(started + DEADLINE) else {
+    let is_of_action = args.event.parse().is_ok_and(Event::is_of_action);
+    let end = started + if is_of_action { DEADLINE_OF_ACTION } else { DEADLINE };
+    let Some(deadline) = Deadline::start(end) else {
         // Without anybody who ends it, it might not end.
         output::say("memorist hook: no thread can be started");
         return ExitCode::SUCCESS;
@@ -75,7 +79,11 @@ fn react(global: &Global, args: &Hook, started: Instant, deadline: &Deadline) ->
     let home = BaseDirs::new();
     let home = home.as_ref().map(BaseDirs::home_dir);
     let folder = call.cwd.clone().or_else(|| env::current_dir().ok()).unwrap_or_default();
-    if !settings.hooks.apply_in(&folder, home, env::var(VARIABLE).ok().as_deref()) {
+    let variable = env::var(VARIABLE).ok();
+    let apply_in = |folder: &Path| settings.hooks.apply_in(folder, home, variable.as_deref());
+    if !apply_in(&folder)
+        || matches!(&call.action, Some(Action::Edit(file)) if file.parent().is_some_and(|folder| !apply_in(folder)))
+    {
         return Ok(());
     }
     if !StorePaths::new(&settings.store).database().is_file() {
@@ -85,6 +93,7 @@ fn react(global: &Global, args: &Hook, started: Instant, deadline: &Deadline) ->
     let notes = notes::Notes::of(&settings.store, client);
     let reads = settings.sync.enabled;
     if event != Event::Prompt
+        && !event.is_of_action()
         && reads
         && let Some(transcript) = &call.transcript
     {
@@ -103,6 +112,8 @@ fn react(global: &Global, args: &Hook, started: Instant, deadline: &Deadline) ->
     let is_silent = match event {
         Event::Prompt => call.message.is_none(),
         Event::Start => false,
+        Event::Before => !settings.hooks.at_actions || call.action.is_none(),
+        Event::Failed => !settings.hooks.at_failures || call.action.is_none(),
         // Only what was given may have to be forgotten.
         Event::Stop | Event::End | Event::Compact => !call.lost_context || call.session.is_none(),
     };
