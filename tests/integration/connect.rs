@@ -342,9 +342,9 @@ fn the_plugins_run_commands_that_exist() {
     let server = read(&format!("{folder}/.mcp.json"))["mcpServers"]["memorist"].clone();
     assert_eq!(server, json!({ "command": "memorist", "args": ["serve"] }));
     let home = Home::new();
-    for (file, client) in [("hooks.json", "claude-code"), ("codex-hooks.json", "codex")] {
+    for (file, client, count) in [("hooks.json", "claude-code", 7), ("codex-hooks.json", "codex", 5)] {
         let hooks = read(&format!("{folder}/hooks/{file}"))["hooks"].clone();
-        assert_eq!(hooks.as_object().unwrap().len(), 5);
+        assert_eq!(hooks.as_object().unwrap().len(), count);
         for hook in hooks.as_object().unwrap().values() {
             let line = hook[0]["hooks"][0]["command"].as_str().unwrap();
             let words: Vec<&str> = line.split(' ').collect();
@@ -352,5 +352,19 @@ fn the_plugins_run_commands_that_exist() {
             let ran = home.run(&words[1..]);
             assert!(ran.status.success() && !text(&ran.stderr).contains("unknown"), "{line}: {}", text(&ran.stderr));
         }
+    }
+    // Those of actions are the hooks that `connect` writes, but for the path of the program.
+    fs::create_dir_all(home.path(".claude")).unwrap();
+    let connected = home.run(&["connect", "claude-code", "--yes", "--no-model"]);
+    assert!(connected.status.success(), "{}", text(&connected.stderr));
+    let written: Value =
+        serde_json::from_str(&fs::read_to_string(home.path(".claude/settings.json")).unwrap()).unwrap();
+    let plugin = read(&format!("{folder}/hooks/hooks.json"));
+    for event in ["PreToolUse", "PostToolUseFailure"] {
+        let (written, plugin) = (&written["hooks"][event][0], &plugin["hooks"][event][0]);
+        assert_eq!(
+            (&written["matcher"], &written["hooks"][0]["timeout"]),
+            (&plugin["matcher"], &plugin["hooks"][0]["timeout"])
+        );
     }
 }
