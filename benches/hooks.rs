@@ -46,7 +46,9 @@ fn hook(store: &Path, event: &str, options: &[&str], input: &Value) -> bool {
 fn measure(what: &str, store: &Path, event: &str, options: &[&str], message: impl Fn(usize) -> String) {
     let input = |at: usize| {
         let session = format!("{what} {at} {:?}", Instant::now());
-        json!({ "session_id": session, "cwd": "/", "prompt": message(at), "source": "startup" })
+        let message = message(at);
+        let file = json!({ "file_path": format!("/src/{}.rs", message.replace(' ', "_")) });
+        json!({ "session_id": session, "cwd": "/", "prompt": message, "source": "startup", "tool_name": "Edit", "tool_input": file })
     };
     for at in 0..5 {
         hook(store, event, options, &input(at));
@@ -93,10 +95,12 @@ fn main() {
     measure("a message, by itself, by words alone", &store, "prompt", &none, question);
     measure("\"ok\", by itself", &store, "prompt", &[], |_| "ok".into());
     measure("a start, by itself", &store, "start", &[], |_| String::new());
+    measure("an edit, by itself", &store, "before", &none, question);
     measure("a stop", &store, "stop", &[], |_| String::new());
     let server = Server::start(&store);
     measure("a message, with a server", &store, "prompt", &[], question);
     measure("\"ok\", with a server", &store, "prompt", &[], |_| "ok".into());
+    measure("an edit, with a server", &store, "before", &[], question);
     measure("a start, with a server", &store, "start", &[], |_| String::new());
     drop(server);
 }
