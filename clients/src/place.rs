@@ -14,7 +14,7 @@ pub enum Place {
     Variable(&'static str, &'static str, &'static str),
     /// Below the folder of settings: `XDG_CONFIG_HOME`, else `~/.config`, also on macOS.
     Config(&'static str),
-    /// The same, and on Windows the second one below `%APPDATA%`.
+    /// The first path as [`Place::Config`], and on Windows the second one below `%APPDATA%`.
     ConfigOr(&'static str, &'static str),
     /// Below the folder of settings of programs with windows: on macOS `~/Library/Application Support`, on Windows
     /// `%APPDATA%`, else as [`Place::Config`].
@@ -33,7 +33,7 @@ pub enum Platform {
 }
 
 impl Platform {
-    /// That of this process.
+    /// The platform of this process.
     pub const fn this() -> Self {
         if cfg!(windows) {
             Platform::Windows

@@ -1,4 +1,4 @@
-//! What is known of a client: how it is found, and what is written where.
+//! The profile of a client: how it is found, and what is written where.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::program::{NAME, Program};
 /// A client, as data.
 #[derive(Debug)]
 pub struct Profile {
-    /// Which one.
+    /// The client.
     pub client: Client,
     /// Its name in a sentence.
     pub title: &'static str,
@@ -18,13 +18,13 @@ pub struct Profile {
     pub programs: &'static [&'static str],
     /// Files and folders of which one says that it is used here.
     pub signs: &'static [Place],
-    /// What is written.
+    /// The parts that are written for it.
     pub parts: &'static [Part],
-    /// What a person has to do then.
+    /// Advice for a person: what comes next.
     pub advice: &'static str,
 }
 
-/// What something is written for.
+/// The purpose of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -36,14 +36,14 @@ pub enum Role {
     Instruction,
 }
 
-/// One thing that is written.
+/// A part that is written for a client.
 #[derive(Debug)]
 pub struct Part {
-    /// What for.
+    /// Its purpose.
     pub role: Role,
-    /// Which files.
+    /// Its files.
     pub files: Files,
-    /// What is written there.
+    /// The content that is written there.
     pub content: Content,
 }
 
@@ -56,29 +56,29 @@ pub enum Files {
     Each(&'static [Place]),
 }
 
-/// What is written into a file.
+/// The content that is written into a file.
 #[derive(Debug)]
 pub enum Content {
     /// Entries among others.
     Entries {
         /// The language of the file.
         format: Format,
-        /// What a file of the client must have, too: added where it is missing.
+        /// Entries that the client requires of the file: added where they are missing.
         frame: fn() -> Vec<Entry>,
-        /// Ours.
+        /// Our entries.
         entries: fn(&Program) -> Vec<Entry>,
         /// An older file that the client would no longer read if this one were made beside it.
         hides: Option<Place>,
         /// Whether the client's own command writes it, where that is installed.
         by_command: bool,
-        /// A client whose hooks this one runs, too: where that has ours, those of this list would come twice.
+        /// A client whose hooks this one runs, too, and the list of hooks that would run twice if both have it.
         runs_hooks_of: Option<(Client, &'static str)>,
     },
     /// A file of ours.
     File {
         /// Its text.
         text: fn(&Program) -> String,
-        /// Whether it is run.
+        /// Whether the file is executable.
         executable: bool,
     },
     /// A paragraph of ours in a text.
@@ -119,7 +119,7 @@ pub fn standard(program: &Program) -> Value {
     json!({ "command": program.command(), "args": program.arguments() })
 }
 
-/// The same with its transport.
+/// The command and arguments of [`standard`], with the transport.
 pub fn stdio(program: &Program) -> Value {
     json!({ "type": "stdio", "command": program.command(), "args": program.arguments() })
 }
@@ -158,7 +158,7 @@ pub fn hooks_like_claude(program: &Program, client: Client) -> Vec<Entry> {
     ]
 }
 
-/// What an agent is asked to do, where no hook does it.
+/// The instruction for agents of clients without hooks.
 pub const INSTRUCTION: &str = "\
 The MCP server `memorist` is your long-term memory. Search it with `memory_search` before you begin a task, and whenever a \
 fact about the user, the project or an earlier decision is missing. Save with `memory_add` what a later session will need: \

@@ -48,7 +48,7 @@ impl Program {
         self.path.display().to_string()
     }
 
-    /// What follows it to start the server.
+    /// The arguments that start the server.
     pub fn arguments(&self) -> Vec<String> {
         let serve = ["serve".to_owned()].into_iter();
         serve.chain(self.serve.iter().cloned()).chain(self.options.iter().cloned()).collect()
@@ -60,7 +60,7 @@ impl Program {
         words.into_iter().chain(self.options.iter().cloned()).collect()
     }
 
-    /// The same as a line for a shell.
+    /// The command of a hook, as a line for a shell.
     pub fn hook_line(&self, client: Client, event: &str) -> String {
         self.hook(client, event).iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
     }

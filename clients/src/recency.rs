@@ -72,8 +72,8 @@ enum Part<'a> {
     Result(Option<&'a str>),
 }
 
-/// What a person or the agent said in a message, with the role: `user` or `assistant`. Not what tools were given or
-/// returned, nor what programs put around a text.
+/// The text of a person or of the agent in a message, with the role: `user` or `assistant`. Input and output of tools are
+/// left out, and so is text that programs put around it.
 pub fn said(message: &Value) -> Option<(&str, String)> {
     let message = inner(message);
     let role = message["role"].as_str().filter(|role| matches!(*role, "user" | "assistant"))?;
@@ -192,7 +192,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_no_message_is_kept_in_its_place(count in 0usize..20, size in 0usize..20) {
+        fn values_that_are_no_messages_keep_their_place(count in 0usize..20, size in 0usize..20) {
             let odd = [json!(null), json!(7), json!([1]), json!({ "role": ["tool"], "tool_calls": {}, "content": 3 })];
             let messages: Vec<Value> = odd.iter().cycle().take(count).cloned().collect();
             let buffer = apply_recency_buffer(messages.clone(), size);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_is_text_of_people_and_of_the_agent() {
+    fn said_returns_only_texts_of_people_and_of_the_agent() {
         let block = |text: &str| json!({ "type": "text", "text": text });
         let blocks = json!([{ "type": "tool_result", "content": "x" }, block("one"), block("two")]);
         let messages = [

@@ -7,7 +7,7 @@ use directories::BaseDirs;
 use memorist_engine::types::Scope;
 use memorist_sources::foreign;
 
-/// A larger `.git` is no file of git, in bytes: it has one path.
+/// Most bytes of a `.git` that is a file: it has one path.
 const MAX_GIT_FILE: u64 = 64 << 10;
 
 /// The project of this process's working folder.
@@ -38,7 +38,7 @@ pub fn work_tree(folder: &Path) -> Option<&Path> {
 }
 
 /// The project of a session in this folder, which may be gone by now: as [`of_folder`], else the name of the folder.
-/// What was said in one folder does not belong to every project.
+/// Turns of a session in one folder do not belong to every project.
 pub fn of_session(folder: &Path, home: Option<&Path>) -> Option<String> {
     let named = || {
         let name = name_of_gone(folder.to_str()?)?.to_owned();

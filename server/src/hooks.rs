@@ -13,7 +13,7 @@ pub const VARIABLE: &str = "MEMORIST_HOOKS";
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SyncWithSettings {
-    /// When a client starts, if the last try was so many minutes ago; 0 is never.
+    /// Minutes since the last try after which the start of a client tries again; 0 is never.
     pub every_minutes: u64,
 }
 
@@ -30,7 +30,7 @@ impl SyncWithSettings {
     }
 }
 
-/// What hooks may do.
+/// The settings of hooks.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HookSettings {
@@ -111,7 +111,7 @@ mod tests {
 
     /// H1.
     #[test]
-    fn the_defaults_are_those_of_the_specification_and_bounds_are_named() {
+    fn the_defaults_match_the_specification_and_bounds_are_named() {
         let settings = HookSettings::default();
         assert!(settings.enabled && settings.validate().is_ok());
         assert_eq!((settings.max_results, settings.max_tokens, settings.min_relevance), (5, 500, 0.3));

@@ -20,7 +20,7 @@ mod zed;
 use crate::Client;
 use crate::profile::Profile;
 
-/// What is known of a client.
+/// Returns the profile of a client.
 pub fn profile(client: Client) -> &'static Profile {
     match client {
         Client::ClaudeCode => &claude_code::PROFILE,

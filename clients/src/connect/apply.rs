@@ -1,4 +1,4 @@
-//! Does what was planned.
+//! Applies a plan.
 
 use std::fs;
 use std::io::Read;
@@ -16,7 +16,7 @@ use crate::format::{Entry, Presence};
 /// The longest that a client's own command may take.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Does every step of a plan that can be done, and returns these. What cannot is added to the troubles of the plan.
+/// Applies every step of a plan and returns the steps that succeeded. Failures are added to the troubles of the plan.
 pub fn apply(plan: &mut ClientPlan, ledger: &mut Ledger) -> Vec<Step> {
     let mut done = Vec::new();
     for step in std::mem::take(&mut plan.steps) {
@@ -30,7 +30,7 @@ pub fn apply(plan: &mut ClientPlan, ledger: &mut Ledger) -> Vec<Step> {
     done
 }
 
-/// Records what will be there, then writes it: a process that is killed in between has forgotten nothing.
+/// Records a change in the ledger, then writes the file: a process that is killed in between leaves nothing unrecorded.
 fn connect(client: Client, step: &Step, ledger: &mut Ledger) -> Result<(), Trouble> {
     let path = &step.target.path;
     let failed = |error: std::io::Error| Trouble::write(&error);
@@ -79,7 +79,7 @@ fn connect(client: Client, step: &Step, ledger: &mut Ledger) -> Result<(), Troub
     Ok(())
 }
 
-/// Writes, then forgets: a process that is killed in between finds nothing of ours the next time.
+/// Writes the file, then removes its record: after a kill in between, the next run finds nothing left to take out.
 fn disconnect(step: &Step, ledger: &mut Ledger) -> Result<(), Trouble> {
     let before = ledger.record(&step.target.path).cloned();
     let folders = before.as_ref().map_or(&[][..], |record| &record.folders);
@@ -99,7 +99,7 @@ fn disconnect(step: &Step, ledger: &mut Ledger) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// What is there now of the entries that the client's own command writes.
+/// The entries of a step that are in its file now, with the values that they have there.
 fn registered(step: &Step) -> Result<Vec<Entry>, Trouble> {
     let Some(Written::Entries { format, entries, .. }) = &step.written else { return Ok(Vec::new()) };
     let target = Target::open(&step.target.path)?;
@@ -115,7 +115,7 @@ fn registered(step: &Step) -> Result<Vec<Entry>, Trouble> {
     Ok(found)
 }
 
-/// Whether the client's own command did what it should.
+/// Checks that the client's own command has registered the entries, or removed them.
 fn check_registered(step: &Step, should_be: bool) -> Result<(), Trouble> {
     let found = registered(step)?;
     let is_right = match &step.written {

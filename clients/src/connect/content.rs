@@ -1,4 +1,4 @@
-//! What a file says with what is ours, and without it.
+//! The content of a client's file with our part, and without it.
 
 use serde_json::{Value, json};
 
@@ -8,19 +8,19 @@ use super::trouble::Trouble;
 use crate::format::{Entry, Format, Presence, Slot};
 use crate::program::NAME;
 
-/// A file without what a record says is ours.
+/// A file without our part, which a record lists.
 #[derive(Debug, PartialEq)]
 pub struct Without {
-    /// What is left; `None` if there is to be no file.
+    /// The content that is left; `None` if no file is to be left.
     pub content: Option<Vec<u8>>,
-    /// The record of what was changed by hand since, and stays.
+    /// The record of the parts that were changed by hand since, and stay.
     pub edited: Option<Record>,
-    /// The same in words.
+    /// [`Trouble::Edited`] for each of these parts.
     pub troubles: Vec<Trouble>,
 }
 
-/// Takes what is ours out of `current`: exactly what was there before, if nobody else has changed the file since, and
-/// otherwise ours alone.
+/// Takes our part out of `current`: restores the exact content from before if nobody else has changed the file since,
+/// and otherwise removes our part alone.
 pub fn without(ledger: &Ledger, record: &Record, current: Option<&[u8]>) -> Result<Without, Trouble> {
     let hash = current.map(sha256);
     let exact = record.versions().find(|version| hash.as_ref() == Some(&version.after));
@@ -107,13 +107,13 @@ fn without_entries(
 pub struct With {
     /// The text.
     pub text: String,
-    /// The entries that were added: those that were there are not ours.
+    /// The entries that were added. Entries that were there already are not ours.
     pub entries: Vec<Entry>,
-    /// What was made around them.
+    /// The objects and lists that were made around them.
     pub made: Vec<Entry>,
-    /// What the file did not have, and needs.
+    /// The entries that the client requires of the file, and that it lacked.
     pub frame: Vec<Entry>,
-    /// What a person has registered by hand.
+    /// The entries that a person has registered by hand, as [`Entry::shown`].
     pub by_hand: Vec<String>,
 }
 
@@ -141,7 +141,7 @@ pub fn with_entries(format: Format, base: &str, frame: &[Entry], entries: &[Entr
     Ok(with)
 }
 
-/// What the path of an entry needs and is not there, the outermost first.
+/// The objects and lists on the path of an entry that are missing, the outermost first.
 fn missing_containers(entry: &Entry, read: &Value) -> Vec<Entry> {
     let (mut missing, mut value) = (Vec::new(), read);
     for (depth, key) in entry.path.iter().enumerate() {
@@ -193,7 +193,7 @@ pub fn extends(value: &Value, ours: &Value) -> bool {
     value == ours || ours.as_object().is_some_and(|ours| ours.iter().all(has))
 }
 
-/// The hook of ours in a list, of another path or with other options.
+/// The hook that runs memorist in the list of `entry`, by any path and with any options.
 pub fn hook_of_ours<'a>(entry: &Entry, read: &'a Value) -> Option<&'a Value> {
     let list = entry.path.iter().fold(read, |value, key| &value[key.as_str()]);
     let is_hook = entry.value.get("name").is_none() && entry.slot == Slot::Item;

@@ -3,7 +3,7 @@
 use crate::format::Thin;
 use similar::{Algorithm, ChangeTag, DiffTag, TextDiff, capture_diff_slices};
 
-/// The lines of ours that go and come between two versions of a file. `base` is the file without what is ours.
+/// Our lines that are removed and added between two versions of a file. `base` is the file without our part.
 pub fn shown(before: &str, base: &str, after: &str) -> String {
     // Many blank lines that go would take long, and say nothing.
     let [before, base, after] = [before, base, after].map(Thin::new);
@@ -14,7 +14,7 @@ pub fn shown(before: &str, base: &str, after: &str) -> String {
     changes.map(|change| format!("{}{}", change.tag(), change.value())).collect()
 }
 
-/// The lines that `text` has and `base` does not. Of a line that is not wholly ours, what is, with … around.
+/// The lines that `text` has and `base` lacks. A line that is only partly ours is cut to our part, with … around it.
 fn ours(base: &str, text: &str) -> String {
     let old: Vec<&str> = base.split_inclusive('\n').collect();
     let new: Vec<&str> = text.split_inclusive('\n').collect();
@@ -33,7 +33,7 @@ fn ours(base: &str, text: &str) -> String {
     shown.iter().map(|line| format!("{}\n", line.trim_end_matches(['\r', '\n']))).collect()
 }
 
-/// The lines of `new`, each with what of it is not in `old`, except where that is only punctuation.
+/// The lines of `new`, each cut to the words that `old` lacks, without the lines where these are only punctuation.
 fn added(old: &str, new: &str) -> Vec<String> {
     let (old, new) = (words(old), words(new));
     let ops = capture_diff_slices(Algorithm::Myers, &old, &new);
@@ -45,7 +45,7 @@ fn added(old: &str, new: &str) -> Vec<String> {
     words.split_inclusive(|(word, _)| *word == "\n").filter_map(part).collect()
 }
 
-/// What is new of a line.
+/// The new words of a line, with … for the others; `None` if they are only punctuation.
 fn part(line: &[(&str, bool)]) -> Option<String> {
     let mut shown = String::new();
     for run in line.chunk_by(|(_, one), (_, other)| one == other) {
@@ -77,7 +77,7 @@ fn words(text: &str) -> Vec<&str> {
     words
 }
 
-/// The length of a string with its quotes; that of a quote without its pair, alone.
+/// The length of a string with its quotes; of a quote without its pair, the length of the quote.
 fn quoted(text: &str, quote: char) -> Option<usize> {
     let mut is_escaped = false;
     for (at, c) in text.char_indices().skip(1) {
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_line_that_is_not_all_ours_our_part_is_shown() {
+    fn a_line_that_is_partly_ours_shows_our_part_alone() {
         let base = "{\"a\":{\"env\":{\"KEY\":\"sk-1\"}},\"b\":\"sk-2\"}";
         let after = "{\"a\":{\"env\":{\"KEY\":\"sk-1\"},\"memorist\":{\"x\":1}},\"b\":\"sk-2\",\"v\":1}";
         let diff = shown(base, base, after);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn of_an_update_what_differs_is_shown() {
+    fn an_update_shows_the_changed_lines_alone() {
         let with = |path: &str| {
             format!("{{\n  \"k\": \"sk-1\",\n  \"memorist\": {{\n    \"x\": 1,\n    \"p\": \"{path}\"\n  }}\n}}\n")
         };

@@ -1,4 +1,4 @@
-//! What was written where: so that it can be undone, and nothing else.
+//! The ledger records what was written where, so that exactly this can be undone.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -19,40 +19,40 @@ const LOCK: &str = "lock";
 const BACKUPS: &str = "backups";
 const VERSION: u32 = 1;
 
-/// What was written into one file. It is recorded before the file is written, so that nothing is forgotten.
+/// A record of what was written into one file. It is made before the file is written, so that nothing is forgotten.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// For whom.
+    /// The client that the file belongs to.
     pub client: Client,
-    /// What for.
+    /// The purpose of our part.
     pub role: Role,
-    /// Where, without links.
+    /// The path of the file, without links.
     pub path: PathBuf,
-    /// What.
+    /// Our part.
     pub written: Written,
     /// Whether there was no such file.
     pub created: bool,
     /// The folders that were made for it, the outermost first.
     pub folders: Vec<PathBuf>,
-    /// The file without what is ours.
+    /// A copy of the file without our part.
     pub base: Option<Base>,
-    /// The SHA-256 of the file with it.
+    /// The SHA-256 of the file with our part; empty if the client's own command writes it.
     pub after: String,
     /// Whether the client's own command wrote it.
     pub by_command: bool,
-    /// What this is to replace, until it has: a process that is killed before has not forgotten what is there.
+    /// The record that is being replaced, until the file is written: after a kill in between, the file may be as either says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous: Option<Box<Record>>,
 }
 
 impl Record {
-    /// It, and what it was to replace: the file may say either.
+    /// The record and those that it was to replace: the file may be as any of them says.
     pub fn versions(&self) -> impl Iterator<Item = &Record> {
         std::iter::successors(Some(self), |record| record.previous.as_deref())
     }
 }
 
-/// What was written.
+/// A part that was written into a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Written {
@@ -60,11 +60,11 @@ pub enum Written {
     Entries {
         /// The language of the file.
         format: Format,
-        /// Ours.
+        /// Our entries.
         entries: Vec<Entry>,
-        /// What was made around them: removed if nothing else is in it.
+        /// The objects and lists that were made around them: removed if nothing else is in them.
         made: Vec<Entry>,
-        /// What a file of the client must have, too: stays as long as the file.
+        /// Entries that the client requires of the file: they stay as long as the file.
         frame: Vec<Entry>,
     },
     /// The whole file.
@@ -93,12 +93,12 @@ struct Document {
 pub struct Ledger {
     folder: PathBuf,
     records: Vec<Record>,
-    /// Held as long as this may be changed.
+    /// The lock that is held while the ledger may be changed.
     lock: Option<LockedFile>,
 }
 
 impl Ledger {
-    /// Reads it. It cannot be changed.
+    /// Opens the ledger read-only.
     ///
     /// # Errors
     /// [`Error::Ledger`].
@@ -119,10 +119,10 @@ impl Ledger {
         Ok(Ledger { folder: folder.to_owned(), records, lock: None })
     }
 
-    /// Opens it to change it, which one process at a time can.
+    /// Opens the ledger for changes, which one process at a time can do.
     ///
     /// # Errors
-    /// Those of [`Error`].
+    /// All variants of [`Error`].
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let failed = |error| Error::Io { path: folder.to_owned(), error };
         let private = PrivateFolder::create(folder).map_err(failed)?;
@@ -145,7 +145,7 @@ impl Ledger {
         &self.records
     }
 
-    /// What was written into the file at `path`.
+    /// The record of the file at `path`.
     pub fn record(&self, path: &Path) -> Option<&Record> {
         self.records.iter().find(|record| record.path == path)
     }

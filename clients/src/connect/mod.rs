@@ -7,11 +7,11 @@
 //! | 0 | `trust.rs` | whether a person has trusted our hooks in Codex |
 //! | 0 | `diff.rs` | a change, as people are shown it |
 //! | 1 | `target.rs` | a file of a client: followed through links, read, written |
-//! | 1 | `ledger.rs` | what was written where |
-//! | 2 | `content.rs` | what a file says with what is ours, and without it |
-//! | 3 | `plan.rs` | what would be done, step by step |
-//! | 4 | `apply.rs` | does it |
-//! | 4 | `status.rs` | how a client stands, for `doctor` |
+//! | 1 | `ledger.rs` | records what was written where |
+//! | 2 | `content.rs` | the content of a file with our part, and without it |
+//! | 3 | `plan.rs` | plans the steps |
+//! | 4 | `apply.rs` | applies a plan |
+//! | 4 | `status.rs` | the status of a client, for `doctor` |
 
 mod apply;
 mod block;

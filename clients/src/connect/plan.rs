@@ -1,4 +1,4 @@
-//! What would be done: every step with the content before and after it. Nothing is written here.
+//! Plans the steps, each with the content before and after it. Nothing is written here.
 
 use std::path::{Path, PathBuf};
 
@@ -24,54 +24,54 @@ pub struct Environment<'a> {
     pub machine: &'a Machine,
     /// The conventions for paths.
     pub platform: Platform,
-    /// What clients run.
+    /// The program that clients run.
     pub program: &'a Program,
     /// The clients that get hooks together.
     pub connecting: &'a [Client],
 }
 
-/// What would be done for one client.
+/// The plan for one client.
 #[derive(Debug)]
 pub struct ClientPlan {
-    /// Which one.
+    /// The client.
     pub profile: &'static Profile,
-    /// What says that it is on this machine.
+    /// The file or program that shows that it is on this machine.
     pub found: Option<PathBuf>,
     /// The steps, in their order.
     pub steps: Vec<Step>,
-    /// What is done already.
+    /// The files that need no change.
     pub done: Vec<PathBuf>,
-    /// What a person has registered by hand, which stays.
+    /// The entries that a person has registered by hand, by file. They stay.
     pub by_hand: Vec<(PathBuf, String)>,
-    /// What is left as it is, and why.
+    /// The files that are left as they are, and why.
     pub troubles: Vec<(PathBuf, Trouble)>,
 }
 
 /// A change of one file.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// Whether it writes what is ours, or takes it out.
+    /// Whether it writes our part, or takes it out.
     pub connects: bool,
-    /// What for.
+    /// The purpose of our part.
     pub role: Role,
     /// The file as it is.
     pub target: Target,
-    /// What it will be; `None` if it is deleted.
+    /// The content that the file gets; `None` if it is deleted.
     pub after: Option<Vec<u8>>,
-    /// Whether it is run.
+    /// Whether the file is executable.
     pub executable: bool,
     /// The client's own commands that do it, one after another.
     pub commands: Vec<Vec<String>>,
-    /// What is ours in it.
+    /// Our part of the file.
     pub written: Option<Written>,
-    /// The file without what is ours, if it is there: a copy is kept.
+    /// The file without our part, if it exists: a copy is kept.
     pub base: Option<Vec<u8>>,
-    /// What the ledger says then.
+    /// The record that the ledger has after the step, if any.
     pub record: Option<Record>,
 }
 
 impl Step {
-    /// The change as a diff: the lines of ours that go and come.
+    /// The change as a diff: our lines that are removed and added.
     pub fn diff(&self) -> String {
         let text =
             |content: &Option<Vec<u8>>| String::from_utf8_lossy(content.as_deref().unwrap_or_default()).into_owned();
@@ -80,7 +80,7 @@ impl Step {
     }
 }
 
-/// What says that a client is on this machine.
+/// Finds the file or program that shows that a client is on this machine.
 pub fn found(profile: &Profile, around: &Environment) -> Option<PathBuf> {
     let mut signs = profile.signs.iter().map(|sign| sign.path(around.machine, around.platform));
     let program = || profile.programs.iter().find_map(|name| on_path(around.machine, name));
@@ -123,7 +123,7 @@ pub fn wanted(
     entries
 }
 
-/// What connecting a client would do. Without `hooks`, theirs are left as they are.
+/// Plans how to connect a client. Without `hooks`, its hooks are left as they are.
 pub fn connect(client: Client, hooks: bool, ledger: &Ledger, around: &Environment) -> ClientPlan {
     let profile = profile(client);
     let mut plan = empty(profile, found(profile, around));
@@ -226,7 +226,7 @@ fn connect_file(
     Ok(())
 }
 
-/// Whether a file says what it should already, in whatever layout.
+/// Whether a file has the wanted entries already, in any layout.
 fn is_done(record: &Record, wanted: &[Entry], target: &Target) -> bool {
     let Written::Entries { format, entries, .. } = &record.written else { return false };
     let read = target.text().ok().flatten().and_then(|text| format.read(text).ok());
@@ -253,7 +253,7 @@ fn own_command(program: &Path, words: &[&str]) -> Vec<String> {
     [program.display().to_string()].into_iter().chain(words).collect()
 }
 
-/// What disconnecting a client would do.
+/// Plans how to disconnect a client.
 pub fn disconnect(client: Client, ledger: &Ledger, around: &Environment) -> ClientPlan {
     let profile = profile(client);
     let mut plan = empty(profile, found(profile, around));

@@ -1,4 +1,4 @@
-//! How a client and this program stand to each other, for `doctor`.
+//! The status of a client, for `doctor`: whether it starts the server and runs the hooks, and what is wrong.
 
 use std::path::{Path, PathBuf};
 
@@ -34,39 +34,40 @@ pub enum State {
     No,
 }
 
-/// How a client stands.
+/// The status of a client.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Status {
-    /// Which one.
+    /// The client.
     pub client: Client,
-    /// What says that it is on this machine.
+    /// The file or program that shows that it is on this machine.
     pub found: PathBuf,
     /// Whether it starts the server.
     pub registered: State,
-    /// Whether it runs the hooks; nothing if it has none.
+    /// Whether it runs the hooks; `None` if it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hooked: Option<State>,
-    /// Whether a person has trusted the hooks, as they are or as they were once; nothing if the client runs all, or nobody knows.
+    /// Whether a person has trusted the hooks, as they are or as they were once; `None` if the client runs all, or if this is
+    /// unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trusted: Option<bool>,
-    /// What is wrong.
+    /// The problems that were found.
     pub problems: Vec<Problem>,
 }
 
-/// Something wrong, and the way out.
+/// A problem, and the way out.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Problem {
-    /// In which file.
+    /// The file that it is about.
     pub path: PathBuf,
-    /// What it is.
+    /// The problem in words.
     pub what: String,
-    /// What a person can do.
+    /// The way out: what a person can do.
     pub way_out: String,
 }
 
-/// How a client stands; `None` if it is not on this machine.
+/// Returns the status of a client; `None` if it is not on this machine.
 pub fn status(client: Client, ledger: &Ledger, around: &Environment) -> Option<Status> {
     let profile = profile(client);
     let found = found(profile, around)?;
@@ -106,7 +107,7 @@ fn trusted(profile: &Profile, hooked: Option<State>, around: &Environment) -> Op
     were_trusted(&file(Role::Server)?, &file(Role::Hooks)?)
 }
 
-/// What the states of several files or entries come to; `None` if there are none.
+/// The combined state of several files or entries; `None` if there are none.
 fn combined(states: impl Iterator<Item = State>) -> Option<State> {
     states.reduce(|one, other| match (one, other) {
         (one, other) if one == other => one,

@@ -15,9 +15,9 @@ const MAX_LINKS: usize = 40;
 /// A file, and what was in it when it was read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Target {
-    /// Where it is, without links.
+    /// Its path, without links.
     pub path: PathBuf,
-    /// What is in it; `None` if it does not exist.
+    /// Its content; `None` if the file does not exist.
     pub content: Option<Vec<u8>>,
 }
 
@@ -74,7 +74,7 @@ impl Target {
         })
     }
 
-    /// Deletes it, and those of these folders that are empty then.
+    /// Deletes it, and each of the folders that is empty then.
     pub fn delete(&self, folders: &[PathBuf]) -> Result<(), Trouble> {
         self.check_unchanged()?;
         let deleted = fs::remove_file(&self.path).and_then(|()| sync_folder(folder_of(&self.path)));
@@ -86,7 +86,7 @@ impl Target {
         Ok(())
     }
 
-    /// Whether nobody has written it since it was read.
+    /// Checks that nobody has written it since it was read.
     pub fn check_unchanged(&self) -> Result<(), Trouble> {
         match read(&self.path)? == self.content {
             true => Ok(()),
@@ -110,7 +110,7 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, Trouble> {
     Ok(Some(content))
 }
 
-/// Where a path leads. Every link on the way must be one of this user or of root.
+/// Resolves the links of a path. Each must belong to this user or to root.
 fn follow(path: &Path, links: usize) -> Result<PathBuf, Trouble> {
     let mut real = PathBuf::new();
     for part in path.components() {
@@ -167,7 +167,8 @@ mod rights {
         }
     }
 
-    /// A sticky folder that all can write to keeps what is another's.
+    /// Refuses a folder of another user but root, and one that all can write to, unless it is sticky: there, nobody can replace
+    /// a file of another user.
     pub(super) fn check_folder(found: &Metadata, path: &Path) -> Result<(), Trouble> {
         check_link(found, path)
             .map_err(|_| Trouble::Foreign(format!("the folder {} {}", path.display(), foreign(found.uid()))))?;

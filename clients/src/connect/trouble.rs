@@ -55,7 +55,7 @@ impl Trouble {
         Trouble::Write(error.to_string())
     }
 
-    /// What a person can do.
+    /// The way out: what a person can do.
     pub fn way_out(&self) -> &'static str {
         match self {
             Trouble::Read(_) | Trouble::Write(_) => {
@@ -86,17 +86,17 @@ pub enum Error {
     /// The ledger cannot be read.
     #[error("{}: the record of what was written cannot be read ({why}); put it back, or move it away: then nothing that was written before can be undone by `disconnect`", path.display())]
     Ledger {
-        /// Where it is.
+        /// Its path.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason why it cannot be read.
         why: String,
     },
     /// The system refused.
     #[error("{}: {error}", path.display())]
     Io {
-        /// Of which file.
+        /// The path of the file or folder.
         path: PathBuf,
-        /// What it said.
+        /// The error of the system.
         error: io::Error,
     },
 }

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_trusted_is_known_by_the_settings_alone() {
+    fn trust_of_hooks_is_read_from_the_settings_alone() {
         let folder = tempfile::tempdir().unwrap();
         let [settings, hooks, other] = ["config.toml", "hooks.json", "other.json"].map(|name| folder.path().join(name));
         let ours = |name: &str| format!(r#"{{ "command": "/m hook codex {name}" }}"#);

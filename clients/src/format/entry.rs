@@ -1,22 +1,22 @@
-//! An entry of a settings file, and what it does to what is read.
+//! An entry of a settings file, and how it changes the settings that are read.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::refused::Refused;
 
-/// Something of ours in a settings file.
+/// An entry of ours in a settings file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// The keys that lead to what it is in.
+    /// The keys that lead to its container.
     pub path: Vec<String>,
-    /// Where it is in there.
+    /// Its place in the container.
     pub slot: Slot,
-    /// What it says.
+    /// Its value.
     pub value: Value,
 }
 
-/// Where an entry is in what it is in.
+/// The place of an entry in its container.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Slot {
@@ -48,10 +48,10 @@ impl Entry {
         Entry { path: path.iter().map(|&key| key.to_owned()).collect(), slot: Slot::Item, value }
     }
 
-    /// Whether it is in what was read.
+    /// Whether it is in the settings that were read.
     ///
     /// # Errors
-    /// When what its path leads to is of another type.
+    /// When a value on its path is of another type.
     pub fn presence(&self, read: &Value) -> Result<Presence, Refused> {
         let Some(container) = self.container(read)? else { return Ok(Presence::Missing) };
         let found = match &self.slot {
@@ -70,7 +70,7 @@ impl Entry {
         })
     }
 
-    /// What it is in; `None` if there is none yet, or null in its place.
+    /// Its container; `None` if that is missing or null.
     fn container<'a>(&self, read: &'a Value) -> Result<Option<&'a Value>, Refused> {
         let mut value = read;
         for (depth, key) in self.path.iter().enumerate() {
@@ -87,14 +87,14 @@ impl Entry {
         Ok(Some(value))
     }
 
-    /// What stands at this key of the path is of another type than it should be.
+    /// The error that the value at this key of the path is of another type than it should be.
     pub(super) fn wrong_type(&self, depth: usize) -> Refused {
         let is_list = depth + 1 == self.path.len() && self.slot == Slot::Item;
         let wanted = if is_list { "a list" } else { "an object" };
         Refused::InTheWay(format!("`{}` is not {wanted}", self.path[..=depth].join(".")))
     }
 
-    /// Adds it to what was read; as the first or the last of a list.
+    /// Adds it to the settings that were read, as the first or the last item of a list.
     pub(super) fn put(&self, read: &mut Value, first: bool) -> Result<(), Refused> {
         if self.presence(read)? != Presence::Missing && self.slot != Slot::Item {
             return Err(Refused::InTheWay(format!("there is a `{}` already", self.shown())));
@@ -117,7 +117,7 @@ impl Entry {
         Ok(())
     }
 
-    /// Removes it from what was read.
+    /// Removes it from the settings that were read.
     pub(super) fn take(&self, read: &mut Value) -> Result<(), Refused> {
         if self.presence(read)? != Presence::Same {
             return Err(Refused::InTheWay(format!("`{}` is not as it was written", self.shown())));
@@ -137,7 +137,7 @@ impl Entry {
         Ok(())
     }
 
-    /// Removes what it is in from what was read, if that has no members.
+    /// Removes each container on its path that has no members from the settings that were read.
     pub(super) fn prune(&self, read: &mut Value) {
         for depth in (0..self.path.len()).rev() {
             let above = self.path[..depth].iter().try_fold(&mut *read, |value, key| value.get_mut(key));

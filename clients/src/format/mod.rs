@@ -1,6 +1,6 @@
 //! Settings files of other programs: read, and changed in one place with everything else kept as it was.
 //!
-//! A change is made in the text and then checked: what is read of the changed text must be what was read before, with
+//! A change is made in the text and then checked: the settings of the changed text must be those of the old one, with
 //! that change and nothing else. So an edit that is not understood is refused and never written.
 //!
 //! | file | job |
@@ -8,7 +8,7 @@
 //! | `refused.rs` | why a file is not changed |
 //! | `lines.rs` | the line end of a text |
 //! | `blank.rs` | long runs of blank lines |
-//! | `entry.rs` | an entry of a settings file, and what it does to what is read |
+//! | `entry.rs` | an entry of a settings file, and how it changes the settings that are read |
 //! | `json.rs` | JSON, JSONC and JSON5 |
 //! | `toml.rs` | TOML |
 //! | `yaml.rs` | YAML |
@@ -43,12 +43,12 @@ pub enum Format {
     Yaml,
 }
 
-/// A larger file is none that people write.
+/// Bytes of the largest file that is read: people write none that is larger.
 pub const MAX_BYTES: u64 = 8 << 20;
 const BOM: char = '\u{feff}';
 
 impl Format {
-    /// What a text says. An empty one says nothing: an object without members.
+    /// Reads the settings in a text. An empty text is an object without members.
     ///
     /// # Errors
     /// [`Refused::Unreadable`], and [`Refused::InTheWay`] when it is a list or a single value.
@@ -69,7 +69,7 @@ impl Format {
     /// The text with `entry`.
     ///
     /// # Errors
-    /// Those of [`Refused`].
+    /// All variants of [`Refused`].
     pub fn insert(self, text: &str, entry: &Entry) -> Result<String, Refused> {
         self.change(
             text,
@@ -89,7 +89,7 @@ impl Format {
     /// The text without `entry`, which must be in it unchanged.
     ///
     /// # Errors
-    /// Those of [`Refused`].
+    /// All variants of [`Refused`].
     pub fn remove(self, text: &str, entry: &Entry) -> Result<String, Refused> {
         self.change(
             text,

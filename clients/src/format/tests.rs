@@ -10,7 +10,7 @@ fn json_entry() -> Entry {
     Entry::member(&["mcpServers"], "memorist", server())
 }
 
-/// What is inserted can be removed again, and everything else stays byte for byte.
+/// Asserts that an inserted entry can be removed again, and that everything else stays byte for byte.
 fn assert_reversible(format: Format, text: &str, entry: &Entry) {
     let with = format.insert(text, entry).unwrap_or_else(|refused| panic!("{text:?}: {refused}"));
     assert_eq!(entry.presence(&format.read(&with).unwrap()), Ok(Presence::Same), "{with}");
@@ -125,7 +125,7 @@ fn yaml_keeps_its_lines() {
 }
 
 #[test]
-fn what_cannot_be_read_is_refused() {
+fn a_text_that_is_no_valid_object_is_refused() {
     let deep = format!("a = {}{}", "[".repeat(100_000), "]".repeat(100_000));
     let deep = deep.as_str();
     let deep_value = &deep[4..];
@@ -149,7 +149,7 @@ fn what_cannot_be_read_is_refused() {
 }
 
 #[test]
-fn what_is_in_the_way_is_named() {
+fn a_value_in_the_way_is_named() {
     let in_the_way = |text: &str| match Format::Json.insert(text, &json_entry()) {
         Err(Refused::InTheWay(why)) => why,
         other => panic!("{text}: {other:?}"),

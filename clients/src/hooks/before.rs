@@ -1,4 +1,4 @@
-//! What a person said in a session before a message, by the end of its transcript: what "and for the other one?" continues.
+//! The messages of a person before the current one, from the end of the transcript: "and for the other one?" continues them.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use crate::Client;
 
 /// Bytes of a transcript that are read, from its end. Tools print much between two messages.
 const MOST_BYTES: u64 = 1 << 20;
-/// Messages before.
+/// Messages that are returned.
 const MOST_MESSAGES: usize = 8;
 
-/// What a person said before the message of `call`, the newest last: at most eight messages. None where the client takes
-/// nothing at a message or has no transcript, and of a file that is not where the client keeps them.
+/// The messages of a person before the message of `call`, the newest last: at most eight. Empty if the client takes nothing
+/// at a message or has no transcript, or if the file is not where the client keeps its transcripts.
 pub fn said_before(client: Client, call: &Call, machine: &Machine) -> Vec<String> {
     // Cursor takes nothing at a message.
     let Some(format) = formats::by_name(client.name()).filter(|_| client != Client::Cursor) else { return Vec::new() };
@@ -32,8 +32,8 @@ pub fn said_before(client: Client, call: &Call, machine: &Machine) -> Vec<String
     said.split_off(said.len().saturating_sub(MOST_MESSAGES))
 }
 
-/// Whether a path is of a transcript in a folder of the client. Before that is clear by its name alone, nothing of it is
-/// looked up: it may be on another machine.
+/// Whether a path is of a transcript in a folder of the client. The name is checked before the file system is asked: the
+/// path may lead to another machine.
 fn is_kept_by(format: &dyn Format, path: &Path, machine: &Machine) -> bool {
     let places = format.places(machine);
     if !format.is_transcript(path) || !places.iter().any(|place| path.starts_with(place)) {
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_said_before_is_in_the_transcript() {
+    fn earlier_messages_are_read_from_the_transcript() {
         let (_home, machine, folder) = home();
         let path = folder.join("S.jsonl");
         let asked: String = (0..10).map(|at| line(at, "user", &format!("Question {at}?"))).collect();
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_elsewhere_is_not_read() {
+    fn a_transcript_outside_the_clients_folders_is_not_read() {
         let (home, machine, folder) = home();
         let call = |transcript| Call { transcript: Some(transcript), message: Some("?".into()), ..Call::default() };
         let other = home.path().join("S.jsonl");

@@ -1,4 +1,4 @@
-//! What a client says when it runs a hook.
+//! The call of a hook by a client.
 
 use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::action::Action;
 use super::typed::typed;
 
-/// Longest name of a session, in bytes. Those of clients are ids of a few dozen letters.
+/// Longest name of a session, in bytes. Clients use ids of a few dozen letters.
 const LONGEST_SESSION: usize = 512;
 /// Longest path, in bytes.
 const LONGEST_PATH: usize = 4_096;
@@ -71,16 +71,16 @@ impl FromStr for Event {
     }
 }
 
-/// What a client says.
+/// A call of a hook, in one form for all clients.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Call {
-    /// What a person typed.
+    /// The message that a person typed.
     pub message: Option<String>,
     /// The working folder.
     pub cwd: Option<PathBuf>,
     /// The session.
     pub session: Option<String>,
-    /// Where the client writes the transcript of the session. Nothing says that this is true.
+    /// Where the client writes the transcript of the session. The client's claim is not verified here.
     pub transcript: Option<PathBuf>,
     /// Whether the session has lost, or is about to lose, what it was given before.
     pub lost_context: bool,
@@ -91,7 +91,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// What Claude Code says, and those who follow it.
+    /// Reads a call in the format of Claude Code, which other clients follow.
     pub(super) fn like_claude(event: Event, input: &Value) -> Self {
         let source = input["source"].as_str();
         Call {
@@ -106,7 +106,7 @@ impl Call {
         }
     }
 
-    /// The same without what cannot be true, and of the message what a person typed.
+    /// The call without invalid values, and with only what a person typed in its message.
     pub(super) fn checked(self) -> Self {
         Call {
             message: self.message.as_deref().and_then(typed),
@@ -119,13 +119,12 @@ impl Call {
     }
 }
 
-/// What the hooks of a client say, and what they expect.
+/// The formats of input and output for the hooks of a client.
 pub(super) trait Format: Sync {
-    /// What stdin says.
+    /// Reads a call from the JSON on stdin.
     fn read(&self, event: Event, input: &Value) -> Call;
 
-    /// What stdout has to be, so that `text` becomes part of the conversation; `None` if the client takes nothing at this
-    /// event.
+    /// Returns the output that adds `text` to the conversation; `None` if the client takes nothing at this event.
     fn write(&self, event: Event, text: &str) -> Option<String>;
 }
 

@@ -44,13 +44,12 @@ fn format(client: Client) -> Option<&'static dyn Format> {
     })
 }
 
-/// What a client says on stdin; `None` if it has no hooks.
+/// Reads the call of a client from the JSON on stdin; `None` if the client has no hooks.
 pub fn read(client: Client, event: Event, input: &Value) -> Option<Call> {
     Some(format(client)?.read(event, input).checked())
 }
 
-/// What a client expects on stdout, so that `text` becomes part of the conversation; `None` if it takes nothing at this
-/// event.
+/// Returns the output by which a client adds `text` to the conversation; `None` if it takes nothing at this event.
 pub fn write(client: Client, event: Event, text: &str) -> Option<String> {
     format(client)?.write(event, text)
 }
@@ -69,7 +68,7 @@ mod tests {
         read(client, event, input).unwrap()
     }
 
-    /// What each client sends when a person has typed a message, and where it takes a text.
+    /// The input that each client sends when a person has typed a message.
     #[test]
     fn a_message_of_each_client_is_understood() {
         let claude = json!({
@@ -172,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_person_typed_is_no_message() {
+    fn text_that_no_person_typed_is_no_message() {
         let claude = |prompt: &str| json!({ "prompt": prompt, "session_id": "S" });
         let silent = |input: &Value| of(Client::ClaudeCode, Event::Prompt, input).message.is_none();
         for prompt in [
@@ -231,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_other_types_and_paths_that_lead_nowhere_count_as_absent() {
+    fn invalid_values_and_paths_count_as_absent() {
         let odd = json!({
             "session_id": 7, "transcript_path": ["x"], "cwd": "relative", "prompt": { "a": 1 }, "workspace_roots": "x",
             "conversation_id": null, "userPromptSubmit": [], "session": "", "message": 3, "agent_id": {},

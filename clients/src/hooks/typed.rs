@@ -1,9 +1,9 @@
-//! What a person typed: clients run the hook for messages of programs, too.
+//! Keeps what a person typed: clients run the hook for messages of programs, too.
 
 use memorist_sources::formats::clean::{clean, is_of_program};
 
-/// What a person typed of a message: without the blocks of programs, and nothing of a message that a program wrote or that
-/// is a command of the client.
+/// The part of a message that a person typed, without the blocks of programs; `None` if a program wrote the message, or if
+/// it is a command of the client.
 pub(super) fn typed(message: &str) -> Option<String> {
     clean(message).filter(|text| !is_of_program(text) && !is_command(text))
 }

@@ -1,4 +1,4 @@
-//! Which memories come, and how much of their texts.
+//! Chooses the memories that are injected, and how much of their texts.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,19 +9,18 @@ use crate::overlap;
 use crate::snippet;
 use crate::types::{Hit, Recall, RecallRequest, Recalled, RecordId, SearchReply};
 
-/// Results of the search to choose from. Of the session that asks, all turns may be among the first.
+/// Hits of the search to choose from. All turns of the asking session may be among the first.
 pub const CANDIDATES: usize = 50;
-/// Characters of one memory.
+/// Most characters of one memory.
 const MOST_CHARS: usize = 480;
-/// Where there is room for less, a memory says nothing.
+/// Least room for another memory, in characters: a shorter text says nothing.
 const LEAST_CHARS: usize = 60;
 /// Characters of a token.
 const CHARS_PER_TOKEN: usize = 4;
 /// Two memories of which one has this share of the words of the other are copies, unless they have other numbers.
 const COPY: f64 = 0.9;
 
-/// Of the results of a search, those that come. `known` are those that the session has, with the version that it
-/// has.
+/// Chooses the hits that are injected. `known` are the memories that the session has, with their versions.
 pub fn choose(
     SearchReply { mut hits, is_foreign, .. }: SearchReply,
     searched: Searched,
@@ -59,7 +58,7 @@ pub fn choose(
     recall
 }
 
-/// Whether it was said in the session that asks, or by a subagent of it: it has that before its eyes.
+/// Whether a hit is from the asking session or a subagent of it, whose context has it already.
 fn is_own(hit: &Hit, request: &RecallRequest) -> bool {
     let (Some(own), Some(asking)) = (&hit.record.session, &request.session) else { return false };
     own.strip_prefix(&**asking).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

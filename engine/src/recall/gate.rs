@@ -1,52 +1,53 @@
-//! Whether a result of the search is worth a turn's attention.
+//! Relevance gate: decides which hits of a search are injected into a turn.
 //!
-//! A question about what is not known finds something, too: that which is nearest to it, and much else that is as near. So
-//! what counts beside the relevance is how far a result stands out from the others (its words, and its cosine, against those of
-//! the seventh of them), and whether it has a name that the message has; what has none is no crowd, either. The sums were
-//! fitted by logistic regression on one half of the turns of `cargo bench --bench recall`, in two of its stores. What a missing
-//! name costs and the sums that are enough were chosen by the same half, in all three; the other half checks them.
+//! A question about something unknown finds something, too: the memory nearest to it, and many others that are as near. So
+//! two things count beside the relevance: how far a hit stands out from the others (its share of words and its cosine, against
+//! the seventh highest of them), and whether it has a name that the message has. Hits without the name are no part of the
+//! crowd, either. The sums were fitted by logistic regression on one half of the turns of `cargo bench --bench recall`, in two
+//! of its stores. The cost of a missing name and the sums that are enough were chosen by the same half, in all three stores;
+//! the other half checks them.
 
 use super::message::Searched;
 use crate::keywords::has_code;
 use crate::types::Hit;
 
-/// So many of the first results are the crowd, and this one of them, from 0, is what the others stand out from.
+/// Hits in the crowd, which are the first of the search, and the rank in it, from 0, that a hit has to stand out from.
 const CROWD: usize = 12;
 const OF_CROWD: usize = 6;
-/// The cosine and the share of words of an unrelated memory, where there are not so many.
+/// The cosine and the share of words of an unrelated memory, for a crowd that is too small for that rank.
 const UNRELATED: (f64, f64) = (0.3, 0.1);
 
-/// A word in common that is at least so rare is no accident.
+/// The rarity from which a word in common is no accident.
 const RARE: f64 = 0.4;
-/// Without one, the texts have to be this near to each other.
+/// The least cosine of a hit without such a word.
 const NEAR: f64 = 0.5;
-/// The least cosine. Among few memories, each that is somehow about it stands out.
+/// The least cosine. Among few memories, each one that is slightly related stands out.
 const LEAST_COSINE: f64 = 0.42;
-/// That of a memory with a name of a message in an inflected language, which has fewer words in common with what it is about.
+/// The least cosine of a memory with a name of the message, if that is in an inflected language, where fewer words match.
 const LEAST_NAMED: f64 = 0.36;
-/// Or a share of words from which the least cosine does not matter.
+/// The share of words from which the least cosine does not matter.
 const SURE_SHARE: f64 = 0.6;
-/// The first result of a crowd answers a question without a name if its cosine is above that of the second by so much, and at
-/// least so high: unrelated memories are about equally far.
+/// The first hit of a crowd answers a question without a name if its cosine is higher than the second by `ALONE`, and at least
+/// `LEAST_ALONE`: unrelated memories are about equally far.
 const ALONE: f64 = 0.11;
 const LEAST_ALONE: f64 = 0.27;
-/// What has a name of the message, or is near alone, counts as so relevant, if it is at least half as relevant by itself.
+/// The relevance that a hit has at least if it has a name of the message or alone is near, and half of that by itself.
 const SINGLED_OUT: f64 = 0.3;
 const LEAST_RELEVANCE: f64 = SINGLED_OUT / 2.0;
-/// A code or a name that more results have singles none of them out.
+/// A code or a name that more hits have singles none of them out.
 const FEW: usize = 3;
 /// The least share of words, where there is no cosine.
 const LEAST_SHARE: f64 = 0.5;
-/// The sum from which a result is worth it: with a cosine; beside one that is, with a cosine; by words alone. The first is a
-/// chance of 88 % by the fit, the second one of 50 %: whoever is given something can as well read what is likely.
+/// The sum from which a hit is injected: with a cosine; with a cosine, beside a hit that has the first sum; by words alone. By
+/// the fit, the first is a chance of 88 %, the second of 50 %: an agent that gets one memory can as well read a likely one.
 const WORTH: f64 = 2.0;
 const WORTH_BESIDE: f64 = 0.0;
 const WORTH_BY_WORDS: f64 = 3.5;
-/// A message with fewer significant words says too little, unless it has a name; by words alone.
+/// The number of significant words that a message without a name needs, and one that is judged by words alone.
 const LEAST_WORDS: usize = 2;
 const LEAST_WORDS_ALONE: usize = 3;
 
-/// What a message gives to judge by.
+/// The relevance gate of one message.
 pub struct Gate<'a> {
     min_score: f64,
     /// The names in it, in lower case.
@@ -58,16 +59,16 @@ pub struct Gate<'a> {
     words: usize,
     /// Whether the model does not know the language of the message.
     is_foreign: bool,
-    /// The cosine and the share that results stand out from.
+    /// The cosine and the share of words that hits have to stand out from.
     crowd: (f64, f64),
-    /// The cosine from which a result answers the message alone, if any does.
+    /// The cosine from which one hit answers the message alone, if any may.
     alone: Option<f64>,
-    /// All results of the search.
+    /// All hits of the search.
     hits: &'a [Hit],
 }
 
 impl<'a> Gate<'a> {
-    /// That of a message among the results of its search, the best first.
+    /// The gate of a message for the hits of its search, the best first.
     pub fn new(hits: &'a [Hit], searched: Searched, min_score: f64, is_foreign: bool) -> Self {
         let Searched { names, are_inflected, mut codes, words, is_question, .. } = searched;
         if words <= names.len() {
@@ -91,8 +92,9 @@ impl<'a> Gate<'a> {
         Gate { min_score, names, are_inflected, codes, words, is_foreign, crowd, alone, hits }
     }
 
-    /// Of the results that the session does not have yet: those alone with a code of the message that few have; else those that are
-    /// relevant enough, have a rare word of the message or are near to it, and stand out; and beside such a one, those that stand out less.
+    /// Hits that pass and that the session does not have yet: those with a code of the message, if few hits have it; else those
+    /// that are relevant enough, have a rare word of the message or are near to it, and stand out; and beside such a hit, those
+    /// that stand out less.
     pub fn passing(&self, is_new: impl Fn(&Hit) -> bool) -> Vec<&'a Hit> {
         if self.words < LEAST_WORDS && self.names.is_empty() {
             return Vec::new();
@@ -108,7 +110,7 @@ impl<'a> Gate<'a> {
         beside.map(|(hit, _)| hit).collect()
     }
 
-    /// The relevance of a result, with what else speaks for it: it has a name of the message, or it alone is near.
+    /// The relevance of a hit, raised if it has a name of the message or alone is near.
     fn relevance(&self, hit: &Hit) -> f64 {
         let is_singled_out = self.is_alone(hit) || has_one(hit, &self.names, self.are_inflected);
         match is_singled_out && hit.relevance >= LEAST_RELEVANCE {
@@ -164,11 +166,11 @@ impl<'a> Gate<'a> {
     }
 }
 
-/// Whether a result is worth a turn's attention.
+/// Whether a hit is worth a turn's attention.
 #[derive(PartialEq)]
 enum Worth {
     Enough,
-    /// If another is.
+    /// Only beside a hit that is [`Worth::Enough`].
     Beside,
     None,
 }
@@ -321,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_the_name_counts_as_more_relevant() {
+    fn a_hit_with_the_name_counts_as_more_relevant() {
         let mut hits = [hit(1, 0.7, 0.9), hit(2, 0.2, 0.1)];
         hits[0].record.content = "Janis runs the harbour".to_owned();
         let mut given = |relevance: f64, min_score: f64, name: &str| {
@@ -343,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_likely_comes_beside_what_stands_out_and_never_alone() {
+    fn a_likely_hit_comes_only_beside_one_that_stands_out() {
         let hits = [hit(1, 0.7, 0.8), hit(2, 0.4, 0.3), hit(3, 0.2, 0.1)];
         let passing = |hits: &[Hit], known: i64| -> Vec<i64> {
             let gate = Gate::new(hits, said(&[], &[]), 0.3, false);
@@ -380,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lacks_the_name_is_neither_given_nor_the_crowd_that_another_stands_out_from() {
+    fn hits_without_the_name_are_rejected_and_not_in_the_crowd() {
         let mut hits: Vec<Hit> = (2..=9).map(|id| hit(id, 0.6, 0.5)).collect();
         hits.insert(0, hit(1, 0.6, 0.5));
         let passing = |hits: &[Hit], names: &[&str]| -> Vec<i64> {

@@ -1,4 +1,4 @@
-//! What of a message is searched for: what somebody said, without what programs put around it.
+//! The query of a message: the text that somebody wrote, without what programs put around it.
 
 use std::borrow::Cow;
 
@@ -11,17 +11,17 @@ use crate::snippet::both_ends;
 
 /// Bytes of a message that are searched for: half of them from its beginning, half from its end.
 const SEARCHED_BYTES: usize = 4 << 10;
-/// A question of at most so many significant words is about what was asked before.
+/// Number of significant words up to which a question is about the one before.
 const MOST_WORDS_OF_FOLLOW_UP: usize = 1;
-/// Of a longer message, so many bytes at each end are looked at.
+/// Bytes of a longer message that are looked at: half of them from its beginning, half from its end.
 const READ_BYTES: usize = 64 << 10;
 
-/// What of a message is looked up.
+/// The query of a message.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Searched {
     /// The text to search for.
     pub text: String,
-    /// The names in the message, in lower case; if it has none, what it has in several capitals.
+    /// The names in the message, in lower case; if it has none, its words with several capitals.
     pub names: Vec<String>,
     /// Whether names may have other endings than in the message, as in many languages; not in English.
     pub are_inflected: bool,
@@ -33,8 +33,8 @@ pub struct Searched {
     pub is_question: bool,
 }
 
-/// What to look up for a message; `None` if it says nothing: it has no words but those that every text has. A short question
-/// continues the last one before that does not continue another itself: the same is searched for, of what the new one names.
+/// Returns the query of a message; `None` if all its words are such as every text has. A short question continues the last
+/// question in `before` that does not continue another itself: the query asks the same of the thing that the new one names.
 /// `is_ordinary` tells whether a word in lower case is known to be no name.
 pub fn searched(message: &str, before: &[String], is_ordinary: impl Fn(&str) -> bool) -> Option<Searched> {
     let text = said(message);
@@ -72,7 +72,7 @@ fn continues(text: &str, has_name: bool) -> bool {
     text.ends_with('?') && (significant_count(text) <= MOST_WORDS_OF_FOLLOW_UP || names_one_thing(text, has_name))
 }
 
-/// What somebody said in a message.
+/// The text that somebody wrote in a message.
 fn said(message: &str) -> String {
     let text = both_ends(message, READ_BYTES).replace('\0', " ");
     let text = without_blocks(&text);
@@ -100,7 +100,7 @@ fn names_one_thing(text: &str, has_name: bool) -> bool {
     }
 }
 
-/// Whether what ends with a question mark asks somebody to do something, or offers it: "shall I run the tests?".
+/// Whether a text with a question mark asks somebody to do something, or offers it: "shall I run the tests?".
 fn is_request(text: &str) -> bool {
     let line: Vec<&str> = text.lines().next_back().unwrap_or_default().split_whitespace().collect();
     let all_but_last = &line[..line.len().saturating_sub(1)];
@@ -145,9 +145,9 @@ fn bare(word: &str) -> &str {
     word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word)
 }
 
-/// The names in a text, in lower case: identifiers, what begins with a capital letter in the middle of a sentence, and, of the
-/// words that are not ordinary and stand where a name does, the one that is asked about. Without one of these, words of several
-/// capitals ("GraphQL"), and without these, abbreviations ("HTTP"): beside a name, they say what is asked of it.
+/// The names in a text, in lower case: identifiers, words with a capital letter in the middle of a sentence, and, among the
+/// words that are not ordinary and stand where a name does, the one that is asked about. Without any of these, words with
+/// several capitals ("GraphQL"), and without these, abbreviations ("HTTP"): beside a name, they say what is asked of it.
 fn names(text: &str, is_ordinary: impl Fn(&str) -> bool) -> Vec<String> {
     let (mut names, mut in_camel_case, mut abbreviations) = (Vec::new(), Vec::new(), Vec::new());
     let (mut asked_about, mut doing) = (None, None);
@@ -187,7 +187,7 @@ fn names(text: &str, is_ordinary: impl Fn(&str) -> bool) -> Vec<String> {
     [names, in_camel_case, abbreviations].into_iter().find(|names| !names.is_empty()).unwrap_or_default()
 }
 
-/// Whether a text is mostly English: elsewhere, what looks like a name in it ("was kostet der Server?") is none.
+/// Whether a text is mostly English: in other languages, a word in the place of a name ("was kostet der Server?") is none.
 fn is_english(text: &str) -> bool {
     has_tenth_of(text, ENGLISH)
 }
@@ -203,7 +203,7 @@ fn has_tenth_of(text: &str, list: &str) -> bool {
     10 * words.filter(|word| words::has(list, word)).count() >= all
 }
 
-/// Whether a noun follows this German word, and no name: an article, or an adjective.
+/// Whether a German word is an article or an adjective, which a noun follows and no name.
 fn is_determiner(word: &str) -> bool {
     let endings = ["e", "en", "er", "es", "em"];
     words::has(ARTICLES, word) || endings.iter().any(|ending| word.ends_with(ending))
@@ -232,7 +232,7 @@ fn has_form_of_name(word: &str) -> bool {
 }
 
 /// A text without the blocks that programs add to it: `<system-reminder>`, our own `<memorist-recall>`, and all others whose
-/// name has a hyphen or an underscore, which no tag of HTML has. What is never closed goes to the end.
+/// name has a hyphen or an underscore, which no tag of HTML has. A block that is never closed goes to the end.
 fn without_blocks(text: &str) -> Cow<'_, str> {
     let Some(first) = find_block(text) else { return Cow::Borrowed(text) };
     let (mut kept, mut rest, mut block) = (String::new(), text, Some(first));
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing_is_not_searched_for() {
+    fn a_message_without_significant_words_is_not_searched_for() {
         for nothing in ["", " \n", "?!", "\0\0", "do that", "what is this for?", "and then?", "👍"] {
             assert_eq!(text_of(nothing), None, "{nothing:?}");
         }
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_message_both_ends_are_searched_for() {
+    fn both_ends_of_a_long_message_are_searched_for() {
         let long = format!("harbour {} pier", "é<a-b ".repeat(2 << 20));
         let long = long.replace("<a-b ", "");
         let found = text_of(&long).unwrap();
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_such_words_the_thing_asked_about_is_the_name_and_words_of_the_trade_are_none() {
+    fn the_thing_asked_about_is_the_name_and_trade_words_are_not() {
         let names = |text| {
             names(text, |word| !matches!(word, "osprey" | "kestrel" | "zorble" | "config" | "retry" | "timeout"))
         };
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_of_one_is_asked_of_another() {
+    fn a_follow_up_asks_the_same_of_another_thing() {
         let searched = |before: &str, message: &str| searched(message, &[before.to_owned()], |_| true).unwrap();
         let follow_up = "and for ledger-sync?";
         for (before, asked) in [
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_that_continue_each_the_first_is_continued() {
+    fn a_chain_of_follow_ups_continues_its_first_question() {
         let asked = "which port does billing-api use?";
         assert_eq!(continued(&[asked, "and for mailroom?", "really?", "why?"]), asked);
         assert_eq!(continued(&[asked, "And on db-2?", "and for ledger-sync?", "It has 4107."]), asked);

@@ -1,12 +1,12 @@
-//! What of the things that are known is worth a turn's attention. Mostly nothing is: whoever is given what he does not need
-//! stops reading it.
+//! Automatic recall: decides which memories are worth a turn's attention. Mostly none is: an agent that is given memories
+//! it does not need stops reading them.
 //!
 //! | file | job |
 //! |---|---|
-//! | `message.rs` | what of a message is searched for |
+//! | `message.rs` | the query of a message |
 //! | `words.rs` | English words by which a name is known, and those that are none |
-//! | `gate.rs` | whether a result of the search is worth it |
-//! | `choice.rs` | which of these come, and how much of their texts |
+//! | `gate.rs` | the relevance gate: which hits may be injected |
+//! | `choice.rs` | chooses the memories that are injected, and how much of their texts |
 //! | `action/` | the memory of exactly the file, the command or the error of an action |
 
 mod action;

@@ -1,14 +1,14 @@
 //! English words by which a name is known, and those that are none.
 
-/// What a name in lower case comes after; after these, it is the thing that is asked about.
+/// Words before a name in lower case. After these, it is the thing that is asked about.
 pub const PREPOSITIONS: &str = "of for from with against about in on at to by into than";
-/// And after these, it is what does something.
+/// Words before a name in lower case. After these, it is the thing that does something.
 pub const VERBS: &str = "is are was were does did do has have can could will would should when if";
-/// And after these, if a word follows that it belongs to: "the osprey queue", but not "the schema of it".
+/// Words before a name in lower case that another word follows: "the osprey queue", but not "the schema of it".
 pub const OWNERS: &str = "the our";
-/// What follows "and" and one of these is a place, not another thing: "and on staging?".
+/// Words after "and" that ask for a place, not for another thing: "and on staging?".
 pub const PLACES: &str = "in on at";
-/// A sentence that begins like this and ends with a question mark asks somebody to do something, or offers it.
+/// Beginnings of questions that ask somebody to do something, or offer it.
 pub const REQUESTS: &[&str] = &[
     "can you ",
     "could you ",
@@ -23,23 +23,23 @@ pub const REQUESTS: &[&str] = &[
     "shall we ",
     "want me ",
 ];
-/// But not if one of these follows.
+/// Words after such a beginning that keep it a question: "can you tell me".
 pub const TELLING: &str = "tell know remember recall explain say";
-/// What a sentence begins with that says nothing.
+/// Words at the beginning of a sentence that say nothing.
 pub const LEADS: &str = "please ok okay so and now then well hi hey";
-/// Words that other languages with these letters hardly have. Of an English message, at least one word in ten is one of them.
+/// Words that other languages with these letters hardly have. In an English message, at least one word in ten is one of them.
 pub const ENGLISH: &str = "about against and because did does for from have how into my need needs should than that the these this \
      those until what when where which who whom why with would you your";
-/// Words that other languages hardly have. Of a German message, at least one word in ten is one of them.
+/// Words that other languages hardly have. In a German message, at least one word in ten is one of them.
 pub const GERMAN: &str = "aber als am auf aus bei beim bis da das dass dem den der des dich dir doch du ein er es für gegen hat ich ihr im \
      ins ist ja kein mein mich mir mit nach nicht noch nun nur oder ob sein seit sich sie sind so um und uns unser vom von vor \
      wann warum was wegen welche welchem welchen welcher welches wem wen wenn wer wie wir wird wo womit wurde zu zum zur";
 /// German articles, without those that end like adjectives.
 pub const ARTICLES: &str = "am ans beim das dein ein im ins kein mein sein unser vom zum zur";
-/// What French and Portuguese verbs are joined with by a hyphen, which makes no identifier of them.
+/// Words that a hyphen joins to French and Portuguese verbs, which makes no identifier of them.
 pub const CLITICS: &str =
     "ce ci elle elles il ils je la las le les lhe lo los là me moi nos nous on os se te toi tu vous";
-/// What begins with a capital letter in English and names nobody.
+/// Words with a capital letter in English that name nobody: days and months.
 pub const DATES: &str = "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august \
      september october november december";
 /// Ordinary words that a vocabulary of 30,000 words does not have whole: mostly of the trade.

@@ -1,4 +1,4 @@
-//! What hooks of clients are answered. In the process of the hook and in a server it is the same.
+//! Answers hooks of clients, in the process of the hook and in a server alike.
 
 use memorist_clients::Client;
 use memorist_clients::hooks::{self, Event};
@@ -10,13 +10,13 @@ use crate::wire::{self, HookRequest};
 
 /// Most bytes that a hook prints.
 pub const MOST_BYTES: usize = 2_048;
-/// Memories below a heading of what a session starts with.
+/// Memories below a heading of the text that a session starts with.
 const SECTION: usize = 5;
 
-/// What is printed, and what is noted once it is.
+/// The answer to a hook, and the memories that are noted once it is printed.
 #[derive(Debug, Default)]
 pub struct Answered {
-    /// What is printed; nothing if there is nothing to say.
+    /// The output; `None` if there is nothing to say.
     pub text: Option<String>,
     /// The memories in it, with their versions, that are not to come again.
     pub given: Vec<(RecordId, i64)>,
@@ -70,7 +70,7 @@ fn remind(engine: &Engine, client: Client, request: &HookRequest) -> Result<Answ
     Ok(Answered { text, given: Vec::new() })
 }
 
-/// What its person prefers, what is open in the project, and what was decided and learned there.
+/// The text that a session starts with: preferences, open tasks, and the decisions, patterns and bug fixes of the project.
 fn start(engine: &Engine, client: Client, request: &HookRequest) -> Result<Answered> {
     let viewer = request.viewer();
     let project = viewer.project.name().map(str::to_owned);
@@ -118,7 +118,7 @@ fn preferences(engine: &Engine, viewer: &Viewer) -> Result<Vec<Record>> {
     Ok(found)
 }
 
-/// What is printed for a text, which gets less room until all of it fits.
+/// The output for a text, which gets less room until all of it fits.
 fn fitted(client: Client, event: Event, mut text: impl FnMut(usize) -> Option<String>) -> Option<String> {
     let mut most = MOST_BYTES;
     loop {
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_printed_fits_in_every_form() {
+    fn the_output_fits_in_the_form_of_every_client() {
         for client in hooks::CLIENTS {
             for letter in ["\"", "\u{1}", "x", "灯"] {
                 let printed = fitted(client, Event::Start, |most| Some(letter.repeat(most / letter.len()))).unwrap();

@@ -1,4 +1,4 @@
-//! What a hook asks, itself or a running server, and what it is answered.
+//! The request of a hook, to its own process or to a running server, and the reply.
 
 use std::path::{Path, PathBuf};
 
@@ -12,16 +12,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::hooks::HookSettings;
 
-/// The version of what is said on the socket. A server or a hook of another version is not understood.
+/// The version of the protocol on the socket. A server or a hook of another version is not understood.
 pub const VERSION: u32 = 3;
 /// Longest message that is passed on, in bytes: of a longer one, the beginning and the end.
 const LONGEST_MESSAGE: usize = 32 << 10;
-/// The same of each message before it.
+/// Longest message before it that is passed on, in bytes: of a longer one, the beginning and the end.
 const LONGEST_BEFORE: usize = 4 << 10;
 /// Longest command, in bytes: of a longer one, the beginning.
 const LONGEST_COMMAND: usize = 8 << 10;
 
-/// What a hook asks.
+/// The request of a hook.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HookRequest {
@@ -30,14 +30,14 @@ pub struct HookRequest {
     pub client: String,
     pub event: Event,
     pub message: Option<String>,
-    /// What was said before it, the newest last.
+    /// The messages before it, the newest last.
     pub before: Vec<String>,
     pub session: Option<String>,
     pub lost_context: bool,
     pub resumed: bool,
     /// Which memories are visible: those of this project and global ones, global ones alone, or with `*` all.
     pub project: Option<String>,
-    /// The same for agents.
+    /// Which memories are visible by their agent, in the same form.
     pub agent: Option<String>,
     /// Whether the memories of [`Reach::MAIN`] are visible, too. A hook of an earlier version does not say so.
     #[serde(default)]
@@ -57,12 +57,12 @@ pub struct HookRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookReply {
     pub version: u32,
-    /// What goes to stdout; nothing if there is nothing to say.
+    /// The text for stdout; `None` if there is nothing to say.
     pub text: Option<String>,
 }
 
 impl HookRequest {
-    /// What a client says after what was said `before`, asked as `viewer`.
+    /// The request for the call of a client after the messages `before`, made as `viewer`.
     pub fn new(
         client: Client,
         event: Event,

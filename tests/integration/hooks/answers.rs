@@ -1,4 +1,4 @@
-//! What each client is answered, and when nothing is said.
+//! The answer to each client, and when nothing is said.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{FACT, MOST_BYTES, QUESTION, Ran, World, today};
 
-/// What the clients send, recorded; the contents are made up.
+/// The input that the clients send, recorded; the contents are made up.
 fn prompts(world: &World) -> [(&'static str, Value); 6] {
     let folder = world.project();
     [
@@ -108,7 +108,7 @@ fn a_session_starts_with_preferences() {
 }
 
 #[test]
-fn what_is_given_once_comes_again_after_the_context_was_lost() {
+fn a_given_memory_comes_again_after_the_context_was_lost() {
     let world = World::new();
     let ask = || world.hook("claude-code", "prompt", &world.prompt("S", QUESTION));
     assert!(ask().has_fact() && ask().is_silent());
@@ -121,7 +121,7 @@ fn what_is_given_once_comes_again_after_the_context_was_lost() {
 }
 
 #[test]
-fn nothing_is_said_where_nothing_is_worth_it() {
+fn a_hook_is_silent_where_no_memory_is_worth_it() {
     let world = World::new();
     for message in [
         "ok",

@@ -2,7 +2,7 @@
 //!
 //! | file | what it tests |
 //! |---|---|
-//! | `answers.rs` | what each client is answered, and when nothing is said |
+//! | `answers.rs` | the answer to each client, and when nothing is said |
 //! | `actions.rs` | what an agent is given before it acts and after a failure |
 //! | `trouble.rs` | whatever is wrong: it ends with 0 and in time, with all of an answer or nothing |
 //! | `server.rs` | a running server answers; a killed, stopped or strange one stops nobody |
@@ -27,7 +27,7 @@ use crate::support::{memorist, text};
 
 /// The deadline of a hook, and what a machine that is busy with other tests takes to start and to end a process.
 const IN_TIME: Duration = Duration::from_millis(300 + 900);
-/// What the store knows.
+/// The memory that answers `QUESTION`.
 const FACT: &str = "The staging database password rotation happens every Thursday at the harbour office";
 const QUESTION: &str = "when is the staging database rotation?";
 /// No answer is longer.
@@ -74,7 +74,7 @@ impl World {
         std::fs::write(self.store().join("memorist.toml"), text).unwrap();
     }
 
-    /// What Claude Code says when this was typed in a session.
+    /// The input of Claude Code when this was typed in a session.
     fn prompt(&self, session: &str, message: &str) -> Value {
         json!({ "session_id": session, "cwd": self.project(), "hook_event_name": "UserPromptSubmit", "prompt": message })
     }
@@ -89,7 +89,7 @@ impl World {
         Ran::of(self.command(&["hook", client, event]), input.to_string().into_bytes())
     }
 
-    /// What a message in a new session brings.
+    /// Asks `QUESTION` in a new session.
     fn recalled(&self) -> Ran {
         let session = format!("{:?}", Instant::now());
         self.hook("codex", "prompt", &self.prompt(&session, QUESTION))

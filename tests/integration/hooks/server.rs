@@ -41,7 +41,7 @@ fn socket(world: &World) -> std::path::PathBuf {
     world.store().join("hooks/socket")
 }
 
-/// What the server answers to this line; nothing if it closes the connection.
+/// The reply of the server to this line; `None` if it closes the connection.
 fn ask(world: &World, line: &str) -> Option<Value> {
     let mut stream = UnixStream::connect(socket(world)).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -103,7 +103,7 @@ fn a_running_server_answers_and_gives_nothing_twice() {
 }
 
 #[test]
-fn a_killed_or_stopped_server_stops_nobody_and_another_takes_over() {
+fn a_killed_or_stopped_server_stops_no_hook_and_is_replaced() {
     let world = World::new();
     let first = Server::start(&world, &[]);
     signal("STOP", first.0.id());

@@ -113,9 +113,9 @@ fn a_short_question_continues_the_question_before_it() {
     assert!(!follow_up("W", &transcript), "without the right to read files");
 }
 
-/// Whoever has added no transcripts does not want them kept. Of a path that a client names nothing is kept.
+/// A person who has added no transcripts does not want them kept, nor the paths that a client names.
 #[test]
-fn what_nobody_has_added_is_not_read() {
+fn a_transcript_that_nobody_has_added_is_not_read() {
     let world = World::new();
     let added = session(&world, "projects", "one", "The giraffe likes the quiet harbour");
     let other = session(&world, "elsewhere", "two", "The walrus likes it, too");
@@ -145,7 +145,7 @@ fn what_nobody_has_added_is_not_read() {
     assert_eq!((noted(&world), find(&world, "giraffe")), (0, 0));
 }
 
-/// What another process reads is left to that, at once: it waited for 10 s, with the store open.
+/// A sync leaves the notes to another process that reads them, at once: it waited for 10 s, with the store open.
 #[test]
 fn a_reading_beside_another_one_ends_at_once_and_takes_nothing() {
     let world = World::new();

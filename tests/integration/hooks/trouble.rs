@@ -35,7 +35,7 @@ fn arguments_that_are_wrong_are_a_line_on_stderr() {
 }
 
 #[test]
-fn what_is_no_message_on_stdin_is_answered_with_nothing() {
+fn stdin_without_a_message_is_answered_with_nothing() {
     let world = World::new();
     for input in
         [&b""[..], b"garbage", b"\xFF\xFE{", b"[]", b"7", b"{\"prompt\":", b"{}", &[0; 100_000], &[b'['; 100_000]]

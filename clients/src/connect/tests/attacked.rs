@@ -30,7 +30,7 @@ fn item_14_the_next_run_removes_copies_of_a_killed_one() {
 
 /// Item 14: what a killed process leaves has the name that is removed.
 #[test]
-fn item_14_a_copy_in_the_making_is_one_that_the_next_run_removes() {
+fn item_14_the_next_run_removes_an_unfinished_copy() {
     let folder = tempfile::tempdir().unwrap();
     let new = memorist_durable::NewFile::beside_locked(&folder.path().join("settings.json")).unwrap();
     let path = new.path().to_owned();

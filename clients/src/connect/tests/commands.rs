@@ -19,7 +19,7 @@ fn claude(home: &Home, script: &str) {
 }
 
 #[test]
-fn claude_code_is_registered_by_its_own_command_where_that_is_installed() {
+fn claude_code_is_registered_by_its_own_installed_command() {
     let mut home = Home::full();
     claude(&home, CLAUDE);
     home.connected(Client::ClaudeCode);
@@ -72,7 +72,7 @@ fn a_command_that_fails_is_named_and_nothing_is_recorded() {
 
 /// An entry is remembered if it is there, whatever the command said, and whatever it added.
 #[test]
-fn what_a_command_has_written_is_remembered_though_it_failed_or_added_something() {
+fn an_entry_of_a_failed_or_extending_command_is_recorded() {
     let extended = "case \"$2\" in add-json) e=\"${6%\\}},\\\"env\\\":{}}\" && printf '{\"mcpServers\": {\"memorist\": %s}}' \"$e\" >\"$HOME_OF_TEST/.claude.json\" ;; *) exit 1 ;; esac";
     for (end, fails) in [("exit 3", true), ("kill -9 $$", true), ("exit 0", false)] {
         let home = Home::full();

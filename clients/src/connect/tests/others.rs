@@ -7,7 +7,7 @@ fn value(home: &Home, path: &str) -> Value {
 }
 
 #[test]
-fn what_others_wrote_since_stays_and_ours_alone_goes() {
+fn disconnecting_removes_ours_and_keeps_later_changes() {
     let home = Home::full();
     for client in Client::ALL {
         home.connected(client);
@@ -109,7 +109,7 @@ fn a_hook_of_ours_beside_another_is_seen() {
 }
 
 #[test]
-fn what_a_person_changed_is_kept_and_named() {
+fn parts_changed_by_hand_are_kept_and_named() {
     let home = Home::full();
     home.connected(Client::Cursor);
     home.connected(Client::Cline);
@@ -139,7 +139,7 @@ fn what_a_person_changed_is_kept_and_named() {
 }
 
 #[test]
-fn what_is_not_in_the_ledger_is_never_removed() {
+fn entries_missing_from_the_ledger_are_never_removed() {
     let mut home = Home::full();
     let by_hand = "{\"mcpServers\": {\"memorist\": {\"command\": \"memorist\", \"args\": [\"serve\"]}}}";
     home.write(".lmstudio/mcp.json", by_hand);

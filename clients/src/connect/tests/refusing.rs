@@ -85,7 +85,7 @@ fn an_older_file_that_would_be_hidden_is_named() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_no_file_or_another_users_is_left() {
+fn a_special_file_or_one_of_another_user_is_left() {
     use std::os::unix::fs::{PermissionsExt, chown, symlink};
     let home = Home::full();
     let path = home.path(".lmstudio/mcp.json");

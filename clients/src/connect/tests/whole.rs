@@ -3,7 +3,7 @@ use crate::connect::ledger::Written;
 
 /// All fifteen, with the files that people have and without.
 #[test]
-fn connecting_and_disconnecting_give_every_file_back_byte_for_byte() {
+fn disconnecting_restores_every_file_byte_for_byte() {
     for is_full in [true, false] {
         let home = if is_full { Home::full() } else { Home::new() };
         let folders = [
@@ -88,7 +88,7 @@ fn each_file_says_how_the_server_is_started() {
 }
 
 #[test]
-fn other_options_replace_the_entry_and_the_first_content_comes_back() {
+fn new_options_replace_entries_and_the_first_content_returns() {
     let mut home = Home::full();
     let before = home.all();
     for client in Client::ALL {
@@ -112,7 +112,7 @@ fn other_options_replace_the_entry_and_the_first_content_comes_back() {
 
 /// Cursor's program for terminals runs the hooks of Claude Code, too: so one start is enough.
 #[test]
-fn where_claude_code_has_the_start_cursor_gets_none() {
+fn cursor_gets_no_start_hook_beside_claude_code() {
     let home = Home::full();
     let starts = || home.read(".cursor/hooks.json").contains("hook cursor start");
     home.connected(Client::Cursor);
@@ -150,7 +150,7 @@ fn without_hooks_none_are_written() {
 }
 
 #[test]
-fn a_plan_changes_nothing_and_shows_what_changes_and_no_other_lines() {
+fn a_plan_changes_nothing_and_shows_our_lines_alone() {
     let home = Home::full();
     let before = home.all();
     let ledger = Ledger::read(&home.ledger()).unwrap();
@@ -167,7 +167,7 @@ fn a_plan_changes_nothing_and_shows_what_changes_and_no_other_lines() {
 }
 
 #[test]
-fn of_several_names_the_one_that_exists_is_taken_and_else_the_usual_one() {
+fn an_existing_settings_file_is_preferred_to_the_usual_one() {
     let home = Home::new();
     let paths = |home: &Home, client| {
         let ledger = Ledger::read(&home.ledger()).unwrap();
@@ -217,7 +217,7 @@ fn a_link_stays_and_its_target_is_changed_with_its_mode() {
 
 /// A process that is killed between two of its steps has forgotten nothing.
 #[test]
-fn what_was_recorded_and_not_written_is_written_or_forgotten() {
+fn a_connect_killed_before_its_writes_is_made_again() {
     for client in Client::ALL {
         let home = Home::full();
         let before = home.all();

@@ -1,4 +1,4 @@
-//! What a hook is answered: by a running server, which has everything in memory, else by the store itself.
+//! Answers a hook: by a running server, which has everything in memory, else by the store itself.
 
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -19,7 +19,7 @@ use crate::wording::Worded as _;
 const SERVER: Duration = Duration::from_millis(100);
 /// How long a server may take before an action. Without a server, the store has to be open by then, since the process began.
 const FOR_ACTION: Duration = Duration::from_millis(60);
-/// When a search that waits for the model is not waited for any longer, since the process began.
+/// How long a search may wait for the model, since the process began.
 const WITH_MODEL: Duration = Duration::from_millis(200);
 
 /// Prints the answer.
@@ -73,7 +73,7 @@ fn own_engine(settings: &Config) -> Config {
     config
 }
 
-/// Answers by meaning and word, by words alone if the model takes too long.
+/// Answers by hybrid search, and by keyword search if the model takes too long.
 fn answer(engine: &Arc<Engine>, request: &HookRequest, started: Instant) -> Result<Answered, String> {
     if request.words_only || request.event != Event::Prompt {
         return hooks::answer(engine, request).map_err(|error| error.worded());

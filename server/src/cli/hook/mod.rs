@@ -1,12 +1,12 @@
-//! `memorist hook`: what a client runs when something happens in a session. It always ends with 0 and in time, and prints
-//! all of an answer or nothing. Whatever is wrong is a line on stderr.
+//! `memorist hook`: the command that a client runs when something happens in a session. It always ends with 0 and in time,
+//! and prints all of an answer or nothing. An error is a line on stderr.
 //!
 //! | row | file | job |
 //! |---|---|---|
 //! | 0 | `deadline.rs` | ends the process in time, never in the middle of an answer |
-//! | 0 | `stdin.rs` | what the client says |
-//! | 0 | `notes.rs` | what hooks leave in the store's folder |
-//! | 1 | `answer.rs` | what is answered, by a running server or by the store itself |
+//! | 0 | `stdin.rs` | reads the input of the client |
+//! | 0 | `notes.rs` | the notes of hooks in the store's folder |
+//! | 1 | `answer.rs` | answers, by a running server or by the store itself |
 
 mod answer;
 mod deadline;

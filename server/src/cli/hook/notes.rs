@@ -1,4 +1,4 @@
-//! What hooks leave in the store's folder: transcripts that are to be read, and when each client called last.
+//! The notes of hooks in the store's folder: transcripts that are to be read, and when each client called last.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -23,13 +23,13 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// Those of the store in this folder.
+    /// The notes of the store in this folder.
     pub fn of(store: &Path, client: Client) -> Self {
         let paths = StorePaths::new(store);
         Notes { noted: Noted::of(store), folder: paths.hooks(), machines: paths.machines_lock(), client }
     }
 
-    /// A transcript has changed. It is noted, to be read later, if somebody has added the folder that it is in.
+    /// Notes a transcript that has changed, to be read later, if somebody has added the folder that it is in.
     pub fn transcript(&self, transcript: &Path) {
         let noted = match self.noted.is_wanted(transcript) {
             Ok(true) => PrivateFolder::create(&self.folder).and_then(|_| self.noted.note(transcript)),
@@ -41,7 +41,7 @@ impl Notes {
         }
     }
 
-    /// The client has called now: the time of the file `called-CLIENT`.
+    /// Notes that the client has called now, as the time of the file `called-CLIENT`.
     pub fn called(&self) {
         let call = || {
             let folder = PrivateFolder::create(&self.folder)?;

@@ -1,11 +1,11 @@
-//! What a client says on stdin: one JSON object. It is taken as soon as it is whole, as some clients never close stdin.
+//! Reads one JSON object from a client on stdin. It is taken as soon as it is whole, as some clients never close stdin.
 
 use std::io::{self, IsTerminal, Read};
 
 use memorist_ingest::sources::formats::field;
 use serde_json::Value;
 
-/// Most bytes that are kept. What is longer is read to its end and answered with nothing, so that the client can write it.
+/// Most bytes that are kept. A longer input is read to its end and answered with nothing, so that the client can write it.
 const MOST_BYTES: usize = 16 << 20;
 
 /// Reads what the client says.
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_characters_are_replaced_and_what_is_no_object_is_refused() {
+    fn broken_characters_are_replaced_and_non_objects_refused() {
         assert_eq!(read_from(&b"{\"a\":\"x\\ud83d\"}"[..]), Ok(json!({ "a": "x\u{FFFD}" })));
         assert_eq!(read_from(&b"{\"a\":\"\xFF\"}"[..]), Ok(json!({ "a": "\u{FFFD}" })));
         let deep = "[".repeat(100_000);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_read_to_its_end() {
+    fn an_input_that_is_too_long_is_read_to_its_end() {
         let mut input = Cursor::new(vec![b'{'; MOST_BYTES + 1_000_000]);
         assert!(read_from(&mut input).unwrap_err().contains("too long"));
         assert_eq!(input.position(), MOST_BYTES as u64 + 1_000_000);
