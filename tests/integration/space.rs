@@ -11,7 +11,7 @@ use crate::support::{Store, hashed_with};
 
 const RECORDS: usize = 4_000;
 /// How long the worker may take.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(180);
 
 /// The bytes of all files below a folder.
 fn bytes(folder: &Path) -> u64 {

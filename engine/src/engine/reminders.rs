@@ -6,6 +6,7 @@ use super::Engine;
 use super::open::Reminded;
 use crate::error::Result;
 use crate::recall::{self, ActionSubject};
+use crate::records::rules::recalled;
 use crate::types::{Filter, Mode, Query, RecordId, Reminder, Viewer};
 
 /// Most reminders of one session.
@@ -30,18 +31,13 @@ impl Engine {
         if !self.can_write() {
             return self.remind_unnoted(&mut reminded, session, subjects, viewer);
         }
+        let known = self.store.records.copy().snapshot()?.recalled(session)?;
+        let Some(found) = self.reminder(subjects, viewer, &known)? else { return Ok(None) };
+        let record = &found.memory.record;
         let counted = format!("{session}{COUNTED}");
-        let (known, count) = {
-            let snapshot = self.store.records.copy().snapshot()?;
-            // The number of each reminder takes the place of a version.
-            (snapshot.recalled(session)?, snapshot.recalled(&counted)?.into_values().max().unwrap_or(0))
-        };
-        let found = if count < MOST { self.reminder(subjects, viewer, &known)? } else { None };
-        if let Some(Reminder { memory, .. }) = &found {
-            self.note_recalled(&counted, &[(memory.record.id, count + 1)])?;
-            self.note_recalled(session, &[(memory.record.id, memory.record.version)])?;
-        }
-        Ok(found)
+        let given = (record.id, record.version);
+        let is_new = recalled::note_once(&self.store.records, session, &counted, given, MOST, self.store.now())?;
+        Ok(is_new.then_some(found))
     }
 
     /// As [`Engine::remind`] where nothing can be noted: this process remembers it.
@@ -86,7 +82,7 @@ impl Engine {
             ..Query::new(ActionSubject::query(subjects))
         };
         let reply = self.answer(&query, || None)?;
-        Ok(recall::choose_one(&reply.hits, subjects, known))
+        Ok(recall::choose_one(&reply.hits, subjects, known, self.store.now()))
     }
 }
 

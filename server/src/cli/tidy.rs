@@ -1,6 +1,5 @@
 //! `memorist tidy`: what there is to tidy up, applied by choice, and undone as a whole.
 
-use std::fmt::Write as _;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -138,12 +137,8 @@ fn text(plan: &TidyPlan) -> String {
     let never: u64 = plan.never_found.values().sum();
     if never > 0 {
         let kinds: Vec<String> = plan.never_found.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
-        let _ = write!(
-            text,
-            "{} for 90 days ({}); `memorist explore` lists them\n",
-            number(never, "memory was not found", "memories were not found"),
-            kinds.join(", ")
-        );
+        let count = number(never, "memory was not found", "memories were not found");
+        text += &format!("{count} for 90 days ({}); `memorist explore` lists them\n", kinds.join(", "));
     }
     text.truncate(text.trim_end().len());
     text

@@ -1,8 +1,8 @@
 //! The commands of a line for a shell, and whether a text names one of them.
 
 use super::lists::{
-    FILE_ENDS, GROUPED, GROUPS, INTERPRETERS, LOOKING, LOOKING_COMMANDS, ORDINARY_PROGRAMS, PROSE, RUNNING, WRAPPERS,
-    WRAPPING,
+    ACTING, FILE_ENDS, GROUPED, GROUPS, INTERPRETERS, LOOKING, LOOKING_COMMANDS, ORDINARY_PROGRAMS, PROSE, RUNNING,
+    WRAPPERS, WRAPPING,
 };
 use super::named_file::{NamedFile, is_telling};
 use crate::recall::words::has;
@@ -27,6 +27,8 @@ pub struct ShellCommand {
     names: Vec<CommandName>,
     /// Whether the program alone may be all: no word surely says what it does.
     may_be_alone: bool,
+    /// The words after the program.
+    words: Vec<String>,
 }
 
 /// A program with a word that says what it does, such as `cargo test`.
@@ -73,9 +75,16 @@ impl ShellCommand {
         [&*self.program].into_iter().chain(names).collect::<Vec<_>>().join(" ")
     }
 
+    /// Whether the line has what a command in quotes acts on: "`npm install sharp`" says nothing about another package.
+    fn has_objects(&self, following: &[&str]) -> bool {
+        let mut words = following.iter().filter(|word| !word.starts_with(['-', '+', '<', '[', '$', '{']));
+        let acts = words.any(|word| has(ACTING, word));
+        !acts || words.all(|object| self.words.iter().any(|word| word == object))
+    }
+
     /// The name by which a text has this command: the program and what it does as neighbours, other options aside. A name that is
-    /// also prose, and a program alone, count where they are written like a command.
-    pub fn named_in(&self, text: &str) -> Option<&str> {
+    /// also prose, and (where it `is_alone` enough) a program alone, count where they are written like a command.
+    pub fn named_in(&self, text: &str, is_alone: bool) -> Option<&str> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let is_prose = has(PROSE, &self.program);
         words.iter().enumerate().find_map(|(at, word)| {
@@ -89,7 +98,11 @@ impl ShellCommand {
             let following = if opened == bare { until_mark(&words[at + 1..]) } else { Vec::new() };
             let named = names(&self.program, &following);
             let name = self.names.iter().find(|name| named.iter().any(|other| name.agrees(other)));
-            name.map(|name| &*name.text).or_else(|| (self.may_be_alone && is_command()).then_some(&*self.program))
+            if name.is_some() && opened != *word && !self.has_objects(&following) {
+                return None;
+            }
+            let is_alone = is_alone && self.may_be_alone;
+            name.map(|name| &*name.text).or_else(|| (is_alone && is_command()).then_some(&*self.program))
         })
     }
 }
@@ -132,7 +145,11 @@ fn names(prefix: &str, mut following: &[&str]) -> Vec<CommandName> {
         if is_plain(word) {
             let text = format!("{prefix} {word}");
             if GROUPS.contains(&&*text) || has(GROUPED, prefix) {
-                all.extend(names(&text, rest));
+                let of_group = names(&text, rest);
+                if of_group.is_empty() && GROUPS.contains(&&*text) {
+                    all.push(CommandName { text, may_be_value });
+                }
+                all.extend(of_group);
             } else {
                 all.push(CommandName { text, may_be_value });
             }
@@ -205,7 +222,8 @@ fn run_by(words: &[&str]) -> Option<RunTarget> {
     let says_nothing = names.is_empty() && !may_be_alone;
     let only_looks = names.iter().any(|name| LOOKING_COMMANDS.contains(&&*name.text));
     let is_usable = is_plain(name) && !says_nothing && !only_looks;
-    is_usable.then(|| RunTarget::Command(ShellCommand { program: name.to_owned(), names, may_be_alone }))
+    let words = rest.iter().map(|word| (*word).to_owned()).collect();
+    is_usable.then(|| RunTarget::Command(ShellCommand { program: name.to_owned(), names, may_be_alone, words }))
 }
 
 fn script(path: &str) -> Option<RunTarget> {
@@ -213,15 +231,44 @@ fn script(path: &str) -> Option<RunTarget> {
     NamedFile::new(path, None).filter(|_| is_script).map(RunTarget::Script)
 }
 
-/// The words of each command of a line, up to the first text that it has in itself (`<<EOF`).
+/// A line without the texts that it has in itself: from `<<EOF` to a line that is `EOF`.
+fn without_heredocs(line: &str) -> String {
+    let (mut kept, mut rest) = (String::new(), line);
+    while let Some((before, after)) = rest.split_once("<<") {
+        kept.push_str(before);
+        let tag = after.trim_start_matches(['-', ' ', '\'', '"', '\\']);
+        let tag = &tag[..tag.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(tag.len())];
+        let text = after.split_once('\n').filter(|_| !tag.is_empty());
+        let end = text.and_then(|(_, text)| {
+            let mut at = 0;
+            text.split_inclusive('\n').find_map(|line| {
+                at += line.len();
+                (line.trim() == tag).then(|| &text[at..])
+            })
+        });
+        rest = match (text, end) {
+            (Some((opening, _)), Some(end)) => {
+                let opening = opening.split_once(tag).map_or("", |(_, more)| more);
+                kept.push_str(opening.trim_start_matches(['\'', '"']));
+                kept.push('\n');
+                end
+            }
+            _ => after,
+        };
+    }
+    kept + rest
+}
+
+/// The words of each command of a line.
 fn parts(line: &str) -> Vec<Vec<String>> {
     let line = &line[..line.floor_char_boundary(LONGEST_LINE)];
-    let line = line.split("<<").next().unwrap_or_default().replace("\\\n", " ");
+    let line = without_heredocs(line).replace("\\\n", " ");
     let (mut parts, mut words, mut word) = (Vec::new(), Vec::new(), String::new());
     let mut quote = None;
     let mut is_comment = false;
     for c in line.chars().chain(['\n']) {
-        let ends_part = quote.is_none() && ";|&\n(){}`".contains(c);
+        // `${PORT}` is a part of a word.
+        let ends_part = quote.is_none() && (";|&\n()`".contains(c) || "{}".contains(c) && word.is_empty());
         match quote {
             Some(end) if c == end => quote = None,
             Some(_) => word.push(c),
@@ -238,6 +285,9 @@ fn parts(line: &str) -> Vec<Vec<String>> {
             parts.push(std::mem::take(&mut words));
         }
     }
+    // A quote that nothing closes.
+    words.extend((!word.is_empty()).then_some(word));
+    parts.push(words);
     parts
 }
 
@@ -272,6 +322,13 @@ mod tests {
             ("./scripts/deploy.sh prod", &["scripts/deploy.sh"]),
             ("git commit -m 'cargo build: fix'", &["git commit"]),
             ("cat > x.sh <<'EOF'\ncargo publish\nEOF", &[]),
+            ("cat > x.sh <<EOF\ncargo publish\nEOF\ncargo check", &["cargo check"]),
+            ("git commit -m \"$(cat <<'EOF'\nFix: \"cargo test\"\n\nEOF\n)\" && git push", &["git commit", "git push"]),
+            ("echo $((1 << 2)) && cargo check", &["cargo check"]),
+            ("curl localhost:${PORT}/health", &[]),
+            ("if cargo publish; then git push; fi", &["cargo publish", "git push"]),
+            ("git stash", &["git stash"]),
+            ("cargo check 'unclosed", &["cargo check"]),
             ("# cargo test\ncargo check", &["cargo check"]),
             ("ls -la && git status && sed -n 1p x && cargo test --help", &[]),
             ("make; python; git", &[]),
@@ -288,14 +345,16 @@ mod tests {
     #[test]
     fn a_text_names_a_command_by_program_and_subcommand() {
         let named = |line: &str, text: &str| match commands(line).first() {
-            Some(RunTarget::Command(command)) => command.named_in(text).map(str::to_owned),
+            Some(RunTarget::Command(command)) => command.named_in(text, true).map(str::to_owned),
             _ => panic!("{line}"),
         };
         for (line, text) in [
-            ("cargo test -p engine", "RunTarget `cargo test` with RUST_MIN_STACK set"),
+            ("cargo test -p engine", "Run `cargo test` with RUST_MIN_STACK set"),
             ("cargo test", "use cargo --locked test, then push"),
             ("npm run build", "\"npm run build\" needs Node 20."),
             ("make deploy", "Always run make deploy from main"),
+            ("npm install sharp", "`npm install sharp` needs libvips"),
+            ("npm install lodash", "npm install needs Node 20"),
             ("pytest", "`pytest` hangs without --forked"),
             ("./gradlew test", "./gradlew test needs Java 21"),
         ] {
@@ -306,6 +365,9 @@ mod tests {
             ("cargo test", "We moved to cargo. Test it"),
             ("npm run build", "npm run lint is slow"),
             ("make deploy", "to make deploy windows shorter"),
+            ("make test", "Make test coverage visible"),
+            ("npm install lodash", "`npm install sharp` needs libvips"),
+            ("stack build", "The stack build pipeline is slow"),
             ("pytest", "the team likes pytest"),
             ("docker compose up", "docker compose down"),
         ] {

@@ -1,7 +1,7 @@
 //! Words by which files, commands and errors are told apart.
 
 /// Names that many folders have: a text that has one without a folder may mean another file.
-pub const ORDINARY_FILES: &str = ".dockerignore .env .env.example .eslintrc.js .eslintrc.json .gitattributes .gitignore .gitlab-ci.yml .npmrc \
+pub const ORDINARY_FILES: &str = "admin.py agents.md chart.yaml claude.md forms.py serializers.py values.yaml webpack.config.js .dockerignore .env .env.example .eslintrc.js .eslintrc.json .gitattributes .gitignore .gitlab-ci.yml .npmrc \
      .prettierrc app.js app.py app.ts app.tsx build.gradle build.rs cargo.lock cargo.toml changelog.md composer.json conf.py \
      config.js config.json config.py config.toml config.ts config.yaml config.yml conftest.py constants.py constants.ts \
      docker-compose.yml errors.rs gemfile.lock go.mod go.sum helpers.js helpers.py helpers.ts index.css index.html index.js \
@@ -13,7 +13,7 @@ pub const ORDINARY_FILES: &str = ".dockerignore .env .env.example .eslintrc.js .
      __main__.py";
 
 /// Programs that run the program that follows.
-pub const WRAPPERS: &str = "sudo doas env time nice nohup timeout command exec stdbuf ionice xargs caffeinate npx bunx pnpx uvx then do else ! {";
+pub const WRAPPERS: &str = "sudo doas env time nice nohup timeout command exec stdbuf ionice xargs caffeinate npx bunx pnpx uvx if elif while until then do else !";
 
 /// Programs whose next word runs the program that follows.
 pub const WRAPPING: &[&str] = &[
@@ -90,7 +90,7 @@ pub const GROUPED: &str = "gcloud aws az gh glab doctl flyctl supabase eksctl oc
 /// Programs that only look.
 pub const LOOKING: &str = "ls cat cd pwd echo printf which head tail less more stat find tree grep egrep rg ag fd wc diff cmp date ps top du df \
      file sort uniq cut tr awk jq true false test [ type whoami id uname hostname history man sleep wait tee xxd strings realpath \
-     dirname basename read for if while done fi set export";
+     dirname basename read for done fi set export";
 
 /// Commands that only look.
 pub const LOOKING_COMMANDS: &[&str] = &[
@@ -123,12 +123,16 @@ pub const LOOKING_COMMANDS: &[&str] = &[
 ];
 
 /// Programs whose name alone says too little.
-pub const ORDINARY_PROGRAMS: &str = "make python python3 node git bash sh zsh npm pnpm yarn bun deno cargo go ruby perl php java javac gcc cc clang \
-     docker kubectl pip pip3 uv poetry brew apt apt-get rm cp mv mkdir rmdir touch ln chmod chown tar zip unzip gzip curl wget ssh \
-     scp rsync kill pkill killall source unset alias eval open code vim nano emacs su watch just task run build start stop sed";
+pub const ORDINARY_PROGRAMS: &str = "make python python3 node git bash zsh npm pnpm yarn bun deno cargo ruby perl php java javac gcc clang \
+     docker kubectl pip pip3 poetry brew apt apt-get mkdir rmdir touch chmod chown tar zip unzip gzip curl wget ssh \
+     scp rsync kill pkill killall source unset alias eval open code vim nano emacs watch just task run build start stop sed";
 
 /// Programs whose name is a word of prose, also before another: "make sure", "just deploy", "go live".
-pub const PROSE: &str = "make just go task time watch run play rush next nice at act air dot fly";
+pub const PROSE: &str = "make just go task time watch run play rush next nice at act air dot fly stack mix vault pod swift kind service node \
+     convert screen rake";
+
+/// Words of commands that act on the word after them.
+pub const ACTING: &str = "install add remove uninstall restart start stop reload enable disable checkout switch exec";
 
 /// Ends of names of files.
 pub const FILE_ENDS: &str = "bak c cc cfg conf cpp cs css csv dart db env ex exs go gz h html ini ipynb jar java js json jsx kt lock log md mjs out \

@@ -20,7 +20,7 @@ use named_file::NamedFile;
 
 use crate::body::Body;
 use crate::snippet;
-use crate::types::{Hit, Kind, Recalled, Record, RecordId, Reminder};
+use crate::types::{Hit, Kind, Millis, Recalled, Record, RecordId, Reminder};
 
 /// Results of the search to choose from.
 pub const ACTION_CANDIDATES: usize = 40;
@@ -89,10 +89,14 @@ impl ActionSubject {
 
     /// The name by which a memory is about exactly this, and of an error how surely; `None` if it is not.
     fn named_in(&self, record: &Record, is_rare: impl Fn(&str) -> bool) -> Option<(String, usize)> {
-        let mut texts = texts(record);
+        let texts = texts(record);
         match &self.0 {
             About::File(file) => file.is_in(texts).then(|| (file.path(), 0)),
-            About::Command(command) => texts.find_map(|text| command.named_in(text)).map(|name| (name.to_owned(), 0)),
+            // A program alone in a tag or a context is a subject, and no command.
+            About::Command(command) => {
+                let mut named = texts.enumerate().filter_map(|(at, text)| command.named_in(text, at == 0));
+                named.next().map(|name| (name.to_owned(), 0))
+            }
             About::Error(line) => {
                 let text = texts.collect::<Vec<_>>().join("\n");
                 line.likeness(&text, is_rare).map(|count| (line.name().to_owned(), count))
@@ -103,12 +107,17 @@ impl ActionSubject {
 
 /// The one result that is about one of the subjects and that a session does not have at its version: a bug fix or a decision
 /// first, then by importance, then the newest. Of an error, what is less surely about it than another result is about another error.
-pub fn choose_one(hits: &[Hit], subjects: &[ActionSubject], known: &HashMap<RecordId, i64>) -> Option<Reminder> {
+pub fn choose_one(
+    hits: &[Hit],
+    subjects: &[ActionSubject],
+    known: &HashMap<RecordId, i64>,
+    now: Millis,
+) -> Option<Reminder> {
     let is_rare = |word: &str| {
         let has = |hit: &&Hit| texts(&hit.record).any(|text| text.to_lowercase().contains(word));
         hits.iter().filter(has).count() <= RARE
     };
-    let named = hits.iter().filter(|hit| is_open(&hit.record)).filter_map(|hit| {
+    let named = hits.iter().filter(|hit| is_current(&hit.record, now)).filter_map(|hit| {
         let named = subjects.iter().filter_map(|subject| subject.named_in(&hit.record, is_rare));
         let (about, count) = named.max_by_key(|(_, count)| *count)?;
         Some((hit, about, count))
@@ -140,8 +149,9 @@ fn texts(record: &Record) -> impl Iterator<Item = &str> {
     own.chain(&record.tags).map(String::as_str)
 }
 
-/// Whether it is no task that is done or dropped.
-fn is_open(record: &Record) -> bool {
+/// Whether it is true now, and no task that is done or dropped.
+fn is_current(record: &Record, now: Millis) -> bool {
     let status = record.body.as_ref().and_then(|body: &Body| body.get("status"));
-    record.kind != Kind::Task || status.is_none_or(|status| status == "open")
+    let is_open = record.kind != Kind::Task || status.is_none_or(|status| status == "open");
+    is_open && record.valid.from.is_none_or(|from| from <= now) && record.valid.to.is_none_or(|to| to >= now)
 }

@@ -38,23 +38,33 @@ impl NamedFile {
         self.parts[self.parts.len().saturating_sub(2.min(self.below))..].join("/")
     }
 
-    /// Whether one of the texts names this file: by its path or the end of it, or by its name alone if that is telling and no text
-    /// has another file of that name.
+    /// Whether one of the texts names this file: by its path or the end of it, or by its name alone if no text has another file of
+    /// that name. A name that many folders have needs the whole path in the tree.
     pub fn is_in<'a>(&self, texts: impl IntoIterator<Item = &'a str>) -> bool {
         let name = self.parts.last().map_or("", String::as_str);
+        // In a large tree, many files end with `src/lib.rs`.
+        let is_in_tree = self.below < self.parts.len();
+        let least = if is_telling(name) {
+            1
+        } else if is_in_tree {
+            self.below
+        } else {
+            2
+        };
         let mut is_named = false;
         let mut is_other_named = false;
         for text in texts {
             for (at, _) in text.match_indices(name).filter(|(at, _)| ends_name(&text[at + name.len()..])) {
                 match self.mention(&text[..at]) {
-                    Mention::Path => return true,
+                    Mention::Path(known) if known >= least => return true,
+                    Mention::Path(_) => {}
                     Mention::Name => is_named = true,
                     Mention::OtherFile => is_other_named = true,
                     Mention::PartOfWord => {}
                 }
             }
         }
-        is_named && !is_other_named && is_telling(name)
+        is_named && !is_other_named && least == 1
     }
 
     /// The mention that `before` leads to, a text that ends where the name begins.
@@ -64,7 +74,7 @@ impl NamedFile {
             let Some(folder) = before.strip_suffix(is_separator) else {
                 return match (begins_name(before), known) {
                     (true, 1) => Mention::Name,
-                    (true, _) => Mention::Path,
+                    (true, _) => Mention::Path(known),
                     // The beginning of a folder or of a name may be another word.
                     (false, 1) => Mention::PartOfWord,
                     (false, _) => Mention::OtherFile,
@@ -79,8 +89,8 @@ impl NamedFile {
             let is_home_or_here = folder.strip_suffix(['.', '~']).is_some_and(begins_name);
             return match known {
                 1 if is_home_or_here => Mention::Name,
-                _ if is_home_or_here || known > self.below => Mention::Path,
-                _ if begins_name(folder) && (known == self.below || known == self.parts.len()) => Mention::Path,
+                _ if is_home_or_here || known > self.below => Mention::Path(known),
+                _ if begins_name(folder) && (known == self.below || known == self.parts.len()) => Mention::Path(known),
                 _ => Mention::OtherFile,
             };
         }
@@ -89,8 +99,8 @@ impl NamedFile {
 
 /// A place in a text that has the name of a file.
 enum Mention {
-    /// With the path of the file, or the end of it.
-    Path,
+    /// With the last parts of the path of the file: so many.
+    Path(usize),
     /// Without a folder.
     Name,
     /// With the path of another file.
@@ -164,7 +174,10 @@ mod tests {
     #[test]
     fn a_name_that_many_folders_have_needs_its_folder() {
         let file = NamedFile::new("/p/server/src/main.rs", Some("/p")).unwrap();
-        assert!(file.is_in(["server/src/main.rs"]) && file.is_in(["src/main.rs starts it"]));
+        assert!(file.is_in(["server/src/main.rs"]) && !file.is_in(["src/main.rs starts it"]));
+        let manifest = NamedFile::new("/p/package.json", Some("/p")).unwrap();
+        assert!(manifest.is_in(["package.json is sorted"]) && !manifest.is_in(["ui/package.json is sorted"]));
+        assert!(!NamedFile::new("/p/ui/package.json", Some("/p")).unwrap().is_in(["package.json is sorted"]));
         assert!(!file.is_in(["main.rs starts it"]) && !file.is_in(["client/src/main.rs"]));
         let root = NamedFile::new("/p/src/main.rs", Some("/p")).unwrap();
         assert!(!root.is_in(["server/src/main.rs"]) && root.is_in(["p/src/main.rs"]));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use crate::error::Result;
-use crate::records::transaction::{Authority, Tx};
+use crate::records::transaction::{Authority, SelectExt, Tx};
 use crate::text::Hash;
 use crate::types::{Millis, RecordId};
 
@@ -33,6 +33,34 @@ pub(crate) fn note(authority: &impl Authority, session: &str, given: &[(RecordId
             tx.execute(sql, &[(&key).into(), id.into(), version.into(), now.into()])?;
         }
         trim(tx, now)
+    })
+}
+
+/// Notes that a record was injected into a session at its version, unless that was noted before. Below `counted`, it counts the
+/// records: after `most`, none is noted. Returns whether it was noted; of two processes that ask at once, one is told so.
+pub(crate) fn note_once(
+    authority: &impl Authority,
+    session: &str,
+    counted: &str,
+    (id, version): (RecordId, i64),
+    most: i64,
+    now: Millis,
+) -> Result<bool> {
+    let sql = "INSERT INTO recalled (session, record_id, version, recalled_at)
+         SELECT ?1, id, ?3, ?4 FROM records WHERE id = ?2
+         ON CONFLICT (session, record_id) DO UPDATE SET version = ?3, recalled_at = ?4 WHERE recalled.version <> ?3";
+    let (key, counted) = (key(session), key(counted));
+    authority.write_unsynced_within(TIMEOUT, |tx| {
+        let count: Option<Option<i64>> =
+            tx.first("SELECT max(version) FROM recalled WHERE session = ?1", &[(&counted).into()], |row| row.get(0))?;
+        let count = count.flatten().unwrap_or(0);
+        if count >= most || tx.execute(sql, &[(&key).into(), id.into(), version.into(), now.into()])? == 0 {
+            return Ok(false);
+        }
+        // The number of the record takes the place of a version.
+        tx.execute(sql, &[(&counted).into(), id.into(), (count + 1).into(), now.into()])?;
+        trim(tx, now)?;
+        Ok(true)
     })
 }
 

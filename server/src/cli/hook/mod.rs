@@ -15,7 +15,7 @@ mod stdin;
 
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -81,10 +81,19 @@ fn react(global: &Global, args: &Hook, started: Instant, deadline: &Deadline) ->
     let folder = call.cwd.clone().or_else(|| env::current_dir().ok()).unwrap_or_default();
     let variable = env::var(VARIABLE).ok();
     let apply_in = |folder: &Path| settings.hooks.apply_in(folder, home, variable.as_deref());
-    if !apply_in(&folder)
-        || matches!(&call.action, Some(Action::Edit(file)) if file.parent().is_some_and(|folder| !apply_in(folder)))
-    {
+    if !apply_in(&folder) {
         return Ok(());
+    }
+    if let Some(Action::Edit(file)) = &call.action {
+        let real = real_folder(file);
+        if [file.parent(), real.as_deref()].into_iter().flatten().any(|folder| !apply_in(folder)) {
+            return Ok(());
+        }
+        // A file of another work tree is not of the session's project.
+        let of_file = real.as_deref().and_then(|folder| project_of(folder, home));
+        if settings.project_is_open && of_file != project_of(&folder, home) {
+            return Ok(());
+        }
     }
     if !StorePaths::new(&settings.store).database().is_file() {
         // A hook makes no store.
@@ -130,7 +139,17 @@ fn react(global: &Global, args: &Hook, started: Instant, deadline: &Deadline) ->
         _ => Vec::new(),
     };
     let request = HookRequest::new(client, event, call, &before, &defaults.own_viewer(), &settings.hooks);
+    if event.is_of_action() && request.subjects().is_empty() {
+        // A command that only looks: the store is not opened.
+        return Ok(());
+    }
     answer::give(&settings, request, started, deadline)
+}
+
+/// The folder of a file, without links; of a file that is not there, its nearest folder that is.
+fn real_folder(file: &Path) -> Option<PathBuf> {
+    let of_file = file.canonicalize().ok().and_then(|real| real.parent().map(Path::to_owned));
+    of_file.or_else(|| file.ancestors().skip(1).find_map(|folder| folder.canonicalize().ok()))
 }
 
 /// Whether a message may be a question that says little without the one before.
