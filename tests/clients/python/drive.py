@@ -522,7 +522,10 @@ async def check_resources_and_prompts(checks, session):
         said = await refused(client.read_resource(uri))
         checks.that(f"the resource {uri} does not exist", uri in said, said)
     prompts = (await client.list_prompts()).prompts
-    checks.equal("there are two prompts", sorted(prompt.name for prompt in prompts), ["recall", "remember"])
+    checks.equal("there are three prompts", sorted(prompt.name for prompt in prompts), ["recall", "remember", "tidy"])
+    tidy = (await client.get_prompt("tidy")).messages[0].content.text
+    checks.that("the prompt tidy names its tools", "memory_link" in tidy and "memory_undo" in tidy, tidy)
+    checks.that("the prompt tidy fits", len(tidy.encode()) <= 8_000, len(tidy))
     recall = await client.get_prompt("recall", {"topic": "login"})
     text = recall.messages[0].content.text
     checks.that("the prompt recall is filled in", "login" in text and "memory_search" in text, text)

@@ -182,7 +182,7 @@ async function checkAll(client, mode) {
   });
   await check("prompts", async () => {
     const { prompts } = await client.listPrompts();
-    assert.deepEqual(prompts.map((prompt) => prompt.name).sort(), ["recall", "remember"]);
+    assert.deepEqual(prompts.map((prompt) => prompt.name).sort(), ["recall", "remember", "tidy"]);
     const prompt = await client.getPrompt({ name: "recall", arguments: { topic: "login" } });
     assert.match(prompt.messages[0].content.text, /login/);
     await assert.rejects(client.getPrompt({ name: "recall" }), /topic/);
