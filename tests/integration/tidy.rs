@@ -107,7 +107,7 @@ fn planted_copies_are_certain_and_nothing_else_is() {
         assert!(texts.iter().all(|text| without_stop(text) == without_stop(texts[0])), "{texts:?}");
         found += texts.iter().filter(|text| copies.remove(**text)).count();
     }
-    println!("{found} of {PLANTED} planted copies are certain, in {} groups", proposals.len());
+    eprintln!("{found} of {PLANTED} planted copies are certain, in {} groups", proposals.len());
     assert!(found == PLANTED, "{found} of {PLANTED}, without {copies:?}");
     let applied = run(&store, &["tidy", "--apply", "--yes"]);
     assert!(applied.starts_with(&format!("applied: {} proposals", proposals.len())), "{applied}");

@@ -212,7 +212,8 @@ mod tests {
             change(&mut changed);
             TidyPlan::parse(&changed.to_string()).unwrap_err()
         };
-        let cases: [(&str, &dyn Fn(&mut Value)); 7] = [
+        type PlanEdit = &'static dyn Fn(&mut Value);
+        let cases: [(&str, PlanEdit); 7] = [
             ("unknown field `colour`", &|plan| plan["colour"] = "red".into()),
             ("unknown field `delete`", &|plan| plan["proposals"][0]["delete"] = true.into()),
             ("proposals[0].do: unknown variant `delete`", &|plan| plan["proposals"][0]["do"] = "delete".into()),

@@ -287,7 +287,8 @@ fn a_plan_of_another_store_or_number_is_refused() {
 fn a_plan_that_makes_no_sense_changes_nothing() {
     let (_folder, engine) = store();
     let before = state(&engine);
-    let cases: [(&str, &dyn Fn(&mut Proposal)); 7] = [
+    type ProposalEdit = &'static dyn Fn(&mut Proposal);
+    let cases: [(&str, ProposalEdit); 7] = [
         ("keep: name", &|one| one.keep = Some(99)),
         ("keep: name", &|one| one.keep = None),
         ("two memories or more", &|one| one.memories.truncate(1)),
