@@ -181,7 +181,9 @@ mod tests {
         add(&NewRecord { kind: Kind::Decision, ..new(1) });
         add(&NewRecord { context: Some("summer".into()), ..new(2) });
         add(&NewRecord { expires_at: Some(i64::MAX / 2), ..new(3) });
-        add(&NewRecord { body: Some(serde_json::json!({ "metadata": { "a": 1 } })), ..new(4) });
+        for spaces in [4, 6] {
+            add(&NewRecord { body: Some(serde_json::json!({ "metadata": { "a": 1 } })), ..new(spaces) });
+        }
         let found = || engine.copies(&Viewer::OWNER, &NoProgress).unwrap();
         assert_eq!(found(), []);
 

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::progress::NoProgress;
-    use crate::types::{Kind, Link, LinkKind, NewRecord, RecordUpdate, Scope, SearchesQuery};
+    use crate::types::{Kind, Link, LinkKind, NewRecord, RecordUpdate, Scope, SearchesQuery, Span};
 
     const FILE: &str = "/home/ana/atlas/src/billing/retry.rs";
 
@@ -174,6 +174,13 @@ mod tests {
         assert_eq!((found.record.id, found.contradicted_by), (new, vec![pattern]));
         assert_eq!(of_atlas("B").map(|memory| memory.record.id), Some(pattern));
         assert_eq!(of_atlas("B").map(|memory| memory.record.id), None);
+        let past = Span { from: None, to: Some(engine.now() - 1) };
+        engine.add(&NewRecord { kind: Kind::Decision, valid: past, ..NewRecord::new("retry.rs was slow") }).unwrap();
+        let future = Span { from: Some(engine.now() + 60_000), to: None };
+        engine
+            .add(&NewRecord { kind: Kind::Decision, valid: future, ..NewRecord::new("retry.rs will be slow") })
+            .unwrap();
+        assert_eq!(of_atlas("B").map(|memory| memory.record.id), None, "true once, or later");
     }
 
     #[test]

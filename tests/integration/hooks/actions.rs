@@ -122,6 +122,12 @@ fn actions_are_silent_where_somebody_has_said_so() {
     let mut elsewhere = input.clone();
     elsewhere["cwd"] = json!(world.folder.path().join("work"));
     assert!(world.hook("claude-code", "before", &elsewhere).is_silent(), "another project");
+    // Several times, since a busy machine is silent, too.
+    let other = world.folder.path().join("work/other");
+    fs::create_dir_all(other.join(".git")).unwrap();
+    let of_other = call(&world, "S", "Edit", &json!({ "file_path": other.join(file) }));
+    let is_silent = |_| world.hook("claude-code", "before", &of_other).is_silent();
+    assert!((0..5).all(is_silent), "a file of another work tree");
     assert!(!said(|| edit(&world, "S", file)).is_silent());
 }
 

@@ -228,7 +228,16 @@ fn a_refused_change_is_no_run() {
     assert_eq!((result.done, &result.run), (0, &None));
     assert_eq!(runs(&engine).unwrap().len(), 1);
     assert_eq!(undone(&engine).run, first);
-    assert_eq!(std::fs::read_dir(folder.path().join("tidy")).unwrap().count(), 1);
+
+    // Beside one that is applied, it is not counted, and not undone.
+    let mut plan = made(&engine);
+    plan.proposals.retain(|one| one.apply || one.memories[0].id == 6);
+    plan.proposals[1].memories.truncate(1);
+    (plan.proposals[1].r#do, plan.proposals[1].apply) = (Do::Close, true);
+    let result = applied(&engine, &plan);
+    assert_eq!((result.done, result.left.len()), (1, 1));
+    assert_eq!((runs(&engine).unwrap()[0].applied, undone(&engine).done), (1, 1));
+    assert_eq!(std::fs::read_dir(folder.path().join("tidy")).unwrap().count(), 2);
 }
 
 #[test]
