@@ -122,7 +122,7 @@ mod tests {
         let same = [
             ("The ferry leaves at nine.", "the ferry leaves at nine"),
             ("one two three\r\nfour  \n", "One two three\nfour."),
-            ("Größe ist wichtig, immer", "größe ist wichtig, immer."),
+            ("Größe zählt hier immer", "größe zählt hier immer."),
             ("Caf\u{e9} opens at nine", "Cafe\u{301} opens at nine"),
         ];
         for (one, other) in same {
