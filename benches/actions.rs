@@ -5,6 +5,8 @@
 //!
 //! Run: `cargo bench --bench actions`, with `MEMORIST_BENCH_COUNT=N` for other than 10,000 memories around them.
 
+mod common;
+
 use std::time::{Duration, Instant};
 
 use bench_data::{ActionClass, AgentAction, actions};
@@ -12,6 +14,8 @@ use memorist_engine::config::Config;
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{Kind, NewRecord, RecordId, Reminder, Viewer};
 use memorist_engine::{ActionSubject, Engine};
+
+use common::wilson;
 
 const SEED: u64 = 7;
 /// Memories around those of the actions.
@@ -94,13 +98,4 @@ fn save(engine: &Engine, records: Vec<NewRecord>) -> Vec<RecordId> {
 
 fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1000.0
-}
-
-fn wilson(hits: usize, of: usize) -> (f64, f64) {
-    let (n, z) = (of as f64, 1.96_f64);
-    let share = hits as f64 / n;
-    let middle = share + z * z / (2.0 * n);
-    let around = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
-    let whole = 1.0 + z * z / n;
-    (((middle - around) / whole).max(0.0), ((middle + around) / whole).min(1.0))
 }

@@ -9,6 +9,8 @@
 //!
 //! Run: `cargo bench --bench recall`, with `MEMORIST_BENCH_COUNT=N` for other than 10,000 memories around them.
 
+mod common;
+
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
@@ -18,6 +20,8 @@ use memorist_engine::config::{Config, ModelSource};
 use memorist_engine::embed::NamedModel;
 use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{NewRecord, Query, Recall, RecallRequest, RecordId, Viewer};
+
+use common::wilson;
 
 const SEED: u64 = 7;
 /// Memories around those of the dialogues.
@@ -103,15 +107,6 @@ fn save(engine: &Engine, texts: Vec<NewRecord>) -> Vec<RecordId> {
 fn recall(engine: &Engine, turn: &DialogueTurn) -> Recall {
     let request = RecallRequest { before: turn.before.clone(), ..RecallRequest::new(&*turn.text) };
     engine.recall(&request).expect("recalls")
-}
-
-fn wilson(hits: usize, of: usize) -> (f64, f64) {
-    let (n, z) = (of as f64, 1.96_f64);
-    let share = hits as f64 / n;
-    let middle = share + z * z / (2.0 * n);
-    let around = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
-    let whole = 1.0 + z * z / n;
-    (((middle - around) / whole).max(0.0), ((middle + around) / whole).min(1.0))
 }
 
 /// A turn, what it was given, and the memory that it needs.

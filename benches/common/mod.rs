@@ -187,3 +187,13 @@ pub fn report(what: &str, mut times: Vec<Duration>) {
     let [p50, p90, p95, p99, max] = [0.5, 0.9, 0.95, 0.99, 1.0].map(at);
     eprintln!("{what}: p50 {p50:.3} ms, p90 {p90:.3} ms, p95 {p95:.3} ms, p99 {p99:.3} ms, max {max:.3} ms");
 }
+
+/// The 95 % interval of a share, after Wilson.
+pub fn wilson(hits: usize, of: usize) -> (f64, f64) {
+    let (n, z) = (of as f64, 1.96_f64);
+    let share = hits as f64 / n;
+    let middle = share + z * z / (2.0 * n);
+    let around = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
+    let whole = 1.0 + z * z / n;
+    (((middle - around) / whole).max(0.0), ((middle + around) / whole).min(1.0))
+}

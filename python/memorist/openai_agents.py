@@ -71,7 +71,7 @@ class MemoristSession:
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """The items, the oldest first.
 
-        :param limit: so many of the last ones; 0 is none, a negative number all of them.
+        :param limit: the number of items to return, the last ones. 0 returns none, a negative number returns all.
         """
         if limit is None and self.session_settings is not None:
             limit = self.session_settings.limit

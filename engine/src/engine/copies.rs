@@ -40,7 +40,7 @@ impl Engine {
             let records = snapshot.list(&page, now)?;
             progress.advance(records.len() as u64);
             for record in &records {
-                if viewer.changes(&record.scope) && !has_metadata(record) && !superseded.contains(record.id.key()) {
+                if viewer.changes(&record.scope) && !record.has_metadata() && !superseded.contains(record.id.key()) {
                     same.entry(key(record)).or_default().push(record.id);
                 }
             }
@@ -61,7 +61,7 @@ impl Engine {
         Ok(found)
     }
 
-    /// One with links stays before one without, then the more important, then the newest. A copy with a tag that it lacks is none.
+    /// One with links stays before one without, then the more important, then the newest. A memory with a tag that it lacks is left out.
     fn group(&self, mut records: Vec<Record>, viewer: &Viewer) -> Result<Option<Copies>> {
         let mut best = None;
         for (at, record) in records.iter().enumerate() {
@@ -73,10 +73,6 @@ impl Engine {
         records.retain(|copy| copy.tags.iter().all(|tag| keep.tags.contains(tag)));
         Ok((!records.is_empty()).then_some(Copies { keep, others: records }))
     }
-}
-
-fn has_metadata(record: &Record) -> bool {
-    record.body.as_ref().is_some_and(|body| body.get("metadata").is_some())
 }
 
 /// Equal for copies.

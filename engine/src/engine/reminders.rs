@@ -31,10 +31,15 @@ impl Engine {
         if !self.can_write() {
             return self.remind_unnoted(&mut reminded, session, subjects, viewer);
         }
-        let known = self.store.records.copy().snapshot()?.recalled(session)?;
+        let counted = format!("{session}{COUNTED}");
+        let snapshot = self.store.records.copy().snapshot()?;
+        if snapshot.recalled(&counted)?.into_values().max() >= Some(MOST) {
+            return Ok(None);
+        }
+        let known = snapshot.recalled(session)?;
+        drop(snapshot);
         let Some(found) = self.reminder(subjects, viewer, &known)? else { return Ok(None) };
         let record = &found.memory.record;
-        let counted = format!("{session}{COUNTED}");
         let given = (record.id, record.version);
         let is_new = recalled::note_once(&self.store.records, session, &counted, given, MOST, self.store.now())?;
         Ok(is_new.then_some(found))

@@ -187,7 +187,7 @@ fn names(text: &str, is_ordinary: impl Fn(&str) -> bool) -> Vec<String> {
     [names, in_camel_case, abbreviations].into_iter().find(|names| !names.is_empty()).unwrap_or_default()
 }
 
-/// Whether a text is mostly English: in other languages, a word in the place of a name ("was kostet der Server?") is none.
+/// Whether a text is mostly English: in other languages, a word in the place of a name ("was kostet der Server?") may be an ordinary one.
 fn is_english(text: &str) -> bool {
     has_tenth_of(text, ENGLISH)
 }

@@ -14,7 +14,7 @@ use super::place::Place;
 use super::scope::Scope;
 use super::span::Span;
 use super::units::{Millis, RecordId};
-use crate::body::Body;
+use crate::body::{Body, METADATA};
 use crate::error::{Error, Result};
 
 /// A record to be saved.
@@ -294,6 +294,11 @@ impl Record {
     /// When a task is due.
     pub fn due(&self) -> Option<Millis> {
         self.body.as_ref().filter(|_| self.kind == Kind::Task)?.get("due")?.as_i64()
+    }
+
+    /// Whether it has metadata: a program keeps it.
+    pub fn has_metadata(&self) -> bool {
+        self.body.as_ref().is_some_and(|body| body.get(METADATA).is_some())
     }
 
     /// When it happens, its first and its last moment: [`Record::valid`], else when it is due.

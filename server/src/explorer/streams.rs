@@ -52,7 +52,7 @@ impl Room {
     }
 }
 
-/// Streams the changes of the store, whoever makes them.
+/// Streams the changes of the store, by any process.
 pub fn events(changes: Changes, mut map: watch::Receiver<Option<Value>>, streams: &Room, slot: Arc<Slot>) -> Answer {
     let Some(room) = streams.take() else { return answers::refused(&Refusal::busy()) };
     let (sender, pieces) = mpsc::channel(PIECES);

@@ -84,6 +84,7 @@ fn react(global: &Global, args: &Hook, started: Instant, deadline: &Deadline) ->
     if !apply_in(&folder) {
         return Ok(());
     }
+    let project = project_of(&folder, home).filter(|_| settings.project_is_open);
     if let Some(Action::Edit(file)) = &call.action {
         let real = real_folder(file);
         if [file.parent(), real.as_deref()].into_iter().flatten().any(|folder| !apply_in(folder)) {
@@ -91,7 +92,7 @@ fn react(global: &Global, args: &Hook, started: Instant, deadline: &Deadline) ->
         }
         // A file of another work tree is not of the session's project.
         let of_file = real.as_deref().and_then(|folder| project_of(folder, home));
-        if settings.project_is_open && of_file != project_of(&folder, home) {
+        if settings.project_is_open && of_file != project {
             return Ok(());
         }
     }
@@ -130,7 +131,7 @@ fn react(global: &Global, args: &Hook, started: Instant, deadline: &Deadline) ->
         return Ok(());
     }
     let defaults = settings.context.defaults.clone().for_agents().with_main();
-    let defaults = if settings.project_is_open { defaults.or_project(project_of(&folder, home)) } else { defaults };
+    let defaults = if settings.project_is_open { defaults.or_project(project) } else { defaults };
     let before = match &call.message {
         // Without the right to read files by itself, it reads none.
         Some(message) if event == Event::Prompt && settings.sync.enabled && may_continue(message) => {

@@ -78,10 +78,8 @@ pub fn copies(engine: &Engine, viewer: &Viewer, progress: &dyn Progress) -> Resu
     for copies in engine.copies(viewer, progress)? {
         for others in copies.others.chunks(MOST_COPIES) {
             let records: Vec<Record> = [&copies.keep].into_iter().chain(others).cloned().collect();
-            add(&mut plan, Do::Supersede, Some(copies.keep.id), "the same text".into(), &records);
-            if let Some(proposal) = plan.proposals.last_mut() {
-                proposal.apply = true;
-            }
+            let proposal = next(&plan, Do::Supersede, Some(copies.keep.id), "the same text".into(), &records);
+            plan.proposals.push(Proposal { apply: true, ..proposal });
         }
     }
     Ok(plan)
@@ -107,11 +105,11 @@ pub fn decisions(
     duplicates(engine, viewer, full, until, plan, progress)
 }
 
-fn add(plan: &mut TidyPlan, r#do: Do, keep: Option<RecordId>, why: String, records: &[Record]) {
+/// The next proposal of a plan, which somebody has to decide.
+fn next(plan: &TidyPlan, r#do: Do, keep: Option<RecordId>, why: String, records: &[Record]) -> Proposal {
     let n = u32::try_from(plan.proposals.len() + 1).unwrap_or(u32::MAX);
     let memories = records.iter().map(PlannedMemory::of).collect();
-    let keep = keep.map(RecordId::get);
-    plan.proposals.push(Proposal { n, apply: false, r#do, keep, content: None, why, memories });
+    Proposal { n, apply: false, r#do, keep: keep.map(RecordId::get), content: None, why, memories }
 }
 
 /// Groups of near-duplicates, each memory in one of them; without copies that will be hidden, and memories that a program keeps.
@@ -134,8 +132,7 @@ fn duplicates(
         let page = engine.duplicates(viewer, before, PAGE)?;
         for Duplicates { mut records, words, cosine, same_numbers } in page.groups {
             records.retain(|record| {
-                let is_kept = record.body.as_ref().is_some_and(|body| body.get("metadata").is_some());
-                viewer.changes(&record.scope) && !named.contains(&record.id) && !is_kept
+                viewer.changes(&record.scope) && !named.contains(&record.id) && !record.has_metadata()
             });
             let Some(newest) = records.first().filter(|_| records.len() > 1).map(|record| record.id) else { continue };
             if plan.proposals.len() == full {
@@ -153,10 +150,9 @@ fn duplicates(
             let is_negated = (1..records.len()).contains(&negated);
             why += if same_numbers { "" } else { ", with other numbers" };
             why += if is_negated { ", with a negation" } else { "" };
-            match same_numbers && !is_negated {
-                true => add(plan, Do::Supersede, Some(newest), why, &records),
-                false => add(plan, Do::Ask, None, why, &records),
-            }
+            let (r#do, keep) =
+                if same_numbers && !is_negated { (Do::Supersede, Some(newest)) } else { (Do::Ask, None) };
+            plan.proposals.push(next(plan, r#do, keep, why, &records));
         }
         match page.next {
             Some(_) if until.is_some_and(|until| Instant::now() >= until) => plan.more = true,
@@ -193,7 +189,8 @@ fn contradictions(engine: &Engine, viewer: &Viewer, full: usize, plan: &mut Tidy
                 records.extend(engine.peek(*id, viewer)?);
             }
             let named: Vec<String> = others.iter().map(|id| format!("memory {id}")).collect();
-            add(plan, Do::Ask, None, format!("memory {id} contradicts {}", named.join(" and ")), &records);
+            let why = format!("memory {id} contradicts {}", named.join(" and "));
+            plan.proposals.push(next(plan, Do::Ask, None, why, &records));
         }
         if page.len() < PAGE {
             return Ok(());
@@ -224,7 +221,7 @@ fn tasks(engine: &Engine, viewer: &Viewer, full: usize, plan: &mut TidyPlan) -> 
                 return Ok(());
             }
             let why = format!("a task that was due on {}", wire::day(due));
-            add(plan, Do::Close, None, why, std::slice::from_ref(record));
+            plan.proposals.push(next(plan, Do::Close, None, why, std::slice::from_ref(record)));
         }
         page.offset += records.len();
         if records.len() < PAGE {
