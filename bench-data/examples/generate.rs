@@ -9,14 +9,14 @@ const USAGE: &str = "usage: generate [--seed N] [--count N] [--questions N]
   --count N      how many memories (default 1000)
   --questions N  write N questions about those memories, with their answers, instead of the memories";
 
-struct Options {
+struct CorpusOptions {
     seed: u64,
     count: usize,
     questions: Option<usize>,
 }
 
-fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, String> {
-    let mut options = Options { seed: 42, count: 1000, questions: None };
+fn options(mut arguments: impl Iterator<Item = String>) -> Result<CorpusOptions, String> {
+    let mut options = CorpusOptions { seed: 42, count: 1000, questions: None };
     while let Some(name) = arguments.next() {
         let mut number = || {
             let value = arguments.next().ok_or_else(|| format!("{name} needs a number"))?;
@@ -33,7 +33,7 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, Strin
     Ok(options)
 }
 
-fn write(options: &Options) -> std::io::Result<()> {
+fn write(options: &CorpusOptions) -> std::io::Result<()> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     match options.questions {
         None => bench_data::write_jsonl(options.seed, options.count, out),

@@ -16,7 +16,7 @@ const USAGE: &str = "usage: home [--seed N] [--notes N] [--sessions N] [--turns 
   --turns N     how many turns a session has (default 200)
 Databases are written as SQL beside the place of the database: sqlite3 state.vscdb < state.vscdb.sql";
 
-struct Options {
+struct HomeOptions {
     seed: u64,
     notes: usize,
     sessions: usize,
@@ -24,8 +24,8 @@ struct Options {
     folder: PathBuf,
 }
 
-fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, String> {
-    let mut options = Options { seed: 42, notes: 1_000, sessions: 100, turns: 200, folder: PathBuf::new() };
+fn options(mut arguments: impl Iterator<Item = String>) -> Result<HomeOptions, String> {
+    let mut options = HomeOptions { seed: 42, notes: 1_000, sessions: 100, turns: 200, folder: PathBuf::new() };
     while let Some(name) = arguments.next() {
         let mut number = || -> Result<usize, String> {
             let value = arguments.next().ok_or_else(|| format!("{name} needs a number"))?;
@@ -49,7 +49,7 @@ fn create(path: &Path) -> io::Result<BufWriter<File>> {
     Ok(BufWriter::new(File::create(path)?))
 }
 
-fn write(options: &Options) -> io::Result<()> {
+fn write(options: &HomeOptions) -> io::Result<()> {
     // The folder by which a vault of Obsidian is known.
     fs::create_dir_all(options.folder.join("Documents/vault/.obsidian"))?;
     for note in vault(options.seed, options.notes) {

@@ -8,7 +8,7 @@ const ROWS: usize = 6;
 
 /// Memory that is used again.
 #[derive(Default)]
-pub struct Scratch {
+pub struct AttentionScratch {
     /// The keys of a head, `[HEAD, tokens / LANES]`.
     keys: Vec<Lane>,
     /// The values of a head, in two halves: `[2, tokens]`.
@@ -19,14 +19,14 @@ pub struct Scratch {
 
 /// The attention of one text: from queries, keys and values, `[tokens, 3 * WIDTH]`, into `attended`, `[tokens, WIDTH]`.
 #[inline(always)]
-pub fn attend(fused: bool, projected: &[f32], attended: &mut [f32], scratch: &mut Scratch) {
+pub fn attend(fused: bool, projected: &[f32], attended: &mut [f32], scratch: &mut AttentionScratch) {
     let tokens = attended.len() / WIDTH;
     let chunks = tokens.div_ceil(LANES);
     scratch.keys.resize(HEAD * chunks, [0.0; LANES]);
     scratch.values.resize(2 * tokens, [0.0; LANES]);
     scratch.scores.resize(ROWS * chunks, [0.0; LANES]);
     let scale = 1.0 / (HEAD as f32).sqrt();
-    let Scratch { keys, values, scores } = scratch;
+    let AttentionScratch { keys, values, scores } = scratch;
     for head in 0..HEADS {
         let [query_at, key_at, value_at] = [0, 1, 2].map(|part| part * WIDTH + head * HEAD);
         for token in 0..tokens {

@@ -17,7 +17,7 @@ pub struct Scratch {
     attended: Vec<f32>,
     inner: Vec<f32>,
     added: Vec<f32>,
-    attention: attention::Scratch,
+    attention: attention::AttentionScratch,
 }
 
 /// The tokens of a text, or of a pair of texts.

@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[derive(Debug, Clone)]
-    enum Operation {
+    enum BucketOperation {
         Insert(f32),
         /// Inserts a similarity this many floats above the bar, or below it.
         InsertNearTheBar(i32),
@@ -357,15 +357,15 @@ mod tests {
         PopAndDiscount,
     }
 
-    fn operation() -> impl Strategy<Value = Operation> {
+    fn operation() -> impl Strategy<Value = BucketOperation> {
         prop_oneof![
-            4 => (-1.2f32..1.2).prop_map(Operation::Insert),
-            4 => (0i32..30).prop_map(|step| Operation::Insert(1.0 - step as f32 / 100.0)),
+            4 => (-1.2f32..1.2).prop_map(BucketOperation::Insert),
+            4 => (0i32..30).prop_map(|step| BucketOperation::Insert(1.0 - step as f32 / 100.0)),
             // Where buckets are finer than floats.
-            2 => (-3i32..200).prop_map(|step| Operation::Insert(1.0 - step as f32 * f32::EPSILON / 2.0)),
-            1 => (-3i32..=3).prop_map(Operation::InsertNearTheBar),
-            4 => Just(Operation::Pop),
-            3 => Just(Operation::PopAndDiscount),
+            2 => (-3i32..200).prop_map(|step| BucketOperation::Insert(1.0 - step as f32 * f32::EPSILON / 2.0)),
+            1 => (-3i32..=3).prop_map(BucketOperation::InsertNearTheBar),
+            4 => Just(BucketOperation::Pop),
+            3 => Just(BucketOperation::PopAndDiscount),
         ]
     }
 
@@ -382,22 +382,22 @@ mod tests {
             buckets.reset(capacity);
             let mut model = Model { capacity, items: Vec::new(), spare: Vec::new(), last: None, handed_out: 0 };
             let (mut inserted, mut handed_out) = (Vec::new(), Vec::new());
-            let drain = vec![Operation::Pop; operations.len() + 1];
+            let drain = vec![BucketOperation::Pop; operations.len() + 1];
             for (slot, operation) in operations.into_iter().chain(drain).enumerate() {
                 let bar = buckets.bar();
                 let similarity = match operation {
-                    Operation::Insert(similarity) => similarity,
-                    Operation::InsertNearTheBar(steps) if bar > -1.5 => {
+                    BucketOperation::Insert(similarity) => similarity,
+                    BucketOperation::InsertNearTheBar(steps) if bar > -1.5 => {
                         (0..steps.abs()).fold(bar, |near, _| if steps > 0 { near.next_up() } else { near.next_down() })
                     }
-                    Operation::InsertNearTheBar(_) => continue,
-                    Operation::Pop | Operation::PopAndDiscount => {
+                    BucketOperation::InsertNearTheBar(_) => continue,
+                    BucketOperation::Pop | BucketOperation::PopAndDiscount => {
                         let (found, expected) = (buckets.pop(), model.next());
                         prop_assert_eq!(found.is_some(), expected.is_some());
                         if let (Some(slot), Some(bucket)) = (found, expected) {
                             prop_assert!(model.take(bucket, slot), "{slot} is not one of the best that wait");
                             handed_out.push(slot);
-                            if matches!(operation, Operation::PopAndDiscount) {
+                            if matches!(operation, BucketOperation::PopAndDiscount) {
                                 buckets.discount();
                                 model.discount();
                             }

@@ -373,19 +373,19 @@ pub(crate) mod tests {
     }
 
     #[derive(Debug, Clone)]
-    enum Operation {
+    enum LinkOperation {
         Set { links: Vec<Slot>, firm: usize },
         Push(Slot),
         Force(Slot),
     }
 
-    fn operation(width: usize) -> impl Strategy<Value = Operation> {
+    fn operation(width: usize) -> impl Strategy<Value = LinkOperation> {
         let slots: Vec<Slot> = (0..12).filter(|&slot| slot != 1).collect();
         let links = prop::sample::subsequence(slots, 0..=width).prop_shuffle();
         prop_oneof![
-            1 => (links, 0..=width).prop_map(|(links, firm)| Operation::Set { firm: firm.min(links.len()), links }),
-            4 => (2 as Slot..12).prop_map(Operation::Push),
-            2 => (2 as Slot..12).prop_map(Operation::Force),
+            1 => (links, 0..=width).prop_map(|(links, firm)| LinkOperation::Set { firm: firm.min(links.len()), links }),
+            4 => (2 as Slot..12).prop_map(LinkOperation::Push),
+            2 => (2 as Slot..12).prop_map(LinkOperation::Force),
         ]
     }
 
@@ -402,7 +402,7 @@ pub(crate) mod tests {
             for operation in operations {
                 let has_room = firm.len() < width;
                 match operation {
-                    Operation::Set { links, firm: firm_len } => {
+                    LinkOperation::Set { links, firm: firm_len } => {
                         // No fewer than before.
                         if links.len() < firm.len() + loose.len() {
                             continue;
@@ -411,12 +411,12 @@ pub(crate) mod tests {
                         firm = links[..firm_len].to_vec();
                         loose = links[firm_len..].iter().rev().copied().collect();
                     }
-                    Operation::Force(link) if !has_room => {
+                    LinkOperation::Force(link) if !has_room => {
                         let expected = (!firm.contains(&link)).then(|| std::mem::replace(&mut firm[width - 1], link));
                         prop_assert_eq!(graph.force_link(&vectors, 1, link), expected);
                     }
-                    Operation::Push(_) if !has_room => continue,
-                    Operation::Push(link) | Operation::Force(link) => {
+                    LinkOperation::Push(_) if !has_room => continue,
+                    LinkOperation::Push(link) | LinkOperation::Force(link) => {
                         let mut expected = None;
                         if !firm.contains(&link) {
                             if let Some(at) = loose.iter().position(|&other| other == link) {
@@ -429,7 +429,7 @@ pub(crate) mod tests {
                             firm.push(link);
                         }
                         let moved = match operation {
-                            Operation::Push(_) => graph.push(&vectors, 1, link),
+                            LinkOperation::Push(_) => graph.push(&vectors, 1, link),
                             _ => graph.force_link(&vectors, 1, link),
                         };
                         prop_assert_eq!(moved, expected);
