@@ -18,13 +18,13 @@ use memorist_ingest::sync::{SourceReport, SyncOptions, Syncer};
 use tempfile::TempDir;
 
 /// A store, and a folder of files.
-struct Desk {
+struct ForeignDesk {
     folder: TempDir,
     engine: Engine,
     syncer: Syncer,
 }
 
-impl Desk {
+impl ForeignDesk {
     fn new(kind: SourceKind, format: Option<&str>) -> Self {
         let folder = TempDir::new().unwrap();
         let (store, files) = (folder.path().join("store"), folder.path().join("files"));
@@ -39,7 +39,7 @@ impl Desk {
         let source =
             NewSource { kind, path, format: format.map(str::to_owned), globs: Vec::new(), scope: Scope::default() };
         engine.add_source(&source).unwrap();
-        Desk { folder, engine, syncer }
+        ForeignDesk { folder, engine, syncer }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -75,7 +75,7 @@ fn turn(text: &str) -> String {
 /// Item 2 of the issue: a check of the path loses this race.
 #[test]
 fn a_note_that_is_swapped_for_a_link_is_never_read() {
-    let desk = Desk::new(SourceKind::Notes, None);
+    let desk = ForeignDesk::new(SourceKind::Notes, None);
     let outside = TempDir::new().unwrap();
     fs::write(outside.path().join("secret.md"), "The lighthouse is ours.").unwrap();
     let (note, next) = (desk.path("note.md"), desk.path("next"));
@@ -107,7 +107,7 @@ fn a_note_that_is_swapped_for_a_link_is_never_read() {
 /// Item 3: none of these stops the others.
 #[test]
 fn special_files_do_not_stop_a_source_of_sessions() {
-    let desk = Desk::new(SourceKind::Sessions, Some("codex"));
+    let desk = ForeignDesk::new(SourceKind::Sessions, Some("codex"));
     let outside = TempDir::new().unwrap();
     fs::write(outside.path().join("rollout-x.jsonl"), turn("outside")).unwrap();
     let work = outside.path().join("work");
@@ -131,7 +131,7 @@ fn special_files_do_not_stop_a_source_of_sessions() {
 /// Item 4: what is read is saved before the rest is read.
 #[test]
 fn a_long_transcript_is_read_in_parts_and_counted_once() {
-    let desk = Desk::new(SourceKind::Sessions, Some("codex"));
+    let desk = ForeignDesk::new(SourceKind::Sessions, Some("codex"));
     let long = "word ".repeat(200_000);
     let lines: String = (10..46).map(|number| turn(&format!("{number} {long}"))).collect();
     fs::write(desk.path("rollout-a.jsonl"), &lines).unwrap();
@@ -142,7 +142,7 @@ fn a_long_transcript_is_read_in_parts_and_counted_once() {
     let again = desk.sync();
     assert_eq!((again.changes.added, again.changes.removed), (0, 0));
     // As much is added as when it is read by itself, so nothing was read twice.
-    let (alone, short) = (Desk::new(SourceKind::Sessions, Some("codex")), &lines[..lines.len() / 9]);
+    let (alone, short) = (ForeignDesk::new(SourceKind::Sessions, Some("codex")), &lines[..lines.len() / 9]);
     fs::write(alone.path("rollout-a.jsonl"), short).unwrap();
     assert_eq!(alone.sync().changes.added * 9, all);
 }
@@ -162,7 +162,7 @@ impl Progress for Impatient {
 /// Item 3: within a file, too.
 #[test]
 fn a_sync_that_is_stopped_ends_within_a_file() {
-    let desk = Desk::new(SourceKind::Sessions, Some("codex"));
+    let desk = ForeignDesk::new(SourceKind::Sessions, Some("codex"));
     fs::write(desk.path("rollout-a.jsonl"), "{}\n".repeat(20 << 20)).unwrap();
     let begun = Instant::now();
     let ended = desk.syncer.sync(&desk.engine, &SyncOptions::default(), &Impatient(begun));

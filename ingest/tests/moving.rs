@@ -28,17 +28,17 @@ macro_rules! corpus {
 }
 
 /// A store of memorist, and a folder for that of another system.
-struct Desk {
+struct ImportDesk {
     folder: TempDir,
     engine: Engine,
 }
 
-impl Desk {
+impl ImportDesk {
     fn new() -> Self {
         let folder = TempDir::new().unwrap();
         let engine = Engine::open(folder.path().join("store"), Config::without_model()).unwrap();
         fs::create_dir(folder.path().join("other")).unwrap();
-        Desk { folder, engine }
+        ImportDesk { folder, engine }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -156,7 +156,7 @@ fn expected(system: System) -> (&'static str, &'static str) {
 #[test]
 fn every_system_is_brought_whole_and_once() {
     for system in System::ALL {
-        let desk = Desk::new();
+        let desk = ImportDesk::new();
         desk.make(system);
         let report = desk.move_in(system);
         assert!(report.created > 0 && report.refused.is_empty(), "{system}: {report:#?}");
@@ -176,7 +176,7 @@ fn every_system_is_brought_whole_and_once() {
 
 #[test]
 fn times_uses_and_labels_are_kept() {
-    let desk = Desk::new();
+    let desk = ImportDesk::new();
     desk.make(System::Mudpuppy);
     let report = desk.move_in(System::Mudpuppy);
     assert_eq!(report.not_brought["embeddings (made again)"], 3);
@@ -197,7 +197,7 @@ fn times_uses_and_labels_are_kept() {
 
 #[test]
 fn history_scope_and_references_are_kept() {
-    let desk = Desk::new();
+    let desk = ImportDesk::new();
     desk.make(System::Memorizer);
     desk.move_in(System::Memorizer);
     let profile = desk.memory("likes: tea");
@@ -218,7 +218,7 @@ fn history_scope_and_references_are_kept() {
     assert_eq!(project["primary_contact_id"], ada);
     assert_eq!(project["participants"], json!(["Cy", bo, "Di", ada]));
 
-    let desk = Desk::new();
+    let desk = ImportDesk::new();
     desk.make(System::Mem0);
     desk.move_in(System::Mem0);
     let tea = desk.memory("Likes tea");
@@ -227,7 +227,7 @@ fn history_scope_and_references_are_kept() {
 
 #[test]
 fn links_are_kept() {
-    let desk = Desk::new();
+    let desk = ImportDesk::new();
     desk.make(System::Krolik);
     let report = desk.move_in(System::Krolik);
     let links = desk.links();
@@ -239,7 +239,7 @@ fn links_are_kept() {
 
 #[test]
 fn chunks_keep_their_location_unless_their_path_is_absolute() {
-    let desk = Desk::new();
+    let desk = ImportDesk::new();
     desk.make(System::Gimli);
     let absolute =
         "INSERT INTO chunks (id, path, source, start_line, end_line, hash, model, text, embedding, updated_at)
@@ -258,7 +258,7 @@ fn chunks_keep_their_location_unless_their_path_is_absolute() {
 
 #[test]
 fn deleted_and_purged_memories_are_not_moved_in_again() {
-    let desk = Desk::new();
+    let desk = ImportDesk::new();
     desk.make(System::ServerMemory);
     // Another with the text of the first: in place of that, it must not come either.
     desk.database(
@@ -289,7 +289,7 @@ fn deleted_and_purged_memories_are_not_moved_in_again() {
 
 #[test]
 fn a_later_move_does_not_overwrite_a_changed_memory() {
-    let desk = Desk::new();
+    let desk = ImportDesk::new();
     desk.make(System::Mudpuppy);
     desk.move_in(System::Mudpuppy);
     let id = desk.first("dark mode").id;
@@ -302,7 +302,7 @@ fn a_later_move_does_not_overwrite_a_changed_memory() {
 
 #[test]
 fn secrets_are_taken_out() {
-    let desk = Desk::new();
+    let desk = ImportDesk::new();
     desk.make(System::Mudpuppy);
     let secret = "UPDATE memory_entries SET content = 'The pass' || 'word: hunter2secret' WHERE id = 2;
          UPDATE memory_access_log SET query_text = 'pass' || 'word: hunter2secret' WHERE query_text IS NOT NULL";
@@ -315,7 +315,7 @@ fn secrets_are_taken_out() {
 
 #[test]
 fn a_project_and_an_agent_are_those_of_memories_without_one() {
-    let desk = Desk::new();
+    let desk = ImportDesk::new();
     desk.make(System::Krolik);
     let defaults = Scope { agent: Some("scout".into()), project: Some("garden".into()) };
     desk.try_move(System::Krolik, &defaults).unwrap();
@@ -335,7 +335,7 @@ fn a_store_of_undated_memories_is_not_taken_for_another() {
              INSERT INTO memories VALUES (1, 'fact', '{title}')"
         )
     };
-    let desk = Desk::new();
+    let desk = ImportDesk::new();
     desk.database("krolik.db", &script("The first"));
     desk.move_in(System::Krolik);
     fs::remove_file(desk.path("krolik.db")).unwrap();
@@ -347,7 +347,7 @@ fn a_store_of_undated_memories_is_not_taken_for_another() {
 #[test]
 fn an_invalid_store_is_an_error_that_names_its_path() {
     for system in System::ALL {
-        let desk = Desk::new();
+        let desk = ImportDesk::new();
         desk.write("memory.db", "no database");
         desk.write("memory.jsonl", "no graph");
         desk.write("export.json", "{");
@@ -369,7 +369,7 @@ fn an_interrupted_run_is_continued_by_the_next() {
             true
         }
     }
-    let desk = Desk::new();
+    let desk = ImportDesk::new();
     desk.make(System::Krolik);
     let path = desk.path("");
     let store = MoveIn { system: System::Krolik, path: &path, defaults: &Scope::default() };

@@ -155,20 +155,20 @@ fn plant_notes(folder: &Path, text: &str) {
     write(&folder.join(format!("{text}.txt")), text);
 }
 
-struct Desk {
+struct PlantedDesk {
     folder: TempDir,
     engine: Engine,
     syncer: Syncer,
 }
 
-impl Desk {
+impl PlantedDesk {
     fn new() -> Self {
         let folder = TempDir::new().unwrap();
         let store = folder.path().join("store");
         let config = Config::without_model();
         let model = config.model.clone();
         let syncer = Syncer::new(&store, SyncSettings::default(), model);
-        Desk { engine: Engine::open(&store, config).unwrap(), syncer, folder }
+        PlantedDesk { engine: Engine::open(&store, config).unwrap(), syncer, folder }
     }
 
     fn store(&self) -> PathBuf {
@@ -188,7 +188,7 @@ impl Desk {
 
     /// Sources of all kinds, with a text in every place, read.
     fn with_sources(text: &str) -> Self {
-        let desk = Desk::new();
+        let desk = PlantedDesk::new();
         desk.source("notes", None, |folder| plant_notes(folder, text));
         for format in formats::all() {
             let corpus = corpus().join(format.name().replace('-', "_"));
@@ -222,10 +222,10 @@ impl Desk {
 }
 
 /// A store of each system with some of its words replaced by a text, brought into a store of its own.
-fn with_moved(text: &str, check: impl Fn(&Desk)) {
+fn with_moved(text: &str, check: impl Fn(&PlantedDesk)) {
     for system in System::ALL {
         for group in 0..GROUPS {
-            let desk = Desk::new();
+            let desk = PlantedDesk::new();
             let other = desk.folder.path().join("other");
             fs::create_dir(&other).unwrap();
             plant_store(system, &other, group, text);
@@ -275,7 +275,7 @@ fn plant_store(system: System, other: &Path, group: usize, text: &str) {
 /// 39.6
 #[test]
 fn text_read_from_files_is_purged_everywhere() {
-    let desk = Desk::with_sources(MARKER);
+    let desk = PlantedDesk::with_sources(MARKER);
     let sources = desk.engine.source_stats().unwrap();
     assert!(sources.iter().all(|source| source.files > 2), "{sources:?}");
     assert!(!files_with(&desk.store(), MARKER).is_empty(), "the test sees what is there");
@@ -311,7 +311,7 @@ fn text_of_another_system_is_purged_everywhere() {
 /// 39.6
 #[test]
 fn paths_noted_by_hooks_are_purged() {
-    let desk = Desk::new();
+    let desk = PlantedDesk::new();
     let hooks = desk.store().join("hooks");
     fs::create_dir(&hooks).unwrap();
     let noted = Noted::of(&desk.store());
@@ -330,7 +330,7 @@ fn paths_noted_by_hooks_are_purged() {
 #[test]
 fn no_secret_of_a_file_is_kept_wherever_it_stands() {
     let secret = secret();
-    let desk = Desk::with_sources(&secret);
+    let desk = PlantedDesk::with_sources(&secret);
     let stats = desk.engine.source_stats().unwrap();
     let left_out = |at: usize| stats[at].source.skipped.counts.get("a path that should stay secret").copied();
     assert_eq!(left_out(0), Some(2), "{stats:?}");

@@ -19,13 +19,13 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A store, and a folder of files that is its only source.
-struct Desk {
+struct RealDesk {
     folder: TempDir,
     engine: Engine,
     syncer: Syncer,
 }
 
-impl Desk {
+impl RealDesk {
     /// `format` is that of the transcripts; without one the files are notes.
     fn new(format: Option<&str>) -> Self {
         let folder = TempDir::new().unwrap();
@@ -34,7 +34,7 @@ impl Desk {
         let model = config.model.clone();
         let engine = Engine::open(&store, config).unwrap();
         fs::create_dir(folder.path().join("files")).unwrap();
-        let desk = Desk { engine, syncer: Syncer::new(&store, SyncSettings::default(), model), folder };
+        let desk = RealDesk { engine, syncer: Syncer::new(&store, SyncSettings::default(), model), folder };
         let new = NewSource {
             kind: if format.is_some() { SourceKind::Sessions } else { SourceKind::Notes },
             format: format.map(str::to_owned),
@@ -106,7 +106,7 @@ fn claude(kind: &str, id: &str, content: Value) -> String {
 #[test]
 fn a_transcript_of_an_older_version_is_read_again_once() {
     const MENTION: &str = "The harness adds a \"<system-reminder>\" block. The fix is to strip it.";
-    let desk = Desk::new(Some("claude-code"));
+    let desk = RealDesk::new(Some("claude-code"));
     let name = "-p/S.jsonl";
     let lines = claude("user", "u1", json!("why?")) + &claude("assistant", "a1", json!(MENTION));
     desk.write(name, &lines);
@@ -137,7 +137,7 @@ fn a_transcript_of_an_older_version_is_read_again_once() {
 /// A file that was replaced has not taken back what it said before.
 #[test]
 fn turns_missing_from_a_shortened_file_are_kept() {
-    let desk = Desk::new(Some("claude-code"));
+    let desk = RealDesk::new(Some("claude-code"));
     desk.write("-p/S.jsonl", claude("user", "u1", json!("one")) + &claude("user", "u2", json!("two")));
     desk.sync();
     desk.write("-p/S.jsonl", claude("user", "u1", json!("one")));
@@ -149,7 +149,7 @@ fn turns_missing_from_a_shortened_file_are_kept() {
 /// 44.2: outside an agent's own folder a file is known by its records, and one of another agent is left to its own source.
 #[test]
 fn transcripts_with_any_name_are_read_by_their_records() {
-    let desk = Desk::new(Some("codex"));
+    let desk = RealDesk::new(Some("codex"));
     let item = json!({ "type": "message", "role": "user", "content": "why?" });
     let rollout = json!({ "type": "response_item", "payload": item });
     desk.write("export.jsonl", format!("{rollout}\n"));
@@ -164,7 +164,7 @@ fn transcripts_with_any_name_are_read_by_their_records() {
 /// 44.2: a source whose format was guessed wrong is read again with another one; one that has transcripts of its format stays.
 #[test]
 fn another_format_reads_a_source_again() {
-    let desk = Desk::new(Some("cursor"));
+    let desk = RealDesk::new(Some("cursor"));
     desk.write("agent-transcripts/a.jsonl", format!("{}\n", json!({ "role": "user", "content": "why?" })));
     desk.engine.add(&NewRecord::new("saved by hand")).unwrap();
     desk.sync();
@@ -187,7 +187,7 @@ fn another_format_reads_a_source_again() {
     assert_eq!(replace_format(&desk.engine, &with_path(&desk, "codex")).unwrap(), 0, "it is of gimli");
 }
 
-fn with_path(desk: &Desk, format: &str) -> NewSource {
+fn with_path(desk: &RealDesk, format: &str) -> NewSource {
     NewSource {
         kind: SourceKind::Sessions,
         path: desk.path("").to_str().unwrap().trim_end_matches('/').into(),
@@ -200,7 +200,7 @@ fn with_path(desk: &Desk, format: &str) -> NewSource {
 /// 44.4: a note is found by its properties, by the name of its file, and if it has nothing else.
 #[test]
 fn notes_are_found_by_their_properties_and_names() {
-    let desk = Desk::new(None);
+    let desk = RealDesk::new(None);
     desk.write(
         "Quarterly zebra.md",
         "---\naliases: [Stripes, \"Horse, wild\"]\ntags: work/savanna\nstatus: overdue\n---\n# Plan\n\nText.\n\nowner:: Beatrix\n",
@@ -236,7 +236,7 @@ fn notes_are_found_by_their_properties_and_names() {
 /// 44.4: only the first chunk of a note has its properties.
 #[test]
 fn a_property_is_in_the_first_chunk_alone() {
-    let desk = Desk::new(None);
+    let desk = RealDesk::new(None);
     let sections: String =
         (0..30).map(|number| format!("## Part {number}\n\n{}\n\n", "words go on. ".repeat(90))).collect();
     desk.write("a.md", format!("---\nclient: Borealis\n---\n{sections}"));
@@ -250,7 +250,7 @@ fn a_property_is_in_the_first_chunk_alone() {
 /// 44.8: notes in other encodings are read, a guess is counted, and a file that is no text is named with its reason.
 #[test]
 fn notes_in_other_encodings_are_read() {
-    let desk = Desk::new(None);
+    let desk = RealDesk::new(None);
     let utf16: Vec<u8> = "\u{feff}# Zebra\n\nstripes\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     desk.write("utf16.md", utf16);
     desk.write("nul.md", "The giraffe has\0a neck, and more than that.\n");
@@ -269,7 +269,7 @@ fn notes_in_other_encodings_are_read() {
 #[cfg(unix)]
 #[test]
 fn files_that_are_passed_over_are_named() {
-    let mut desk = Desk::new(None);
+    let mut desk = RealDesk::new(None);
     let mut settings = SyncSettings::default();
     settings.max_file_bytes = 1_000;
     let store = desk.folder.path().join("store");
@@ -303,7 +303,7 @@ fn files_that_are_passed_over_are_named() {
 /// 44.4: an inline property of a later chunk is found with the first one, and once in each.
 #[test]
 fn inline_properties_are_in_the_first_chunk() {
-    let desk = Desk::new(None);
+    let desk = RealDesk::new(None);
     let sections: String =
         (0..12).map(|number| format!("## Part {number}\n\n{}\n\n", "words go on. ".repeat(90))).collect();
     desk.write("a.md", format!("---\nclient: Borealis\n---\nstage:: early\n\n{sections}\nowner:: Quillfeather\n"));
@@ -320,7 +320,7 @@ fn inline_properties_are_in_the_first_chunk() {
 /// 44.11: notes of other formats are found where they stand in their file.
 #[test]
 fn notes_of_other_formats_are_found_at_their_places() {
-    let desk = Desk::new(None);
+    let desk = RealDesk::new(None);
     desk.write("a.mdx", "import A from 'a'\n\n# Zebra\n\n{/* lion */}\n\nIt sleeps <B />.\n");
     desk.write("b.adoc", "= Giraffe\n:owner: Ana\n\n////\nlion\n////\n\nIt eats.\n");
     desk.write("c.canvas", "{\"nodes\":[\n{\"id\":\"1\",\"type\":\"text\",\"text\":\"Otter\"}]}");
@@ -343,7 +343,7 @@ fn notes_of_other_formats_are_found_at_their_places() {
 /// 44.9: an image in the text is no text.
 #[test]
 fn images_in_notes_are_left_out() {
-    let desk = Desk::new(None);
+    let desk = RealDesk::new(None);
     let image = "iVBORw0KGgoAAAANSUhEUgAA".repeat(500);
     desk.write("a.md", format!("# A\n\n![shot](data:image/png;base64,{image})\n\nThe zebra is below it.\n"));
     desk.sync();
@@ -356,7 +356,7 @@ fn images_in_notes_are_left_out() {
 /// 44.4, 44.8: the notes of an older version are read again once, and nothing is doubled.
 #[test]
 fn notes_of_an_older_version_are_read_again_once() {
-    let desk = Desk::new(None);
+    let desk = RealDesk::new(None);
     desk.write("a.md", "---\nstatus: open\n---\n# Plan\n\nText.\n");
     desk.sync();
     desk.of_older_version("a.md", "{\"chunker\":\"1:400:80\",\"cuts\":[]}", FileContent::Unchanged);
@@ -368,7 +368,7 @@ fn notes_of_an_older_version_are_read_again_once() {
 /// 44.7: a session is one project, wherever the agent and its subagents go, and also when its folder is gone.
 #[test]
 fn a_session_is_one_project() {
-    let desk = Desk::new(Some("claude-code"));
+    let desk = RealDesk::new(Some("claude-code"));
     let git = desk.folder.path().join("borealis/.git");
     fs::create_dir_all(&git).unwrap();
     let at = |id: &str, cwd: &str| {
@@ -409,7 +409,7 @@ fn a_session_is_one_project() {
 /// 44.9: a last line without an end is read when the file is still, and is no second turn with its end.
 #[test]
 fn a_last_line_without_an_end_is_one_turn() {
-    let desk = Desk::new(Some("claude-code"));
+    let desk = RealDesk::new(Some("claude-code"));
     let lines = claude("user", "u1", json!("one")) + &claude("user", "u2", json!("two"));
     desk.write("-p/S.jsonl", lines.trim_end());
     desk.sync();

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A store, and a folder of files.
-struct Desk {
+struct WatchDesk {
     folder: TempDir,
     engine: Arc<Engine>,
     settings: SyncSettings,
@@ -28,7 +28,7 @@ struct Desk {
     looked_at: Arc<AtomicU64>,
 }
 
-impl Desk {
+impl WatchDesk {
     fn new(change: impl FnOnce(&mut SyncSettings)) -> Self {
         let folder = TempDir::new().unwrap();
         let engine = Arc::new(Engine::open(folder.path().join("store"), Config::without_model()).unwrap());
@@ -36,7 +36,7 @@ impl Desk {
         let mut settings = SyncSettings::default();
         settings.watch_debounce_ms = 50;
         change(&mut settings);
-        Desk { folder, engine, settings, syncs: Arc::default(), read: Arc::default(), looked_at: Arc::default() }
+        WatchDesk { folder, engine, settings, syncs: Arc::default(), read: Arc::default(), looked_at: Arc::default() }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -113,7 +113,7 @@ fn wait(what: &str, mut is_so: impl FnMut() -> bool) {
 /// However many notes there are, the edit of one costs no look at the others; a new one does.
 #[test]
 fn an_edit_looks_at_its_file_alone() {
-    let desk = Desk::new(|_| ());
+    let desk = WatchDesk::new(|_| ());
     for number in 0..30 {
         desk.write(&format!("{number}.md"), &format!("Note {number}.\n"));
     }
@@ -135,7 +135,7 @@ fn an_edit_looks_at_its_file_alone() {
 /// F5, F14.
 #[test]
 fn files_that_change_come_and_go_are_found_as_they_are() {
-    let desk = Desk::new(|_| ());
+    let desk = WatchDesk::new(|_| ());
     desk.write("a.md", "The zebra sleeps.\n");
     let watcher = desk.watched();
     assert!(desk.finds("zebra") && watcher.leads(), "read at the start");
@@ -167,7 +167,7 @@ fn files_that_change_come_and_go_are_found_as_they_are() {
 /// F15: within the debounce and 100 ms, on a machine that is not busy: the best of some tries.
 #[test]
 fn an_edit_is_found_soon() {
-    let desk = Desk::new(|_| ());
+    let desk = WatchDesk::new(|_| ());
     desk.write("a.md", "x\n");
     let _watcher = desk.watched();
     let mut best = Duration::MAX;
@@ -185,7 +185,7 @@ fn an_edit_is_found_soon() {
 
 #[test]
 fn changes_to_ignored_files_and_non_notes_start_no_sync() {
-    let desk = Desk::new(|_| ());
+    let desk = WatchDesk::new(|_| ());
     desk.write("a.md", "x\n");
     desk.write(".gitignore", "drafts/\n");
     for name in [".git/HEAD", "node_modules/a/b.md", "drafts/c.md", "src/main.rs"] {
@@ -205,7 +205,7 @@ fn changes_to_ignored_files_and_non_notes_start_no_sync() {
 
 #[test]
 fn a_folder_and_a_source_may_appear_later() {
-    let desk = Desk::new(|_| ());
+    let desk = WatchDesk::new(|_| ());
     let _watcher = desk.watcher();
     desk.source("later", SourceKind::Notes, None);
     wait("it is looked for", || desk.syncs() > 0);
@@ -223,7 +223,7 @@ fn a_folder_and_a_source_may_appear_later() {
 
 #[test]
 fn a_source_may_be_a_file_and_transcripts_are_watched() {
-    let desk = Desk::new(|_| ());
+    let desk = WatchDesk::new(|_| ());
     desk.write("one.md", "The zebra sleeps.\n");
     desk.write("chats/p/s.jsonl", "");
     desk.source("one.md", SourceKind::Notes, None);
@@ -249,7 +249,7 @@ fn a_source_may_be_a_file_and_transcripts_are_watched() {
 #[test]
 fn every_source_below_a_moved_folder_is_watched_again() {
     for ignored in ["", "chats/\n"] {
-        let desk = Desk::new(|settings| settings.interval_minutes = 0);
+        let desk = WatchDesk::new(|settings| settings.interval_minutes = 0);
         desk.write("a.md", "The zebra sleeps.\n");
         desk.write(".memoristignore", ignored);
         let turn = |text: &str| {
@@ -277,7 +277,7 @@ fn every_source_below_a_moved_folder_is_watched_again() {
 /// F5.
 #[test]
 fn polling_finds_new_and_changed_files() {
-    let desk = Desk::new(|settings| {
+    let desk = WatchDesk::new(|settings| {
         settings.poll = true;
         settings.poll_ms = 200;
     });
@@ -289,7 +289,7 @@ fn polling_finds_new_and_changed_files() {
     desk.until("heron", true);
 }
 
-impl Desk {
+impl WatchDesk {
     fn watched_by_polling(&self) -> Watcher {
         self.source("", SourceKind::Notes, None);
         let watcher = self.watcher();
@@ -301,7 +301,7 @@ impl Desk {
 /// F7, F10, F14, Z7.
 #[test]
 fn each_trigger_can_be_switched_off() {
-    let desk = Desk::new(|settings| {
+    let desk = WatchDesk::new(|settings| {
         settings.on_start = false;
         settings.watch = false;
         settings.poll_ms = 50;
@@ -314,7 +314,7 @@ fn each_trigger_can_be_switched_off() {
     watcher.searched();
     desk.until("zebra", true);
     drop(watcher);
-    let desk = Desk::new(|settings| settings.on_start = false);
+    let desk = WatchDesk::new(|settings| settings.on_start = false);
     desk.write("a.md", "The zebra sleeps.\n");
     desk.source("", SourceKind::Notes, None);
     let watcher = desk.watcher();
@@ -331,7 +331,7 @@ fn each_trigger_can_be_switched_off() {
 /// Q19.
 #[test]
 fn a_search_has_what_changed_read_at_once() {
-    let desk = Desk::new(|settings| settings.watch_debounce_ms = 60_000);
+    let desk = WatchDesk::new(|settings| settings.watch_debounce_ms = 60_000);
     desk.write("a.md", "x\n");
     let watcher = desk.watched();
     let before = desk.syncs();
@@ -348,7 +348,7 @@ fn a_search_has_what_changed_read_at_once() {
 /// Q19: the first search after an edit finds it.
 #[test]
 fn a_search_waits_for_what_is_known_to_have_changed() {
-    let desk = Desk::new(|settings| settings.watch_debounce_ms = 60_000);
+    let desk = WatchDesk::new(|settings| settings.watch_debounce_ms = 60_000);
     desk.write("a.md", "x\n");
     let watcher = desk.watched();
     assert!(watcher.unread().is_none(), "nothing has changed");
@@ -365,7 +365,7 @@ fn a_search_waits_for_what_is_known_to_have_changed() {
     // On a busy machine, a file may not be read within the wait.
     assert!(found.count() >= 3, "the first search finds what was read");
     drop(watcher);
-    let desk = Desk::new(|settings| settings.on_search = false);
+    let desk = WatchDesk::new(|settings| settings.on_search = false);
     desk.write("a.md", "x\n");
     let watcher = desk.watched();
     desk.write("a.md", "The zebra sleeps.\n");
@@ -376,7 +376,7 @@ fn a_search_waits_for_what_is_known_to_have_changed() {
 
 #[test]
 fn a_watcher_stops_at_once() {
-    let desk = Desk::new(|_| ());
+    let desk = WatchDesk::new(|_| ());
     for number in 0..500 {
         desk.write(&format!("{number}/a.md"), &"text and text\n".repeat(200));
     }
@@ -399,7 +399,7 @@ fn a_watcher_stops_at_once() {
 
 #[test]
 fn a_single_watcher_leads_and_another_takes_over() {
-    let desk = Desk::new(|_| ());
+    let desk = WatchDesk::new(|_| ());
     for number in 0..50 {
         desk.write(&format!("{number}.md"), &format!("Note number{number}.\n"));
     }
