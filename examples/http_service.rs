@@ -23,7 +23,7 @@ use tokio::task::spawn_blocking;
 /// Bytes of a body that are read at most.
 const MAX_BODY: usize = 64 << 10;
 
-type Answer = Result<String, (StatusCode, String)>;
+type ServiceResult = Result<String, (StatusCode, String)>;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -76,7 +76,7 @@ async fn respond(engine: Arc<Engine>, request: Request<Incoming>) -> Result<Resp
     Ok(response)
 }
 
-async fn answer(engine: Arc<Engine>, request: Request<Incoming>) -> Answer {
+async fn answer(engine: Arc<Engine>, request: Request<Incoming>) -> ServiceResult {
     let work: Box<dyn FnOnce() -> memorist_engine::Result<String> + Send> = match *request.method() {
         Method::POST => {
             let body = Limited::new(request.into_body(), MAX_BODY).collect().await;

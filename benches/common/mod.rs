@@ -90,12 +90,12 @@ fn record(memory: bench_data::MemoryRecord) -> NewRecord {
 }
 
 /// Returns the vector of each text of the corpus.
-struct Known {
+struct CorpusEmbedder {
     identity: ModelIdentity,
     rows: HashMap<String, Vec<f32>>,
 }
 
-impl Embedder for Known {
+impl Embedder for CorpusEmbedder {
     fn identity(&self) -> &ModelIdentity {
         &self.identity
     }
@@ -125,7 +125,7 @@ fn embedder_of(corpus: &Corpus, identity: ModelIdentity) -> Arc<dyn Embedder> {
     let text = |record: &NewRecord| memorist_engine::text::embedding_text(record.context.as_deref(), &record.content);
     let rows =
         corpus.texts.iter().enumerate().map(|(row, record)| (text(record), corpus.vector(row).to_vec())).collect();
-    Arc::new(Known { identity, rows })
+    Arc::new(CorpusEmbedder { identity, rows })
 }
 
 /// Settings of a store that is only read.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::set::{Judged, Set};
 
 #[derive(Deserialize)]
-struct Text {
+struct BeirText {
     #[serde(rename = "_id")]
     id: String,
     #[serde(default)]
@@ -22,7 +22,7 @@ struct Text {
 
 pub fn set(path: &Path) -> Set {
     let read = |name: &str| fs::read_to_string(path.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let parse = |name: &str| -> Vec<Text> {
+    let parse = |name: &str| -> Vec<BeirText> {
         read(name).lines().map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{name}: {e}"))).collect()
     };
     let (corpus, queries) = (parse("corpus.jsonl"), parse("queries.jsonl"));
@@ -43,7 +43,7 @@ pub fn set(path: &Path) -> Set {
         .filter_map(|query| judged.remove(&query.id).map(|answers| Judged { text: query.text, answers }));
     let name = path.file_name().map_or_else(|| "folder".into(), |name| name.to_string_lossy().into_owned());
     let queries = queries.collect();
-    let text_of = |text: &Text| [text.title.as_str(), text.text.as_str()].join(" ").trim().to_owned();
+    let text_of = |text: &BeirText| [text.title.as_str(), text.text.as_str()].join(" ").trim().to_owned();
     let texts = corpus.iter().map(|text| NewRecord {
         // A turn may be said twice.
         kind: if text.session.is_some() { Kind::Conversation } else { Kind::Fact },

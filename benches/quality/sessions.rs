@@ -12,7 +12,7 @@ const SESSIONS: &str = include_str!("../../bench-data/src/agents/exercise.jsonl"
 #[derive(Deserialize)]
 struct Line {
     call: Option<String>,
-    with: Option<With>,
+    with: Option<CallArguments>,
     r#as: Option<String>,
     ask: Option<String>,
     #[serde(default)]
@@ -20,7 +20,7 @@ struct Line {
 }
 
 #[derive(Deserialize)]
-struct With {
+struct CallArguments {
     content: Option<String>,
 }
 

@@ -19,13 +19,13 @@ fn write_program(path: &Path, content: &str) {
 }
 
 /// A work tree full of things that programs pick up by name, an empty cache, and no network.
-struct World {
+struct CodeWorld {
     folder: TempDir,
 }
 
-impl World {
+impl CodeWorld {
     fn new(settings: &str) -> Self {
-        let world = World { folder: tempfile::tempdir().unwrap() };
+        let world = CodeWorld { folder: tempfile::tempdir().unwrap() };
         for folder in ["tree", "store", "cache"] {
             fs::create_dir(world.at(folder)).unwrap();
         }
@@ -67,7 +67,7 @@ fn said(output: &Output) -> String {
 
 #[test]
 fn no_code_of_the_working_folder_runs_when_the_model_is_fetched() {
-    let world = World::new("");
+    let world = CodeWorld::new("");
     let tree = world.at("tree");
     let python = format!("open({:?}, 'a').write('ran')\n", world.mark());
     let shell = format!("#!/bin/sh\necho ran >> {:?}\nexit 1\n", world.mark());
@@ -92,7 +92,7 @@ fn no_code_of_the_working_folder_runs_when_the_model_is_fetched() {
 
 #[test]
 fn pip_runs_in_an_empty_private_folder_without_python_env() {
-    let world = World::new("");
+    let world = CodeWorld::new("");
     let programs = world.at("programs");
     fs::create_dir(&programs).unwrap();
     let report = format!(
@@ -120,7 +120,7 @@ fn pip_runs_in_an_empty_private_folder_without_python_env() {
 
 #[test]
 fn a_library_is_not_looked_for_in_the_working_folder() {
-    let world = World::new("");
+    let world = CodeWorld::new("");
     fs::write(world.at("tree").join("libonnxruntime.so"), "x").unwrap();
     let model = world.own_model();
     for variable in ["MEMORIST_ORT", "ORT_DYLIB_PATH"] {
@@ -155,7 +155,7 @@ const PINNED: [(&str, &str, u64, &str); 3] = [
 
 /// A cache that looks whole, with another library of the right length, which leaves a mark as soon as it is loaded.
 #[cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
-fn forge_cache(world: &World) -> PathBuf {
+fn forge_cache(world: &CodeWorld) -> PathBuf {
     let source = world.at("library.c");
     let mark = world.mark();
     let code = format!(
@@ -192,7 +192,7 @@ fn forge_cache(world: &World) -> PathBuf {
 #[cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 #[test]
 fn a_library_that_is_not_the_pinned_one_is_never_loaded() {
-    let world = World::new("download = false\n");
+    let world = CodeWorld::new("download = false\n");
     let library = forge_cache(&world);
     let loads = Command::new(env!("CARGO_BIN_EXE_memorist")).arg("--version").env("LD_PRELOAD", &library).output();
     assert!(loads.unwrap().status.success() && world.mark().exists(), "the mark would be left");
@@ -207,8 +207,8 @@ fn a_library_that_is_not_the_pinned_one_is_never_loaded() {
 #[cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 #[test]
 fn a_cache_that_others_can_change_is_refused() {
-    type Change = fn(&Path);
-    let refusals: [(&str, Change); 3] = [
+    type CacheChange = fn(&Path);
+    let refusals: [(&str, CacheChange); 3] = [
         ("others can write to it", |cache| set_mode(cache, 0o777)),
         ("others can write to it", |cache| set_mode(cache, 0o770)),
         ("another user", |cache| {
@@ -220,7 +220,7 @@ fn a_cache_that_others_can_change_is_refused() {
     ];
     for (why, change) in refusals {
         for forged in [true, false] {
-            let world = World::new("");
+            let world = CodeWorld::new("");
             if forged {
                 forge_cache(&world);
             }

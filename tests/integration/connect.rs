@@ -18,11 +18,11 @@ const CURSOR: &str = "{\n   \"mcpServers\": { \"a\": { \"command\": \"a\" } } //
 const GOOSE: &str = "extensions:\n    developer:\n        enabled: true # yes\n";
 
 /// A home folder with three clients.
-struct Home(TempDir);
+struct ClientHome(TempDir);
 
-impl Home {
+impl ClientHome {
     fn new() -> Self {
-        let home = Home(tempfile::tempdir().unwrap());
+        let home = ClientHome(tempfile::tempdir().unwrap());
         for (path, content) in
             [(".codex/config.toml", CODEX), (".cursor/mcp.json", CURSOR), (".config/goose/config.yaml", GOOSE)]
         {
@@ -94,7 +94,7 @@ impl Home {
 
 #[test]
 fn connect_writes_client_files_and_disconnect_restores_them() {
-    let home = Home::new();
+    let home = ClientHome::new();
     let before = home.files();
     let planned = home.run(&["connect", "--dry-run", "--json"]);
     assert_eq!(planned.status.code(), Some(0), "{}", text(&planned.stderr));
@@ -156,7 +156,7 @@ fn connect_writes_client_files_and_disconnect_restores_them() {
 fn doctor_reads_codex_trust_without_starting_client_programs() {
     use std::os::unix::fs::PermissionsExt;
 
-    let home = Home::new();
+    let home = ClientHome::new();
     assert!(home.run(&["connect", "codex", "--yes"]).status.success());
     // This one would leave a file.
     let (started, codex) = (home.path("started"), home.path("bin/codex"));
@@ -187,7 +187,7 @@ fn doctor_reads_codex_trust_without_starting_client_programs() {
 /// As a client would: with the words of its settings, and nothing else.
 #[test]
 fn registered_commands_start_the_server_and_answer_hooks() {
-    let home = Home::new();
+    let home = ClientHome::new();
     let store = home.path("a store");
     let added = home.run(&["add", "The harbour office opens at seven", "--store", store.to_str().unwrap()]);
     assert!(added.status.success(), "{}", text(&added.stderr));
@@ -245,7 +245,7 @@ fn a_connect_that_is_killed_anywhere_can_be_undone() {
     let mut ends = 0;
     for (step, is_update) in [("file written", false), ("file renamed", false), ("file renamed", true)] {
         for times in 1..40 {
-            let home = Home::new();
+            let home = ClientHome::new();
             let before = home.files();
             if is_update {
                 assert!(home.run(&["connect", "--yes"]).status.success());
@@ -278,7 +278,7 @@ fn a_connect_that_is_killed_anywhere_can_be_undone() {
 #[cfg(unix)]
 #[test]
 fn a_disk_that_is_full_changes_nothing() {
-    let home = Home::new();
+    let home = ClientHome::new();
     let before = home.files();
     let limited = |word: &str| {
         let script = format!("trap '' XFSZ; ulimit -f 0; exec '{}' {word} --yes", env!("CARGO_BIN_EXE_memorist"));
@@ -298,7 +298,7 @@ fn a_disk_that_is_full_changes_nothing() {
 
 #[test]
 fn connect_names_missing_clients_and_unreadable_files() {
-    let home = Home::new();
+    let home = ClientHome::new();
     fs::write(home.path(".cursor/mcp.json"), "{ \"mcpServers\": ").unwrap();
     let output = home.run(&["connect", "cursor", "zed", "--yes"]);
     let said = text(&output.stdout);
@@ -341,7 +341,7 @@ fn the_plugins_run_commands_that_exist() {
     }
     let server = read(&format!("{folder}/.mcp.json"))["mcpServers"]["memorist"].clone();
     assert_eq!(server, json!({ "command": "memorist", "args": ["serve"] }));
-    let home = Home::new();
+    let home = ClientHome::new();
     for (file, client, count) in [("hooks.json", "claude-code", 7), ("codex-hooks.json", "codex", 5)] {
         let hooks = read(&format!("{folder}/hooks/{file}"))["hooks"].clone();
         assert_eq!(hooks.as_object().unwrap().len(), count);

@@ -25,7 +25,7 @@ const FOLDERS: [&str; 2] = ["vectors", "keywords"];
 type Files = BTreeMap<PathBuf, Vec<u8>>;
 
 /// The result of a search: ids and scores.
-type Answer = Vec<(RecordId, f64)>;
+type ScoredIds = Vec<(RecordId, f64)>;
 
 fn files(store: &Path) -> Files {
     let mut files = Files::new();
@@ -93,7 +93,7 @@ fn queries() -> [Query; 4] {
 }
 
 /// The result of each query, and whether it has a warning.
-fn ask(engine: &Engine, case: &str) -> Vec<(Answer, bool)> {
+fn ask(engine: &Engine, case: &str) -> Vec<(ScoredIds, bool)> {
     let answer = |query: &Query| {
         let reply = engine.search(query).unwrap_or_else(|error| panic!("{case}: {error}"));
         for hit in &reply.hits {
@@ -190,7 +190,7 @@ fn no_damage_of_an_index_is_believed() {
             let engine = open(&hashed(), &what);
             engine.flush(&NoProgress).unwrap_or_else(|error| panic!("{what}: {error}"));
             let again = ask(&engine, &what);
-            let ids = |answers: &[(Answer, bool)]| -> Vec<BTreeSet<RecordId>> {
+            let ids = |answers: &[(ScoredIds, bool)]| -> Vec<BTreeSet<RecordId>> {
                 answers.iter().map(|(answer, _)| answer.iter().map(|(id, _)| *id).collect()).collect()
             };
             assert!(again.iter().all(|(_, warned)| !warned), "{what}: still out of use");

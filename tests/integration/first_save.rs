@@ -24,20 +24,20 @@ const PAIRS: [(&str, &str); 3] = [
 ];
 
 /// A server on pipes.
-struct Server {
+struct PipeServer {
     process: Child,
     requests: ChildStdin,
     answers: BufReader<ChildStdout>,
 }
 
-impl Server {
+impl PipeServer {
     fn start(store: &Path) -> Self {
         let cache = model_cache();
         let arguments = ["serve", "--profile", "full", "--cache", cache.to_str().unwrap()];
         let mut command = memorist(store, &arguments);
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let (requests, answers) = (process.stdin.take().unwrap(), BufReader::new(process.stdout.take().unwrap()));
-        Server { process, requests, answers }
+        PipeServer { process, requests, answers }
     }
 
     fn send(&mut self, message: &Value) {
@@ -69,7 +69,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for PipeServer {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -88,7 +88,7 @@ fn the_first_save_of_a_session_names_what_it_may_replace() {
     for (id, (_, new)) in ids.into_iter().zip(PAIRS) {
         // Loading may take too long while other tests compute.
         let mut answers = ["", " as of today", " from this week on"].iter().map(|more| {
-            let mut server = Server::start(&store);
+            let mut server = PipeServer::start(&store);
             let handshake = server.greet();
             assert!(handshake < HANDSHAKE, "{handshake:?}");
             server.save(&format!("{new}{more}"))
@@ -111,7 +111,7 @@ fn without_a_model_on_this_machine_a_first_save_waits_for_none() {
     let mut command = memorist(&store, &arguments);
     let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let (requests, answers) = (process.stdin.take().unwrap(), BufReader::new(process.stdout.take().unwrap()));
-    let mut server = Server { process, requests, answers };
+    let mut server = PipeServer { process, requests, answers };
     server.greet();
     let saved = server.save("Production deploys happen on Thursdays");
     assert_eq!((&saved["created"], &saved["embedding"]), (&json!(true), &json!("pending")), "{saved}");

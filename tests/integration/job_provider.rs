@@ -15,7 +15,7 @@ pub const DIMS: usize = 64;
 pub type Spoil = fn(&mut Vec<Value>);
 
 /// The content and the behavior of the provider.
-pub struct State {
+pub struct JobProviderState {
     protocol: Protocol,
     /// How often each text was paid.
     pub paid: BTreeMap<String, usize>,
@@ -57,7 +57,7 @@ pub struct Job {
 #[derive(Clone)]
 pub struct JobProvider {
     url: String,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<JobProviderState>>,
 }
 
 impl JobProvider {
@@ -65,7 +65,7 @@ impl JobProvider {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let path = if protocol == Protocol::Gemini { "v1beta" } else { "v1" };
         let url = format!("http://{}/{path}", listener.local_addr().unwrap());
-        let state = Arc::new(Mutex::new(State {
+        let state = Arc::new(Mutex::new(JobProviderState {
             protocol,
             paid: BTreeMap::new(),
             singly: 0,
@@ -93,7 +93,7 @@ impl JobProvider {
         &self.url
     }
 
-    pub fn state(&self) -> MutexGuard<'_, State> {
+    pub fn state(&self) -> MutexGuard<'_, JobProviderState> {
         self.state.lock().unwrap()
     }
 
@@ -118,7 +118,7 @@ pub fn settings(protocol: Protocol, url: &str, model: &str) -> RemoteSettings {
     settings
 }
 
-fn serve(stream: TcpStream, state: &Mutex<State>) {
+fn serve(stream: TcpStream, state: &Mutex<JobProviderState>) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut stream = stream;
     loop {
@@ -155,7 +155,7 @@ fn found(body: &Value) -> Option<(u16, Vec<u8>)> {
     Some((200, body.to_string().into_bytes()))
 }
 
-impl State {
+impl JobProviderState {
     /// The status and the answer; `None` to hang up.
     fn answer(&mut self, method: &str, path: &str, body: &[u8]) -> Option<(u16, Vec<u8>)> {
         let (path, query) = path.split_once('?').unwrap_or((path, ""));

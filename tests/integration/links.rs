@@ -315,7 +315,7 @@ fn a_digest_counts_but_by_default_omits_superseded_memories() {
 
 /// A step. Memories are identified by their position among all that were ever saved.
 #[derive(Debug, Clone)]
-enum Step {
+enum LinkStep {
     Add { project: usize },
     Delete { which: usize },
     Expire { which: usize },
@@ -325,17 +325,17 @@ enum Step {
     Switch,
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = LinkStep> {
     let kind = prop::sample::select(LinkKind::ALL.to_vec());
     prop_oneof![
-        4 => (0..3usize).prop_map(|project| Step::Add { project }),
-        1 => any::<usize>().prop_map(|which| Step::Delete { which }),
-        1 => any::<usize>().prop_map(|which| Step::Expire { which }),
+        4 => (0..3usize).prop_map(|project| LinkStep::Add { project }),
+        1 => any::<usize>().prop_map(|which| LinkStep::Delete { which }),
+        1 => any::<usize>().prop_map(|which| LinkStep::Expire { which }),
         9 => (any::<usize>(), kind, any::<usize>(), 0..3usize)
-            .prop_map(|(from, kind, to, viewer)| Step::Link { from, kind, to, viewer }),
-        2 => (any::<usize>(), 0..3usize).prop_map(|(which, viewer)| Step::Unlink { which, viewer }),
-        1 => Just(Step::Apply),
-        1 => Just(Step::Switch),
+            .prop_map(|(from, kind, to, viewer)| LinkStep::Link { from, kind, to, viewer }),
+        2 => (any::<usize>(), 0..3usize).prop_map(|(which, viewer)| LinkStep::Unlink { which, viewer }),
+        1 => Just(LinkStep::Apply),
+        1 => Just(LinkStep::Switch),
     ]
 }
 
@@ -347,14 +347,14 @@ fn viewers() -> [Viewer; 3] {
 
 /// The expected content of the store.
 #[derive(Default)]
-struct Model {
+struct LinkModel {
     ids: Vec<RecordId>,
     /// The records that are not deleted: project, and whether live.
     kept: BTreeMap<RecordId, (Option<&'static str>, bool)>,
     links: BTreeSet<(RecordId, LinkKind, RecordId)>,
 }
 
-impl Model {
+impl LinkModel {
     /// Whether a record would come to supersede itself.
     fn would_be_a_ring(&self, from: RecordId, kind: LinkKind, to: RecordId) -> bool {
         let mut older = vec![to];
@@ -421,21 +421,21 @@ impl Model {
     }
 }
 
-fn perform(step: &Step, engine: &Engine, model: &mut Model) {
+fn perform(step: &LinkStep, engine: &Engine, model: &mut LinkModel) {
     match step {
-        Step::Add { project } => {
+        LinkStep::Add { project } => {
             let project = PROJECTS[*project];
             let id = add(engine, &format!("common word {}", model.ids.len()), project);
             model.ids.push(id);
             model.kept.insert(id, (project, true));
         }
-        Step::Delete { which } => {
+        LinkStep::Delete { which } => {
             let id = model.pick(*which);
             let was_kept = model.kept.remove(&id).is_some();
             assert_eq!(engine.delete(id, &Viewer::OWNER).unwrap(), was_kept);
             model.links.retain(|(from, _, to)| *from != id && *to != id);
         }
-        Step::Expire { which } => {
+        LinkStep::Expire { which } => {
             let id = model.pick(*which);
             let past = RecordUpdate { expires_at: Some(Some(200_000_000_000)), ..RecordUpdate::default() };
             drop(engine.update(id, &past, &Viewer::OWNER));
@@ -443,7 +443,7 @@ fn perform(step: &Step, engine: &Engine, model: &mut Model) {
                 *is_live = false;
             }
         }
-        Step::Link { from, kind, to, viewer } => {
+        LinkStep::Link { from, kind, to, viewer } => {
             let (from, to, viewer) = (model.pick(*from), model.pick(*to), &viewers()[*viewer]);
             let outcome = engine.link(link(from, *kind, to), viewer);
             let missing = [from, to].into_iter().find(|id| !model.is_live(*id, viewer));
@@ -458,7 +458,7 @@ fn perform(step: &Step, engine: &Engine, model: &mut Model) {
                 (outcome, missing) => panic!("{outcome:?} from {from} to {to} without {missing:?}"),
             }
         }
-        Step::Unlink { which, viewer } => {
+        LinkStep::Unlink { which, viewer } => {
             let viewer = &viewers()[*viewer];
             let Some(&(from, kind, to)) = model.links.iter().nth(which % model.links.len().max(1)) else { return };
             let is_seen = model.is_kept(from, viewer) && model.is_kept(to, viewer);
@@ -467,12 +467,12 @@ fn perform(step: &Step, engine: &Engine, model: &mut Model) {
                 model.links.remove(&(from, kind, to));
             }
         }
-        Step::Apply => engine.flush(&NoProgress).unwrap(),
-        Step::Switch => {}
+        LinkStep::Apply => engine.flush(&NoProgress).unwrap(),
+        LinkStep::Switch => {}
     }
 }
 
-fn compare(engine: &Engine, model: &Model, at: usize) {
+fn compare(engine: &Engine, model: &LinkModel, at: usize) {
     for viewer in viewers() {
         let live: Vec<RecordId> = model.kept.keys().copied().filter(|id| model.is_live(*id, &viewer)).collect();
         let superseded: Vec<RecordId> = live.iter().copied().filter(|id| model.is_superseded(*id, &viewer)).collect();
@@ -526,9 +526,9 @@ fn random_links_are_walked_and_hide_as_a_plain_model_says() {
     let outcome = runner.run(&prop::collection::vec(step(), 1..80), |steps| {
         let (store, other) = pair();
         let engines = [&store.engine, &other];
-        let (mut model, mut active) = (Model::default(), 0);
+        let (mut model, mut active) = (LinkModel::default(), 0);
         for (at, step) in steps.iter().enumerate() {
-            if matches!(step, Step::Switch) {
+            if matches!(step, LinkStep::Switch) {
                 active = 1 - active;
             }
             perform(step, engines[active], &mut model);

@@ -101,7 +101,7 @@ fn signal(name: &str, process: u32) {
 
 /// Unique text, with a number by which it is found.
 #[derive(Debug, Clone, PartialEq)]
-struct Text {
+struct NumberedText {
     number: String,
     whole: String,
 }
@@ -111,7 +111,7 @@ struct Writer<'crowd> {
     crowd: &'crowd Crowd,
     at: usize,
     random: ChaCha8Rng,
-    live: BTreeMap<RecordId, Text>,
+    live: BTreeMap<RecordId, NumberedText>,
     /// Memories whose vector was not ready when they were acknowledged.
     pending: BTreeSet<RecordId>,
     /// Texts that were acknowledged, and those of them whose vector was ready then.
@@ -120,10 +120,10 @@ struct Writer<'crowd> {
 }
 
 impl Writer<'_> {
-    fn text(&mut self) -> Text {
+    fn text(&mut self) -> NumberedText {
         // With fewer digits than a card number, which would be refused.
         let number = self.random.random_range(0..1_000_000_000_000_u64).to_string();
-        Text { whole: format!("common {} text {number}", WORDS[self.at]), number }
+        NumberedText { whole: format!("common {} text {number}", WORDS[self.at]), number }
     }
 
     /// Asks another process, and the next if that is killed.
@@ -158,7 +158,7 @@ impl Writer<'_> {
     }
 
     /// Another process finds nothing of an earlier state of this record.
-    fn assert_gone(&mut self, id: RecordId, was: &Text) {
+    fn assert_gone(&mut self, id: RecordId, was: &NumberedText) {
         let by_words = self.find(Mode::Keyword, 10, &was.number);
         assert!(!by_words.contains_key(&id), "{id} is found by its old words {was:?}: {by_words:?}");
         let by_vector = self.find(Mode::Vector, 10, &was.whole);

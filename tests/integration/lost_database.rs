@@ -8,9 +8,9 @@ use std::process::Output;
 use crate::support::{document, memorist, text};
 
 /// How the database is lost.
-type Way = (&'static str, fn(&Path));
+type Loss = (&'static str, fn(&Path));
 
-const WAYS: [Way; 2] = [
+const LOSSES: [Loss; 2] = [
     ("missing", |database| fs::remove_file(database).unwrap()),
     ("empty", |database| fs::write(database, "").unwrap()),
 ];
@@ -44,7 +44,7 @@ fn files(folder: &Path) -> BTreeMap<String, u64> {
 
 #[test]
 fn every_command_refuses_a_store_that_lost_its_database() {
-    for (how, lose) in WAYS {
+    for (how, lose) in LOSSES {
         let folder = tempfile::tempdir().unwrap();
         store(folder.path());
         let store = folder.path().join("store");
@@ -80,7 +80,7 @@ fn every_command_refuses_a_store_that_lost_its_database() {
 
 #[test]
 fn both_ways_out_of_a_lost_database_lead_out() {
-    for (how, lose) in WAYS {
+    for (how, lose) in LOSSES {
         let folder = tempfile::tempdir().unwrap();
         store(folder.path());
         let (store, backup) = (folder.path().join("store"), folder.path().join("copy.db"));

@@ -105,12 +105,12 @@ fn waiting_for_a_paused_process_gives_up_and_names_it() {
 }
 
 /// A server of the store, spoken to in lines.
-struct Server {
+struct LineServer {
     child: Child,
     answers: mpsc::Receiver<Value>,
 }
 
-impl Server {
+impl LineServer {
     fn start(store: &Store) -> Self {
         let mut command = memorist(store.folder.path(), &["serve", "--profile", "full"]);
         let mut child =
@@ -122,7 +122,7 @@ impl Server {
                 let _ = tell.send(serde_json::from_str(&line).expect("JSON"));
             }
         });
-        let mut server = Server { child, answers };
+        let mut server = LineServer { child, answers };
         let client = json!({ "name": "test", "version": "1" });
         let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client });
         server.send(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello }));
@@ -151,7 +151,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for LineServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -164,7 +164,7 @@ fn writes_behind_a_paused_process_end_without_blocking_searches() {
     let store = Store::new(hashed());
     store.add("a heron in the reeds");
     store.settle();
-    let mut server = Server::start(&store);
+    let mut server = LineServer::start(&store);
     server.call(1, "memory_search", &json!({ "query": "heron" }));
     server.answer(1);
     let paused = Paused::holding(store.folder.path(), &Ask::HoldWrite);

@@ -21,13 +21,13 @@ fn secret() -> String {
 }
 
 /// A store, a daily log, and a home folder.
-struct Shell {
+struct HomeShell {
     folder: TempDir,
 }
 
-impl Shell {
+impl HomeShell {
     fn new() -> Self {
-        let shell = Shell { folder: TempDir::new().expect("a temporary folder") };
+        let shell = HomeShell { folder: TempDir::new().expect("a temporary folder") };
         for name in ["store", "home", "work"] {
             fs::create_dir(shell.path(name)).expect("a folder");
         }
@@ -162,7 +162,7 @@ impl Shell {
 /// 39.6
 #[test]
 fn purge_erases_input_of_commands_and_hooks_everywhere() {
-    let shell = Shell::new();
+    let shell = HomeShell::new();
     shell.plant(MARKER);
     // A hook of another version left a path that is no UTF-8.
     let noted = shell.path("store/hooks/transcripts");
@@ -203,7 +203,7 @@ fn purge_erases_input_of_commands_and_hooks_everywhere() {
 #[test]
 fn no_secret_that_commands_and_hooks_were_given_is_kept() {
     for setting in ["refuse", "redact"] {
-        let (shell, secret) = (Shell::new(), secret());
+        let (shell, secret) = (HomeShell::new(), secret());
         let settings = shell.path("store/memorist.toml");
         let before = fs::read_to_string(&settings).expect("settings");
         fs::write(&settings, format!("sensitive = {setting:?}\n{before}")).expect("settings");

@@ -25,7 +25,7 @@ fn texts(word: &str) -> Vec<String> {
 }
 
 /// The records that all processes have written.
-struct Written {
+struct SharedWrites {
     /// The barrier.
     all: Barrier,
     records: Mutex<BTreeMap<RecordId, String>>,
@@ -35,7 +35,7 @@ struct Written {
 
 /// One process writes while the others do, then searches at once. Returns how long it wrote, and how long after the
 /// last acknowledgement it had found everything.
-fn write_and_look(store: &Path, word: &str, written: &Written) -> (Duration, Duration) {
+fn write_and_look(store: &Path, word: &str, written: &SharedWrites) -> (Duration, Duration) {
     let mut process = Process::start(store);
     assert_eq!(process.ask(&Ask::Count), Some(Answer::Counted(0)), "it is open before anybody writes");
     written.all.wait();
@@ -79,7 +79,7 @@ fn eight_processes_that_write_at_once_find_all_of_it_at_once() {
 fn run() -> Duration {
     let folder = tempfile::tempdir().expect("a folder");
     let written =
-        Written { all: Barrier::new(WORDS.len()), records: Mutex::default(), last: Mutex::new(Instant::now()) };
+        SharedWrites { all: Barrier::new(WORDS.len()), records: Mutex::default(), last: Mutex::new(Instant::now()) };
     let times: Vec<_> = thread::scope(|scope| {
         let processes = WORDS.map(|word| scope.spawn(|| write_and_look(folder.path(), word, &written)));
         processes.map(|process| process.join().expect("a process that writes and looks")).into()

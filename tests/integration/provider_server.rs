@@ -16,10 +16,10 @@ const LONGEST: Duration = Duration::from_secs(10);
 /// The handle of a provider that runs until the tests end.
 pub struct Provider {
     pub url: String,
-    state: Arc<State>,
+    state: Arc<ProviderState>,
 }
 
-struct State {
+struct ProviderState {
     is_down: AtomicBool,
     is_held: AtomicBool,
     dims: AtomicUsize,
@@ -40,7 +40,7 @@ impl Provider {
         let [slowness, requests, refusals] = [0, 0, 0].map(AtomicUsize::new);
         let [is_down, is_held] = [false, false].map(AtomicBool::new);
         let (dims, given) = (AtomicUsize::new(DIMS), Mutex::default());
-        let state = Arc::new(State { is_down, is_held, dims, slowness, requests, refusals, given });
+        let state = Arc::new(ProviderState { is_down, is_held, dims, slowness, requests, refusals, given });
         let shared = state.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -106,7 +106,7 @@ impl Provider {
 }
 
 /// Answers the requests of one connection: a text with "unspeakable" is refused.
-fn answer(stream: TcpStream, state: &State) {
+fn answer(stream: TcpStream, state: &ProviderState) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut stream = stream;
     loop {

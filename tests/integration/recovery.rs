@@ -14,12 +14,12 @@ use memorist_engine::types::{Filter, Mode, NewRecord, Query, RecordId, Viewer};
 use crate::support::{DIMS, Setup, Store, document, hashed, memorist, text, with_embedder, words_only};
 
 /// Counts how many texts it embeds.
-struct Counting {
+struct CountingEmbedder {
     inner: HashEmbedder,
     texts: AtomicUsize,
 }
 
-impl Embedder for Counting {
+impl Embedder for CountingEmbedder {
     fn is_measurable(&self) -> bool {
         self.inner.is_measurable()
     }
@@ -38,8 +38,8 @@ impl Embedder for Counting {
     }
 }
 
-fn counting() -> (Arc<Counting>, Setup) {
-    let embedder = Arc::new(Counting { inner: HashEmbedder::new(DIMS), texts: AtomicUsize::new(0) });
+fn counting() -> (Arc<CountingEmbedder>, Setup) {
+    let embedder = Arc::new(CountingEmbedder { inner: HashEmbedder::new(DIMS), texts: AtomicUsize::new(0) });
     (embedder.clone(), with_embedder(embedder))
 }
 

@@ -29,7 +29,7 @@ const ROUND: usize = 1_024;
 type Hook = Box<dyn FnMut() + Send>;
 
 /// A test model: another name makes other vectors, with the same dimensions.
-struct Model {
+struct TestModel {
     inner: HashEmbedder,
     identity: ModelIdentity,
     /// How often each text was embedded in a batch.
@@ -42,11 +42,11 @@ struct Model {
     slowness: Duration,
 }
 
-impl Model {
+impl TestModel {
     fn new(name: &str, dims: usize) -> Self {
         let inner = HashEmbedder::new(dims);
         let identity = ModelIdentity { name: name.into(), pooling: name.into(), ..inner.identity().clone() };
-        Model {
+        TestModel {
             inner,
             identity,
             embedded: Mutex::default(),
@@ -84,7 +84,7 @@ impl Model {
     }
 }
 
-impl Embedder for Model {
+impl Embedder for TestModel {
     fn is_measurable(&self) -> bool {
         false
     }
@@ -112,13 +112,13 @@ impl Embedder for Model {
     }
 }
 
-fn opened(model: &Arc<Model>, backend: Backend) -> Setup {
+fn opened(model: &Arc<TestModel>, backend: Backend) -> Setup {
     let mut setup = with_embedder(model.clone());
     setup.config.backend = backend;
     setup
 }
 
-fn open(model: &Arc<Model>, folder: &Path) -> Engine {
+fn open(model: &Arc<TestModel>, folder: &Path) -> Engine {
     opened(model, Backend::Hnsw).open(folder).expect("the store opens")
 }
 
@@ -140,7 +140,7 @@ fn search_whole(engine: &Engine, text: &str) -> SearchReply {
 }
 
 /// Every score of a hit is the cosine of the query and of its text, under this model. Returns the number of hits.
-fn assert_cosines(reply: &SearchReply, model: &Model, query: &str) -> usize {
+fn assert_cosines(reply: &SearchReply, model: &TestModel, query: &str) -> usize {
     for hit in &reply.hits {
         let (found, expected) = (hit.vector_score, model.cosine(query, &hit.record.content));
         let is_same = found.is_some_and(|found| (found - expected).abs() < 2e-5);
@@ -168,7 +168,7 @@ fn mentions(diagnosis: &Diagnosis, what: &str) -> bool {
 }
 
 /// A store of `count` texts, embedded by `model` and indexed.
-fn filled(model: &Arc<Model>, count: usize) -> Store {
+fn filled(model: &Arc<TestModel>, count: usize) -> Store {
     let store = Store::new(opened(model, Backend::Hnsw));
     let texts: Vec<_> =
         (0..count).map(|at| NewRecord::new(format!("heron {at} stands in river {}", at % 13))).collect();
@@ -183,10 +183,10 @@ const QUERY: &str = "heron in river 7";
 fn the_old_model_serves_until_the_new_one_is_complete() {
     for backend in [Backend::Hnsw, Backend::Exact, Backend::HnswRs] {
         for dims in [DIMS, DIMS * 2] {
-            let (old, new) = (Arc::new(Model::new("old", DIMS)), Arc::new(Model::new("new", dims)));
+            let (old, new) = (Arc::new(TestModel::new("old", DIMS)), Arc::new(TestModel::new("new", dims)));
             let store = filled(&old, 60);
             let folder = store.folder.path().to_owned();
-            let open = |model: &Arc<Model>| opened(model, backend).open(&folder).expect("opens");
+            let open = |model: &Arc<TestModel>| opened(model, backend).open(&folder).expect("opens");
             let (with_old, with_new) = (Arc::new(open(&old)), Arc::new(open(&new)));
             // Has no model: its caller provides the vectors.
             let mut setup = words_only();
@@ -230,7 +230,7 @@ fn the_old_model_serves_until_the_new_one_is_complete() {
 
 #[test]
 fn an_old_model_process_still_saves_and_a_new_one_embeds() {
-    let (old, new) = (Arc::new(Model::new("old", DIMS)), Arc::new(Model::new("new", DIMS)));
+    let (old, new) = (Arc::new(TestModel::new("old", DIMS)), Arc::new(TestModel::new("new", DIMS)));
     let store = filled(&old, 20);
     {
         let mut setup = opened(&new, Backend::Hnsw);
@@ -257,7 +257,7 @@ fn an_old_model_process_still_saves_and_a_new_one_embeds() {
 
 #[test]
 fn a_vector_that_the_change_has_overtaken_is_of_no_use() {
-    let (old, new) = (Arc::new(Model::new("old", DIMS)), Arc::new(Model::new("new", DIMS)));
+    let (old, new) = (Arc::new(TestModel::new("old", DIMS)), Arc::new(TestModel::new("new", DIMS)));
     let store = filled(&old, 20);
     let with_new = Arc::new(open(&new, store.folder.path()));
     let change = || {
@@ -280,7 +280,7 @@ fn a_vector_that_the_change_has_overtaken_is_of_no_use() {
 
 #[test]
 fn writes_during_a_reembed_are_in_the_new_generation() {
-    let (old, new) = (Arc::new(Model::new("old", DIMS)), Arc::new(Model::new("new", DIMS)));
+    let (old, new) = (Arc::new(TestModel::new("old", DIMS)), Arc::new(TestModel::new("new", DIMS)));
     let store = filled(&old, 50);
     let with_old = Arc::new(open(&old, store.folder.path()));
     let writer = with_old.clone();
@@ -332,7 +332,7 @@ impl Progress for StopAfter {
 #[test]
 fn an_interrupted_reembed_continues_and_embeds_nothing_twice() {
     const TEXTS: usize = 2 * ROUND + 500;
-    let (old, new) = (Arc::new(Model::new("old", 16)), Arc::new(Model::new("new", 16)));
+    let (old, new) = (Arc::new(TestModel::new("old", 16)), Arc::new(TestModel::new("new", 16)));
     let store = filled(&old, TEXTS);
     let folder = store.folder.path();
     let interrupted = open(&new, folder).reembed(&StopAfter(AtomicUsize::new(1)));
@@ -358,7 +358,7 @@ fn an_interrupted_reembed_continues_and_embeds_nothing_twice() {
 
 #[test]
 fn without_another_model_there_is_nothing_to_change() {
-    let (old, new) = (Arc::new(Model::new("old", DIMS)), Arc::new(Model::new("new", DIMS)));
+    let (old, new) = (Arc::new(TestModel::new("old", DIMS)), Arc::new(TestModel::new("new", DIMS)));
     let store = Store::new(opened(&old, Backend::Hnsw));
     let report = store.engine.reembed(&NoProgress).unwrap();
     assert_eq!((report.before, report.model, report.changed, report.embedded), (None, None, false, 0));
@@ -384,10 +384,10 @@ fn no_search_ever_sees_two_models_at_once() {
     let seconds = number_from("MEMORIST_RACE_SECONDS", SECONDS);
     let seed = number_from("MEMORIST_SEED", memorist_engine::now() as u64);
     eprintln!("MEMORIST_SEED={seed}");
-    let models = ["one", "two"].map(|name| Arc::new(Model::new(name, DIMS)));
+    let models = ["one", "two"].map(|name| Arc::new(TestModel::new(name, DIMS)));
     let store = filled(&models[0], 100);
     let folder = store.folder.path();
-    let openers: Vec<(Arc<Model>, Engine)> = [(0, Backend::Hnsw), (1, Backend::Hnsw), (0, Backend::Exact)]
+    let openers: Vec<(Arc<TestModel>, Engine)> = [(0, Backend::Hnsw), (1, Backend::Hnsw), (0, Backend::Exact)]
         .map(|(model, backend)| (models[model].clone(), opened(&models[model], backend).open(folder).unwrap()))
         .into();
     let stop = AtomicBool::new(false);
@@ -480,8 +480,8 @@ mod killed {
         ("log trimmed", true),
     ];
 
-    fn old_and_new() -> [Arc<Model>; 2] {
-        [Arc::new(Model::new("old", 16)), Arc::new(Model::new("new", 16))]
+    fn old_and_new() -> [Arc<TestModel>; 2] {
+        [Arc::new(TestModel::new("old", 16)), Arc::new(TestModel::new("new", 16))]
     }
 
     #[test]
@@ -489,7 +489,7 @@ mod killed {
     fn a_child() {
         let Some(folder) = std::env::var_os(FOLDER) else { return };
         let slowness = Duration::from_millis(number_from(SLOWNESS, 0));
-        let model = Arc::new(Model { slowness, ..Model::new("new", 16) });
+        let model = Arc::new(TestModel { slowness, ..TestModel::new("new", 16) });
         let mut setup = opened(&model, Backend::Hnsw);
         setup.config.index_writer = false;
         setup.open(Path::new(&folder)).expect("opens").reembed(&NoProgress).expect("changes the model");

@@ -23,7 +23,7 @@ use crate::support::memorist;
 const OTHER_TOKEN: &str = concat!("Authorization: Bear", "er 0123456789abcdef\r\n");
 
 /// A server over HTTP. It is killed when it is dropped.
-struct Server {
+struct HttpServer {
     /// The folder of its store, unless it is shared.
     folder: Option<TempDir>,
     process: Child,
@@ -35,10 +35,10 @@ struct Server {
     authorization: String,
 }
 
-impl Server {
+impl HttpServer {
     fn start(arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut server = Server::on(folder.path(), arguments);
+        let mut server = HttpServer::on(folder.path(), arguments);
         server.folder = Some(folder);
         server
     }
@@ -57,7 +57,7 @@ impl Server {
         let address = settings["url"].as_str().unwrap().strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap();
         let token = settings["headers"]["Authorization"].as_str();
         let authorization = token.map_or(String::new(), |token| format!("Authorization: {token}\r\n"));
-        Server { address: address.parse().unwrap(), folder: None, process, _stderr: stderr, said, authorization }
+        HttpServer { address: address.parse().unwrap(), folder: None, process, _stderr: stderr, said, authorization }
     }
 
     fn connect(&self) -> Connection {
@@ -81,7 +81,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for HttpServer {
     fn drop(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
@@ -96,7 +96,7 @@ fn head(host: &str, authorization: &str, length: usize) -> String {
 }
 
 impl Connection {
-    fn ask(&mut self, server: &Server, message: &Value) -> (u16, Value) {
+    fn ask(&mut self, server: &HttpServer, message: &Value) -> (u16, Value) {
         let body = message.to_string();
         self.send(server.head(body.len()) + &body).unwrap();
         let (status, body) = self.answer().unwrap();
@@ -122,7 +122,7 @@ fn save(id: usize, content: &str) -> Value {
 /// 43.3
 #[test]
 fn clients_are_answered_in_a_form_that_they_accept() {
-    let server = Server::start(&[]);
+    let server = HttpServer::start(&[]);
     let post = |accept: &str, more: &str, message: &Value| {
         let body = message.to_string();
         let head = server.head(body.len()).replace("Accept: application/json, text/event-stream\r\n", accept);
@@ -143,7 +143,7 @@ fn clients_are_answered_in_a_form_that_they_accept() {
 
 #[test]
 fn a_server_on_loopback_wants_the_token_of_its_store() {
-    let server = Server::start(&[]);
+    let server = HttpServer::start(&[]);
     for authorization in ["", OTHER_TOKEN] {
         let body = ping().to_string();
         let mut stranger = server.connect();
@@ -164,8 +164,8 @@ fn a_server_on_loopback_wants_the_token_of_its_store() {
 fn servers_of_one_store_have_one_token() {
     let folder = tempfile::tempdir().unwrap();
     drop(memorist(folder.path(), &[])); // writes their settings
-    let servers: Vec<Server> = thread::scope(|scope| {
-        let starting: Vec<_> = (0..4).map(|_| scope.spawn(|| Server::on(folder.path(), &[]))).collect();
+    let servers: Vec<HttpServer> = thread::scope(|scope| {
+        let starting: Vec<_> = (0..4).map(|_| scope.spawn(|| HttpServer::on(folder.path(), &[]))).collect();
         starting.into_iter().map(|server| server.join().unwrap()).collect()
     });
     assert!(servers.windows(2).all(|pair| pair[0].authorization == pair[1].authorization));
@@ -173,7 +173,7 @@ fn servers_of_one_store_have_one_token() {
 
 #[test]
 fn without_a_token_it_says_who_may_use_the_store() {
-    let server = Server::start(&["--no-token"]);
+    let server = HttpServer::start(&["--no-token"]);
     assert!(server.said.contains("every user of this machine"), "{}", server.said);
     assert_eq!((server.authorization.as_str(), server.ask(&ping()).0), ("", 200));
 }
@@ -181,7 +181,7 @@ fn without_a_token_it_says_who_may_use_the_store() {
 #[test]
 fn a_given_token_is_not_shown() {
     const TOKEN: &str = "sixteen-letters-at-least";
-    let server = Server::start(&["--token", TOKEN]);
+    let server = HttpServer::start(&["--token", TOKEN]);
     assert!(!server.said.contains(TOKEN), "{}", server.said);
     assert_eq!(server.ask(&ping()).0, 401, "the settings have a place for it");
     let body = ping().to_string();
@@ -192,7 +192,7 @@ fn a_given_token_is_not_shown() {
 
 #[test]
 fn half_sent_requests_keep_out_nobody() {
-    let server = Server::start(&[]);
+    let server = HttpServer::start(&[]);
     let mut client = server.connect();
     assert_eq!(client.ask(&server, &ping()).0, 200);
     let mut halves: Vec<Connection> = (0..240).map(|_| server.connect()).collect();
@@ -215,7 +215,7 @@ fn half_sent_requests_keep_out_nobody() {
 #[test]
 fn bodies_of_pending_connections_are_not_kept() {
     const BODY: usize = 4_000_000;
-    let server = Server::start(&[]);
+    let server = HttpServer::start(&[]);
     assert_eq!(server.ask(&ping()).0, 200);
     let before = server.resident_mib();
     let body = "x".repeat(BODY);
@@ -253,7 +253,7 @@ fn bodies_of_pending_connections_are_not_kept() {
 
 #[test]
 fn a_refusal_is_read_after_the_whole_body_was_sent() {
-    let server = Server::start(&[]);
+    let server = HttpServer::start(&[]);
     for length in [100, 100_000, 4_000_000, 5_000_000] {
         let mut stranger = server.connect();
         stranger.send(head("localhost", "", length) + &"x".repeat(length)).unwrap();
@@ -269,7 +269,7 @@ fn a_refusal_is_read_after_the_whole_body_was_sent() {
 
 #[test]
 fn large_bodies_share_a_bounded_memory() {
-    let server = Server::start(&[]);
+    let server = HttpServer::start(&[]);
     assert_eq!(server.ask(&ping()).0, 200);
     let before = server.resident_mib();
     // All but the last byte of it: it stays in memory until the server has reached its limit.
@@ -292,7 +292,7 @@ fn large_bodies_share_a_bounded_memory() {
 
 #[test]
 fn handshakes_leave_nothing_behind() {
-    let server = Server::start(&[]);
+    let server = HttpServer::start(&[]);
     let mut client = server.connect();
     let handshakes = |client: &mut Connection, count: usize| {
         for _ in 0..count {
@@ -310,7 +310,7 @@ fn handshakes_leave_nothing_behind() {
 
 #[test]
 fn a_call_over_http_waits_for_no_acknowledgement() {
-    let server = Server::start(&[]);
+    let server = HttpServer::start(&[]);
     let mut client = server.connect();
     let mut took: Vec<Duration> = (0..101)
         .map(|_| {
@@ -326,7 +326,7 @@ fn a_call_over_http_waits_for_no_acknowledgement() {
 
 #[test]
 fn a_text_cut_inside_an_emoji_is_saved_over_http() {
-    let server = Server::start(&[]);
+    let server = HttpServer::start(&[]);
     let body = save(1, "cut here: @").to_string().replace('@', "\\ud83d");
     let mut client = server.connect();
     client.send(server.head(body.len()) + &body).unwrap();
@@ -349,7 +349,7 @@ fn search() -> Value {
 fn http_writes_behind_a_paused_process_do_not_block_searches() {
     const WRITES: usize = 40;
     const LONGEST: Duration = Duration::from_secs(20);
-    let server = Server::start(&[]);
+    let server = HttpServer::start(&[]);
     let store = server.folder.as_ref().unwrap().path();
     assert_eq!(server.ask(&save(0, "a heron in the reeds")).0, 200);
     let paused = Paused::holding(store, &Ask::HoldWrite);
@@ -382,7 +382,7 @@ fn http_writes_behind_a_paused_process_do_not_block_searches() {
 
 #[test]
 fn a_call_in_hand_is_answered_when_the_server_is_asked_to_stop() {
-    let mut server = Server::start(&[]);
+    let mut server = HttpServer::start(&[]);
     assert_eq!(server.ask(&save(0, "the first")).0, 200);
     let paused = Paused::holding(server.folder.as_ref().unwrap().path(), &Ask::HoldWrite);
     let mut client = server.connect();
@@ -399,7 +399,7 @@ fn a_call_in_hand_is_answered_when_the_server_is_asked_to_stop() {
 
 #[test]
 fn short_bodies_of_unknown_length_take_little_room() {
-    let server = Server::start(&[]);
+    let server = HttpServer::start(&[]);
     assert_eq!(server.ask(&save(0, "the first")).0, 200);
     let paused = Paused::holding(server.folder.as_ref().unwrap().path(), &Ask::HoldWrite);
     let mut waiting: Vec<Connection> = (0..8).map(|_| server.connect()).collect();
@@ -421,7 +421,7 @@ fn short_bodies_of_unknown_length_take_little_room() {
 
 #[test]
 fn a_body_with_a_byte_order_mark_is_read() {
-    let server = Server::start(&[]);
+    let server = HttpServer::start(&[]);
     let body = format!("\u{FEFF}{}", ping());
     let mut client = server.connect();
     client.send(server.head(body.len()) + &body).unwrap();
@@ -431,7 +431,7 @@ fn a_body_with_a_byte_order_mark_is_read() {
 /// 40.9: a probe has neither a token nor the name of the server, and learns nothing else.
 #[test]
 fn a_probe_learns_whether_the_server_answers() {
-    let server = Server::start(&[]);
+    let server = HttpServer::start(&[]);
     let probe = |method: &str, path: &str| {
         let mut connection = server.connect();
         connection.send(format!("{method} {path} HTTP/1.1\r\nHost: 10.1.2.3:8765\r\n\r\n")).unwrap();

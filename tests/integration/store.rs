@@ -262,9 +262,9 @@ fn a_search_says_why_there_is_no_model() {
 }
 
 /// Loads an embedder, and counts how often.
-struct Counting(Arc<AtomicUsize>);
+struct CountingLoader(Arc<AtomicUsize>);
 
-impl Loader for Counting {
+impl Loader for CountingLoader {
     fn identity(&self) -> Option<ModelIdentity> {
         Some(HashEmbedder::new(DIMS).identity().clone())
     }
@@ -287,7 +287,7 @@ impl Loader for Counting {
 fn a_custom_model_is_loaded_when_it_is_needed() {
     let folder = tempfile::tempdir().unwrap();
     let loads = Arc::new(AtomicUsize::new(0));
-    let loader = Box::new(Counting(loads.clone()));
+    let loader = Box::new(CountingLoader(loads.clone()));
     let engine = memorist_engine::Engine::open_with_loader(folder.path(), Config::default(), loader).unwrap();
     assert_eq!((engine.is_model_loaded(), loads.load(Ordering::SeqCst)), (false, 0));
     let id = engine.add(&NewRecord::new("a heron at the lake")).unwrap().id;

@@ -32,13 +32,13 @@ fn assert_harmless(arguments: &[&str], stream: &str, bytes: &[u8]) {
 }
 
 /// A store in a folder with such a name, with such texts everywhere.
-struct World {
+struct TerminalWorld {
     above: TempDir,
 }
 
-impl World {
+impl TerminalWorld {
     fn new() -> Self {
-        let world = World { above: tempfile::tempdir().unwrap() };
+        let world = TerminalWorld { above: tempfile::tempdir().unwrap() };
         fs::create_dir(world.store()).unwrap();
         let engine = words_only().open(&world.store()).unwrap();
         let record = |number: u32| NewRecord {
@@ -89,7 +89,7 @@ fn commands() -> BTreeSet<String> {
 
 #[test]
 fn no_command_prints_what_a_terminal_obeys() {
-    let world = World::new();
+    let world = TerminalWorld::new();
     let lines =
         format!("{{\"content\": {}}}\n{{\"cont{HOSTILE}\nnot JSON {HOSTILE}\n", json!(format!("new {HOSTILE}")));
     let file = world.file(&lines);
@@ -209,7 +209,7 @@ fn no_command_prints_what_a_terminal_obeys() {
 /// A file contains what was saved, and stdout is equivalent.
 #[test]
 fn an_export_to_stdout_is_the_same_to_a_parser() {
-    let world = World::new();
+    let world = TerminalWorld::new();
     let file = world.above.path().join("export.jsonl");
     world.run(&["export", file.to_str().unwrap()]);
     let output = world.run(&["export"]);

@@ -18,7 +18,7 @@ use crate::support::{document, memorist};
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A server on pipes, after its handshake. It is killed when it is dropped.
-struct Server {
+struct WatchServer {
     process: Child,
     /// Until its client goes away.
     requests: Option<ChildStdin>,
@@ -26,16 +26,16 @@ struct Server {
     id: u64,
 }
 
-impl Server {
+impl WatchServer {
     fn start(store: &Path, home: &Path, arguments: &[&str]) -> Self {
-        Server::run(memorist(store, &[&["serve"], arguments].concat()), home)
+        WatchServer::run(memorist(store, &[&["serve"], arguments].concat()), home)
     }
 
     fn run(mut command: Command, home: &Path) -> Self {
         command.env("HOME", home).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn().unwrap();
         let (requests, responses) = (process.stdin.take(), process.stdout.take().unwrap());
-        let mut server = Server { process, requests, responses: BufReader::new(responses), id: 0 };
+        let mut server = WatchServer { process, requests, responses: BufReader::new(responses), id: 0 };
         let client = json!({ "name": "test", "version": "1" });
         let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
         server.ask("initialize", &params);
@@ -83,7 +83,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for WatchServer {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -109,13 +109,13 @@ fn a_server_finds_what_is_edited_and_ends_at_once() {
     fs::write(files.join("a.md"), "The zebra sleeps at noon.\n").unwrap();
     add_source(&store, &files);
     settings("enabled = false\n");
-    let mut server = Server::start(&store, folder.path(), &[]);
+    let mut server = WatchServer::start(&store, folder.path(), &[]);
     thread::sleep(Duration::from_secs(2));
     let answer = server.call("memory_search", &json!({ "query": "zebra" })).to_string();
     assert!(!answer.contains("sleeps at noon"), "{answer}");
     drop(server);
     settings("watch_debounce_ms = 50\n");
-    let mut server = Server::start(&store, folder.path(), &[]);
+    let mut server = WatchServer::start(&store, folder.path(), &[]);
     server.wait_for("zebra", "sleeps at noon");
     fs::write(files.join("a.md"), "The giraffe eats at dawn.\n").unwrap();
     server.wait_for("giraffe", "eats at dawn");
@@ -152,7 +152,7 @@ fn files_are_polled_if_the_system_cannot_watch_more() {
         let mut command = unshared(&format!("{lower}; exec \"$0\" \"$@\""));
         let serve = memorist(&store, &["serve"]);
         command.arg(serve.get_program()).args(serve.get_args());
-        let mut server = Server::run(command, folder.path());
+        let mut server = WatchServer::run(command, folder.path());
         server.wait_for("zebra", "sleeps at noon");
         thread::sleep(Duration::from_millis(500));
         for (word, text) in [("giraffe", "eats at dawn"), ("otter", "dives at noon")] {
@@ -172,7 +172,7 @@ fn a_server_of_mudpuppy_reads_its_workspace() {
     fs::create_dir_all(&home).unwrap();
     drop(memorist(&store, &[])); // writes the settings
     let workspace = home.join(".mudpuppy/workspace");
-    let mut server = Server::start(&store, &home, &["--profile", "mudpuppy"]);
+    let mut server = WatchServer::start(&store, &home, &["--profile", "mudpuppy"]);
     server.call("memory_add", &json!({ "content": "a zebra crossed the road" }));
     let until = Instant::now() + TIMEOUT;
     while !workspace.is_dir() {
@@ -182,7 +182,7 @@ fn a_server_of_mudpuppy_reads_its_workspace() {
     fs::write(workspace.join("people.md"), "Ben keeps a walrus.\n").unwrap();
     fs::create_dir_all(workspace.join("memory")).unwrap();
     fs::write(workspace.join("memory/plans.md"), "Ben plans a walrus house.\n").unwrap();
-    let found = |server: &mut Server, query: &str| {
+    let found = |server: &mut WatchServer, query: &str| {
         let found = server.call("memory_search", &json!({ "query": query }));
         found["result"]["structuredContent"]["results"].as_array().map_or(0, Vec::len)
     };
@@ -198,7 +198,7 @@ fn a_server_of_mudpuppy_reads_its_workspace() {
     let other = folder.path().join("other");
     drop(memorist(&other, &[]));
     fs::write(other.join("memorist.toml"), "model = \"none\"\n[sync]\nauto_index = false\n").unwrap();
-    let mut server = Server::start(&other, &home, &["--profile", "mudpuppy"]);
+    let mut server = WatchServer::start(&other, &home, &["--profile", "mudpuppy"]);
     server.call("memory_add", &json!({ "content": "a walrus" }));
     server.end();
     let sources = memorist(&other, &["source", "list", "--json"]).env("HOME", &home).output().unwrap();
@@ -217,11 +217,11 @@ fn saved_memories_are_written_to_the_daily_log() {
     };
     let own = home.join(".mudpuppy/workspace/memory");
     drop(memorist(&store, &[])); // writes the settings
-    let mut server = Server::start(&store, &home, &["--profile", "full"]);
+    let mut server = WatchServer::start(&store, &home, &["--profile", "full"]);
     server.call("memory_add", &json!({ "content": "not logged" }));
     server.end();
     assert!(!own.exists());
-    let mut server = Server::start(&store, &home, &["--profile", "mudpuppy"]);
+    let mut server = WatchServer::start(&store, &home, &["--profile", "mudpuppy"]);
     for _ in 0..2 {
         server.call("memory_add", &json!({ "content": "dark\nmode", "entryType": "preference" }));
     }
@@ -233,7 +233,7 @@ fn saved_memories_are_written_to_the_daily_log() {
     let settings = format!("model = \"none\"\n[sync]\ndaily_log = {:?}\n", named.to_str().unwrap());
     fs::write(store.join("memorist.toml"), settings).unwrap();
     assert!(memorist(&store, &["add", "by command"]).env("HOME", &home).output().unwrap().status.success());
-    let mut server = Server::start(&store, &home, &["--profile", "mudpuppy"]);
+    let mut server = WatchServer::start(&store, &home, &["--profile", "mudpuppy"]);
     server.call("memory_add", &json!({ "content": "by a tool" }));
     server.end();
     let logged = lines(&named);

@@ -27,7 +27,7 @@ const EIO: i32 = 5;
 
 /// The state of the texts.
 #[derive(Debug, Default)]
-struct Known {
+struct ExpectedTexts {
     /// Acknowledged and live.
     there: BTreeMap<RecordId, String>,
     /// Refused: saved or not, but complete.
@@ -35,7 +35,7 @@ struct Known {
     refused: usize,
 }
 
-impl Known {
+impl ExpectedTexts {
     fn note<T>(&mut self, outcome: Result<T, Error>, in_doubt: &[&str]) -> Option<T> {
         match outcome {
             Ok(done) => Some(done),
@@ -105,9 +105,9 @@ impl Known {
 fn a_child() {
     let Some(root) = std::env::var_os("MEMORIST_DISK_ROOT").map(PathBuf::from) else { return };
     let store = root.join("store");
-    let mut known = Known::default();
+    let mut known = ExpectedTexts::default();
     // Opening may fail; trying again is what a user does.
-    let open = |known: &mut Known| known.note(hashed().open(&store), &[]);
+    let open = |known: &mut ExpectedTexts| known.note(hashed().open(&store), &[]);
     if let Some(engine) = open(&mut known) {
         (0..3).for_each(|round| known.write(&engine, round));
         make_room();
@@ -131,7 +131,7 @@ fn make_room() {
 }
 
 /// The one operation that fails may be among these: then trying again is what a user does.
-fn settle(known: &mut Known, engine: &Engine) {
+fn settle(known: &mut ExpectedTexts, engine: &Engine) {
     if known.note(engine.embed_pending(&NoProgress), &[]).is_none() {
         engine.embed_pending(&NoProgress).expect("with the trouble over the rest is embedded");
     }
@@ -247,7 +247,7 @@ fn a_child_with_vectors() {
     }
     let snapshot = writer.snapshot();
     assert_eq!((snapshot.len(), snapshot.verify()), (8, Vec::new()));
-    Known { refused, ..Known::default() }.say();
+    ExpectedTexts { refused, ..ExpectedTexts::default() }.say();
 }
 
 #[test]
@@ -289,7 +289,7 @@ fn a_full_file_system_is_reported_and_loses_nothing() {
 #[ignore = "another runs it in a process of its own"]
 fn a_child_in_little_room() {
     let Some(ballast) = std::env::var_os("MEMORIST_LITTLE_ROOM").map(PathBuf::from) else { return };
-    let mut known = Known::default();
+    let mut known = ExpectedTexts::default();
     let engine = hashed().open(Path::new("store")).expect("there is room yet");
     known.write(&engine, 0);
     assert_eq!(known.refused, 0);

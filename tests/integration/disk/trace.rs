@@ -83,14 +83,14 @@ pub enum Left {
     Some,
 }
 
-type Node = usize;
+type NodeIndex = usize;
 
 /// A disk: what a process sees of it, and what is safe.
 pub struct Disk {
     root: PathBuf,
     nodes: Vec<Kind>,
     /// Files that are open or named, as the process knows them.
-    inodes: HashMap<u64, Node>,
+    inodes: HashMap<u64, NodeIndex>,
 }
 
 enum Kind {
@@ -98,7 +98,7 @@ enum Kind {
     Folder { now: Names, safe: Names, unsynced: Vec<Renaming> },
 }
 
-type Names = BTreeMap<PathBuf, Node>;
+type Names = BTreeMap<PathBuf, NodeIndex>;
 
 #[derive(Clone)]
 enum Change {
@@ -107,9 +107,9 @@ enum Change {
 }
 
 /// Names that appear and disappear together.
-type Renaming = Vec<(PathBuf, Option<Node>)>;
+type Renaming = Vec<(PathBuf, Option<NodeIndex>)>;
 
-const ROOT: Node = 0;
+const ROOT: NodeIndex = 0;
 
 impl Disk {
     /// An empty folder.
@@ -161,7 +161,7 @@ impl Disk {
         self.write_folder(ROOT, left, random, to);
     }
 
-    fn write_folder(&self, node: Node, left: Left, random: &mut ChaCha8Rng, to: &Path) {
+    fn write_folder(&self, node: NodeIndex, left: Left, random: &mut ChaCha8Rng, to: &Path) {
         let Kind::Folder { safe, unsynced, .. } = &self.nodes[node] else { unreachable!("a folder") };
         let mut names = safe.clone();
         for renaming in unsynced.iter().filter(|_| left == Left::Some && random.random()) {
@@ -184,7 +184,7 @@ impl Disk {
         }
     }
 
-    fn add(&mut self, kind: Kind) -> Node {
+    fn add(&mut self, kind: Kind) -> NodeIndex {
         self.nodes.push(kind);
         self.nodes.len() - 1
     }
@@ -199,7 +199,7 @@ impl Disk {
         unsynced.push(change);
     }
 
-    fn find(&self, path: &Path) -> Option<Node> {
+    fn find(&self, path: &Path) -> Option<NodeIndex> {
         let below = path.strip_prefix(&self.root).expect("below the root");
         below.iter().try_fold(ROOT, |node, name| match &self.nodes[node] {
             Kind::Folder { now, .. } => now.get(Path::new(name)).copied(),
@@ -207,7 +207,7 @@ impl Disk {
         })
     }
 
-    fn name(&mut self, path: &Path, node: Option<Node>) {
+    fn name(&mut self, path: &Path, node: Option<NodeIndex>) {
         self.rename(path.parent().expect("a folder"), vec![(file_name(path), node)]);
     }
 
@@ -227,7 +227,7 @@ fn file_name(path: &Path) -> PathBuf {
     path.file_name().expect("a name").into()
 }
 
-fn put(names: &mut Names, name: &Path, node: Option<Node>) {
+fn put(names: &mut Names, name: &Path, node: Option<NodeIndex>) {
     match node {
         Some(node) => names.insert(name.to_owned(), node),
         None => names.remove(name),

@@ -13,7 +13,7 @@ use memorist_engine::types::{
     Scope, Viewer, embedding_bytes, embedding_of,
 };
 
-use super::{NOW, With, counted, everything, exported, import, numbered, portable};
+use super::{NOW, WithEmbedding, counted, everything, exported, import, numbered, portable};
 use crate::support::{Store, amount_from, with_embedder};
 
 /// The done of D7, of 100,000 memories: with versions, links, accesses and embeddings, into another store.

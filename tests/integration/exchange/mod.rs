@@ -443,11 +443,11 @@ fn embeddings_of_another_model_are_of_no_use() {
     assert_sound(&store.engine);
 }
 
-trait With {
+trait WithEmbedding {
     fn with(self, embedding: Vec<f32>) -> Self;
 }
 
-impl With for Portable {
+impl WithEmbedding for Portable {
     fn with(self, embedding: Vec<f32>) -> Self {
         Portable { embedding: Some(embedding), ..self }
     }

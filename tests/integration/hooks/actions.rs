@@ -163,7 +163,7 @@ fn hostile_actions_and_memories_are_harmless() {
 #[test]
 fn a_server_answers_actions_and_of_two_at_once_one() {
     let world = world();
-    let server = super::server::Server::start(&world, &[]);
+    let server = super::server::HookServer::start(&world, &[]);
     let given = thread::scope(|scope| {
         let asking = [0, 1, 2, 3].map(|_| scope.spawn(|| edit(&world, "S", "src/billing/retry.rs")));
         asking.into_iter().map(|asking| asking.join().unwrap()).filter(|ran| !ran.is_silent()).count()

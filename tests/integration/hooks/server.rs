@@ -15,12 +15,13 @@ use super::{FACT, QUESTION, World};
 use crate::paused::signal;
 
 /// A server of the store that answers hooks.
-pub struct Server(Child);
+pub struct HookServer(Child);
 
-impl Server {
+impl HookServer {
     pub fn start(world: &World, options: &[&str]) -> Self {
         let mut command = world.command(&[&["serve"], options].concat());
-        let server = Server(command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+        let server =
+            HookServer(command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
         let began = Instant::now();
         while options.is_empty() && UnixStream::connect(socket(world)).is_err() {
             assert!(began.elapsed() < Duration::from_secs(30), "no server listens");
@@ -30,7 +31,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for HookServer {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -62,7 +63,7 @@ fn request(session: &str) -> Value {
 #[test]
 fn a_running_server_answers_and_gives_nothing_twice() {
     let world = World::new();
-    let server = Server::start(&world, &[]);
+    let server = HookServer::start(&world, &[]);
     let text = |reply: Option<Value>| reply.unwrap()["text"].clone();
     let line = |session: &str| request(session).to_string() + "\n";
     assert!(text(ask(&world, &line("S"))).as_str().unwrap().contains(FACT));
@@ -105,7 +106,7 @@ fn a_running_server_answers_and_gives_nothing_twice() {
 #[test]
 fn a_killed_or_stopped_server_stops_no_hook_and_is_replaced() {
     let world = World::new();
-    let first = Server::start(&world, &[]);
+    let first = HookServer::start(&world, &[]);
     signal("STOP", first.0.id());
     let ran = world.recalled();
     assert!(ran.has_fact() && ran.took > Duration::from_millis(100), "{ran:?}");
@@ -113,7 +114,7 @@ fn a_killed_or_stopped_server_stops_no_hook_and_is_replaced() {
     drop(first);
     assert!(socket(&world).exists(), "as it leaves it");
     assert!(world.recalled().has_fact());
-    let second = Server::start(&world, &[]);
+    let second = HookServer::start(&world, &[]);
     assert!(ask(&world, &(request("S").to_string() + "\n")).unwrap()["text"].as_str().unwrap().contains(FACT));
     drop(second);
 }
@@ -121,7 +122,7 @@ fn a_killed_or_stopped_server_stops_no_hook_and_is_replaced() {
 #[test]
 fn a_server_that_keeps_to_one_project_answers_no_hook() {
     let world = World::new();
-    let mut server = Server::start(&world, &["--only", "--project", "borealis"]);
+    let mut server = HookServer::start(&world, &["--only", "--project", "borealis"]);
     thread::sleep(Duration::from_millis(1_500));
     assert!(server.0.try_wait().unwrap().is_none() && !socket(&world).exists());
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use memorist_ingest::noted::Noted;
 use serde_json::json;
 
-use super::server::Server;
+use super::server::HookServer;
 use super::{QUESTION, Ran, World};
 use crate::support::document;
 
@@ -106,7 +106,7 @@ fn a_short_question_continues_the_question_before_it() {
         let session = format!("{other:?}");
         assert!(ask(&session, QUESTION, other).has_fact(), "nothing is lost by {other:?}");
     }
-    let server = Server::start(&world, &[]);
+    let server = HookServer::start(&world, &[]);
     assert!(follow_up("V", &transcript));
     drop(server);
     world.settings("[sync]\nenabled = false\n");
@@ -187,7 +187,7 @@ fn a_start_reads_what_was_noted_also_where_a_server_answers() {
     let first = session(&world, "projects", "one", "The giraffe likes the quiet harbour");
     world.command(&["source", "add", first.parent().unwrap().to_str().unwrap(), "--no-sync"]).output().unwrap();
     world.settings("model = \"none\"\n[sync]\nwatch = false\non_start = false\n");
-    let _server = Server::start(&world, &[]);
+    let _server = HookServer::start(&world, &[]);
     end(&world, "stop", &first);
     assert_eq!(noted(&world), 1);
     start(&world);

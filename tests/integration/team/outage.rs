@@ -22,15 +22,15 @@ const PROCESSES: usize = 2;
 
 /// The acknowledged writes, and how many were tried and failed.
 #[derive(Default)]
-struct Written {
+struct WriteTally {
     acknowledged: BTreeMap<RecordId, String>,
     tried: u64,
     failed: u64,
 }
 
 /// Writes until it is over, with something that saves a text, or says that it could not.
-fn write(writer: usize, is_over: &AtomicBool, mut save: impl FnMut(&str) -> Option<RecordId>) -> Written {
-    let mut written = Written::default();
+fn write(writer: usize, is_over: &AtomicBool, mut save: impl FnMut(&str) -> Option<RecordId>) -> WriteTally {
+    let mut written = WriteTally::default();
     while !is_over.load(Ordering::Relaxed) {
         let words = [WORDS[written.tried as usize % 8], WORDS[written.tried as usize / 8 % 8]];
         let text = format!("{} and {}, memory {} of writer {writer}", words[0], words[1], written.tried);
@@ -53,7 +53,7 @@ fn write_by_process(
     address: &str,
     process: &Mutex<u32>,
     is_over: &AtomicBool,
-) -> Written {
+) -> WriteTally {
     let start = || {
         let started = Process::start_node(folder, address);
         *process.lock().unwrap() = started.id();
@@ -84,7 +84,7 @@ fn acknowledged_writes_survive_failover_and_a_killed_node() {
     let third = tempfile::tempdir().unwrap();
     let is_over = AtomicBool::new(false);
     let processes = [(); PROCESSES].map(|()| Mutex::new(0));
-    let written: Vec<Written> = thread::scope(|scope| {
+    let written: Vec<WriteTally> = thread::scope(|scope| {
         let (is_over, address, third) = (&is_over, &address, third.path());
         let by_node = (0..WRITERS - PROCESSES).map(|writer| {
             let engine = &nodes[writer % 2].engine;
