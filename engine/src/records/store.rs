@@ -7,9 +7,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 #[cfg(feature = "postgres")]
-use super::follow::{Compared, Follower, NodeState, Why, note_accesses, set_aside};
+use super::follow::{Compared, Follower, NodeState, PullReason, note_accesses, set_aside};
 #[cfg(feature = "postgres")]
-use super::postgres::{connection::Pool, errors::explained, migrate};
+use super::postgres::{connection::ConnectionPool, errors::explained, migrate};
 use super::purge::mark::PurgeMark;
 use super::rules::access::{self, Access};
 use super::rules::{embeddings, files, refused};
@@ -95,7 +95,7 @@ impl Records {
     /// [`Server`](crate::Error::Server) if the server cannot be asked: the copy is as it was.
     #[cfg(feature = "postgres")]
     pub fn follow(&self, progress: &dyn Progress) -> Result<()> {
-        self.follower.as_ref().map_or(Ok(()), |follower| follower.pull(&self.database, Why::Tick, progress))
+        self.follower.as_ref().map_or(Ok(()), |follower| follower.pull(&self.database, PullReason::Tick, progress))
     }
 
     /// Brings the copy up to date in the background, unless another process of this node does. Returns whether this one does.
@@ -136,7 +136,7 @@ impl Records {
     #[cfg(feature = "postgres")]
     pub fn team_id_at(address: &ServerAddress) -> Result<String> {
         let ask = || {
-            let pool = Pool::new(address.clone());
+            let pool = ConnectionPool::new(address.clone());
             Ok(migrate::found(&mut *pool.lend()?)?.map(|found| found.store_id))
         };
         explained(address, ask())?.ok_or_else(|| Error::unreadable("its database has no team store"))

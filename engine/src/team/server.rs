@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::address::ServerAddress;
 use crate::error::{Error, Result};
-use crate::records::postgres::connection::{Client, Pool};
+use crate::records::postgres::connection::{Client, ConnectionPool};
 use crate::records::postgres::errors::explained;
 use crate::records::postgres::migrate::{self, Migrated};
 use crate::records::postgres::schema::SCHEMA;
@@ -22,7 +22,7 @@ impl TeamServer {
     /// The server at this address.
     pub fn new(address: ServerAddress) -> Self {
         // No node writes here.
-        TeamServer { server: Server::new(Pool::new(address), String::new()) }
+        TeamServer { server: Server::new(ConnectionPool::new(address), String::new()) }
     }
 
     fn address(&self) -> &ServerAddress {

@@ -48,7 +48,7 @@ use super::postgres::{
     transaction::Server,
 };
 use super::rules::{add, embeddings as embedding_rules, links as link_rules, trash, update};
-use super::sqlite::testing::{NOW, Store, add_one, model, new};
+use super::sqlite::testing::{NOW, TestStore, add_one, model, new};
 use super::transaction::{Authority, Select, SelectExt, Tx, Value};
 use super::{lookup, rows};
 use crate::error::{Error, Result};
@@ -212,11 +212,11 @@ trait Subject: Sized {
     }
 }
 
-impl Subject for Store {
+impl Subject for TestStore {
     type Authority = super::Records;
 
     fn empty(_test: &str) -> Option<Self> {
-        Some(Store::new())
+        Some(TestStore::new())
     }
 
     fn authority(&self) -> &super::Records {
@@ -313,7 +313,7 @@ macro_rules! on_every_database {
         }
     };
     ($($test:ident),* $(,)? $(; of the owner: $($own:ident),* $(,)?)?) => {
-        on_every_database!(in on_sqlite, Store: $($test)* $($($own)*)?);
+        on_every_database!(in on_sqlite, TestStore: $($test)* $($($own)*)?);
         #[cfg(feature = "postgres")]
         on_every_database!(in on_postgres, TeamStore: $($test)* $($($own)*)?);
         #[cfg(feature = "postgres")]

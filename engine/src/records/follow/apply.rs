@@ -140,7 +140,7 @@ fn remove_others(tx: &dyn Tx, table: &Table, id: i64, rows: &Rows) -> Result<()>
     }
     let kept = rows.iter().map(|(row, _)| Key::of_row(table, row)).collect::<Result<BTreeSet<_>>>()?;
     let sql = format!("SELECT {} FROM {name} WHERE {local}", key.join(", "));
-    let all = tx.all(&sql, &[id.into()], |row| (0..key.len()).map(|at| Part::of(row.value(at)?)).collect())?;
+    let all = tx.all(&sql, &[id.into()], |row| (0..key.len()).map(|at| KeyPart::of(row.value(at)?)).collect())?;
     let condition: Vec<String> = key.iter().enumerate().map(|(at, column)| format!("{column} = ?{}", at + 1)).collect();
     let delete = format!("DELETE FROM {name} WHERE {}", condition.join(" AND "));
     for gone in all.into_iter().map(Key).filter(|found| !kept.contains(found) && !found.is_local(table)) {
@@ -231,21 +231,21 @@ fn upsert(table: &Table) -> String {
 
 /// The primary key of a row.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key(Vec<Part>);
+struct Key(Vec<KeyPart>);
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Part {
+enum KeyPart {
     Number(i64),
     Text(String),
     Bytes(Vec<u8>),
 }
 
-impl Part {
+impl KeyPart {
     fn of(value: Value<'_>) -> Result<Self> {
         match value {
-            Value::Integer(number) => Ok(Part::Number(number)),
-            Value::Text(text) => Ok(Part::Text(text.to_owned())),
-            Value::Blob(bytes) => Ok(Part::Bytes(bytes.to_vec())),
+            Value::Integer(number) => Ok(KeyPart::Number(number)),
+            Value::Text(text) => Ok(KeyPart::Text(text.to_owned())),
+            Value::Blob(bytes) => Ok(KeyPart::Bytes(bytes.to_vec())),
             Value::Null | Value::Real(_) => Err(Error::unreadable("a key is neither a number nor a text")),
         }
     }
@@ -254,24 +254,24 @@ impl Part {
 impl Key {
     fn of_row(table: &Table, row: &Map<String, Json>) -> Result<Self> {
         let part = |column: &&'static str| match table.blobs.contains(column) {
-            true => Ok(Part::Bytes(blob(row, column)?.unwrap_or_default())),
-            false => Part::of(plain(table, row, column)?),
+            true => Ok(KeyPart::Bytes(blob(row, column)?.unwrap_or_default())),
+            false => KeyPart::of(plain(table, row, column)?),
         };
         table.key.iter().map(part).collect::<Result<_>>().map(Key)
     }
 
     fn values(&self) -> Vec<Value<'_>> {
         let value = |part| match part {
-            &Part::Number(number) => Value::Integer(number),
-            Part::Text(text) => Value::Text(text),
-            Part::Bytes(bytes) => Value::Blob(bytes),
+            &KeyPart::Number(number) => Value::Integer(number),
+            KeyPart::Text(text) => Value::Text(text),
+            KeyPart::Bytes(bytes) => Value::Blob(bytes),
         };
         self.0.iter().map(value).collect()
     }
 
     /// Whether the row is in [`LOCAL_META`], and so is not the server's to change.
     fn is_local(&self, table: &Table) -> bool {
-        table.name == "meta" && matches!(&self.0[..], [Part::Text(key)] if LOCAL_META.contains(&key.as_str()))
+        table.name == "meta" && matches!(&self.0[..], [KeyPart::Text(key)] if LOCAL_META.contains(&key.as_str()))
     }
 }
 

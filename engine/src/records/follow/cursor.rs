@@ -18,29 +18,29 @@ const LONG_AGO: u64 = 1_000;
 
 /// A snapshot of the server, as its `pg_current_snapshot()` writes it: `xmin:xmax:xip,xip`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Snapshot(String);
+pub(super) struct PgSnapshot(String);
 
-impl Snapshot {
+impl PgSnapshot {
     /// Parses a snapshot; `None` where the text is not one.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let parts: Vec<&str> = text.split(':').collect();
         let [xmin, xmax, open] = parts[..] else { return None };
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let are_numbers = is_number(xmin) && is_number(xmax) && (open.is_empty() || open.split(',').all(is_number));
-        are_numbers.then(|| Snapshot(text.to_owned()))
+        are_numbers.then(|| PgSnapshot(text.to_owned()))
     }
 
     /// Parses a snapshot that has not seen the transactions from `seen` on. The ones before have committed, or are older
     /// than one that has, and so they are on the disk of the server. A crash forgets later ones that were rolled back,
     /// and reuses their numbers: only transactions that ended [long ago](LONG_AGO) are taken for seen, too.
     pub(super) fn parse_up_to(text: &str, seen: u64) -> Option<Self> {
-        let Snapshot(text) = Self::parse(text)?;
+        let PgSnapshot(text) = Self::parse(text)?;
         let mut parts = text.split(':');
         let (xmin, xmax) = (parts.next()?.parse::<u64>().ok()?, parts.next()?.parse::<u64>().ok()?);
         let end = xmax.min(seen.max(xmin.saturating_sub(LONG_AGO)));
         let open: Vec<&str> =
             parts.next()?.split(',').filter(|xid| xid.parse().is_ok_and(|xid: u64| xid < end)).collect();
-        Some(Snapshot(format!("{}:{end}:{}", xmin.min(end), open.join(","))))
+        Some(PgSnapshot(format!("{}:{end}:{}", xmin.min(end), open.join(","))))
     }
 
     /// SQL arguments for the transactions that this snapshot does not see: all from the first argument on, and those in
@@ -66,7 +66,7 @@ impl Snapshot {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Cursor {
     /// The transactions that it has seen.
-    pub(super) snapshot: Snapshot,
+    pub(super) snapshot: PgSnapshot,
     /// The incarnation of the server: another one, or the same server after a restart, may have lost transactions.
     pub(super) incarnation: String,
     /// The projects that the node follows; empty is all.
@@ -94,16 +94,16 @@ mod tests {
 
     #[test]
     fn a_snapshot_excludes_open_and_later_transactions() {
-        let snapshot = Snapshot::parse("10:20:10,14").unwrap();
+        let snapshot = PgSnapshot::parse("10:20:10,14").unwrap();
         assert_eq!(snapshot.as_arguments(), "'20'::xid8, '{10,14}'::xid8[]");
         assert_eq!(snapshot.xmin(), 10);
-        assert!(Snapshot::parse("10:10:").is_some());
-        let up_to = |text, seen| Snapshot::parse_up_to(text, seen).unwrap().0;
+        assert!(PgSnapshot::parse("10:10:").is_some());
+        let up_to = |text, seen| PgSnapshot::parse_up_to(text, seen).unwrap().0;
         let some = "10:20:10,14,18";
         assert_eq!([up_to(some, 30), up_to(some, 16), up_to(some, 6)], [some, "10:16:10,14", "6:6:"]);
         assert_eq!(up_to("5000:5010:5003", 10), "4000:4000:");
         for broken in ["", "1:2", "a:2:", "1:2:3,", "1:2:'); DROP"] {
-            assert_eq!(Snapshot::parse(broken), None, "{broken}");
+            assert_eq!(PgSnapshot::parse(broken), None, "{broken}");
         }
     }
 }

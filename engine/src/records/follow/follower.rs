@@ -13,13 +13,13 @@ use ulid::Ulid;
 use super::copies;
 use super::health::{Health, NodeState};
 use super::projects;
-use super::question::State;
+use super::question::ServerState;
 use crate::config::{ExportFormat, Reads, TeamSettings};
 use crate::error::{Error, Result};
 use crate::files::{private_file, private_folders};
 use crate::paths::StorePaths;
 use crate::records::meta;
-use crate::records::postgres::connection::Pool;
+use crate::records::postgres::connection::ConnectionPool;
 use crate::records::postgres::transaction::Server;
 use crate::records::sqlite::store::Database;
 use crate::records::transaction::Authority;
@@ -72,7 +72,7 @@ impl Follower {
         projects::set(database, &team.follow)?;
         copies::remove_old(paths.root(), &team.address.folder_name());
         Ok(Follower {
-            server: Server::new(Pool::new(team.address.clone()), node),
+            server: Server::new(ConnectionPool::new(team.address.clone()), node),
             reads: team.reads,
             folder: paths.root().to_owned(),
             name: team.node_name.clone(),
@@ -122,7 +122,7 @@ impl Follower {
 
     /// Notes the state of the server. Returns whether its clock is still as far ahead as before: if not, memories that
     /// were read by the old time may have expired.
-    pub(super) fn note_state(&self, database: &Database, state: &State) -> bool {
+    pub(super) fn note_state(&self, database: &Database, state: &ServerState) -> bool {
         self.health.lock().as_of = Some(state.now);
         if self.ahead().abs_diff(state.ahead) < CLOCK_STEP {
             return true;

@@ -15,7 +15,7 @@ use crate::files::{private_file, private_folders};
 use crate::records::postgres::connection::Client;
 use crate::records::postgres::schema::SCHEMA;
 use crate::records::rows::link_code;
-use crate::records::sqlite::snapshot::{Identity, Snapshot};
+use crate::records::sqlite::snapshot::{RecordIdentity, Snapshot};
 use crate::records::sqlite::store::Database;
 use crate::text;
 use crate::types::exchange::parse_ulid;
@@ -80,7 +80,7 @@ impl LostFile {
             return Ok(());
         }
         let known = known(client, &here)?;
-        for Identity { id, .. } in here.iter().filter(|one| !known.contains(&text::to_hex(&one.ulid))) {
+        for RecordIdentity { id, .. } in here.iter().filter(|one| !known.contains(&text::to_hex(&one.ulid))) {
             let portable = snapshot.portable(*id, None, &Export::default(), self.now)?;
             if portable.text.expires_at.is_some_and(|at| at <= self.now) {
                 continue; // not missed
@@ -139,8 +139,8 @@ impl LostFile {
 
 /// ULIDs, in hex, of those of these records that the server has, or has a later state of: somebody deleted or changed
 /// them there.
-fn known(client: &mut Client, here: &[Identity]) -> Result<BTreeSet<String>> {
-    let listed = here.iter().map(|Identity { ulid, version, embedding_hash, .. }| {
+fn known(client: &mut Client, here: &[RecordIdentity]) -> Result<BTreeSet<String>> {
+    let listed = here.iter().map(|RecordIdentity { ulid, version, embedding_hash, .. }| {
         format!("('\\x{}'::bytea, {version}, '\\x{}'::bytea)", text::to_hex(ulid), text::to_hex(embedding_hash))
     });
     let listed = listed.collect::<Vec<_>>().join(", ");

@@ -56,6 +56,6 @@ pub(crate) use follower::Follower;
 pub use health::NodeState;
 pub(crate) use health::clock_warning;
 pub(crate) use once::in_one_call;
-pub(crate) use pull::Why;
+pub(crate) use pull::PullReason;
 pub(crate) use turns::FOLLOW_AGAIN;
 pub(crate) use upkeep::note as note_accesses;

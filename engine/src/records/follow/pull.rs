@@ -27,7 +27,7 @@ const TICK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Why a pull is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Why {
+pub(crate) enum PullReason {
     /// A caller reads. A server that was away a moment ago is not waited for, and the answer may be as old as the
     /// settings allow.
     Read,
@@ -43,7 +43,7 @@ impl Follower {
     ///
     /// # Errors
     /// [`Server`](crate::Error::Server) if the server cannot be asked: the copy is as it was.
-    pub(crate) fn pull(&self, database: &Database, why: Why, progress: &dyn Progress) -> Result<()> {
+    pub(crate) fn pull(&self, database: &Database, why: PullReason, progress: &dyn Progress) -> Result<()> {
         self.pull_knowing(None, database, why, progress)
     }
 
@@ -52,17 +52,17 @@ impl Follower {
         &self,
         known: Option<(Cursor, News)>,
         database: &Database,
-        why: Why,
+        why: PullReason,
         progress: &dyn Progress,
     ) -> Result<()> {
-        if why == Why::Read && self.is_new_enough() && self.has_copy(database)? {
+        if why == PullReason::Read && self.is_new_enough() && self.has_copy(database)? {
             return Ok(());
         }
         let came = self.begun.load(Ordering::Acquire);
         // A copy from the beginning takes long: whoever reads continues with what is here.
         let turn = match why {
-            Why::Read | Why::Written => self.turn.try_lock_for(TIMEOUT),
-            Why::Tick => Some(self.turn.lock()),
+            PullReason::Read | PullReason::Written => self.turn.try_lock_for(TIMEOUT),
+            PullReason::Tick => Some(self.turn.lock()),
         };
         let Some(turn) = turn else {
             return match self.has_copy(database)? {
@@ -107,7 +107,7 @@ impl Follower {
             Some((cursor, news))
         });
         // It was logged, and the next pull brings it.
-        let _ = self.pull_knowing(known, database, Why::Written, &NoProgress);
+        let _ = self.pull_knowing(known, database, PullReason::Written, &NoProgress);
         Ok(done)
     }
 
@@ -132,7 +132,7 @@ impl Follower {
         &self,
         mut known: Option<(Cursor, News)>,
         database: &Database,
-        why: Why,
+        why: PullReason,
         progress: &dyn Progress,
     ) -> Result<()> {
         loop {
@@ -140,7 +140,8 @@ impl Follower {
                 Some(known) => known,
                 None => {
                     let Some(cursor) = self.cursor(database)? else { return self.compare_for(database, why, progress) };
-                    let news = self.ask(&cursor, if why == Why::Tick { TICK_TIMEOUT } else { TIMEOUT }, || ())?;
+                    let news =
+                        self.ask(&cursor, if why == PullReason::Tick { TICK_TIMEOUT } else { TIMEOUT }, || ())?;
                     (cursor, news)
                 }
             };
@@ -160,8 +161,8 @@ impl Follower {
     }
 
     /// Compares everything. A writer does not wait for that: the next tick does it.
-    fn compare_for(&self, database: &Database, why: Why, progress: &dyn Progress) -> Result<()> {
-        if why == Why::Written && self.has_copy(database)? {
+    fn compare_for(&self, database: &Database, why: PullReason, progress: &dyn Progress) -> Result<()> {
+        if why == PullReason::Written && self.has_copy(database)? {
             return Ok(());
         }
         self.compare(database, progress).map(drop)

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 use tokio_postgres::SimpleQueryMessage;
 
-use super::cursor::{Cursor, Snapshot};
+use super::cursor::{Cursor, PgSnapshot};
 use super::tables::Table;
 use crate::clock;
 use crate::error::{Error, Result};
@@ -32,8 +32,8 @@ const OLD: u64 = 10_000;
 
 /// The state of the server at one moment.
 #[derive(Debug, Clone)]
-pub(super) struct State {
-    pub(super) snapshot: Snapshot,
+pub(super) struct ServerState {
+    pub(super) snapshot: PgSnapshot,
     pub(super) incarnation: String,
     /// The id of the team store.
     pub(super) store_id: String,
@@ -49,10 +49,10 @@ pub(super) struct State {
     pub(super) trimmed_below: u64,
 }
 
-impl State {
+impl ServerState {
     /// The cursor of a node that has copied everything up to this state, and follows these projects.
     pub(super) fn cursor(&self, follow: &[String]) -> Cursor {
-        let State { snapshot, incarnation, store_id, sees, .. } = self.clone();
+        let ServerState { snapshot, incarnation, store_id, sees, .. } = self.clone();
         Cursor { snapshot, incarnation, store_id, sees, follow: follow.to_vec() }
     }
 }
@@ -60,7 +60,7 @@ impl State {
 /// Changes on the server since a cursor.
 #[derive(Debug)]
 pub(super) struct News {
-    pub(super) state: State,
+    pub(super) state: ServerState,
     /// Whether there are too many changes to list: none of them is here.
     pub(super) is_far: bool,
     /// The units that have changed.
@@ -72,7 +72,7 @@ pub(super) struct News {
 impl News {
     /// Whether these are all changes since `cursor`, from the same server.
     pub(super) fn continues(&self, cursor: &Cursor) -> bool {
-        let State { incarnation, store_id, sees, trimmed_below, .. } = &self.state;
+        let ServerState { incarnation, store_id, sees, trimmed_below, .. } = &self.state;
         let is_same = (incarnation, store_id, sees) == (&cursor.incarnation, &cursor.store_id, &cursor.sees);
         !self.is_far && is_same && cursor.snapshot.xmin() >= *trimmed_below
     }
@@ -138,16 +138,16 @@ pub(super) fn answered(answer: Vec<SimpleQueryMessage>, cursor: Option<&Cursor>,
                 let of_server = |key: &str| first.server.get(key).and_then(|value| value.parse::<i64>().ok());
                 format::check(first.server.get("min_reader").map(String::as_str))?;
                 is_far = unit > MOST_CHANGES as i64;
-                let next = Snapshot::parse(&first.snapshot).ok_or_else(unreadable)?.xmax();
+                let next = PgSnapshot::parse(&first.snapshot).ok_or_else(unreadable)?.xmax();
                 let now = number(2).ok_or_else(unreadable)?;
                 let trimmed_below = of_server("trimmed_below").map_or(0, i64::unsigned_abs);
                 let last = first.last.as_ref().and_then(|last| last.parse::<u64>().ok());
-                state = Some(State {
+                state = Some(ServerState {
                     snapshot: {
                         let last = first.last.and_then(|last| last.parse::<u64>().ok());
                         let seen = cursor.map_or(0, |cursor| cursor.snapshot.xmax());
                         let seen = last.map_or(seen, |last| seen.max(last + 1));
-                        Snapshot::parse_up_to(&first.snapshot, seen).ok_or_else(unreadable)?
+                        PgSnapshot::parse_up_to(&first.snapshot, seen).ok_or_else(unreadable)?
                     },
                     incarnation: first.incarnation,
                     store_id: first.store_id,

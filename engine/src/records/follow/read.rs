@@ -6,7 +6,7 @@ use super::cursor::Cursor;
 use super::follower::Follower;
 use super::once;
 use super::projects;
-use super::pull::{TIMEOUT, Why};
+use super::pull::{PullReason, TIMEOUT};
 use super::question::News;
 use crate::error::Result;
 use crate::progress::NoProgress;
@@ -35,7 +35,7 @@ impl Follower {
         if once::has_asked() {
             return Ok(());
         }
-        match self.pull_knowing(known, database, Why::Read, &NoProgress) {
+        match self.pull_knowing(known, database, PullReason::Read, &NoProgress) {
             Err(error) if !self.has_copy(database)? => Err(error),
             // Else it was logged, and `state` says so.
             _ => Ok(()),

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use memorist_durable::LockedFile;
 
 use super::follower::Follower;
-use super::pull::Why;
+use super::pull::PullReason;
 use crate::error::{Error, Result};
 use crate::files::private_file;
 use crate::progress::Progress;
@@ -36,7 +36,7 @@ impl Follower {
                 return Ok(false);
             }
         }
-        self.pull(database, Why::Tick, progress)?;
+        self.pull(database, PullReason::Tick, progress)?;
         // Its time is when this node last knew all that the server had.
         let touched = lock.as_ref().map_or(Ok(()), |file| file.set_modified(SystemTime::now()));
         touched.unwrap_or_else(|error| tracing::debug!("{}: {error}", self.lock_path.display()));

@@ -1,4 +1,4 @@
-//! [`Pool`]: connections to the server, opened when they are needed. A [`Client`] blocks, and never for ever.
+//! [`ConnectionPool`]: connections to the server, opened when they are needed. A [`Client`] blocks, and never for ever.
 
 use std::future::{Future, poll_fn};
 use std::ops::{Deref, DerefMut};
@@ -240,15 +240,15 @@ impl Drop for Client {
 }
 
 /// Connections to one server, for any number of threads.
-pub(crate) struct Pool {
+pub(crate) struct ConnectionPool {
     address: ServerAddress,
     /// Idle connections, each with the time since when; the last used one is the last.
     idle: Mutex<Vec<(Client, Instant)>>,
 }
 
-impl Pool {
+impl ConnectionPool {
     pub(crate) fn new(address: ServerAddress) -> Self {
-        Pool { address, idle: Mutex::default() }
+        ConnectionPool { address, idle: Mutex::default() }
     }
 
     pub(crate) fn address(&self) -> &ServerAddress {
@@ -291,7 +291,7 @@ impl Pool {
 /// A connection on loan. It returns to the pool only if it is given back: it is clean then, in no transaction.
 pub(crate) struct Lent<'a> {
     client: Option<Client>,
-    pool: &'a Pool,
+    pool: &'a ConnectionPool,
     /// Whether it waited in the pool, and so may have been lost there.
     pub(crate) was_idle: bool,
     is_clean: bool,

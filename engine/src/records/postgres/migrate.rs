@@ -155,12 +155,12 @@ mod tests {
 
     use postgres_testing::shared;
 
-    use super::super::connection::Pool;
+    use super::super::connection::ConnectionPool;
     use super::*;
     use crate::address::ServerAddress;
 
     fn migrate(address: &str) -> Result<Migrated> {
-        let pool = Pool::new(ServerAddress::parse(address).unwrap());
+        let pool = ConnectionPool::new(ServerAddress::parse(address).unwrap());
         super::migrate(&mut pool.lend().unwrap())
     }
 
@@ -186,7 +186,7 @@ mod tests {
     fn an_empty_schema_is_used_and_a_foreign_one_is_rejected() {
         let Some(cluster) = shared("an_empty_schema_is_used_and_a_foreign_one_is_rejected") else { return };
         let database = cluster.database();
-        let pool = Pool::new(ServerAddress::parse(&database.address()).unwrap());
+        let pool = ConnectionPool::new(ServerAddress::parse(&database.address()).unwrap());
         let execute = |sql: &str| pool.lend().unwrap().batch_execute(sql).unwrap();
         for foreign in [
             "CREATE TABLE memorist.server (name text)",

@@ -4,7 +4,7 @@ use std::sync::Once;
 
 use postgres_testing::Database;
 
-use super::connection::Pool;
+use super::connection::ConnectionPool;
 use super::migrate::migrate;
 use super::tenants::admit;
 use super::transaction::Server;
@@ -54,6 +54,6 @@ impl TeamMember {
     }
 }
 
-fn pool(address: &str) -> Pool {
-    Pool::new(ServerAddress::parse(address).unwrap())
+fn pool(address: &str) -> ConnectionPool {
+    ConnectionPool::new(ServerAddress::parse(address).unwrap())
 }

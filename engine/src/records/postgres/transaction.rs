@@ -21,7 +21,7 @@ use parking_lot::{Condvar, Mutex};
 use tokio_postgres::SimpleQueryMessage;
 use ulid::Ulid;
 
-use super::connection::{Client, Outcome, Pool};
+use super::connection::{Client, ConnectionPool, Outcome};
 use super::errors::{explained, has_lost, is_disconnected, is_doubled, was_dropped};
 use super::format;
 use super::schema::SCHEMA;
@@ -54,19 +54,19 @@ pub(crate) const LOCALLY: &str = "SELECT set_config('synchronous_commit', 'local
 
 /// The server of a team store.
 pub(crate) struct Server {
-    pool: Pool,
+    pool: ConnectionPool,
     /// The node that writes: a ULID.
     node: String,
-    places: Places,
+    limiter: TxLimiter,
 }
 
 impl Server {
     /// A server, seen from `node`. Nothing is connected yet.
-    pub(crate) fn new(pool: Pool, node: String) -> Self {
-        Server { pool, node, places: Places { free: Mutex::new(WRITES_AT_ONCE), freed: Condvar::new() } }
+    pub(crate) fn new(pool: ConnectionPool, node: String) -> Self {
+        Server { pool, node, limiter: TxLimiter { free: Mutex::new(WRITES_AT_ONCE), freed: Condvar::new() } }
     }
 
-    pub(crate) fn pool(&self) -> &Pool {
+    pub(crate) fn pool(&self) -> &ConnectionPool {
         &self.pool
     }
 
@@ -139,7 +139,7 @@ impl Server {
         question: &mut dyn FnMut() -> Option<String>,
         work: &mut impl FnMut(&dyn Tx) -> Result<T>,
     ) -> Result<Attempt<T>> {
-        let Some(_place) = self.places.take(timeout) else {
+        let Some(_permit) = self.limiter.take(timeout) else {
             let why = "this node has been writing for too long; try again".into();
             return Err(Error::Server { address: self.pool.address().to_string(), why });
         };
@@ -164,7 +164,7 @@ impl Server {
         };
         let token = text::to_hex(&Ulid::generate().to_bytes());
         // Writers of one process share what they pull: then each asks later, or not at all.
-        let question = if self.places.is_alone() { question() } else { None };
+        let question = if self.limiter.is_alone() { question() } else { None };
         let last = question.as_deref().unwrap_or_default();
         let commit = format!("INSERT INTO {SCHEMA}.writes (token) VALUES ('\\x{token}'); COMMIT; {last}");
         client.time_out_after(COMMIT_TIMEOUT);
@@ -260,34 +260,34 @@ fn first_value(answer: &[SimpleQueryMessage]) -> Option<&str> {
     answer.iter().find_map(|message| if let SimpleQueryMessage::Row(row) = message { row.get(0) } else { None })
 }
 
-/// Places for transactions that run at the same time.
-struct Places {
+/// Limits how many transactions run at the same time.
+struct TxLimiter {
     free: Mutex<usize>,
     freed: Condvar,
 }
 
-impl Places {
-    /// Waits for a place; `None` if none becomes free in time.
-    fn take(&self, timeout: Duration) -> Option<Place<'_>> {
+impl TxLimiter {
+    /// Waits for a permit; `None` if none becomes free in time.
+    fn take(&self, timeout: Duration) -> Option<TxPermit<'_>> {
         let mut free = self.free.lock();
         let was_given_up = self.freed.wait_while_for(&mut free, |free| *free == 0, timeout).timed_out();
         if was_given_up {
             return None;
         }
         *free -= 1;
-        Some(Place(self))
+        Some(TxPermit(self))
     }
 
-    /// Whether exactly one place is taken.
+    /// Whether exactly one permit is taken.
     fn is_alone(&self) -> bool {
         *self.free.lock() + 1 == WRITES_AT_ONCE
     }
 }
 
-/// A place that is taken.
-struct Place<'a>(&'a Places);
+/// A permit that is taken.
+struct TxPermit<'a>(&'a TxLimiter);
 
-impl Drop for Place<'_> {
+impl Drop for TxPermit<'_> {
     fn drop(&mut self) {
         *self.0.free.lock() += 1;
         self.0.freed.notify_one();

@@ -93,17 +93,17 @@ impl PurgeMark {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::records::sqlite::testing::Store;
+    use crate::records::sqlite::testing::TestStore;
     use crate::records::transaction::Authority;
 
-    fn renew(store: &Store, mark: &mut PurgeMark) -> bool {
+    fn renew(store: &TestStore, mark: &mut PurgeMark) -> bool {
         let last = std::mem::replace(mark, PurgeMark::unwritten());
         store.write(|tx| mark.write(tx, &last)).unwrap()
     }
 
     #[test]
     fn ending_a_purge_mark_leaves_a_newer_one() {
-        let store = Store::new();
+        let store = TestStore::new();
         assert_eq!(store.unfinished_purge().unwrap(), None);
         let mut mark = PurgeMark::unwritten();
         assert!(!renew(&store, &mut mark));
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_purge_takes_over_traces_when_it_replaces_another_mark() {
-        let store = Store::new();
+        let store = TestStore::new();
         let [mut one, mut other] = [PurgeMark::unwritten(), PurgeMark::unwritten()];
         assert!(!renew(&store, &mut one));
         assert!(renew(&store, &mut other));
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_mark_notes_a_rewritten_database_until_the_next_removal() {
-        let store = Store::new();
+        let store = TestStore::new();
         let mut mark = PurgeMark::unwritten();
         renew(&store, &mut mark);
         store.write(|tx| mark.note_rewritten(tx)).unwrap();

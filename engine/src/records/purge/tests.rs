@@ -5,7 +5,7 @@ use super::mark::PurgeMark;
 use crate::progress::{NoProgress, Progress};
 use crate::records::rules::purge::STEP;
 use crate::records::rules::{next_model, searches::record_searches};
-use crate::records::sqlite::testing::{NOW, Store, model, new};
+use crate::records::sqlite::testing::{NOW, TestStore, model, new};
 use crate::records::{Access, AccessKind, Removed};
 use crate::types::{Kind, NewRecord, NewSource, Purge, RecordId, RecordUpdate, Scope, SearchTrace, SourceKind, Viewer};
 use parking_lot::Mutex;
@@ -13,12 +13,12 @@ use parking_lot::Mutex;
 const SECRET: &str = "kestrel \"vault\"";
 
 /// Purges, and returns the removed records, versions and queries.
-fn purge(store: &Store, purge: Purge) -> (u64, u64, u64) {
+fn purge(store: &TestStore, purge: Purge) -> (u64, u64, u64) {
     let removed = purge_as(store, &purge, &Viewer::OWNER);
     (removed.records, removed.versions, removed.queries)
 }
 
-fn purge_as(store: &Store, purge: &Purge, viewer: &Viewer) -> Removed {
+fn purge_as(store: &TestStore, purge: &Purge, viewer: &Viewer) -> Removed {
     let mut removed = store.purge(purge, viewer, &NoProgress).unwrap();
     store.purge_queries(purge, viewer, &mut removed, &NoProgress).unwrap();
     removed
@@ -28,7 +28,7 @@ fn text(text: &str) -> Purge {
     Purge::Text(text.into())
 }
 
-fn update(store: &Store, id: RecordId, update: RecordUpdate) {
+fn update(store: &TestStore, id: RecordId, update: RecordUpdate) {
     store.update(id, &update, &Viewer::OWNER, NOW).unwrap();
 }
 
@@ -36,13 +36,13 @@ fn content(text: &str) -> RecordUpdate {
     RecordUpdate { content: Some(text.into()), ..RecordUpdate::default() }
 }
 
-fn assert_sound(store: &Store) {
+fn assert_sound(store: &TestStore) {
     assert_eq!(store.integrity().unwrap(), Vec::<String>::new());
 }
 
 #[test]
 fn a_text_is_removed_from_every_field_and_nothing_else_is() {
-    let store = Store::new();
+    let store = TestStore::new();
     let holding = [
         new(&format!("before {SECRET} after")),
         NewRecord { context: Some(format!("in {SECRET}")), ..new("context") },
@@ -71,7 +71,7 @@ fn a_text_is_removed_from_every_field_and_nothing_else_is() {
 
 #[test]
 fn a_purge_removes_only_matching_versions_and_their_embeddings() {
-    let store = Store::new();
+    let store = TestStore::new();
     let models = [store.model(&model(1)).unwrap(), next_model::begin_next_model(&*store, &model(2)).unwrap().unwrap()];
     let id = store.add(&new("one"), NOW).unwrap().id;
     let other = store.add(&new("another"), NOW).unwrap().id;
@@ -103,7 +103,7 @@ fn a_purge_removes_only_matching_versions_and_their_embeddings() {
 
 #[test]
 fn a_version_goes_for_the_reason_that_names_the_text() {
-    let store = Store::new();
+    let store = TestStore::new();
     let id = store.add(&new("one"), NOW).unwrap().id;
     update(&store, id, content("two"));
     update(&store, id, content("three"));
@@ -114,7 +114,7 @@ fn a_version_goes_for_the_reason_that_names_the_text() {
 
 #[test]
 fn searches_for_the_text_go_from_the_access_log() {
-    let store = Store::new();
+    let store = TestStore::new();
     let [kept, gone] = ["kept", SECRET].map(|text| store.add(&new(text), NOW).unwrap().id);
     let access = |id, query| Access { id, kind: AccessKind::Search, score: None, query, counts: false };
     let query = format!("where is the {SECRET}?");
@@ -132,7 +132,7 @@ fn searched(query: &str, tag: &str, viewer: &Viewer) -> SearchTrace {
 
 #[test]
 fn searches_for_the_text_go_also_where_nothing_was_found() {
-    let store = Store::new();
+    let store = TestStore::new();
     let (mine, theirs) = (Viewer::in_project("mine"), Viewer::in_project("theirs"));
     let searches = [
         searched(&format!("where is the {SECRET}?"), "a", &mine),
@@ -153,7 +153,7 @@ fn searches_for_the_text_go_also_where_nothing_was_found() {
 
 #[test]
 fn searches_that_quote_a_record_go_with_it() {
-    let store = Store::new();
+    let store = TestStore::new();
     let (mine, theirs) = (Viewer::in_project("mine"), Viewer::in_project("theirs"));
     let id = store.add(&new("the amber key is in the boat"), NOW).unwrap().id;
     update(&store, id, content("blue"));
@@ -167,7 +167,7 @@ fn searches_that_quote_a_record_go_with_it() {
 
 #[test]
 fn records_are_purged_by_id_in_any_number() {
-    let store = Store::new();
+    let store = TestStore::new();
     let news: Vec<_> = (0..2 * STEP + 10).map(|n| new(&format!("text {n}"))).collect();
     let ids: Vec<_> = store.add_batch(&news, NOW).unwrap().into_iter().map(|outcome| outcome.unwrap().id).collect();
     let (kept, gone) = ids.split_at(5);
@@ -180,7 +180,7 @@ fn records_are_purged_by_id_in_any_number() {
 
 #[test]
 fn memories_hidden_from_the_viewer_are_not_purged_or_counted() {
-    let store = Store::new();
+    let store = TestStore::new();
     let of = |project: Option<&str>| Scope { agent: None, project: project.map(Into::into) };
     let search = |id| Access { id, kind: AccessKind::Search, score: None, query: Some(SECRET), counts: false };
     let (mut holding, mut others) = (Vec::new(), Vec::new());
@@ -205,7 +205,7 @@ fn memories_hidden_from_the_viewer_are_not_purged_or_counted() {
 
 #[test]
 fn many_records_that_have_a_text_are_purged_in_steps() {
-    let store = Store::new();
+    let store = TestStore::new();
     let news: Vec<_> = (0..2 * STEP + 10).map(|n| new(&format!("{} {n}", n % 2))).collect();
     store.add_batch(&news, NOW).unwrap();
     assert_eq!(purge(&store, text("1 ")), (STEP as u64 + 5, 0, 0));
@@ -215,7 +215,7 @@ fn many_records_that_have_a_text_are_purged_in_steps() {
 
 #[test]
 fn a_purge_text_like_json_or_a_field_name_removes_nothing() {
-    let store = Store::new();
+    let store = TestStore::new();
     let contact = NewRecord {
         kind: Kind::Contact,
         body: Some(serde_json::json!({"name": "Ada", "company": "Acme", "email": "ada@acme.test"})),
@@ -233,7 +233,7 @@ fn a_purge_text_like_json_or_a_field_name_removes_nothing() {
 
 #[test]
 fn a_purge_looks_for_everything_that_another_has_left() {
-    let store = Store::new();
+    let store = TestStore::new();
     let ids: Vec<_> = ["one", "other"].map(|text| store.add(&new(text), NOW).unwrap().id).to_vec();
     let is_unknown = |removed: &Removed| removed.patterns.is_in(&b""[..]).unwrap();
     let first = purge_as(&store, &Purge::Ids(vec![ids[0]]), &Viewer::OWNER);
@@ -248,7 +248,7 @@ fn a_purge_looks_for_everything_that_another_has_left() {
 
 /// Ends the mark that it saw last time, as a worker does that has cleaned the files since.
 struct Cleaner<'a> {
-    store: &'a Store,
+    store: &'a TestStore,
     seen: Mutex<Vec<PurgeMark>>,
 }
 
@@ -269,7 +269,7 @@ impl Progress for Cleaner<'_> {
 
 #[test]
 fn memories_purged_during_a_cleanup_keep_their_mark() {
-    let store = Store::new();
+    let store = TestStore::new();
     let news: Vec<_> = (0..2 * STEP + 10).map(|n| new(&format!("text {n}"))).collect();
     let ids: Vec<_> = store.add_batch(&news, NOW).unwrap().into_iter().map(|outcome| outcome.unwrap().id).collect();
     let cleaner = Cleaner { store: &store, seen: Mutex::default() };
@@ -279,8 +279,8 @@ fn memories_purged_during_a_cleanup_keep_their_mark() {
 }
 
 /// A store with a row in each table that has a text.
-fn with_rows() -> Store {
-    let store = Store::new();
+fn with_rows() -> TestStore {
+    let store = TestStore::new();
     let scope = Scope { agent: Some("ann".into()), project: Some("atlas".into()) };
     let new = |text: &str| NewRecord { scope: scope.clone(), tags: vec!["tag".into()], ..new(text) };
     let [id, gone] = ["one", "other"].map(|text| store.add(&new(text), NOW).unwrap().id);
@@ -347,7 +347,7 @@ fn the_names_of_a_scope_go_with_its_last_memory() {
 /// 39.6: the part of the contents that a line of a log may have.
 #[test]
 fn the_beginnings_of_all_that_was_removed_are_told() {
-    let store = Store::new();
+    let store = TestStore::new();
     let beginnings = |removed: Removed| removed.beginnings.into_iter().collect::<Vec<_>>();
     let id = store.add(&new(&format!("first\n{}", "x".repeat(300))), NOW).unwrap().id;
     update(&store, id, content("a kestrel"));

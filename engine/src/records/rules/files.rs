@@ -167,18 +167,18 @@ fn counts_json(counts: &BTreeMap<&'static str, u64>) -> Option<String> {
 
 fn save_reading(tx: &dyn Tx, source: SourceId, reading: &FileReading, now: Millis) -> Result<FileChanges> {
     save_file(tx, source, reading, now)?;
-    let mut saving = Saving { tx, now, changes: FileChanges::default() };
+    let mut update = FileUpdate { tx, now, changes: FileChanges::default() };
     match &reading.content {
         FileContent::Unchanged => {}
-        FileContent::Chunks(chunks) => saving.chunks(&reading.thread, chunks)?,
+        FileContent::Chunks(chunks) => update.chunks(&reading.thread, chunks)?,
         FileContent::Turns { turns, whole } => {
-            saving.turns(turns)?;
+            update.turns(turns)?;
             if *whole {
-                saving.remove_others(&reading.path, turns)?;
+                update.remove_others(&reading.path, turns)?;
             }
         }
     }
-    Ok(saving.changes)
+    Ok(update.changes)
 }
 
 /// Writes the row of a file.
@@ -223,7 +223,7 @@ fn save_file(tx: &dyn Tx, source: SourceId, reading: &FileReading, now: Millis) 
 }
 
 /// A chunk, or a turn, that is there.
-struct Known {
+struct ExistingChunk {
     id: RecordId,
     origin: Origin,
     turn: i64,
@@ -238,12 +238,12 @@ pub(in crate::records) const OF_THREAD: &str = "SELECT id, origin, turn, scope_i
      WHERE scope_id = ?1 AND session = ?2 ORDER BY turn, id";
 
 /// The chunks of a note, in their order, scope by scope.
-fn chunks_of(tx: &dyn Tx, thread: &str) -> Result<Vec<Known>> {
+fn chunks_of(tx: &dyn Tx, thread: &str) -> Result<Vec<ExistingChunk>> {
     let mut known = Vec::new();
     for scope in tx.all("SELECT id FROM scopes ORDER BY id", &[], |row| row.get::<i64>(0))? {
         let all = tx.all(OF_THREAD, &[scope.into(), thread.into()], |row| {
             let Some(origin) = row.get::<Option<[u8; 16]>>(1)? else { return Ok(None) };
-            Ok(Some(Known {
+            Ok(Some(ExistingChunk {
                 id: row.get(0)?,
                 origin: Origin::from_bytes(origin),
                 turn: row.get::<Option<i64>>(2)?.unwrap_or(0),
@@ -257,18 +257,18 @@ fn chunks_of(tx: &dyn Tx, thread: &str) -> Result<Vec<Known>> {
     Ok(known)
 }
 
-/// One file, within its transaction.
-struct Saving<'a> {
+/// The update of one file, within its transaction.
+struct FileUpdate<'a> {
     tx: &'a dyn Tx,
     now: Millis,
     changes: FileChanges,
 }
 
-impl Saving<'_> {
+impl FileUpdate<'_> {
     fn chunks(&mut self, thread: &str, chunks: &[NewRecord]) -> Result<()> {
         let known = chunks_of(self.tx, thread)?;
         let scope = chunks.first().map_or(Ok(0), |chunk| scope_id(self.tx, &chunk.scope))?;
-        let mut by_origin: BTreeMap<Origin, &Known> = BTreeMap::new();
+        let mut by_origin: BTreeMap<Origin, &ExistingChunk> = BTreeMap::new();
         by_origin.extend(known.iter().filter(|chunk| chunk.scope == scope).map(|chunk| (chunk.origin, chunk)));
         let origins: BTreeSet<Origin> =
             chunks.iter().filter_map(|chunk| chunk.place.as_ref()).map(|place| place.origin).collect();
@@ -291,7 +291,7 @@ impl Saving<'_> {
     }
 
     /// Brings the lines, the turn and the tags of a chunk up to date whose text is as it was.
-    fn keep(&mut self, known: &Known, chunk: &NewRecord, turn: i64) -> Result<()> {
+    fn keep(&mut self, known: &ExistingChunk, chunk: &NewRecord, turn: i64) -> Result<()> {
         self.changes.kept += 1;
         if known.place != chunk.place {
             let place = chunk.place.as_ref().map(rows::place_json);

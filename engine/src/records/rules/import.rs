@@ -74,12 +74,12 @@ pub(crate) fn import(
             Some((current, known)) if model == Some(current) => Some((current, known.dims)),
             _ => None,
         };
-        let mut merge = Merge { model, keep_shared, ..Merge::new(tx, viewer, aliases, now) };
+        let mut import = ImportTx { model, keep_shared, ..ImportTx::new(tx, viewer, aliases, now) };
         let valid = records.iter().zip(&valid).filter(|(_, valid)| valid.is_ok());
-        let merged = valid.map(|(portable, _)| merge.attempt(|merge| merge.record(portable.borrow())));
+        let merged = valid.map(|(portable, _)| import.attempt(|import| import.record(portable.borrow())));
         let merged = merged.collect::<Result<Vec<_>>>()?;
         access::trim(tx)?;
-        Ok((merged, merge.found, merge.deleted))
+        Ok((merged, import.found, import.deleted))
     })?;
     aliases.ulids.extend(found);
     if let Some(before) = &mut aliases.deleted {
@@ -99,8 +99,8 @@ pub(crate) fn import_links(
     now: Millis,
 ) -> Result<Vec<Result<Imported>>> {
     authority.write(|tx| {
-        let mut merge = Merge::new(tx, viewer, aliases, now);
-        links.iter().map(|link| merge.attempt(|merge| merge.link(link))).collect()
+        let mut import = ImportTx::new(tx, viewer, aliases, now);
+        links.iter().map(|link| import.attempt(|import| import.link(link))).collect()
     })
 }
 
@@ -116,11 +116,11 @@ pub(crate) fn import_tombstones(
         if !tx.keeps_tombstones() {
             return Err(Error::invalid("store", "a team's store takes no tombstones of other machines"));
         }
-        let mut merge = Merge::new(tx, viewer, aliases, now);
+        let mut import = ImportTx::new(tx, viewer, aliases, now);
         let all = tombstones.iter().map(|tombstone| {
-            merge.attempt(|merge| match tombstone {
-                PortableTombstone::Memory(gone) => merge.tombstone(gone),
-                PortableTombstone::Link(gone) => merge.link_tombstone(gone),
+            import.attempt(|import| match tombstone {
+                PortableTombstone::Memory(gone) => import.tombstone(gone),
+                PortableTombstone::Link(gone) => import.link_tombstone(gone),
             })
         });
         all.collect()
@@ -128,7 +128,7 @@ pub(crate) fn import_tombstones(
 }
 
 /// One transaction of an import.
-struct Merge<'a> {
+struct ImportTx<'a> {
     tx: &'a dyn Tx,
     /// The store's model, where it is that of the embeddings, and its dimensions.
     model: Option<(ModelId, usize)>,
@@ -166,7 +166,7 @@ impl From<Error> for Unresolved {
     }
 }
 
-impl<'a> Merge<'a> {
+impl<'a> ImportTx<'a> {
     /// Does one thing. If it is refused, nothing of it is done.
     fn attempt(&mut self, work: impl FnOnce(&mut Self) -> Result<Imported>) -> Result<Result<Imported>> {
         let tx = self.tx;
@@ -186,7 +186,7 @@ impl<'a> Merge<'a> {
 
     fn new(tx: &'a dyn Tx, viewer: &'a Viewer, aliases: &'a Aliases, now: Millis) -> Self {
         let (found, deleted, scopes) = (HashMap::new(), HashSet::new(), HashMap::new());
-        Merge { tx, model: None, viewer, keep_shared: false, aliases, found, deleted, scopes, now }
+        ImportTx { tx, model: None, viewer, keep_shared: false, aliases, found, deleted, scopes, now }
     }
 
     fn record(&mut self, portable: &Portable) -> Result<Imported> {

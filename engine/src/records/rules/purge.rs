@@ -53,7 +53,7 @@ impl Removed {
 
 /// Counts of one transaction.
 #[derive(Default)]
-struct Step {
+struct PurgeStep {
     records: u64,
     versions: u64,
     queries: u64,
@@ -115,13 +115,13 @@ pub(crate) fn purge_versions(
 }
 
 /// Texts of rows that are removed by id.
-struct Found<'a> {
+struct PurgedTexts<'a> {
     patterns: &'a mut PurgePatterns,
     /// Texts that a logged query may have as a whole.
     texts: &'a mut BTreeSet<String>,
 }
 
-impl Found<'_> {
+impl PurgedTexts<'_> {
     /// Adds the texts that only this row is likely to have. Labels are left out: other records share them, so they would be found.
     fn add(&mut self, row: &RowTexts<'_>) {
         let RowTexts { content, context, body, provenance, .. } = *row;
@@ -136,13 +136,13 @@ fn purge_each<T>(
     authority: &impl Authority,
     all: &[T],
     progress: &dyn Progress,
-    remove: impl Fn(&dyn Tx, &T, &mut Found<'_>, &mut Step) -> Result<()>,
+    remove: impl Fn(&dyn Tx, &T, &mut PurgedTexts<'_>, &mut PurgeStep) -> Result<()>,
 ) -> Result<Removed> {
     let mut removed = Removed::nothing(PurgePatterns::default());
     let mut texts = BTreeSet::new();
     for some in all.chunks(STEP) {
         step(authority, &mut removed, |tx, patterns| {
-            let (mut step, mut found) = (Step::default(), Found { patterns, texts: &mut texts });
+            let (mut step, mut found) = (PurgeStep::default(), PurgedTexts { patterns, texts: &mut texts });
             some.iter().try_for_each(|one| remove(tx, one, &mut found, &mut step))?;
             Ok(step)
         })?;
@@ -152,7 +152,7 @@ fn purge_each<T>(
 }
 
 /// Removes earlier versions of a record, by their numbers and the hashes of their embeddings.
-fn drop_versions(tx: &dyn Tx, id: RecordId, versions: &[(i64, Hash)], step: &mut Step) -> Result<()> {
+fn drop_versions(tx: &dyn Tx, id: RecordId, versions: &[(i64, Hash)], step: &mut PurgeStep) -> Result<()> {
     if versions.is_empty() {
         return Ok(());
     }
@@ -171,8 +171,8 @@ fn drop_versions(tx: &dyn Tx, id: RecordId, versions: &[(i64, Hash)], step: &mut
 fn remove_deleted_version(
     tx: &dyn Tx,
     (id, number): (RecordId, i64),
-    found: &mut Found<'_>,
-    step: &mut Step,
+    found: &mut PurgedTexts<'_>,
+    step: &mut PurgeStep,
 ) -> Result<()> {
     let key = [id.into(), number.into()];
     if tx.exists("SELECT 1 FROM trash WHERE id = ?1 AND version = ?2", &key)? {
@@ -212,10 +212,10 @@ pub(crate) fn purge_text(
 ) -> Result<Removed> {
     let mut removed = Removed::nothing(PurgePatterns::of(text));
     // Also where no record has the text: the files may have it still.
-    step(authority, &mut removed, |_, _| Ok(Step::default()))?;
+    step(authority, &mut removed, |_, _| Ok(PurgeStep::default()))?;
     for ids in steps(candidates, RecordId::from_key) {
         step(authority, &mut removed, |tx, patterns| {
-            let mut step = Step::default();
+            let mut step = PurgeStep::default();
             for &id in &ids {
                 if may_change(tx, id, viewer)? {
                     remove_text(tx, id, text, patterns, &mut step)?;
@@ -238,7 +238,7 @@ pub(crate) fn purge_queries(
     progress: &dyn Progress,
 ) -> Result<()> {
     let sql = "DELETE FROM access_log WHERE id = ?1";
-    let count = |entries| Step { queries: entries, ..Step::default() };
+    let count = |entries| PurgeStep { queries: entries, ..PurgeStep::default() };
     purge_rows(authority, sql, entries, count, removed, progress)
 }
 
@@ -250,7 +250,7 @@ pub(crate) fn purge_searches(
     progress: &dyn Progress,
 ) -> Result<()> {
     let sql = "DELETE FROM searches WHERE id = ?1";
-    let count = |entries| Step { queries: entries, ..Step::default() };
+    let count = |entries| PurgeStep { queries: entries, ..PurgeStep::default() };
     purge_rows(authority, sql, entries, count, removed, progress)
 }
 
@@ -263,7 +263,7 @@ pub(crate) fn empty_column(
     progress: &dyn Progress,
 ) -> Result<()> {
     let sql = format!("UPDATE {table} SET {column} = NULL WHERE id = ?1");
-    purge_rows(authority, &sql, rows, |_| Step::default(), removed, progress)
+    purge_rows(authority, &sql, rows, |_| PurgeStep::default(), removed, progress)
 }
 
 /// Forgets these files of sources: files that still exist are read as if they were new, without the purged records.
@@ -273,7 +273,7 @@ pub(crate) fn forget_files(
     removed: &mut Removed,
     progress: &dyn Progress,
 ) -> Result<()> {
-    purge_rows(authority, "DELETE FROM files WHERE id = ?1", files, |_| Step::default(), removed, progress)
+    purge_rows(authority, "DELETE FROM files WHERE id = ?1", files, |_| PurgeStep::default(), removed, progress)
 }
 
 /// Removes these scopes, except those that a memory has.
@@ -285,7 +285,7 @@ pub(crate) fn forget_scopes(
 ) -> Result<()> {
     let sql = "DELETE FROM scopes WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM records WHERE scope_id = ?1)
          AND NOT EXISTS (SELECT 1 FROM trash WHERE scope_id = ?1)";
-    purge_rows(authority, sql, scopes, |_| Step::default(), removed, progress)
+    purge_rows(authority, sql, scopes, |_| PurgeStep::default(), removed, progress)
 }
 
 /// Runs a statement for each of these rows, by their ids.
@@ -293,7 +293,7 @@ fn purge_rows(
     authority: &impl Authority,
     sql: &str,
     rows: &RoaringTreemap,
-    count: fn(u64) -> Step,
+    count: fn(u64) -> PurgeStep,
     removed: &mut Removed,
     progress: &dyn Progress,
 ) -> Result<()> {
@@ -312,7 +312,7 @@ fn purge_rows(
 fn step(
     authority: &impl Authority,
     removed: &mut Removed,
-    mut work: impl FnMut(&dyn Tx, &mut PurgePatterns) -> Result<Step>,
+    mut work: impl FnMut(&dyn Tx, &mut PurgePatterns) -> Result<PurgeStep>,
 ) -> Result<()> {
     let (last, patterns) = (&removed.mark, &mut removed.patterns);
     let (mark, takes_over, done) = authority.write(|tx| {
@@ -339,7 +339,7 @@ fn remove_text(
     id: RecordId,
     text: &PurgeText,
     patterns: &mut PurgePatterns,
-    step: &mut Step,
+    step: &mut PurgeStep,
 ) -> Result<()> {
     // Looked up again in the transaction: it may have been changed since.
     let sql = concat!("SELECT ", text_columns!(), " FROM records WHERE id = ?1");
@@ -368,7 +368,7 @@ fn remove_from_trash(
     id: RecordId,
     text: &PurgeText,
     patterns: &mut PurgePatterns,
-    step: &mut Step,
+    step: &mut PurgeStep,
 ) -> Result<()> {
     let sql = concat!(
         "SELECT ",
@@ -399,7 +399,7 @@ fn remove_versions(
     id: RecordId,
     text: &PurgeText,
     patterns: &mut PurgePatterns,
-    step: &mut Step,
+    step: &mut PurgeStep,
 ) -> Result<()> {
     let sql = concat!(
         "SELECT ",
@@ -420,7 +420,7 @@ fn remove_versions(
 }
 
 /// Adds the beginnings of the contents of a removed record and of its versions.
-fn add_beginnings(db: &dyn Select, id: RecordId, step: &mut Step) -> Result<()> {
+fn add_beginnings(db: &dyn Select, id: RecordId, step: &mut PurgeStep) -> Result<()> {
     let sql = "SELECT content FROM records WHERE id = ?1 UNION ALL SELECT content FROM versions WHERE record_id = ?1
          UNION ALL SELECT content FROM trash WHERE id = ?1
          UNION ALL SELECT content FROM trash_versions WHERE record_id = ?1";
@@ -434,7 +434,7 @@ fn beginning(content: &str) -> String {
 }
 
 /// Adds the texts of a record and its versions, live or deleted.
-fn add_texts(db: &dyn Select, id: RecordId, found: &mut Found<'_>) -> Result<()> {
+fn add_texts(db: &dyn Select, id: RecordId, found: &mut PurgedTexts<'_>) -> Result<()> {
     let sql = concat!(
         "SELECT ",
         text_columns!(),

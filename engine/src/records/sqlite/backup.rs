@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::connection::{WRITE_TIMEOUT, connect, distrust};
 use super::errors::{damaged, database_error, explain, open_error};
-use super::shape::Origin;
+use super::shape::DatabaseOrigin;
 use super::store::Database;
 use super::{folder, integrity, migrate};
 use crate::error::{Error, Remedy, Result};
@@ -102,7 +102,7 @@ fn copy_back(from: &Path, paths: &StorePaths, progress: &dyn Progress) -> Result
     distrust(&source).map_err(refuse)?;
     // What is checked is what is copied, also when others write to the file meanwhile.
     let view = source.unchecked_transaction().map_err(refuse)?;
-    if migrate::check(&view, from, Origin::Backup)? == 0 {
+    if migrate::check(&view, from, DatabaseOrigin::Backup)? == 0 {
         return Err(database_error(from, "it is empty"));
     }
     let verdict: String = source.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(refuse)?;
@@ -200,12 +200,12 @@ mod tests {
     use crate::records::Records;
     use std::fs;
 
-    use super::super::testing::{NOW, Store, new};
+    use super::super::testing::{NOW, TestStore, new};
     use super::*;
     use crate::progress::NoProgress;
 
-    fn filled() -> Store {
-        let store = Store::new();
+    fn filled() -> TestStore {
+        let store = TestStore::new();
         let news: Vec<_> = (0..500).map(|n| new(&format!("text {n}"))).collect();
         store.add_batch(&news, NOW).unwrap();
         store

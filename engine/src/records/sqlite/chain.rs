@@ -11,7 +11,7 @@ use crate::records::rows::to_link;
 use crate::types::{Chain, ChainQuery, Direction, Hop, Link, Millis, RecordId};
 
 /// Where the walk has come: a record, and how.
-struct Step {
+struct ChainStep {
     id: RecordId,
     path: Vec<Link>,
 }
@@ -24,23 +24,23 @@ impl Snapshot {
         let (steps, truncated) = self.walk(query, now)?;
         let ids: Vec<RecordId> = steps.iter().map(|step| step.id).collect();
         let mut records = self.records(&ids, now)?.into_iter().peekable();
-        let hop = |Step { id, path }| {
+        let hop = |ChainStep { id, path }| {
             let record = records.next_if(|record| record.id == id)?;
             Some(Hop { record, depth: path.len(), path })
         };
         Ok(Chain { hops: steps.into_iter().filter_map(hop).collect(), truncated })
     }
 
-    fn walk(&self, query: &ChainQuery, now: Millis) -> Result<(Vec<Step>, bool)> {
+    fn walk(&self, query: &ChainQuery, now: Millis) -> Result<(Vec<ChainStep>, bool)> {
         let is_live = |id| is_live(self.conn(), id, &query.viewer, now);
         if !is_live(query.start)? {
             return Ok((Vec::new(), false));
         }
         let mut neighbours = self.neighbours(query.direction)?;
-        let mut steps = vec![Step { id: query.start, path: Vec::new() }];
+        let mut steps = vec![ChainStep { id: query.start, path: Vec::new() }];
         let mut met = HashSet::from([query.start]);
         let mut at = 0;
-        while let Some(Step { id, path }) = steps.get(at) {
+        while let Some(ChainStep { id, path }) = steps.get(at) {
             if path.len() == query.max_depth {
                 break; // and so are all after it
             }
@@ -55,7 +55,7 @@ impl Snapshot {
                 if steps.len() == query.limit {
                     return Ok((steps, true));
                 }
-                steps.push(Step { id: next, path: [path.as_slice(), &[link]].concat() });
+                steps.push(ChainStep { id: next, path: [path.as_slice(), &[link]].concat() });
             }
             at += 1;
         }
@@ -79,13 +79,13 @@ impl Snapshot {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOW, Store, new};
+    use super::super::testing::{NOW, TestStore, new};
     use super::*;
     use crate::types::{LinkKind, NewRecord, Scope, Viewer};
 
     /// A store of so many records, ids from 1.
-    fn store(records: usize) -> Store {
-        let store = Store::new();
+    fn store(records: usize) -> TestStore {
+        let store = TestStore::new();
         let news: Vec<_> = (1..=records).map(|at| new(&format!("number {at}"))).collect();
         store.add_batch(&news, NOW).unwrap();
         store
@@ -95,12 +95,12 @@ mod tests {
         Link { from: from.into(), to: to.into(), kind }
     }
 
-    fn link(store: &Store, from: impl Into<RecordId>, kind: LinkKind, to: impl Into<RecordId>) {
+    fn link(store: &TestStore, from: impl Into<RecordId>, kind: LinkKind, to: impl Into<RecordId>) {
         assert!(store.link(path(from, kind, to), &Viewer::OWNER, NOW).unwrap());
     }
 
     /// Ids and depths.
-    fn walked(store: &Store, query: &ChainQuery) -> Vec<(i64, usize)> {
+    fn walked(store: &TestStore, query: &ChainQuery) -> Vec<(i64, usize)> {
         let chain = store.view().chain(query, NOW).unwrap();
         for hop in &chain.hops {
             let end = hop.path.iter().fold(query.start, |at, link| link.other_end(at));
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn links_are_read_in_index_order_without_a_sort() {
-        let store = Store::new();
+        let store = TestStore::new();
         let snapshot = store.view();
         for direction in Direction::ALL {
             let sql = snapshot.neighbours(direction).unwrap().expanded_sql().unwrap();

@@ -44,13 +44,13 @@ impl Commits {
 #[cfg(test)]
 mod tests {
     use super::super::readers::Readers;
-    use super::super::testing::{NOW, Store, new};
+    use super::super::testing::{NOW, TestStore, new};
     use super::*;
     use crate::paths::StorePaths;
 
     #[test]
     fn a_commit_is_reported_once_also_to_a_read_only_process() {
-        let store = Store::new();
+        let store = TestStore::new();
         let readers = Readers::new(store.paths().database(), false);
         let mut looks = [store.commits().unwrap(), Commits::seen_by(readers.lend().unwrap()).unwrap()];
         let mut any = || looks.each_mut().map(|look| look.any().unwrap());

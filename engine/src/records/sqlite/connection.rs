@@ -85,11 +85,11 @@ pub(super) fn enable_incremental_vacuum(conn: &Connection) -> rusqlite::Result<(
 mod tests {
     use rusqlite::StatementStatus;
 
-    use super::super::testing::Store;
+    use super::super::testing::TestStore;
 
     #[test]
     fn a_kept_statement_is_not_compiled_again_for_other_values() {
-        let store = Store::new();
+        let store = TestStore::new();
         let snapshot = store.view();
         // SQLite compares what is bound with the condition of an index of links that supersede.
         let mut statement =

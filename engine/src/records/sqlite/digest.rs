@@ -36,7 +36,7 @@ const ACTIVE_PATTERNS: List = List { kind: Kind::Pattern, min_importance: None, 
 const RECENT_BUGFIXES: List = List { kind: Kind::Bugfix, min_importance: None, by_use: false, most: LISTED };
 
 /// Sort key of a record in a list, largest first; the id comes last, so that the order is the same every time.
-type Place = (i64, Millis, RecordId);
+type DigestSortKey = (i64, Millis, RecordId);
 
 impl List {
     fn columns(&self) -> &'static str {
@@ -117,13 +117,13 @@ impl Snapshot {
         // too many of those are hidden.
         let mut page = 8 * list.most;
         loop {
-            let places = match &groups {
+            let keys = match &groups {
                 Some(groups) => self.best_of_groups(list, groups, page, now)?,
                 None => self.best(list, query, filter.clone(), page, now)?,
             };
-            let shown = places.iter().map(|(_, _, id)| *id).filter(|id| !hidden.contains(id.key()));
+            let shown = keys.iter().map(|(_, _, id)| *id).filter(|id| !hidden.contains(id.key()));
             let shown: Vec<RecordId> = shown.take(list.most).collect();
-            if shown.len() == list.most || places.len() < page {
+            if shown.len() == list.most || keys.len() < page {
                 return self.records(&shown, now);
             }
             page *= 8;
@@ -143,8 +143,14 @@ impl Snapshot {
         Ok((groups.len() <= MOST_GROUPS).then_some(groups))
     }
 
-    /// The first `page` places of the list: an index has those of each group in order.
-    fn best_of_groups(&self, list: &List, groups: &[(i64, i64)], page: usize, now: Millis) -> Result<Vec<Place>> {
+    /// The sort keys of the first `page` records of the list: an index has those of each group in order.
+    fn best_of_groups(
+        &self,
+        list: &List,
+        groups: &[(i64, i64)],
+        page: usize,
+        now: Millis,
+    ) -> Result<Vec<DigestSortKey>> {
         let (index, importance) = match list.by_use {
             true => ("patterns_by_use", "?2 = 0"),
             false => ("records_by_scope", "r.importance = ?2"),
@@ -159,18 +165,25 @@ impl Snapshot {
             list.order(),
         );
         let mut statement = self.conn().prepare_cached(&sql)?;
-        let mut places = Vec::new();
+        let mut keys = Vec::new();
         for (scope, importance) in groups {
-            let best = statement.query_map((scope, importance, now, stored_limit(page)), to_place)?;
-            places.extend(best.collect::<rusqlite::Result<Vec<Place>>>()?);
+            let best = statement.query_map((scope, importance, now, stored_limit(page)), to_sort_key)?;
+            keys.extend(best.collect::<rusqlite::Result<Vec<DigestSortKey>>>()?);
         }
-        places.sort_unstable_by_key(|place| Reverse(*place));
-        places.truncate(page);
-        Ok(places)
+        keys.sort_unstable_by_key(|key| Reverse(*key));
+        keys.truncate(page);
+        Ok(keys)
     }
 
-    /// The first `page` places of the list, from all records of the kind or the feature.
-    fn best(&self, list: &List, query: &DigestQuery, filter: Filter, page: usize, now: Millis) -> Result<Vec<Place>> {
+    /// The sort keys of the first `page` records of the list, from all records of the kind or the feature.
+    fn best(
+        &self,
+        list: &List,
+        query: &DigestQuery,
+        filter: Filter,
+        page: usize,
+        now: Millis,
+    ) -> Result<Vec<DigestSortKey>> {
         let Condition { sql, mut values } = conditions(query, filter, now);
         values.push(stored_limit(page).into());
         let index = if query.feature.is_some() { "records_by_feature" } else { "records_by_kind" };
@@ -180,8 +193,8 @@ impl Snapshot {
             list.order()
         );
         let mut statement = self.conn().prepare_cached(&sql)?;
-        let places = statement.query_map(params_from_iter(values), to_place)?;
-        Ok(places.collect::<rusqlite::Result<_>>()?)
+        let keys = statement.query_map(params_from_iter(values), to_sort_key)?;
+        Ok(keys.collect::<rusqlite::Result<_>>()?)
     }
 
     fn outdated_of_feature(&self, query: &DigestQuery, now: Millis) -> Result<u64> {
@@ -206,24 +219,24 @@ fn conditions(query: &DigestQuery, filter: Filter, now: Millis) -> Condition {
     condition
 }
 
-fn to_place(row: &Row<'_>) -> rusqlite::Result<Place> {
+fn to_sort_key(row: &Row<'_>) -> rusqlite::Result<DigestSortKey> {
     Ok((row.get(0)?, row.get(1)?, row.get(2)?))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOW, Store, new};
+    use super::super::testing::{NOW, TestStore, new};
     use super::*;
     use crate::records::{Access, AccessKind};
     use crate::types::{Link, LinkKind, NewRecord, RecordUpdate, Scope, Viewer};
 
-    fn add(store: &Store, kind: Kind, importance: i64, project: Option<&str>, at: Millis) -> RecordId {
+    fn add(store: &TestStore, kind: Kind, importance: i64, project: Option<&str>, at: Millis) -> RecordId {
         let scope = Scope { agent: None, project: project.map(Into::into) };
         let text = format!("{kind} {importance} {project:?} {at}");
         store.add(&NewRecord { kind, importance, scope, ..new(&text) }, NOW + at).unwrap().id
     }
 
-    fn digest(store: &Store, query: &DigestQuery, hidden: &[RecordId], now: Millis) -> Digest {
+    fn digest(store: &TestStore, query: &DigestQuery, hidden: &[RecordId], now: Millis) -> Digest {
         let view = store.view();
         let hidden: RoaringTreemap = hidden.iter().map(|id| id.key()).collect();
         view.digest(query, &(view.superseded(&query.viewer).unwrap() | hidden), now).unwrap()
@@ -240,7 +253,7 @@ mod tests {
     /// T46, T47: the lists are as long and in the order that the specification has.
     #[test]
     fn digest_lists_have_the_specified_length_and_order() {
-        let store = Store::new();
+        let store = TestStore::new();
         let atlas = Some("atlas");
         // The order of time is not that of the ids.
         let decisions: Vec<_> = (0..7)
@@ -267,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_list_is_full_however_many_of_the_newest_are_hidden() {
-        let store = Store::new();
+        let store = TestStore::new();
         let news: Vec<_> = (0..500).map(|at| NewRecord { kind: Kind::Bugfix, ..new(&format!("bug {at}")) }).collect();
         store.add_batch(&news, NOW).unwrap();
         for hidden in [0, 36, 40, 360, 495, 498] {
@@ -282,7 +295,7 @@ mod tests {
     /// T47: the counts of each scope, after every kind of change.
     #[test]
     fn the_counts_of_a_digest_are_those_of_live_records_in_view() {
-        let store = Store::new();
+        let store = TestStore::new();
         for (kind, importance, project) in [
             (Kind::Fact, 10, Some("atlas")),
             (Kind::Fact, 9, Some("atlas")),
@@ -334,7 +347,7 @@ mod tests {
     /// T46.
     #[test]
     fn a_digest_of_a_feature_is_of_what_names_it() {
-        let store = Store::new();
+        let store = TestStore::new();
         let login: Vec<_> = (0..3).map(|at| add(&store, Kind::Bugfix, 8, Some("atlas"), at)).collect();
         add(&store, Kind::Bugfix, 2, Some("atlas"), 9);
         let billing = add(&store, Kind::Bugfix, 2, Some("atlas"), 10);

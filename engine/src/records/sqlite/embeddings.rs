@@ -215,7 +215,7 @@ fn vector(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Vec<f32>>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOW, Store, model, new};
+    use super::super::testing::{NOW, TestStore, model, new};
     use crate::error::Error;
     use crate::records::NextModel;
     use crate::records::rules::next_model;
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn texts_vectors_and_models_are_read() {
-        let store = Store::new();
+        let store = TestStore::new();
         assert_eq!(store.current_model().unwrap(), None);
         assert!(matches!(store.pending(1.into(), 1, NOW), Err(Error::ModelMismatch { .. })));
         let old = store.model(&model(2)).unwrap();

@@ -166,14 +166,14 @@ fn passed_over(row: &dyn Row, column: usize) -> Result<PassedOver> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOW, Store, new};
+    use super::super::testing::{NOW, TestStore, new};
     use crate::records::rules::files::OF_THREAD;
     use crate::types::{NewRecord, Origin, Place};
 
     /// A reading looks for the records of each file: however many there are, it reads those alone.
     #[test]
     fn the_records_of_a_thread_are_found_in_its_index() {
-        let store = Store::new();
+        let store = TestStore::new();
         for number in 0..50_u8 {
             let place = Some(Place::new(Origin::from_bytes([number; 16]), "/a", 1, 1));
             let session = Some(format!("s{}", number / 5));

@@ -185,7 +185,7 @@ mod tests {
     use proptest::sample::select;
     use rusqlite::params_from_iter;
 
-    use super::super::testing::{NOW, Store, new};
+    use super::super::testing::{NOW, TestStore, new};
     use super::*;
     use serde_json::json;
 
@@ -277,7 +277,7 @@ mod tests {
         /// The rule in SQL is the rule in Rust.
         #[test]
         fn matching_and_list_are_what_the_filter_allows(records in vec(record(), 0..30), filters in vec(filter(), 1..20)) {
-            let store = Store::new();
+            let store = TestStore::new();
             for (number, (record, created_at)) in records.iter().enumerate() {
                 store.add(&NewRecord { content: number.to_string(), ..record.clone() }, *created_at).unwrap();
             }
@@ -312,7 +312,7 @@ mod tests {
     /// R2: the type, the importance, the hash and the expiry each have their index.
     #[test]
     fn filters_are_answered_from_indexes() {
-        let store = Store::new();
+        let store = TestStore::new();
         let plan_by = |index: &str, filter: Filter| {
             let snapshot = store.view();
             let Condition { sql, values } = Condition::without_tags(&filter, None, NOW);

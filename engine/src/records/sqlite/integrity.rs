@@ -145,7 +145,7 @@ const RULES: [(&str, &str); 22] = [
 ];
 
 /// A check, which adds its findings.
-type Check = fn(&Connection, &mut Vec<String>) -> Result<()>;
+type IntegrityCheck = fn(&Connection, &mut Vec<String>) -> Result<()>;
 
 impl Database {
     /// Checks everything that can be checked, and returns the findings; none means that all is well. Reads the whole
@@ -158,9 +158,15 @@ impl Database {
 /// The findings of all checks of a database.
 pub(super) fn findings(conn: &Connection) -> Result<Vec<String>> {
     let mut findings = Vec::new();
-    for check in
-        [check_shape as Check, check_pages, check_references, check_texts, check_passages, check_vectors, check_rules]
-    {
+    for check in [
+        check_shape as IntegrityCheck,
+        check_pages,
+        check_references,
+        check_texts,
+        check_passages,
+        check_vectors,
+        check_rules,
+    ] {
         match check(conn, &mut findings) {
             // What cannot be read is a finding, not a failure of the check.
             Err(Error::DatabaseFailed(error)) => {
@@ -205,7 +211,7 @@ fn check_texts(conn: &Connection, findings: &mut Vec<String>) -> Result<()> {
         let sql =
             format!("SELECT {what}, content_hash, embedding_hash, context, content, kind, tags, body FROM {table}");
         report(conn, &sql, findings, |row| {
-            let problem = text_problem(&Text {
+            let problem = text_problem(&StoredText {
                 content_hash: row.get_ref(2)?.as_blob()?,
                 embedding_hash: row.get_ref(3)?.as_blob()?,
                 context: row.get_ref(4)?.as_str_or_null()?,
@@ -222,7 +228,7 @@ fn check_texts(conn: &Connection, findings: &mut Vec<String>) -> Result<()> {
 }
 
 /// The text of a record or a version, with its hashes, kind, tags and body.
-pub(super) struct Text<'a> {
+pub(super) struct StoredText<'a> {
     pub(super) content: &'a str,
     pub(super) context: Option<&'a str>,
     pub(super) content_hash: &'a [u8],
@@ -233,7 +239,7 @@ pub(super) struct Text<'a> {
 }
 
 /// The problem of a text, if it has one.
-pub(super) fn text_problem(text: &Text<'_>) -> Option<&'static str> {
+pub(super) fn text_problem(text: &StoredText<'_>) -> Option<&'static str> {
     let tags_can_be_read = || text.tags.is_none_or(|tags| rows::tags_of(tags).is_ok());
     let body_can_be_read = || {
         let kind = rows::kind_of(text.kind).unwrap_or(Kind::Fact);
@@ -313,12 +319,12 @@ fn report(
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOW, Store, model, new};
+    use super::super::testing::{NOW, TestStore, model, new};
     use crate::types::{RecordUpdate, Viewer};
 
     /// Two records, one of them with a tag, an expiry, an earlier version and an embedding.
-    fn store() -> Store {
-        let store = Store::new();
+    fn store() -> TestStore {
+        let store = TestStore::new();
         let model = store.model(&model(2)).unwrap();
         store.add(&new("first"), NOW).unwrap();
         let mut second = new("second");
@@ -407,7 +413,7 @@ mod tests {
 
     #[test]
     fn a_thousand_findings_are_counted_not_listed() {
-        let store = Store::new();
+        let store = TestStore::new();
         let news: Vec<_> = (0..100).map(|n| new(&format!("text {n}"))).collect();
         store.add_batch(&news, NOW).unwrap();
         store.sql("UPDATE records SET content = content || '!'");

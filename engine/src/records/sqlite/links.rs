@@ -222,7 +222,7 @@ impl Snapshot {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOW, Store, new};
+    use super::super::testing::{NOW, TestStore, new};
     use super::*;
     use crate::types::NewRecord;
 
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn the_links_of_a_record_are_those_from_it_then_those_to_it() {
-        let store = Store::new();
+        let store = TestStore::new();
         let [a, b, c] = ["a", "b", "c"].map(|text| store.add(&new(text), NOW).unwrap().id);
         let (ab, bc) = (link(a, LinkKind::Caused, b), link(b, LinkKind::Supersedes, c));
         for link in [ab, bc] {
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn contradictions_are_those_that_are_not_settled() {
-        let store = Store::new();
+        let store = TestStore::new();
         let [a, b, c, d] = ["a", "b", "c", "d"].map(|text| store.add(&new(text), NOW).unwrap().id);
         let scope = crate::types::Scope { agent: None, project: Some("atlas".into()) };
         let own = store.add(&NewRecord { scope, ..new("own") }, NOW).unwrap().id;
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn links_among_records_are_those_that_do_not_leave_them() {
-        let store = Store::new();
+        let store = TestStore::new();
         let [a, b, c, d] = ["a", "b", "c", "d"].map(|text| store.add(&new(text), NOW).unwrap().id);
         let scope = crate::types::Scope { agent: None, project: Some("atlas".into()) };
         let own = store.add(&NewRecord { scope, ..new("own") }, NOW).unwrap().id;
@@ -298,7 +298,7 @@ mod tests {
     /// R17.
     #[test]
     fn linked_records_are_found_by_direction_and_kind() {
-        let store = Store::new();
+        let store = TestStore::new();
         let [a, b, c, d] = ["a", "b", "c", "d"].map(|text| store.add(&new(text), NOW).unwrap().id);
         let brief = store.add(&NewRecord { expires_at: Some(NOW + 1), ..new("brief") }, NOW).unwrap().id;
         for (from, kind, to) in [

@@ -241,14 +241,14 @@ fn listed(query: &ListQuery, now: Millis) -> Condition {
 mod tests {
     use serde_json::json;
 
-    use super::super::testing::{NOW, Store, new};
+    use super::super::testing::{NOW, TestStore, new};
     use crate::types::{
         Filter, Kind, Link, LinkKind, ListOnly, ListOrder, ListQuery, NewRecord, RecordId, RecordUpdate, Viewer,
     };
 
     #[test]
     fn records_keep_the_order_of_ids_and_skip_missing_and_expired() {
-        let store = Store::new();
+        let store = TestStore::new();
         for (text, expires_at) in [("one", None), ("two", Some(NOW + 1)), ("three", None)] {
             store.add(&NewRecord { expires_at, ..new(text) }, NOW).unwrap();
         }
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn pages_of_what_expires_go_on_after_one_in_either_direction() {
-        let store = Store::new();
+        let store = TestStore::new();
         for (at, until) in [3, 1, 2, 1, 3].into_iter().enumerate() {
             let record = NewRecord { expires_at: Some(NOW + until), ..new(&at.to_string()) };
             store.add(&record, NOW).unwrap();
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn lists_go_page_by_page() {
-        let store = Store::new();
+        let store = TestStore::new();
         let news: Vec<_> = (1..=25).map(|n| NewRecord { importance: 1 + n % 2, ..new(&n.to_string()) }).collect();
         store.add_batch(&news, NOW).unwrap();
         let snapshot = store.view();
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn a_list_is_by_time_due_date_or_state() {
-        let store = Store::new();
+        let store = TestStore::new();
         let task = |text: &str, body: serde_json::Value| {
             store.add(&NewRecord { kind: Kind::Task, body: Some(body), ..new(text) }, NOW).unwrap().id
         };

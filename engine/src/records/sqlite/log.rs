@@ -85,13 +85,13 @@ impl Database {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOW, Store, new};
+    use super::super::testing::{NOW, TestStore, new};
     use super::*;
     use crate::error::Error;
 
     #[test]
     fn the_head_outlives_trimming() {
-        let store = Store::new();
+        let store = TestStore::new();
         assert_eq!(store.head().unwrap().get(), 0);
         for text in ["one", "two", "three"] {
             store.add(&new(text), NOW).unwrap();
@@ -120,7 +120,7 @@ mod tests {
     /// To remove a million entries takes a second, and everyone who saves a memory would wait for it.
     #[test]
     fn a_long_log_is_trimmed_some_entries_at_a_time() {
-        let store = Store::new();
+        let store = TestStore::new();
         store.sql(&format!(
             "WITH RECURSIVE n(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < {TRIMMED_AT_ONCE} * 5 / 2)
              INSERT INTO sync_log (op, record_id, payload) SELECT 2, n, zeroblob(16) FROM n"
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn an_unreadable_entry_is_reported_not_skipped() {
-        let store = Store::new();
+        let store = TestStore::new();
         store.add(&new("text"), NOW).unwrap();
         store.sql("UPDATE sync_log SET payload = x'00'");
         let error = store.view().tail(Seq::START, usize::MAX).unwrap_err();

@@ -7,17 +7,17 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use super::errors::{damaged, database_error, open_error};
 use super::other_systems;
 use super::schema::{APPLICATION_ID, MIGRATIONS};
-use super::shape::{self, Origin};
+use super::shape::{self, DatabaseOrigin};
 use crate::error::Result;
 
 /// Makes a new database ours, or brings one of ours up to date. Refuses every other file. Returns the store's id.
 pub(super) fn prepare(conn: &mut Connection, path: &Path) -> Result<String> {
     let refuse = |error| open_error(path, error);
-    if check(conn, path, Origin::Store)? < MIGRATIONS.len() {
+    if check(conn, path, DatabaseOrigin::Store)? < MIGRATIONS.len() {
         let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(refuse)?;
         // Checked again with the lock: another process may have been first.
         let version = version_of(&tx, path)?;
-        shape::check(&tx, version, path, Origin::Store)?;
+        shape::check(&tx, version, path, DatabaseOrigin::Store)?;
         for (version, migration) in MIGRATIONS.iter().enumerate().skip(version) {
             tx.execute_batch(migration).map_err(refuse)?;
             tx.pragma_update(None, "user_version", version as i64 + 1).map_err(refuse)?;
@@ -56,7 +56,7 @@ pub(super) fn check_owner(conn: &Connection, path: &Path) -> Result<usize> {
 }
 
 /// Like [`check_owner`], and an error when the tables are not those of their version.
-pub(super) fn check(conn: &Connection, path: &Path, origin: Origin) -> Result<usize> {
+pub(super) fn check(conn: &Connection, path: &Path, origin: DatabaseOrigin) -> Result<usize> {
     // The caller may have a view already.
     let view = conn.is_autocommit().then(|| conn.unchecked_transaction()).transpose();
     let _view = view.map_err(|error| open_error(path, error))?;
@@ -95,7 +95,7 @@ mod tests {
     use std::fs;
 
     use super::super::schema::{APPLICATION_ID, EIGHTH, FIFTH, FIRST, FOURTH, SECOND, SEVENTH, SIXTH, THIRD};
-    use super::super::testing::{NOW, Store, new};
+    use super::super::testing::{NOW, TestStore, new};
     use crate::error::Error;
     use crate::paths::StorePaths;
     use crate::records::Records;
@@ -124,7 +124,7 @@ mod tests {
 
     /// The bytes of a store with some records, all in its one file, changed by these statements.
     fn store_after(statements: &str) -> Vec<u8> {
-        let store = Store::new();
+        let store = TestStore::new();
         let news: Vec<_> = (0..200).map(|n| new(&format!("text {n}"))).collect();
         store.add_batch(&news, NOW).unwrap();
         store.sql(statements);
@@ -206,7 +206,7 @@ mod tests {
     }
 
     /// The records of a store as one of an older version.
-    fn as_of(version: u32, schema: &str, store: Store) -> tempfile::TempDir {
+    fn as_of(version: u32, schema: &str, store: TestStore) -> tempfile::TempDir {
         let kept = store.close();
         let copy = tempfile::tempdir().unwrap();
         let made = rusqlite::Connection::open(StorePaths::new(copy.path()).database()).unwrap();
@@ -225,13 +225,13 @@ mod tests {
         copy
     }
 
-    fn conversation(store: &Store, session: &str) -> RecordId {
+    fn conversation(store: &TestStore, session: &str) -> RecordId {
         let said = serde_json::json!({ "session_id": session, "user_message": "Hi", "agent_response": "Yes" });
         store.add(&NewRecord::of_body(Kind::Conversation, said).unwrap(), NOW).unwrap().id
     }
 
     fn is_brought_up_to_date(version: u32, schema: &str) {
-        let store = Store::new();
+        let store = TestStore::new();
         let tags = vec!["Deploy".to_owned()];
         let news = (0..30).map(|n| NewRecord { importance: 1 + n % 3, tags: tags.clone(), ..new(&n.to_string()) });
         let news: Vec<_> = news.collect();
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn a_store_with_a_damaged_body_is_brought_up_to_date() {
         const BODY: &str = r#"{"session_id":"damaged""#;
-        let store = Store::new();
+        let store = TestStore::new();
         let [damaged, sound] = ["damaged", "sound"].map(|session| conversation(&store, session));
         let old = as_of(5, &[FIRST, SECOND, THIRD, FOURTH, FIFTH].concat(), store);
         let paths = StorePaths::new(old.path());

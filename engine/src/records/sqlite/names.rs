@@ -142,11 +142,11 @@ fn begins(name: &str, start: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOW, Store, new};
+    use super::super::testing::{NOW, TestStore, new};
     use super::*;
     use crate::types::{NewRecord, Scope};
 
-    fn add(store: &Store, text: &str, agent: Option<&str>, project: Option<&str>, tags: &[&str]) -> RecordId {
+    fn add(store: &TestStore, text: &str, agent: Option<&str>, project: Option<&str>, tags: &[&str]) -> RecordId {
         let scope = Scope { agent: agent.map(Into::into), project: project.map(Into::into) };
         let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
         store.add(&NewRecord { scope, tags, ..new(text) }, NOW).unwrap().id
@@ -155,7 +155,7 @@ mod tests {
     /// R23, R24.
     #[test]
     fn names_are_those_of_live_records_in_view() {
-        let store = Store::new();
+        let store = TestStore::new();
         add(&store, "global", None, None, &["Shared", "über"]);
         add(&store, "a", None, Some("Atlas"), &["sails", "shared"]);
         add(&store, "ann's", Some("ann"), Some("atlas 2"), &["secret"]);
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn names_of_older_stores_are_found_in_either_form() {
         const DECOMPOSED: &str = "Cafe\u{301}";
-        let store = Store::new();
+        let store = TestStore::new();
         let old = add(&store, "old", None, Some("Caf\u{e9}"), &["th\u{e9}"]);
         store.sql(&format!("UPDATE scopes SET project = ' {DECOMPOSED}' WHERE id > 1"));
         store.sql("UPDATE records SET tags = '[\"the\u{301}\"]'");
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     #[ignore = "a measurement"]
     fn names_of_a_hundred_thousand_records() {
-        let store = Store::new();
+        let store = TestStore::new();
         let records: Vec<_> = (0..100_000)
             .map(|at| {
                 let project = (at % 2 == 1).then(|| format!("project {}", at % 1_000));

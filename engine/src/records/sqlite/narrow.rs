@@ -55,7 +55,7 @@ fn move_to_end(tx: &dyn Tx, id: i64, vector: &[u8]) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOW, Store, model, new};
+    use super::super::testing::{NOW, TestStore, model, new};
     use crate::types::{RecordId, Viewer, embedding};
 
     const DIMS: usize = 384;
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn old_wide_embeddings_are_narrowed_and_free_their_space() {
-        let store = Store::new();
+        let store = TestStore::new();
         let made = store.model(&model(DIMS)).unwrap();
         let news: Vec<_> = (0..TEXTS).map(|n| new(&format!("text {n}"))).collect();
         let ids: Vec<RecordId> =

@@ -12,12 +12,12 @@ use crate::files::FileId;
 use crate::paths::companions;
 
 /// The files of a database as they were when it was opened.
-pub(super) struct Place {
+pub(super) struct OpenedFiles {
     database: PathBuf,
     opened: Vec<(PathBuf, Option<FileId>)>,
 }
 
-impl Place {
+impl OpenedFiles {
     /// The database with its write-ahead log and that log's index, which are there while it is open for writing.
     pub(super) fn of_all(database: &Path) -> Self {
         let [wal, index, _] = companions(database);
@@ -34,7 +34,7 @@ impl Place {
             let id = FileId::of(&file);
             (file, id)
         };
-        Place { database: database.to_owned(), opened: files.into_iter().map(identified).collect() }
+        OpenedFiles { database: database.to_owned(), opened: files.into_iter().map(identified).collect() }
     }
 
     /// # Errors
@@ -62,7 +62,7 @@ impl Place {
 mod tests {
     use std::fs;
 
-    use super::super::testing::{NOW, Store, new};
+    use super::super::testing::{NOW, TestStore, new};
     use super::*;
     use crate::paths::StorePaths;
     use crate::records::Records;
@@ -90,13 +90,13 @@ mod tests {
     #[test]
     fn access_to_a_deleted_store_fails() {
         for file in 0..3 {
-            let store = Store::new();
+            let store = TestStore::new();
             let id = store.add(&new("text"), NOW).unwrap().id;
             let [wal, index, _] = companions(&store.paths().database());
             fs::remove_file(&[store.paths().database(), wal, index][file]).unwrap();
             assert_noticed(&store, id, "deleted");
         }
-        let store = Store::new();
+        let store = TestStore::new();
         let id = store.add(&new("text"), NOW).unwrap().id;
         fs::remove_dir_all(store.paths().root()).unwrap();
         assert_noticed(&store, id, "deleted");
@@ -127,7 +127,7 @@ mod tests {
     /// At the last moment: after everything is written, before the write returns.
     #[test]
     fn a_store_deleted_during_a_write_fails_the_write() {
-        let store = Store::new();
+        let store = TestStore::new();
         let outcome = store.write(|tx| {
             tx.execute("UPDATE meta SET value = value WHERE key = 'trimmed_to'", &[])?;
             fs::remove_file(store.paths().database()).unwrap();

@@ -82,12 +82,12 @@ impl Snapshot {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOW, Store, model, new};
+    use super::super::testing::{NOW, TestStore, model, new};
     use crate::types::{NewRecord, RecordUpdate, Scope, Viewer};
 
     #[test]
     fn live_points_have_scopes_and_a_hash_of_their_text() {
-        let store = Store::new();
+        let store = TestStore::new();
         let scope = Scope { agent: Some("a".into()), project: Some("p".into()) };
         let first = store.add(&NewRecord { scope: scope.clone(), importance: 9, ..new("first text") }, NOW).unwrap().id;
         let short = store.add(&NewRecord { expires_at: Some(NOW + 5), ..new("short") }, NOW).unwrap().id;

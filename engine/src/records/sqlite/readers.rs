@@ -181,14 +181,14 @@ impl Drop for Reader {
 #[cfg(test)]
 mod tests {
     use super::super::snapshot::Snapshot;
-    use super::super::testing::{NOW, Store, new};
+    use super::super::testing::{NOW, TestStore, new};
     use super::*;
     use crate::paths::StorePaths;
     use crate::records::Records;
 
     #[test]
     fn a_reader_sees_the_owner_s_writes_with_or_without_a_log() {
-        let store = Store::new();
+        let store = TestStore::new();
         store.add(&new("one"), NOW).unwrap();
         let kept = store.close();
         let paths = StorePaths::new(kept.path());

@@ -37,13 +37,13 @@ pub(super) fn limit_accesses(tx: &dyn Tx) -> Result<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOW, Store, new};
+    use super::super::testing::{NOW, TestStore, new};
     use super::*;
     use crate::types::{Filter, Viewer};
 
     #[test]
     fn access_counts_that_are_out_of_range_are_found_and_mended() {
-        let store = Store::new();
+        let store = TestStore::new();
         let ids: Vec<_> = (0..3).map(|n| store.add(&new(&format!("text {n}")), NOW).unwrap().id).collect();
         store.sql(&format!("UPDATE records SET access_count = {} WHERE id > {}", i64::MAX, ids[0]));
         let filters = [Filter::default(), Filter { min_confidence: Some(0.0), ..Filter::default() }];

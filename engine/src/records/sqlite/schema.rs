@@ -762,13 +762,13 @@ INSERT INTO record_metadata ",
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::super::testing::Store;
+    use super::super::testing::TestStore;
     use crate::records::purge::columns::cared_for;
 
     /// 39.6: a purge forgets no column.
     #[test]
     fn every_column_that_can_hold_a_text_is_cared_for() {
-        let store = Store::new();
+        let store = TestStore::new();
         let conn = rusqlite::Connection::open(store.paths().database()).unwrap();
         let sql = "SELECT t.name || '.' || c.name FROM pragma_table_list t, pragma_table_info(t.name) c
              WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite_%' AND c.type NOT IN ('INTEGER', 'REAL')";

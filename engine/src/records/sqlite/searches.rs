@@ -140,7 +140,7 @@ fn trace(row: &dyn Row, viewer: Viewer) -> Result<SearchTrace> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Store;
+    use super::super::testing::TestStore;
     use super::*;
     use crate::records::rules::searches::record_searches;
     use crate::types::Reach;
@@ -150,13 +150,13 @@ mod tests {
         SearchTrace { hits, nothing, best_score, best_cosine, ..SearchTrace::sample(query, viewer) }
     }
 
-    fn queries(store: &Store, query: &SearchesQuery) -> Vec<String> {
+    fn queries(store: &TestStore, query: &SearchesQuery) -> Vec<String> {
         store.view().searches(query).unwrap().into_iter().map(|search| search.trace.query).collect()
     }
 
     #[test]
     fn searches_come_newest_first_in_pages_and_with_few_hits_alone() {
-        let store = Store::new();
+        let store = TestStore::new();
         let made: Vec<_> = (0..5).map(|hits| (search(&hits.to_string(), Viewer::OWNER, hits), vec![])).collect();
         record_searches(&*store, &made).unwrap();
         let all = SearchesQuery { limit: 2, ..SearchesQuery::new(Viewer::OWNER) };
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_viewer_sees_its_own_searches() {
-        let store = Store::new();
+        let store = TestStore::new();
         let shared = Viewer { agent: Reach::Shared, project: Reach::Shared };
         let scribe = Viewer { agent: Reach::Own("scribe".into()), ..Viewer::in_project("atlas") };
         let only = Viewer { project: Reach::Only("atlas".into()), ..scribe.clone() };

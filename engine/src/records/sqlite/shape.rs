@@ -24,7 +24,7 @@ const STATISTICS: &str = "CREATE TABLE sqlite_stat1(tbl,idx,stat)";
 
 /// The origin of a database: decides which remedy an error names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum DatabaseOrigin {
     /// A store's own.
     Store,
     /// A backup that is to be restored.
@@ -41,12 +41,14 @@ struct Object {
 }
 
 /// Rejects a database whose schema is not the one that the first `version` migrations make.
-pub(super) fn check(conn: &Connection, version: usize, path: &Path, origin: Origin) -> Result<()> {
+pub(super) fn check(conn: &Connection, version: usize, path: &Path, origin: DatabaseOrigin) -> Result<()> {
     match difference(conn, version).map_err(|error| open_error(path, error))? {
         None => Ok(()),
         Some(what) => Err(match origin {
-            Origin::Backup => database_error(path, format!("{what}; nothing was restored. Take another backup")),
-            Origin::Store => Error::Database {
+            DatabaseOrigin::Backup => {
+                database_error(path, format!("{what}; nothing was restored. Take another backup"))
+            }
+            DatabaseOrigin::Store => Error::Database {
                 path: path.to_owned(),
                 why: format!("{what}; nothing was changed"),
                 remedy: Some(Remedy::Repair),
@@ -122,7 +124,7 @@ fn objects(conn: &Connection) -> rusqlite::Result<Vec<Object>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOW, Store, new};
+    use super::super::testing::{NOW, TestStore, new};
     use rusqlite::config::DbConfig;
 
     use super::super::backup::restore;
@@ -158,8 +160,8 @@ mod tests {
         ),
     ];
 
-    fn hostile(statements: &str) -> Store {
-        let store = Store::new();
+    fn hostile(statements: &str) -> TestStore {
+        let store = TestStore::new();
         store.add(&new("kept"), NOW).unwrap();
         store.sql(statements);
         store
@@ -222,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_repair_brings_neither_triggers_nor_what_they_kept() {
-        let store = Store::new();
+        let store = TestStore::new();
         let project = Scope { agent: None, project: Some("alpha".into()) };
         let ours = store.add(&NewRecord { scope: project.clone(), ..new("of alpha") }, NOW).unwrap().id;
         let purged = store.add(&NewRecord { scope: project, ..new("purged") }, NOW).unwrap().id;
@@ -271,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_connection_runs_nothing_that_a_database_brings_along() {
-        let store = Store::new();
+        let store = TestStore::new();
         let conn = connect(&store.paths().database(), std::time::Duration::ZERO).unwrap();
         assert!(conn.db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE).unwrap());
         assert!(!conn.db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA).unwrap());

@@ -24,7 +24,7 @@ pub struct Snapshot {
 
 /// The ids of a record, its version, and the hash of its text.
 #[cfg(feature = "postgres")]
-pub(in crate::records) struct Identity {
+pub(in crate::records) struct RecordIdentity {
     pub(in crate::records) id: RecordId,
     pub(in crate::records) ulid: [u8; 16],
     pub(in crate::records) version: i64,
@@ -80,10 +80,10 @@ impl Snapshot {
 
     /// The identities of the records with ids from `from` up to `to`, exclusive.
     #[cfg(feature = "postgres")]
-    pub(in crate::records) fn identities(&self, (from, to): (i64, i64)) -> Result<Vec<Identity>> {
+    pub(in crate::records) fn identities(&self, (from, to): (i64, i64)) -> Result<Vec<RecordIdentity>> {
         let sql = "SELECT id, ulid, version, embedding_hash FROM records WHERE id >= ?1 AND id < ?2 ORDER BY id";
         self.conn().all(sql, &[from.into(), to.into()], |row| {
-            Ok(Identity { id: row.get(0)?, ulid: row.get(1)?, version: row.get(2)?, embedding_hash: row.get(3)? })
+            Ok(RecordIdentity { id: row.get(0)?, ulid: row.get(1)?, version: row.get(2)?, embedding_hash: row.get(3)? })
         })
     }
 
@@ -112,12 +112,12 @@ pub(super) fn stored_limit(limit: usize) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOW, Store, new};
+    use super::super::testing::{NOW, TestStore, new};
     use crate::types::{Filter, RecordUpdate, Viewer};
 
     #[test]
     fn a_snapshot_does_not_change_while_others_write() {
-        let store = Store::new();
+        let store = TestStore::new();
         let id = store.add(&new("before"), NOW).unwrap().id;
         let snapshot = store.view();
         let elsewhere = store.again();

@@ -30,13 +30,13 @@ impl Database {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOW, Store, new};
+    use super::super::testing::{NOW, TestStore, new};
     use super::*;
     use crate::types::Viewer;
 
     #[test]
     fn the_space_of_what_was_deleted_is_given_back() {
-        let store = Store::new();
+        let store = TestStore::new();
         let news: Vec<_> = (0..500).map(|n| new(&format!("{n} {}", "long ".repeat(5_000)))).collect();
         let added = store.add_batch(&news, NOW).unwrap();
         let ids: Vec<_> = added.into_iter().map(|outcome| outcome.unwrap().id).collect();

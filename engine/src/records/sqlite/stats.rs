@@ -13,7 +13,7 @@ use crate::records::transaction::SelectExt;
 use crate::types::{Filter, Millis, Stats};
 
 /// When the first and the last record was made.
-type Span = (Option<Millis>, Option<Millis>);
+type CreationSpan = (Option<Millis>, Option<Millis>);
 
 /// Counts of the rows of each sort.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Snapshot {
     }
 
     /// Totals for a filter that `tallies` cannot answer, and when the first and the last record was made.
-    fn counted(&self, filter: &Filter, now: Millis) -> Result<(Vec<Tally>, Span)> {
+    fn counted(&self, filter: &Filter, now: Millis) -> Result<(Vec<Tally>, CreationSpan)> {
         let Condition { sql, values } = Condition::new(filter, None, now);
         let waiting = format!(
             "SELECT kind, importance, count(*) FROM records r INDEXED BY records_pending
@@ -105,7 +105,7 @@ impl Snapshot {
     }
 
     /// When the first and the last live record was made that passes a filter which `tallies` can answer.
-    fn span(&self, filter: &Filter, now: Millis) -> Result<Span> {
+    fn span(&self, filter: &Filter, now: Millis) -> Result<CreationSpan> {
         let Condition { sql, values } = tally::tallied(filter, None);
         let live = Condition::live("x", now);
         let at_end = |order| {
@@ -178,14 +178,14 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    use super::super::testing::{NOW, Store, model, new};
+    use super::super::testing::{NOW, TestStore, model, new};
     use super::*;
     use crate::records::{Access, AccessKind};
     use crate::types::{DigestQuery, Kind, NewRecord, RecordUpdate, Scope, Viewer};
 
     #[test]
     fn an_empty_store_has_no_times_and_no_means() {
-        let stats = Store::new().view().stats(&Filter::default(), NOW).unwrap();
+        let stats = TestStore::new().view().stats(&Filter::default(), NOW).unwrap();
         let expected = Stats {
             total: 0,
             by_kind: vec![],
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn totals_are_of_live_records() {
-        let store = Store::new();
+        let store = TestStore::new();
         let add = |kind, importance, confidence, expires_at, at| {
             let text = format!("{kind} {importance}");
             store.add(&NewRecord { kind, importance, confidence, expires_at, ..new(&text) }, at).unwrap().id
@@ -238,7 +238,7 @@ mod tests {
     /// The totals that are kept are those that counting finds, for every viewer, after every sort of change.
     #[test]
     fn totals_that_are_kept_are_those_that_counting_finds() {
-        let store = Store::new();
+        let store = TestStore::new();
         let model = store.model(&model(1)).unwrap();
         for at in 0..60_i64 {
             let scope = Scope { agent: (at % 3 == 0).then(|| "a".into()), project: (at % 2 == 0).then(|| "p".into()) };
@@ -284,7 +284,7 @@ mod tests {
     /// Neither statistics nor a digest look at the records one by one: SQLite counts the steps it takes.
     #[test]
     fn stats_and_digests_need_no_more_steps_with_more_records() {
-        let store = Store::new();
+        let store = TestStore::new();
         let steps = || {
             let again = store.again();
             let mut reader = again.reader().unwrap();

@@ -11,10 +11,10 @@ use rusqlite::{Connection, MAIN_DB};
 
 use super::connection::{WRITE_TIMEOUT, connect, enable_incremental_vacuum, enable_secure_delete, use_write_ahead_log};
 use super::errors::open_error;
-use super::place::Place;
+use super::place::OpenedFiles;
 use super::readers::{Reader, Readers};
 use super::schema::MIGRATIONS;
-use super::shape::Origin;
+use super::shape::DatabaseOrigin;
 use super::{folder, migrate};
 use crate::error::{Error, Result};
 use crate::files::FileId;
@@ -32,7 +32,7 @@ pub struct Database {
     /// `None` where the store cannot be written.
     writing: Option<Writing>,
     pub(super) readers: Arc<Readers>,
-    pub(super) place: Place,
+    pub(super) files: OpenedFiles,
 }
 
 /// The connections that write.
@@ -73,7 +73,7 @@ impl Database {
             return Self::open_to_read(path);
         }
         // Before anything is changed: is the file ours at all?
-        if migrate::check(&writer, &path, Origin::Store)? == 0 {
+        if migrate::check(&writer, &path, DatabaseOrigin::Store)? == 0 {
             enable_incremental_vacuum(&writer).map_err(refuse)?;
         }
         use_write_ahead_log(&writer).map_err(refuse)?;
@@ -91,16 +91,16 @@ impl Database {
             lineage,
             writing: Some(Writing { writer: Mutex::new(writer), unsynced: Mutex::new(unsynced) }),
             readers: Readers::new(path.clone(), true),
-            place: Place::of_all(&path),
+            files: OpenedFiles::of_all(&path),
             path,
         })
     }
 
     fn open_to_read(path: PathBuf) -> Result<Self> {
-        let place = Place::of_database(&path);
+        let files = OpenedFiles::of_database(&path);
         let readers = Readers::new(path.clone(), false);
         let reader = readers.lend()?;
-        if migrate::check(&reader, &path, Origin::Store)? < MIGRATIONS.len() {
+        if migrate::check(&reader, &path, DatabaseOrigin::Store)? < MIGRATIONS.len() {
             let why = "it is of an older format, and cannot be written to bring it up to date; open it once where it can \
                        be written";
             return Err(Error::Store { path, why: why.into() });
@@ -108,7 +108,7 @@ impl Database {
         let store_id = migrate::store_id(&reader, &path)?;
         let lineage = migrate::lineage(&reader, &store_id, &path)?;
         drop(reader);
-        Ok(Database { store_id, lineage, writing: None, readers, place, path })
+        Ok(Database { store_id, lineage, writing: None, readers, files, path })
     }
 
     /// Whether the store can be written.
@@ -145,7 +145,7 @@ impl Database {
     pub(in crate::records) fn reader(&self) -> Result<Reader> {
         let reader = self.readers.lend();
         // Afterwards: a new connection is to whatever file is there now, or to none.
-        self.place.check()?;
+        self.files.check()?;
         reader
     }
 
@@ -173,14 +173,14 @@ mod tests {
     use std::thread;
 
     use super::super::readers::IDLE_READERS;
-    use super::super::testing::{NOW, Store, new};
+    use super::super::testing::{NOW, TestStore, new};
     use super::*;
     use crate::records::{Access, AccessKind};
     use crate::types::{RecordId, RecordUpdate, Viewer};
 
     #[test]
     fn an_acknowledged_write_is_synced() {
-        let store = Store::new();
+        let store = TestStore::new();
         let pragma =
             |conn: &Connection, name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).unwrap();
         let Writing { writer, unsynced } = store.writing().unwrap();
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_reader_cannot_write_and_goes_back_clean() {
-        let store = Store::new();
+        let store = TestStore::new();
         assert!(store.reader().unwrap().execute_batch("DELETE FROM meta").is_err());
         let snapshot = store.snapshot().unwrap();
         store.add(&new("text"), NOW).unwrap();
@@ -208,12 +208,12 @@ mod tests {
 
     #[test]
     fn a_store_is_found_again() {
-        let store = Store::new();
+        let store = TestStore::new();
         let id = store.add(&new("text"), NOW).unwrap().id;
         let again = store.again();
         assert_eq!(again.store_id(), store.store_id());
         assert_eq!(again.get(id, &Viewer::OWNER, NOW).unwrap().unwrap().content, "text");
-        assert_ne!(Store::new().store_id(), store.store_id());
+        assert_ne!(TestStore::new().store_id(), store.store_id());
     }
 
     /// Six stores opened at once on a new folder, as six processes would, all writing all the time.

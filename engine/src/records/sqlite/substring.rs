@@ -14,7 +14,7 @@ use crate::records::rows::to_tags;
 use crate::types::{Filter, Millis, Record, RecordId};
 
 /// A match and what it is sorted by: confidence, then the time of the last access or else of creation, then creation.
-struct Match {
+struct SubstringMatch {
     id: RecordId,
     confidence: f64,
     recalled_at: Millis,
@@ -67,7 +67,7 @@ impl Snapshot {
             }
             if contains(row, &wanted, &mut folded, &mut bytes)? {
                 let (confidence, recalled_at, created_at) = (row.get(4)?, row.get(5)?, row.get(6)?);
-                matches.push(Match { id, confidence, recalled_at, created_at });
+                matches.push(SubstringMatch { id, confidence, recalled_at, created_at });
             }
             Ok(true)
         };
@@ -96,7 +96,7 @@ impl Snapshot {
             }
         }
         matches.sort_by(|a, b| {
-            let newest = |m: &Match| Reverse((m.recalled_at, m.created_at));
+            let newest = |m: &SubstringMatch| Reverse((m.recalled_at, m.created_at));
             b.confidence.total_cmp(&a.confidence).then(newest(a).cmp(&newest(b))).then(a.id.cmp(&b.id))
         });
         let ids: Vec<RecordId> = matches.iter().take(limit).map(|found| found.id).collect();
@@ -130,14 +130,14 @@ fn fold(text: &str, folded: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOW, Store, new};
+    use super::super::testing::{NOW, TestStore, new};
     use super::*;
     use crate::records::{Access, AccessKind};
     use crate::types::{Kind, NewRecord};
 
     const ALL: (Option<&RoaringTreemap>, usize) = (None, usize::MAX);
 
-    fn found(store: &Store, text: &str) -> Vec<String> {
+    fn found(store: &TestStore, text: &str) -> Vec<String> {
         texts(
             &store
                 .view()
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn the_newest_are_read_first_and_no_more_than_allowed() {
-        let store = Store::new();
+        let store = TestStore::new();
         let ids: Vec<u64> =
             (0..4).map(|number| store.add(&new(&format!("x{number}")), NOW).unwrap().id.key()).collect();
         let find = |among: Option<&RoaringTreemap>, most| {
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn case_and_composition_do_not_matter() {
-        let store = Store::new();
+        let store = TestStore::new();
         for text in ["Caf\u{e9} au lait", "ÜBERGRÖSSE", "100% sure_thing", "nothing"] {
             store.add(&new(text), NOW).unwrap();
         }
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn context_and_tags_are_searched_and_the_filter_holds() {
-        let store = Store::new();
+        let store = TestStore::new();
         store.add(&NewRecord { context: Some("In Lisbon".into()), ..new("one") }, NOW).unwrap();
         store
             .add(&NewRecord { tags: vec!["x".into(), "Lisbon \"trip\"".into()], kind: Kind::Event, ..new("two") }, NOW)
@@ -202,7 +202,7 @@ mod tests {
     /// Q12, R27.
     #[test]
     fn the_order_is_confidence_then_recall_then_creation() {
-        let store = Store::new();
+        let store = TestStore::new();
         let sure = |text: &str, confidence| NewRecord { confidence, ..new(text) };
         store.add(&sure("x unsure, newest", 0.5), NOW + 9).unwrap();
         let recalled = store.add(&sure("x sure, recalled", 0.9), NOW).unwrap().id;

@@ -87,16 +87,16 @@ fn outdated(project: Option<&str>, viewer: &Viewer, now: Millis) -> Condition {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOW, Store, new};
+    use super::super::testing::{NOW, TestStore, new};
     use super::*;
     use crate::types::{Link, NewRecord, Scope};
 
-    fn supersede(store: &Store, from: RecordId, to: RecordId) {
+    fn supersede(store: &TestStore, from: RecordId, to: RecordId) {
         let link = Link { from, to, kind: LinkKind::Supersedes };
         assert!(store.link(link, &Viewer::OWNER, NOW).unwrap());
     }
 
-    fn add(store: &Store, text: &str, project: Option<&str>) -> RecordId {
+    fn add(store: &TestStore, text: &str, project: Option<&str>) -> RecordId {
         let scope = Scope { agent: None, project: project.map(Into::into) };
         store.add(&NewRecord { scope, ..new(text) }, NOW).unwrap().id
     }
@@ -104,7 +104,7 @@ mod tests {
     /// T45, R17.
     #[test]
     fn superseded_memories_are_listed_newest_first_by_scope() {
-        let store = Store::new();
+        let store = TestStore::new();
         let global = add(&store, "global", None);
         let [old, older] = ["old", "older"].map(|text| add(&store, text, Some("atlas")));
         let theirs = add(&store, "theirs", Some("borealis"));
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn an_expired_superseder_is_unlisted_but_hides_until_deleted() {
-        let store = Store::new();
+        let store = TestStore::new();
         let old = add(&store, "old", None);
         let brief = store.add(&NewRecord { expires_at: Some(NOW + 1), ..new("brief") }, NOW).unwrap().id;
         supersede(&store, brief, old);

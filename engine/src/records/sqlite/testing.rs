@@ -18,15 +18,15 @@ use crate::types::{AddOutcome, Millis, Model, ModelId, NewRecord, RecordId, Reco
 pub(in crate::records) const NOW: Millis = 1_700_000_000_000;
 
 /// A store in a folder that goes with it.
-pub(in crate::records) struct Store {
+pub(in crate::records) struct TestStore {
     records: Records,
     folder: TempDir,
 }
 
-impl Store {
+impl TestStore {
     pub(in crate::records) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        Store { records: Records::open(&StorePaths::new(folder.path())).unwrap(), folder }
+        TestStore { records: Records::open(&StorePaths::new(folder.path())).unwrap(), folder }
     }
 
     /// Closes it, and keeps its folder.
@@ -77,7 +77,7 @@ impl Store {
     }
 }
 
-impl Deref for Store {
+impl Deref for TestStore {
     type Target = Records;
 
     fn deref(&self) -> &Records {

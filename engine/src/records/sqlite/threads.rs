@@ -6,17 +6,17 @@ use crate::records::rows::{self, select_records};
 use crate::records::transaction::SelectExt;
 use crate::types::{Millis, Record, RecordId};
 
-/// The place of a record: its scope, session and turn.
-type Place = (i64, Option<String>, Option<i64>);
+/// The position of a record: its scope, session and turn.
+type SessionPosition = (i64, Option<String>, Option<i64>);
 
 impl Snapshot {
     /// At most `reach` records before one in its thread, and as many after it, in order; those that are not live left out.
     /// None for a record without a thread.
     pub fn around(&self, id: RecordId, reach: usize, now: Millis) -> Result<Vec<Record>> {
         let sql = "SELECT scope_id, session, turn FROM records WHERE id = ?1";
-        let place: Option<Place> =
+        let position: Option<SessionPosition> =
             self.conn().first(sql, &[id.into()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        let Some((scope, Some(session), Some(turn))) = place else { return Ok(Vec::new()) };
+        let Some((scope, Some(session), Some(turn))) = position else { return Ok(Vec::new()) };
         let values =
             [scope.into(), (&session).into(), turn.into(), id.into(), i64::try_from(reach).unwrap_or(i64::MAX).into()];
         let before = select_records!(
@@ -37,12 +37,12 @@ impl Snapshot {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOW, Store, new};
+    use super::super::testing::{NOW, TestStore, new};
     use crate::types::NewRecord;
 
     #[test]
     fn neighbours_are_in_order_and_found_in_the_index() {
-        let store = Store::new();
+        let store = TestStore::new();
         let add = |turn, expires_at| {
             let record =
                 NewRecord { session: Some("s".into()), turn: Some(turn), expires_at, ..new(&format!("{turn}")) };

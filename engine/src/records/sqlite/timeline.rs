@@ -82,7 +82,7 @@ impl Snapshot {
 
 /// Event counts of a day.
 #[derive(Default)]
-struct Counts {
+struct EventCounts {
     /// By the position of the kind.
     saved: [u64; Kind::ALL.len()],
     changed: u64,
@@ -91,7 +91,7 @@ struct Counts {
     deleted: u64,
 }
 
-impl Counts {
+impl EventCounts {
     /// Counts records whose kind has this code.
     fn save(&mut self, code: i64, count: u64) {
         if let Some(saved) = usize::try_from(code).ok().and_then(|at| self.saved.get_mut(at)) {
@@ -104,21 +104,21 @@ impl Counts {
 #[derive(Default)]
 struct Days {
     offset: Millis,
-    counts: BTreeMap<i64, Counts>,
+    counts: BTreeMap<i64, EventCounts>,
 }
 
 impl Days {
     /// The day of this moment.
-    fn of(&mut self, at: Millis) -> &mut Counts {
+    fn of(&mut self, at: Millis) -> &mut EventCounts {
         self.numbered(at.saturating_add(self.offset).div_euclid(DAY))
     }
 
-    fn numbered(&mut self, day: i64) -> &mut Counts {
+    fn numbered(&mut self, day: i64) -> &mut EventCounts {
         self.counts.entry(day).or_default()
     }
 
     fn into_map(self) -> BTreeMap<i64, Happened> {
-        let happened = |Counts { saved, changed, superseded, expired, deleted }| {
+        let happened = |EventCounts { saved, changed, superseded, expired, deleted }| {
             let saved = saved.into_iter().enumerate().filter(|(_, count)| *count > 0);
             let saved = saved.filter_map(|(at, count)| Some((rows::kind_of(at as i64)?, count))).collect();
             Happened { start: 0, saved, changed, superseded, expired, deleted }
@@ -129,7 +129,7 @@ impl Days {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOW, Store, new};
+    use super::super::testing::{NOW, TestStore, new};
     use super::*;
     use crate::types::{Link, LinkKind, NewRecord, RecordUpdate, Scope};
 
@@ -146,7 +146,7 @@ mod tests {
     /// Compares with a list of all changes, for several filters and time zones.
     #[test]
     fn each_day_has_what_happened_on_it() {
-        let store = Store::new();
+        let store = TestStore::new();
         let mut state = 7_u64;
         let mut below = |end: u64| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_link_counts_where_both_ends_are_seen() {
-        let store = Store::new();
+        let store = TestStore::new();
         let add = |text: &str, project: Option<&str>| {
             let scope = Scope { agent: None, project: project.map(Into::into) };
             store.add(&NewRecord { scope, ..new(text) }, NOW).unwrap().id

@@ -30,13 +30,13 @@ impl Database {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOW, Store};
+    use super::super::testing::{NOW, TestStore};
     use super::*;
     use crate::text::{to_hex, token_hash, token_key};
 
     #[test]
     fn a_token_permits_what_its_row_says_until_it_ends() {
-        let store = Store::new();
+        let store = TestStore::new();
         let hash = |token: &str| to_hex(&token_hash(token));
         store.sql(&format!(
             "INSERT INTO tokens (id, sha256, label, agent, project, rights, created_at, expires_at) VALUES
@@ -57,7 +57,7 @@ mod tests {
     /// 40.9.
     #[test]
     fn a_token_has_its_projects_while_its_first_row_exists() {
-        let store = Store::new();
+        let store = TestStore::new();
         let mut hash = token_hash("several");
         // The last byte of the keys may begin at 0 again.
         for last in [0, 1, 254, 255] {

@@ -106,7 +106,7 @@ impl Database {
 mod tests {
     use std::fs;
 
-    use super::super::testing::{NOW, Store, new};
+    use super::super::testing::{NOW, TestStore, new};
     use super::*;
     use crate::paths::{StorePaths, companions};
     use crate::records::{Access, AccessKind};
@@ -117,7 +117,7 @@ mod tests {
 
     /// The bytes of the database and the length of its write-ahead log after some work, when nobody has it open any more: a
     /// test that closed them before would take SQLite's locks from it.
-    fn files_after(store: Store, work: impl FnOnce(&Store)) -> (Vec<u8>, u64) {
+    fn files_after(store: TestStore, work: impl FnOnce(&TestStore)) -> (Vec<u8>, u64) {
         work(&store);
         let [wal, ..] = companions(&store.path);
         let log = fs::metadata(wal).unwrap().len();
@@ -139,15 +139,15 @@ mod tests {
         PurgeMark::unwritten()
     }
 
-    fn filled() -> Store {
-        let store = Store::new();
+    fn filled() -> TestStore {
+        let store = TestStore::new();
         let news: Vec<_> = (0..300).map(|n| new(&format!("other {n}"))).collect();
         store.add_batch(&news, NOW).unwrap();
         store
     }
 
     /// With the text of a record that fills pages of its own.
-    fn with_secret() -> (Store, RecordId) {
+    fn with_secret() -> (TestStore, RecordId) {
         let store = filled();
         let id = store.add(&new(&format!("{} the {SECRET} {0}", "and more ".repeat(2_000))), NOW).unwrap().id;
         assert!(store.empty_wal().unwrap());

@@ -19,14 +19,14 @@ impl Authority for Database {
     fn write<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
         let began = Instant::now();
         let writing = self.writing()?;
-        self.place.check()?;
+        self.files.check()?;
         let conn = writing.writer.try_lock_for(WRITE_TIMEOUT);
         let mut conn = conn.ok_or_else(|| held(&self.path))?;
         // All who queue for the connection have waited when the first of them gives up.
         let left = WRITE_TIMEOUT.saturating_sub(began.elapsed());
         let written = wait_at_most(&mut conn, left).map_err(Error::from).and_then(|()| transact(&mut conn, work));
         let done = written.map_err(|error| explain(&self.path, error))?;
-        self.place.check()?;
+        self.files.check()?;
         Ok(done)
     }
 
@@ -56,13 +56,13 @@ impl Database {
         let began = Instant::now();
         let busy = || Error::Store { path: self.path.clone(), why: "others are writing to it".into() };
         let writing = self.writing()?;
-        self.place.check()?;
+        self.files.check()?;
         // Cheaper than to meet the other connection in SQLite's lock.
         let _queue = writing.writer.try_lock_for(timeout).ok_or_else(busy)?;
         let mut conn = writing.unsynced.lock();
         wait_at_most(&mut conn, timeout.saturating_sub(began.elapsed()))?;
         let done = write(&mut conn).map_err(|error| explain(&self.path, error))?;
-        self.place.check()?;
+        self.files.check()?;
         Ok(done)
     }
 }
@@ -141,14 +141,14 @@ impl ToSql for Value<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOW, Store, new};
+    use super::super::testing::{NOW, TestStore, new};
     use super::*;
     use crate::records::rules::references::OTHER_PROFILE;
     use crate::records::{Access, AccessKind};
 
     #[test]
     fn an_access_does_not_wait_long_for_others_who_write() {
-        let store = Store::new();
+        let store = TestStore::new();
         let id = store.add(&new("text"), NOW).unwrap().id;
         let access = Access { id, kind: AccessKind::Get, score: None, query: None, counts: true };
         let other = rusqlite::Connection::open(store.paths().database()).unwrap();
@@ -163,7 +163,7 @@ mod tests {
     /// The lookups of the rules for each record use an index.
     #[test]
     fn the_queries_of_the_rules_use_indexes() {
-        let store = Store::new();
+        let store = TestStore::new();
         let view = store.view();
         for (sql, index) in [
             (OTHER_PROFILE, "records_by_scope (scope_id=? AND kind=?)"),

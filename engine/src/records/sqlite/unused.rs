@@ -51,14 +51,14 @@ impl Snapshot {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOW, Store, new};
+    use super::super::testing::{NOW, TestStore, new};
     use super::*;
     use crate::records::{Access, AccessKind};
     use crate::types::{NewRecord, Scope, Viewer};
 
     #[test]
     fn unused_is_what_nobody_fetched_or_found_since() {
-        let store = Store::new();
+        let store = TestStore::new();
         let day = 24 * 60 * 60 * 1_000;
         let since = NOW - 90 * day;
         let old = |text: &str| store.add(&new(text), since - day).unwrap().id;
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_page_looks_at_a_bounded_number_of_rows() {
-        let store = Store::new();
+        let store = TestStore::new();
         let young: Vec<_> = (0..MAX_LOOKED_AT + 10).map(|at| new(&at.to_string())).collect();
         store.add_batch(&young, NOW).unwrap();
         let (none, next) = store.view().unused(&Filter::default(), NOW, RecordId::START, 5, NOW).unwrap();

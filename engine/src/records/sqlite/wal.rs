@@ -35,7 +35,7 @@ impl Database {
     /// Empties the write-ahead log, unless readers or writers keep it for longer than a moment. Returns whether it did.
     pub(super) fn empty_wal(&self) -> Result<bool> {
         let writing = self.writing()?;
-        self.place.check()?;
+        self.files.check()?;
         let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
         let was_busy = writing.unsynced.lock().query_row(checkpoint, [], |row| row.get::<_, bool>(0));
         was_busy.map(|busy| !busy).map_err(|error| open_error(&self.path, error))
@@ -44,12 +44,12 @@ impl Database {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOW, Store, new};
+    use super::super::testing::{NOW, TestStore, new};
     use super::*;
 
     #[test]
     fn a_long_write_ahead_log_is_emptied_once_nobody_reads_from_it() {
-        let store = Store::new();
+        let store = TestStore::new();
         let [wal, ..] = companions(&store.path);
         let length = || std::fs::metadata(&wal).unwrap().len();
         let reader = store.snapshot().unwrap(); // keeps SQLite from starting the log again
@@ -68,7 +68,7 @@ mod tests {
     /// A write that had to copy what all before it wrote would keep its caller waiting.
     #[test]
     fn a_write_leaves_it_to_the_background_to_empty_the_log() {
-        let store = Store::new();
+        let store = TestStore::new();
         let length = || std::fs::metadata(&store.path).unwrap().len();
         let before = length();
         for at in 0..8 {

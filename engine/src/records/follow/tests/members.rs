@@ -55,9 +55,9 @@ impl Roles {
     }
 
     /// A connection of the member's role, made with its password and without memorist.
-    pub(super) fn client(&self) -> Pool {
+    pub(super) fn client(&self) -> ConnectionPool {
         let host = self.team.address().split_once('@').unwrap().1.to_owned();
-        Pool::new(ServerAddress::parse(&format!("postgres://{}:changeme@{host}", self.role)).unwrap())
+        ConnectionPool::new(ServerAddress::parse(&format!("postgres://{}:changeme@{host}", self.role)).unwrap())
     }
 
     /// Runs statements as the member. `{hidden}`, `{shown}` and `{global}` are the memories, `{node}` is the owner's node.

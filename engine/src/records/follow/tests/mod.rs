@@ -25,7 +25,7 @@ use crate::error::Error;
 use crate::paths::StorePaths;
 use crate::progress::{NoProgress, Progress};
 use crate::records::Records;
-use crate::records::postgres::connection::Pool;
+use crate::records::postgres::connection::ConnectionPool;
 use crate::records::postgres::migrate::migrate;
 use crate::records::sqlite::testing::{NOW, model, new};
 use crate::types::{Export, Exported, Filter, Link, LinkKind, NewRecord, RecordId, RecordUpdate, Scope, Viewer};
@@ -139,7 +139,7 @@ fn seconds(usual: u64) -> u64 {
 }
 
 fn make(address: &str) {
-    migrate(&mut Pool::new(ServerAddress::parse(address).unwrap()).lend().unwrap()).unwrap();
+    migrate(&mut ConnectionPool::new(ServerAddress::parse(address).unwrap()).lend().unwrap()).unwrap();
 }
 
 fn team(test: &str) -> Option<TeamDatabase<'static>> {
@@ -183,7 +183,7 @@ fn every_node_equals_the_server_and_a_local_store() {
     let Some(team) = team("every_node_equals_the_server") else { return };
     let (first, second) = (Node::of(&team.address()), Node::of(&team.address()));
     use_store(&first);
-    let local = crate::records::sqlite::testing::Store::new();
+    let local = crate::records::sqlite::testing::TestStore::new();
     use_store(&local);
     assert_eq!(masked(&first.export()), masked(&export(&local)), "one store or two: one product");
     let late = Node::of(&team.address());
@@ -473,7 +473,7 @@ fn a_single_process_pulls_for_all_processes_of_a_node() {
 #[test]
 fn connections_that_are_idle_are_closed() {
     let Some(database) = team("connections_that_are_idle_are_closed") else { return };
-    let pool = Pool::new(ServerAddress::parse(&database.address()).unwrap());
+    let pool = ConnectionPool::new(ServerAddress::parse(&database.address()).unwrap());
     let lent: Vec<_> = (0..4).map(|_| pool.lend().unwrap()).collect();
     lent.into_iter().for_each(crate::records::postgres::connection::Lent::give_back);
     pool.close_idle();

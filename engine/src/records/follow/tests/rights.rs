@@ -4,7 +4,7 @@
 use super::members::Roles;
 use crate::address::ServerAddress;
 use crate::records::postgres::connection::Client;
-use crate::records::postgres::connection::Pool;
+use crate::records::postgres::connection::ConnectionPool;
 use crate::records::postgres::errors::is_denied;
 use crate::records::postgres::migrate::migrate;
 use crate::records::postgres::schema::{FORMAT, MIGRATIONS};
@@ -238,7 +238,7 @@ fn members_of_before_have_the_rights_of_now_after_a_migration() {
     let team = cluster.database();
     let role = format!("member_{}", team.name());
     team.execute(&format!("CREATE ROLE {role}"));
-    let pool = Pool::new(ServerAddress::parse(&team.address()).unwrap());
+    let pool = ConnectionPool::new(ServerAddress::parse(&team.address()).unwrap());
     let mut client = pool.lend().unwrap();
     let first = MIGRATIONS[0]();
     client

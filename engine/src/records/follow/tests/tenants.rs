@@ -50,7 +50,7 @@ fn a_role_sees_its_projects_and_what_is_global_whatever_it_asks() {
     assert_eq!(tenant.compare(&NoProgress).unwrap().differed, 0);
 
     // Whatever it asks.
-    let mut client = Pool::new(ServerAddress::parse(&format!("postgres://{role}:changeme@{host}")).unwrap());
+    let mut client = ConnectionPool::new(ServerAddress::parse(&format!("postgres://{role}:changeme@{host}")).unwrap());
     let count = |sql: &str| client.lend().unwrap().query_typed(sql, &[]).map(|rows| rows[0].get::<_, i64>(0));
     for (table, seen) in [
         ("records WHERE content LIKE 'hidden%'", 0),
@@ -75,7 +75,7 @@ fn a_role_sees_its_projects_and_what_is_global_whatever_it_asks() {
         assert!(client.lend().unwrap().batch_execute(refused).is_err(), "{refused}");
     }
     server.expel(&role).unwrap();
-    client = Pool::new(ServerAddress::parse(&format!("postgres://{role}:changeme@{host}")).unwrap());
+    client = ConnectionPool::new(ServerAddress::parse(&format!("postgres://{role}:changeme@{host}")).unwrap());
     assert!(client.lend().unwrap().batch_execute("SELECT 1 FROM memorist.records").is_err());
     assert!(tenant.add(&of("atlas", "after"), NOW).is_err());
 }

@@ -5,7 +5,7 @@ use super::super::references::check_body;
 use super::super::scopes::scope_id;
 use super::super::union::{self, Union};
 use super::super::{embeddings, origins, threads, tombstones, update, versions};
-use super::{Merge, Unresolved};
+use super::{ImportTx, Unresolved};
 use crate::body::Body;
 use crate::error::{Error, Result};
 use crate::passages::{Passage, further};
@@ -14,7 +14,7 @@ use crate::text::{self, Hash};
 use crate::types::exchange::parse_ulid;
 use crate::types::{Earlier, Imported, NewRecord, Place, Portable, Record, RecordId, Replaced, Version};
 
-impl Merge<'_> {
+impl ImportTx<'_> {
     /// Compares the histories of a record and of the incoming memory. The history of a text that was read somewhere is its file's,
     /// and other systems have numbers alone: then the higher number wins.
     pub(super) fn history(&self, before: &Record, portable: &Portable) -> Result<Union, Unresolved> {

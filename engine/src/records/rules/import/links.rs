@@ -1,7 +1,7 @@
 //! Links of an import. A circle of memories that supersede one another loses its oldest link, in whatever order they came.
 
 use super::super::{links, tombstones};
-use super::{Meaning, Merge};
+use super::{ImportTx, Meaning};
 use crate::error::{Error, Result};
 use crate::records::rows::{self, link_code};
 use crate::records::transaction::SelectExt;
@@ -9,7 +9,7 @@ use crate::types::bounds::check_millis;
 use crate::types::exchange::parse_ulid;
 use crate::types::{Imported, Link, LinkKind, LinkTombstone, Millis, PortableLink, RecordId};
 
-impl Merge<'_> {
+impl ImportTx<'_> {
     pub(super) fn link(&self, link: &PortableLink) -> Result<Imported> {
         check_millis("created_at", link.created_at)?;
         if link.from == link.to {

@@ -2,13 +2,13 @@
 
 use super::super::tombstones::{self, Tombstone};
 use super::super::trash;
-use super::Merge;
+use super::ImportTx;
 use crate::error::{Error, Result};
 use crate::types::bounds::check_millis;
 use crate::types::exchange::parse_ulid;
 use crate::types::{Imported, MemoryTombstone};
 
-impl Merge<'_> {
+impl ImportTx<'_> {
     /// Takes a tombstone over. What was purged there is purged here afterwards (`tombstones::to_purge`).
     pub(super) fn tombstone(&mut self, gone: &MemoryTombstone) -> Result<Imported> {
         let ulid = parse_ulid("ulid", &gone.ulid)?;

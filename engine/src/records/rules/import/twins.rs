@@ -6,7 +6,7 @@ use super::super::scopes::scope_id;
 use super::super::tombstones;
 use super::super::union::{self, Union};
 use super::super::versions;
-use super::{Merge, Unresolved};
+use super::{ImportTx, Unresolved};
 use crate::error::{Error, Result};
 use crate::records::lookup;
 use crate::records::rows::{self, kind_code};
@@ -14,7 +14,7 @@ use crate::records::transaction::SelectExt;
 use crate::types::exchange::parse_ulid;
 use crate::types::{Imported, Kind, Millis, NewRecord, Portable, Record, RecordId, UlidBytes, Viewer};
 
-impl Merge<'_> {
+impl ImportTx<'_> {
     /// Whether memories unite: those of a store of this kind, in a store of one person's own.
     pub(super) fn unites(&self) -> bool {
         self.aliases.deleted.is_none() && self.tx.keeps_tombstones()

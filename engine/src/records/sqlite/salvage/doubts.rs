@@ -10,8 +10,8 @@ use std::path::Path;
 use rusqlite::types::Value;
 use serde_json::{Map, json};
 
-use super::pages::Row;
-use super::tables::Table;
+use super::pages::PageRow;
+use super::tables::SalvageTable;
 use crate::error::{Error, Result};
 use crate::types::{Kind, RecordId, Scope};
 
@@ -31,8 +31,8 @@ impl Doubts {
     /// Adds a row of `records` or `versions`, of the record `id`, with its problem.
     pub(super) fn add(
         &mut self,
-        table: &Table,
-        row: &Row,
+        table: &SalvageTable,
+        row: &PageRow,
         id: RecordId,
         scope: Option<&Scope>,
         problem: &str,

@@ -8,9 +8,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use rusqlite::types::Value;
 
-use super::pages::Row;
+use super::pages::PageRow;
 use super::roots::Roots;
-use super::tables::{Table, Trees};
+use super::tables::{SalvageTable, Trees};
 use crate::records::rows;
 use crate::types::RecordId;
 
@@ -94,7 +94,7 @@ impl IndexEvidence {
     }
 
     /// The contradiction between a row of `records` and the indexes, if there is one.
-    pub(super) fn objection(&self, table: &Table, record: &Row) -> Option<&'static str> {
+    pub(super) fn objection(&self, table: &SalvageTable, record: &PageRow) -> Option<&'static str> {
         let Some(known_in) = self.known.get(&record.id.into()) else {
             let has_another_id = self.ulids.contains(&print("ulid", [table.value(record, "ulid")]));
             return has_another_id

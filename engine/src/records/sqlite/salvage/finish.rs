@@ -8,7 +8,7 @@ use rusqlite::types::Value;
 use super::evidence::IndexEvidence;
 use super::report::Salvage;
 use super::rows::integer;
-use super::tables::Table;
+use super::tables::SalvageTable;
 use super::transfer::{LARGEST, Transfer};
 use crate::error::Result;
 use crate::records::rules::passages;
@@ -48,8 +48,8 @@ impl Transfer<'_> {
     /// Continues ids and the numbers of the log where they were. The log itself is not copied: both indexes are rebuilt.
     pub(super) fn sequences(
         &self,
-        sequences: &Table,
-        sync_log: &Table,
+        sequences: &SalvageTable,
+        sync_log: &SalvageTable,
         meta: &HashMap<String, Value>,
         evidence: &IndexEvidence,
     ) -> Result<()> {

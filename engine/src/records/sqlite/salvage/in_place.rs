@@ -35,8 +35,8 @@ const NOTHING_OF_OURS: &str = "it is not an SQLite database, and nothing of memo
 /// [`Error::Database`] when the file is not a database of memorist; [`Error::Store`] while another process has it open,
 /// if not even its header can be read.
 pub fn survey(paths: &StorePaths, progress: &dyn Progress) -> Result<Salvage> {
-    let damaged = Damaged::open(&paths.database())?;
-    Saved::from(&damaged, paths, &damaged.time()?, progress).map(|saved| saved.salvage)
+    let damaged = DamagedDatabase::open(&paths.database())?;
+    SalvageOutput::from(&damaged, paths, &damaged.time()?, progress).map(|saved| saved.salvage)
 }
 
 /// Saves what can be read into a new database, which replaces the damaged one; that is kept beside it. Removes the
@@ -47,10 +47,10 @@ pub fn survey(paths: &StorePaths, progress: &dyn Progress) -> Result<Salvage> {
 /// would be lost. Nothing is changed then.
 pub fn salvage(paths: &StorePaths, progress: &dyn Progress) -> Result<Salvage> {
     let database = paths.database();
-    let damaged = Damaged::open(&database)?;
+    let damaged = DamagedDatabase::open(&database)?;
     damaged.lock_out_others(&database)?;
     let now = damaged.time()?;
-    let saved = Saved::from(&damaged, paths, &now, progress)?;
+    let saved = SalvageOutput::from(&damaged, paths, &now, progress)?;
     let mut kept = Kept { damaged: paths.damaged(&now), doubtful: None };
     damaged.keep(&database, &kept.damaged)?;
     if saved.doubts > 0 {
@@ -62,7 +62,7 @@ pub fn salvage(paths: &StorePaths, progress: &dyn Progress) -> Result<Salvage> {
     remove_indexes(paths)?;
     crash::point("damaged database kept");
     // The lock must hold until the old file cannot be found by its name; where an open file has to stay, almost.
-    let is_headless = matches!(damaged, Damaged::Headless(_));
+    let is_headless = matches!(damaged, DamagedDatabase::Headless(_));
     let mut lock = Some(damaged);
     if cfg!(not(unix)) {
         lock = None;
@@ -80,14 +80,14 @@ pub fn salvage(paths: &StorePaths, progress: &dyn Progress) -> Result<Salvage> {
 }
 
 /// A damaged database.
-pub(super) enum Damaged {
+pub(super) enum DamagedDatabase {
     /// SQLite can read its pages.
     Readable(Connection),
     /// SQLite cannot read its header.
     Headless(Headless),
 }
 
-impl Damaged {
+impl DamagedDatabase {
     /// Opens a database that need not make sense.
     pub(super) fn open(path: &Path) -> Result<Self> {
         let refuse = |error| open_error(path, error);
@@ -97,16 +97,16 @@ impl Damaged {
         // This makes SQLite accept a file that is too short or has a schema that makes no sense.
         conn.pragma_update(None, "writable_schema", true).map_err(refuse)?;
         match conn.pragma_query_value(None, "user_version", |_| Ok(())) {
-            Err(error) if is_no_database(&error) => Headless::open(path, conn).map(Damaged::Headless),
+            Err(error) if is_no_database(&error) => Headless::open(path, conn).map(DamagedDatabase::Headless),
             _ if migrate::check_owner(&conn, path)? == 0 => Err(damaged_error(path, "it is empty")),
-            _ => Ok(Damaged::Readable(conn)),
+            _ => Ok(DamagedDatabase::Readable(conn)),
         }
     }
 
     fn conn(&self) -> &Connection {
         match self {
-            Damaged::Readable(conn) => conn,
-            Damaged::Headless(headless) => &headless.lock,
+            DamagedDatabase::Readable(conn) => conn,
+            DamagedDatabase::Headless(headless) => &headless.lock,
         }
     }
 
@@ -117,7 +117,7 @@ impl Damaged {
 
     /// Takes SQLite's lock on the whole file, which is free only when nobody else has it open, and keeps it.
     fn lock_out_others(&self, path: &Path) -> Result<()> {
-        let Damaged::Readable(conn) = self else { return Ok(()) };
+        let DamagedDatabase::Readable(conn) = self else { return Ok(()) };
         // A write-ahead log that is shared already would stay shared.
         let locked = conn.pragma_update_and_check(None, "locking_mode", "EXCLUSIVE", |_| Ok(()));
         locked.and_then(|()| conn.execute_batch("BEGIN EXCLUSIVE; COMMIT")).map_err(|error| lock_error(path, error))
@@ -126,8 +126,8 @@ impl Damaged {
     /// Copies all pages: those of a database in use are partly in its write-ahead log.
     fn copy(&self, path: &Path, to: &NewFile, progress: &dyn Progress) -> Result<()> {
         let damaged = match self {
-            Damaged::Readable(conn) => conn,
-            Damaged::Headless(headless) => return headless.copy(to),
+            DamagedDatabase::Readable(conn) => conn,
+            DamagedDatabase::Headless(headless) => return headless.copy(to),
         };
         let mut copy = Connection::open(to.path())?;
         copy.pragma_update(None, "synchronous", "OFF")?;
@@ -157,7 +157,7 @@ impl Damaged {
             copied.map_err(|error| failed(&kept_wal, error))?;
         }
         sync_folder(folder_of(database)).map_err(|error| failed(database, error))?;
-        let Damaged::Readable(conn) = self else { return Ok(()) };
+        let DamagedDatabase::Readable(conn) = self else { return Ok(()) };
         // Each leaves no file behind that a later process could lose to this one.
         for mode in ["DELETE", "MEMORY"] {
             conn.pragma_update_and_check(None, "journal_mode", mode, |_| Ok(()))
@@ -168,28 +168,33 @@ impl Damaged {
 }
 
 /// The salvaged data, in files that are deleted unless they are put in their place.
-pub(super) struct Saved {
+pub(super) struct SalvageOutput {
     pub(super) database: NewFile,
     pub(super) doubtful: NewFile,
     doubts: u64,
     pub(super) salvage: Salvage,
 }
 
-impl Saved {
+impl SalvageOutput {
     /// Salvages a damaged database, as a repair at `when`.
-    pub(super) fn from(damaged: &Damaged, paths: &StorePaths, when: &str, progress: &dyn Progress) -> Result<Self> {
+    pub(super) fn from(
+        damaged: &DamagedDatabase,
+        paths: &StorePaths,
+        when: &str,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
         let database = paths.database();
         let source = beside(&database)?;
         damaged.copy(&database, &source, progress)?;
         let (new, doubtful) = (beside(&database)?, beside(&paths.doubtful(when))?);
         let mut doubts = Doubts::into_file(doubtful.path())?;
         let salvage = fill(source.path(), new.path(), &mut doubts, progress)?;
-        if matches!(damaged, Damaged::Headless(_)) && salvage.total() + salvage.deleted == 0 {
+        if matches!(damaged, DamagedDatabase::Headless(_)) && salvage.total() + salvage.deleted == 0 {
             return Err(database_error(&database, NOTHING_OF_OURS));
         }
         let lines = doubts.lines;
         doubts.finish().map_err(|error| Error::io(doubtful.path(), error))?;
-        Ok(Saved { database: new, doubtful, doubts: lines, salvage })
+        Ok(SalvageOutput { database: new, doubtful, doubts: lines, salvage })
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) enum Holds {
 }
 
 /// A page of a b-tree.
-pub(super) struct Node {
+pub(super) struct BTreeNode {
     pub(super) holds: Holds,
     bytes: Vec<u8>,
     cells: Vec<usize>,
@@ -49,7 +49,7 @@ pub(super) struct Node {
 
 /// A row of a table, or an entry of an index.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Row {
+pub(super) struct PageRow {
     /// Its row id; 0 for an entry of an index.
     pub(super) id: i64,
     /// A text that is not UTF-8 is a blob here.
@@ -121,7 +121,7 @@ impl Pages {
     }
 
     /// The page as one of a b-tree, if it is one.
-    pub(super) fn node(&self, number: u32) -> Option<Node> {
+    pub(super) fn node(&self, number: u32) -> Option<BTreeNode> {
         let bytes = self.page(number)?;
         let start = if number == 1 { FILE_HEADER } else { 0 };
         let (holds, header) = match bytes.get(start)? {
@@ -135,11 +135,11 @@ impl Pages {
         let pointers = bytes.get(start + header..start + header + 2 * count)?;
         let cells = pointers.chunks_exact(2).filter_map(|pointer| u16_at(pointer, 0)).map(usize::from).collect();
         let last_child = if header == 12 { u32_at(&bytes, start + 8)? } else { 0 };
-        Some(Node { holds, bytes, cells, last_child })
+        Some(BTreeNode { holds, bytes, cells, last_child })
     }
 
     /// The rows of a page that holds rows; `None` for one that makes no sense.
-    pub(super) fn rows<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = Option<Row>> + 'a {
+    pub(super) fn rows<'a>(&'a self, node: &'a BTreeNode) -> impl Iterator<Item = Option<PageRow>> + 'a {
         node.cells.iter().map(|cell| {
             let mut rest = node.bytes.get(*cell..self.size)?;
             let length = varint(&mut rest)?;
@@ -149,7 +149,7 @@ impl Pages {
     }
 
     /// The entries of a page of keys; `None` for one that makes no sense.
-    pub(super) fn keys<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = Option<Row>> + 'a {
+    pub(super) fn keys<'a>(&'a self, node: &'a BTreeNode) -> impl Iterator<Item = Option<PageRow>> + 'a {
         node.cells.iter().map(|cell| {
             let way = if node.holds == Holds::KeysAndWay { 4 } else { 0 };
             let mut rest = node.bytes.get(*cell + way..self.size)?;
@@ -159,7 +159,7 @@ impl Pages {
     }
 
     /// A row of `length` bytes, of which a page has at most `most`; the rest is in a chain of other pages.
-    fn row(&self, id: i64, length: i64, rest: &[u8], most: usize) -> Option<Row> {
+    fn row(&self, id: i64, length: i64, rest: &[u8], most: usize) -> Option<PageRow> {
         let length = usize::try_from(length).ok().filter(|length| *length <= LONGEST_ROW)?;
         if length <= most {
             return decode(id, rest.get(..length)?, length);
@@ -179,7 +179,7 @@ impl Pages {
     }
 }
 
-impl Node {
+impl BTreeNode {
     /// The children on the way to rows, each with the largest row id below it, ascending; the last has none. `None` when
     /// they make no sense.
     pub(super) fn ways(&self) -> Option<(Vec<(u32, i64)>, u32)> {
@@ -201,7 +201,7 @@ impl Node {
 }
 
 /// The values of a row of `length` bytes, of which these are there.
-fn decode(id: i64, bytes: &[u8], length: usize) -> Option<Row> {
+fn decode(id: i64, bytes: &[u8], length: usize) -> Option<PageRow> {
     let mut header = bytes;
     let header_length = usize::try_from(varint(&mut header)?).ok()?;
     let read = bytes.len() - header.len();
@@ -215,7 +215,7 @@ fn decode(id: i64, bytes: &[u8], length: usize) -> Option<Row> {
         body = &body[size.min(body.len())..];
         values.push(value);
     }
-    Some(Row { id, values, whole: whole && body.is_empty() })
+    Some(PageRow { id, values, whole: whole && body.is_empty() })
 }
 
 /// The value of this type at the beginning of `body`, or as much of it as is there, and how many bytes it should have.

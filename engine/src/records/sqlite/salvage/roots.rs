@@ -5,17 +5,17 @@ use std::collections::{HashMap, HashSet};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
-use super::pages::{Pages, Row};
-use super::tables::{Standing, Table, Trees};
+use super::pages::{PageRow, Pages};
+use super::tables::{SalvageTable, Standing, Trees};
 
 /// The first pages of tables and indexes, as far as the schema can be read.
 pub(super) struct Roots(HashMap<String, u32>);
 
 impl Roots {
-    pub(super) fn find(pages: &Pages, trees: &mut Trees<'_>, mut schema: Table) -> Self {
+    pub(super) fn find(pages: &Pages, trees: &mut Trees<'_>, mut schema: SalvageTable) -> Self {
         trees.follow(Some(1), &mut schema);
         trees.find_strays(std::slice::from_mut(&mut schema));
-        let root = |(row, _): (Row, Standing)| match (schema.value(&row, "name"), schema.value(&row, "rootpage")) {
+        let root = |(row, _): (PageRow, Standing)| match (schema.value(&row, "name"), schema.value(&row, "rootpage")) {
             // Views and triggers have no page.
             (Value::Text(name), Value::Integer(page @ 1..)) => Some((name.clone(), u32::try_from(*page).ok()?)),
             _ => None,

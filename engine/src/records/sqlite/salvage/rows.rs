@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use rusqlite::types::Value;
 
-use super::pages::{Pages, Row};
-use super::tables::{Standing, Table, Trees};
+use super::pages::{PageRow, Pages};
+use super::tables::{SalvageTable, Standing, Trees};
 use crate::records::sqlite::integrity;
 use crate::types::LinkKind;
 
@@ -21,7 +21,7 @@ pub(super) fn versions_in(trees: &mut Trees<'_>, root: Option<u32>) -> HashMap<i
 }
 
 /// Whether the index has a row of a table of versions as another version: no hash covers whose it is.
-pub(super) fn contradicts(indexed: &HashMap<i64, (i64, i64)>, table: &Table, row: &Row) -> bool {
+pub(super) fn contradicts(indexed: &HashMap<i64, (i64, i64)>, table: &SalvageTable, row: &PageRow) -> bool {
     let number = |name| integer(table.value(row, name)).unwrap_or(0);
     indexed.get(&row.id).is_some_and(|known| *known != (number("record_id"), number("version")))
 }
@@ -31,13 +31,13 @@ pub(super) fn is_link_kind(code: i64) -> bool {
 }
 
 /// The rows that are whole and were not deleted.
-pub(super) fn sound_rows<'a>(table: &'a Table, pages: &'a Pages) -> impl Iterator<Item = Row> + 'a {
+pub(super) fn sound_rows<'a>(table: &'a SalvageTable, pages: &'a Pages) -> impl Iterator<Item = PageRow> + 'a {
     let rows = table.rows(pages).filter(|(row, standing)| row.whole && *standing == Standing::Sure);
     rows.map(|(row, _)| row)
 }
 
 /// The problem of a row of `records` or `versions` in itself, if it has one.
-pub(super) fn problem_of_text(table: &Table, row: &Row) -> Option<&'static str> {
+pub(super) fn problem_of_text(table: &SalvageTable, row: &PageRow) -> Option<&'static str> {
     let text = |name| match table.value(row, name) {
         Value::Text(text) => Some(text.as_str()),
         _ => None,
@@ -52,7 +52,7 @@ pub(super) fn problem_of_text(table: &Table, row: &Row) -> Option<&'static str> 
     if row.values.iter().zip(table.texts()).any(|(value, is_text)| is_text && matches!(value, Value::Blob(_))) {
         return Some("one of its texts is not UTF-8");
     }
-    integrity::text_problem(&integrity::Text {
+    integrity::text_problem(&integrity::StoredText {
         content: text("content").unwrap_or_default(),
         context: text("context"),
         content_hash: bytes("content_hash"),

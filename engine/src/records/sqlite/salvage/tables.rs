@@ -6,13 +6,13 @@ use std::ops::RangeInclusive;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
-use super::pages::{Holds, Pages, Row};
+use super::pages::{Holds, PageRow, Pages};
 
 /// No sound tree is as deep.
 const DEEPEST: u32 = 20;
 
 /// A table with row ids, and what there is of it.
-pub(super) struct Table {
+pub(super) struct SalvageTable {
     pub(super) name: &'static str,
     columns: Vec<Column>,
     leaves: Vec<Leaf>,
@@ -46,7 +46,7 @@ pub(super) enum Standing {
     Unlikely,
 }
 
-impl Table {
+impl SalvageTable {
     /// The table of this name in `model`, a sound database.
     pub(super) fn like(model: &Connection, name: &'static str) -> rusqlite::Result<Self> {
         let mut statement = model.prepare("SELECT name, type, \"notnull\" FROM pragma_table_info(?)")?;
@@ -57,7 +57,7 @@ impl Table {
                 Ok(Column { name, kind: row.get(1)?, not_null: row.get(2)?, added })
             })?
             .collect::<rusqlite::Result<_>>()?;
-        Ok(Table { name, columns, leaves: Vec::new(), gaps: Vec::new() })
+        Ok(SalvageTable { name, columns, leaves: Vec::new(), gaps: Vec::new() })
     }
 
     /// How many columns it has.
@@ -71,13 +71,13 @@ impl Table {
     }
 
     /// The value of a row in the column `name`.
-    pub(super) fn value<'a>(&self, row: &'a Row, name: &str) -> &'a Value {
+    pub(super) fn value<'a>(&self, row: &'a PageRow, name: &str) -> &'a Value {
         let at = self.columns.iter().position(|column| column.name == name);
         at.and_then(|at| row.values.get(at)).unwrap_or(&Value::Null)
     }
 
     /// Whether a row has the types of the columns.
-    fn fits(&self, row: &Row) -> bool {
+    fn fits(&self, row: &PageRow) -> bool {
         let missing = self.columns.get(row.values.len()..);
         missing.is_some_and(|missing| missing.iter().all(|column| column.added))
             && row.values.iter().zip(&self.columns).enumerate().all(|(at, (value, column))| {
@@ -100,7 +100,7 @@ impl Table {
     }
 
     /// Every row that can be read, and how it stands.
-    pub(super) fn rows<'a>(&'a self, pages: &'a Pages) -> impl Iterator<Item = (Row, Standing)> + 'a {
+    pub(super) fn rows<'a>(&'a self, pages: &'a Pages) -> impl Iterator<Item = (PageRow, Standing)> + 'a {
         self.leaves.iter().flat_map(move |leaf| {
             let rows = pages.node(leaf.page).map(|node| pages.rows(&node).flatten().collect::<Vec<_>>());
             rows.unwrap_or_default().into_iter().filter(|row| self.fits(row)).map(move |mut row| {
@@ -130,7 +130,7 @@ impl<'a> Trees<'a> {
     }
 
     /// Gives the table the pages that its tree leads to. Without a root the tree leads nowhere.
-    pub(super) fn follow(&mut self, root: Option<u32>, table: &mut Table) {
+    pub(super) fn follow(&mut self, root: Option<u32>, table: &mut SalvageTable) {
         match root {
             Some(root) => self.descend(root, i64::MIN..=i64::MAX, 0, table),
             None => table.gaps.push(i64::MIN..=i64::MAX),
@@ -143,7 +143,7 @@ impl<'a> Trees<'a> {
         table.gaps.extend(shallow.filter_map(|leaf| Some(leaf.place.as_ref()?.1.clone())));
     }
 
-    fn descend(&mut self, page: u32, span: RangeInclusive<i64>, depth: u32, table: &mut Table) {
+    fn descend(&mut self, page: u32, span: RangeInclusive<i64>, depth: u32, table: &mut SalvageTable) {
         let node = self.pages.node(page).filter(|_| depth < DEEPEST && !self.taken.contains(&page));
         let Some(node) = node else { return table.gaps.push(span) };
         if node.holds == Holds::WayToRows
@@ -190,7 +190,7 @@ impl<'a> Trees<'a> {
     }
 
     /// Gives tables the pages that no tree leads to, where rows on them look like theirs.
-    pub(super) fn find_strays(&mut self, tables: &mut [Table]) {
+    pub(super) fn find_strays(&mut self, tables: &mut [SalvageTable]) {
         for page in 1..=self.pages.count() {
             if self.taken.contains(&page) || self.pages.is_free(page) {
                 continue;

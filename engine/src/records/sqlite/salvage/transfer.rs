@@ -8,11 +8,11 @@ use rusqlite::{OptionalExtension, Transaction, params_from_iter};
 
 use super::doubts::Doubts;
 use super::evidence::{IndexEvidence, print};
-use super::pages::{Pages, Row};
+use super::pages::{PageRow, Pages};
 use super::report::Salvage;
 use super::roots::Roots;
 use super::rows::{contradicts, integer, is_link_kind, label, problem_of_text, sound_rows, versions_in};
-use super::tables::{Standing, Table, Trees};
+use super::tables::{SalvageTable, Standing, Trees};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::records::rows;
@@ -47,13 +47,13 @@ pub(super) fn transfer(
 ) -> Result<Salvage> {
     let pages = Pages::open(damaged).map_err(|error| Error::io(damaged, error))?;
     let mut trees = Trees::new(&pages);
-    let roots = Roots::find(&pages, &mut trees, Table::like(to, "sqlite_schema")?);
+    let roots = Roots::find(&pages, &mut trees, SalvageTable::like(to, "sqlite_schema")?);
     for root in roots.of_others(to)? {
         trees.leave_out(root);
     }
     let mut tables = Vec::new();
     for name in NAMES {
-        let mut table = Table::like(to, name)?;
+        let mut table = SalvageTable::like(to, name)?;
         trees.follow(roots.get(name), &mut table);
         tables.push(table);
     }
@@ -133,7 +133,7 @@ pub(super) struct Transfer<'a> {
 
 impl Transfer<'_> {
     /// Reads the scopes from their rows and from the index of names; where the two contradict each other, neither counts.
-    fn scopes(&mut self, table: &Table, trees: &mut Trees<'_>, roots: &Roots) -> Result<()> {
+    fn scopes(&mut self, table: &SalvageTable, trees: &mut Trees<'_>, roots: &Roots) -> Result<()> {
         let mut found: BTreeMap<i64, Option<Scope>> = BTreeMap::new();
         let mut note = |id: i64, scope: Scope| {
             let known = found.entry(id).or_insert_with(|| Some(scope.clone()));
@@ -164,7 +164,7 @@ impl Transfer<'_> {
         Ok(())
     }
 
-    fn models(&mut self, table: &Table, trees: &mut Trees<'_>, roots: &Roots) -> Result<()> {
+    fn models(&mut self, table: &SalvageTable, trees: &mut Trees<'_>, roots: &Roots) -> Result<()> {
         let mut indexed = HashMap::new();
         trees.keys(roots.get("sqlite_autoindex_models_1"), 4, |entry| {
             if let Some(Value::Integer(id)) = entry.last() {
@@ -183,7 +183,7 @@ impl Transfer<'_> {
 
     /// Copies embeddings. One that no model could have made is left out: its text waits to be embedded again. A deleted
     /// one does no harm: it belongs to its text, or to none that is saved.
-    fn embeddings(&mut self, table: &Table) -> Result<()> {
+    fn embeddings(&mut self, table: &SalvageTable) -> Result<()> {
         let mut insert =
             self.to.prepare("INSERT OR IGNORE INTO embeddings (model_id, hash, vector) VALUES (?, ?, ?)")?;
         for (row, _) in table.rows(self.pages).filter(|(row, _)| row.whole) {
@@ -200,7 +200,7 @@ impl Transfer<'_> {
         Ok(())
     }
 
-    fn records(&mut self, table: &Table, evidence: &IndexEvidence) -> Result<()> {
+    fn records(&mut self, table: &SalvageTable, evidence: &IndexEvidence) -> Result<()> {
         for (row, standing) in table.rows(self.pages) {
             self.progress.advance(1);
             self.cancel_point()?;
@@ -240,7 +240,7 @@ impl Transfer<'_> {
         Ok(())
     }
 
-    fn versions(&mut self, table: &Table, indexed: &HashMap<i64, (i64, i64)>) -> Result<()> {
+    fn versions(&mut self, table: &SalvageTable, indexed: &HashMap<i64, (i64, i64)>) -> Result<()> {
         let mut newest = self.to.prepare("SELECT version FROM records WHERE id = ?")?;
         for (row, standing) in table.rows(self.pages) {
             self.cancel_point()?;
@@ -272,7 +272,13 @@ impl Transfer<'_> {
     }
 
     /// Copies the trash, without doubtful rows: a lost row was deleted anyway. Returns how many records.
-    fn trash(&mut self, trash: &Table, versions: &Table, trees: &mut Trees<'_>, roots: &Roots) -> Result<u64> {
+    fn trash(
+        &mut self,
+        trash: &SalvageTable,
+        versions: &SalvageTable,
+        trees: &mut Trees<'_>,
+        roots: &Roots,
+    ) -> Result<u64> {
         let mut is_live = self.to.prepare("SELECT 1 FROM records WHERE id = ? OR ulid = ?")?;
         let mut saved = HashSet::new();
         for row in sound_rows(trash, self.pages) {
@@ -309,7 +315,7 @@ impl Transfer<'_> {
     }
 
     /// Copies the accesses of saved records; nobody misses one.
-    fn access_log(&mut self, table: &Table) -> Result<()> {
+    fn access_log(&mut self, table: &SalvageTable) -> Result<()> {
         for row in sound_rows(table, self.pages) {
             self.cancel_point()?;
             let is_kind =
@@ -323,7 +329,13 @@ impl Transfer<'_> {
 
     /// Copies sources, their files, and the origins that are not read again. A lost file is read once more, which adds
     /// nothing.
-    fn files(&mut self, sources: &Table, files: &Table, trees: &mut Trees<'_>, roots: &Roots) -> Result<()> {
+    fn files(
+        &mut self,
+        sources: &SalvageTable,
+        files: &SalvageTable,
+        trees: &mut Trees<'_>,
+        roots: &Roots,
+    ) -> Result<()> {
         for table in [sources, files] {
             for row in sound_rows(table, self.pages).filter(|row| (1..=LARGEST).contains(&row.id)) {
                 let _refused = self.insert(table, &row)?;
@@ -404,13 +416,13 @@ impl Transfer<'_> {
         Ok(lost)
     }
 
-    fn repeats(&self, table: &Table, row: &Row) -> bool {
+    fn repeats(&self, table: &SalvageTable, row: &PageRow) -> bool {
         integer(table.value(row, "kind")).and_then(rows::kind_of).is_some_and(Kind::repeats)
     }
 
     /// Another record that is saved already and has the same text in the same scope, as the same turn if it is one: a damaged
     /// index let it through.
-    fn twin(&self, table: &Table, row: &Row) -> Result<Option<RecordId>> {
+    fn twin(&self, table: &SalvageTable, row: &PageRow) -> Result<Option<RecordId>> {
         let mut statement = self.to.prepare_cached(
             "SELECT id FROM records WHERE content_hash = ? AND scope_id = ? AND id <> ? AND kind NOT IN (14, 15)
                  AND session IS ? AND turn IS ?",
@@ -421,7 +433,7 @@ impl Transfer<'_> {
     }
 
     /// Writes a row as it is, or says which rule of the database it breaks.
-    fn insert(&self, table: &Table, row: &Row) -> Result<std::result::Result<(), String>> {
+    fn insert(&self, table: &SalvageTable, row: &PageRow) -> Result<std::result::Result<(), String>> {
         let marks = vec!["?"; table.width()].join(", ");
         let mut statement = self.to.prepare_cached(&format!("INSERT INTO {} VALUES ({marks})", table.name))?;
         // Only a row id is null in the first column.
@@ -436,11 +448,11 @@ impl Transfer<'_> {
         }
     }
 
-    fn scope(&self, table: &Table, row: &Row) -> Option<&Scope> {
+    fn scope(&self, table: &SalvageTable, row: &PageRow) -> Option<&Scope> {
         self.scopes.get(&integer(table.value(row, "scope_id"))?)
     }
 
-    fn doubt(&mut self, table: &Table, row: &Row, id: RecordId, problem: &str) -> Result<()> {
+    fn doubt(&mut self, table: &SalvageTable, row: &PageRow, id: RecordId, problem: &str) -> Result<()> {
         let scope = integer(table.value(row, "scope_id")).and_then(|scope| self.scopes.get(&scope));
         let added = self.doubts.add(table, row, id, scope, problem);
         added.map_err(|error| Error::io("the file of doubtful memories", error))

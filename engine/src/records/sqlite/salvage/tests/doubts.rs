@@ -6,13 +6,13 @@ use std::fs;
 use rusqlite::Connection;
 
 use super::super::salvage;
-use super::testing::{Damaged, sound};
+use super::testing::{DamagedStore, sound};
 use crate::progress::NoProgress;
 use crate::records::Records;
 
 #[test]
 fn a_changed_text_is_kept_apart_with_what_is_wrong() {
-    let store = Damaged::new(&sound().bytes);
+    let store = DamagedStore::new(&sound().bytes);
     let conn = Connection::open(store.paths().database()).unwrap();
     conn.execute_batch(
         "UPDATE records SET content = 'changed by nobody' WHERE id = 2;
@@ -38,7 +38,7 @@ fn a_changed_text_is_kept_apart_with_what_is_wrong() {
 
 #[test]
 fn twins_that_a_damaged_index_let_through_do_not_stop_it() {
-    let store = Damaged::new(&sound().bytes);
+    let store = DamagedStore::new(&sound().bytes);
     let conn = Connection::open(store.paths().database()).unwrap();
     conn.execute_batch(
         "DROP INDEX records_by_content;
@@ -57,7 +57,7 @@ fn twins_that_a_damaged_index_let_through_do_not_stop_it() {
 
 #[test]
 fn vectors_that_no_model_makes_are_made_again() {
-    let store = Damaged::new(&sound().bytes);
+    let store = DamagedStore::new(&sound().bytes);
     let conn = Connection::open(store.paths().database()).unwrap();
     conn.execute_batch(
         "UPDATE embeddings SET vector = x'007E' WHERE id = 1;

@@ -5,9 +5,9 @@ use std::fs;
 
 use rusqlite::Connection;
 
-use super::super::super::testing::{NOW, Store, new};
+use super::super::super::testing::{NOW, TestStore, new};
 use super::super::{Salvage, in_place, salvage, survey};
-use super::testing::{Damaged, sound, with_pages};
+use super::testing::{DamagedStore, sound, with_pages};
 use crate::error::Error;
 use crate::paths::{StorePaths, companions};
 use crate::progress::NoProgress;
@@ -16,7 +16,7 @@ use crate::types::{NewRecord, NewSource, Origin, Place, RecordUpdate, Scope, Sou
 
 #[test]
 fn memories_only_in_the_write_ahead_log_are_salvaged() {
-    let store = Store::new();
+    let store = TestStore::new();
     store.add(&new("in the file"), NOW).unwrap();
     store.sql("PRAGMA wal_checkpoint(TRUNCATE)");
     store.add(&new("in the log"), NOW).unwrap();
@@ -38,7 +38,7 @@ fn memories_only_in_the_write_ahead_log_are_salvaged() {
 /// 39.9: the beginning of the file overwritten, while the write-ahead log has what the file lacks.
 #[test]
 fn a_headless_database_is_salvaged_with_its_log_and_kept() {
-    let store = Store::new();
+    let store = TestStore::new();
     let id = store.add(&new("one"), NOW).unwrap().id;
     store.add(&new("two"), NOW).unwrap();
     store.sql("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -46,12 +46,12 @@ fn a_headless_database_is_salvaged_with_its_log_and_kept() {
     store.update(id, &update, &Viewer::OWNER, NOW).unwrap();
     let mut damaged = fs::read(store.paths().database()).unwrap();
     damaged[..600].fill(0x55);
-    let left = Damaged::new(&damaged);
+    let left = DamagedStore::new(&damaged);
     let (paths, log) = (left.paths(), fs::read(&companions(&store.paths().database())[0]).unwrap());
     let its_log = &companions(&paths.database())[0];
     fs::write(its_log, &log).unwrap();
-    let opened = in_place::Damaged::open(&paths.database()).unwrap();
-    assert!(matches!(opened, in_place::Damaged::Headless(_)), "the log has no first page");
+    let opened = in_place::DamagedDatabase::open(&paths.database()).unwrap();
+    assert!(matches!(opened, in_place::DamagedDatabase::Headless(_)), "the log has no first page");
     drop(opened);
     assert_eq!(survey(&paths, &NoProgress).unwrap().records, 2);
     assert_eq!((&fs::read(paths.database()).unwrap(), &fs::read(its_log).unwrap()), (&damaged, &log), "as it was");
@@ -67,7 +67,7 @@ fn a_headless_database_is_salvaged_with_its_log_and_kept() {
 /// 39.9: a process that has the database open still knows the header, and goes on writing.
 #[test]
 fn a_database_that_lost_its_header_in_use_is_not_repaired() {
-    let store = Store::new();
+    let store = TestStore::new();
     store.add(&new("text"), NOW).unwrap();
     store.sql("PRAGMA wal_checkpoint(TRUNCATE)");
     let mut bytes = fs::read(store.paths().database()).unwrap();
@@ -84,7 +84,7 @@ fn a_database_that_lost_its_header_in_use_is_not_repaired() {
 #[test]
 fn a_survey_says_what_a_salvage_does_and_changes_nothing() {
     let leaf = sound().pages[&40.into()][0];
-    let store = Damaged::new(&with_pages(&BTreeSet::from([leaf]), |page| page.fill(0x55)));
+    let store = DamagedStore::new(&with_pages(&BTreeSet::from([leaf]), |page| page.fill(0x55)));
     let before = fs::read(store.paths().database()).unwrap();
     let expected = survey(&store.paths(), &NoProgress).unwrap();
     assert_eq!(fs::read(store.paths().database()).unwrap(), before);
@@ -97,7 +97,7 @@ fn a_survey_says_what_a_salvage_does_and_changes_nothing() {
 
 #[test]
 fn a_salvage_is_refused_while_others_have_the_store_open() {
-    let store = Store::new();
+    let store = TestStore::new();
     store.add(&new("text"), NOW).unwrap();
     let error = salvage(&store.paths(), &NoProgress).unwrap_err();
     assert!(error.to_string().contains("other processes use this store; end them first"), "{error}");
@@ -110,7 +110,7 @@ fn a_salvage_is_refused_while_others_have_the_store_open() {
 #[test]
 fn a_writer_during_a_salvage_writes_into_the_new_database() {
     for _ in 0..5 {
-        let store = Damaged::new(&sound().bytes);
+        let store = DamagedStore::new(&sound().bytes);
         let done = std::sync::atomic::AtomicBool::new(false);
         let written: Vec<_> = std::thread::scope(|scope| {
             let writer = scope.spawn(|| {
@@ -155,7 +155,7 @@ fn a_foreign_database_is_rejected_and_left_as_it_was() {
         (headless, "nothing of memorist's can be read of it"),
         (other, "database of another program"),
     ] {
-        let store = Damaged::new(&bytes);
+        let store = DamagedStore::new(&bytes);
         for result in [survey(&store.paths(), &NoProgress), salvage(&store.paths(), &NoProgress)] {
             let error = result.unwrap_err();
             assert!(matches!(error, Error::Database { .. }) && error.to_string().contains(why), "{error}");
@@ -167,7 +167,7 @@ fn a_foreign_database_is_rejected_and_left_as_it_was() {
 /// Files and their records stay known, so that they are not read a second time.
 #[test]
 fn sources_and_what_was_read_of_them_are_saved() {
-    let store = Store::new();
+    let store = TestStore::new();
     let place = |number: u8| Some(Place::new(Origin::from_bytes([number; 16]), "/notes/a.md", 1, 2));
     for number in 1..=3 {
         store.add(&NewRecord { place: place(number), ..new(&format!("chunk {number}")) }, NOW).unwrap();

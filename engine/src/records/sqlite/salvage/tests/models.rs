@@ -6,14 +6,14 @@ use rusqlite::Connection;
 
 use super::super::super::testing::NOW;
 use super::super::salvage;
-use super::testing::{DIMS, Damaged, PAGE, sound};
+use super::testing::{DIMS, DamagedStore, PAGE, sound};
 use crate::progress::NoProgress;
 use crate::records::Records;
 
 /// The sound database with a second model that has embedded this many texts. Both models are rows of the store; `meta`
 /// sets the entries that name them.
-fn with_two_models(embedded: usize, meta: &str) -> Damaged {
-    let store = Damaged::new(&sound().bytes);
+fn with_two_models(embedded: usize, meta: &str) -> DamagedStore {
+    let store = DamagedStore::new(&sound().bytes);
     let conn = Connection::open(store.paths().database()).unwrap();
     conn.execute_batch(&format!(
         "INSERT INTO models VALUES (2, 'next', 'x', 'mean', {DIMS});

@@ -2,9 +2,9 @@
 
 use rusqlite::Connection;
 
-use super::super::super::testing::{NOW, Store};
+use super::super::super::testing::{NOW, TestStore};
 use super::super::salvage;
-use super::testing::{Contents, Damaged, sound};
+use super::testing::{Contents, DamagedStore, sound};
 use crate::paths::StorePaths;
 use crate::progress::NoProgress;
 use crate::records::Records;
@@ -28,7 +28,7 @@ const BACK_BEFORE_THREADS: &str = "
 /// Their rows end before the columns that the tables got later.
 #[test]
 fn records_from_before_threads_are_saved() {
-    let store = Damaged::new(&sound().bytes);
+    let store = DamagedStore::new(&sound().bytes);
     let conn = Connection::open(store.paths().database()).unwrap();
     conn.execute_batch(BACK_BEFORE_THREADS).unwrap();
     drop(conn);
@@ -46,7 +46,7 @@ fn records_from_before_threads_are_saved() {
 /// A damaged store of an older version is saved as one of the newest: its conversations get their threads, too.
 #[test]
 fn conversations_from_before_threads_get_theirs() {
-    let store = Store::new();
+    let store = TestStore::new();
     let body = serde_json::json!({ "session_id": "talk", "user_message": "Hi", "agent_response": "Yes" });
     let id = store.add(&NewRecord::of_body(Kind::Conversation, body).unwrap(), NOW).unwrap().id;
     let folder = store.close();

@@ -6,13 +6,13 @@ use rusqlite::Connection;
 
 use super::super::super::testing::{NOW, new};
 use super::super::{Salvage, salvage};
-use super::testing::{Damaged, PAGE, Random, check_pages, sound, step, with_pages};
+use super::testing::{DamagedStore, PAGE, SplitMix64, check_pages, sound, step, with_pages};
 use crate::progress::NoProgress;
 use crate::records::Records;
 
 #[test]
 fn a_sound_database_is_salvaged_whole() {
-    let (salvaged, saved) = Damaged::new(&sound().bytes).saved("sound");
+    let (salvaged, saved) = DamagedStore::new(&sound().bytes).saved("sound");
     assert_eq!(saved, sound().contents);
     assert_eq!(salvaged, Salvage { records: saved.records.len() as u64, deleted: 60, ..Salvage::default() });
 }
@@ -22,7 +22,7 @@ fn a_sound_database_is_salvaged_whole() {
 fn a_damaged_page_loses_only_its_own_rows() {
     let everything: BTreeSet<_> = sound().contents.records.keys().copied().collect();
     let count = sound().bytes.len() / PAGE;
-    let mut random = Random(1);
+    let mut random = SplitMix64(1);
     for page in (1..=count).step_by(step()) {
         let damaged = BTreeSet::from([page]);
         let case = format!("page {page} of {count}");
@@ -42,7 +42,7 @@ fn a_damaged_page_loses_only_its_own_rows() {
 /// 39.9: each block of the first page, its header, and the first 600 bytes. No memory is on it.
 #[test]
 fn damage_to_the_first_page_costs_nothing() {
-    let mut random = Random(9);
+    let mut random = SplitMix64(9);
     let blocks = (0..PAGE).step_by(512).map(|start| start..start + 512);
     for hit in blocks.chain([0..600, 0..100, 0..16, 0..PAGE]) {
         for noise in [false, true] {
@@ -51,7 +51,7 @@ fn damage_to_the_first_page_costs_nothing() {
                 let hit = &mut page[hit.clone()];
                 if noise { random.fill(hit) } else { hit.fill(0) }
             });
-            let (salvaged, saved) = Damaged::new(&bytes).saved(&case);
+            let (salvaged, saved) = DamagedStore::new(&bytes).saved(&case);
             assert_eq!(saved, sound().contents, "{case}");
             assert_eq!(salvaged.total(), salvaged.records, "{case}");
         }
@@ -64,7 +64,7 @@ fn a_damaged_byte_of_the_header_costs_nothing() {
     for at in (0..28).chain(32..60).chain(64..68).chain(72..100).step_by(step()) {
         let case = format!("byte {at}");
         let bytes = with_pages(&BTreeSet::from([1]), |page| page[at] ^= if at % 2 == 0 { 0xFF } else { 1 });
-        let (_, saved) = Damaged::new(&bytes).saved(&case);
+        let (_, saved) = DamagedStore::new(&bytes).saved(&case);
         assert!(saved == sound().contents, "{case}");
     }
 }
@@ -79,7 +79,7 @@ fn without_the_header_what_may_have_been_deleted_is_in_doubt() {
     let mut damaged: BTreeSet<_> = inner.chain(indexes).copied().collect();
     let all = sound().contents.records.len() as u64;
     for (what, saved) in [("with the header", all), ("without it", 0)] {
-        let (salvaged, _) = Damaged::new(&with_pages(&damaged, |page| page.fill(0xA5))).saved(what);
+        let (salvaged, _) = DamagedStore::new(&with_pages(&damaged, |page| page.fill(0xA5))).saved(what);
         assert_eq!((salvaged.records, salvaged.total()), (saved, all), "{what}");
         damaged.insert(1);
     }
@@ -94,7 +94,7 @@ fn rows_below_a_damaged_inner_page_are_saved() {
         assert!(!inner.is_empty(), "{table} has a root of its own");
         let damaged = inner.into_iter().copied().collect();
         let bytes = with_pages(&damaged, |page| page.fill(0xA5));
-        let (salvaged, saved) = Damaged::new(&bytes).saved(table);
+        let (salvaged, saved) = DamagedStore::new(&bytes).saved(table);
         assert_eq!(saved, sound().contents, "{table}");
         assert_eq!((salvaged.doubtful.len(), salvaged.unreadable.len(), salvaged.to_embed), (0, 0, 0), "{table}");
     }
@@ -111,7 +111,7 @@ fn damaged_indexes_cost_nothing() {
             continue;
         }
         let bytes = with_pages(&pages.iter().copied().collect(), |page| page.fill(0));
-        let (_, saved) = Damaged::new(&bytes).saved(index);
+        let (_, saved) = DamagedStore::new(&bytes).saved(index);
         assert_eq!(saved, sound().contents, "{index}");
     }
 }
@@ -119,7 +119,7 @@ fn damaged_indexes_cost_nothing() {
 /// Rows that an index lacks or has alone, as after a lost write.
 #[test]
 fn an_index_that_misses_a_row_is_rebuilt() {
-    let store = Damaged::new(&sound().bytes);
+    let store = DamagedStore::new(&sound().bytes);
     let conn = Connection::open(store.paths().database()).unwrap();
     conn.pragma_update(None, "writable_schema", true).unwrap();
     let hide = "UPDATE sqlite_schema SET sql = sql || ' WHERE id > 0' WHERE name = 'records_by_embedding'";
@@ -132,7 +132,7 @@ fn an_index_that_misses_a_row_is_rebuilt() {
 #[test]
 fn ids_and_numbers_of_the_log_are_never_used_twice() {
     for (what, pages) in [("nothing", vec![]), ("the sequences", sound().pages_of["sqlite_sequence"].clone())] {
-        let store = Damaged::new(&with_pages(&pages.into_iter().collect(), |page| page.fill(0)));
+        let store = DamagedStore::new(&with_pages(&pages.into_iter().collect(), |page| page.fill(0)));
         salvage(&store.paths(), &NoProgress).unwrap();
         let records = Records::open(&store.paths()).unwrap();
         assert!(records.head().unwrap().get() >= sound().head, "{what}");
@@ -145,7 +145,7 @@ fn random_damage_alters_no_row_and_loses_only_rows_it_hits() {
     let count = sound().bytes.len() / PAGE;
     for seed in (0..100).step_by(step()) {
         let case = format!("seed {seed}");
-        let mut random = Random(seed);
+        let mut random = SplitMix64(seed);
         let mut damaged: BTreeSet<_> = (0..1 + random.below(12)).map(|_| 2 + random.below(count - 1)).collect();
         let bytes = match seed % 4 {
             0 => with_pages(&damaged, |page| random.fill(page)),
@@ -166,7 +166,7 @@ fn random_damage_alters_no_row_and_loses_only_rows_it_hits() {
             }
         };
         // Where the list of free pages or the scopes are hit too, what cannot be proven any more is in doubt, and said.
-        let store = Damaged::new(&bytes);
+        let store = DamagedStore::new(&bytes);
         let (salvaged, saved) = store.saved(&case);
         for (id, original) in &sound().contents.records {
             let is_hit = sound().pages[id].iter().any(|page| damaged.contains(page));
@@ -185,7 +185,7 @@ fn random_damage_alters_no_row_and_loses_only_rows_it_hits() {
 fn flipped_bits_change_no_memory() {
     let mut doubts = 0;
     for seed in (0..200).step_by(step()) {
-        let mut random = Random(seed);
+        let mut random = SplitMix64(seed);
         let mut bytes = sound().bytes.clone();
         // A record or a link and its entries in the indexes are not damaged together, nor where the indexes are: no one could tell which
         // is right.
@@ -202,7 +202,7 @@ fn flipped_bits_change_no_memory() {
                 bytes[at] ^= bit;
             }
         }
-        let (salvaged, saved) = Damaged::new(&bytes).saved(&format!("seed {seed}"));
+        let (salvaged, saved) = DamagedStore::new(&bytes).saved(&format!("seed {seed}"));
         doubts += salvaged.doubtful.len();
         let lost = sound().contents.records.keys().filter(|id| !saved.records.contains_key(id));
         assert!(lost.count() < 80, "seed {seed}: a bit costs a record, not a page");

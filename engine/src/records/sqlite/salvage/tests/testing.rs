@@ -8,9 +8,9 @@ use rusqlite::Connection;
 use rusqlite::types::Value;
 
 use super::super::super::integrity;
-use super::super::super::testing::{NOW, Store, model, new};
+use super::super::super::testing::{NOW, TestStore, model, new};
 use super::super::Salvage;
-use super::super::in_place::{self, Saved};
+use super::super::in_place::{self, SalvageOutput};
 use super::super::rows::integer;
 use crate::paths::StorePaths;
 use crate::progress::NoProgress;
@@ -34,19 +34,19 @@ pub(super) const TAKEN_AS_THEY_STAND: [&str; 11] = [
     "origin",
 ];
 
-pub(super) type Rows<K> = BTreeMap<K, BTreeMap<String, Value>>;
+pub(super) type RowsByKey<K> = BTreeMap<K, BTreeMap<String, Value>>;
 
 /// Everything that a salvage must keep.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Contents {
-    pub(super) records: Rows<RecordId>,
+    pub(super) records: RowsByKey<RecordId>,
     pub(super) scopes: BTreeMap<RecordId, (Option<String>, Option<String>)>,
-    pub(super) versions: Rows<(RecordId, i64)>,
+    pub(super) versions: RowsByKey<(RecordId, i64)>,
     pub(super) vectors: BTreeMap<Vec<u8>, Vec<u8>>,
     pub(super) accesses: BTreeSet<i64>,
     /// The rows of the three tables of the trash.
     pub(super) trash: BTreeSet<String>,
-    pub(super) links: Rows<(RecordId, i64, RecordId)>,
+    pub(super) links: RowsByKey<(RecordId, i64, RecordId)>,
     pub(super) store_id: String,
 }
 
@@ -106,7 +106,7 @@ pub(super) struct Sound {
 pub(super) fn sound() -> &'static Sound {
     static SOUND: OnceLock<Sound> = OnceLock::new();
     SOUND.get_or_init(|| {
-        let store = Store::new();
+        let store = TestStore::new();
         let model = store.model(&model(DIMS)).unwrap();
         let add = |at: usize, text: String| {
             let scope = match at % 3 {
@@ -212,9 +212,9 @@ pub(super) fn unit(hash: &[u8; 32]) -> Vec<f32> {
 }
 
 /// Numbers from a seed (SplitMix64).
-pub(super) struct Random(pub(super) u64);
+pub(super) struct SplitMix64(pub(super) u64);
 
-impl Random {
+impl SplitMix64 {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -232,15 +232,15 @@ impl Random {
 }
 
 /// A store with a database of these bytes.
-pub(super) struct Damaged {
+pub(super) struct DamagedStore {
     pub(super) folder: tempfile::TempDir,
 }
 
-impl Damaged {
+impl DamagedStore {
     pub(super) fn new(bytes: &[u8]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::write(StorePaths::new(folder.path()).database(), bytes).unwrap();
-        Damaged { folder }
+        DamagedStore { folder }
     }
 
     pub(super) fn paths(&self) -> StorePaths {
@@ -250,9 +250,9 @@ impl Damaged {
     /// Salvages it, and checks what must hold for every damage.
     pub(super) fn saved(&self, case: &str) -> (Salvage, Contents) {
         let damaged =
-            in_place::Damaged::open(&self.paths().database()).unwrap_or_else(|error| panic!("{case}: {error}"));
-        let saved =
-            Saved::from(&damaged, &self.paths(), "now", &NoProgress).unwrap_or_else(|error| panic!("{case}: {error}"));
+            in_place::DamagedDatabase::open(&self.paths().database()).unwrap_or_else(|error| panic!("{case}: {error}"));
+        let saved = SalvageOutput::from(&damaged, &self.paths(), "now", &NoProgress)
+            .unwrap_or_else(|error| panic!("{case}: {error}"));
         let conn = Connection::open(saved.database.path()).unwrap();
         assert_eq!(integrity::findings(&conn).unwrap(), Vec::<String>::new(), "{case}");
         let doubts = fs::read_to_string(saved.doubtful.path()).unwrap();
@@ -305,7 +305,7 @@ pub(super) fn step() -> usize {
 
 /// Damage to whole pages changes no record, and loses none that is not on them.
 pub(super) fn check_pages(case: &str, damaged: &BTreeSet<usize>, bytes: &[u8]) -> Salvage {
-    let store = Damaged::new(bytes);
+    let store = DamagedStore::new(bytes);
     let (salvaged, saved) = store.saved(case);
     for (id, original) in &sound().contents.records {
         match saved.records.get(id) {
