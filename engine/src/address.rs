@@ -33,7 +33,7 @@ const NAME_BYTES: usize = 8;
 #[derive(Clone)]
 pub struct ServerAddress {
     config: Config,
-    tls: Option<Roots>,
+    tls: Option<TrustStore>,
     /// Short, and without a password.
     shown: String,
     /// All of it but the password.
@@ -43,7 +43,7 @@ pub struct ServerAddress {
 
 /// Which certificates are trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Roots {
+enum TrustStore {
     System,
     File(PathBuf),
 }
@@ -74,7 +74,7 @@ impl ServerAddress {
         let is_local = config.get_hosts().iter().all(is_local);
         let tls = match ours.mode.as_deref() {
             None if is_local && ours.roots.is_none() => None,
-            None | Some("verify-full") => Some(ours.roots.map_or(Roots::System, Roots::File)),
+            None | Some("verify-full") => Some(ours.roots.map_or(TrustStore::System, TrustStore::File)),
             Some("disable") => None,
             Some(other) => {
                 let why = format!("sslmode is {other:?}; it can be verify-full or disable");
@@ -146,10 +146,10 @@ impl ServerAddress {
         let Some(roots) = &self.tls else { return Ok(None) };
         let mut store = RootCertStore::empty();
         match roots {
-            Roots::System => {
+            TrustStore::System => {
                 store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
             }
-            Roots::File(path) => {
+            TrustStore::File(path) => {
                 for certificate in read_certificates(path)? {
                     store
                         .add(certificate)
@@ -422,11 +422,14 @@ mod tests {
     #[test]
     fn tls_verifies_remote_servers_by_default_but_not_loopback() {
         let tls = |address: &str| ServerAddress::parse(address).unwrap().tls;
-        assert_eq!(tls("postgres://a@db.example/team"), Some(Roots::System));
-        assert_eq!(tls("postgres://a@db.example/team?sslmode=verify-full"), Some(Roots::System));
+        assert_eq!(tls("postgres://a@db.example/team"), Some(TrustStore::System));
+        assert_eq!(tls("postgres://a@db.example/team?sslmode=verify-full"), Some(TrustStore::System));
         assert_eq!(tls("postgres://a@db.example/team?sslmode=disable"), None);
         assert_eq!(tls("postgres://a@127.0.0.1/team"), None);
-        assert_eq!(tls("postgres://a@localhost/team?sslrootcert=%2Fa%20b.pem"), Some(Roots::File("/a b.pem".into())));
+        assert_eq!(
+            tls("postgres://a@localhost/team?sslrootcert=%2Fa%20b.pem"),
+            Some(TrustStore::File("/a b.pem".into()))
+        );
         for mode in ["require", "prefer", "verify-ca"] {
             let said = refusal(&format!("postgres://a@db.example/team?sslmode={mode}"));
             assert!(said.contains("verify-full or disable"), "{said}");

@@ -152,7 +152,7 @@ fn first_break(breaks: &[Break], start: usize, end: usize, tokens: usize) -> usi
 
 /// How well a text can be cut at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum BreakKind {
     /// Within a word that is too long, or has no end that can be seen.
     Letter,
     Word,
@@ -166,7 +166,7 @@ struct Break {
     at: usize,
     /// Tokens before it.
     tokens: usize,
-    kind: Kind,
+    kind: BreakKind,
 }
 
 /// The places where a text can be cut, from its beginning to its end, or until there are more tokens than `most`.
@@ -174,35 +174,35 @@ struct Break {
 /// The tokens are estimated, rather too many than too few: one for four letters of a word, for two digits and for any
 /// other character (three for a Korean syllable, which the model takes apart).
 fn breaks(text: &str, most: usize) -> Vec<Break> {
-    let mut breaks = vec![Break { at: 0, tokens: 0, kind: Kind::Paragraph }];
+    let mut breaks = vec![Break { at: 0, tokens: 0, kind: BreakKind::Paragraph }];
     let (mut tokens, mut lines, mut in_run) = (0, 0, 0_usize);
-    let (mut run, mut before) = (Run::Other, ' ');
+    let (mut run, mut before) = (CharClass::Other, ' ');
     let mut ends_sentence = false;
     for (at, char) in text.char_indices() {
-        let this = Run::of(char);
+        let this = CharClass::of(char);
         if char.is_whitespace() {
             lines += usize::from(char == '\n');
-            run = Run::Other;
+            run = CharClass::Other;
         } else {
             let kind = match (lines, before.is_whitespace(), ends_sentence) {
-                (2.., ..) => Kind::Paragraph,
-                (1, ..) | (0, true, true) => Kind::Sentence,
-                (0, true, false) => Kind::Word,
-                (0, false, true) if !before.is_ascii() => Kind::Sentence,
-                (0, false, _) => Kind::Letter,
+                (2.., ..) => BreakKind::Paragraph,
+                (1, ..) | (0, true, true) => BreakKind::Sentence,
+                (0, true, false) => BreakKind::Word,
+                (0, false, true) if !before.is_ascii() => BreakKind::Sentence,
+                (0, false, _) => BreakKind::Letter,
             };
-            in_run = if this == run && kind == Kind::Letter { in_run + 1 } else { 0 };
+            in_run = if this == run && kind == BreakKind::Letter { in_run + 1 } else { 0 };
             // Not all letters of a word, but each character of a script that has no spaces.
-            let is_cut = in_run > 0 && in_run.is_multiple_of(LETTERS) || this == Run::Other && !char.is_ascii();
-            if at > 0 && (is_cut || kind > Kind::Letter) {
+            let is_cut = in_run > 0 && in_run.is_multiple_of(LETTERS) || this == CharClass::Other && !char.is_ascii();
+            if at > 0 && (is_cut || kind > BreakKind::Letter) {
                 breaks.push(Break { at, tokens, kind });
             }
             if tokens > most {
                 break;
             }
             tokens += match this {
-                Run::Letters | Run::Digits if !in_run.is_multiple_of(this.per_token()) => 0,
-                Run::Other if ('\u{AC00}'..='\u{D7A3}').contains(&char) => 3,
+                CharClass::Letters | CharClass::Digits if !in_run.is_multiple_of(this.per_token()) => 0,
+                CharClass::Other if ('\u{AC00}'..='\u{D7A3}').contains(&char) => 3,
                 _ => 1,
             };
             lines = 0;
@@ -213,7 +213,7 @@ fn breaks(text: &str, most: usize) -> Vec<Break> {
         before = char;
     }
     if tokens <= most {
-        breaks.push(Break { at: text.len(), tokens, kind: Kind::Paragraph });
+        breaks.push(Break { at: text.len(), tokens, kind: BreakKind::Paragraph });
     }
     breaks
 }
@@ -225,28 +225,28 @@ const LETTERS: usize = 16;
 
 /// A class of characters that make one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Run {
+enum CharClass {
     /// Latin ones.
     Letters,
     Digits,
     Other,
 }
 
-impl Run {
+impl CharClass {
     fn of(char: char) -> Self {
         match char {
-            '0'..='9' => Run::Digits,
-            'a'..='z' | 'A'..='Z' | '\u{C0}'..='\u{24F}' => Run::Letters,
-            _ => Run::Other,
+            '0'..='9' => CharClass::Digits,
+            'a'..='z' | 'A'..='Z' | '\u{C0}'..='\u{24F}' => CharClass::Letters,
+            _ => CharClass::Other,
         }
     }
 
     /// How many characters are one token.
     fn per_token(self) -> usize {
         match self {
-            Run::Letters => 4,
-            Run::Digits => 2,
-            Run::Other => 1,
+            CharClass::Letters => 4,
+            CharClass::Digits => 2,
+            CharClass::Other => 1,
         }
     }
 }

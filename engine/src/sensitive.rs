@@ -161,11 +161,11 @@ impl Sensitive {
         })
     }
 
-    fn decide(self, found: Option<Found>) -> Result<Option<Redacting>> {
+    fn decide(self, found: Option<SecretMatch>) -> Result<Option<Redacting>> {
         match (self, found) {
             (_, None) => Ok(None),
             (Sensitive::Redact, Some(_)) => Ok(Some(Redacting)),
-            (Sensitive::Refuse, Some(Found { field, what })) => Err(Error::invalid(
+            (Sensitive::Refuse, Some(SecretMatch { field, what })) => Err(Error::invalid(
                 field,
                 format!(
                     "holds what should stay secret ({what}); leave it out (or the owner sets sensitive = \"redact\", which takes it out)"
@@ -202,7 +202,7 @@ pub(crate) fn check_scope(scope: &Scope) -> Result<()> {
 
 /// Refuses names that contain a secret and cannot be redacted, because something is found by them.
 pub(crate) fn check_names<'a>(names: impl IntoIterator<Item = (&'static str, Option<&'a str>)>) -> Result<()> {
-    first(names, None).map_or(Ok(()), |Found { field, what }| {
+    first(names, None).map_or(Ok(()), |SecretMatch { field, what }| {
         Err(Error::invalid(field, format!("holds what should stay secret ({what}); give it another name")))
     })
 }
@@ -239,7 +239,7 @@ pub(crate) fn without_secrets(text: &str) -> String {
 struct Redacting;
 
 /// The first finding, and its field.
-struct Found {
+struct SecretMatch {
     field: &'static str,
     what: &'static str,
 }
@@ -248,9 +248,12 @@ fn labelled(tags: &[String]) -> impl Iterator<Item = (&'static str, Option<&str>
     tags.iter().map(|tag| ("tags", Some(tag.as_str())))
 }
 
-fn first<'a>(texts: impl IntoIterator<Item = (&'static str, Option<&'a str>)>, body: Option<&Value>) -> Option<Found> {
-    let in_texts = texts.into_iter().find_map(|(field, text)| Some(Found { field, what: in_text(text?)? }));
-    in_texts.or_else(|| body.and_then(json::find).map(|what| Found { field: "body", what }))
+fn first<'a>(
+    texts: impl IntoIterator<Item = (&'static str, Option<&'a str>)>,
+    body: Option<&Value>,
+) -> Option<SecretMatch> {
+    let in_texts = texts.into_iter().find_map(|(field, text)| Some(SecretMatch { field, what: in_text(text?)? }));
+    in_texts.or_else(|| body.and_then(json::find).map(|what| SecretMatch { field: "body", what }))
 }
 
 fn redacted_body(body: Value) -> Result<Value> {

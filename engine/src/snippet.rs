@@ -85,14 +85,14 @@ fn best_start(text: &str, nearest: Option<&Range<usize>>, query: &[String], leng
 }
 
 /// Where the words of a query occur in a text.
-struct Matches {
+struct WordPositions {
     /// Byte position and word, by position.
     found: Vec<(usize, usize)>,
     /// How often each word occurs, at least once.
     times: Vec<usize>,
 }
 
-impl Matches {
+impl WordPositions {
     /// The weight of the words within these bytes, each once: a word that is rare in the text counts for more.
     fn weight(&self, within: Range<usize>) -> f64 {
         let first = self.found.partition_point(|(position, _)| *position < within.start);
@@ -102,7 +102,7 @@ impl Matches {
     }
 }
 
-fn matches(text: &str, query: &[String]) -> Matches {
+fn matches(text: &str, query: &[String]) -> WordPositions {
     let mut found = Vec::new();
     let mut times = vec![0; query.len()];
     let mut token_start = None;
@@ -126,7 +126,7 @@ fn matches(text: &str, query: &[String]) -> Matches {
     }
     found.sort_unstable();
     times.iter_mut().for_each(|times| *times = (*times).max(1));
-    Matches { found, times }
+    WordPositions { found, times }
 }
 
 /// Equal, or one is a prefix of the other ("run" and "running").

@@ -144,7 +144,7 @@ pub(super) fn kept_kinds() -> Vec<Kind> {
 
 /// A memory that is probably the same as another.
 #[derive(Debug, Clone)]
-struct Twin {
+struct NearDuplicate {
     record: Record,
     words: Option<f64>,
     cosine: Option<f64>,
@@ -156,7 +156,7 @@ struct DuplicateSearch<'a> {
     view: &'a View,
     now: Millis,
     /// The twins of the memories that were looked at.
-    known: HashMap<RecordId, Vec<Twin>>,
+    known: HashMap<RecordId, Vec<NearDuplicate>>,
     /// Memories that may be in a group, by owner, of the owners that were looked at.
     owned: HashMap<Scope, RoaringTreemap>,
 }
@@ -179,7 +179,7 @@ impl DuplicateSearch<'_> {
             }
             one_sided.push(twin.record.clone());
         }
-        let most = |of: fn(&Twin) -> Option<f64>| twins.iter().filter_map(of).reduce(f64::max);
+        let most = |of: fn(&NearDuplicate) -> Option<f64>| twins.iter().filter_map(of).reduce(f64::max);
         let (words, cosine) = (most(|twin| twin.words), most(|twin| twin.cosine));
         let mut most = MOST_MEMBERS;
         let mut records = loop {
@@ -212,7 +212,7 @@ impl DuplicateSearch<'_> {
             let one = records[at].clone();
             let twins = self.twins(&one)?;
             let leads_back = from[at].is_some_and(|from| at == 0 || twins.iter().any(|twin| twin.record.id == from));
-            for Twin { record: twin, .. } in twins {
+            for NearDuplicate { record: twin, .. } in twins {
                 if records.len() == most || named.contains(&twin.id) {
                     continue;
                 }
@@ -257,7 +257,7 @@ impl DuplicateSearch<'_> {
         Ok(first)
     }
 
-    fn twins(&mut self, record: &Record) -> Result<Vec<Twin>> {
+    fn twins(&mut self, record: &Record) -> Result<Vec<NearDuplicate>> {
         if let Some(known) = self.known.get(&record.id) {
             return Ok(known.clone());
         }
@@ -276,7 +276,7 @@ impl DuplicateSearch<'_> {
 
     /// The twins among the nearest, of these memories alone if some are given; and whether others, which cannot be twins, may
     /// have taken the places of more. `None` without a vector.
-    fn near_twins(&self, record: &Record, among: Option<RoaringTreemap>) -> Result<Option<(Vec<Twin>, bool)>> {
+    fn near_twins(&self, record: &Record, among: Option<RoaringTreemap>) -> Result<Option<(Vec<NearDuplicate>, bool)>> {
         let quality = self.engine.config.quality;
         let Some(near) = neighbours(self.view, record.id, NEAREST, quality, among)? else { return Ok(None) };
         let likely: HashMap<RecordId, f64> = near.iter().filter(|(_, cosine)| *cosine >= LIKELY).copied().collect();
@@ -289,7 +289,7 @@ impl DuplicateSearch<'_> {
             let words = (other.kind == record.kind).then(|| shared_words(&record.content, &other.content)).flatten();
             let words = words.filter(|share| *share >= SIMILAR);
             let cosine = likely.get(&other.id).copied().filter(|cosine| *cosine >= Similar::SAME);
-            Twin { record: other, words, cosine }
+            NearDuplicate { record: other, words, cosine }
         });
         Ok(Some((twins.filter(|twin| twin.words.is_some() || twin.cosine.is_some()).collect(), is_crowded)))
     }
@@ -317,11 +317,11 @@ impl DuplicateSearch<'_> {
     }
 
     /// The twins of a memory without a vector.
-    fn twins_by_words(&self, record: &Record) -> Result<Vec<Twin>> {
+    fn twins_by_words(&self, record: &Record) -> Result<Vec<NearDuplicate>> {
         let viewer = Viewer::of(&record.scope);
         let similar = self.engine.similar_to(record, &[record.kind], &viewer)?.into_iter();
         let twins = similar.filter(|one| one.words.is_some());
-        Ok(twins.map(|one| Twin { record: one.record, words: one.words, cosine: None }).collect())
+        Ok(twins.map(|one| NearDuplicate { record: one.record, words: one.words, cosine: None }).collect())
     }
 }
 

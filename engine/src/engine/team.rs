@@ -102,7 +102,7 @@ mod tests {
     use crate::team::TeamServer;
     use crate::types::{NewRecord, Query, Scope, Viewer};
 
-    struct Node {
+    struct EngineNode {
         engine: Engine,
         folder: TempDir,
     }
@@ -113,9 +113,9 @@ mod tests {
         }))
     }
 
-    fn node(team: &Database<'_>, images: Option<&Path>) -> Node {
+    fn node(team: &Database<'_>, images: Option<&Path>) -> EngineNode {
         let folder = tempfile::tempdir().unwrap();
-        Node { engine: open(folder.path(), team, images), folder }
+        EngineNode { engine: open(folder.path(), team, images), folder }
     }
 
     fn open(folder: &Path, team: &Database<'_>, images: Option<&Path>) -> Engine {
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn a_node_that_lost_its_database_fills_itself_again() {
         let Some(team) = team("a_node_that_lost_its_database") else { return };
-        let Node { engine, folder } = node(&team, None);
+        let EngineNode { engine, folder } = node(&team, None);
         add(&engine, "The ferry leaves at noon");
         engine.embed_pending(&NoProgress).unwrap();
         engine.flush(&NoProgress).unwrap();
@@ -239,7 +239,7 @@ mod tests {
         let purged =
             first.engine.purge(&crate::types::Purge::Text("xylophone".into()), &Viewer::OWNER, &NoProgress).unwrap();
         assert!(purged.records == 1 && purged.complete, "{purged:?}");
-        let holds = |node: &Node| holds(&node.folder.path().join("node"), "xylophone");
+        let holds = |node: &EngineNode| holds(&node.folder.path().join("node"), "xylophone");
         assert!(!holds(&first));
         let since = Instant::now();
         while holds(&second) || second.engine.store.records.unfinished_purge().unwrap().is_some() {

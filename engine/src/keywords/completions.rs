@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::analysis::WordStemmer;
 use super::schema::SearchField;
 use super::segment::Segment;
-use super::tail::Part;
+use super::tail::TailPart;
 use crate::error::Result;
 
 /// Completions of a word: the most frequent terms that begin with it.
@@ -24,7 +24,7 @@ const ENDINGS: [&str; 22] = [
 ];
 
 /// The terms of the words that begin with `start`, as far as records have them: the most frequent first.
-pub(super) fn completions(start: &str, segments: &[Segment], parts: &[Part]) -> Result<Vec<String>> {
+pub(super) fn completions(start: &str, segments: &[Segment], parts: &[TailPart]) -> Result<Vec<String>> {
     let mut found = HashMap::new();
     let mut note = |term: &str, frequency: u64| match found.get_mut(term) {
         Some(known) => *known += frequency,

@@ -5,7 +5,7 @@ use crate::types::RecordId;
 /// Where a record is in a snapshot and its tail. It means nothing for another snapshot or tail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(test, derive(Default))]
-pub struct Place {
+pub struct DocLocation {
     /// A segment of the snapshot, or after the last of them a part of the tail.
     pub(super) source: u32,
     pub(super) doc: u32,
@@ -13,11 +13,11 @@ pub struct Place {
 
 /// A record that was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Found {
+pub struct KeywordHit {
     /// The record.
     pub id: RecordId,
     /// Where it is.
-    pub place: Place,
+    pub place: DocLocation,
     /// Its BM25 with the phrase bonus.
     pub score: f32,
 }
@@ -82,7 +82,7 @@ pub struct Turn {
     /// The record.
     pub id: RecordId,
     /// Where it is.
-    pub place: Place,
+    pub place: DocLocation,
     /// Whether it ends with a question mark.
     pub is_question: bool,
     /// Its words.

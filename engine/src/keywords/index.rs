@@ -17,7 +17,7 @@ use super::damage::{contained, unusable};
 use super::schema::{self, Fields, Payload, document, id_term};
 use super::seal::{self, Files, META, SealedDirectory};
 use super::segment::Segment;
-use super::snapshot::Snapshot;
+use super::snapshot::TantivySnapshot;
 use super::traits::{KeywordIndex, KeywordSnapshot};
 use crate::error::{Error, Result};
 use crate::files::{drop_in_background, private_folders};
@@ -42,13 +42,13 @@ const CLOCK_STEP: Duration = Duration::from_millis(100);
 /// The tantivy index of one folder. Any number of them may read the same folder, in any process; one at a time may
 /// write.
 pub struct TantivyIndex {
-    source: Source,
+    source: IndexSource,
     published: Mutex<Published>,
     writer: Mutex<Option<IndexWriter>>,
 }
 
 /// The reader of what is published.
-struct Source {
+struct IndexSource {
     folder: PathBuf,
     /// The id of the store that the index was made from.
     store: String,
@@ -61,7 +61,7 @@ struct Source {
 }
 
 struct Published {
-    snapshot: Arc<Snapshot>,
+    snapshot: Arc<TantivySnapshot>,
     /// `None` if it is known to be outdated.
     meta: Option<MetaFile>,
 }
@@ -75,7 +75,7 @@ impl TantivyIndex {
         if !folder.join(META).is_file() {
             return Err(unusable(format!("there is none in {}", folder.display())));
         }
-        let source = contained(|| Source::open(folder, store)).map_err(|error| blame(folder, error))?;
+        let source = contained(|| IndexSource::open(folder, store)).map_err(|error| blame(folder, error))?;
         Ok(TantivyIndex { published: Mutex::new(source.load(None)?), source, writer: Mutex::new(None) })
     }
 
@@ -112,7 +112,7 @@ impl TantivyIndex {
     }
 
     fn faults(&self) -> Result<Vec<String>> {
-        let Source { folder, directory, index, reader, fields, .. } = &self.source;
+        let IndexSource { folder, directory, index, reader, fields, .. } = &self.source;
         let mut faults: Vec<String> = loop {
             let meta = MetaFile::read(folder)?;
             let files = seal::files(&meta.bytes).map_err(unusable)?;
@@ -242,11 +242,11 @@ pub fn empty_snapshot() -> Result<Arc<dyn KeywordSnapshot>> {
     let index = schema::builder().create_in_ram()?;
     let searcher = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?.searcher();
     let (verification, (_, fields)) = (Verification::start(0, || Ok(())), schema::schema());
-    Ok(Arc::new(Snapshot::new(searcher, fields, Seq::START, verification, None)?))
+    Ok(Arc::new(TantivySnapshot::new(searcher, fields, Seq::START, verification, None)?))
 }
 
-impl Source {
-    fn open(folder: &Path, store: &str) -> Result<Source> {
+impl IndexSource {
+    fn open(folder: &Path, store: &str) -> Result<IndexSource> {
         let directory = SealedDirectory::open_to_read(folder)?;
         let index = open(directory.clone())?;
         let (schema, fields) = schema::schema();
@@ -257,12 +257,12 @@ impl Source {
         let options = index.reader_builder().reload_policy(ReloadPolicy::Manual).doc_store_cache_num_blocks(1);
         let reader = options.try_into()?;
         let (folder, store) = (folder.to_owned(), store.to_owned());
-        Ok(Source { folder, store, directory, index, reader, fields, checked: Arc::default() })
+        Ok(IndexSource { folder, store, directory, index, reader, fields, checked: Arc::default() })
     }
 
     /// Opens what is published now, and starts to verify its files that were not verified yet. Reuses what the snapshot
     /// `before` knows.
-    fn load(&self, before: Option<&Snapshot>) -> Result<Published> {
+    fn load(&self, before: Option<&TantivySnapshot>) -> Result<Published> {
         loop {
             let meta = MetaFile::read(&self.folder)?;
             let files = seal::files(&meta.bytes).map_err(unusable)?;
@@ -275,13 +275,13 @@ impl Source {
         }
     }
 
-    fn view(&self, files: Files, before: Option<&Snapshot>) -> Result<Snapshot> {
+    fn view(&self, files: Files, before: Option<&TantivySnapshot>) -> Result<TantivySnapshot> {
         let metas = self.index.load_metas()?;
         let payload = Payload::of_store(&self.store, metas.payload.as_deref()).map_err(unusable)?;
         self.reader.reload()?;
         let searcher = self.reader.searcher();
         let verification = self.start_verification(files, searcher.clone());
-        Snapshot::new(searcher, self.fields, payload.applied, verification, before)
+        TantivySnapshot::new(searcher, self.fields, payload.applied, verification, before)
     }
 
     /// `searcher` keeps the files mapped; another process may remove them meanwhile.

@@ -6,7 +6,7 @@ use tantivy::{Index, IndexWriter};
 
 use super::damage::contained;
 use super::schema::{self, document};
-use super::snapshot::Snapshot;
+use super::snapshot::TantivySnapshot;
 use super::traits::{KeywordIndex, KeywordSnapshot};
 use crate::error::{Error, IndexKind, Result};
 use crate::types::{Record, RecordId, Seq};
@@ -17,7 +17,7 @@ const WRITER_BUDGET: usize = 30_000_000;
 
 /// An index that is private to this process. It is filled once; later writes are searched in the tail.
 pub struct MemoryIndex {
-    snapshot: Arc<Snapshot>,
+    snapshot: Arc<TantivySnapshot>,
 }
 
 impl MemoryIndex {
@@ -44,7 +44,7 @@ impl MemoryIndex {
             writer.commit()?;
             let searcher = index.reader()?.searcher();
             let verification = Verification::start(0, || Ok(()));
-            Ok(MemoryIndex { snapshot: Arc::new(Snapshot::new(searcher, fields, applied, verification, None)?) })
+            Ok(MemoryIndex { snapshot: Arc::new(TantivySnapshot::new(searcher, fields, applied, verification, None)?) })
         })
     }
 }

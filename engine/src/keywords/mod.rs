@@ -11,7 +11,7 @@
 //! | `folding.rs` | one spelling for what readers take for the same |
 //! | `scripts.rs` | words, runs of scripts without spaces and their clusters, symbols |
 //! | `analysis.rs` | text to terms: words, pairs of clusters, symbols, identifiers and their parts, stop words, stems |
-//! | `found.rs` | [`Found`], [`Match`], [`Window`]: what a search returns |
+//! | `found.rs` | [`KeywordHit`], [`Match`], [`Window`]: what a search returns |
 //! | `query.rs` | [`KeywordQuery`]: the terms of a query and its word pairs |
 //! | `schema.rs` | the fields, a record as a document, the commit payload |
 //! | `seal.rs` | the list of segments with a checksum, and the files it was written with |
@@ -123,7 +123,7 @@ pub(crate) mod tests;
 pub use self::analysis::{longest_word, pieces, significant_count, significant_words};
 pub use self::codes::{codes, has_code, has_only_codes};
 pub use self::damage::log_contained_panics;
-pub use self::found::{Found, Match, Matches, Place, Turn, Window};
+pub use self::found::{DocLocation, KeywordHit, Match, Matches, Turn, Window};
 pub use self::index::{TantivyIndex, empty_snapshot};
 pub use self::memory::MemoryIndex;
 pub use self::query::KeywordQuery;

@@ -43,7 +43,7 @@ use super::query::{KeywordQuery, MAX_PAIRS, Pair};
 use super::schema::{Fields, SearchField};
 use super::segment::{Segment, TextField};
 use super::sums::Addend;
-use super::tail::Part;
+use super::tail::TailPart;
 use super::typos::corrections;
 use super::within;
 use crate::error::Result;
@@ -96,7 +96,7 @@ fn boost(place: SearchField) -> f32 {
 
 /// How a term comes from the query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Origin {
+enum TermOrigin {
     Word,
     Identifier,
     /// A word that no record has is one letter away from it.
@@ -109,7 +109,7 @@ enum Origin {
 
 /// The terms that a scorer reads of a segment.
 #[derive(Clone, Copy)]
-enum Reads {
+enum PostingsScope {
     /// The words of pairs, with their positions.
     Pairs,
     /// Every term; the words of pairs with their positions.
@@ -123,7 +123,7 @@ struct Clause {
     place: SearchField,
     /// Which word or identifier it is, of those of the query that occur.
     text: usize,
-    origin: Origin,
+    origin: TermOrigin,
     term: Term,
     /// The share of the field, less for a correction.
     boost: f32,
@@ -138,9 +138,9 @@ impl Clause {
     /// Whether it singles out the records that have it, if that are at most `few`.
     fn singles_out(&self, few: u64) -> bool {
         match self.origin {
-            Origin::Identifier => true,
-            Origin::Word => self.frequency <= few,
-            Origin::Typo | Origin::Completed | Origin::Part => false,
+            TermOrigin::Identifier => true,
+            TermOrigin::Word => self.frequency <= few,
+            TermOrigin::Typo | TermOrigin::Completed | TermOrigin::Part => false,
         }
     }
 }
@@ -167,14 +167,14 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn new(query: &KeywordQuery, fields: &Fields, segments: &[Segment], parts: &[Part]) -> Result<Plan> {
+    pub(super) fn new(query: &KeywordQuery, fields: &Fields, segments: &[Segment], parts: &[TailPart]) -> Result<Plan> {
         let mut docs: u64 = segments.iter().map(|segment| u64::from(segment.reader.max_doc())).sum();
         docs += parts.iter().map(|part| part.indexed.records().len() as u64).sum::<u64>();
         let mut tokens: u64 = segments.iter().map(|segment| segment.content.terms.total_num_tokens()).sum();
         tokens += parts.iter().map(|part| part.indexed.field(SearchField::Content).total_tokens()).sum::<u64>();
         let look = |word: &str| {
             let places = [SearchField::Content, SearchField::Context, SearchField::Tags];
-            Found::look(word, &places, fields, segments, parts)
+            ResolvedTerm::look(word, &places, fields, segments, parts)
         };
         let in_content = |word: &str| {
             let in_tail = parts.iter().map(|part| part.indexed.field(SearchField::Content).doc_freq(word)).sum();
@@ -206,7 +206,7 @@ impl Plan {
             if found.terms.first().is_some_and(|(place, ..)| *place == SearchField::Content) {
                 content_clause[index] = Some(plan.clauses.len());
             }
-            plan.add(Origin::Word, found);
+            plan.add(TermOrigin::Word, found);
             if unfinished == Some(index) {
                 unfinished_text = Some(plan.rarities.len() - 1);
             }
@@ -216,7 +216,7 @@ impl Plan {
             plan.add_completions(found, unfinished_text);
         }
         let identifiers = rarest(&query.identifiers, MAX_IDENTIFIERS, |identifier| {
-            Found::look(identifier, &[SearchField::Exact], fields, segments, parts)
+            ResolvedTerm::look(identifier, &[SearchField::Exact], fields, segments, parts)
         })?;
         // Of too many, the most frequent were left out; else what is not found occurs nowhere.
         let absent = |asked: usize, found: usize, most: usize| if found < most { asked - found } else { 0 };
@@ -225,7 +225,7 @@ impl Plan {
         let absent = absent(query.words.len() - completed_one, words_found, MAX_WORDS)
             + absent(query.identifiers.len(), identifiers.len(), MAX_IDENTIFIERS);
         plan.rarity += absent as f32 * idf(0, docs);
-        identifiers.into_iter().for_each(|(_, found)| plan.add(Origin::Identifier, found));
+        identifiers.into_iter().for_each(|(_, found)| plan.add(TermOrigin::Identifier, found));
         let (mut corrected, mut unknown) = (0, Vec::new());
         for index in typos {
             let found = if corrected < MAX_TYPOS { corrections(&query.spelt[index], in_content)? } else { None };
@@ -254,7 +254,7 @@ impl Plan {
         Ok(plan)
     }
 
-    fn add(&mut self, origin: Origin, found: Found) {
+    fn add(&mut self, origin: TermOrigin, found: ResolvedTerm) {
         let rarity = idf(found.frequency, self.docs);
         self.rarity += rarity;
         self.rarities.push(rarity);
@@ -262,24 +262,24 @@ impl Plan {
     }
 
     /// Adds what a word that no record has may have meant.
-    fn add_corrections(&mut self, found: Vec<Found>) {
+    fn add_corrections(&mut self, found: Vec<ResolvedTerm>) {
         let Some(rarity) = found.iter().map(|found| idf(found.frequency, self.docs)).reduce(f32::max) else { return };
         self.rarities.push(TYPO * rarity);
-        found.into_iter().for_each(|found| self.add_clauses(Origin::Typo, found));
+        found.into_iter().for_each(|found| self.add_clauses(TermOrigin::Typo, found));
     }
 
     /// Adds what contains a word that was counted as absent. All count alike, as with completions.
-    fn add_parts(&mut self, found: Vec<Found>) {
+    fn add_parts(&mut self, found: Vec<ResolvedTerm>) {
         let Some(frequency) = found.iter().map(|found| found.frequency).max() else { return };
         let rarity = idf(frequency, self.docs);
         self.rarity += rarity - idf(0, self.docs);
         self.rarities.push(PART * rarity);
-        found.into_iter().for_each(|found| self.add_clauses(Origin::Part, Found { frequency, ..found }));
+        found.into_iter().for_each(|found| self.add_clauses(TermOrigin::Part, ResolvedTerm { frequency, ..found }));
     }
 
     /// Adds what begins with the last word, which is this text of the plan if records have it as it is. All count alike: that
     /// few records have one says nothing of what was meant.
-    fn add_completions(&mut self, found: Vec<Found>, text: Option<usize>) {
+    fn add_completions(&mut self, found: Vec<ResolvedTerm>, text: Option<usize>) {
         let frequency = found.iter().map(|found| found.frequency).max().unwrap_or_default();
         if text.is_none() {
             let rarity = idf(frequency, self.docs);
@@ -287,23 +287,25 @@ impl Plan {
             self.rarities.push(rarity);
         }
         let text = text.unwrap_or(self.rarities.len() - 1);
-        found.into_iter().for_each(|found| self.add_clauses_of(Origin::Completed, text, Found { frequency, ..found }));
+        found
+            .into_iter()
+            .for_each(|found| self.add_clauses_of(TermOrigin::Completed, text, ResolvedTerm { frequency, ..found }));
     }
 
     /// Adds the terms of the newest of `rarities`.
-    fn add_clauses(&mut self, origin: Origin, found: Found) {
+    fn add_clauses(&mut self, origin: TermOrigin, found: ResolvedTerm) {
         self.add_clauses_of(origin, self.rarities.len() - 1, found);
     }
 
-    fn add_clauses_of(&mut self, origin: Origin, text: usize, found: Found) {
+    fn add_clauses_of(&mut self, origin: TermOrigin, text: usize, found: ResolvedTerm) {
         let frequency = found.frequency;
         for (place, term, infos) in found.terms {
             let average = self.tokens_of(place) as f32 / self.docs as f32;
             let share = match origin {
-                Origin::Word | Origin::Identifier => 1.0,
-                Origin::Typo => TYPO,
-                Origin::Completed => COMPLETED,
-                Origin::Part => PART,
+                TermOrigin::Word | TermOrigin::Identifier => 1.0,
+                TermOrigin::Typo => TYPO,
+                TermOrigin::Completed => COMPLETED,
+                TermOrigin::Part => PART,
             };
             let boost = boost(place) * share;
             let weight = Bm25Weight::for_one_term_without_explain(frequency, self.docs, average).boost_by(boost);
@@ -332,13 +334,13 @@ impl Plan {
 
     /// Whether no word of the query occurs as it is spelt, but only those one letter away.
     pub(super) fn is_of_typos(&self) -> bool {
-        !self.is_empty() && self.clauses.iter().all(|clause| clause.origin == Origin::Typo)
+        !self.is_empty() && self.clauses.iter().all(|clause| clause.origin == TermOrigin::Typo)
     }
 
     /// Whether no word of the query occurs by itself, but only within others, or one letter away.
     pub(super) fn is_within_words(&self) -> bool {
-        let is_guess = |clause: &Clause| matches!(clause.origin, Origin::Typo | Origin::Part);
-        self.clauses.iter().all(is_guess) && self.clauses.iter().any(|clause| clause.origin == Origin::Part)
+        let is_guess = |clause: &Clause| matches!(clause.origin, TermOrigin::Typo | TermOrigin::Part);
+        self.clauses.iter().all(is_guess) && self.clauses.iter().any(|clause| clause.origin == TermOrigin::Part)
     }
 
     /// The maximum factor of the phrase bonus.
@@ -415,7 +417,7 @@ impl Plan {
 
     /// A scorer of the documents of one segment.
     pub(super) fn scorer<'a>(&'a self, ordinal: usize, segment: &'a Segment) -> Result<Scorer<'a, SegmentPostings>> {
-        self.scorer_of(ordinal, segment, Reads::Terms)
+        self.scorer_of(ordinal, segment, PostingsScope::Terms)
     }
 
     /// A scorer that judges these documents of a segment. In long texts it reads where words stand.
@@ -426,7 +428,7 @@ impl Plan {
         mut docs: impl Iterator<Item = DocId>,
     ) -> Result<Scorer<'a, SegmentPostings>> {
         let is_any_long = docs.any(|doc| segment.content.norms.fieldnorm(doc) > self.lengths.long);
-        self.scorer_of(ordinal, segment, if is_any_long { Reads::Positions } else { Reads::Terms })
+        self.scorer_of(ordinal, segment, if is_any_long { PostingsScope::Positions } else { PostingsScope::Terms })
     }
 
     /// A scorer of the words of pairs alone: for the phrase bonus of documents whose sums are known.
@@ -435,22 +437,22 @@ impl Plan {
         ordinal: usize,
         segment: &'a Segment,
     ) -> Result<Scorer<'a, SegmentPostings>> {
-        self.scorer_of(ordinal, segment, Reads::Pairs)
+        self.scorer_of(ordinal, segment, PostingsScope::Pairs)
     }
 
     fn scorer_of<'a>(
         &'a self,
         ordinal: usize,
         segment: &'a Segment,
-        reads: Reads,
+        reads: PostingsScope,
     ) -> Result<Scorer<'a, SegmentPostings>> {
         self.scorer_over(|index, clause| {
             let Some(info) = &clause.found[ordinal] else { return Ok(None) };
             let paired = self.pairs.iter().any(|pair| pair.first == index || pair.second == index);
             let with_positions = match reads {
-                Reads::Pairs if !paired => return Ok(None),
-                Reads::Pairs | Reads::Terms => paired,
-                Reads::Positions => clause.place == SearchField::Content,
+                PostingsScope::Pairs if !paired => return Ok(None),
+                PostingsScope::Pairs | PostingsScope::Terms => paired,
+                PostingsScope::Positions => clause.place == SearchField::Content,
             };
             let option = match with_positions {
                 true => IndexRecordOption::WithFreqsAndPositions,
@@ -478,7 +480,7 @@ impl Plan {
         let mut cursors = Vec::with_capacity(self.clauses.len());
         for (index, clause) in self.clauses.iter().enumerate() {
             if let Some((postings, norms)) = open(index, clause)? {
-                cursors.push(Cursor { postings, index, clause, norms });
+                cursors.push(ClauseCursor { postings, index, clause, norms });
             }
         }
         let cursor_of = |clause: usize| cursors.iter().position(|cursor| cursor.index == clause);
@@ -543,22 +545,22 @@ fn rareness(frequency: u64, docs: u64) -> f32 {
 }
 
 /// A word or identifier of the query, looked up.
-struct Found {
+struct ResolvedTerm {
     /// Its document frequency: that of the field where it occurs most.
     frequency: u64,
     /// The fields in which it occurs.
     terms: Vec<(SearchField, Term, Vec<Option<TermInfo>>)>,
 }
 
-impl Found {
+impl ResolvedTerm {
     fn look(
         text: &str,
         places: &[SearchField],
         fields: &Fields,
         segments: &[Segment],
-        parts: &[Part],
-    ) -> Result<Found> {
-        let mut found = Found { frequency: 0, terms: Vec::new() };
+        parts: &[TailPart],
+    ) -> Result<ResolvedTerm> {
+        let mut found = ResolvedTerm { frequency: 0, terms: Vec::new() };
         for &place in places {
             let term = Term::from_field_text(fields.field(place), text);
             let infos = segments.iter().map(|segment| segment.field(place).find(&term)).collect::<Result<Vec<_>>>()?;
@@ -575,7 +577,11 @@ impl Found {
 }
 
 /// Looks up every text and keeps the `most` rarest of those that occur, in the order of the query, with their indexes.
-fn rarest(texts: &[String], most: usize, look: impl Fn(&str) -> Result<Found>) -> Result<Vec<(usize, Found)>> {
+fn rarest(
+    texts: &[String],
+    most: usize,
+    look: impl Fn(&str) -> Result<ResolvedTerm>,
+) -> Result<Vec<(usize, ResolvedTerm)>> {
     let mut kept = Vec::with_capacity(texts.len());
     for (index, text) in texts.iter().enumerate() {
         let found = look(text)?;
@@ -591,7 +597,7 @@ fn rarest(texts: &[String], most: usize, look: impl Fn(&str) -> Result<Found>) -
     Ok(kept)
 }
 
-struct Cursor<'a, P> {
+struct ClauseCursor<'a, P> {
     postings: P,
     /// Index into the clauses of the plan.
     index: usize,
@@ -601,7 +607,7 @@ struct Cursor<'a, P> {
 
 /// Scores documents of one segment or part, in ascending order.
 pub(super) struct Scorer<'a, P> {
-    cursors: Vec<Cursor<'a, P>>,
+    cursors: Vec<ClauseCursor<'a, P>>,
     /// Indexes into `cursors`.
     pairs: Vec<Pair>,
     pairs_asked: usize,
@@ -658,16 +664,17 @@ impl<P: PostingList> Scorer<'_, P> {
         let score = self.score(doc, 0.0);
         let (mut words, mut is_singled_out, mut fewest) = (0, false, None);
         let mut is_by_parts = true;
-        for Cursor { clause, postings, norms, .. } in self.cursors.iter().filter(|cursor| cursor.postings.doc() == doc)
+        for ClauseCursor { clause, postings, norms, .. } in
+            self.cursors.iter().filter(|cursor| cursor.postings.doc() == doc)
         {
             is_singled_out |= clause.singles_out(self.few);
-            is_by_parts &= clause.origin == Origin::Part;
-            if !matches!(clause.origin, Origin::Typo | Origin::Part) {
+            is_by_parts &= clause.origin == TermOrigin::Part;
+            if !matches!(clause.origin, TermOrigin::Typo | TermOrigin::Part) {
                 fewest = Some(fewest.unwrap_or(u64::MAX).min(clause.frequency));
             }
             let part = &mut parts[clause.text];
             // A word may be in several fields.
-            words += usize::from(clause.origin == Origin::Word && *part == 0.0);
+            words += usize::from(clause.origin == TermOrigin::Word && *part == 0.0);
             *part += clause.weight.score(norms.fieldnorm_id(doc), postings.frequency());
         }
         let had = parts.iter().zip(self.rarities).filter(|(part, _)| **part > 0.0);
@@ -687,7 +694,7 @@ impl<P: PostingList> Scorer<'_, P> {
     /// The words of the best passage of a long text; `None` of another text. The cursors of its terms are there. An identifier
     /// has no positions: it counts as one of every passage, and so does what is in the context and the tags.
     fn best_passage(&mut self, doc: DocId) -> Option<Together> {
-        let in_long_text = |cursor: &Cursor<'_, P>| {
+        let in_long_text = |cursor: &ClauseCursor<'_, P>| {
             let is_here = cursor.postings.doc() == doc && cursor.clause.place == SearchField::Content;
             is_here && cursor.norms.fieldnorm(doc) > self.lengths.long
         };

@@ -8,14 +8,14 @@ use tantivy::index::SegmentReader;
 use tantivy::{DocId, Searcher, TERMINATED};
 
 use super::damage::contained;
-use super::found::{Found, Match, Matches, Place, Window};
+use super::found::{DocLocation, KeywordHit, Match, Matches, Window};
 use super::posting_list::PostingList;
 use super::query::KeywordQuery;
 use super::schema::Fields;
 use super::scoring::{Plan, Scorer};
 use super::segment::Segment;
 use super::sums::{self, Addend, Summed};
-use super::tail::{Part, TailIndex};
+use super::tail::{TailIndex, TailPart};
 use super::top_k::{BestSums, TopK};
 use super::traits::{KeywordSearch, KeywordSnapshot};
 use super::windows::Windows;
@@ -34,7 +34,7 @@ const SCORE_ALLOWED_SHARE: u64 = 16;
 const ROUNDING: f32 = 1.0 - 1e-5;
 
 /// The index as of one commit.
-pub(super) struct Snapshot {
+pub(super) struct TantivySnapshot {
     applied: Seq,
     searcher: Searcher,
     fields: Fields,
@@ -43,20 +43,20 @@ pub(super) struct Snapshot {
     verification: Arc<Verification>,
 }
 
-impl Snapshot {
+impl TantivySnapshot {
     /// Reuses what the snapshot `before` knows about the segments that are still there.
     pub(super) fn new(
         searcher: Searcher,
         fields: Fields,
         applied: Seq,
         verification: Arc<Verification>,
-        before: Option<&Snapshot>,
+        before: Option<&TantivySnapshot>,
     ) -> Result<Self> {
         let before = before.map_or(&[][..], |before| &before.segments);
         let open = |reader| Segment::open(reader, &fields, before);
         let mut segments: Vec<Segment> = searcher.segment_readers().iter().map(open).collect::<Result<_>>()?;
         segments.sort_by_key(|segment| std::cmp::Reverse(segment.reader.max_doc()));
-        Ok(Snapshot { applied, searcher, fields, segments, verification })
+        Ok(TantivySnapshot { applied, searcher, fields, segments, verification })
     }
 
     /// Damage does not always lead to an error that says so; the checksums detect it.
@@ -82,13 +82,13 @@ impl Snapshot {
 
 /// A query against a snapshot and a tail.
 struct Search<'a> {
-    snapshot: &'a Snapshot,
+    snapshot: &'a TantivySnapshot,
     tail: Option<&'a TailIndex>,
     plan: Plan,
 }
 
 impl<'a> Search<'a> {
-    fn parts(&self) -> &'a [Part] {
+    fn parts(&self) -> &'a [TailPart] {
         parts_of(self.tail)
     }
 
@@ -97,7 +97,7 @@ impl<'a> Search<'a> {
         self.tail.is_some_and(|tail| tail.replaces(id))
     }
 
-    fn best_of(&self, k: usize, filter: &Filter, except: &RoaringTreemap) -> Result<Vec<Found>> {
+    fn best_of(&self, k: usize, filter: &Filter, except: &RoaringTreemap) -> Result<Vec<KeywordHit>> {
         let (plan, segments) = (&self.plan, &self.snapshot.segments);
         if k == 0 || plan.is_empty() {
             return Ok(Vec::new());
@@ -126,7 +126,7 @@ impl<'a> Search<'a> {
                 _ => collector.prune(plan, &self.snapshot.searcher, &segment.reader)?,
             }
         }
-        for (source, Part { indexed, stale }) in (segments.len() as u32..).zip(self.parts()) {
+        for (source, TailPart { indexed, stale }) in (segments.len() as u32..).zip(self.parts()) {
             let admit = |doc: DocId| {
                 let record = &indexed.records()[doc as usize];
                 let hidden = except.contains(record.id.key()) || stale.contains(record.id.key());
@@ -137,29 +137,29 @@ impl<'a> Search<'a> {
         Ok(top.into_sorted())
     }
 
-    fn place_of(&self, id: RecordId) -> Result<Option<Place>> {
+    fn place_of(&self, id: RecordId) -> Result<Option<DocLocation>> {
         let segments = &self.snapshot.segments;
         // The newest part of the tail first: it has the newest version.
         for (number, part) in self.parts().iter().enumerate().rev() {
             if let Some(doc) = part.indexed.doc(id) {
-                return Ok(Some(Place { source: (segments.len() + number) as u32, doc }));
+                return Ok(Some(DocLocation { source: (segments.len() + number) as u32, doc }));
             }
         }
         // A record is live in one segment.
         for (source, segment) in (0..).zip(segments) {
             if let Some(doc) = segment.doc_in_order(id) {
-                return Ok(Some(Place { source, doc }));
+                return Ok(Some(DocLocation { source, doc }));
             }
         }
         for (source, segment) in (0..).zip(segments) {
             if let Some(doc) = segment.doc(id)? {
-                return Ok(Some(Place { source, doc }));
+                return Ok(Some(DocLocation { source, doc }));
             }
         }
         Ok(None)
     }
 
-    fn matches_at(&self, places: &[Place]) -> Result<Matches> {
+    fn matches_at(&self, places: &[DocLocation]) -> Result<Matches> {
         let none = Match { score: 0.0, is_singled_out: false, share: 0.0, rarest: 0.0, is_by_parts: false };
         let shares = self.plan.shares();
         let parts = vec![0.0; places.len() * shares.len()];
@@ -168,7 +168,7 @@ impl<'a> Search<'a> {
             return Ok(matches);
         }
         matches.information = self.plan.information();
-        let mut order: Vec<(Place, usize)> = places.iter().copied().zip(0..).collect();
+        let mut order: Vec<(DocLocation, usize)> = places.iter().copied().zip(0..).collect();
         order.sort_unstable();
         let segments = &self.snapshot.segments;
         for run in order.chunk_by(|left, right| left.0.source == right.0.source) {
@@ -187,7 +187,12 @@ impl<'a> Search<'a> {
         Ok(matches)
     }
 
-    fn windows_at(&self, places: &[Place], filter: &Filter, except: &RoaringTreemap) -> Result<Vec<Option<Window>>> {
+    fn windows_at(
+        &self,
+        places: &[DocLocation],
+        filter: &Filter,
+        except: &RoaringTreemap,
+    ) -> Result<Vec<Option<Window>>> {
         let mut windows = Windows::over(&self.snapshot.segments, self.tail, filter, except)?;
         if !windows.has_threads() {
             return Ok(vec![None; places.len()]);
@@ -197,7 +202,7 @@ impl<'a> Search<'a> {
 }
 
 /// Judges the documents of a run: places in one source, each with where its match belongs.
-fn judge<P: PostingList>(matches: &mut Matches, run: &[(Place, usize)], mut scorer: Scorer<'_, P>) {
+fn judge<P: PostingList>(matches: &mut Matches, run: &[(DocLocation, usize)], mut scorer: Scorer<'_, P>) {
     let terms = matches.shares.len();
     for &(place, index) in run {
         let parts = &mut matches.parts[index * terms..(index + 1) * terms];
@@ -205,7 +210,7 @@ fn judge<P: PostingList>(matches: &mut Matches, run: &[(Place, usize)], mut scor
     }
 }
 
-fn parts_of(tail: Option<&TailIndex>) -> &[Part] {
+fn parts_of(tail: Option<&TailIndex>) -> &[TailPart] {
     tail.map_or(&[], TailIndex::parts)
 }
 
@@ -225,7 +230,7 @@ impl<P: PostingList, Admit: Fn(DocId) -> Option<RecordId>> Collector<'_, P, Admi
         let Some(id) = (self.admit)(doc) else { return };
         let score = self.scorer.score(doc, self.top.threshold());
         if score > 0.0 {
-            self.top.offer(id, Place { source: self.source, doc }, score);
+            self.top.offer(id, DocLocation { source: self.source, doc }, score);
         }
     }
 
@@ -259,7 +264,7 @@ impl<P: PostingList, Admit: Fn(DocId) -> Option<RecordId>> Collector<'_, P, Admi
         for (id, doc, sum, most) in kept {
             if most >= best.least().max(self.top.threshold()) {
                 let score = if most > sum { self.scorer.with_bonus(doc, sum, self.top.threshold()) } else { sum };
-                self.top.offer(id, Place { source: self.source, doc }, score);
+                self.top.offer(id, DocLocation { source: self.source, doc }, score);
             }
         }
     }
@@ -277,7 +282,7 @@ impl<P: PostingList, Admit: Fn(DocId) -> Option<RecordId>> Collector<'_, P, Admi
     }
 }
 
-impl KeywordSnapshot for Snapshot {
+impl KeywordSnapshot for TantivySnapshot {
     fn applied(&self) -> Seq {
         self.applied
     }
@@ -306,7 +311,7 @@ impl KeywordSnapshot for Snapshot {
 }
 
 impl KeywordSearch for Search<'_> {
-    fn best(&self, k: usize, filter: &Filter, except: &RoaringTreemap) -> Result<Vec<Found>> {
+    fn best(&self, k: usize, filter: &Filter, except: &RoaringTreemap) -> Result<Vec<KeywordHit>> {
         self.snapshot.blame(contained(|| self.best_of(k, filter, except)))
     }
 
@@ -322,15 +327,15 @@ impl KeywordSearch for Search<'_> {
         self.plan.terms()
     }
 
-    fn places(&self, ids: &[RecordId]) -> Result<Vec<Option<Place>>> {
+    fn places(&self, ids: &[RecordId]) -> Result<Vec<Option<DocLocation>>> {
         self.snapshot.blame(contained(|| ids.iter().map(|&id| self.place_of(id)).collect()))
     }
 
-    fn matches(&self, places: &[Place]) -> Result<Matches> {
+    fn matches(&self, places: &[DocLocation]) -> Result<Matches> {
         self.snapshot.blame(contained(|| self.matches_at(places)))
     }
 
-    fn windows(&self, places: &[Place], filter: &Filter, except: &RoaringTreemap) -> Result<Vec<Option<Window>>> {
+    fn windows(&self, places: &[DocLocation], filter: &Filter, except: &RoaringTreemap) -> Result<Vec<Option<Window>>> {
         self.snapshot.blame(contained(|| self.windows_at(places, filter, except)))
     }
 }

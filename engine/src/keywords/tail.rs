@@ -17,14 +17,14 @@ use crate::types::{Record, RecordId};
 pub struct TailIndex {
     /// The newest last. Each is more than twice as large as the next, so that a record is indexed few times while the
     /// tail grows.
-    parts: Vec<Part>,
+    parts: Vec<TailPart>,
     ids: RoaringTreemap,
     deleted: RoaringTreemap,
 }
 
 /// Records that were indexed together.
 #[derive(Clone)]
-pub(super) struct Part {
+pub(super) struct TailPart {
     pub(super) indexed: Arc<IndexedRecords>,
     /// The ids of those that are deleted or in a newer part.
     pub(super) stale: RoaringTreemap,
@@ -47,7 +47,7 @@ impl TailIndex {
         }
         if !newest.is_empty() {
             let indexed = Arc::new(IndexedRecords::new(newest)?);
-            tail.parts.push(Part { indexed, stale: RoaringTreemap::new() });
+            tail.parts.push(TailPart { indexed, stale: RoaringTreemap::new() });
         }
         Ok(tail)
     }
@@ -62,12 +62,12 @@ impl TailIndex {
         self.ids.contains(id.key()) || self.deleted.contains(id.key())
     }
 
-    pub(super) fn parts(&self) -> &[Part] {
+    pub(super) fn parts(&self) -> &[TailPart] {
         &self.parts
     }
 }
 
-impl Part {
+impl TailPart {
     fn hide(&mut self, touched: &RoaringTreemap) {
         let ids = self.indexed.records().iter().map(|record| record.id.key());
         self.stale.extend(ids.filter(|id| touched.contains(*id)));

@@ -3,33 +3,33 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use super::found::{Found, Place};
+use super::found::{DocLocation, KeywordHit};
 use crate::types::RecordId;
 
 /// Keeps the best `k`: highest score first, equal scores by id.
 pub(super) struct TopK {
     k: usize,
     /// The worst on top.
-    heap: BinaryHeap<Candidate>,
+    heap: BinaryHeap<HeapEntry>,
 }
 
 #[derive(PartialEq)]
-struct Candidate {
+struct HeapEntry {
     score: f32,
     id: RecordId,
-    place: Place,
+    place: DocLocation,
 }
 
-impl Eq for Candidate {}
+impl Eq for HeapEntry {}
 
-impl Ord for Candidate {
+impl Ord for HeapEntry {
     /// Worse is greater.
     fn cmp(&self, other: &Self) -> Ordering {
         other.score.total_cmp(&self.score).then(self.id.cmp(&other.id))
     }
 }
 
-impl PartialOrd for Candidate {
+impl PartialOrd for HeapEntry {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
@@ -53,8 +53,8 @@ impl TopK {
         self.k
     }
 
-    pub(super) fn offer(&mut self, id: RecordId, place: Place, score: f32) {
-        let candidate = Candidate { score, id, place };
+    pub(super) fn offer(&mut self, id: RecordId, place: DocLocation, score: f32) {
+        let candidate = HeapEntry { score, id, place };
         if self.heap.len() < self.k {
             self.heap.push(candidate);
         } else if let Some(mut worst) = self.heap.peek_mut()
@@ -64,9 +64,9 @@ impl TopK {
         }
     }
 
-    pub(super) fn into_sorted(self) -> Vec<Found> {
+    pub(super) fn into_sorted(self) -> Vec<KeywordHit> {
         let sorted = self.heap.into_sorted_vec();
-        sorted.into_iter().map(|Candidate { score, id, place }| Found { id, place, score }).collect()
+        sorted.into_iter().map(|HeapEntry { score, id, place }| KeywordHit { id, place, score }).collect()
     }
 }
 

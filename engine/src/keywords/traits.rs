@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use roaring::RoaringTreemap;
 
-use super::found::{Found, Matches, Place, Window};
+use super::found::{DocLocation, KeywordHit, Matches, Window};
 use super::query::KeywordQuery;
 use super::tail::TailIndex;
 use crate::error::Result;
@@ -51,7 +51,7 @@ pub trait KeywordSearch: Send {
     /// and are not in `except`: best first, ties by id. A larger `k` returns the same first results.
     ///
     /// `except` are ids that must not be returned, from the index or the tail: deleted or expired ones.
-    fn best(&self, k: usize, filter: &Filter, except: &RoaringTreemap) -> Result<Vec<Found>>;
+    fn best(&self, k: usize, filter: &Filter, except: &RoaringTreemap) -> Result<Vec<KeywordHit>>;
 
     /// Whether no word of the query occurs as it is spelt, but only those one letter away.
     fn is_of_typos(&self) -> bool;
@@ -63,14 +63,14 @@ pub trait KeywordSearch: Send {
     fn terms(&self) -> Vec<String>;
 
     /// Where each of `ids` is: `None` if there is no such record.
-    fn places(&self, ids: &[RecordId]) -> Result<Vec<Option<Place>>>;
+    fn places(&self, ids: &[RecordId]) -> Result<Vec<Option<DocLocation>>>;
 
     /// How the record at each of `places` matches. One seek each for every term, not a search.
-    fn matches(&self, places: &[Place]) -> Result<Matches>;
+    fn matches(&self, places: &[DocLocation]) -> Result<Matches>;
 
     /// The thread around the record at each of `places`: `None` if it belongs to none. Records that do not pass `filter`
     /// or are in `except` are left out.
-    fn windows(&self, places: &[Place], filter: &Filter, except: &RoaringTreemap) -> Result<Vec<Option<Window>>>;
+    fn windows(&self, places: &[DocLocation], filter: &Filter, except: &RoaringTreemap) -> Result<Vec<Option<Window>>>;
 }
 
 /// A keyword index of one store. Applying is idempotent.

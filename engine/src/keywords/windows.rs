@@ -6,15 +6,15 @@ use roaring::RoaringTreemap;
 use tantivy::DocId;
 
 use super::filter_cache::FilteredDocs;
-use super::found::{Place, Turn, Window};
+use super::found::{DocLocation, Turn, Window};
 use super::segment::Segment;
-use super::tail::{Part, TailIndex};
+use super::tail::{TailIndex, TailPart};
 use super::threads::{ThreadPlace, Threads};
 use crate::error::Result;
 use crate::types::{Filter, RecordId};
 
 /// A segment or a part of the tail, as a list of threads.
-trait Source {
+trait ThreadSource {
     fn threads(&self) -> &Threads;
     fn thread_place(&self, doc: DocId) -> Option<ThreadPlace>;
     fn id(&self, doc: DocId) -> RecordId;
@@ -26,14 +26,14 @@ trait Source {
 
 /// Finds windows.
 pub(super) struct Windows<'a> {
-    sources: Vec<Box<dyn Source + 'a>>,
+    sources: Vec<Box<dyn ThreadSource + 'a>>,
     /// The members before and after a record, nearest first. The vectors are reused for the next record.
-    before: Vec<Member>,
-    after: Vec<Member>,
+    before: Vec<ThreadMember>,
+    after: Vec<ThreadMember>,
 }
 
 /// A record of a thread, with its place in it.
-type Member = (i64, Turn);
+type ThreadMember = (i64, Turn);
 
 impl<'a> Windows<'a> {
     /// Windows over segments and a tail, of the records that pass `filter` and are not in `except`.
@@ -43,7 +43,7 @@ impl<'a> Windows<'a> {
         filter: &'a Filter,
         except: &'a RoaringTreemap,
     ) -> Result<Self> {
-        let mut sources: Vec<Box<dyn Source + 'a>> = Vec::new();
+        let mut sources: Vec<Box<dyn ThreadSource + 'a>> = Vec::new();
         for segment in segments {
             let matching = if filter.is_empty() { None } else { Some(segment.matching(filter)?) };
             sources.push(Box::new(InSegment { segment, matching, except, tail }));
@@ -60,7 +60,7 @@ impl<'a> Windows<'a> {
     }
 
     /// The records around that at `place`.
-    pub(super) fn around(&mut self, place: Place) -> Option<Window> {
+    pub(super) fn around(&mut self, place: DocLocation) -> Option<Window> {
         let own = &self.sources[place.source as usize];
         let ThreadPlace { thread, turn, is_question, words } = own.thread_place(place.doc)?;
         let id = own.id(place.doc);
@@ -72,9 +72,12 @@ impl<'a> Windows<'a> {
             let at = docs.partition_point(|&doc| key(doc) < Some((turn, id)));
             let member = |doc: DocId| {
                 let ThreadPlace { turn, is_question, words, .. } = source.thread_place(doc)?;
-                Some((turn, Turn { id: source.id(doc), place: Place { source: number, doc }, is_question, words }))
+                Some((
+                    turn,
+                    Turn { id: source.id(doc), place: DocLocation { source: number, doc }, is_question, words },
+                ))
             };
-            let live = |docs: &mut dyn Iterator<Item = DocId>, members: &mut Vec<Member>| {
+            let live = |docs: &mut dyn Iterator<Item = DocId>, members: &mut Vec<ThreadMember>| {
                 let live = docs.filter(|&doc| source.is_live(doc)).filter_map(member);
                 members.extend(live.filter(|(_, turn)| turn.id != id).take(Window::REACH));
             };
@@ -110,7 +113,7 @@ struct InSegment<'a> {
     tail: Option<&'a TailIndex>,
 }
 
-impl Source for InSegment<'_> {
+impl ThreadSource for InSegment<'_> {
     fn threads(&self) -> &Threads {
         self.segment.threads()
     }
@@ -135,12 +138,12 @@ impl Source for InSegment<'_> {
 
 /// A part of the tail as a list of threads.
 struct InPart<'a> {
-    part: &'a Part,
+    part: &'a TailPart,
     filter: &'a Filter,
     except: &'a RoaringTreemap,
 }
 
-impl Source for InPart<'_> {
+impl ThreadSource for InPart<'_> {
     fn threads(&self) -> &Threads {
         self.part.indexed.threads()
     }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::schema::SearchField;
 use super::scripts::Class;
 use super::segment::Segment;
-use super::tail::Part;
+use super::tail::TailPart;
 use crate::error::Result;
 
 /// Letters of a part where no other word of the query is known, and beside others.
@@ -28,7 +28,7 @@ pub(super) fn terms_around(
     unknown: &[&str],
     are_alone: bool,
     segments: &[Segment],
-    parts: &[Part],
+    parts: &[TailPart],
 ) -> Result<Vec<Vec<String>>> {
     let least = if are_alone { LEAST_LETTERS } else { LEAST_LETTERS_BESIDE };
     let mut unknown: Vec<(usize, &str)> = unknown.iter().map(|word| (word.chars().count(), *word)).collect();

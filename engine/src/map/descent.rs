@@ -12,7 +12,7 @@ const NEGATIVES: usize = 5;
 const LONGEST: f32 = 4.0;
 
 /// On the plane, in units of the layout.
-pub type Place = [f32; 2];
+pub type Coords = [f32; 2];
 
 /// How far a layout goes, and how fast.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,7 +31,7 @@ pub struct Schedule {
 /// The first of `passed`, which ends it.
 pub fn descend(
     graph: &Graph,
-    places: &mut [Place],
+    places: &mut [Coords],
     schedule: Schedule,
     passed: &mut dyn FnMut() -> Result<()>,
 ) -> Result<()> {
@@ -57,7 +57,7 @@ pub fn descend(
 }
 
 /// Moves one point that is not one of `places`, which stay.
-pub fn descend_alone(mut own: Place, edges: &[(u32, f32)], places: &[Place], schedule: Schedule) -> Place {
+pub fn descend_alone(mut own: Coords, edges: &[(u32, f32)], places: &[Coords], schedule: Schedule) -> Coords {
     let mut random = Random::new(schedule.seed);
     for epoch in 0..schedule.epochs {
         let rate = schedule.rate_in(epoch);
@@ -88,7 +88,7 @@ fn is_due(strength: f32, row: usize, other: u32, epoch: u32) -> bool {
 }
 
 /// Away from some points that have nothing to do with it.
-fn pushed(mut own: Place, row: usize, places: &[Place], rate: f32, random: &mut Random) -> Place {
+fn pushed(mut own: Coords, row: usize, places: &[Coords], rate: f32, random: &mut Random) -> Coords {
     for _ in 0..NEGATIVES {
         let other = random.below(places.len());
         if other != row {
@@ -98,7 +98,7 @@ fn pushed(mut own: Place, row: usize, places: &[Place], rate: f32, random: &mut 
     own
 }
 
-fn moved(place: Place, by: Place, rate: f32) -> Place {
+fn moved(place: Coords, by: Coords, rate: f32) -> Coords {
     [place[0] + rate * by[0], place[1] + rate * by[1]]
 }
 
@@ -107,7 +107,7 @@ const SPREAD: f32 = 1.577;
 const SHAPE: f32 = 0.895;
 
 /// The step to a neighbour.
-fn pull(from: Place, to: Place) -> Place {
+fn pull(from: Coords, to: Coords) -> Coords {
     let ([x, y], squared) = difference(from, to);
     let bent = bent(squared);
     let by = -2.0 * SPREAD * SHAPE * bent / (1.0 + SPREAD * squared * bent);
@@ -115,7 +115,7 @@ fn pull(from: Place, to: Place) -> Place {
 }
 
 /// The step away from a point.
-fn push(from: Place, to: Place) -> Place {
+fn push(from: Coords, to: Coords) -> Coords {
     let ([x, y], squared) = difference(from, to);
     let by = 2.0 * SHAPE / ((0.001 + squared) * (1.0 + SPREAD * squared * bent(squared)));
     [clipped(by * x), clipped(by * y)]
@@ -141,7 +141,7 @@ const OF_EXPONENTS: [f32; 256] = {
     powers
 };
 
-fn difference(from: Place, to: Place) -> (Place, f32) {
+fn difference(from: Coords, to: Coords) -> (Coords, f32) {
     let [x, y] = [from[0] - to[0], from[1] - to[1]];
     ([x, y], x * x + y * y)
 }

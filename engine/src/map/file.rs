@@ -101,7 +101,7 @@ impl Map {
     /// The reason why they cannot be read.
     pub fn from_bytes(bytes: &[u8]) -> Result<Map, &'static str> {
         let (body, checksum) = bytes.split_last_chunk::<4>().ok_or("it is cut short")?;
-        let mut rest = Fields(body);
+        let mut rest = ByteReader(body);
         if rest.take(4)? != MAGIC {
             return Err("it is no map");
         }
@@ -162,9 +162,9 @@ impl Map {
 }
 
 /// Bytes that are read from the front.
-struct Fields<'a>(&'a [u8]);
+struct ByteReader<'a>(&'a [u8]);
 
-impl<'a> Fields<'a> {
+impl<'a> ByteReader<'a> {
     fn take(&mut self, length: usize) -> Result<&'a [u8], &'static str> {
         let (taken, rest) = self.0.split_at_checked(length).ok_or("it is cut short")?;
         self.0 = rest;

@@ -1,6 +1,6 @@
 //! The square in which a layout is shown, and the places in it as whole numbers.
 
-use super::descent::Place;
+use super::descent::Coords;
 use super::file::{Map, Point};
 
 /// The last place, to the right and to the bottom.
@@ -11,13 +11,13 @@ const MARGIN: f32 = 1.05;
 /// A square of the plane.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Frame {
-    middle: Place,
+    middle: Coords,
     width: f32,
 }
 
 impl Frame {
     /// The square around all of these places.
-    pub fn around(places: &[Place]) -> Self {
+    pub fn around(places: &[Coords]) -> Self {
         let ends = |axis: usize| {
             let along = places.iter().map(|place| place[axis]);
             along.fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)))
@@ -42,18 +42,18 @@ impl Frame {
     }
 
     /// Whether it has room for all of these places.
-    pub fn holds(&self, places: &[Place]) -> bool {
+    pub fn holds(&self, places: &[Coords]) -> bool {
         places.iter().all(|place| (0..2).all(|axis| (place[axis] - self.middle[axis]).abs() <= self.width / 2.0))
     }
 
     /// Where a place is in it; at its edge, if it is outside.
-    pub fn shown(&self, place: Place) -> (u16, u16) {
+    pub fn shown(&self, place: Coords) -> (u16, u16) {
         let along = |axis: usize| (((place[axis] - self.middle[axis]) / self.width + 0.5) * LAST).round() as u16;
         (along(0), along(1))
     }
 
     /// Where a point of it is in units of the layout.
-    pub fn place(&self, point: &Point) -> Place {
+    pub fn place(&self, point: &Point) -> Coords {
         let along = |axis: usize, at: u16| self.middle[axis] + (f32::from(at) / LAST - 0.5) * self.width;
         [along(0, point.x), along(1, point.y)]
     }

@@ -26,7 +26,7 @@ pub struct Keeper {
     can_write: bool,
     /// Whether maps and places that are made here are written, and not only kept in memory.
     writes: bool,
-    known: Mutex<Known>,
+    known: Mutex<CachedMap>,
     /// Locked while this process replaces the map: the lock of the file is not taken where it stays in memory.
     replacing: Mutex<()>,
     making: Mutex<Option<Making>>,
@@ -35,7 +35,7 @@ pub struct Keeper {
 
 /// The map as this process knows it.
 #[derive(Default)]
-struct Known {
+struct CachedMap {
     /// The map, of any model.
     map: Option<Arc<Map>>,
     /// The file that it was read from.
@@ -126,7 +126,7 @@ impl Keeper {
                 Err(_) if !self.can_write => (None, Some("it cannot be read")),
                 Err(error) => return Err(error),
             };
-            *known = Known { map, file, why };
+            *known = CachedMap { map, file, why };
         }
         Ok((known.map.clone(), known.why))
     }
@@ -219,7 +219,7 @@ impl Keeper {
             return Ok(());
         }
         // What is in memory alone is not written; it goes, too.
-        *self.known.lock() = Known::default();
+        *self.known.lock() = CachedMap::default();
         if self.newest()?.0.is_none() {
             return self.discard();
         }

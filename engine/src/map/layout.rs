@@ -1,7 +1,7 @@
 //! A layout: a place for every memory at once. Neighbours by the index, a start, then two descents, of which the first is
 //! shown while the second refines it.
 
-use super::descent::{Place, Schedule, descend};
+use super::descent::{Coords, Schedule, descend};
 use super::file::Map;
 use super::frame::Frame;
 use super::graph::{Graph, Nearest};
@@ -48,7 +48,7 @@ pub fn lay_out(
     index: &dyn VectorSnapshot,
     ids: &[u32],
     start: Start<'_>,
-    mut publish: impl FnMut(&[Place], Frame) -> Result<()>,
+    mut publish: impl FnMut(&[Coords], Frame) -> Result<()>,
     progress: &dyn Progress,
 ) -> Result<()> {
     let schedules = match start {
@@ -101,7 +101,7 @@ fn neighbours(
     ids: &[u32],
     axes: Option<&Axes>,
     progress: &dyn Progress,
-) -> Result<(Nearest, Vec<Place>)> {
+) -> Result<(Nearest, Vec<Coords>)> {
     let (mut near, mut places) = (Nearest::new(), Vec::with_capacity(ids.len()));
     for step in ids.chunks(STEP) {
         cancel_point(progress)?;
@@ -122,9 +122,9 @@ fn neighbours(
 }
 
 /// The places that the records have on a map. Those that have none begin in the middle of their neighbours.
-fn places_of(map: &Map, ids: &[u32], near: &Nearest) -> Vec<Place> {
+fn places_of(map: &Map, ids: &[u32], near: &Nearest) -> Vec<Coords> {
     let frame = Frame::of_map(map);
-    let known: Vec<Option<Place>> =
+    let known: Vec<Option<Coords>> =
         ids.iter().map(|id| map.row(*id).map(|row| frame.place(&map.points[row]))).collect();
     let mut random = Random::new(6);
     let mut around = |row: usize| {

@@ -1,7 +1,7 @@
 //! Places for memories that are new or have changed, on a map that stays as it is: in the middle of their neighbours, then a
 //! short descent. What is placed depends on the map and on the memory alone, not on what else is placed with it.
 
-use super::descent::{Place, Schedule, descend_alone};
+use super::descent::{Coords, Schedule, descend_alone};
 use super::file::Map;
 use super::frame::Frame;
 use super::graph::strengths;
@@ -22,7 +22,7 @@ pub struct Ground<'a> {
     map: &'a Map,
     index: &'a dyn VectorSnapshot,
     frame: Frame,
-    places: Vec<Place>,
+    places: Vec<Coords>,
     placed: IdFilter,
 }
 

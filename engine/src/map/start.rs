@@ -1,6 +1,6 @@
 //! Where the points of a layout start: on the two directions in which a sample of the vectors differs most.
 
-use super::descent::Place;
+use super::descent::Coords;
 use super::random::Random;
 
 /// Rounds in which the two directions are turned to where they should be.
@@ -51,7 +51,7 @@ impl Axes {
     }
 
     /// The place of a vector on the plane.
-    pub fn place(&self, vector: &[f32]) -> Place {
+    pub fn place(&self, vector: &[f32]) -> Coords {
         [0, 1].map(|axis| {
             let direction = &self.directions[axis];
             dot(vector, direction) - dot(&self.mean, direction)
@@ -60,7 +60,7 @@ impl Axes {
 }
 
 /// Gives the places the extent at which a layout starts, and those of equal vectors a little room.
-pub fn spread(places: &mut [Place]) {
+pub fn spread(places: &mut [Coords]) {
     let farthest = places.iter().flatten().map(|at| at.abs()).fold(0.0, f32::max);
     let scale = if farthest > 0.0 { REACH / farthest } else { 0.0 };
     let mut random = Random::new(2);

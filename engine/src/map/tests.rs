@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::descent::Place;
+use super::descent::Coords;
 use super::file::{Map, Point};
 use super::frame::Frame;
 use super::layout::{Start, lay_out};
@@ -39,7 +39,7 @@ fn index(vectors: impl IntoIterator<Item = (u32, Vec<f32>)>) -> Arc<dyn VectorSn
 /// Every map that is published.
 fn layouts(index: &dyn VectorSnapshot, ids: &[u32], start: Start<'_>) -> Vec<Map> {
     let mut published = Vec::new();
-    let publish = |places: &[Place], frame: Frame| {
+    let publish = |places: &[Coords], frame: Frame| {
         assert!(places.iter().flatten().all(|at| at.is_finite()), "{places:?}");
         published.push(map(ids, places, frame));
         Ok(())
@@ -48,7 +48,7 @@ fn layouts(index: &dyn VectorSnapshot, ids: &[u32], start: Start<'_>) -> Vec<Map
     published
 }
 
-fn map(ids: &[u32], places: &[Place], frame: Frame) -> Map {
+fn map(ids: &[u32], places: &[Coords], frame: Frame) -> Map {
     let points = ids.iter().zip(places).map(|(&id, &place)| {
         let (x, y) = frame.shown(place);
         Point { id, text: 0, x, y, is_later: false }
@@ -161,7 +161,7 @@ fn a_layout_can_be_cancelled_at_any_time() {
     // Finding neighbours takes 320 units, and each pass 10.
     for (units, seen) in [(0, 0), (320, 0), (400, 0), (900, 1), (2_200, 1)] {
         let mut published = 0;
-        let publish = |_: &[Place], _: Frame| -> Result<()> {
+        let publish = |_: &[Coords], _: Frame| -> Result<()> {
             published += 1;
             Ok(())
         };

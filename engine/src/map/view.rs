@@ -55,13 +55,13 @@ impl MapView {
     /// The view of `map` for `viewer`, for whom these records are superseded.
     pub fn new(map: &Map, rows: &PointRows, superseded: &RoaringTreemap, viewer: &Viewer) -> Self {
         let mut view = MapView::default();
-        let (mut projects, mut agents) = (Names::default(), Names::default());
+        let (mut projects, mut agents) = (NameTable::default(), NameTable::default());
         let scopes: Vec<Option<(u16, u16)>> = rows
             .scopes
             .iter()
             .map(|scope| {
                 let number =
-                    |names: &mut Names, name: &Option<String>| name.as_ref().map_or(0, |name| names.number(name));
+                    |names: &mut NameTable, name: &Option<String>| name.as_ref().map_or(0, |name| names.number(name));
                 viewer.sees(scope).then(|| (number(&mut projects, &scope.project), number(&mut agents, &scope.agent)))
             })
             .collect();
@@ -127,12 +127,12 @@ impl MapView {
 
 /// Names, numbered from 1.
 #[derive(Default)]
-struct Names {
+struct NameTable {
     names: Vec<String>,
     numbers: HashMap<String, u16>,
 }
 
-impl Names {
+impl NameTable {
     /// Beyond what 16 bits can number, all have the last number.
     fn number(&mut self, name: &str) -> u16 {
         if let Some(number) = self.numbers.get(name) {

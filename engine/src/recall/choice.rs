@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::gate::Gate;
-use super::message::Searched;
+use super::message::MessageQuery;
 use crate::keywords::significant_words;
 use crate::overlap;
 use crate::snippet;
@@ -23,7 +23,7 @@ const COPY: f64 = 0.9;
 /// Chooses the hits that are injected. `known` are the memories that the session has, with their versions.
 pub fn choose(
     SearchReply { mut hits, is_foreign, .. }: SearchReply,
-    searched: Searched,
+    searched: MessageQuery,
     request: &RecallRequest,
     known: &HashMap<RecordId, i64>,
 ) -> Recall {

@@ -7,7 +7,7 @@
 //! of its stores. The cost of a missing name and the sums that are enough were chosen by the same half, in all three stores;
 //! the other half checks them.
 
-use super::message::Searched;
+use super::message::MessageQuery;
 use crate::keywords::has_code;
 use crate::types::Hit;
 
@@ -69,8 +69,8 @@ pub struct Gate<'a> {
 
 impl<'a> Gate<'a> {
     /// The gate of a message for the hits of its search, the best first.
-    pub fn new(hits: &'a [Hit], searched: Searched, min_score: f64, is_foreign: bool) -> Self {
-        let Searched { names, are_inflected, mut codes, words, is_question, .. } = searched;
+    pub fn new(hits: &'a [Hit], searched: MessageQuery, min_score: f64, is_foreign: bool) -> Self {
+        let MessageQuery { names, are_inflected, mut codes, words, is_question, .. } = searched;
         if words <= names.len() {
             codes.extend(names.iter().cloned());
         }
@@ -263,9 +263,9 @@ mod tests {
         }
     }
 
-    fn said(names: &[&str], codes: &[&str]) -> Searched {
+    fn said(names: &[&str], codes: &[&str]) -> MessageQuery {
         let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-        Searched {
+        MessageQuery {
             text: String::new(),
             names: owned(names),
             are_inflected: false,
@@ -296,13 +296,13 @@ mod tests {
 
     #[test]
     fn a_question_is_answered_by_what_alone_is_near_in_a_crowd() {
-        let given = |first: f64, second: f64, others: i64, searched: Searched| {
+        let given = |first: f64, second: f64, others: i64, searched: MessageQuery| {
             let mut hits = vec![hit(1, first, 0.0), hit(2, second, 0.0)];
             hits.extend((3..3 + others).map(|id| hit(id, 0.1, 0.0)));
             hits[0].relevance = 0.16;
             ids(&Gate::new(&hits, searched, 0.3, false).passing(|_| true))
         };
-        let question = |names: &[&str]| Searched { is_question: true, ..said(names, &[]) };
+        let question = |names: &[&str]| MessageQuery { is_question: true, ..said(names, &[]) };
         assert_eq!(given(0.32, 0.2, 5, question(&[])), [1]);
         assert!(given(0.32, 0.22, 5, question(&[])).is_empty(), "another is nearly as near");
         assert!(given(0.26, 0.1, 5, question(&[])).is_empty(), "it is far");
@@ -315,9 +315,9 @@ mod tests {
     fn a_name_alone_asks_for_what_has_it() {
         let mut hits = [hit(1, 0.2, 0.8), hit(2, 0.2, 0.1)];
         hits[0].record.content = "Janis runs the harbour".to_owned();
-        let alone = Searched { words: 1, ..said(&["janis"], &[]) };
+        let alone = MessageQuery { words: 1, ..said(&["janis"], &[]) };
         assert_eq!(ids(&Gate::new(&hits, alone, 0.3, false).passing(|_| true)), [1]);
-        let more = Searched { words: 4, ..said(&["janis"], &[]) };
+        let more = MessageQuery { words: 4, ..said(&["janis"], &[]) };
         hits[0].word_share = Some(0.3);
         assert!(Gate::new(&hits, more, 0.3, false).passing(|_| true).is_empty());
     }

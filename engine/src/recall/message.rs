@@ -18,7 +18,7 @@ const READ_BYTES: usize = 64 << 10;
 
 /// The query of a message.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Searched {
+pub struct MessageQuery {
     /// The text to search for.
     pub text: String,
     /// The names in the message, in lower case; if it has none, its words with several capitals.
@@ -36,7 +36,7 @@ pub struct Searched {
 /// Returns the query of a message; `None` if all its words are such as every text has. A short question continues the last
 /// question in `before` that does not continue another itself: the query asks the same of the thing that the new one names.
 /// `is_ordinary` tells whether a word in lower case is known to be no name.
-pub fn searched(message: &str, before: &[String], is_ordinary: impl Fn(&str) -> bool) -> Option<Searched> {
+pub fn searched(message: &str, before: &[String], is_ordinary: impl Fn(&str) -> bool) -> Option<MessageQuery> {
     let text = said(message);
     let words = significant_count(&text);
     if words == 0 {
@@ -55,11 +55,13 @@ pub fn searched(message: &str, before: &[String], is_ordinary: impl Fn(&str) -> 
         true => before.iter().rev().map(|text| said(text)).find(continued),
         false => None,
     };
-    let Some(before) = before else { return Some(Searched { text, names, are_inflected, codes, words, is_question }) };
+    let Some(before) = before else {
+        return Some(MessageQuery { text, names, are_inflected, codes, words, is_question });
+    };
     let before = if names.is_empty() || asks_for_place(&text) { before } else { of_another(&before, &is_ordinary) };
     let text = format!("{before}\n{text}");
     let words = significant_count(&text);
-    Some(Searched { text, names, are_inflected, codes, words, is_question })
+    Some(MessageQuery { text, names, are_inflected, codes, words, is_question })
 }
 
 /// Whether a text ends as a question in Japanese, which needs no mark.

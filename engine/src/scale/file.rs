@@ -17,7 +17,7 @@
 //! | u32 | CRC-32 of all before |
 
 use super::model::{CosineScale, Trait};
-use super::query::Known;
+use super::query::CosineStats;
 use super::statements::{Statements, groups};
 use crate::types::embedding::{embedding_bytes, embedding_of};
 
@@ -27,7 +27,7 @@ const VERSION: u32 = 2;
 impl CosineScale {
     /// The bytes of its file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let Known { mean, spread, level } = self.known;
+        let CosineStats { mean, spread, level } = self.known;
         let mut bytes = Vec::new();
         bytes.extend(MAGIC);
         bytes.extend(VERSION.to_le_bytes());
@@ -79,7 +79,7 @@ impl CosineScale {
         let numbers = embedding_of(rest, halves).filter(|numbers| numbers.iter().all(|number| number.is_finite()))?;
         (is_sound && are_sound).then_some(CosineScale {
             model: std::str::from_utf8(model).ok()?.to_owned(),
-            known: Known { mean, spread, level },
+            known: CosineStats { mean, spread, level },
             traits,
             statements: Statements::new(dims, numbers),
         })

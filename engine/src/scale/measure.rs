@@ -2,8 +2,8 @@
 
 use memorist_embed::Embedder;
 
-use super::model::{CosineScale, Trait, place};
-use super::query::Known;
+use super::model::{CosineScale, Trait, detect_language};
+use super::query::CosineStats;
 use super::statements::{Group, Statements, cosine, groups};
 use crate::error::{Error, Result};
 use crate::progress::{Progress, cancel_point};
@@ -64,8 +64,9 @@ impl CosineScale {
             })
             .collect();
         let of_questions = known.iter().flat_map(|group| &asked[*group]);
-        let level: Vec<f64> = of_questions.map(|vector| place(&statements, &traits, spread, vector).level).collect();
-        let known = Known { mean: of_known(|asked| asked.unrelated), spread, level: mean(&level) };
+        let level: Vec<f64> =
+            of_questions.map(|vector| detect_language(&statements, &traits, spread, vector).level).collect();
+        let known = CosineStats { mean: of_known(|asked| asked.unrelated), spread, level: mean(&level) };
         Ok(CosineScale { model, known, traits, statements })
     }
 }

@@ -1,6 +1,6 @@
 //! The scale of a model.
 
-use super::query::{Known, QueryScale};
+use super::query::{CosineStats, QueryScale};
 use super::statements::Statements;
 
 /// A group that is so many spreads less near than the nearest counts less by the factor e.
@@ -26,14 +26,14 @@ pub(super) struct Trait {
 pub struct CosineScale {
     /// The identity of the model, as in the vector index.
     pub(super) model: String,
-    pub(super) known: Known,
+    pub(super) known: CosineStats,
     /// The properties of each group.
     pub(super) traits: Vec<Trait>,
     pub(super) statements: Statements,
 }
 
-/// Where a text stands among the groups.
-pub(super) struct Place {
+/// The language of a text, by where it stands among the groups.
+pub(super) struct DetectedLanguage {
     /// How near unrelated texts in its language are to it.
     pub level: f64,
     /// Whether it is in a language, and the model does not know that. Numbers, symbols and code are in none.
@@ -50,8 +50,10 @@ impl CosineScale {
 
     /// How the cosines of a query with this vector are read.
     pub fn of_query(&self, vector: &[f32]) -> QueryScale {
-        match self.place(vector) {
-            Some(place) => QueryScale::of(self.known, place.level, place.is_foreign).in_english(place.is_english),
+        match self.detect_language(vector) {
+            Some(language) => {
+                QueryScale::of(self.known, language.level, language.is_foreign).in_english(language.is_english)
+            }
             None => QueryScale::PLAIN,
         }
     }
@@ -62,14 +64,19 @@ impl CosineScale {
     }
 
     /// `None` for a vector of other dimensions.
-    fn place(&self, vector: &[f32]) -> Option<Place> {
+    fn detect_language(&self, vector: &[f32]) -> Option<DetectedLanguage> {
         (vector.len() == self.statements.dims())
-            .then(|| place(&self.statements, &self.traits, self.known.spread, vector))
+            .then(|| detect_language(&self.statements, &self.traits, self.known.spread, vector))
     }
 }
 
 /// Groups count by how much nearer they are than they are to other texts.
-pub(super) fn place(statements: &Statements, traits: &[Trait], spread: f64, vector: &[f32]) -> Place {
+pub(super) fn detect_language(
+    statements: &Statements,
+    traits: &[Trait],
+    spread: f64,
+    vector: &[f32],
+) -> DetectedLanguage {
     let levels = statements.levels(vector);
     let nearness = |group: usize| levels[group] - traits[group].bias;
     let (languages, others): (Vec<usize>, Vec<usize>) =
@@ -77,7 +84,7 @@ pub(super) fn place(statements: &Statements, traits: &[Trait], spread: f64, vect
     let nearest = |groups: &[usize]| groups.iter().copied().max_by(|a, b| nearness(*a).total_cmp(&nearness(*b)));
     let (language, other) = (nearest(&languages).unwrap_or_default(), nearest(&others).unwrap_or_default());
     if nearness(other) > nearness(language) + NO_LANGUAGE * spread {
-        return Place { level: levels[other], is_foreign: false, is_english: true };
+        return DetectedLanguage { level: levels[other], is_foreign: false, is_english: true };
     }
     let (mut sum, mut level, mut foreign) = (0.0, 0.0, 0.0);
     for group in languages {
@@ -86,5 +93,5 @@ pub(super) fn place(statements: &Statements, traits: &[Trait], spread: f64, vect
         level += weight * levels[group];
         foreign += if traits[group].is_foreign { weight } else { 0.0 };
     }
-    Place { level: level / sum, is_foreign: foreign > sum / 2.0, is_english: language == ENGLISH }
+    DetectedLanguage { level: level / sum, is_foreign: foreign > sum / 2.0, is_english: language == ENGLISH }
 }

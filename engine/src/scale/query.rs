@@ -2,7 +2,7 @@
 
 /// Statistics of the cosines in the languages that a model knows.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Known {
+pub struct CosineStats {
     /// Mean cosine of a question and a statement that it is not about.
     pub mean: f64,
     /// Its standard deviation.
@@ -11,8 +11,8 @@ pub struct Known {
     pub level: f64,
 }
 
-/// [`Known`] of the default model, whose scale this is: for it, similarities of English texts are its cosines.
-const STANDARD: Known = Known { mean: 0.0584, spread: 0.0785, level: 0.0 };
+/// [`CosineStats`] of the default model, whose scale this is: for it, similarities of English texts are its cosines.
+const STANDARD: CosineStats = CosineStats { mean: 0.0584, spread: 0.0785, level: 0.0 };
 /// The level of a query may be below the known one by this much by chance, or above it: to believe too much is worse.
 const CHANCE_BELOW: f64 = 0.06;
 const CHANCE_ABOVE: f64 = 0.03;
@@ -47,7 +47,7 @@ impl QueryScale {
 
     /// The scale of a query whose level is `level`, by a model with these statistics; `is_foreign`: nearest to a language that
     /// the model does not know.
-    pub fn of(known: Known, level: f64, is_foreign: bool) -> Self {
+    pub fn of(known: CosineStats, level: f64, is_foreign: bool) -> Self {
         let stretch = STANDARD.spread / known.spread;
         let above = (level - known.level) * stretch;
         let shift = above - above.clamp(-CHANCE_BELOW, CHANCE_ABOVE);
@@ -94,7 +94,7 @@ mod tests {
             mean in -0.5f64..0.9, spread in 0.02f64..0.5, level in -0.5f64..1.0, read in 0.0f64..1.0,
             cosine in -1.0f64..1.0, more in 0.0f64..1.0,
         ) {
-            let scale = QueryScale::of(Known { mean, spread, level: mean }, level, false).reading(read);
+            let scale = QueryScale::of(CosineStats { mean, spread, level: mean }, level, false).reading(read);
             prop_assert!((-1.0..=1.0).contains(&scale.similarity(cosine)));
             prop_assert!(scale.similarity(cosine + more) >= scale.similarity(cosine));
         }
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn cosines_are_placed_as_those_of_the_default_model() {
-        let known = Known { mean: 0.75, spread: 0.04, level: 0.76 };
+        let known = CosineStats { mean: 0.75, spread: 0.04, level: 0.76 };
         let of = |level: f64, cosine: f64| QueryScale::of(known, level, false).similarity(cosine);
         assert!(
             (of(0.76, 0.75) - STANDARD.mean).abs() < 1e-9

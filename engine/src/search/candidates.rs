@@ -10,11 +10,11 @@ use super::at_once::at_once;
 use super::merge::Candidate;
 use super::relevance::relevance;
 use super::tail::{Tail, nearest};
-use super::threads::{Pool, Scores};
+use super::threads::{CandidatePool, PoolScores};
 use super::timing::micros;
 use super::view::View;
 use crate::error::Result;
-use crate::keywords::{Found, KeywordQuery, KeywordSearch, KeywordSnapshot, Place};
+use crate::keywords::{DocLocation, KeywordHit, KeywordQuery, KeywordSearch, KeywordSnapshot};
 use crate::passages::PassageKey;
 use crate::quality::Quality;
 use crate::scale::QueryScale;
@@ -29,7 +29,7 @@ const LEADING: usize = 100;
 const ANSWERS: f64 = 0.5;
 
 /// The result of the vector index: the best passage of each record with its cosine, best first, and the time it took.
-type Ranking = Result<(Vec<(PassageKey, f32)>, u64)>;
+type VectorRanking = Result<(Vec<(PassageKey, f32)>, u64)>;
 
 /// The candidates that were collected for a query.
 pub struct Collected {
@@ -147,7 +147,7 @@ pub(super) struct VectorSide {
 }
 
 impl VectorSide {
-    pub(super) fn search(&self, pool: usize) -> Ranking {
+    pub(super) fn search(&self, pool: usize) -> VectorRanking {
         let started = Instant::now();
         let (tail, allowed) = (&self.tail, self.allowed.as_ref());
         let stale = &tail.vector_ids | &*self.hidden;
@@ -188,7 +188,7 @@ struct KeywordSide<'a> {
 /// The records that the words of a query found, and the search itself for further questions.
 struct ByWords<'a> {
     search: Box<dyn KeywordSearch + 'a>,
-    found: Vec<Found>,
+    found: Vec<KeywordHit>,
     micros: u64,
 }
 
@@ -219,14 +219,14 @@ impl<'a> KeywordSide<'a> {
             _ => {
                 // Those found by words come first, the best first.
                 let leads = |at: usize| at < words.found.len().min(LEADING) || leading.contains(&found[at].0);
-                let leads: Vec<Place> = (0..found.len()).filter(|at| leads(*at)).map(|at| found[at].1).collect();
+                let leads: Vec<DocLocation> = (0..found.len()).filter(|at| leads(*at)).map(|at| found[at].1).collect();
                 words.search.windows(&leads, self.filter, &self.except)?
             }
         };
-        let pool = Pool::of(&found, &windows);
+        let pool = CandidatePool::of(&found, &windows);
         let matches = words.search.matches(&pool.places)?;
         let known = |id: &RecordId| candidates.get(id).and_then(|candidate| candidate.vector);
-        let mut scores = Scores { matches, cosines: pool.ids.iter().map(known).collect() };
+        let mut scores = PoolScores { matches, cosines: pool.ids.iter().map(known).collect() };
         let unknown = pool.with_cosine(found.len()).into_iter().filter(|slot| scores.cosines[*slot].is_none());
         let mut unknown: Vec<usize> = unknown.collect();
         unknown.sort_unstable();
@@ -259,8 +259,8 @@ impl<'a> KeywordSide<'a> {
         &self,
         words: &ByWords<'_>,
         candidates: &BTreeMap<RecordId, Candidate>,
-    ) -> Result<Vec<(RecordId, Place)>> {
-        let known: HashMap<RecordId, Place> = words.found.iter().map(|found| (found.id, found.place)).collect();
+    ) -> Result<Vec<(RecordId, DocLocation)>> {
+        let known: HashMap<RecordId, DocLocation> = words.found.iter().map(|found| (found.id, found.place)).collect();
         let unknown: Vec<RecordId> = candidates.keys().filter(|id| !known.contains_key(id)).copied().collect();
         let located = unknown.iter().copied().zip(words.search.places(&unknown)?);
         let located = located.filter_map(|(id, place)| Some((id, place?)));
@@ -270,7 +270,7 @@ impl<'a> KeywordSide<'a> {
 }
 
 /// Everything that either index found, by id.
-fn union(by_vector: &[(PassageKey, f32)], by_keyword: &[Found]) -> BTreeMap<RecordId, Candidate> {
+fn union(by_vector: &[(PassageKey, f32)], by_keyword: &[KeywordHit]) -> BTreeMap<RecordId, Candidate> {
     let mut candidates = BTreeMap::new();
     for (rank, (key, score)) in by_vector.iter().enumerate() {
         let candidate = candidates.entry(key.record()).or_insert_with(|| Candidate::new(key.record()));
@@ -279,7 +279,7 @@ fn union(by_vector: &[(PassageKey, f32)], by_keyword: &[Found]) -> BTreeMap<Reco
         candidate.passage = key.number();
         candidate.vector_rank = Some(rank);
     }
-    for (rank, Found { id, score, .. }) in by_keyword.iter().enumerate() {
+    for (rank, KeywordHit { id, score, .. }) in by_keyword.iter().enumerate() {
         let candidate = candidates.entry(*id).or_insert_with(|| Candidate::new(*id));
         candidate.found_by.push(MatchSource::Keyword);
         candidate.keyword = Some(f64::from(*score));

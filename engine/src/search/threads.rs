@@ -17,7 +17,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::merge::InThread;
-use crate::keywords::{Matches, Place, Turn, Window};
+use crate::keywords::{DocLocation, Matches, Turn, Window};
 use crate::types::{RecordId, ThreadRules};
 
 /// Neighbours up to this distance are candidates.
@@ -40,18 +40,18 @@ pub const QUESTION_WORDS: u32 = 30;
 const LONG_WORDS: u32 = 100;
 
 /// All records that are scored: the candidates, and those around them in their threads.
-pub struct Pool {
+pub struct CandidatePool {
     /// Each record once.
     pub ids: Vec<RecordId>,
     /// Where each is.
-    pub places: Vec<Place>,
+    pub places: Vec<DocLocation>,
     slots: HashMap<RecordId, usize>,
     /// By record: its neighbours up to `FAR`, itself in the middle, as indexes into `ids`.
     threads: HashMap<usize, Thread>,
 }
 
-/// The scores of all records of a [`Pool`].
-pub struct Scores {
+/// The scores of all records of a [`CandidatePool`].
+pub struct PoolScores {
     /// How their words match.
     pub matches: Matches,
     /// Their cosines, of those that need one and have a vector.
@@ -61,16 +61,16 @@ pub struct Scores {
 /// A record in its thread.
 struct Thread {
     turns: [Option<usize>; 2 * FAR + 1],
-    question: Question,
+    question: QuestionKind,
     /// Whether the record before it is a question.
-    before: Question,
+    before: QuestionKind,
     /// Which of the turns are long.
     long: [bool; 2 * FAR + 1],
 }
 
 /// Whether a turn is a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Question {
+enum QuestionKind {
     No,
     /// A message that ends with one.
     InMessage,
@@ -78,29 +78,29 @@ enum Question {
     Short,
 }
 
-impl Question {
+impl QuestionKind {
     fn of(turn: &Turn) -> Self {
         match turn.is_question {
-            false => Question::No,
-            true if turn.words > QUESTION_WORDS => Question::InMessage,
-            true => Question::Short,
+            false => QuestionKind::No,
+            true if turn.words > QUESTION_WORDS => QuestionKind::InMessage,
+            true => QuestionKind::Short,
         }
     }
 
     /// Whether it counts as one: if lengths count, only a short one.
     fn counts(self, rules: ThreadRules) -> bool {
-        self >= if rules.lengths { Question::Short } else { Question::InMessage }
+        self >= if rules.lengths { QuestionKind::Short } else { QuestionKind::InMessage }
     }
 }
 
 const _: () = assert!(NEAR + FAR <= Window::REACH);
 
-impl Pool {
+impl CandidatePool {
     /// The pool of the records `found`, with the neighbors that `windows` has of each.
-    pub fn of(found: &[(RecordId, Place)], windows: &[Option<Window>]) -> Self {
+    pub fn of(found: &[(RecordId, DocLocation)], windows: &[Option<Window>]) -> Self {
         let (ids, places) = found.iter().copied().unzip();
         let slots = found.iter().zip(0..).map(|((id, _), slot)| (*id, slot)).collect();
-        let mut pool = Pool { ids, places, slots, threads: HashMap::new() };
+        let mut pool = CandidatePool { ids, places, slots, threads: HashMap::new() };
         for window in windows.iter().flatten() {
             for at in Window::REACH - NEAR..=Window::REACH + NEAR {
                 let Some(turn) = window.turns[at] else { continue };
@@ -109,11 +109,11 @@ impl Pool {
                     continue;
                 }
                 let turns = std::array::from_fn(|near| window.turns[at + near - FAR].map(|turn| pool.slot(&turn)));
-                let before = window.turns[at - 1].as_ref().map_or(Question::No, Question::of);
+                let before = window.turns[at - 1].as_ref().map_or(QuestionKind::No, QuestionKind::of);
                 let long = std::array::from_fn(|near| {
                     window.turns[at + near - FAR].is_some_and(|turn| turn.words > LONG_WORDS)
                 });
-                pool.threads.insert(slot, Thread { turns, question: Question::of(&turn), before, long });
+                pool.threads.insert(slot, Thread { turns, question: QuestionKind::of(&turn), before, long });
             }
         }
         pool
@@ -131,7 +131,7 @@ impl Pool {
     }
 
     /// How the record at `slot` is judged with those around it; `None` if it belongs to no thread.
-    pub fn in_thread(&self, slot: usize, scores: &Scores, rules: ThreadRules) -> Option<InThread> {
+    pub fn in_thread(&self, slot: usize, scores: &PoolScores, rules: ThreadRules) -> Option<InThread> {
         let thread = self.threads.get(&slot)?;
         let (words, share, lenders) = thread.words(slot, &scores.matches, rules);
         Some(InThread {
@@ -239,7 +239,7 @@ mod tests {
 
         fn judged(&self, at: usize, rules: ThreadRules) -> InThread {
             let id = |slot: usize| RecordId::from(slot as i64 + 1);
-            let found: Vec<_> = (0..self.words.len()).map(|slot| (id(slot), Place::default())).collect();
+            let found: Vec<_> = (0..self.words.len()).map(|slot| (id(slot), DocLocation::default())).collect();
             let window = |own: usize| Window {
                 turns: std::array::from_fn(|place| {
                     let slot = (own + place).checked_sub(Window::REACH).filter(|slot| *slot < found.len())?;
@@ -252,7 +252,7 @@ mod tests {
                 }),
             };
             let windows: Vec<_> = (0..found.len()).map(|own| Some(window(own))).collect();
-            let pool = Pool::of(&found, &windows);
+            let pool = CandidatePool::of(&found, &windows);
             let record = |parts: &[f32; 2]| Match {
                 score: parts.iter().sum::<f32>() + PHRASE,
                 is_singled_out: false,
@@ -266,7 +266,7 @@ mod tests {
                 information: 1.0,
                 parts: self.words.concat(),
             };
-            pool.in_thread(at, &Scores { matches, cosines: self.cosines.clone() }, rules).expect("it has a thread")
+            pool.in_thread(at, &PoolScores { matches, cosines: self.cosines.clone() }, rules).expect("it has a thread")
         }
 
         fn words(&self, at: usize, rules: ThreadRules) -> (f64, f64, Vec<i64>) {
@@ -379,12 +379,12 @@ mod tests {
 
     #[test]
     fn neighbors_of_a_hit_are_candidates_only_within_a_session() {
-        let place = Place::default();
+        let place = DocLocation::default();
         let turns = std::array::from_fn(|at| {
             (at > 0).then(|| Turn { id: RecordId::from(at as i64), place, is_question: false, words: 10 })
         });
         let found = [(RecordId::from(Window::REACH as i64), place), (RecordId::from(99), place)];
-        let pool = Pool::of(&found, &[Some(Window { turns }), None]);
+        let pool = CandidatePool::of(&found, &[Some(Window { turns }), None]);
         let ids = |slots: &mut dyn Iterator<Item = usize>| {
             slots.map(|slot| pool.ids[slot].get()).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>()
         };
@@ -392,7 +392,8 @@ mod tests {
         assert_eq!(ids(&mut (0..pool.ids.len())), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 99]);
         assert_eq!(ids(&mut pool.with_cosine(2).into_iter()), [2, 3, 4, 5, 6, 7, 8, 9, 10, 99]);
         assert!(
-            pool.in_thread(1, &Scores { matches: Matches::default(), cosines: Vec::new() }, ThreadRules::ALL).is_none()
+            pool.in_thread(1, &PoolScores { matches: Matches::default(), cosines: Vec::new() }, ThreadRules::ALL)
+                .is_none()
         );
     }
 }

@@ -31,16 +31,18 @@ impl Store {
         let mut applied = index.snapshot()?.applied();
         while applied < head {
             let snapshot = self.records.copy().snapshot()?;
-            let Some(step) = Step::read(&snapshot, IndexKind::Keyword, applied, Change::concerns_words)? else { break };
+            let Some(batch) = LogBatch::read(&snapshot, IndexKind::Keyword, applied, Change::concerns_words)? else {
+                break;
+            };
             // Includes expired ones: searches exclude them, and a clock that was ahead must not lose them.
-            let live = snapshot.records(&step.ids, Millis::MIN)?;
-            let deletes = without(&step.ids, live.iter().map(|record| record.id));
+            let live = snapshot.records(&batch.ids, Millis::MIN)?;
+            let deletes = without(&batch.ids, live.iter().map(|record| record.id));
             drop(snapshot);
-            index.apply(&live, &deletes, step.up_to)?;
+            index.apply(&live, &deletes, batch.up_to)?;
             crash::point("words applied");
-            applied = step.up_to;
+            applied = batch.up_to;
             self.records.shorten_wal()?;
-            report(progress, step.entries)?;
+            report(progress, batch.entries)?;
         }
         Ok(())
     }
@@ -54,16 +56,16 @@ impl Store {
         let mut applied = index.snapshot()?.applied();
         while applied < head {
             let snapshot = self.records.copy().snapshot()?;
-            let Some(step) = Step::read(&snapshot, IndexKind::Vector, applied, Change::concerns_vectors)? else {
+            let Some(batch) = LogBatch::read(&snapshot, IndexKind::Vector, applied, Change::concerns_vectors)? else {
                 break;
             };
-            let upserts = snapshot.embeddings(id, &step.ids)?;
-            let deletes = others(&step.ids, index.snapshot()?.further(), &upserts);
+            let upserts = snapshot.embeddings(id, &batch.ids)?;
+            let deletes = others(&batch.ids, index.snapshot()?.further(), &upserts);
             drop(snapshot);
-            index.apply(VectorBatch { upserts, deletes }, step.up_to)?;
+            index.apply(VectorBatch { upserts, deletes }, batch.up_to)?;
             crash::point("vectors applied");
-            applied = step.up_to;
-            report(progress, step.entries)?;
+            applied = batch.up_to;
+            report(progress, batch.entries)?;
         }
         Ok(())
     }
@@ -108,14 +110,14 @@ impl Store {
 }
 
 /// A piece of the log that is applied in one commit.
-struct Step {
+struct LogBatch {
     /// The records it names, each once, in order.
     ids: Vec<RecordId>,
     up_to: Seq,
     entries: usize,
 }
 
-impl Step {
+impl LogBatch {
     /// The next piece after `after`; `None` if there is none.
     ///
     /// # Errors
@@ -133,7 +135,11 @@ impl Step {
         let Some(last) = entries.last() else { return Ok(None) };
         let ids: RoaringTreemap =
             entries.iter().filter(|entry| concerns(&entry.change)).map(|entry| entry.record_id.key()).collect();
-        Ok(Some(Step { ids: ids.iter().map(RecordId::from_key).collect(), up_to: last.seq, entries: entries.len() }))
+        Ok(Some(LogBatch {
+            ids: ids.iter().map(RecordId::from_key).collect(),
+            up_to: last.seq,
+            entries: entries.len(),
+        }))
     }
 }
 

@@ -80,7 +80,7 @@ pub struct Received {
 /// The inbox of the worker, where others put in.
 #[derive(Debug, Default)]
 pub struct Inbox {
-    state: Mutex<State>,
+    state: Mutex<InboxState>,
     changed: Condvar,
 }
 
@@ -89,7 +89,7 @@ pub struct Inbox {
 pub struct InboxReader(Arc<Inbox>);
 
 #[derive(Debug, Default)]
-struct State {
+struct InboxState {
     received: Received,
     is_closed: bool,
 }
@@ -158,7 +158,7 @@ impl Received {
 impl Drop for InboxReader {
     fn drop(&mut self) {
         // Who waits for a flush learns that nobody will answer.
-        *self.0.state.lock() = State { is_closed: true, ..State::default() };
+        *self.0.state.lock() = InboxState { is_closed: true, ..InboxState::default() };
     }
 }
 

@@ -10,10 +10,10 @@ use crate::files::FileId;
 
 /// A derived index that may be out of use (missing, of another version, damaged) until it is rebuilt.
 pub struct IndexSlot<I: ?Sized> {
-    state: RwLock<State<I>>,
+    state: RwLock<SlotState<I>>,
 }
 
-enum State<I: ?Sized> {
+enum SlotState<I: ?Sized> {
     Ready {
         index: Arc<I>,
         /// The folder that it was opened from.
@@ -29,7 +29,7 @@ enum State<I: ?Sized> {
 impl<I: ?Sized> IndexSlot<I> {
     /// A slot without an index.
     pub fn unusable(why: &str) -> Self {
-        IndexSlot { state: RwLock::new(State::Unusable { why: why.to_owned(), damaged: None }) }
+        IndexSlot { state: RwLock::new(SlotState::Unusable { why: why.to_owned(), damaged: None }) }
     }
 
     /// Opens the index in `folder`: [`Error::IndexUnusable`] is a state, other errors are the caller's.
@@ -37,8 +37,8 @@ impl<I: ?Sized> IndexSlot<I> {
         // Before it is opened: the folder may be replaced meanwhile.
         let id = FileId::of(folder);
         match open() {
-            Ok(index) => *self.state.write() = State::Ready { index, folder: id },
-            Err(Error::IndexUnusable { why, .. }) => *self.state.write() = State::Unusable { why, damaged: None },
+            Ok(index) => *self.state.write() = SlotState::Ready { index, folder: id },
+            Err(Error::IndexUnusable { why, .. }) => *self.state.write() = SlotState::Unusable { why, damaged: None },
             Err(other) => return Err(other),
         }
         Ok(())
@@ -47,30 +47,30 @@ impl<I: ?Sized> IndexSlot<I> {
     /// The index, or why there is none.
     pub fn get(&self) -> std::result::Result<Arc<I>, String> {
         match &*self.state.read() {
-            State::Ready { index, .. } => Ok(index.clone()),
-            State::Unusable { why, .. } => Err(why.clone()),
+            SlotState::Ready { index, .. } => Ok(index.clone()),
+            SlotState::Unusable { why, .. } => Err(why.clone()),
         }
     }
 
     /// Whether it is unusable.
     pub fn is_unusable(&self) -> bool {
-        matches!(&*self.state.read(), State::Unusable { .. })
+        matches!(&*self.state.read(), SlotState::Unusable { .. })
     }
 
     /// Marks the index as unusable because it is damaged. Returns whether it was in use until now.
     pub fn mark_unusable(&self, why: &str) -> bool {
         let mut state = self.state.write();
-        let State::Ready { folder, .. } = &*state else { return false };
-        *state = State::Unusable { why: why.to_owned(), damaged: *folder };
+        let SlotState::Ready { folder, .. } = &*state else { return false };
+        *state = SlotState::Unusable { why: why.to_owned(), damaged: *folder };
         true
     }
 
     /// Whether the index in `folder` is worth opening: none is open, and this one is not known to be damaged.
     pub fn may_open(&self, folder: &Path) -> bool {
         match &*self.state.read() {
-            State::Ready { .. } => false,
-            State::Unusable { damaged: None, .. } => true,
-            State::Unusable { damaged, .. } => *damaged != FileId::of(folder),
+            SlotState::Ready { .. } => false,
+            SlotState::Unusable { damaged: None, .. } => true,
+            SlotState::Unusable { damaged, .. } => *damaged != FileId::of(folder),
         }
     }
 }

@@ -40,22 +40,22 @@ const LONGEST: u64 = 4 << 10;
 #[derive(Debug)]
 pub struct WriterLock {
     path: PathBuf,
-    names: Names,
+    labels: LockLabels,
     // A file lock excludes other processes; this excludes the other threads of ours.
     threads: Mutex<()>,
 }
 
 /// The words for a lock in messages.
 #[derive(Debug, Clone, Copy)]
-struct Names {
+struct LockLabels {
     /// The data that its holder uses.
     used: &'static str,
     /// The right that its holder has.
     right: &'static str,
 }
 
-const WRITING: Names = Names { used: "the indexes", right: "the right to write the indexes" };
-const EMBEDDING: Names = Names { used: "the embeddings", right: "the right to embed" };
+const WRITING: LockLabels = LockLabels { used: "the indexes", right: "the right to write the indexes" };
+const EMBEDDING: LockLabels = LockLabels { used: "the embeddings", right: "the right to embed" };
 
 /// The lock of those who embed with a provider, so that no text is paid twice. It is held while the provider is waited for,
 /// when the index-writer lock must not be.
@@ -102,8 +102,8 @@ impl WriterLock {
         Self::named(path, WRITING)
     }
 
-    fn named(path: PathBuf, names: Names) -> Self {
-        WriterLock { path, names, threads: Mutex::new(()) }
+    fn named(path: PathBuf, labels: LockLabels) -> Self {
+        WriterLock { path, labels, threads: Mutex::new(()) }
     }
 
     /// The lock, if it is free.
@@ -215,13 +215,13 @@ impl<'a> Wait<'a> {
             (self.last, self.changed) = (Some(now), self.looked);
         }
         if self.changed.elapsed() >= TIMEOUT {
-            return Err(held(self.lock.names.right, holder.as_ref()));
+            return Err(held(self.lock.labels.right, holder.as_ref()));
         }
         // One that lets go removes its name first.
         let is_going = holder.is_none() && self.reported.is_some();
         if self.began.elapsed() >= UNEXPLAINED && !is_going {
             let by = holder.map_or_else(|| "another process".to_owned(), |holder| holder.to_string());
-            self.report(format!("waiting for {}, held by {by}", self.lock.names.used));
+            self.report(format!("waiting for {}, held by {by}", self.lock.labels.used));
         }
         Ok(())
     }

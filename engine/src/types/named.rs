@@ -44,7 +44,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for ByName<D> {
         names: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, D::Error> {
-        self.0.deserialize_str(Name { names, visitor })
+        self.0.deserialize_str(NameVisitor { names, visitor })
     }
 
     forward_to_deserialize_any! {
@@ -54,12 +54,12 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for ByName<D> {
 }
 
 /// Parses the name of an enum value.
-struct Name<V> {
+struct NameVisitor<V> {
     names: &'static [&'static str],
     visitor: V,
 }
 
-impl<'de, V: Visitor<'de>> Visitor<'de> for Name<V> {
+impl<'de, V: Visitor<'de>> Visitor<'de> for NameVisitor<V> {
     type Value = V::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -33,12 +33,12 @@ pub struct HnswIndex {
     options: IndexOptions,
     reader: Reader,
     /// The generation of the newest state, with its verification and passages.
-    newest: Mutex<Option<(u64, Known)>>,
+    newest: Mutex<Option<(u64, SharedState)>>,
 }
 
 /// The verification and the further passages of a state, found once for all its snapshots.
 #[derive(Debug, Clone)]
-struct Known {
+struct SharedState {
     verification: Arc<Verification>,
     further: Arc<RoaringTreemap>,
 }
@@ -47,7 +47,7 @@ struct Known {
 struct HnswSnapshot {
     index: Arc<Snapshot>,
     applied: Seq,
-    known: Known,
+    shared: SharedState,
 }
 
 impl HnswIndex {
@@ -82,20 +82,20 @@ impl HnswIndex {
     }
 
     /// Looks for passages in `index`, and starts to compare its new segments with their checksums.
-    fn find_out(&self, index: &Arc<Snapshot>) -> Known {
+    fn find_out(&self, index: &Arc<Snapshot>) -> SharedState {
         let mut last = self.newest.lock();
-        if let Some((generation, known)) = &*last
+        if let Some((generation, shared)) = &*last
             && *generation == index.generation()
         {
-            return known.clone();
+            return shared.clone();
         }
         let read = index.clone();
         let verification =
             Verification::start(index.unchecked_bytes(), move || read.check().map_err(|damaged| damaged.to_string()));
         let further = Arc::new(index.keys_from(PassageKey::FURTHER).collect());
-        let known = Known { verification, further };
-        *last = Some((index.generation(), known.clone()));
-        known
+        let shared = SharedState { verification, further };
+        *last = Some((index.generation(), shared.clone()));
+        shared
     }
 
     /// The snapshot that is published now.
@@ -151,8 +151,8 @@ impl VectorIndex for HnswIndex {
     fn snapshot(&self) -> Result<Arc<dyn VectorSnapshot>> {
         let index = self.newest()?;
         let applied = parse(index.payload(), &self.store, &self.model)?;
-        let known = self.find_out(&index);
-        Ok(Arc::new(HnswSnapshot { index, applied, known }))
+        let shared = self.find_out(&index);
+        Ok(Arc::new(HnswSnapshot { index, applied, shared }))
     }
 
     fn apply(&self, batch: VectorBatch, applied: Seq) -> Result<()> {
@@ -188,7 +188,7 @@ impl VectorSnapshot for HnswSnapshot {
     }
 
     fn wait_verified(&self, timeout: Duration) -> Result<bool> {
-        self.known.verification.wait(IndexKind::Vector, timeout)
+        self.shared.verification.wait(IndexKind::Vector, timeout)
     }
 
     fn len(&self) -> u64 {
@@ -200,7 +200,7 @@ impl VectorSnapshot for HnswSnapshot {
     }
 
     fn further(&self) -> &RoaringTreemap {
-        &self.known.further
+        &self.shared.further
     }
 
     fn search(&self, query: &[f32], k: usize, filter: &IdFilter, quality: Quality) -> Result<Vec<(PassageKey, f32)>> {

@@ -24,7 +24,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn some_index(folder: &Path) {
-    let mut random = Random(3);
+    let mut random = TextGenerator(3);
     let mut all: Vec<Record> = (1..=400).map(|id| record(id, &random.text(12, 100))).collect();
     for record in &mut all {
         record.tags = vec![random.text(1, 20)];
@@ -150,7 +150,7 @@ fn flipped_and_cut_bytes_never_panic_and_are_found_by_verify() {
     some_index(folder.path());
     let sound_answer = exercise(folder.path()).unwrap();
     let seed = 17;
-    let mut random = Random(seed);
+    let mut random = TextGenerator(seed);
     let mut noticed = 0;
     for file in files(folder.path()) {
         let name = file.file_name().unwrap().to_string_lossy().into_owned();

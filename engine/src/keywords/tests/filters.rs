@@ -20,7 +20,7 @@ fn results_are_right_after_each_publish_delete_and_merge() {
 }
 
 fn check_answers(seed: u64, filters: &[Filter]) -> Result<(), TestCaseError> {
-    let (mut random, mut next) = (Random(seed), 1);
+    let (mut random, mut next) = (TextGenerator(seed), 1);
     let folder = tempfile::tempdir().unwrap();
     let index = index_of(folder.path(), &[]);
     let mut live: BTreeMap<RecordId, Record> = BTreeMap::new();
@@ -58,7 +58,7 @@ fn check_answers(seed: u64, filters: &[Filter]) -> Result<(), TestCaseError> {
 fn change(
     index: &TantivyIndex,
     live: &mut BTreeMap<RecordId, Record>,
-    random: &mut Random,
+    random: &mut TextGenerator,
     next: &mut i64,
     applied: u64,
 ) {

@@ -15,7 +15,7 @@ use roaring::RoaringTreemap;
 
 use super::analysis::{Singles, words};
 use super::folding::normalise;
-use super::{KeywordIndex, KeywordQuery, KeywordSnapshot, Match, Place, TailIndex, TantivyIndex};
+use super::{DocLocation, KeywordIndex, KeywordQuery, KeywordSnapshot, Match, TailIndex, TantivyIndex};
 use crate::error::Result;
 use crate::types::{Filter, Kind, Record, RecordId, Scope, Span};
 
@@ -81,7 +81,7 @@ impl SearchExt for dyn KeywordSnapshot + '_ {
     fn matches(&self, query: &KeywordQuery, ids: &[RecordId], tail: Option<&TailIndex>) -> Result<Vec<Option<Match>>> {
         let search = self.query(query, tail)?;
         let places = search.places(ids)?;
-        let there: Vec<Place> = places.iter().copied().flatten().collect();
+        let there: Vec<DocLocation> = places.iter().copied().flatten().collect();
         let matches = search.matches(&there)?;
         for (index, found) in matches.records.iter().enumerate() {
             let sum: f32 = matches.parts(index).iter().sum();
@@ -156,9 +156,9 @@ fn words_of(text: &str, singles: Singles) -> Vec<String> {
 }
 
 /// A small deterministic generator (SplitMix64) for texts.
-struct Random(u64);
+struct TextGenerator(u64);
 
-impl Random {
+impl TextGenerator {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -173,7 +173,7 @@ impl Random {
 
     /// Words of a vocabulary of `size` in which the first are the most frequent.
     fn text(&mut self, words: usize, size: usize) -> String {
-        let word = |random: &mut Random| {
+        let word = |random: &mut TextGenerator| {
             let bound = 1 + random.below(size);
             format!("word{}", random.below(bound))
         };

@@ -10,7 +10,7 @@ use crate::types::{Reach, Viewer};
 
 /// An index of several segments with deletes in them, and the records that are live in it.
 fn built_in_steps(folder: &Path, seed: u64, count: i64) -> (TantivyIndex, Vec<Record>) {
-    let mut random = Random(seed);
+    let mut random = TextGenerator(seed);
     let index = TantivyIndex::create(folder, STORE).unwrap();
     let mut live: Vec<Record> = Vec::new();
     let mut next = 1;
@@ -24,7 +24,7 @@ fn built_in_steps(folder: &Path, seed: u64, count: i64) -> (TantivyIndex, Vec<Re
     (index, live)
 }
 
-pub(super) fn varied(random: &mut Random, next: &mut i64) -> Record {
+pub(super) fn varied(random: &mut TextGenerator, next: &mut i64) -> Record {
     let words = 3 + random.below(20);
     let mut record = record(*next, &random.text(words, 300));
     *next += 1 + random.below(3) as i64;
@@ -183,7 +183,7 @@ fn the_best_k_are_those_of_a_full_sort_whatever_k() {
     let seed = 7;
     let (index, live) = built_in_steps(folder.path(), seed, 9_000);
     let snapshot = index.snapshot().unwrap();
-    let mut random = Random(seed + 1);
+    let mut random = TextGenerator(seed + 1);
     let all: Vec<RecordId> = live.iter().map(|record| record.id).collect();
     for round in 0..40 {
         let words = 1 + random.below(8);
@@ -228,7 +228,7 @@ fn equal_scores_are_ordered_by_id_and_cut_by_id() {
 #[test]
 fn a_record_in_the_tail_scores_as_if_it_were_applied() {
     let (whole, part) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let mut random = Random(11);
+    let mut random = TextGenerator(11);
     let mut next = 1;
     let all: Vec<Record> = (0..600).map(|_| varied(&mut random, &mut next)).collect();
     let applied = index_of(whole.path(), &all).snapshot().unwrap();
@@ -279,7 +279,7 @@ fn the_tail_hides_older_versions() {
 fn a_tail_that_grew_finds_what_a_new_one_does() {
     let folder = tempfile::tempdir().unwrap();
     let snapshot = index_of(folder.path(), &[]).snapshot().unwrap();
-    let (mut random, mut next) = (Random(29), 1);
+    let (mut random, mut next) = (TextGenerator(29), 1);
     let mut live = BTreeMap::new();
     let mut tail = TailIndex::default();
     for step in 0..60 {
@@ -377,7 +377,7 @@ fn a_filter_passes_what_it_allows_among_few_records() {
     let deterministic = proptest::test_runner::TestRng::deterministic_rng(Default::default());
     let mut runner = proptest::test_runner::TestRunner::new_with_rng(config, deterministic);
     let check = |(seed, count, filter): (u64, usize, Filter)| {
-        let (mut random, mut next) = (Random(seed), 1);
+        let (mut random, mut next) = (TextGenerator(seed), 1);
         let records: Vec<Record> =
             (0..count).map(|_| Record { content: "common".into(), ..varied(&mut random, &mut next) }).collect();
         let folder = tempfile::tempdir().unwrap();

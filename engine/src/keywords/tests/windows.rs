@@ -7,7 +7,7 @@ use super::*;
 use crate::keywords::Window;
 
 /// A record of one of a few threads, or of none. Turns repeat, and have gaps.
-fn said(random: &mut Random, next: &mut i64) -> Record {
+fn said(random: &mut TextGenerator, next: &mut i64) -> Record {
     let record = varied(random, next);
     let session = [None, Some("one"), Some("two"), Some("three")][random.below(4)];
     let question = ["", "?", " Why?\""][random.below(3)];
@@ -47,7 +47,7 @@ fn a_window_is_right_over_segments_deletes_the_tail_and_filters() {
 }
 
 fn check(seed: u64) {
-    let (mut random, mut next) = (Random(seed), 1);
+    let (mut random, mut next) = (TextGenerator(seed), 1);
     let folder = tempfile::tempdir().unwrap();
     let index = index_of(folder.path(), &[]);
     let mut live: BTreeMap<RecordId, Record> = BTreeMap::new();
@@ -89,7 +89,7 @@ fn check(seed: u64) {
         [(Filter::default(), RoaringTreemap::new()), (Filter::default(), except.clone()), (important, except)]
     {
         let search = snapshot.query(&KeywordQuery::new("word1"), Some(&tail)).unwrap();
-        let places: Vec<Place> = search.places(&ids).unwrap().into_iter().map(Option::unwrap).collect();
+        let places: Vec<DocLocation> = search.places(&ids).unwrap().into_iter().map(Option::unwrap).collect();
         let windows = search.windows(&places, &filter, &except).unwrap();
         for (&id, window) in ids.iter().zip(windows) {
             let found = window.map(|window| {
@@ -113,7 +113,7 @@ fn without_sessions_there_are_no_windows() {
     let index = index_of(folder.path(), &records(&["one", "two", "three"]));
     let snapshot = index.snapshot().unwrap();
     let search = snapshot.query(&KeywordQuery::new("two"), None).unwrap();
-    let places: Vec<Place> = search.places(&[1.into(), 2.into()]).unwrap().into_iter().flatten().collect();
+    let places: Vec<DocLocation> = search.places(&[1.into(), 2.into()]).unwrap().into_iter().flatten().collect();
     let windows = search.windows(&places, &Filter::default(), &RoaringTreemap::new()).unwrap();
     assert_eq!(windows, [None, None]);
 }
@@ -129,7 +129,7 @@ fn the_parts_of_a_score_are_those_of_its_words() {
     let ids: Vec<RecordId> = all.iter().map(|record| record.id).collect();
     let matches_of = |text: &str| {
         let search = snapshot.query(&KeywordQuery::new(text), None).unwrap();
-        let places: Vec<Place> = search.places(&ids).unwrap().into_iter().flatten().collect();
+        let places: Vec<DocLocation> = search.places(&ids).unwrap().into_iter().flatten().collect();
         search.matches(&places).unwrap()
     };
     let words = ["cedar", "amber", "birch"];

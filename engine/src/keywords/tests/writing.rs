@@ -110,7 +110,7 @@ fn an_index_is_made_once() {
 fn a_record_is_indexed_once_however_often_it_is_replaced() {
     for seed in 0..40 {
         let folder = tempfile::tempdir().unwrap();
-        let mut random = Random(seed);
+        let mut random = TextGenerator(seed);
         let mut index = index_of(folder.path(), &records(&["text"; 60]));
         for applied in 2..8 {
             if random.below(2) == 0 {
