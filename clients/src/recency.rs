@@ -55,10 +55,10 @@ fn starts(messages: &[Value]) -> Vec<usize> {
         let mut start = at;
         for part in parts(message) {
             match part {
-                Part::Call(id) => drop(calls.insert(id, at)),
-                Part::Result(Some(id)) => start = start.min(calls.get(id).copied().unwrap_or(at)),
+                ToolPart::Call(id) => drop(calls.insert(id, at)),
+                ToolPart::Result(Some(id)) => start = start.min(calls.get(id).copied().unwrap_or(at)),
                 // Older interfaces have no id: its call is right before it.
-                Part::Result(None) => start = start.min(at.saturating_sub(1)),
+                ToolPart::Result(None) => start = start.min(at.saturating_sub(1)),
             }
         }
         starts.push(start);
@@ -67,7 +67,7 @@ fn starts(messages: &[Value]) -> Vec<usize> {
 }
 
 /// A part of a message that belongs to another.
-enum Part<'a> {
+enum ToolPart<'a> {
     Call(&'a str),
     Result(Option<&'a str>),
 }
@@ -94,27 +94,27 @@ fn inner(message: &Value) -> &Value {
     message.get("message").filter(|inner| inner.is_object()).unwrap_or(message)
 }
 
-fn parts(message: &Value) -> Vec<Part<'_>> {
+fn parts(message: &Value) -> Vec<ToolPart<'_>> {
     let message = inner(message);
     let mut parts = Vec::new();
     for call in list(&message["tool_calls"]) {
-        parts.extend(call["id"].as_str().map(Part::Call));
+        parts.extend(call["id"].as_str().map(ToolPart::Call));
     }
     if matches!(message["role"].as_str(), Some("tool" | "function" | "toolResult")) {
         let id = message["tool_call_id"].as_str().or_else(|| message["toolCallId"].as_str());
         // Blocks of a content may have the id instead.
         let has_blocks = list(&message["content"]).iter().any(|block| block["type"] == "tool_result");
         if id.is_some() || !has_blocks {
-            parts.push(Part::Result(id));
+            parts.push(ToolPart::Result(id));
         }
     }
     for block in std::iter::once(message).chain(list(&message["content"])) {
         let id = |name: &str| block[name].as_str();
         match block["type"].as_str() {
-            Some("tool_use" | "toolCall") => parts.extend(id("id").map(Part::Call)),
-            Some("function_call") => parts.extend(id("call_id").map(Part::Call)),
-            Some("tool_result") => parts.push(Part::Result(id("tool_use_id"))),
-            Some("function_call_output") => parts.push(Part::Result(id("call_id"))),
+            Some("tool_use" | "toolCall") => parts.extend(id("id").map(ToolPart::Call)),
+            Some("function_call") => parts.extend(id("call_id").map(ToolPart::Call)),
+            Some("tool_result") => parts.push(ToolPart::Result(id("tool_use_id"))),
+            Some("function_call_output") => parts.push(ToolPart::Result(id("call_id"))),
             _ => {}
         }
     }

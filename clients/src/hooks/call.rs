@@ -120,7 +120,7 @@ impl Call {
 }
 
 /// The formats of input and output for the hooks of a client.
-pub(super) trait Format: Sync {
+pub(super) trait HookFormat: Sync {
     /// Reads a call from the JSON on stdin.
     fn read(&self, event: Event, input: &Value) -> Call;
 

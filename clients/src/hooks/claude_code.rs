@@ -4,11 +4,11 @@
 use serde_json::Value;
 
 use super::call::{additional_context, path, text};
-use super::{Action, Call, Event, Format};
+use super::{Action, Call, Event, HookFormat};
 
 pub(super) struct ClaudeCode;
 
-impl Format for ClaudeCode {
+impl HookFormat for ClaudeCode {
     fn read(&self, event: Event, input: &Value) -> Call {
         Call { action: action(event, input), ..Call::like_claude(event, input) }
     }

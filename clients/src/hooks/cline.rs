@@ -4,11 +4,11 @@
 use serde_json::{Value, json};
 
 use super::call::{path, text};
-use super::{Call, Event, Format};
+use super::{Call, Event, HookFormat};
 
 pub(super) struct Cline;
 
-impl Format for Cline {
+impl HookFormat for Cline {
     fn read(&self, event: Event, input: &Value) -> Call {
         Call {
             message: text(&input["userPromptSubmit"]["prompt"]),

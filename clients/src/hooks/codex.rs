@@ -3,11 +3,11 @@
 
 use serde_json::Value;
 
-use super::{Call, Event, Format};
+use super::{Call, Event, HookFormat};
 
 pub(super) struct Codex;
 
-impl Format for Codex {
+impl HookFormat for Codex {
     fn read(&self, event: Event, input: &Value) -> Call {
         Call::like_claude(event, input)
     }

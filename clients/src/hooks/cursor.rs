@@ -4,11 +4,11 @@
 use serde_json::{Value, json};
 
 use super::call::{path, text};
-use super::{Call, Event, Format};
+use super::{Call, Event, HookFormat};
 
 pub(super) struct Cursor;
 
-impl Format for Cursor {
+impl HookFormat for Cursor {
     fn read(&self, event: Event, input: &Value) -> Call {
         Call {
             message: text(&input["prompt"]),

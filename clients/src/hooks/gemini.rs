@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::call::additional_context;
-use super::{Call, Event, Format};
+use super::{Call, Event, HookFormat};
 
 pub(super) struct Gemini;
 
-impl Format for Gemini {
+impl HookFormat for Gemini {
     fn read(&self, event: Event, input: &Value) -> Call {
         Call::like_claude(event, input)
     }

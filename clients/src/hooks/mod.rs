@@ -23,7 +23,7 @@ use serde_json::Value;
 
 pub use action::Action;
 pub use before::said_before;
-use call::Format;
+use call::HookFormat;
 pub use call::{Call, Event, UnknownEvent};
 
 use crate::Client;
@@ -32,7 +32,7 @@ use crate::Client;
 pub const CLIENTS: [Client; 6] =
     [Client::ClaudeCode, Client::Codex, Client::Gemini, Client::Cursor, Client::Opencode, Client::Cline];
 
-fn format(client: Client) -> Option<&'static dyn Format> {
+fn format(client: Client) -> Option<&'static dyn HookFormat> {
     Some(match client {
         Client::ClaudeCode => &claude_code::ClaudeCode,
         Client::Codex => &codex::Codex,

@@ -5,11 +5,11 @@
 use serde_json::Value;
 
 use super::call::{path, text};
-use super::{Call, Event, Format};
+use super::{Call, Event, HookFormat};
 
 pub(super) struct Opencode;
 
-impl Format for Opencode {
+impl HookFormat for Opencode {
     fn read(&self, event: Event, input: &Value) -> Call {
         Call {
             message: text(&input["message"]),
