@@ -23,7 +23,7 @@ pub struct ModelHost {
     idle: Duration,
     /// Locked while loading. Others wait here, and find the model loaded.
     loading: Mutex<()>,
-    state: Mutex<State>,
+    state: Mutex<HostState>,
 }
 
 enum Source {
@@ -36,9 +36,9 @@ enum Source {
 }
 
 #[derive(Default)]
-struct State {
+struct HostState {
     loaded: Option<Loaded>,
-    failure: Option<Failure>,
+    failure: Option<LoadFailure>,
 }
 
 struct Loaded {
@@ -46,7 +46,7 @@ struct Loaded {
     last_use: Instant,
 }
 
-struct Failure {
+struct LoadFailure {
     at: Instant,
     cause: Arc<Error>,
 }
@@ -168,7 +168,7 @@ impl ModelHost {
             Source::Loader(loader) => loader.verify_within(most).inspect_err(|error| {
                 if let Error::Replaced(_) = error.root() {
                     // What is in memory is of the model before.
-                    *self.state.lock() = State::default();
+                    *self.state.lock() = HostState::default();
                 }
             }),
             Source::Nothing(_) => Ok(None),
@@ -252,7 +252,7 @@ impl ModelHost {
             Err(Error::Cancelled) => Err(Error::Cancelled),
             Err(error) => {
                 let cause = Arc::new(error);
-                state.failure = Some(Failure { at: now, cause: cause.clone() });
+                state.failure = Some(LoadFailure { at: now, cause: cause.clone() });
                 Err(Error::FailedBefore { cause, retry_in: None })
             }
         }
@@ -265,7 +265,7 @@ impl fmt::Debug for ModelHost {
     }
 }
 
-impl State {
+impl HostState {
     fn take_use(&mut self, now: Instant) -> Option<Arc<dyn Embedder>> {
         let loaded = self.loaded.as_mut()?;
         loaded.last_use = now;

@@ -17,11 +17,11 @@ const RETRY_AFTER: Duration = Duration::from_secs(30);
 /// Finds the reranker when it is needed, once it is set up. Its weights are mapped, so that it is not released.
 pub struct RerankerHost {
     settings: Option<ModelSettings>,
-    state: Mutex<State>,
+    state: Mutex<RerankerState>,
 }
 
 #[derive(Default)]
-struct State {
+struct RerankerState {
     found: Option<Arc<dyn Reranker>>,
     failure: Option<Arc<Error>>,
     looked: Option<Instant>,
@@ -35,7 +35,10 @@ impl RerankerHost {
 
     /// Wraps a reranker that exists already.
     pub fn ready(reranker: Arc<dyn Reranker>) -> Self {
-        RerankerHost { settings: None, state: Mutex::new(State { found: Some(reranker), ..State::default() }) }
+        RerankerHost {
+            settings: None,
+            state: Mutex::new(RerankerState { found: Some(reranker), ..RerankerState::default() }),
+        }
     }
 
     /// The reranker, if it is on this machine. Fetches nothing.

@@ -67,7 +67,7 @@ impl NamedModel {
         let tokenizer = match self {
             NamedModel::MiniLm => return Ok(Tokenizer::WordPiece(Box::new(word_piece(&files.tokenizer)?))),
             NamedModel::E5Small => {
-                let vocabulary: Shared = Arc::new(Vocabulary(model.clone()));
+                let vocabulary: Shared = Arc::new(PackedVocabulary(model.clone()));
                 Unigram::new(vocabulary).map(Tokenizer::Unigram)
             }
         };
@@ -87,9 +87,9 @@ fn no_tokenizer(file: &SourceFile) -> Error {
 }
 
 /// The vocabulary that is packed with a model.
-struct Vocabulary(Arc<Model>);
+struct PackedVocabulary(Arc<Model>);
 
-impl AsRef<[u8]> for Vocabulary {
+impl AsRef<[u8]> for PackedVocabulary {
     fn as_ref(&self) -> &[u8] {
         self.0.rest()
     }

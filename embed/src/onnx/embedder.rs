@@ -17,7 +17,7 @@ use ort::value::TensorRef;
 use parking_lot::Mutex;
 
 use super::pooling::mean_pool;
-use super::tokenize::{Batch, TextTokenizer, plan_batches};
+use super::tokenize::{TextTokenizer, TokenBatch, plan_batches};
 use crate::embedder::Embedder;
 use crate::error::{Error, Result};
 use crate::identity::ModelIdentity;
@@ -45,13 +45,13 @@ pub struct OnnxEmbedder {
     tokenizer: TextTokenizer,
     environment: Environment,
     model: SourceFile,
-    single: Mutex<Model>,
+    single: Mutex<OnnxModel>,
     bulk: Mutex<Bulk>,
 }
 
 /// The sessions for many batches, loaded on first use.
 struct Bulk {
-    models: Vec<Model>,
+    models: Vec<OnnxModel>,
     last_use: Instant,
 }
 
@@ -60,8 +60,8 @@ impl OnnxEmbedder {
     pub fn load(files: &ModelFiles, library: &SourceFile) -> Result<Self> {
         let environment = environment(library)?;
         let tokenizer = TextTokenizer::load(&files.tokenizer)?;
-        let mut model = Model::load(&environment, &files.model, 1)?;
-        let probe = Batch::new(&[&tokenizer.encode("probe")?], tokenizer.padding());
+        let mut model = OnnxModel::load(&environment, &files.model, 1)?;
+        let probe = TokenBatch::new(&[&tokenizer.encode("probe")?], tokenizer.padding());
         let dims = model.run(&probe)?.first().map_or(0, Vec::len);
         let identity = match &files.identity {
             Some(identity) if identity.dims == dims => identity.clone(),
@@ -85,15 +85,15 @@ impl OnnxEmbedder {
     }
 
     /// Runs `batches` on all cores; the vectors of each, in the order of the batches.
-    fn run_in_bulk(&self, batches: &[Batch]) -> Result<Vec<Vec<Vec<f32>>>> {
+    fn run_in_bulk(&self, batches: &[TokenBatch]) -> Result<Vec<Vec<Vec<f32>>>> {
         let mut bulk = self.bulk.lock();
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
         let sessions = BULK_SESSIONS.min(cores);
         while bulk.models.len() < sessions {
-            bulk.models.push(Model::load(&self.environment, &self.model, (cores / sessions).min(MAX_THREADS))?);
+            bulk.models.push(OnnxModel::load(&self.environment, &self.model, (cores / sessions).min(MAX_THREADS))?);
         }
         let next = AtomicUsize::new(0);
-        let work = |model: &mut Model| -> Result<Vec<(usize, Vec<Vec<f32>>)>> {
+        let work = |model: &mut OnnxModel| -> Result<Vec<(usize, Vec<Vec<f32>>)>> {
             let mut made = Vec::new();
             while let index = next.fetch_add(1, Ordering::Relaxed)
                 && let Some(batch) = batches.get(index)
@@ -134,7 +134,7 @@ impl Embedder for OnnxEmbedder {
     fn embed_query(&self, text: &str) -> Result<Vec<f32>> {
         self.drop_idle_bulk();
         let tokens = self.tokenizer.encode(text)?;
-        let batch = Batch::new(&[&tokens], self.tokenizer.padding());
+        let batch = TokenBatch::new(&[&tokens], self.tokenizer.padding());
         let vectors = self.single.lock().run(&batch)?;
         vectors.into_iter().next().ok_or_else(|| Error::Failed("it made no vector".to_owned()))
     }
@@ -143,11 +143,11 @@ impl Embedder for OnnxEmbedder {
         let rows: Vec<Vec<i64>> = texts.iter().map(|text| self.tokenizer.encode(text)).collect::<Result<_>>()?;
         let lengths: Vec<usize> = rows.iter().map(Vec::len).collect();
         let plan = plan_batches(&lengths);
-        let batches: Vec<Batch> = plan
+        let batches: Vec<TokenBatch> = plan
             .iter()
             .map(|indices| {
                 let members: Vec<&[i64]> = indices.iter().map(|index| rows[*index].as_slice()).collect();
-                Batch::new(&members, self.tokenizer.padding())
+                TokenBatch::new(&members, self.tokenizer.padding())
             })
             .collect();
         let made = if batches.len() >= BULK_BATCHES {
@@ -191,13 +191,13 @@ impl Input {
 const TOKEN_VECTORS: [&str; 2] = ["last_hidden_state", "token_embeddings"];
 
 /// One session and the names of its inputs and output.
-struct Model {
+struct OnnxModel {
     session: Session,
     inputs: Vec<(String, Input)>,
     output: usize,
 }
 
-impl Model {
+impl OnnxModel {
     fn load(environment: &Environment, file: &SourceFile, threads: usize) -> Result<Self> {
         let path = file.path();
         let session = open_session(environment, file.open()?.path(), threads)
@@ -214,10 +214,10 @@ impl Model {
             inputs.push((input.name().to_owned(), known));
         }
         let output = session.outputs().iter().position(|output| TOKEN_VECTORS.contains(&output.name())).unwrap_or(0);
-        Ok(Model { session, inputs, output })
+        Ok(OnnxModel { session, inputs, output })
     }
 
-    fn run(&mut self, batch: &Batch) -> Result<Vec<Vec<f32>>> {
+    fn run(&mut self, batch: &TokenBatch) -> Result<Vec<Vec<f32>>> {
         let failed = |error: ort::Error| Error::Failed(error.to_string());
         let shape = [batch.rows, batch.tokens];
         let types = vec![0i64; batch.ids.len()];

@@ -77,7 +77,7 @@ impl TextTokenizer {
 
 /// Rows of tokens of one length, ready for the model.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Batch {
+pub struct TokenBatch {
     /// Texts.
     pub rows: usize,
     /// Tokens per text, padding included.
@@ -88,7 +88,7 @@ pub struct Batch {
     pub mask: Vec<i64>,
 }
 
-impl Batch {
+impl TokenBatch {
     /// Pads `rows` to the longest of them.
     pub fn new(rows: &[&[i64]], padding: i64) -> Self {
         let tokens = rows.iter().map(|row| row.len()).max().unwrap_or(0);
@@ -99,7 +99,7 @@ impl Batch {
             ids[at..at + row.len()].copy_from_slice(row);
             mask[at..at + row.len()].fill(1);
         }
-        Batch { rows: rows.len(), tokens, ids, mask }
+        TokenBatch { rows: rows.len(), tokens, ids, mask }
     }
 }
 
@@ -129,8 +129,8 @@ mod tests {
 
     #[test]
     fn rows_are_padded_to_the_longest_of_the_batch() {
-        let batch = Batch::new(&[&[5, 6, 7], &[8]], 9);
-        assert_eq!(batch, Batch { rows: 2, tokens: 3, ids: vec![5, 6, 7, 8, 9, 9], mask: vec![1, 1, 1, 1, 0, 0] });
+        let batch = TokenBatch::new(&[&[5, 6, 7], &[8]], 9);
+        assert_eq!(batch, TokenBatch { rows: 2, tokens: 3, ids: vec![5, 6, 7, 8, 9, 9], mask: vec![1, 1, 1, 1, 0, 0] });
     }
 
     #[test]

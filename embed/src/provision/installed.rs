@@ -8,7 +8,7 @@ use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use super::cache::Cache;
+use super::cache::CacheFolder;
 use super::packages::{Artefact, FileSet};
 use crate::error::{Error, Result};
 
@@ -36,7 +36,7 @@ impl Installed {
     }
 
     /// Copies the file of `artefact` into the cache, if it is there. The caller holds the lock of the cache.
-    pub(super) fn place(&self, cache: &Cache, set: &FileSet, artefact: &Artefact) -> Result<bool> {
+    pub(super) fn place(&self, cache: &CacheFolder, set: &FileSet, artefact: &Artefact) -> Result<bool> {
         for path in self.candidates(artefact) {
             let placed = File::open(&path)
                 .map_err(|error| Error::io(&path, error))
@@ -107,7 +107,7 @@ mod tests {
             fs::create_dir_all(packages.join("pkg")).unwrap();
             fs::write(packages.join("pkg/hello.txt"), content).unwrap();
         }
-        let cache = Cache::new(folder.path().join("cache"));
+        let cache = CacheFolder::new(folder.path().join("cache"));
         let place = |folders: &[&PathBuf]| {
             let installed = Installed { folders: folders.iter().copied().cloned().collect() };
             installed.place(&cache, &set, &set.artefacts[0]).unwrap()

@@ -7,7 +7,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use super::cache::Cache;
+use super::cache::CacheFolder;
 #[cfg(feature = "provision")]
 use super::install;
 #[cfg(feature = "provision")]
@@ -59,7 +59,7 @@ pub enum TokenizerFile {
 /// Finds and fetches.
 #[derive(Debug, Clone)]
 pub struct Provision {
-    cache: Cache,
+    cache: CacheFolder,
     model: Wanted,
     own_library: Option<PathBuf>,
     #[cfg(feature = "provision")]
@@ -106,7 +106,7 @@ impl Provision {
         };
         let own_library = LIBRARY_VARIABLES.iter().filter_map(env::var_os).find(|path| !path.is_empty());
         Ok(Provision {
-            cache: Cache::new(cache_dir),
+            cache: CacheFolder::new(cache_dir),
             model,
             own_library: own_library.map(PathBuf::from),
             #[cfg(feature = "provision")]
@@ -329,7 +329,7 @@ mod tests {
     fn provision(cache: &Path, own_model: Option<PathBuf>, own_library: Option<PathBuf>) -> Provision {
         let installed = Installed::default();
         let model = own_model.map_or(Wanted::Named(NamedModel::MiniLm), Wanted::Own);
-        Provision { cache: Cache::new(cache.to_owned()), model, own_library, installed, may_download: false }
+        Provision { cache: CacheFolder::new(cache.to_owned()), model, own_library, installed, may_download: false }
     }
 
     #[test]

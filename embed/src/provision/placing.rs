@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use memorist_durable::{LockedFile, PrivateFolder};
 
-use super::cache::{Cache, Manifest, check, copy_and_hash};
+use super::cache::{CacheFolder, Manifest, check, copy_and_hash};
 use super::packages::{Artefact, FileSet};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 
-impl Cache {
+impl CacheFolder {
     /// Where packages may be put by hand.
     pub(super) fn wheels(&self) -> PathBuf {
         self.root().join("wheels")

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 
-use super::cache::Cache;
+use super::cache::CacheFolder;
 use super::packages::{Artefact, FileSet};
 use crate::error::{Error, Result};
 
@@ -19,7 +19,7 @@ pub struct SourceFile {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Pin {
-    cache: Cache,
+    cache: CacheFolder,
     set: &'static FileSet,
     artefact: &'static Artefact,
 }
@@ -31,7 +31,7 @@ impl SourceFile {
     }
 
     /// A file of the cache.
-    pub(super) fn cached(cache: &Cache, set: &'static FileSet, artefact: &'static Artefact) -> Self {
+    pub(super) fn cached(cache: &CacheFolder, set: &'static FileSet, artefact: &'static Artefact) -> Self {
         SourceFile { path: cache.file(set, artefact), pin: Some(Pin { cache: cache.clone(), set, artefact }) }
     }
 
@@ -54,7 +54,7 @@ impl SourceFile {
     ///
     /// # Errors
     /// If it cannot be read; for a cached file also if another user could have changed it, or if its hash is wrong.
-    pub(crate) fn open(&self) -> Result<Opened> {
+    pub(crate) fn open(&self) -> Result<OpenFile> {
         let file = match &self.pin {
             None => File::open(&self.path).map_err(|error| Error::io(&self.path, error))?,
             Some(Pin { cache, set, artefact }) => cache.open_verified(set, artefact)?,
@@ -64,7 +64,7 @@ impl SourceFile {
             None => self.path.clone(),
             Some(_) => name_of_open(&file).unwrap_or_else(|| self.path.clone()),
         };
-        Ok(Opened { file, path })
+        Ok(OpenFile { file, path })
     }
 
     /// Reads it whole.
@@ -84,12 +84,12 @@ impl SourceFile {
 }
 
 /// An open file, for libraries that need a name.
-pub(crate) struct Opened {
+pub(crate) struct OpenFile {
     file: File,
     path: PathBuf,
 }
 
-impl Opened {
+impl OpenFile {
     /// A name that refers to this very file while it is open, on systems that have such names.
     pub(crate) fn path(&self) -> &Path {
         &self.path

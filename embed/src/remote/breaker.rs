@@ -16,11 +16,11 @@ const LONGEST: Duration = Duration::from_secs(60 * 60);
 #[derive(Debug)]
 pub(super) struct Breaker {
     name: String,
-    state: Mutex<State>,
+    state: Mutex<BreakerState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct BreakerState {
     open: Option<Open>,
     /// Whether its failure was logged.
     is_logged: bool,
@@ -86,7 +86,7 @@ impl Breaker {
     }
 }
 
-impl State {
+impl BreakerState {
     fn open(&mut self, cause: Error, demanded: Option<Duration>, now: Instant) -> Error {
         let cause = Arc::new(cause);
         let pause = demanded.unwrap_or_default().clamp(RETRY_AFTER, LONGEST);

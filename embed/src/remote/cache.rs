@@ -50,14 +50,14 @@ pub struct CacheStats {
 }
 
 /// A cache in its file, opened when it is first used.
-pub(super) struct Cache {
+pub(super) struct EmbeddingCache {
     settings: CacheSettings,
     /// Identifies the model and its settings.
     identity: String,
-    opened: Mutex<Opened>,
+    opened: Mutex<ConnectionState>,
 }
 
-enum Opened {
+enum ConnectionState {
     NotYet,
     Open(Connection),
     /// It cannot be used.
@@ -66,7 +66,7 @@ enum Opened {
 
 /// Whether a purge has emptied the file: the number changes then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct State(i64);
+pub(super) struct CacheState(i64);
 
 /// Why a file was not opened.
 #[derive(Debug)]
@@ -76,13 +76,13 @@ enum Unopened {
     Unusable(String),
 }
 
-impl Cache {
+impl EmbeddingCache {
     pub fn new(settings: CacheSettings, identity: String) -> Self {
-        Cache { settings, identity, opened: Mutex::new(Opened::NotYet) }
+        EmbeddingCache { settings, identity, opened: Mutex::new(ConnectionState::NotYet) }
     }
 
-    /// The state of the file, to be passed to [`Cache::keep`]; `None` if it cannot be read now.
-    pub fn state(&self, purpose: Purpose) -> Option<State> {
+    /// The state of the file, to be passed to [`EmbeddingCache::keep`]; `None` if it cannot be read now.
+    pub fn state(&self, purpose: Purpose) -> Option<CacheState> {
         self.with(wait(purpose), |conn| state(conn))
     }
 
@@ -117,7 +117,7 @@ impl Cache {
 
     /// Keeps vectors, and drops the least recently used where there are too many. `since` is the state before their texts were
     /// read: after a purge since then, nothing is kept.
-    pub fn keep(&self, vectors: &[(&str, &[f32])], purpose: Purpose, since: State) {
+    pub fn keep(&self, vectors: &[(&str, &[f32])], purpose: Purpose, since: CacheState) {
         let most = i64::try_from(self.settings.max_entries).unwrap_or(i64::MAX);
         self.with(wait(purpose), |conn| {
             let now = now();
@@ -171,14 +171,14 @@ impl Cache {
     fn with<T>(&self, busy: Duration, work: impl Fn(&mut Connection) -> rusqlite::Result<T>) -> Option<T> {
         let mut opened = self.opened.try_lock_for(busy)?;
         for _ in 0..2 {
-            if let Opened::NotYet = *opened {
+            if let ConnectionState::NotYet = *opened {
                 *opened = match open(&self.settings.file, busy) {
-                    Ok(conn) => Opened::Open(conn),
+                    Ok(conn) => ConnectionState::Open(conn),
                     Err(Unopened::Busy) => return None,
                     Err(Unopened::Unusable(why)) => self.refuse(&why),
                 };
             }
-            let Opened::Open(conn) = &mut *opened else { return None };
+            let ConnectionState::Open(conn) = &mut *opened else { return None };
             match conn.busy_timeout(busy).and_then(|()| work(conn)) {
                 Ok(done) => return Some(done),
                 Err(error) if is_damage(&error) => {
@@ -200,9 +200,9 @@ impl Cache {
         None
     }
 
-    fn refuse(&self, why: &str) -> Opened {
+    fn refuse(&self, why: &str) -> ConnectionState {
         tracing::warn!("the cache of embeddings {} cannot be used: {why}", self.settings.file.display());
-        Opened::Unusable
+        ConnectionState::Unusable
     }
 }
 
@@ -236,7 +236,7 @@ fn reset(conn: &Connection) -> rusqlite::Result<()> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_RESET_DATABASE, false)?;
     emptied?;
     conn.execute_batch(SCHEMA)?;
-    set_state(conn, State(now() & STATES))
+    set_state(conn, CacheState(now() & STATES))
 }
 
 /// A transaction that writes. One that begins to read would fail at once where it has to wait for another.
@@ -260,11 +260,11 @@ fn note(conn: &mut Connection, used: &[i64], wrong: &[i64]) -> rusqlite::Result<
     tx.commit()
 }
 
-fn state(conn: &Connection) -> rusqlite::Result<State> {
-    conn.pragma_query_value(None, "user_version", |row| row.get(0)).map(State)
+fn state(conn: &Connection) -> rusqlite::Result<CacheState> {
+    conn.pragma_query_value(None, "user_version", |row| row.get(0)).map(CacheState)
 }
 
-fn set_state(conn: &Connection, State(state): State) -> rusqlite::Result<()> {
+fn set_state(conn: &Connection, CacheState(state): CacheState) -> rusqlite::Result<()> {
     conn.pragma_update(None, "user_version", state)
 }
 
@@ -351,8 +351,8 @@ fn empty(file: &Path, busy: Duration) -> Result<u64, String> {
         let tx = write(conn)?;
         let count = tx.execute("DELETE FROM embeddings", [])?;
         tx.execute("DELETE FROM models", [])?;
-        let State(before) = state(&tx)?;
-        set_state(&tx, State((before + 1) & STATES))?;
+        let CacheState(before) = state(&tx)?;
+        set_state(&tx, CacheState((before + 1) & STATES))?;
         tx.commit()?;
         conn.execute_batch("VACUUM")?;
         Ok(count)
@@ -407,11 +407,11 @@ fn now() -> i64 {
 mod tests {
     use super::*;
 
-    fn cache(folder: &Path, max_entries: usize, identity: &str) -> Cache {
-        Cache::new(CacheSettings::new(folder, None, max_entries), identity.to_owned())
+    fn cache(folder: &Path, max_entries: usize, identity: &str) -> EmbeddingCache {
+        EmbeddingCache::new(CacheSettings::new(folder, None, max_entries), identity.to_owned())
     }
 
-    fn keep(cache: &Cache, vectors: &[(&str, &[f32])]) {
+    fn keep(cache: &EmbeddingCache, vectors: &[(&str, &[f32])]) {
         if let Some(state) = cache.state(Purpose::Document) {
             cache.keep(vectors, Purpose::Document, state);
         }
@@ -485,7 +485,7 @@ mod tests {
         fs::write(&first.settings.file, "no database at all, but long enough to be read as one").unwrap();
         keep(&first, &[("a", &[1.0])]);
         assert_eq!(first.find(&["a"], Purpose::Document, 1), [Some(vec![1.0])]);
-        assert_ne!(first.state(Purpose::Document), Some(State(0)), "as after a purge");
+        assert_ne!(first.state(Purpose::Document), Some(CacheState(0)), "as after a purge");
         fs::write(folder.path().join("file"), "").unwrap();
         let nowhere = cache(&folder.path().join("file"), 9, "one");
         keep(&nowhere, &[("a", &[1.0])]);

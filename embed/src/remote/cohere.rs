@@ -10,7 +10,7 @@ use crate::provider::Fields;
 pub(super) struct Cohere;
 
 #[derive(Deserialize)]
-struct Answer {
+struct CohereAnswer {
     embeddings: ByType,
 }
 
@@ -39,7 +39,7 @@ impl Dialect for Cohere {
     }
 
     fn vectors(&self, body: &[u8], count: usize) -> Result<Vec<Numbers>, String> {
-        let Answer { embeddings: ByType { float } } = parse(body)?;
+        let CohereAnswer { embeddings: ByType { float } } = parse(body)?;
         if float.len() != count {
             return Err(format!("it has {} vectors for {count} texts", float.len()));
         }

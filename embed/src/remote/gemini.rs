@@ -10,12 +10,12 @@ use crate::provider::Fields;
 pub(super) struct Gemini;
 
 #[derive(Deserialize)]
-struct Answer {
-    embeddings: Vec<Option<Embedding>>,
+struct GeminiAnswer {
+    embeddings: Vec<Option<GeminiEmbedding>>,
 }
 
 #[derive(Deserialize)]
-struct Embedding {
+struct GeminiEmbedding {
     values: Option<Numbers>,
 }
 
@@ -47,7 +47,7 @@ impl Dialect for Gemini {
     }
 
     fn vectors(&self, body: &[u8], count: usize) -> Result<Vec<Numbers>, String> {
-        let Answer { embeddings } = parse(body)?;
+        let GeminiAnswer { embeddings } = parse(body)?;
         match embeddings.len() == count {
             true => {
                 Ok(embeddings.into_iter().map(|embedding| embedding?.values).map(Option::unwrap_or_default).collect())

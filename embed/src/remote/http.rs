@@ -126,12 +126,12 @@ impl Http {
                     false => read(response, MOST_BYTES).map(Some).map_err(|error| explain(error, timeout)),
                 }
             });
-            let _ = failing.send(Line::End(sent));
+            let _ = failing.send(AnswerPart::End(sent));
         })?;
         loop {
             match receiver.recv_timeout(LOOK) {
-                Ok(Line::Text(line)) => each(&line)?,
-                Ok(Line::End(end)) => return end,
+                Ok(AnswerPart::Text(line)) => each(&line)?,
+                Ok(AnswerPart::End(end)) => return end,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(ended_early()),
             }
@@ -181,14 +181,14 @@ pub(super) struct Request {
 type Sent = Result<http::Response<ureq::Body>, ureq::Error>;
 
 /// Part of an answer.
-enum Line {
+enum AnswerPart {
     Text(Vec<u8>),
     End(Result<Option<Answer>, Failure>),
 }
 
 fn send_lines(
     response: http::Response<ureq::Body>,
-    sender: &mpsc::SyncSender<Line>,
+    sender: &mpsc::SyncSender<AnswerPart>,
     timeout: Duration,
 ) -> Result<(), Failure> {
     let mut reader = BufReader::new(response.into_body().into_with_config().limit(MOST_BYTES_OF_LINES).reader());
@@ -202,7 +202,7 @@ fn send_lines(
         if line.len() as u64 == BYTES_PER_LINE && !line.ends_with(b"\n") {
             return Err(Failure::Never(format!("its answer has a line of more than {BYTES_PER_LINE} bytes")));
         }
-        if sender.send(Line::Text(line)).is_err() {
+        if sender.send(AnswerPart::Text(line)).is_err() {
             return Ok(()); // the caller gave up
         }
     }

@@ -11,7 +11,7 @@ use crate::provider::Fields;
 pub(super) struct Ollama;
 
 #[derive(Deserialize)]
-struct Answer {
+struct OllamaAnswer {
     embeddings: Vec<Option<Numbers>>,
 }
 
@@ -36,7 +36,7 @@ impl Dialect for Ollama {
     }
 
     fn vectors(&self, body: &[u8], count: usize) -> Result<Vec<Numbers>, String> {
-        let Answer { embeddings } = parse(body)?;
+        let OllamaAnswer { embeddings } = parse(body)?;
         if embeddings.len() != count {
             return Err(format!("it has {} vectors for {count} texts", embeddings.len()));
         }

@@ -10,12 +10,12 @@ use crate::provider::Fields;
 pub(super) struct OpenAi;
 
 #[derive(Deserialize)]
-struct Answer {
-    data: Vec<Entry>,
+struct OpenAiAnswer {
+    data: Vec<OpenAiEmbedding>,
 }
 
 #[derive(Deserialize)]
-struct Entry {
+struct OpenAiEmbedding {
     index: Option<usize>,
     embedding: Option<Numbers>,
 }
@@ -41,7 +41,7 @@ impl Dialect for OpenAi {
     }
 
     fn vectors(&self, body: &[u8], count: usize) -> Result<Vec<Numbers>, String> {
-        let Answer { data } = parse(body)?;
+        let OpenAiAnswer { data } = parse(body)?;
         if data.len() != count {
             return Err(format!("it has {} vectors for {count} texts", data.len()));
         }

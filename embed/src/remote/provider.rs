@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use super::batches::{Batches, Outcome, PROBE};
 use super::breaker::Breaker;
-use super::cache::{Cache, State};
+use super::cache::{CacheState, EmbeddingCache};
 use super::failure::Failure;
 use super::http::{Http, Stop};
 use super::profile::{Profile, Purpose};
@@ -22,9 +22,9 @@ pub(super) struct Provider {
     pub profile: Profile,
     pub breaker: Breaker,
     pub http: Http,
-    cache: Option<Cache>,
+    cache: Option<EmbeddingCache>,
     /// The state of the cache before the next texts to be stored are read.
-    seen: Mutex<Option<State>>,
+    seen: Mutex<Option<CacheState>>,
     /// Numbers per vector, where nobody says how many they are.
     learnt: Mutex<Option<usize>>,
     max_tokens: OnceLock<usize>,
@@ -39,7 +39,7 @@ struct Call<'a> {
     /// Numbers per vector, if they are known.
     dims: Option<usize>,
     /// The state of the cache before the texts were read. Without it nothing is kept.
-    since: Option<State>,
+    since: Option<CacheState>,
     stop: Stop<'a>,
 }
 
@@ -50,7 +50,7 @@ impl Provider {
         Ok(Provider {
             breaker: Breaker::new(profile.name()),
             http: Http::new(&profile)?,
-            cache: cache.map(|cache| Cache::new(cache, profile.sha256().to_owned())),
+            cache: cache.map(|cache| EmbeddingCache::new(cache, profile.sha256().to_owned())),
             seen: Mutex::new(None),
             learnt: Mutex::new(None),
             max_tokens: OnceLock::new(),
@@ -95,7 +95,7 @@ impl Provider {
         *self.seen.lock() = self.state(Purpose::Query);
     }
 
-    fn state(&self, purpose: Purpose) -> Option<State> {
+    fn state(&self, purpose: Purpose) -> Option<CacheState> {
         self.cache.as_ref()?.state(purpose)
     }
 
@@ -179,7 +179,7 @@ impl Provider {
         Ok(())
     }
 
-    fn keep(&self, texts: &[&str], made: &[Outcome], purpose: Purpose, since: Option<State>) {
+    fn keep(&self, texts: &[&str], made: &[Outcome], purpose: Purpose, since: Option<CacheState>) {
         let (Some(cache), Some(since)) = (&self.cache, since) else { return };
         let vectors: Vec<(&str, &[f32])> =
             texts.iter().zip(made).filter_map(|(text, made)| Some((*text, made.as_deref().ok()?))).collect();

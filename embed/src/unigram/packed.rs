@@ -64,7 +64,7 @@ pub struct Vocabulary {
     scores: Range<usize>,
     unknown_score: f32,
     replaced: HashMap<char, Box<[char]>>,
-    trie: DoubleArray<Part>,
+    trie: DoubleArray<SharedSlice>,
 }
 
 impl Vocabulary {
@@ -87,7 +87,7 @@ impl Vocabulary {
             Some((char, by))
         };
         let replaced = (0..replaced?).map(|_| entry()).collect::<Option<_>>()?;
-        let trie = DoubleArray::new(Part { all: bytes.clone(), range: trie }).ok()?;
+        let trie = DoubleArray::new(SharedSlice { all: bytes.clone(), range: trie }).ok()?;
         Some(Vocabulary { bytes, scores, unknown_score, replaced, trie })
     }
 
@@ -118,12 +118,12 @@ impl Vocabulary {
 }
 
 /// A part of shared bytes.
-struct Part {
+struct SharedSlice {
     all: Shared,
     range: Range<usize>,
 }
 
-impl Deref for Part {
+impl Deref for SharedSlice {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {

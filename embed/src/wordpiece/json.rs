@@ -9,7 +9,7 @@ use super::model::{Added, Model};
 use super::trie::Trie;
 
 #[derive(Deserialize)]
-struct File {
+struct TokenizerJson {
     #[serde(default)]
     added_tokens: Vec<AddedToken>,
     normalizer: Normalizer,
@@ -51,7 +51,7 @@ struct ModelPart {
 
 /// Reads the file; `None` if it is not of this kind.
 pub fn read(json: &str) -> Option<Model> {
-    let File { added_tokens, normalizer, pre_tokenizer, model } = serde_json::from_str(json).ok()?;
+    let TokenizerJson { added_tokens, normalizer, pre_tokenizer, model } = serde_json::from_str(json).ok()?;
     let of_this_kind = normalizer.r#type == "BertNormalizer"
         && normalizer.clean_text
         && normalizer.handle_chinese_chars

@@ -9,7 +9,7 @@ use unicode_normalization_alignments::char::{canonical_combining_class, decompos
 
 /// A part of a normalized character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum CharPart {
     /// The end of a word.
     Space,
     /// A word of its own.
@@ -23,19 +23,19 @@ pub enum Part {
 }
 
 /// Passes the parts of `char` to `take`.
-pub fn parts(char: char, mut take: impl FnMut(Part)) {
+pub fn parts(char: char, mut take: impl FnMut(CharPart)) {
     let code = u32::from(char) as usize;
     let Some(page) = PAGES.get(code >> 8) else { return };
-    let page = page.get_or_init(|| Page::new(code as u32 & !0xFF));
+    let page = page.get_or_init(|| CharPage::new(code as u32 & !0xFF));
     match page.entries[code & 0xFF] {
-        Entry::Dropped => {}
-        Entry::One(part) => take(part),
-        Entry::Ideograph(char) => {
-            take(Part::Space);
-            take(Part::Letter(char));
-            take(Part::Space);
+        CharEntry::Dropped => {}
+        CharEntry::One(part) => take(part),
+        CharEntry::Ideograph(char) => {
+            take(CharPart::Space);
+            take(CharPart::Letter(char));
+            take(CharPart::Space);
         }
-        Entry::Many(first, end) => {
+        CharEntry::Many(first, end) => {
             page.many[usize::from(first)..usize::from(end)].iter().for_each(|part| take(*part));
         }
     }
@@ -46,36 +46,36 @@ pub fn class(char: char) -> u8 {
     canonical_combining_class(char)
 }
 
-static PAGES: [OnceLock<Page>; 0x1100] = [const { OnceLock::new() }; 0x1100];
+static PAGES: [OnceLock<CharPage>; 0x1100] = [const { OnceLock::new() }; 0x1100];
 
-struct Page {
-    entries: Box<[Entry; 256]>,
-    many: Vec<Part>,
+struct CharPage {
+    entries: Box<[CharEntry; 256]>,
+    many: Vec<CharPart>,
 }
 
 #[derive(Clone, Copy)]
-enum Entry {
+enum CharEntry {
     Dropped,
-    One(Part),
+    One(CharPart),
     Ideograph(char),
     /// The range of its parts in the page's list.
     Many(u16, u16),
 }
 
-impl Page {
+impl CharPage {
     fn new(first: u32) -> Self {
-        let mut page = Page { entries: Box::new([Entry::Dropped; 256]), many: Vec::new() };
+        let mut page = CharPage { entries: Box::new([CharEntry::Dropped; 256]), many: Vec::new() };
         for (entry, code) in page.entries.iter_mut().zip(first..) {
             let all = char::from_u32(code).map(compute).unwrap_or_default();
             *entry = match all[..] {
-                [] => Entry::Dropped,
-                [part] => Entry::One(part),
-                [Part::Space, Part::Letter(char), Part::Space] => Entry::Ideograph(char),
+                [] => CharEntry::Dropped,
+                [part] => CharEntry::One(part),
+                [CharPart::Space, CharPart::Letter(char), CharPart::Space] => CharEntry::Ideograph(char),
                 _ => {
                     let start = page.many.len();
                     page.many.extend(all);
                     // At most four parts a character.
-                    Entry::Many(start as u16, page.many.len() as u16)
+                    CharEntry::Many(start as u16, page.many.len() as u16)
                 }
             };
         }
@@ -83,30 +83,30 @@ impl Page {
     }
 }
 
-fn compute(char: char) -> Vec<Part> {
+fn compute(char: char) -> Vec<CharPart> {
     let is_space = matches!(char, '\t' | '\n' | '\r');
     if matches!(char, '\0' | '\u{FFFD}') || (char.is_other() && !is_space) {
         return Vec::new();
     }
     if is_space || char.is_whitespace() {
-        return vec![Part::Space];
+        return vec![CharPart::Space];
     }
     let mut parts = Vec::new();
     let ideograph = is_ideograph(char);
-    parts.extend(ideograph.then_some(Part::Space));
+    parts.extend(ideograph.then_some(CharPart::Space));
     decompose_canonical(char, |char| {
         if char.is_mark_nonspacing() {
-            parts.extend((class(char) == 0).then_some(Part::Barrier));
+            parts.extend((class(char) == 0).then_some(CharPart::Barrier));
             return;
         }
         parts.extend(char.to_lowercase().map(|lower| match lower {
-            _ if class(char) != 0 => Part::Mark(lower),
-            _ if lower.is_whitespace() => Part::Space,
-            _ if lower.is_ascii_punctuation() || lower.is_punctuation() => Part::Punctuation(lower),
-            _ => Part::Letter(lower),
+            _ if class(char) != 0 => CharPart::Mark(lower),
+            _ if lower.is_whitespace() => CharPart::Space,
+            _ if lower.is_ascii_punctuation() || lower.is_punctuation() => CharPart::Punctuation(lower),
+            _ => CharPart::Letter(lower),
         }));
     });
-    parts.extend(ideograph.then_some(Part::Space));
+    parts.extend(ideograph.then_some(CharPart::Space));
     parts
 }
 

@@ -1,7 +1,7 @@
 //! A text cut into words, and these into tokens.
 
 use super::model::Model;
-use super::normal::{self, Part};
+use super::normal::{self, CharPart};
 
 /// Takes tokens.
 pub trait Sink {
@@ -146,16 +146,16 @@ fn wide(model: &Model, text: &str, normal: &mut String, sink: &mut impl Sink) ->
     let mut barrier = 0;
     for (index, char) in text.char_indices() {
         normal::parts(char, |part| match part {
-            Part::Letter(char) => normal.push(char),
+            CharPart::Letter(char) => normal.push(char),
             // A word that is too long is unknown in any order.
-            Part::Mark(char) if normal.len() > 4 * model.max_chars => normal.push(char),
-            Part::Mark(char) => insert_mark(normal, barrier, char),
-            Part::Barrier => barrier = normal.len(),
-            Part::Space => {
+            CharPart::Mark(char) if normal.len() > 4 * model.max_chars => normal.push(char),
+            CharPart::Mark(char) => insert_mark(normal, barrier, char),
+            CharPart::Barrier => barrier = normal.len(),
+            CharPart::Space => {
                 end_word(model, normal, sink);
                 barrier = 0;
             }
-            Part::Punctuation(char) => {
+            CharPart::Punctuation(char) => {
                 end_word(model, normal, sink);
                 barrier = 0;
                 word(model, char.encode_utf8(&mut [0; 4]).as_bytes(), sink);

@@ -10,8 +10,8 @@ use crate::remote::dialect::Numbers;
 use crate::remote::gemini::path;
 use crate::remote::reason::known;
 
-/// Gemini.
-pub(super) struct Gemini;
+/// The batch jobs of Gemini.
+pub(super) struct GeminiJobs;
 
 /// A job, as an operation that takes long.
 #[derive(Deserialize)]
@@ -27,7 +27,7 @@ struct Operation {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Page {
+struct OperationPage {
     #[serde(default)]
     operations: Vec<Operation>,
     #[serde(default)]
@@ -69,7 +69,7 @@ fn made(answer: &Value) -> Option<Made> {
     Some(Made { id, vector })
 }
 
-impl JobApi for Gemini {
+impl JobApi for GeminiJobs {
     fn limits(&self) -> (usize, usize) {
         // 20 MB are allowed. The answers of so few texts fit into one.
         (2_000, 15 << 20)
@@ -92,7 +92,9 @@ impl JobApi for Gemini {
     fn find(&self, caller: &Caller<'_>, key: &str, _since: i64) -> Result<Option<String>, JobFailure> {
         let mut token = String::new();
         loop {
-            let Some(page) = caller.get::<Page>(&format!("batches?pageSize=100{token}"))? else { return Ok(None) };
+            let Some(page) = caller.get::<OperationPage>(&format!("batches?pageSize=100{token}"))? else {
+                return Ok(None);
+            };
             let found = page.operations.into_iter().find(|operation| operation.metadata["displayName"] == key);
             if found.is_some() || page.next_page_token.is_empty() || !is_plain(&page.next_page_token) {
                 return Ok(found.map(|operation| operation.name));

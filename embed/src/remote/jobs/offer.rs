@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::api::JobApi;
 use super::caller::Caller;
-use super::gemini::Gemini;
-use super::openai::OpenAi;
+use super::gemini::GeminiJobs;
+use super::openai::OpenAiJobs;
 use crate::jobs::{BatchJobs, EachVector, JobFailure, JobState, JobTerms};
 use crate::normalise::normalise;
 use crate::progress::Progress;
@@ -28,8 +28,8 @@ impl Offer {
     /// The jobs of this provider, if it takes them.
     pub fn of(provider: &Arc<Provider>) -> Option<Self> {
         let api: Box<dyn JobApi> = match provider.profile.settings.protocol {
-            Protocol::OpenAi => Box::new(OpenAi),
-            Protocol::Gemini => Box::new(Gemini),
+            Protocol::OpenAi => Box::new(OpenAiJobs),
+            Protocol::Gemini => Box::new(GeminiJobs),
             Protocol::Ollama | Protocol::Cohere => return None,
         };
         Some(Offer { provider: provider.clone(), api })

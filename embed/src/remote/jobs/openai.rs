@@ -11,8 +11,8 @@ use crate::jobs::{JobFailure, JobState};
 use crate::remote::dialect::Numbers;
 use crate::remote::reason::known;
 
-/// OpenAI.
-pub(super) struct OpenAi;
+/// The batch jobs of OpenAI.
+pub(super) struct OpenAiJobs;
 
 /// The field of a batch's metadata with our key.
 const KEY: &str = "memorist";
@@ -22,14 +22,14 @@ const CLOCKS_DIFFER: i64 = 24 * 60 * 60;
 const BOUNDARY: &str = "memorist-7f9c2ba4e88f827d616045507605853e";
 
 #[derive(Deserialize)]
-struct File {
+struct OpenAiFile {
     id: String,
     #[serde(default)]
     filename: String,
 }
 
 #[derive(Deserialize)]
-struct Batch {
+struct OpenAiBatch {
     id: String,
     status: String,
     #[serde(default)]
@@ -47,7 +47,7 @@ struct Batch {
 
 /// A page of a list.
 #[derive(Deserialize)]
-struct Page<T> {
+struct ListPage<T> {
     data: Vec<T>,
     #[serde(default)]
     has_more: bool,
@@ -55,7 +55,7 @@ struct Page<T> {
 
 /// A line of a file of answers, or of one of errors.
 #[derive(Deserialize)]
-struct Line {
+struct ResultLine {
     custom_id: String,
     response: Option<Response>,
     error: Option<Value>,
@@ -71,7 +71,7 @@ struct Response {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Embedding {
+enum EncodedEmbedding {
     Packed(String),
     Plain(Numbers),
 }
@@ -80,7 +80,7 @@ fn file_name(key: &str) -> String {
     format!("memorist-{key}.jsonl")
 }
 
-fn batch(caller: &Caller<'_>, job: &str) -> Result<Option<Batch>, JobFailure> {
+fn batch(caller: &Caller<'_>, job: &str) -> Result<Option<OpenAiBatch>, JobFailure> {
     match is_plain(job) {
         true => caller.get(&format!("batches/{job}")),
         false => Ok(None),
@@ -96,7 +96,7 @@ fn list<T: serde::de::DeserializeOwned>(
 ) -> Result<(), JobFailure> {
     let mut after = String::new();
     loop {
-        let Some(page) = caller.get::<Page<T>>(&format!("{operation}limit=100{after}"))? else { return Ok(()) };
+        let Some(page) = caller.get::<ListPage<T>>(&format!("{operation}limit=100{after}"))? else { return Ok(()) };
         if !page.data.iter().all(&mut *each) || !page.has_more {
             return Ok(());
         }
@@ -113,7 +113,7 @@ fn code(value: &Value, places: &[&str]) -> Option<String> {
 }
 
 fn made(line: &[u8]) -> Option<Made> {
-    let line: Line = serde_json::from_slice(line).ok()?;
+    let line: ResultLine = serde_json::from_slice(line).ok()?;
     let vector = match line.response {
         Some(Response { status_code: 200, body }) => {
             vector(&body).ok_or_else(|| "its vector cannot be read".to_owned())
@@ -130,9 +130,9 @@ fn made(line: &[u8]) -> Option<Made> {
 
 fn vector(body: &Value) -> Option<Numbers> {
     let embedding = body.pointer("/data/0/embedding")?;
-    match Embedding::deserialize(embedding).ok()? {
-        Embedding::Plain(numbers) => Some(numbers),
-        Embedding::Packed(text) => {
+    match EncodedEmbedding::deserialize(embedding).ok()? {
+        EncodedEmbedding::Plain(numbers) => Some(numbers),
+        EncodedEmbedding::Packed(text) => {
             let bytes = STANDARD.decode(text).ok()?;
             let (numbers, rest) = bytes.as_chunks::<4>();
             rest.is_empty().then(|| numbers.iter().map(|bytes| Some(f32::from_le_bytes(*bytes))).collect())
@@ -140,7 +140,7 @@ fn vector(body: &Value) -> Option<Numbers> {
     }
 }
 
-impl JobApi for OpenAi {
+impl JobApi for OpenAiJobs {
     fn limits(&self) -> (usize, usize) {
         // 200 MB are allowed; a file is made in memory.
         (50_000, 100 << 20)
@@ -165,19 +165,19 @@ impl JobApi for OpenAi {
         }
         body.push_str(&format!("\r\n--{BOUNDARY}--\r\n"));
         let kind = format!("multipart/form-data; boundary={BOUNDARY}");
-        let file: File = caller.upload("files", body.into_bytes(), kind)?;
+        let file: OpenAiFile = caller.upload("files", body.into_bytes(), kind)?;
         let wanted = json!({
             "input_file_id": file.id,
             "endpoint": "/v1/embeddings",
             "completion_window": "24h",
             "metadata": { KEY: key },
         });
-        Ok(caller.make::<Batch>("batches", wanted.to_string())?.id)
+        Ok(caller.make::<OpenAiBatch>("batches", wanted.to_string())?.id)
     }
 
     fn find(&self, caller: &Caller<'_>, key: &str, since: i64) -> Result<Option<String>, JobFailure> {
         let mut found = None;
-        list(caller, "batches?", |batch: &Batch| &batch.id, &mut |batch: &Batch| {
+        list(caller, "batches?", |batch: &OpenAiBatch| &batch.id, &mut |batch: &OpenAiBatch| {
             if batch.metadata[KEY] == key {
                 found = Some(batch.id.clone());
             }
@@ -222,7 +222,7 @@ impl JobApi for OpenAi {
             }
             None => {
                 let name = file_name(key);
-                list(caller, "files?purpose=batch&", |file: &File| &file.id, &mut |file: &File| {
+                list(caller, "files?purpose=batch&", |file: &OpenAiFile| &file.id, &mut |file: &OpenAiFile| {
                     files.extend((file.filename == name).then(|| file.id.clone()));
                     true
                 })?;
