@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 /// A message of a tree, as far as its position in it goes.
-pub struct Link<'a> {
+pub struct MessageLink<'a> {
     /// Its identifier.
     pub id: &'a str,
     /// The identifier of the message before it.
@@ -14,7 +14,7 @@ pub struct Link<'a> {
 
 /// The numbers of the messages from the first one to `last`, in their order. If there is no such message, to the newest message
 /// that no other follows.
-pub fn branch(links: &[Link<'_>], last: Option<&str>) -> Vec<usize> {
+pub fn branch(links: &[MessageLink<'_>], last: Option<&str>) -> Vec<usize> {
     let numbers: HashMap<&str, usize> = links.iter().enumerate().map(|(number, link)| (link.id, number)).collect();
     let parents: HashSet<&str> = links.iter().filter_map(|link| link.parent).collect();
     let newest = || {
@@ -39,7 +39,7 @@ mod tests {
     fn of(links: &[(&'static str, &'static str, i64)], last: Option<&str>) -> String {
         let link = |&(id, parent, at): &(_, &'static str, _)| {
             let parent = (!parent.is_empty()).then_some(parent);
-            Link { id, parent, at: Some(at) }
+            MessageLink { id, parent, at: Some(at) }
         };
         let links: Vec<_> = links.iter().map(link).collect();
         branch(&links, last).into_iter().map(|number| links[number].id).collect()

@@ -9,7 +9,7 @@ use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::blocks::{self, COMMON};
-use super::branch::{Link, branch};
+use super::branch::{MessageLink, branch};
 use super::export::{Conversation, Export};
 use super::field::{Field, MAX_LIST, label, parse};
 use super::records::{MAX_ID, UNKNOWN, UNREADABLE, join, trimmed, turn_id};
@@ -40,7 +40,7 @@ const MARK: [char; 3] = ['\u{E200}', '\u{E202}', '\u{E201}'];
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Talk<'a> {
+struct ChatGptConversation<'a> {
     #[serde(borrow)]
     id: Field<'a>,
     conversation_id: Field<'a>,
@@ -55,20 +55,20 @@ struct Talk<'a> {
 struct RawNode<'a> {
     #[serde(borrow)]
     parent: Field<'a>,
-    message: Field<'a, Message<'a>>,
+    message: Field<'a, ChatGptMessage<'a>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Message<'a> {
+struct ChatGptMessage<'a> {
     #[serde(borrow)]
     id: Field<'a>,
     author: Field<'a, Author<'a>>,
     create_time: Field<'a>,
     recipient: Field<'a>,
     channel: Field<'a>,
-    content: Field<'a, Content<'a>>,
-    metadata: Field<'a, Metadata<'a>>,
+    content: Field<'a, ChatGptContent<'a>>,
+    metadata: Field<'a, ChatGptMetadata<'a>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -80,22 +80,22 @@ struct Author<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Content<'a> {
+struct ChatGptContent<'a> {
     #[serde(borrow)]
     content_type: Field<'a>,
-    parts: Field<'a, Part<'a>>,
+    parts: Field<'a, ChatGptPart<'a>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Part<'a> {
+struct ChatGptPart<'a> {
     #[serde(borrow)]
     text: Field<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Metadata<'a> {
+struct ChatGptMetadata<'a> {
     #[serde(borrow)]
     model_slug: Field<'a>,
     is_visually_hidden_from_conversation: Field<'a>,
@@ -115,10 +115,10 @@ struct Node {
     parent: Option<String>,
     at: Option<i64>,
     /// The message, or why it is left out; `None` for a node without a message.
-    said: Option<Result<Said, &'static str>>,
+    said: Option<Result<TurnDraft, &'static str>>,
 }
 
-struct Said {
+struct TurnDraft {
     id: Option<String>,
     role: Role,
     texts: Vec<String>,
@@ -167,7 +167,7 @@ impl Node {
 }
 
 /// The author and the texts of a message, or why it is left out.
-fn said(message: &Message<'_>) -> Result<Said, &'static str> {
+fn said(message: &ChatGptMessage<'_>) -> Result<TurnDraft, &'static str> {
     let role = match message.author.object().and_then(|author| author.role.text()) {
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
@@ -175,7 +175,7 @@ fn said(message: &Message<'_>) -> Result<Said, &'static str> {
         Some("tool") => return Err("tool output"),
         _ => return Err(UNKNOWN),
     };
-    let empty = Metadata::default();
+    let empty = ChatGptMetadata::default();
     let metadata = message.metadata.object().unwrap_or(&empty);
     if metadata.is_user_system_message.is_true() {
         return Err("system text");
@@ -205,12 +205,12 @@ fn said(message: &Message<'_>) -> Result<Said, &'static str> {
         let has_image = content.parts.elements().iter().any(|part| part.object().is_some());
         return Err(if has_image { "image" } else { "no text" });
     }
-    Ok(Said { id: message.id.owned(), role, texts, model: metadata.model_slug.owned() })
+    Ok(TurnDraft { id: message.id.owned(), role, texts, model: metadata.model_slug.owned() })
 }
 
 fn take(conversation: &Conversation<'_>, batch: &mut Batch) {
     let mut mended = Vec::new();
-    let Some(talk) = parse::<Talk>(conversation.json, &mut mended) else {
+    let Some(talk) = parse::<ChatGptConversation>(conversation.json, &mut mended) else {
         return batch.skipped.count(UNREADABLE);
     };
     let Field::Object(Tree { nodes, is_cut }) = talk.mapping else {
@@ -219,7 +219,7 @@ fn take(conversation: &Conversation<'_>, batch: &mut Batch) {
     if is_cut {
         batch.skipped.count("too many messages");
     }
-    let links = nodes.iter().map(|node| Link { id: &node.id, parent: node.parent.as_deref(), at: node.at });
+    let links = nodes.iter().map(|node| MessageLink { id: &node.id, parent: node.parent.as_deref(), at: node.at });
     let branch = branch(&links.collect::<Vec<_>>(), talk.current_node.text());
     let own = talk.conversation_id.owned().or_else(|| talk.id.owned()).filter(|id| id.len() <= MAX_ID);
     let first = branch.first().map(|number| nodes[*number].id.chars().take(MAX_ID / 4).collect());

@@ -6,7 +6,7 @@
 
 use serde::Deserialize;
 
-use super::branch::{Link, branch};
+use super::branch::{MessageLink, branch};
 use super::export::{Conversation, Export};
 use super::field::{Field, label, parse};
 use super::records::{Content, MAX_ID, UNKNOWN, UNREADABLE, join, texts, trimmed, turn_id, typed, why_skipped};
@@ -17,19 +17,19 @@ pub const CLAUDE_AI: Export = Export { name: "claude-ai", take };
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Talk<'a> {
+struct ClaudeAiConversation<'a> {
     #[serde(borrow)]
     uuid: Field<'a>,
     name: Field<'a>,
     model: Field<'a>,
     created_at: Field<'a>,
     current_leaf_message_uuid: Field<'a>,
-    chat_messages: Field<'a, Message<'a>>,
+    chat_messages: Field<'a, ClaudeAiMessage<'a>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Message<'a> {
+struct ClaudeAiMessage<'a> {
     #[serde(borrow)]
     uuid: Field<'a>,
     parent_message_uuid: Field<'a>,
@@ -41,7 +41,7 @@ struct Message<'a> {
 
 fn take(conversation: &Conversation<'_>, batch: &mut Batch) {
     let mut mended = Vec::new();
-    let Some(talk) = parse::<Talk>(conversation.json, &mut mended) else {
+    let Some(talk) = parse::<ClaudeAiConversation>(conversation.json, &mut mended) else {
         return batch.skipped.count(UNREADABLE);
     };
     let messages: Vec<_> = talk.chat_messages.elements().iter().filter_map(Field::object).collect();
@@ -83,8 +83,8 @@ fn take(conversation: &Conversation<'_>, batch: &mut Batch) {
 }
 
 /// The messages that are read: all of them, if none names the one before.
-fn branch_of(talk: &Talk<'_>, messages: &[&Message<'_>]) -> Vec<usize> {
-    let links = messages.iter().map(|message| Link {
+fn branch_of(talk: &ClaudeAiConversation<'_>, messages: &[&ClaudeAiMessage<'_>]) -> Vec<usize> {
+    let links = messages.iter().map(|message| MessageLink {
         id: message.uuid.text().unwrap_or_default(),
         parent: message.parent_message_uuid.text(),
         at: message.created_at.time(),
@@ -96,7 +96,7 @@ fn branch_of(talk: &Talk<'_>, messages: &[&Message<'_>]) -> Vec<usize> {
     branch(&links, talk.current_leaf_message_uuid.text())
 }
 
-fn said(message: &Message<'_>, skipped: &mut Skipped) -> Result<(Role, String), &'static str> {
+fn said(message: &ClaudeAiMessage<'_>, skipped: &mut Skipped) -> Result<(Role, String), &'static str> {
     let role = match message.sender.text() {
         Some("human" | "user") => Role::User,
         Some("assistant") => Role::Assistant,

@@ -12,7 +12,7 @@ use super::blocks::{COMMON, Marks};
 use super::clean::is_of_program;
 use super::field::{Field, parse};
 use super::jsonl::Lines;
-use super::records::{self, Content, UNKNOWN, UNREADABLE, for_each_line, join, texts, why_skipped};
+use super::records::{self, Content, ParsedTurn, UNKNOWN, UNREADABLE, for_each_line, join, texts, why_skipped};
 use super::{Batch, Cursor, Format, ReadError, Role, Skipped, Turn};
 use crate::foreign::Foreign;
 use crate::machine::Machine;
@@ -82,7 +82,7 @@ impl Format for ClaudeCode {
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Record<'a> {
+struct ClaudeCodeRecord<'a> {
     #[serde(borrow, rename = "type")]
     kind: Field<'a>,
     subtype: Field<'a>,
@@ -95,14 +95,14 @@ struct Record<'a> {
     is_sidechain: Field<'a>,
     is_meta: Field<'a>,
     is_compact_summary: Field<'a>,
-    message: Field<'a, Message<'a>>,
+    message: Field<'a, ClaudeCodeMessage<'a>>,
     attachment: Field<'a, Attachment<'a>>,
     content: Field<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Message<'a> {
+struct ClaudeCodeMessage<'a> {
     #[serde(borrow)]
     content: Content<'a>,
     model: Field<'a>,
@@ -142,7 +142,7 @@ impl Transcript {
         Transcript { session: folder.map_or_else(|| stem.clone(), name), stem, agent }
     }
 
-    fn take(&self, record: &Record<'_>, bytes: &[u8], batch: &mut Batch, line: u64) {
+    fn take(&self, record: &ClaudeCodeRecord<'_>, bytes: &[u8], batch: &mut Batch, line: u64) {
         let taken = match record.kind.text() {
             Some("user") => user(record, bytes, &mut batch.skipped),
             Some("assistant") => assistant(record, bytes),
@@ -166,7 +166,7 @@ impl Transcript {
         }
     }
 
-    fn turn(&self, record: &Record<'_>, role: Role, text: String, line: u64) -> Turn {
+    fn turn(&self, record: &ClaudeCodeRecord<'_>, role: Role, text: String, line: u64) -> Turn {
         // Older versions wrote the lines of subagents among the others, and not whose they are.
         let sidechain = || record.is_sidechain.is_true().then(|| "sidechain".to_owned());
         Turn {
@@ -185,10 +185,7 @@ impl Transcript {
     }
 }
 
-/// A turn's role and text, or why there is none.
-type Taken = Result<(Role, String), &'static str>;
-
-fn user(record: &Record<'_>, bytes: &[u8], skipped: &mut Skipped) -> Taken {
+fn user(record: &ClaudeCodeRecord<'_>, bytes: &[u8], skipped: &mut Skipped) -> ParsedTurn {
     let message = record.message.object().ok_or("no text")?;
     if record.is_compact_summary.is_true() {
         return join(texts(&message.content)).map(|text| (Role::Summary, text)).ok_or("no text");
@@ -200,7 +197,7 @@ fn user(record: &Record<'_>, bytes: &[u8], skipped: &mut Skipped) -> Taken {
     }
 }
 
-fn assistant(record: &Record<'_>, bytes: &[u8]) -> Taken {
+fn assistant(record: &ClaudeCodeRecord<'_>, bytes: &[u8]) -> ParsedTurn {
     let message = record.message.object().ok_or("no text")?;
     if message.model.text() == Some(NO_MODEL) {
         return Err("not of the model");
@@ -210,7 +207,7 @@ fn assistant(record: &Record<'_>, bytes: &[u8]) -> Taken {
 }
 
 /// A prompt that was typed while the agent worked.
-fn queued(record: &Record<'_>, skipped: &mut Skipped) -> Taken {
+fn queued(record: &ClaudeCodeRecord<'_>, skipped: &mut Skipped) -> ParsedTurn {
     let attachment = record.attachment.object().ok_or("attachment")?;
     let by_person = match &attachment.origin {
         Field::Nothing => true,
@@ -224,7 +221,7 @@ fn queued(record: &Record<'_>, skipped: &mut Skipped) -> Taken {
 }
 
 /// The text of a content that a person typed.
-fn typed(content: &Content<'_>, is_meta: bool, skipped: &mut Skipped) -> Taken {
+fn typed(content: &Content<'_>, is_meta: bool, skipped: &mut Skipped) -> ParsedTurn {
     if is_meta {
         return Err("meta");
     }

@@ -11,10 +11,12 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use self::record::{Payload, Record};
+use self::record::{CodexRecord, Payload};
 use super::field::{Field, label, parse};
 use super::jsonl::Lines;
-use super::records::{self, UNKNOWN, UNREADABLE, for_each_line, hash, is_uuid, join, read_compressed, texts, trimmed};
+use super::records::{
+    self, ParsedTurn, UNKNOWN, UNREADABLE, for_each_line, hash, is_uuid, join, read_compressed, texts, trimmed,
+};
 use super::{Batch, Cursor, Format, ReadError, Role, Skipped, Turn};
 use crate::foreign::Foreign;
 use crate::machine::Machine;
@@ -77,13 +79,13 @@ impl Format for Codex {
     }
 }
 
-fn read_lines(path: &Path, lines: &mut Lines<State>, batch: &mut Batch) -> std::io::Result<()> {
+fn read_lines(path: &Path, lines: &mut Lines<CodexState>, batch: &mut Batch) -> std::io::Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.trim_end_matches(".zst").trim_end_matches(".jsonl");
     let of_name = stem.len().checked_sub(36).and_then(|start| stem.get(start..)).filter(|id| is_uuid(id));
     for_each_line(lines, batch, |state, batch, line, bytes| {
         let mut mended = Vec::new();
-        let Some(record) = parse::<Record>(bytes, &mut mended) else {
+        let Some(record) = parse::<CodexRecord>(bytes, &mut mended) else {
             return batch.skipped.count(UNREADABLE);
         };
         if state.session.is_empty() {
@@ -112,7 +114,7 @@ const COPY: &str = "copy of another session";
 
 /// State that is kept from the lines before.
 #[derive(Default, Serialize, Deserialize)]
-struct State {
+struct CodexState {
     /// The session of this file.
     session: String,
     /// Its identifier in the first line. A line with another one begins a copy of that session.
@@ -134,7 +136,7 @@ struct State {
     #[serde(default)]
     asked: Option<String>,
     /// Texts of the agent since the last prompt whose duplicate is still to come.
-    said: Vec<Said>,
+    said: Vec<SeenText>,
 }
 
 /// The lines that are a copy of another session.
@@ -147,12 +149,12 @@ struct Copying {
 
 /// A text, by its hash.
 #[derive(PartialEq, Serialize, Deserialize)]
-struct Said {
+struct SeenText {
     hash: u64,
     by_event: bool,
 }
 
-fn take(record: &Record<'_>, state: &mut State, batch: &mut Batch, line: u64) {
+fn take(record: &CodexRecord<'_>, state: &mut CodexState, batch: &mut Batch, line: u64) {
     let Some(payload) = record.payload.object() else {
         return batch.skipped.count(UNKNOWN);
     };
@@ -166,7 +168,7 @@ fn take(record: &Record<'_>, state: &mut State, batch: &mut Batch, line: u64) {
 }
 
 /// Takes a line that is the item itself, of an older version.
-fn take_bare(record: &Record<'_>, item: &Payload<'_>, state: &mut State, batch: &mut Batch, line: u64) {
+fn take_bare(record: &CodexRecord<'_>, item: &Payload<'_>, state: &mut CodexState, batch: &mut Batch, line: u64) {
     match (item.kind.text(), item.record_type.text()) {
         (None, Some(_)) => batch.skipped.count("setting"),
         (None, None) if state.meta.is_none() && item.id.text().is_some() => {
@@ -184,7 +186,7 @@ fn take_item(
     kind: Option<&str>,
     payload: &Payload<'_>,
     at: Option<i64>,
-    state: &mut State,
+    state: &mut CodexState,
     batch: &mut Batch,
     line: u64,
 ) {
@@ -210,7 +212,7 @@ fn take_item(
     }
 }
 
-fn session(meta: &Payload<'_>, at: Option<i64>, state: &mut State) {
+fn session(meta: &Payload<'_>, at: Option<i64>, state: &mut CodexState) {
     let id = meta.id.owned();
     if state.meta.is_some() && state.meta != id {
         state.copy.get_or_insert(Copying { since: at, has_turns: false });
@@ -230,15 +232,12 @@ fn session(meta: &Payload<'_>, at: Option<i64>, state: &mut State) {
     state.branch = meta.git.object().and_then(|git| git.branch.owned()).or(state.branch.take());
 }
 
-fn turn_context(context: &Payload<'_>, state: &mut State) {
+fn turn_context(context: &Payload<'_>, state: &mut CodexState) {
     state.cwd = context.cwd.owned().or(state.cwd.take());
     state.model = context.model.owned().or(state.model.take());
 }
 
-/// A turn's role and text, or why there is none.
-type Taken = Result<(Role, String), &'static str>;
-
-fn message(message: &Payload<'_>, state: &mut State, skipped: &mut Skipped) -> Taken {
+fn message(message: &Payload<'_>, state: &mut CodexState, skipped: &mut Skipped) -> ParsedTurn {
     match message.role.text() {
         Some("user") => {
             if state.cwd.is_none() {
@@ -266,9 +265,9 @@ fn message(message: &Payload<'_>, state: &mut State, skipped: &mut Skipped) -> T
 }
 
 /// The new part of a message with a plan: its event may have had the rest, or all of it.
-fn planned(text: &str, with_plan: plan::WithPlan, state: &mut State) -> Option<String> {
+fn planned(text: &str, with_plan: plan::WithPlan, state: &mut CodexState) -> Option<String> {
     let [without, bare] = with_plan.of_event;
-    let by_event = |text: &str| Said { hash: hash(&[text]), by_event: true };
+    let by_event = |text: &str| SeenText { hash: hash(&[text]), by_event: true };
     if state.forget(&by_event(text)) || state.forget(&by_event(&bare)) {
         return None;
     }
@@ -282,7 +281,7 @@ fn planned(text: &str, with_plan: plan::WithPlan, state: &mut State) -> Option<S
 }
 
 /// A question of the agent.
-fn question(call: &Payload<'_>, state: &mut State) -> Taken {
+fn question(call: &Payload<'_>, state: &mut CodexState) -> ParsedTurn {
     if call.name.text() != Some(questions::TOOL) {
         return Err("tool call");
     }
@@ -291,7 +290,7 @@ fn question(call: &Payload<'_>, state: &mut State) -> Taken {
 }
 
 /// The answer of a person to it.
-fn answer(output: &Payload<'_>, state: &mut State) -> Taken {
+fn answer(output: &Payload<'_>, state: &mut CodexState) -> ParsedTurn {
     if state.asked.is_none() || state.asked != output.call_id.owned() {
         return Err("tool output");
     }
@@ -307,7 +306,7 @@ fn folder(text: &str) -> Option<String> {
     Some(label(rest[..end].trim())).filter(|folder| !folder.is_empty())
 }
 
-fn event(event: &Payload<'_>, state: &mut State) -> Taken {
+fn event(event: &Payload<'_>, state: &mut CodexState) -> ParsedTurn {
     let text = [event.message.text().and_then(trimmed).ok_or("no text")?];
     if state.said_before(&text, true) {
         return Err("said twice");
@@ -329,7 +328,7 @@ fn typed(text: &str) -> Option<String> {
     }
 }
 
-impl State {
+impl CodexState {
     fn turn(&self, role: Role, text: String, at: Option<i64>, line: u64) -> Turn {
         Turn {
             id: format!("{}:{line}", self.session),
@@ -367,7 +366,7 @@ impl State {
 
     /// Whether all these texts were already said by the other kind of record. If not, they wait for it.
     fn said_before(&mut self, texts: &[String], by_event: bool) -> bool {
-        let said = |text: &String, by_event| Said { hash: hash(&[text]), by_event };
+        let said = |text: &String, by_event| SeenText { hash: hash(&[text]), by_event };
         let doubles: Vec<_> = texts.iter().map(|text| said(text, !by_event)).collect();
         if doubles.iter().all(|double| self.said.contains(double)) {
             for double in &doubles {
@@ -380,14 +379,14 @@ impl State {
     }
 
     /// Forgets a text that was waiting for its duplicate. Returns whether there was one.
-    fn forget(&mut self, double: &Said) -> bool {
+    fn forget(&mut self, double: &SeenText) -> bool {
         let at = self.said.iter().position(|said| said == double);
         at.map(|at| self.said.remove(at)).is_some()
     }
 
     /// Has texts wait for their duplicates.
     fn wait(&mut self, texts: &[String], by_event: bool) {
-        self.said.extend(texts.iter().map(|text| Said { hash: hash(&[text]), by_event }));
+        self.said.extend(texts.iter().map(|text| SeenText { hash: hash(&[text]), by_event }));
         self.said.drain(..self.said.len().saturating_sub(MAX_SAID));
     }
 }

@@ -69,16 +69,16 @@ impl Format for CursorAgent {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Record<'a> {
+struct CursorRecord<'a> {
     #[serde(borrow, rename = "type")]
     kind: Field<'a>,
     role: Field<'a>,
-    message: Field<'a, Message<'a>>,
+    message: Field<'a, CursorMessage<'a>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Message<'a> {
+struct CursorMessage<'a> {
     #[serde(borrow)]
     content: Content<'a>,
 }
@@ -90,7 +90,7 @@ fn read_lines(file: Foreign<'_>, since: Option<&super::Cursor>, batch: &mut Batc
     let session = parent.and_then(Path::file_name).map_or(id.clone(), |name| name.to_string_lossy());
     for_each_line(&mut Lines::<()>::open(file, since)?, batch, |(), batch, line, bytes| {
         let mut mended = Vec::new();
-        let Some(record) = parse::<Record>(bytes, &mut mended) else {
+        let Some(record) = parse::<CursorRecord>(bytes, &mut mended) else {
             return batch.skipped.count(UNREADABLE);
         };
         let role = match record.role.text() {
@@ -123,7 +123,7 @@ fn read_lines(file: Foreign<'_>, since: Option<&super::Cursor>, batch: &mut Batc
 }
 
 /// The text of a message.
-fn said(role: Role, record: &Record<'_>, skipped: &mut Skipped) -> Result<String, &'static str> {
+fn said(role: Role, record: &CursorRecord<'_>, skipped: &mut Skipped) -> Result<String, &'static str> {
     let content = &record.message.object().ok_or("no text")?.content;
     if role == Role::User {
         let text = join(typed(content, skipped)).ok_or_else(|| why_skipped(content))?;

@@ -25,7 +25,7 @@ pub const SCRIPTS: [(&str, &str, &str); 8] = [
 ];
 
 /// A database made by a script, and a connection that writes to it.
-pub struct Made {
+pub struct TestDatabase {
     /// Its file.
     pub path: PathBuf,
     /// The agent.
@@ -34,7 +34,7 @@ pub struct Made {
 }
 
 /// Makes a database in WAL mode with this path below a folder of its own.
-pub fn make(format: &dyn Format, script: &str, path: &str) -> Made {
+pub fn make(format: &dyn Format, script: &str, path: &str) -> TestDatabase {
     let folder_of_it = tempfile::tempdir().unwrap();
     let path = folder_of_it.path().join(path);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -43,11 +43,11 @@ pub fn make(format: &dyn Format, script: &str, path: &str) -> Made {
     // Some rows belong to a session that is gone.
     agent.pragma_update(None, "foreign_keys", false).unwrap();
     agent.execute_batch(&fs::read_to_string(folder(format).join(script)).unwrap()).unwrap();
-    Made { path, agent, _folder: folder_of_it }
+    TestDatabase { path, agent, _folder: folder_of_it }
 }
 
 /// Checks that the database has the turns of the file beside its script, and no new ones when it is read again.
-pub fn check(format: &dyn Format, script: &str, made: &Made) -> Batch {
+pub fn check(format: &dyn Format, script: &str, made: &TestDatabase) -> Batch {
     let batch = format.read(&made.path, None).unwrap();
     let expected = fs::read_to_string(folder(format).join(format!("{script}.turns"))).unwrap_or_default();
     let found = render(&batch);
@@ -59,7 +59,7 @@ pub fn check(format: &dyn Format, script: &str, made: &Made) -> Batch {
 }
 
 /// Checks that the database is read, whatever is in the columns of a table.
-pub fn check_mutations(format: &dyn Format, made: &Made, table: &str, columns: &[&'static str]) {
+pub fn check_mutations(format: &dyn Format, made: &TestDatabase, table: &str, columns: &[&'static str]) {
     let rows: Vec<i64> = made
         .agent
         .prepare(&format!("SELECT rowid FROM {table}"))

@@ -70,7 +70,7 @@ impl Format for Export {
 
 /// How far an export was read. A changed export is read from the beginning.
 #[derive(Default, Serialize, Deserialize)]
-struct Place {
+struct ExportCursor {
     stamp: String,
     /// Files of an archive that were read.
     file: usize,
@@ -96,7 +96,7 @@ fn read(
 ) -> Result<Batch, ReadError> {
     let opened = file.open(u64::MAX)?;
     let stamp = stamp(&opened)?.0;
-    let known = since.and_then(|cursor| serde_json::from_str::<Place>(&cursor.0).ok());
+    let known = since.and_then(|cursor| serde_json::from_str::<ExportCursor>(&cursor.0).ok());
     let mut place = known.filter(|known| known.stamp == stamp).unwrap_or_default();
     place.stamp = stamp;
     let mut batch = Batch::default();
@@ -117,12 +117,12 @@ fn read(
 
 fn read_list(
     mut opened: ForeignFile,
-    place: &mut Place,
+    place: &mut ExportCursor,
     batch: &mut Batch,
     take: &mut dyn FnMut(&Conversation<'_>, &mut Batch),
 ) -> io::Result<()> {
     opened.seek(SeekFrom::Start(place.offset))?;
-    let mut list = List::new(opened, place.line);
+    let mut list = ConversationList::new(opened, place.line);
     let (begun, mut size) = (place.offset, Size::default());
     while list.next(batch, take)? {
         place.offset = begun + list.read;
@@ -139,7 +139,7 @@ fn read_list(
 fn read_archive(
     opened: ForeignFile,
     deadline: &Deadline,
-    place: &mut Place,
+    place: &mut ExportCursor,
     batch: &mut Batch,
     take: &mut dyn FnMut(&Conversation<'_>, &mut Batch),
 ) -> io::Result<()> {
@@ -165,7 +165,7 @@ fn read_archive(
             batch.skipped.count(UNREADABLE);
             continue;
         };
-        let mut list = List::new(Limited::new(file, (*size).min(MAX_FILE), deadline), 0);
+        let mut list = ConversationList::new(Limited::new(file, (*size).min(MAX_FILE), deadline), 0);
         let begun = turns.of(batch);
         let ended = loop {
             match list.next(batch, take) {
@@ -257,7 +257,7 @@ impl Seek for Metered {
 }
 
 /// The conversations of a list, one after the other.
-struct List<R> {
+struct ConversationList<R> {
     reader: BufReader<R>,
     conversation: Vec<u8>,
     /// Bytes that were read.
@@ -266,9 +266,14 @@ struct List<R> {
     line: u64,
 }
 
-impl<R: Read> List<R> {
+impl<R: Read> ConversationList<R> {
     fn new(reader: R, line: u64) -> Self {
-        List { reader: BufReader::with_capacity(256 << 10, reader), conversation: Vec::new(), read: 0, line }
+        ConversationList {
+            reader: BufReader::with_capacity(256 << 10, reader),
+            conversation: Vec::new(),
+            read: 0,
+            line,
+        }
     }
 
     /// Passes the next conversation on. False at the end, and if there is no conversation, which is counted.

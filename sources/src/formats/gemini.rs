@@ -84,23 +84,23 @@ impl Format for Gemini {
 /// Adds the turns of a file of an older version. False if it is no such file.
 fn read_session(path: &Path, bytes: &[u8], batch: &mut Batch) -> bool {
     let mut mended = Vec::new();
-    let Some(record) = parse::<Line>(bytes, &mut mended) else { return false };
+    let Some(record) = parse::<LogLine>(bytes, &mut mended) else { return false };
     let mut log = Log::default();
     log.session(&record);
     log.is_cut = record.messages.elements().len() >= MAX_LIST;
     for (listed, number) in objects(record.messages).zip(1..) {
         batch.skipped.add(listed.skipped);
         let id = listed.id.unwrap_or_else(|| format!("#{number}"));
-        log.put(id, Message { line: number, ..listed.message });
+        log.put(id, GeminiMessage { line: number, ..listed.message });
     }
     log.finish(path, batch);
     true
 }
 
 /// A line of any kind.
-type Line<'a> = Record<'a, Field<'a, Listed>, Field<'a, Set<'a>>>;
+type LogLine<'a> = GeminiRecord<'a, Field<'a, Listed>, Field<'a, Set<'a>>>;
 /// Values that are set at once. They have messages, and these have none: messages in messages would take memory at each level.
-type Set<'a> = Record<'a, Field<'a, Listed>>;
+type Set<'a> = GeminiRecord<'a, Field<'a, Listed>>;
 
 /// Fields of a line, of the values that it sets, and of a message; a message has neither of the last two.
 #[derive(Default, Deserialize)]
@@ -109,7 +109,7 @@ type Set<'a> = Record<'a, Field<'a, Listed>>;
     rename_all = "camelCase",
     bound(deserialize = "M: Deserialize<'de> + Default, S: Deserialize<'de> + Default")
 )]
-struct Record<'a, M = IgnoredAny, S = IgnoredAny> {
+struct GeminiRecord<'a, M = IgnoredAny, S = IgnoredAny> {
     #[serde(borrow)]
     id: Field<'a>,
     #[serde(rename = "type")]
@@ -132,14 +132,15 @@ struct Record<'a, M = IgnoredAny, S = IgnoredAny> {
 /// A message of a list, made while the list is read: all of its pieces would take memory.
 struct Listed {
     id: Option<String>,
-    message: Message,
+    message: GeminiMessage,
     skipped: Skipped,
 }
 
 impl<'de> Deserialize<'de> for Listed {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (record, mut skipped) = (Record::<IgnoredAny, IgnoredAny>::deserialize(deserializer)?, Skipped::default());
-        let message = Message::of(&record, 0, &mut skipped);
+        let (record, mut skipped) =
+            (GeminiRecord::<IgnoredAny, IgnoredAny>::deserialize(deserializer)?, Skipped::default());
+        let message = GeminiMessage::of(&record, 0, &mut skipped);
         Ok(Listed { id: record.id.owned(), message, skipped })
     }
 }
@@ -149,7 +150,7 @@ impl<'de> Deserialize<'de> for Listed {
 struct Log {
     session: Option<String>,
     directory: Option<String>,
-    messages: Vec<(String, Message)>,
+    messages: Vec<(String, GeminiMessage)>,
     /// The index of each id in `messages`.
     places: HashMap<String, usize>,
     /// Messages beyond the limit.
@@ -180,7 +181,7 @@ impl<'de> Deserialize<'de> for ToolAnswers {
 }
 
 /// A message as it was written last.
-struct Message {
+struct GeminiMessage {
     /// Role and text, or why the message is left out.
     said: Result<(Role, String), &'static str>,
     /// A person's answers to questions of a tool that the message calls.
@@ -190,8 +191,8 @@ struct Message {
     line: u64,
 }
 
-impl Message {
-    fn of<M, S>(record: &Record<'_, M, S>, line: u64, skipped: &mut Skipped) -> Self {
+impl GeminiMessage {
+    fn of<M, S>(record: &GeminiRecord<'_, M, S>, line: u64, skipped: &mut Skipped) -> Self {
         let said = match record.kind.text() {
             Some("user") => user(record, skipped).map(|text| (Role::User, text)),
             // Files of the first versions say `model`.
@@ -203,11 +204,11 @@ impl Message {
             _ => Err(UNKNOWN),
         };
         let answers = record.tool_calls.0.clone();
-        Message { said, answers, at: record.timestamp.time(), model: record.model.owned(), line }
+        GeminiMessage { said, answers, at: record.timestamp.time(), model: record.model.owned(), line }
     }
 }
 
-fn user<M, S>(record: &Record<'_, M, S>, skipped: &mut Skipped) -> Result<String, &'static str> {
+fn user<M, S>(record: &GeminiRecord<'_, M, S>, skipped: &mut Skipped) -> Result<String, &'static str> {
     let content = match &record.display_content {
         Field::Nothing => &record.content,
         shown => shown,
@@ -223,12 +224,12 @@ fn user<M, S>(record: &Record<'_, M, S>, skipped: &mut Skipped) -> Result<String
 }
 
 impl Log {
-    fn take(&mut self, record: Line<'_>, batch: &mut Batch, line: u64) {
+    fn take(&mut self, record: LogLine<'_>, batch: &mut Batch, line: u64) {
         if let Some(id) = record.rewind_to.owned() {
             return self.rewind(&id);
         }
         if let Some(id) = record.id.owned() {
-            return self.put(id, Message::of(&record, line, &mut batch.skipped));
+            return self.put(id, GeminiMessage::of(&record, line, &mut batch.skipped));
         }
         match record.set.object() {
             Some(set) => self.session(set),
@@ -247,20 +248,20 @@ impl Log {
             for listed in objects(messages) {
                 batch.skipped.add(listed.skipped);
                 match listed.id {
-                    Some(id) => self.put(id, Message { line, ..listed.message }),
+                    Some(id) => self.put(id, GeminiMessage { line, ..listed.message }),
                     None => batch.skipped.count("no id"),
                 }
             }
         }
     }
 
-    fn session<M, S>(&mut self, record: &Record<'_, M, S>) {
+    fn session<M, S>(&mut self, record: &GeminiRecord<'_, M, S>) {
         let session = record.session_id.owned().filter(|id| id.len() <= MAX_ID);
         self.session = session.or(self.session.take());
         self.directory = record.directories.elements().first().and_then(Field::owned).or(self.directory.take());
     }
 
-    fn put(&mut self, id: String, message: Message) {
+    fn put(&mut self, id: String, message: GeminiMessage) {
         match self.places.get(&id).and_then(|&place| self.messages.get_mut(place)) {
             Some((_, old)) => *old = message,
             None if self.places.len() >= MAX_MESSAGES => self.lost += 1,

@@ -50,14 +50,14 @@ impl Format for Gimli {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Record<'a> {
+struct GimliRecord<'a> {
     #[serde(borrow, rename = "type")]
     kind: Field<'a>,
     uuid: Field<'a>,
     id: Field<'a>,
     timestamp: Field<'a>,
     cwd: Field<'a>,
-    message: Field<'a, Message<'a>>,
+    message: Field<'a, GimliMessage<'a>>,
     role: Field<'a>,
     content: Content<'a>,
     model: Field<'a>,
@@ -65,7 +65,7 @@ struct Record<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Message<'a> {
+struct GimliMessage<'a> {
     #[serde(borrow)]
     role: Field<'a>,
     content: Content<'a>,
@@ -73,7 +73,7 @@ struct Message<'a> {
     timestamp: Field<'a>,
 }
 
-fn take(record: &Record<'_>, session: &str, batch: &mut Batch, line: u64) {
+fn take(record: &GimliRecord<'_>, session: &str, batch: &mut Batch, line: u64) {
     if !matches!(record.kind.text(), None | Some("message")) {
         return batch.skipped.count(UNKNOWN);
     }

@@ -58,7 +58,7 @@ impl Format for Goose {
 /// How far a database was read.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Place {
+struct GooseCursor {
     /// The number of the last message.
     row: i64,
 }
@@ -67,10 +67,10 @@ fn read_database(file: Foreign<'_>, since: Option<&Cursor>, batch: &mut Batch) -
     let database = Database::open(file)?;
     let columns = database.require("messages", &["id", "session_id", "role", "content_json", "created_timestamp"])?;
     let of_session = database.require("sessions", &["id", "working_dir"])?;
-    let mut place: Place = place(since);
+    let mut place: GooseCursor = place(since);
     let last = database.numbers("SELECT max(id) FROM messages", [])?.pop().unwrap_or_default();
     if last < place.row {
-        place = Place::default();
+        place = GooseCursor::default();
     }
     let query = format!(
         "SELECT m.id, m.session_id, m.role, {}, m.created_timestamp, {}, s.working_dir, {}
@@ -108,7 +108,7 @@ fn of_row(row: &Row<'_>, skipped: &mut Skipped) -> Result<Result<Turn, &'static 
         return Ok(Err("hidden"));
     }
     let metadata =
-        bytes(row, 5)?.and_then(|metadata| parse::<Metadata>(metadata, &mut of_metadata)).unwrap_or_default();
+        bytes(row, 5)?.and_then(|metadata| parse::<GooseMetadata>(metadata, &mut of_metadata)).unwrap_or_default();
     let line = line(number(row, 0)?.unwrap_or_default());
     let turn = turn(&session, text(row, 2)?.as_deref(), number(row, 4)?, &content, &metadata, line, skipped);
     let cwd = label(row, 6)?;
@@ -118,27 +118,27 @@ fn of_row(row: &Row<'_>, skipped: &mut Skipped) -> Result<Result<Turn, &'static 
 
 /// State that is kept from the lines before.
 #[derive(Default, Serialize, Deserialize)]
-struct State {
+struct GooseState {
     cwd: Option<String>,
 }
 
 /// A message, or the fields of the first line.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Record<'a> {
+struct GooseRecord<'a> {
     #[serde(borrow)]
     role: Field<'a>,
     created: Field<'a>,
     content: Content<'a>,
-    metadata: Field<'a, Metadata<'a>>,
+    metadata: Field<'a, GooseMetadata<'a>>,
     working_dir: Field<'a>,
 }
 
 fn read_lines(file: Foreign<'_>, since: Option<&Cursor>, batch: &mut Batch) -> Result<(), ReadError> {
     let session = file.path.file_stem().unwrap_or_default().to_string_lossy();
-    for_each_line(&mut Lines::<State>::open(file, since)?, batch, |state, batch, line, bytes| {
+    for_each_line(&mut Lines::<GooseState>::open(file, since)?, batch, |state, batch, line, bytes| {
         let mut mended = Vec::new();
-        let Some(record) = parse::<Record>(bytes, &mut mended) else {
+        let Some(record) = parse::<GooseRecord>(bytes, &mut mended) else {
             return batch.skipped.count(UNREADABLE);
         };
         if line == 1 && record.role.text().is_none() {
@@ -149,7 +149,7 @@ fn read_lines(file: Foreign<'_>, since: Option<&Cursor>, batch: &mut Batch) -> R
             Field::Number(created) => Some(created),
             _ => None,
         };
-        let no_metadata = Metadata::default();
+        let no_metadata = GooseMetadata::default();
         let metadata = record.metadata.object().unwrap_or(&no_metadata);
         match turn(&session, record.role.text(), created, &record.content, metadata, line, &mut batch.skipped) {
             Ok(turn) => batch.turns.push(Turn { cwd: state.cwd.clone(), ..turn }),
@@ -162,13 +162,13 @@ fn read_lines(file: Foreign<'_>, since: Option<&Cursor>, batch: &mut Batch) -> R
 /// Who sees a message.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Metadata<'a> {
+struct GooseMetadata<'a> {
     #[serde(borrow)]
     user_visible: Field<'a>,
     agent_visible: Field<'a>,
 }
 
-impl Metadata<'_> {
+impl GooseMetadata<'_> {
     /// The role of a text. Texts that the user does not see were written by Goose for the agent.
     fn role(&self, role: Role, text: &str) -> Result<Role, &'static str> {
         let is_hidden = |from: &Field<'_>| matches!(from, Field::Flag(false));
@@ -187,7 +187,7 @@ fn turn(
     role: Option<&str>,
     created: Option<i64>,
     content: &Content<'_>,
-    metadata: &Metadata<'_>,
+    metadata: &GooseMetadata<'_>,
     line: u64,
     skipped: &mut Skipped,
 ) -> Result<Turn, &'static str> {

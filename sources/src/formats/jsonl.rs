@@ -28,7 +28,7 @@ const PART: u64 = 64 << 20;
 /// The lines of a file beyond those that were read before.
 pub struct Lines<S> {
     reader: Box<dyn BufRead>,
-    place: Place<S>,
+    place: JsonlCursor<S>,
     from_start: bool,
     line: Vec<u8>,
     /// Bytes that were read.
@@ -45,7 +45,7 @@ pub struct Lines<S> {
 
 /// How far a file was read, and the state of its format.
 #[derive(Serialize, Deserialize)]
-struct Place<S> {
+struct JsonlCursor<S> {
     /// Bytes up to the end of the last whole line.
     offset: u64,
     /// Lines up to there.
@@ -72,10 +72,10 @@ impl<S: Serialize + DeserializeOwned + Default> Lines<S> {
     /// Errors of the file system.
     pub fn open(file: Foreign<'_>, since: Option<&Cursor>) -> io::Result<Self> {
         let mut file = file.open(u64::MAX)?;
-        let known = since.and_then(|cursor| serde_json::from_str::<Place<S>>(&cursor.0).ok());
+        let known = since.and_then(|cursor| serde_json::from_str::<JsonlCursor<S>>(&cursor.0).ok());
         let (place, from_start) = match known {
             Some(place) if continues(&mut file, &place)? => (place, false),
-            _ => (Place { offset: 0, line: 0, head: (0, String::new()), state: S::default() }, true),
+            _ => (JsonlCursor { offset: 0, line: 0, head: (0, String::new()), state: S::default() }, true),
         };
         let length = file.metadata()?.len().min(HEAD);
         // While a file is shorter than its head, the head grows with it.
@@ -83,7 +83,7 @@ impl<S: Serialize + DeserializeOwned + Default> Lines<S> {
         file.seek(SeekFrom::Start(place.offset))?;
         let is_still = is_still(&file);
         let lines = Lines::of_reader(file);
-        Ok(Lines { place: Place { head, ..place }, from_start, goes_on: true, is_still, ..lines })
+        Ok(Lines { place: JsonlCursor { head, ..place }, from_start, goes_on: true, is_still, ..lines })
     }
 
     /// Opens a file that has to be read as a whole, and has at most `limit` bytes.
@@ -97,12 +97,12 @@ impl<S: Serialize + DeserializeOwned + Default> Lines<S> {
         file.seek(SeekFrom::Start(0))?;
         let is_still = is_still(&file);
         let lines = Lines::of_reader(file);
-        Ok(Lines { place: Place { head, ..lines.place }, is_still, ..lines })
+        Ok(Lines { place: JsonlCursor { head, ..lines.place }, is_still, ..lines })
     }
 
     /// The lines of `reader`, from its beginning, such as of a file that is compressed.
     pub fn of_reader(reader: impl Read + 'static) -> Self {
-        let place = Place { offset: 0, line: 0, head: (0, String::new()), state: S::default() };
+        let place = JsonlCursor { offset: 0, line: 0, head: (0, String::new()), state: S::default() };
         let reader = Box::new(BufReader::with_capacity(256 << 10, reader));
         Lines {
             reader,
@@ -224,7 +224,7 @@ pub fn near_end(file: Foreign<'_>, most: u64) -> io::Result<Cursor> {
 }
 
 /// Whether the file still begins with the bytes that were read of it.
-fn continues<S>(file: &mut ForeignFile, place: &Place<S>) -> io::Result<bool> {
+fn continues<S>(file: &mut ForeignFile, place: &JsonlCursor<S>) -> io::Result<bool> {
     Ok(file.metadata()?.len() >= place.offset && hash(file, place.head.0)? == place.head.1)
 }
 

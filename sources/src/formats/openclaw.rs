@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use self::event::{Session, take};
+use self::event::{OpenClawSession, take};
 use super::jsonl::Lines;
 use super::records::{for_each_line, read_compressed};
 use super::{Batch, Cursor, Format, ReadError};
@@ -66,7 +66,7 @@ impl Format for OpenClaw {
     }
 }
 
-fn read_lines(path: &Path, lines: &mut Lines<Session>, batch: &mut Batch) -> std::io::Result<()> {
+fn read_lines(path: &Path, lines: &mut Lines<OpenClawSession>, batch: &mut Batch) -> std::io::Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.find(".jsonl").map_or(&*name, |end| &name[..end]);
     for_each_line(lines, batch, |session, batch, line, bytes| {

@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use self::reader::Reader;
+use self::reader::OpenCodeReader;
 use super::sqlite::{Database, Watermark, cursor, place};
 use super::{Batch, Cursor, Format, ReadError};
 use crate::foreign::Foreign;
@@ -44,7 +44,7 @@ impl Format for OpenCode {
     fn read_file(&self, file: Foreign<'_>, since: Option<&Cursor>) -> Result<Batch, ReadError> {
         let database = Database::open(file)?;
         let read: Watermark = place(since);
-        let mut reader = Reader { from: read.from(), read, batch: Batch::default() };
+        let mut reader = OpenCodeReader { from: read.from(), read, batch: Batch::default() };
         let is_v2 = !database.columns("session_message")?.is_empty();
         if !is_v2 || !database.columns("message")?.is_empty() {
             v1::read(&database, &mut reader)?;

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use super::blocks::{self, COMMON, Marks};
 use super::field::Field;
 use super::jsonl::{Line, Lines};
-use super::{Batch, Cursor, Skipped, Turn};
+use super::{Batch, Cursor, Role, Skipped, Turn};
 use crate::foreign::{Foreign, ForeignFile, Limited};
 
 /// The reason for a record that is no JSON object.
@@ -148,6 +148,9 @@ pub fn is_uuid(text: &str) -> bool {
 pub fn turn_id(session: &str, id: &str) -> String {
     if is_uuid(id) { id.to_owned() } else { format!("{session}:{id}") }
 }
+
+/// A turn's role and text, or why there is none.
+pub type ParsedTurn = Result<(Role, String), &'static str>;
 
 /// A piece of a message.
 #[derive(Debug, Default, Deserialize)]

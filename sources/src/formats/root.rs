@@ -13,16 +13,16 @@ const HEAD: u64 = 256 << 10;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Record<'a> {
+struct FolderRecord<'a> {
     #[serde(borrow)]
     cwd: Field<'a>,
-    payload: Field<'a, Payload<'a>>,
+    payload: Field<'a, WorkingFolder<'a>>,
     data: Field<'a, Data<'a>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Payload<'a> {
+struct WorkingFolder<'a> {
     #[serde(borrow)]
     cwd: Field<'a>,
 }
@@ -31,7 +31,7 @@ struct Payload<'a> {
 #[serde(default)]
 struct Data<'a> {
     #[serde(borrow)]
-    context: Field<'a, Payload<'a>>,
+    context: Field<'a, WorkingFolder<'a>>,
 }
 
 /// The first working folder that a transcript of lines names.
@@ -43,7 +43,7 @@ pub fn first_folder(file: Foreign<'_>) -> Option<String> {
     file.open(u64::MAX).ok()?.take(HEAD).read_to_end(&mut head).ok()?;
     head.split(|&byte| byte == b'\n').find_map(|line| {
         let mut mended = Vec::new();
-        let record: Record = parse(line, &mut mended)?;
+        let record: FolderRecord = parse(line, &mut mended)?;
         let of = record.payload.object().or_else(|| record.data.object()?.context.object());
         record.cwd.owned().or_else(|| of?.cwd.owned())
     })

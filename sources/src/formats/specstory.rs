@@ -65,7 +65,7 @@ impl Format for SpecStory {
 /// Whether a text begins as SpecStory's histories do.
 pub fn is_history(head: &str) -> bool {
     let mut lines = head.lines().filter(|line| !line.trim().is_empty());
-    let has = |role: Role| head.lines().any(|line| Header::of(line).is_some_and(|header| header.role == role));
+    let has = |role: Role| head.lines().any(|line| TurnHeader::of(line).is_some_and(|header| header.role == role));
     lines.next().is_some_and(|first| first.starts_with(GENERATED)) || has(Role::User) && has(Role::Assistant)
 }
 
@@ -100,7 +100,7 @@ fn take(path: &Path, history: &mut History, text: &str) {
         if let Some(((_, end, reason), _)) = begun {
             history.batch.skipped.count(reason);
             block = (!is_end(line, end)).then_some(end);
-        } else if let Some(header) = Header::of(line) {
+        } else if let Some(header) = TurnHeader::of(line) {
             rule.clear();
             let turn = history.begin(header.role, number);
             turn.at = header.at.or(turn.at);
@@ -134,14 +134,14 @@ fn is_end(line: &str, end: &str) -> bool {
 }
 
 /// Properties of a turn from the line before it.
-struct Header {
+struct TurnHeader {
     role: Role,
     at: Option<i64>,
     model: Option<String>,
     is_sidechain: bool,
 }
 
-impl Header {
+impl TurnHeader {
     fn of(line: &str) -> Option<Self> {
         let inner = line.trim_end().strip_prefix("_**")?.strip_suffix("**_")?;
         let (name, at) = with_time(inner);
@@ -157,7 +157,7 @@ impl Header {
         };
         // `model NAME, mode Agent` of the editor's extension.
         let model = model.map(|model| model.trim_start_matches("model ").split(',').next().unwrap_or_default());
-        Some(Header { role, at, model: model.and_then(|model| trimmed(&label(model))), is_sidechain })
+        Some(TurnHeader { role, at, model: model.and_then(|model| trimmed(&label(model))), is_sidechain })
     }
 }
 
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn headers_of_all_versions_are_known() {
         let header = |line| {
-            let header = Header::of(line)?;
+            let header = TurnHeader::of(line)?;
             let at = header.at.map(|at| Timestamp::from_millisecond(at).unwrap().to_string());
             Some((header.role, at, header.model, header.is_sidechain))
         };

@@ -59,7 +59,7 @@ impl Format for VsCodeChat {
         }
         if file.path.extension().is_some_and(|extension| extension == "json") {
             let (bytes, mut mended) = (opened.read_all()?, Vec::new());
-            match parse::<Session>(&bytes, &mut mended) {
+            match parse::<ChatSession>(&bytes, &mut mended) {
                 Some(session) => chat.set(session, 1),
                 None => batch.skipped.count(UNREADABLE),
             }
@@ -81,7 +81,7 @@ impl Format for VsCodeChat {
 /// The whole object.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Session<'a> {
+struct ChatSession<'a> {
     #[serde(borrow)]
     session_id: Field<'a>,
     custom_title: Field<'a>,
@@ -96,13 +96,13 @@ struct Request<'a> {
     request_id: Field<'a>,
     timestamp: Field<'a>,
     model_id: Field<'a>,
-    message: Field<'a, Message<'a>>,
+    message: Field<'a, RequestMessage<'a>>,
     response: ResponseParts,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Message<'a> {
+struct RequestMessage<'a> {
     #[serde(borrow)]
     text: Field<'a>,
 }
@@ -110,7 +110,7 @@ struct Message<'a> {
 /// A part of an answer: text has no kind.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Part<'a> {
+struct ResponsePart<'a> {
     #[serde(borrow)]
     kind: Field<'a>,
     value: Field<'a>,
@@ -167,7 +167,7 @@ impl<'de> Visitor<'de> for AnswerVisitor {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<ResponseParts, A::Error> {
         let mut parts = Vec::new();
         while parts.len() < MAX_LIST {
-            match list.next_element::<Field<'_, Part<'_>>>()? {
+            match list.next_element::<Field<'_, ResponsePart<'_>>>()? {
                 Some(part) => parts.push(part.object().and_then(prose)),
                 None => break,
             }
@@ -179,7 +179,7 @@ impl<'de> Visitor<'de> for AnswerVisitor {
 }
 
 /// Text of a part, unless it is what tools do or thinking.
-fn prose(part: &Part<'_>) -> Option<Box<str>> {
+fn prose(part: &ResponsePart<'_>) -> Option<Box<str>> {
     let text = match part.kind.text() {
         None => &part.value,
         Some("markdownContent") => &part.content.object()?.value,
@@ -239,11 +239,11 @@ impl<'de> Visitor<'de> for StepsVisitor {
 struct ChatState {
     id: Option<String>,
     title: Option<String>,
-    requests: Vec<Said>,
+    requests: Vec<RequestState>,
 }
 
 /// A request as it is by now.
-struct Said {
+struct RequestState {
     id: Option<String>,
     at: Option<i64>,
     model: Option<String>,
@@ -253,10 +253,10 @@ struct Said {
     lines: [u64; 2],
 }
 
-impl Said {
+impl RequestState {
     fn of(request: Request<'_>, line: u64) -> Self {
         let typed = request.message.object().and_then(|message| message.text.text()).or(request.message.text());
-        Said {
+        RequestState {
             id: request.request_id.owned(),
             at: request.timestamp.time(),
             model: request.model_id.owned(),
@@ -268,7 +268,7 @@ impl Said {
 }
 
 impl ChatState {
-    fn set(&mut self, session: Session<'_>, line: u64) {
+    fn set(&mut self, session: ChatSession<'_>, line: u64) {
         self.id = session.session_id.owned();
         self.title = session.custom_title.owned();
         self.requests.clear();
@@ -281,7 +281,7 @@ impl ChatState {
             if let Field::Object(request) = request
                 && self.requests.len() < MAX_LIST
             {
-                self.requests.push(Said::of(request, line));
+                self.requests.push(RequestState::of(request, line));
             }
         }
     }

@@ -42,7 +42,7 @@ pub fn said(line: &[u8]) -> Option<String> {
         return None;
     }
     let mut mended = Vec::new();
-    let record: Record = parse(line, &mut mended)?;
+    let record: ToolRecord = parse(line, &mut mended)?;
     let result = record.tool_use_result.object();
     if let Some(answers) = result.and_then(|result| join(result.answers().filter_map(trimmed_owned))) {
         return Some(answers);
@@ -56,7 +56,7 @@ pub fn said(line: &[u8]) -> Option<String> {
 pub fn plan(line: &[u8]) -> Option<String> {
     memmem::find(line, PLAN.as_bytes())?;
     let mut mended = Vec::new();
-    let record: Record = parse(line, &mut mended)?;
+    let record: ToolRecord = parse(line, &mut mended)?;
     let blocks = record.message.object()?.content.elements().iter().filter_map(Field::object);
     let calls = blocks.filter(|block| block.kind.text() == Some("tool_use") && block.name.text() == Some(PLAN));
     join(calls.filter_map(|call| trimmed(call.input.object()?.plan.text()?)))
@@ -79,31 +79,31 @@ fn trimmed_owned(text: String) -> Option<String> {
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Record<'a> {
+struct ToolRecord<'a> {
     #[serde(borrow)]
-    message: Field<'a, Message<'a>>,
+    message: Field<'a, ToolMessage<'a>>,
     tool_use_result: Field<'a, Answered<'a>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Message<'a> {
+struct ToolMessage<'a> {
     #[serde(borrow)]
-    content: Field<'a, Block<'a>>,
+    content: Field<'a, ToolBlock<'a>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Block<'a> {
+struct ToolBlock<'a> {
     #[serde(borrow, rename = "type")]
     kind: Field<'a>,
     name: Field<'a>,
     text: Field<'a>,
     input: Field<'a, Input<'a>>,
-    content: Box<Field<'a, Block<'a>>>,
+    content: Box<Field<'a, ToolBlock<'a>>>,
 }
 
-impl Block<'_> {
+impl ToolBlock<'_> {
     fn texts(&self) -> impl Iterator<Item = &str> {
         self.content.elements().iter().filter_map(|element| match element {
             Field::Object(block) => block.text.text(),

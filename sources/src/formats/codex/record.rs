@@ -8,7 +8,7 @@ use super::super::records::Content;
 /// A line.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Record<'a> {
+pub struct CodexRecord<'a> {
     #[serde(borrow, rename = "type")]
     pub kind: Field<'a>,
     pub timestamp: Field<'a>,

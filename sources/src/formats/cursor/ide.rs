@@ -16,7 +16,7 @@ use crate::foreign::Foreign;
 /// How far a database was read.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Place {
+struct IdeCursor {
     row: i64,
     read: Watermark,
 }
@@ -25,11 +25,11 @@ struct Place {
 pub fn read(file: Foreign<'_>, since: Option<&Cursor>, batch: &mut Batch) -> Result<(), ReadError> {
     let database = Database::open(file)?;
     database.require("cursorDiskKV", &["key", "value"])?;
-    let mut place: Place = place(since);
+    let mut place: IdeCursor = place(since);
     let last = database.numbers("SELECT max(rowid) FROM cursorDiskKV", [])?.pop().unwrap_or_default();
     // Rows went, and others may have got their numbers.
     if last < place.row {
-        place = Place::default();
+        place = IdeCursor::default();
     }
     let changed = changed(&database, &place)?;
     // What is read again for its row is as new as the newest, so that it is remembered as long.
@@ -40,7 +40,7 @@ pub fn read(file: Foreign<'_>, since: Option<&Cursor>, batch: &mut Batch) -> Res
             let mut mended = Vec::new();
             match bytes(row, 0)?.and_then(|value| parse::<Chat>(value, &mut mended)) {
                 Some(chat) => {
-                    Reader { database: &database, id: &id, floor, read: &mut place.read, batch }.take(&chat)?
+                    ChatReader { database: &database, id: &id, floor, read: &mut place.read, batch }.take(&chat)?
                 }
                 None => batch.skipped.count(UNREADABLE),
             }
@@ -54,7 +54,7 @@ pub fn read(file: Foreign<'_>, since: Option<&Cursor>, batch: &mut Batch) -> Res
 }
 
 /// The chats that may have changed, in the order of their identifiers.
-fn changed(database: &Database, place: &Place) -> Result<BTreeSet<String>, ReadError> {
+fn changed(database: &Database, place: &IdeCursor) -> Result<BTreeSet<String>, ReadError> {
     let mut chats = BTreeSet::new();
     // With the last row: if it went, its number was given again.
     let query = "SELECT key FROM cursorDiskKV WHERE rowid >= ?1 AND key >= 'bubbleId:' AND key < 'bubbleId;'";
@@ -87,10 +87,10 @@ struct Chat<'a> {
     #[serde(borrow)]
     last_updated_at: Field<'a>,
     created_at: Field<'a>,
-    full_conversation_headers_only: Field<'a, Header<'a>>,
+    full_conversation_headers_only: Field<'a, BubbleHeader<'a>>,
     /// Where the messages were before.
     conversation: Field<'a, Bubble<'a>>,
-    subagent_info: Field<'a, Subagent<'a>>,
+    subagent_info: Field<'a, CursorSubagent<'a>>,
 }
 
 impl Chat<'_> {
@@ -101,14 +101,14 @@ impl Chat<'_> {
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Header<'a> {
+struct BubbleHeader<'a> {
     #[serde(borrow)]
     bubble_id: Field<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Subagent<'a> {
+struct CursorSubagent<'a> {
     #[serde(borrow)]
     parent_composer_id: Field<'a>,
 }
@@ -122,7 +122,7 @@ struct Bubble<'a> {
     text: Field<'a>,
     created_at: Field<'a>,
     timestamp: Field<'a>,
-    model_info: Field<'a, Model<'a>>,
+    model_info: Field<'a, CursorModel<'a>>,
     workspace_project_dir: Field<'a>,
     is_thought: Field<'a>,
     thinking: Field<'a>,
@@ -131,7 +131,7 @@ struct Bubble<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Model<'a> {
+struct CursorModel<'a> {
     #[serde(borrow)]
     model_name: Field<'a>,
 }
@@ -171,7 +171,7 @@ impl Bubble<'_> {
 }
 
 /// Reads one chat.
-struct Reader<'r> {
+struct ChatReader<'r> {
     database: &'r Database,
     id: &'r str,
     floor: i64,
@@ -179,7 +179,7 @@ struct Reader<'r> {
     batch: &'r mut Batch,
 }
 
-impl Reader<'_> {
+impl ChatReader<'_> {
     fn take(&mut self, chat: &Chat<'_>) -> Result<(), ReadError> {
         let mut cwd = None;
         let headers = chat.full_conversation_headers_only.elements().iter().filter_map(Field::object);

@@ -1,15 +1,15 @@
 use super::super::corpus;
-use super::super::databases::{Made, check, check_missing, check_mutations, make, texts};
+use super::super::databases::{TestDatabase, check, check_missing, check_mutations, make, texts};
 use super::*;
 
 const SCRIPT: &str = "state.sql";
 const PATH: &str = "Cursor/User/globalStorage/state.vscdb";
 
-fn put(made: &Made, key: &str, value: &str) {
+fn put(made: &TestDatabase, key: &str, value: &str) {
     made.agent.execute("INSERT INTO cursorDiskKV VALUES (?1, ?2)", [key, value]).unwrap();
 }
 
-fn read(made: &Made, cursor: &mut Option<super::super::Cursor>) -> Batch {
+fn read(made: &TestDatabase, cursor: &mut Option<super::super::Cursor>) -> Batch {
     let batch = CursorAgent.read(&made.path, cursor.as_ref()).unwrap();
     *cursor = Some(batch.cursor.clone());
     batch

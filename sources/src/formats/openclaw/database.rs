@@ -12,13 +12,13 @@ use super::super::field::label;
 use super::super::records::{UNREADABLE, hash, unpacked};
 use super::super::sqlite::{Database, MAX_VALUE, Watermark, bytes, cursor, limited, line, number, place, text, time};
 use super::super::{Batch, Cursor, ReadError};
-use super::event::{Session, take};
+use super::event::{OpenClawSession, take};
 use crate::foreign::Foreign;
 
 /// How far it was read.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Place {
+struct OpenClawCursor {
     row: i64,
     /// The hash of that row. If it is another row by now, the table was rewritten.
     hash: u64,
@@ -29,7 +29,7 @@ struct Place {
 pub fn read(file: Foreign<'_>, since: Option<&Cursor>, batch: &mut Batch) -> Result<(), ReadError> {
     let database = Database::open(file)?;
     let columns = database.require("transcript_events", &["session_id", "seq", "event_json", "created_at"])?;
-    let mut place: Place = place(since);
+    let mut place: OpenClawCursor = place(since);
     if row_hash(&database, place.row)? != Some(place.hash) {
         place.row = 0;
     }
@@ -42,7 +42,7 @@ pub fn read(file: Foreign<'_>, since: Option<&Cursor>, batch: &mut Batch) -> Res
             rows.extend(database.numbers(query, (session, place.row))?);
         }
     }
-    let reader = Reader {
+    let reader = EventReader {
         keys: !database.columns("session_windows")?.is_empty(),
         database,
         packed: columns.contains("event_zstd"),
@@ -89,7 +89,7 @@ fn rewritten(database: &Database, rewrites: &mut Watermark) -> Result<Vec<String
     Ok(sessions)
 }
 
-struct Reader {
+struct EventReader {
     database: Database,
     /// Whether there are keys of sessions.
     keys: bool,
@@ -97,7 +97,7 @@ struct Reader {
     packed: bool,
 }
 
-impl Reader {
+impl EventReader {
     fn take(&self, rows: &[i64], batch: &mut Batch) -> Result<(), ReadError> {
         let packed = if self.packed { limited("event_zstd") } else { "NULL".into() };
         let query = format!(
@@ -105,7 +105,7 @@ impl Reader {
             WHERE rowid = ?1",
             limited("event_json")
         );
-        let mut session = Session::default();
+        let mut session = OpenClawSession::default();
         // The header may name the session otherwise than its rows do.
         let mut of_rows = String::new();
         for &row in rows {
@@ -132,8 +132,8 @@ impl Reader {
     }
 
     /// A session, by its key and its first event.
-    fn session(&self, id: &str, query: &str) -> Result<Session, ReadError> {
-        let mut session = Session { id: label(id), ..Session::default() };
+    fn session(&self, id: &str, query: &str) -> Result<OpenClawSession, ReadError> {
+        let mut session = OpenClawSession { id: label(id), ..OpenClawSession::default() };
         let first = "SELECT rowid FROM transcript_events WHERE session_id = ?1 ORDER BY seq LIMIT 1";
         for row in self.database.numbers(first, [id])? {
             self.database.each(query, [row], |event| {

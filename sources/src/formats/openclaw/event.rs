@@ -10,7 +10,7 @@ use super::wrappers::unwrap;
 
 /// Properties of a session, known when one of its events is read.
 #[derive(Default, Serialize, Deserialize)]
-pub struct Session {
+pub struct OpenClawSession {
     /// Its id.
     pub id: String,
     /// Its working folder.
@@ -29,12 +29,12 @@ struct Event<'a> {
     timestamp: Field<'a>,
     cwd: Field<'a>,
     summary: Field<'a>,
-    message: Field<'a, Message<'a>>,
+    message: Field<'a, OpenClawMessage<'a>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Message<'a> {
+struct OpenClawMessage<'a> {
     #[serde(borrow)]
     role: Field<'a>,
     content: Content<'a>,
@@ -51,7 +51,7 @@ struct Provenance<'a> {
 }
 
 /// Takes an event of a session, with the number of its line or row and the time when that was written.
-pub fn take(bytes: &[u8], session: &mut Session, batch: &mut Batch, line: u64, written: Option<i64>) {
+pub fn take(bytes: &[u8], session: &mut OpenClawSession, batch: &mut Batch, line: u64, written: Option<i64>) {
     let mut mended = Vec::new();
     let Some(event) = parse::<Event>(bytes, &mut mended) else {
         return batch.skipped.count(UNREADABLE);
@@ -105,7 +105,7 @@ fn identify(event: &Event<'_>, session: &str, at: Option<i64>, text: &str) -> St
 }
 
 /// The role and the text of a message.
-fn said(message: &Message<'_>, skipped: &mut Skipped) -> Result<(Role, String), &'static str> {
+fn said(message: &OpenClawMessage<'_>, skipped: &mut Skipped) -> Result<(Role, String), &'static str> {
     let role = match message.role.text() {
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,

@@ -4,13 +4,13 @@ use rusqlite::params;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 use super::super::corpus;
-use super::super::databases::{Made, check, check_missing, check_mutations, make, texts};
+use super::super::databases::{TestDatabase, check, check_missing, check_mutations, make, texts};
 use super::*;
 
 const SCRIPT: &str = "agent.sql";
 const PATH: &str = "agents/main/agent/openclaw-agent.sqlite";
 
-fn add(made: &Made, session: &str, seq: i64, id: &str, text: &str) {
+fn add(made: &TestDatabase, session: &str, seq: i64, id: &str, text: &str) {
     let event = format!(
         r#"{{"type":"message","id":"{id}","timestamp":"2026-11-02T10:00:00Z","message":{{"role":"user","content":"{text}"}}}}"#
     );

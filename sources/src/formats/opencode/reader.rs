@@ -1,11 +1,23 @@
-//! The state that both versions add to.
+//! The state that both versions add to, and a message's time, which both write alike.
 
+use serde::Deserialize;
+
+use super::super::field::Field;
 use super::super::records::hash;
 use super::super::sqlite::Watermark;
 use super::super::{Batch, Role, Skipped, Turn};
 
+/// When a message was made.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct MessageTime<'a> {
+    /// As opencode wrote it.
+    #[serde(borrow)]
+    pub created: Field<'a>,
+}
+
 /// The messages that were read before, and the new ones.
-pub struct Reader {
+pub struct OpenCodeReader {
     /// The time from which on messages are read.
     pub from: i64,
     /// The messages that were read before.
@@ -14,7 +26,7 @@ pub struct Reader {
     pub batch: Batch,
 }
 
-impl Reader {
+impl OpenCodeReader {
     /// Adds a message that changed at some time, unless it was read as it is.
     pub fn add(&mut self, id: &str, changed: i64, turn: Option<Turn>, skipped: Skipped) {
         let text = turn.as_ref().map_or("", |turn| &turn.text);

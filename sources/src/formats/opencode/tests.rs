@@ -1,12 +1,12 @@
 use super::super::corpus;
-use super::super::databases::{Made, check, check_missing, check_mutations, make, texts};
+use super::super::databases::{TestDatabase, check, check_missing, check_mutations, make, texts};
 use super::*;
 
 const V1: &str = "v1.sql";
 const V2: &str = "v2.sql";
 const PATH: &str = "opencode/opencode.db";
 
-fn read(made: &Made, cursor: &mut Option<Cursor>) -> Batch {
+fn read(made: &TestDatabase, cursor: &mut Option<Cursor>) -> Batch {
     let batch = OpenCode.read(&made.path, cursor.as_ref()).unwrap();
     *cursor = Some(batch.cursor.clone());
     batch
@@ -39,7 +39,7 @@ fn both_versions_in_one_database_are_one() {
 #[test]
 fn a_text_that_grows_comes_again_with_the_same_identifier() {
     let (v1, v2) = (make(&OpenCode, V1, PATH), make(&OpenCode, V2, PATH));
-    let grow = |made: &Made, changes: &[(&str, &[&str])]| {
+    let grow = |made: &TestDatabase, changes: &[(&str, &[&str])]| {
         let mut cursor = None;
         read(made, &mut cursor);
         for (change, expected) in changes {

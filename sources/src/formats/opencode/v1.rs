@@ -9,10 +9,10 @@ use super::super::records::{UNKNOWN, UNREADABLE, join, trimmed};
 use super::super::sqlite::{Database, bytes, label, limited, line, number, text, time};
 use super::super::{ReadError, Role, Skipped, Turn};
 use super::answers::{CallState, QUESTION, REJECTED};
-use super::reader::Reader;
+use super::reader::{MessageTime, OpenCodeReader};
 
 /// Adds the messages that changed, or a part of them.
-pub fn read(database: &Database, reader: &mut Reader) -> Result<(), ReadError> {
+pub fn read(database: &Database, reader: &mut OpenCodeReader) -> Result<(), ReadError> {
     database.require("session", &["id", "directory"])?;
     database.require("message", &["id", "session_id", "data", "time_created", "time_updated"])?;
     database.require("part", &["id", "message_id", "data", "time_updated"])?;
@@ -45,26 +45,19 @@ pub fn read(database: &Database, reader: &mut Reader) -> Result<(), ReadError> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Message<'a> {
+struct OpenCodeMessage<'a> {
     #[serde(borrow)]
     role: Field<'a>,
     #[serde(rename = "modelID")]
     model: Field<'a>,
     /// True for a summary of the messages before. The user's messages have an object.
     summary: Field<'a>,
-    time: Field<'a, Time<'a>>,
+    time: Field<'a, MessageTime<'a>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Time<'a> {
-    #[serde(borrow)]
-    created: Field<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Part<'a> {
+struct OpenCodePart<'a> {
     #[serde(borrow, rename = "type")]
     kind: Field<'a>,
     text: Field<'a>,
@@ -76,14 +69,20 @@ struct Part<'a> {
     state: Field<'a, CallState<'a>>,
 }
 
-fn add(database: &Database, row: &Row<'_>, parts: &str, line: u64, reader: &mut Reader) -> Result<(), ReadError> {
+fn add(
+    database: &Database,
+    row: &Row<'_>,
+    parts: &str,
+    line: u64,
+    reader: &mut OpenCodeReader,
+) -> Result<(), ReadError> {
     let mut skipped = Skipped::default();
     let (Some(id), Some(session)) = (label(row, 0)?, label(row, 1)?) else {
         reader.batch.skipped.count(UNREADABLE);
         return Ok(());
     };
     let mut mended = Vec::new();
-    let message = bytes(row, 4)?.and_then(|data| parse::<Message>(data, &mut mended));
+    let message = bytes(row, 4)?.and_then(|data| parse::<OpenCodeMessage>(data, &mut mended));
     let is_typed = message.as_ref().is_some_and(|message| message.role.text() == Some("user"));
     let mut changed = number(row, 3)?.unwrap_or_default();
     let (mut texts, mut answers) = (Vec::new(), Vec::new());
@@ -130,7 +129,7 @@ fn add(database: &Database, row: &Row<'_>, parts: &str, line: u64, reader: &mut 
 /// The text of a part, of a person's message or of the agent's.
 fn said(data: &[u8], is_typed: bool, answers: &mut Vec<String>, skipped: &mut Skipped) -> Option<String> {
     let mut mended = Vec::new();
-    let Some(part) = parse::<Part>(data, &mut mended) else {
+    let Some(part) = parse::<OpenCodePart>(data, &mut mended) else {
         skipped.count(UNREADABLE);
         return None;
     };

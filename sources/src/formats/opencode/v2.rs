@@ -9,10 +9,10 @@ use super::super::records::{UNKNOWN, UNREADABLE, join, trimmed};
 use super::super::sqlite::{Database, bytes, label, limited, line, number, text, time};
 use super::super::{ReadError, Role, Skipped, Turn};
 use super::answers::CallState;
-use super::reader::Reader;
+use super::reader::{MessageTime, OpenCodeReader};
 
 /// Adds the messages that changed.
-pub fn read(database: &Database, reader: &mut Reader) -> Result<(), ReadError> {
+pub fn read(database: &Database, reader: &mut OpenCodeReader) -> Result<(), ReadError> {
     let columns =
         database.require("session_message", &["id", "session_id", "type", "data", "time_created", "time_updated"])?;
     let session = if database.columns("session_v2")?.is_empty() { "session" } else { "session_v2" };
@@ -39,21 +39,21 @@ pub fn read(database: &Database, reader: &mut Reader) -> Result<(), ReadError> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Message<'a> {
+struct SessionMessage<'a> {
     /// Text of the user.
     #[serde(borrow)]
     text: Field<'a>,
     /// Content of the agent.
-    content: Field<'a, Block<'a>>,
+    content: Field<'a, OpenCodeBlock<'a>>,
     /// Summary of a compaction.
     summary: Field<'a>,
-    model: Field<'a, Model<'a>>,
-    time: Field<'a, Time<'a>>,
+    model: Field<'a, OpenCodeModel<'a>>,
+    time: Field<'a, MessageTime<'a>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Block<'a> {
+struct OpenCodeBlock<'a> {
     #[serde(borrow, rename = "type")]
     kind: Field<'a>,
     text: Field<'a>,
@@ -65,26 +65,19 @@ struct Block<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Model<'a> {
+struct OpenCodeModel<'a> {
     #[serde(borrow)]
     id: Field<'a>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Time<'a> {
-    #[serde(borrow)]
-    created: Field<'a>,
-}
-
-fn add(row: &Row<'_>, line: u64, reader: &mut Reader) -> Result<(), ReadError> {
+fn add(row: &Row<'_>, line: u64, reader: &mut OpenCodeReader) -> Result<(), ReadError> {
     let mut skipped = Skipped::default();
     let (Some(id), Some(session)) = (label(row, 0)?, label(row, 1)?) else {
         reader.batch.skipped.count(UNREADABLE);
         return Ok(());
     };
     let mut mended = Vec::new();
-    let message = bytes(row, 4)?.and_then(|data| parse::<Message>(data, &mut mended));
+    let message = bytes(row, 4)?.and_then(|data| parse::<SessionMessage>(data, &mut mended));
     let kind = text(row, 7)?;
     let changed = number(row, 3)?.unwrap_or_default();
     let Some(message) = message else {
@@ -116,7 +109,7 @@ fn add(row: &Row<'_>, line: u64, reader: &mut Reader) -> Result<(), ReadError> {
 /// The role and the text of a message.
 fn said(
     kind: Option<&str>,
-    message: &Message<'_>,
+    message: &SessionMessage<'_>,
     answers: &mut Vec<String>,
     skipped: &mut Skipped,
 ) -> Option<(Role, String)> {
@@ -144,7 +137,7 @@ fn said(
 }
 
 /// The prose of the agent in a block.
-fn prose(block: &Block<'_>, answers: &mut Vec<String>, skipped: &mut Skipped) -> Option<String> {
+fn prose(block: &OpenCodeBlock<'_>, answers: &mut Vec<String>, skipped: &mut Skipped) -> Option<String> {
     let taken = match block.kind.text() {
         Some("text") if block.synthetic.is_true() || block.ignored.is_true() => Err("system text"),
         Some("text") => block.text.text().and_then(trimmed).ok_or("no text"),
