@@ -21,7 +21,7 @@ mod vaults;
 
 use std::path::Path;
 
-use self::found::Found;
+use self::found::Discovery;
 pub use self::place::{Place, What};
 use crate::formats::{self, Format};
 use crate::machine::Machine;
@@ -38,7 +38,7 @@ fn discover_in(
     working_folder: Option<&Path>,
     progress: &mut dyn FnMut(&Path),
 ) -> Vec<Place> {
-    let mut found = Found::new(machine, progress);
+    let mut found = Discovery::new(machine, progress);
     for format in formats {
         for place in format.places(machine) {
             found.transcripts(*format, &place);

@@ -103,7 +103,7 @@ impl Mover<'_> {
     /// of a file that is read here.
     fn place(&self, memory: &Memory) -> (Option<Place>, Option<String>) {
         let Some(place) = &memory.place else { return (None, memory.context.clone()) };
-        let moving::Place { path, first, last } = place;
+        let moving::FileSpan { path, first, last } = place;
         if is_absolute(path) {
             let lines = format!("{path}:{first}-{last}");
             let context = memory.context.as_ref().map_or(lines.clone(), |context| format!("{context}\n{lines}"));

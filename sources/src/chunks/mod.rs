@@ -73,7 +73,7 @@ pub fn chunk(text: &str, kind: NoteKind, limits: &Limits, tokens: &dyn TokenCoun
     let mut chunks = Vec::new();
     let mut path: Vec<(u8, &str)> = Vec::new();
     let (mut before, mut first_end) = (0..0, None);
-    let mut line = Line { number: 1, at: 0 };
+    let mut line = LineCounter { number: 1, at: 0 };
     for own in pack::pack(&pieces.list, &limits, cuts) {
         let (Some(passed), Some(pieces)) = (pieces.list.get(before.clone()), pieces.list.get(own.clone())) else {
             break;
@@ -115,12 +115,12 @@ pub fn chunk(text: &str, kind: NoteKind, limits: &Limits, tokens: &dyn TokenCoun
 }
 
 /// The number of a line, and a place in it.
-struct Line {
+struct LineCounter {
     number: u64,
     at: usize,
 }
 
-impl Line {
+impl LineCounter {
     /// The line of a place that is not before the last one.
     fn of(&mut self, text: &str, at: usize) -> u64 {
         self.number += newlines(text.get(self.at..at).unwrap_or_default());

@@ -6,7 +6,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::words;
 use crate::hash::hash;
-use crate::notes::{Block, BlockKind};
+use crate::notes::{BlockKind, NoteBlock};
 use crate::tokens::TokenCount;
 
 /// Bytes that count as a token at least: a word of 100 kB is one token for some models.
@@ -57,7 +57,7 @@ enum Cut {
 
 impl<'a> Pieces<'a> {
     /// Cuts the blocks of `text`.
-    pub fn of(text: &'a str, blocks: &[Block], limit: usize, tokens: &'a dyn TokenCount) -> Self {
+    pub fn of(text: &'a str, blocks: &[NoteBlock], limit: usize, tokens: &'a dyn TokenCount) -> Self {
         let mut pieces = Pieces { list: Vec::new(), text, limit, tokens, seen: HashMap::new() };
         let ends = blocks.iter().skip(1).map(|block| block.start).chain([text.len()]);
         for (index, (block, end)) in blocks.iter().zip(ends).enumerate() {

@@ -10,7 +10,7 @@ use crate::formats::Format;
 use crate::machine::Machine;
 
 /// The places that were found so far.
-pub(super) struct Found<'a> {
+pub(super) struct Discovery<'a> {
     home: PathBuf,
     progress: &'a mut dyn FnMut(&Path),
     places: Vec<Place>,
@@ -18,9 +18,9 @@ pub(super) struct Found<'a> {
     by_path: HashMap<PathBuf, Vec<usize>>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> Discovery<'a> {
     pub fn new(machine: &Machine, progress: &'a mut dyn FnMut(&Path)) -> Self {
-        Found { home: real(machine.home()), progress, places: Vec::new(), by_path: HashMap::new() }
+        Discovery { home: real(machine.home()), progress, places: Vec::new(), by_path: HashMap::new() }
     }
 
     /// The callback for each folder that is looked into.

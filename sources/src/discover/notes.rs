@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use super::found::Found;
+use super::found::Discovery;
 use super::survey::{folders, own_files, walk};
 use crate::machine::Machine;
 
@@ -14,7 +14,7 @@ const ABOUT: &str = "instructions of this project";
 const MEMORIES: [&str; 3] = ["MEMORY.md", "memory.md", "memory"];
 
 /// Finds the memories of agents, whatever the working folder is.
-pub(super) fn of_agents(machine: &Machine, found: &mut Found) {
+pub(super) fn of_agents(machine: &Machine, found: &mut Discovery) {
     let claude = machine.path("CLAUDE_CONFIG_DIR", ".claude");
     found.notes("Claude Code's instructions", &claude.join("CLAUDE.md"));
     for project in folders(&claude.join("projects")) {
@@ -36,7 +36,7 @@ pub(super) fn of_agents(machine: &Machine, found: &mut Found) {
 }
 
 /// Finds the memories of agents about a project, and its instructions.
-pub(super) fn of_working_folder(folder: &Path, found: &mut Found) {
+pub(super) fn of_working_folder(folder: &Path, found: &mut Discovery) {
     memories("this project's memory", folder, found);
     let root = folder.ancestors().find(|folder| folder.join(".git").exists());
     let root = root.unwrap_or(folder);
@@ -62,7 +62,7 @@ pub(super) fn of_working_folder(folder: &Path, found: &mut Found) {
     }
 }
 
-fn memories(about: &'static str, workspace: &Path, found: &mut Found) {
+fn memories(about: &'static str, workspace: &Path, found: &mut Discovery) {
     for name in MEMORIES {
         found.notes_inside(about, workspace, &workspace.join(name));
     }

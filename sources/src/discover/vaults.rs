@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::found::Found;
+use super::found::Discovery;
 use super::survey::folders;
 use crate::foreign;
 use crate::machine::Machine;
@@ -18,7 +18,7 @@ const MAX_LIST: u64 = 4 << 20;
 
 /// Obsidian's list of its vaults.
 #[derive(Deserialize)]
-struct List {
+struct VaultList {
     vaults: BTreeMap<String, Vault>,
 }
 
@@ -28,7 +28,7 @@ struct Vault {
 }
 
 /// Finds the vaults that Obsidian knows, and those where vaults usually are.
-pub(super) fn find(machine: &Machine, found: &mut Found) {
+pub(super) fn find(machine: &Machine, found: &mut Discovery) {
     for list in lists(machine) {
         for vault in listed(&list) {
             found.notes(ABOUT, &vault);
@@ -56,7 +56,7 @@ fn lists(machine: &Machine) -> [PathBuf; 5] {
 }
 
 fn listed(list: &Path) -> Vec<PathBuf> {
-    let list = foreign::lone(list, MAX_LIST).ok().and_then(|list| serde_json::from_slice::<List>(&list).ok());
+    let list = foreign::lone(list, MAX_LIST).ok().and_then(|list| serde_json::from_slice::<VaultList>(&list).ok());
     let paths = list.into_iter().flat_map(|list| list.vaults.into_values()).map(|vault| vault.path);
     paths.filter(|path| path.is_absolute()).collect()
 }

@@ -13,7 +13,7 @@ use super::System;
 use super::error::StoreError;
 use super::files::StoreFiles;
 use super::mend::{is_plain, link_kind};
-use super::note::{Note, Observation, Relation, parse};
+use super::note::{BasicMemoryNote, Observation, Relation, parse};
 use super::out::{Out, Outcome};
 use super::types::{Link, Memory, Report};
 use crate::notes::has_too_many_marks;
@@ -88,7 +88,7 @@ struct Names {
 }
 
 impl Names {
-    fn add(&mut self, memory: &Memory, note: &Note, inside: &Path) {
+    fn add(&mut self, memory: &Memory, note: &BasicMemoryNote, inside: &Path) {
         let stem = inside.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
         let path = slashed(&inside.with_extension(""));
         let texts =
@@ -110,7 +110,7 @@ fn slashed(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "/")
 }
 
-fn memory(note: &Note, file: &Path, inside: &Path, changed: Option<i64>, report: &mut Report) -> Memory {
+fn memory(note: &BasicMemoryNote, file: &Path, inside: &Path, changed: Option<i64>, report: &mut Report) -> Memory {
     let field = |name: &str| note.fields.get(name).unwrap_or(&Value::Null);
     let unknown = note.fields.iter().filter(|(name, value)| !FIELDS.contains(&name.as_str()) && !value.is_null());
     report.count_many("fields of front matter that memorist does not know", unknown.count() as u64);

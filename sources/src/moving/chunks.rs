@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::MoveError;
-use super::database::{Database, EMBEDDINGS};
+use super::database::{EMBEDDINGS, StoreDatabase};
 use super::error::StoreError;
 use super::files::StoreFiles;
 use super::out::{Out, Outcome};
 use super::places::{databases, entries};
 use super::table::Row;
-use super::types::{Memory, Place, Report};
+use super::types::{FileSpan, Memory, Report};
 
 /// The tables, newest name first.
 const CHUNKS: [&str; 2] = ["memory_index_chunks", "chunks"];
@@ -70,7 +70,7 @@ fn agent(file: &Path) -> Option<&str> {
 }
 
 fn index<E>(files: &StoreFiles, file: &Path, out: &mut Out<'_, E>) -> Outcome<E> {
-    let database = Database::open(files, file)?;
+    let database = StoreDatabase::open(files, file)?;
     let Some(name) = first_table(&database, &CHUNKS)? else {
         return Err(StoreError::unexpected(files.system(), file, "has no table chunks").into());
     };
@@ -107,7 +107,7 @@ fn index<E>(files: &StoreFiles, file: &Path, out: &mut Out<'_, E>) -> Outcome<E>
     Ok(())
 }
 
-fn first_table(database: &Database, names: &[&'static str]) -> Result<Option<&'static str>, StoreError> {
+fn first_table(database: &StoreDatabase, names: &[&'static str]) -> Result<Option<&'static str>, StoreError> {
     for name in names {
         if database.table(name)?.is_some() {
             return Ok(Some(name));
@@ -117,7 +117,7 @@ fn first_table(database: &Database, names: &[&'static str]) -> Result<Option<&'s
 }
 
 /// When each file last changed, by its path and source.
-fn changed<E>(database: &Database, report: &mut Report) -> Result<HashMap<(String, String), i64>, MoveError<E>> {
+fn changed<E>(database: &StoreDatabase, report: &mut Report) -> Result<HashMap<(String, String), i64>, MoveError<E>> {
     let mut changed = HashMap::new();
     if let Some(name) = first_table(database, &FILES)?
         && let Some(files) = database.table(name)?
@@ -132,7 +132,7 @@ fn changed<E>(database: &Database, report: &mut Report) -> Result<HashMap<(Strin
 }
 
 /// The importance and the project of each chunk that has any.
-fn metadata<E>(database: &Database) -> Result<HashMap<String, (Value, Value)>, MoveError<E>> {
+fn metadata<E>(database: &StoreDatabase) -> Result<HashMap<String, (Value, Value)>, MoveError<E>> {
     let mut found = HashMap::new();
     if let Some(table) = database.table(METADATA)? {
         table.each(&[], |row| {
@@ -158,7 +158,7 @@ fn chunk(row: &Row<'_>, agent: Option<&str>, report: &mut Report) -> Memory {
         updated_at: report.time(row.get("updated_at")),
         session: path.clone(),
         turn: path.is_some().then_some(first),
-        place: path.map(|path| Place { path, first, last: line("end_line").unwrap_or(first).max(first) }),
+        place: path.map(|path| FileSpan { path, first, last: line("end_line").unwrap_or(first).max(first) }),
         ..memory
     }
 }

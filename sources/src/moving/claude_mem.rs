@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::body::titled;
-use super::database::Database;
+use super::database::StoreDatabase;
 use super::files::StoreFiles;
 use super::mend::{is_plain, list};
 use super::out::{Out, Outcome};
@@ -43,7 +43,7 @@ const BOOKKEEPING: [&str; 9] = [
 const CALLS: [&str; 2] = ["tool_uses", "pending_messages"];
 
 /// A session of the agent.
-struct Session {
+struct AgentSession {
     id: Option<String>,
     project: Option<String>,
 }
@@ -54,7 +54,7 @@ struct Session {
 /// If it is no such store.
 pub fn read<E>(files: &StoreFiles, out: &mut Out<'_, E>) -> Outcome<E> {
     let file = places::database(files, &["claude-mem.db"], &[SESSIONS])?;
-    let database = Database::open(files, &file)?;
+    let database = StoreDatabase::open(files, &file)?;
     let observations = database.needed_table(System::ClaudeMem, OBSERVATIONS)?;
     let sessions = sessions(&database, out)?;
     observations.each(&["created_at_epoch", "id"], |row| {
@@ -78,12 +78,12 @@ pub fn read<E>(files: &StoreFiles, out: &mut Out<'_, E>) -> Outcome<E> {
 }
 
 /// The sessions by the id that observations name.
-fn sessions<E>(database: &Database, out: &mut Out<'_, E>) -> Result<HashMap<String, Session>, MoveError<E>> {
+fn sessions<E>(database: &StoreDatabase, out: &mut Out<'_, E>) -> Result<HashMap<String, AgentSession>, MoveError<E>> {
     let mut found = HashMap::new();
     if let Some(sessions) = database.table(SESSIONS)? {
         sessions.each(&["id"], |row| {
             if let Some(id) = out.report.label(row.first(&MEMORY_SESSION)) {
-                let session = Session {
+                let session = AgentSession {
                     id: out.report.label(row.first(&CONTENT_SESSION)),
                     project: out.report.owner(row.get("project")),
                 };
@@ -99,7 +99,7 @@ fn sessions<E>(database: &Database, out: &mut Out<'_, E>) -> Result<HashMap<Stri
 }
 
 /// A memory of a row: its project, its session, and when it was made.
-fn of_row(name: &str, row: &Row<'_>, sessions: &HashMap<String, Session>, report: &mut Report) -> Memory {
+fn of_row(name: &str, row: &Row<'_>, sessions: &HashMap<String, AgentSession>, report: &mut Report) -> Memory {
     let id = report.label(row.first(&MEMORY_SESSION));
     let session = id.as_deref().and_then(|id| sessions.get(id));
     let project = report.owner(row.first(&PROJECT));
@@ -116,7 +116,7 @@ fn of_row(name: &str, row: &Row<'_>, sessions: &HashMap<String, Session>, report
     }
 }
 
-fn observation(row: &Row<'_>, sessions: &HashMap<String, Session>, report: &mut Report) -> Memory {
+fn observation(row: &Row<'_>, sessions: &HashMap<String, AgentSession>, report: &mut Report) -> Memory {
     let mut memory = of_row("observation", row, sessions, report);
     memory.tags = report.tags(row.get("concepts"));
     let name = row.get("type").as_str().unwrap_or_default().trim().to_lowercase();
@@ -143,7 +143,7 @@ fn observation(row: &Row<'_>, sessions: &HashMap<String, Session>, report: &mut 
     memory
 }
 
-fn summary(row: &Row<'_>, sessions: &HashMap<String, Session>, report: &mut Report) -> Memory {
+fn summary(row: &Row<'_>, sessions: &HashMap<String, AgentSession>, report: &mut Report) -> Memory {
     let mut memory = of_row("summary", row, sessions, report);
     memory.kind = "event".into();
     memory.tags = vec!["session summary".into()];
@@ -169,7 +169,7 @@ fn summary(row: &Row<'_>, sessions: &HashMap<String, Session>, report: &mut Repo
 }
 
 /// Reads the prompts of the user, also the first ones of sessions from before prompts had their own table.
-fn prompts<E>(database: &Database, out: &mut Out<'_, E>) -> Outcome<E> {
+fn prompts<E>(database: &StoreDatabase, out: &mut Out<'_, E>) -> Outcome<E> {
     let mut projects = HashMap::new();
     let mut firsts = Vec::new();
     if let Some(sessions) = database.table(SESSIONS)? {

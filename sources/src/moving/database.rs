@@ -5,7 +5,7 @@ use std::path::Path;
 use super::System;
 use super::error::StoreError;
 use super::files::StoreFiles;
-use super::reader::{Reader, quoted};
+use super::reader::{SnapshotReader, quoted};
 use super::table::Table;
 use super::types::Report;
 
@@ -13,21 +13,21 @@ use super::types::Report;
 pub const EMBEDDINGS: &str = "embeddings (made again)";
 
 /// A database, read as it was when it was opened.
-pub struct Database {
-    reader: Reader,
+pub struct StoreDatabase {
+    reader: SnapshotReader,
 }
 
-impl Database {
+impl StoreDatabase {
     /// Opens a database of a store to read it.
     ///
     /// # Errors
     /// If it does not exist, or cannot be read.
     pub fn open(files: &StoreFiles, path: &Path) -> Result<Self, StoreError> {
-        Reader::open(files, path).map(|reader| Database { reader })
+        SnapshotReader::open(files, path).map(|reader| StoreDatabase { reader })
     }
 
     /// The connection.
-    pub fn reader(&self) -> &Reader {
+    pub fn reader(&self) -> &SnapshotReader {
         &self.reader
     }
 

@@ -2,7 +2,7 @@
 
 use super::System;
 use super::body::titled;
-use super::database::Database;
+use super::database::StoreDatabase;
 use super::files::StoreFiles;
 use super::out::{Out, Outcome};
 use super::places;
@@ -35,7 +35,7 @@ const COLUMNS: [&str; 13] = [
 /// If it is none.
 pub fn read<E>(files: &StoreFiles, out: &mut Out<'_, E>) -> Outcome<E> {
     let file = places::database(files, &[], &[MEMORIES])?;
-    let database = Database::open(files, &file)?;
+    let database = StoreDatabase::open(files, &file)?;
     let memories = database.needed_table(System::Krolik, MEMORIES)?;
     if !memories.has("title") {
         let why = "its table memories has no titles, so it is of another program";

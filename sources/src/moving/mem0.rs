@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::database::{Database, EMBEDDINGS};
+use super::database::{EMBEDDINGS, StoreDatabase};
 use super::error::StoreError;
 use super::files::StoreFiles;
-use super::mem0_history::{self, History};
+use super::mem0_history::{self, MemoryHistory};
 use super::mend::{is_blank, list};
 use super::out::{Out, Outcome};
 use super::pickle;
@@ -105,7 +105,7 @@ pub fn read<E>(store: &StoreFiles, out: &mut Out<'_, E>) -> Outcome<E> {
     Ok(())
 }
 
-fn of_history(id: &str, history: History) -> Memory {
+fn of_history(id: &str, history: MemoryHistory) -> Memory {
     Memory {
         source: "mem0".into(),
         created_at: history.created_at,
@@ -148,7 +148,7 @@ fn sort_file(store: &StoreFiles, file: PathBuf, files: &mut Files) -> Result<(),
     if matches!(extension, "json" | "jsonl") {
         files.exports.push(file);
     } else if is_database(store, &file) {
-        let database = Database::open(store, &file)?;
+        let database = StoreDatabase::open(store, &file)?;
         if database.table("history")?.is_some_and(|table| table.has("memory_id")) {
             files.history.get_or_insert(file);
         } else if database.table(POINTS)?.is_some() {
@@ -205,7 +205,7 @@ fn collection<E>(
     file: &Path,
     report: &mut Report,
 ) -> Result<Vec<Map<String, Value>>, MoveError<E>> {
-    let database = Database::open(store, file)?;
+    let database = StoreDatabase::open(store, file)?;
     if database.table(POINTS)?.is_none() {
         return Ok(Vec::new());
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::database::Database;
+use super::database::StoreDatabase;
 use super::files::StoreFiles;
 use super::mend::is_blank;
 use super::types::{Earlier, Report};
@@ -15,7 +15,7 @@ const MESSAGES: &str = "messages";
 
 /// The changes of a memory.
 #[derive(Debug, Default)]
-pub struct History {
+pub struct MemoryHistory {
     /// Its newest text.
     pub text: String,
     /// The texts before, oldest first.
@@ -36,14 +36,14 @@ pub fn read<E>(
     files: &StoreFiles,
     path: &Path,
     report: &mut Report,
-) -> Result<BTreeMap<String, History>, MoveError<E>> {
-    let database = Database::open(files, path)?;
+) -> Result<BTreeMap<String, MemoryHistory>, MoveError<E>> {
+    let database = StoreDatabase::open(files, path)?;
     let table = database.needed_table(System::Mem0, TABLE)?;
     if !table.has("memory_id") {
         let why = "its table history has no memory_id, so it is of another program";
         return Err(StoreError::unexpected(System::Mem0, path, why).into());
     }
-    let mut histories: BTreeMap<String, History> = BTreeMap::new();
+    let mut histories: BTreeMap<String, MemoryHistory> = BTreeMap::new();
     // As they were saved: a change has the time at which its memory was made, too.
     table.each(&[], |row| {
         let history = histories.entry(row.key("memory_id")).or_default();

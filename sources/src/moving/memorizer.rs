@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::System;
 use super::body::{Fields, fits, json, says_anything};
-use super::database::Database;
+use super::database::StoreDatabase;
 use super::files::StoreFiles;
 use super::out::{Out, Outcome};
 use super::people::{self, of_row};
@@ -30,7 +30,7 @@ const PROFILE: [&str; 4] = ["agent_id", "profile_data", "created_at", "updated_a
 /// If it is none.
 pub fn read<E>(files: &StoreFiles, out: &mut Out<'_, E>) -> Outcome<E> {
     let file = places::database(files, &["memory.db", "data/memory.db"], &[FACTS])?;
-    let database = Database::open(files, &file)?;
+    let database = StoreDatabase::open(files, &file)?;
     let facts = database.needed_table(System::Memorizer, FACTS)?;
     if !facts.has("fact") {
         let why = "its table facts has no column fact, so it is of another program";
@@ -91,7 +91,7 @@ fn conversation(row: &Row<'_>, report: &mut Report) -> Memory {
     memory
 }
 
-fn profiles<E>(database: &Database, out: &mut Out<'_, E>) -> Outcome<E> {
+fn profiles<E>(database: &StoreDatabase, out: &mut Out<'_, E>) -> Outcome<E> {
     let history = database.table(HISTORY)?;
     let Some(profiles) = database.table(PROFILES)? else {
         let versions = history.as_ref().map(Table::count).transpose()?;

@@ -52,7 +52,7 @@ use std::path::Path;
 
 pub use error::{MoveError, StoreError};
 pub use system::System;
-pub use types::{Access, Earlier, Item, Link, Memory, Place, Report};
+pub use types::{Access, Earlier, FileSpan, Item, Link, Memory, Report};
 
 use files::StoreFiles;
 use out::Out;

@@ -1,7 +1,7 @@
 //! Mudpuppy: `memory_entries`, `memory_access_log`.
 
 use super::System;
-use super::database::Database;
+use super::database::StoreDatabase;
 use super::files::StoreFiles;
 use super::out::{Out, Outcome};
 use super::places;
@@ -37,7 +37,7 @@ const COLUMNS: [&str; 14] = [
 /// If it is none.
 pub fn read<E>(files: &StoreFiles, out: &mut Out<'_, E>) -> Outcome<E> {
     let file = places::database(files, &["memory.db", "data/memory.db"], &[ENTRIES])?;
-    let database = Database::open(files, &file)?;
+    let database = StoreDatabase::open(files, &file)?;
     let entries = database.needed_table(System::Mudpuppy, ENTRIES)?;
     let log = database.table(LOG)?;
     entries.each(&["id"], |row| {

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 /// A note.
 #[derive(Debug, Default, PartialEq)]
-pub struct Note {
+pub struct BasicMemoryNote {
     /// The fields of its front matter.
     pub fields: Map<String, Value>,
     /// Its text without the observations.
@@ -51,16 +51,16 @@ pub struct Relation {
 const SECTION: &str = "## observations";
 
 /// Reads a note.
-pub fn parse(file: &str) -> Note {
+pub fn parse(file: &str) -> BasicMemoryNote {
     let file = file.strip_prefix('\u{feff}').unwrap_or(file);
     let (fields, start) = front_matter(file);
     let body = file.get(start..).unwrap_or_default();
-    let outline = Outline::of(body);
-    let mut note = Note { fields, ..Note::default() };
+    let layout = NoteLayout::of(body);
+    let mut note = BasicMemoryNote { fields, ..BasicMemoryNote::default() };
     let mut typed = Vec::new();
     let mut rest = String::new();
     let (mut done, mut line, mut counted) = (0, 1 + breaks(file.get(..start).unwrap_or_default()), 0);
-    for item in &outline.items {
+    for item in &layout.items {
         let text = item_text(body.get(item.clone()).unwrap_or_default());
         if let Some(kind) = relation_kind(&text) {
             typed.push((item.clone(), kind));
@@ -73,7 +73,7 @@ pub fn parse(file: &str) -> Note {
         }
     }
     rest.push_str(body.get(done..).unwrap_or_default());
-    for (at, target) in links(body, &outline.code) {
+    for (at, target) in links(body, &layout.code) {
         // Items are in order, and none is within another.
         let after = typed.partition_point(|(item, _)| item.start <= at);
         let typed = typed.get(..after).and_then(<[_]>::last).filter(|(item, _)| item.contains(&at));
@@ -158,15 +158,15 @@ fn unquoted(text: &str) -> Value {
 
 /// Where a note's list items and its code are.
 #[derive(Default)]
-struct Outline {
+struct NoteLayout {
     /// The items outside quotes, each without the lists and code blocks within it, in order.
     items: Vec<Range<usize>>,
     code: Vec<Range<usize>>,
 }
 
-impl Outline {
+impl NoteLayout {
     fn of(body: &str) -> Self {
-        let mut outline = Outline::default();
+        let mut layout = NoteLayout::default();
         let mut open: Vec<Range<usize>> = Vec::new();
         let mut quotes = 0;
         for (event, range) in Parser::new(body).into_offset_iter() {
@@ -176,22 +176,22 @@ impl Outline {
                 Event::Start(Tag::Item) => open.push(range),
                 Event::End(TagEnd::Item) => {
                     let item = open.pop().filter(|_| quotes == 0);
-                    outline.items.extend(item);
+                    layout.items.extend(item);
                 }
                 Event::Start(Tag::List(_) | Tag::CodeBlock(_)) => {
                     if let Some(item) = open.last_mut() {
                         item.end = item.end.min(range.start);
                     }
                     if let Event::Start(Tag::CodeBlock(_)) = event {
-                        outline.code.push(range);
+                        layout.code.push(range);
                     }
                 }
-                Event::Code(_) => outline.code.push(range),
+                Event::Code(_) => layout.code.push(range),
                 _ => {}
             }
         }
-        outline.items.sort_by_key(|item| item.start);
-        outline
+        layout.items.sort_by_key(|item| item.start);
+        layout
     }
 }
 

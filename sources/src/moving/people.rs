@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::body::{Fields, MAX_ITEMS, json as parsed};
-use super::database::Database;
+use super::database::StoreDatabase;
 use super::mend::{is_blank, list};
 use super::out::{Out, Outcome};
 use super::table::Row;
@@ -52,7 +52,7 @@ const ULID_PREFIX: &str = "ulid:";
 ///
 /// # Errors
 /// Errors of the database and of the receiver.
-pub fn read<E>(database: &Database, out: &mut Out<'_, E>) -> Outcome<E> {
+pub fn read<E>(database: &StoreDatabase, out: &mut Out<'_, E>) -> Outcome<E> {
     let mut contacts = HashSet::new();
     if let Some(table) = database.table("contacts")? {
         table.each(&["id"], |row| {

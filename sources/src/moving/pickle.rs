@@ -12,35 +12,35 @@ const TEXT: usize = 16;
 const MAX_DEPTH: usize = 64;
 
 /// The index of a value among all.
-type Place = usize;
+type ValueIndex = usize;
 
 /// A value in the making. Its parts are indexes, for a list is named before it is filled.
-enum Made {
+enum PickleValue {
     Leaf(Value),
-    List(Vec<Place>),
-    Dict(Vec<(Place, Place)>),
-    Object(Option<Place>),
+    List(Vec<ValueIndex>),
+    Dict(Vec<(ValueIndex, ValueIndex)>),
+    Object(Option<ValueIndex>),
 }
 
 /// Reads a pickle of any of Python's binary protocols; `None` if it is none.
 pub fn parse(bytes: &[u8]) -> Option<Value> {
-    let mut machine = Machine { bytes, made: Vec::new(), stack: Vec::new(), marks: Vec::new(), memo: Vec::new() };
-    while machine.step()? {}
-    let top = machine.stack.pop()?;
+    let mut unpickler = Unpickler { bytes, made: Vec::new(), stack: Vec::new(), marks: Vec::new(), memo: Vec::new() };
+    while unpickler.step()? {}
+    let top = unpickler.stack.pop()?;
     let mut left = LEAST_VALUES + bytes.len() * VALUES_A_BYTE;
-    machine.value(top, MAX_DEPTH, &mut left)
+    unpickler.value(top, MAX_DEPTH, &mut left)
 }
 
-struct Machine<'a> {
+struct Unpickler<'a> {
     bytes: &'a [u8],
-    made: Vec<Made>,
-    stack: Vec<Place>,
+    made: Vec<PickleValue>,
+    stack: Vec<ValueIndex>,
     /// Heights of the stack.
     marks: Vec<usize>,
-    memo: Vec<Option<Place>>,
+    memo: Vec<Option<ValueIndex>>,
 }
 
-impl<'a> Machine<'a> {
+impl<'a> Unpickler<'a> {
     /// Runs an instruction. Returns whether there are more.
     fn step(&mut self) -> Option<bool> {
         match self.byte()? {
@@ -74,43 +74,43 @@ impl<'a> Machine<'a> {
             b'c' => {
                 self.line()?;
                 self.line()?;
-                self.push(Made::Object(None));
+                self.push(PickleValue::Object(None));
             }
             0x93 => {
                 self.stack.pop()?;
                 self.stack.pop()?;
-                self.push(Made::Object(None));
+                self.push(PickleValue::Object(None));
             }
             // The class and its arguments become an object.
             b'R' | 0x81 => {
                 self.stack.pop()?;
                 self.stack.pop()?;
-                self.push(Made::Object(None));
+                self.push(PickleValue::Object(None));
             }
             0x92 => {
                 self.stack.truncate(self.stack.len().checked_sub(3)?);
-                self.push(Made::Object(None));
+                self.push(PickleValue::Object(None));
             }
             b'b' => {
                 let state = self.stack.pop()?;
                 let place = *self.stack.last()?;
-                if let Made::Object(known) = self.made.get_mut(place)? {
+                if let PickleValue::Object(known) = self.made.get_mut(place)? {
                     *known = Some(state);
                 }
             }
-            b')' | b']' | 0x8f => self.push(Made::List(Vec::new())),
-            b'}' => self.push(Made::Dict(Vec::new())),
+            b')' | b']' | 0x8f => self.push(PickleValue::List(Vec::new())),
+            b'}' => self.push(PickleValue::Dict(Vec::new())),
             b't' | b'l' | 0x91 => {
                 let items = self.since_mark()?;
-                self.push(Made::List(items));
+                self.push(PickleValue::List(items));
             }
             count @ 0x85..=0x87 => {
                 let items = self.stack.split_off(self.stack.len().checked_sub(usize::from(count - 0x84))?);
-                self.push(Made::List(items));
+                self.push(PickleValue::List(items));
             }
             b'd' => {
                 let pairs = pairs(&self.since_mark()?);
-                self.push(Made::Dict(pairs));
+                self.push(PickleValue::Dict(pairs));
             }
             b'a' => {
                 let item = self.stack.pop()?;
@@ -185,24 +185,24 @@ impl<'a> Machine<'a> {
     }
 
     fn leaf(&mut self, value: Value) {
-        self.push(Made::Leaf(value));
+        self.push(PickleValue::Leaf(value));
     }
 
-    fn push(&mut self, made: Made) {
+    fn push(&mut self, made: PickleValue) {
         self.stack.push(self.made.len());
         self.made.push(made);
     }
 
-    fn since_mark(&mut self) -> Option<Vec<Place>> {
+    fn since_mark(&mut self) -> Option<Vec<ValueIndex>> {
         let mark = self.marks.pop()?;
         (mark <= self.stack.len()).then(|| self.stack.split_off(mark))
     }
 
     /// Adds to the list or the dictionary on top of the stack.
-    fn extend(&mut self, items: &[Place]) -> Option<()> {
+    fn extend(&mut self, items: &[ValueIndex]) -> Option<()> {
         match self.made.get_mut(*self.stack.last()?)? {
-            Made::List(list) => list.extend(items),
-            Made::Dict(dict) => dict.extend(pairs(items)),
+            PickleValue::List(list) => list.extend(items),
+            PickleValue::Dict(dict) => dict.extend(pairs(items)),
             _ => {}
         }
         Some(())
@@ -228,31 +228,31 @@ impl<'a> Machine<'a> {
     }
 
     /// A value with its parts; `None` if there are too many, as in a list within itself.
-    fn value(&self, place: Place, depth: usize, left: &mut usize) -> Option<Value> {
+    fn value(&self, place: ValueIndex, depth: usize, left: &mut usize) -> Option<Value> {
         *left = left.checked_sub(1)?;
         let depth = depth.checked_sub(1)?;
         Some(match self.made.get(place)? {
-            Made::Leaf(value) => {
+            PickleValue::Leaf(value) => {
                 *left = left.checked_sub(value.as_str().map_or(0, str::len) / TEXT)?;
                 value.clone()
             }
-            Made::List(items) => {
+            PickleValue::List(items) => {
                 Value::Array(items.iter().map(|item| self.value(*item, depth, left)).collect::<Option<_>>()?)
             }
-            Made::Dict(pairs) => {
+            PickleValue::Dict(pairs) => {
                 let mut members = Map::new();
                 for (name, value) in pairs {
                     let name = match self.made.get(*name)? {
-                        Made::Leaf(Value::String(name)) => name.clone(),
-                        Made::Leaf(other) => other.to_string(),
+                        PickleValue::Leaf(Value::String(name)) => name.clone(),
+                        PickleValue::Leaf(other) => other.to_string(),
                         _ => continue,
                     };
                     members.insert(name, self.value(*value, depth, left)?);
                 }
                 Value::Object(members)
             }
-            Made::Object(Some(state)) => self.value(*state, depth, left)?,
-            Made::Object(None) => Value::Null,
+            PickleValue::Object(Some(state)) => self.value(*state, depth, left)?,
+            PickleValue::Object(None) => Value::Null,
         })
     }
 }
@@ -262,7 +262,7 @@ fn unsigned<'b>(bytes: impl Iterator<Item = &'b u8>) -> i128 {
     bytes.fold(0, |number, byte| (number << 8) | i128::from(*byte))
 }
 
-fn pairs(items: &[Place]) -> Vec<(Place, Place)> {
+fn pairs(items: &[ValueIndex]) -> Vec<(ValueIndex, ValueIndex)> {
     items.chunks_exact(2).filter_map(|pair| Some((*pair.first()?, *pair.get(1)?))).collect()
 }
 

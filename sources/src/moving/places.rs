@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::database::Database;
+use super::database::StoreDatabase;
 use super::error::StoreError;
 use super::files::StoreFiles;
 use super::reader::is_database;
@@ -36,14 +36,14 @@ pub fn database(files: &StoreFiles, usual: &[&str], tables: &[&'static str]) -> 
 pub fn databases(files: &StoreFiles, folder: &Path, tables: &[&'static str]) -> Result<Vec<PathBuf>, StoreError> {
     let mut found = Vec::new();
     for file in entries(folder)? {
-        if is_database(files, &file) && has_table(&Database::open(files, &file)?, tables)? {
+        if is_database(files, &file) && has_table(&StoreDatabase::open(files, &file)?, tables)? {
             found.push(file);
         }
     }
     Ok(found)
 }
 
-fn has_table(database: &Database, tables: &[&'static str]) -> Result<bool, StoreError> {
+fn has_table(database: &StoreDatabase, tables: &[&'static str]) -> Result<bool, StoreError> {
     for table in tables {
         if database.table(table)?.is_some() {
             return Ok(true);

@@ -17,7 +17,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 /// A connection that reads the database as it was when it was opened.
-pub struct Reader {
+pub struct SnapshotReader {
     connection: Connection,
     path: PathBuf,
 }
@@ -28,7 +28,7 @@ pub fn is_database(files: &StoreFiles, path: &Path) -> bool {
     files.at(path).open(MAGIC.len() as u64).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *MAGIC
 }
 
-impl Reader {
+impl SnapshotReader {
     /// Opens a database of a store to read it.
     ///
     /// # Errors
@@ -45,7 +45,7 @@ impl Reader {
             opened => opened,
         };
         let connection = opened.map_err(|error| StoreError::Database { path: path.into(), error })?;
-        Ok(Reader { connection, path: path.into() })
+        Ok(SnapshotReader { connection, path: path.into() })
     }
 
     /// The connection.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::error::{MoveError, StoreError};
 use super::out::Outcome;
-use super::reader::{Reader, quoted};
+use super::reader::{SnapshotReader, quoted};
 use super::types::Report;
 
 /// The longest value that is read, in bytes: a memory has less.
@@ -14,7 +14,7 @@ const MAX_VALUE: usize = 16 << 20;
 
 /// A table and the columns that it has.
 pub struct Table<'d> {
-    reader: &'d Reader,
+    reader: &'d SnapshotReader,
     name: &'static str,
     columns: Vec<String>,
 }
@@ -26,7 +26,7 @@ pub struct Row<'t> {
 }
 
 impl<'d> Table<'d> {
-    pub(super) fn of(reader: &'d Reader, name: &'static str) -> Result<Self, StoreError> {
+    pub(super) fn of(reader: &'d SnapshotReader, name: &'static str) -> Result<Self, StoreError> {
         let columns =
             reader.connection().prepare("SELECT name FROM pragma_table_info(?1)").and_then(|mut statement| {
                 statement.query_map([name], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()

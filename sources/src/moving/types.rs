@@ -53,7 +53,7 @@ pub struct Memory {
     /// Its position there.
     pub turn: Option<i64>,
     /// The part of a file that it is.
-    pub place: Option<Place>,
+    pub place: Option<FileSpan>,
     /// The versions before this one, oldest first.
     pub earlier: Vec<Earlier>,
     /// The entries of its access log, oldest first.
@@ -62,7 +62,7 @@ pub struct Memory {
 
 /// A part of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct FileSpan {
     /// Its path, as the store has it: mostly below the folder of the agent.
     pub path: String,
     /// The first line, counted from 1.

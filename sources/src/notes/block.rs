@@ -20,12 +20,12 @@ pub struct Outline {
     /// Where the note begins behind its front matter.
     pub start: usize,
     /// Each block ends where the next begins, the last at the end of the note. Bytes before the first are no text.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<NoteBlock>,
 }
 
 /// A block: it begins at the beginning of a line.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Block {
+pub struct NoteBlock {
     /// Its first byte.
     pub start: usize,
     /// Its kind.
@@ -65,7 +65,7 @@ impl Outline {
                     last.kind = kind;
                 }
             }
-            _ => self.blocks.push(Block { start, kind }),
+            _ => self.blocks.push(NoteBlock { start, kind }),
         }
     }
 }

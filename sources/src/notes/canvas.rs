@@ -18,7 +18,7 @@ pub fn read(file: &str) -> Option<(String, Vec<(u64, u64)>)> {
     let canvas = canvas.as_object()?;
     let list = |name: &str| canvas.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let mut reader =
-        Reader { file, found: 0, line: 1, is_lost: false, text: String::new(), lines: 1, places: Vec::new() };
+        CanvasReader { file, found: 0, line: 1, is_lost: false, text: String::new(), lines: 1, places: Vec::new() };
     for node in list("nodes") {
         let field = |name: &str| node.get(name).and_then(Value::as_str).unwrap_or_default();
         match field("type") {
@@ -34,7 +34,7 @@ pub fn read(file: &str) -> Option<(String, Vec<(u64, u64)>)> {
     Some((reader.text, reader.places))
 }
 
-struct Reader<'a> {
+struct CanvasReader<'a> {
     file: &'a str,
     /// Where the last element was found, its line, and whether one was not: then no more are looked for.
     found: usize,
@@ -46,7 +46,7 @@ struct Reader<'a> {
     places: Vec<(u64, u64)>,
 }
 
-impl Reader<'_> {
+impl CanvasReader<'_> {
     /// Adds the text of an element.
     fn add(&mut self, element: &Value, text: &str) {
         self.find(element);

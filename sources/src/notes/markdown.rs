@@ -8,7 +8,7 @@ use super::{front_matter, inline};
 /// Finds the blocks. Each item of a list is one, and what is nested in it.
 pub fn read(text: &str) -> Outline {
     let front = front_matter::read(text);
-    let mut reader = Reader::new(text, front.end);
+    let mut reader = MarkdownReader::new(text, front.end);
     let note = text.get(front.end..).unwrap_or_default();
     for (event, range) in Parser::new_ext(note, Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES).into_offset_iter() {
         reader.take(event, front.end + range.start, front.end + range.end);
@@ -22,7 +22,7 @@ pub fn read(text: &str) -> Outline {
     outline
 }
 
-struct Reader<'a> {
+struct MarkdownReader<'a> {
     text: &'a str,
     outline: Outline,
     /// How many lists, quotes and footnotes a block is in.
@@ -32,12 +32,12 @@ struct Reader<'a> {
     line: (usize, usize),
 }
 
-impl<'a> Reader<'a> {
+impl<'a> MarkdownReader<'a> {
     fn new(text: &'a str, start: usize) -> Self {
         let mut outline = Outline::default();
         // Definitions of links are no events.
         outline.begin(start, BlockKind::Text);
-        Reader { text, outline, depth: 0, heading: None, line: (start, start) }
+        MarkdownReader { text, outline, depth: 0, heading: None, line: (start, start) }
     }
 
     fn take(&mut self, event: Event, start: usize, end: usize) {

@@ -28,7 +28,7 @@ mod open;
 mod org;
 mod plain;
 
-pub(crate) use block::{Block, BlockKind, Outline};
+pub(crate) use block::{BlockKind, NoteBlock, Outline};
 pub use kind::{ENDINGS, NoteKind, kind_of};
 pub use open::{NoteText, open};
 

@@ -5,7 +5,7 @@
 
 use hayro_font::kurbo::{Point, Vec2};
 
-use super::line::{COLUMN, Line, SPACE};
+use super::line::{COLUMN, SPACE, TextLine};
 
 /// How far a letter is beside the line, or before the last letter, if it is not of that line.
 const OTHER_LINE: f64 = 0.6;
@@ -33,7 +33,7 @@ pub struct Drawn<'a> {
 pub struct Layout {
     /// The lines before the one that is drawn.
     text: String,
-    line: Line,
+    line: TextLine,
     /// The glyph that was drawn last, and its size.
     last: Option<(Point, Point, f64)>,
     last_letters: String,
@@ -57,7 +57,7 @@ impl Layout {
     pub fn new(room: usize) -> Self {
         Layout {
             text: String::new(),
-            line: Line::default(),
+            line: TextLine::default(),
             last: None,
             last_letters: String::new(),
             known: 0,
@@ -89,7 +89,7 @@ impl Layout {
             Gap::Line => self.end_line("\n"),
             Gap::Paragraph => {
                 self.end_line("\n\n");
-                self.line = Line::default();
+                self.line = TextLine::default();
             }
         }
         let way = unit(glyph.end - glyph.start).unwrap_or(RIGHT);

@@ -14,8 +14,8 @@ pub const COLUMN: f64 = 2.0;
 
 /// A line, while it is put together, then the next one of its paragraph.
 #[derive(Default)]
-pub struct Line {
-    parts: Vec<Part>,
+pub struct TextLine {
+    parts: Vec<LinePart>,
     bytes: usize,
     is_right_to_left: bool,
     /// How many letters of the paragraph are read from right to left, less the others.
@@ -23,13 +23,13 @@ pub struct Line {
 }
 
 /// Letters that were drawn one after the other.
-struct Part {
+struct LinePart {
     start: f64,
     end: f64,
     text: String,
 }
 
-impl Line {
+impl TextLine {
     /// Whether it has letters that are read from right to left, or will with these.
     pub fn is_right_to_left_with(&self, letters: &str) -> bool {
         self.is_right_to_left || is_right_to_left(letters)
@@ -38,7 +38,7 @@ impl Line {
     /// Adds letters between these two places. They begin a part, or continue the last one, after a space if there is one.
     pub fn add(&mut self, letters: &str, (start, end): (f64, f64), begins_part: bool, after_space: bool) {
         if begins_part || self.parts.is_empty() {
-            self.parts.push(Part { start, end, text: String::new() });
+            self.parts.push(LinePart { start, end, text: String::new() });
         }
         let Some(part) = self.parts.last_mut() else { return };
         let bytes = part.text.len();
@@ -70,7 +70,8 @@ impl Line {
     /// Ends it, and begins another one. The text is in the order of reading: a line for each column.
     pub fn take(&mut self, em: f64) -> String {
         let to_left = self.to_left;
-        let Line { mut parts, is_right_to_left, .. } = std::mem::replace(self, Line { to_left, ..Line::default() });
+        let TextLine { mut parts, is_right_to_left, .. } =
+            std::mem::replace(self, TextLine { to_left, ..TextLine::default() });
         let in_order_of_reading = |visual: &str| in_order_of_reading(visual, to_left >= 0);
         if !is_right_to_left {
             let mut last_end = f64::MAX;

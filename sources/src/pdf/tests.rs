@@ -8,7 +8,7 @@ use hayro_font::kurbo::Point;
 use proptest::prelude::*;
 
 use super::layout::{Drawn, Layout};
-use super::line::Line;
+use super::line::TextLine;
 use super::*;
 use crate::formats::corpus as mutations;
 
@@ -138,7 +138,7 @@ fn glyphs_have_the_text_that_a_page_says() {
 fn a_line_from_right_to_left_is_read_so() {
     // Each part with its place: letters of one glyph are in the order of reading.
     let line = |parts: &[(&str, f64)]| {
-        let mut line = Line::default();
+        let mut line = TextLine::default();
         for &(letters, start) in parts {
             line.add(letters, (start, start + letters.chars().count() as f64 * 10.0), true, false);
         }

@@ -16,10 +16,10 @@ use crate::formats::Skipped;
 pub struct Gate {
     rules: Arc<Rules>,
     real_root: PathBuf,
-    state: Mutex<State>,
+    state: Mutex<GateState>,
 }
 
-struct State {
+struct GateState {
     ignores: Ignores,
     /// Links to folders that are followed.
     links: HashSet<PathBuf>,
@@ -35,7 +35,7 @@ impl Gate {
     /// If the folder cannot be opened.
     pub fn new(rules: Arc<Rules>, root: &Path, real_root: PathBuf) -> io::Result<Self> {
         let ignores = Ignores::new(root, &[IGNORE_FILE, ".gitignore"])?;
-        let state = State { ignores, links: HashSet::new(), linked: HashSet::new(), skipped: Skipped::default() };
+        let state = GateState { ignores, links: HashSet::new(), linked: HashSet::new(), skipped: Skipped::default() };
         Ok(Gate { rules, real_root, state: Mutex::new(state) })
     }
 
@@ -83,7 +83,7 @@ impl Gate {
         (entry.depth() > 0 && entry.path_is_symlink()) || through(entry.path())
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, GateState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

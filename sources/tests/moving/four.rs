@@ -1,9 +1,9 @@
 //! The four systems whose documents have the schemas.
 
-use memorist_sources::moving::{Access, Earlier, Link, Memory, Place, System};
+use memorist_sources::moving::{Access, Earlier, FileSpan, Link, Memory, System};
 use serde_json::json;
 
-use super::{Found, MINUTE, START, counts, folder, make, read, some, tags};
+use super::{MINUTE, START, StoreContents, counts, folder, make, read, some, tags};
 
 #[test]
 fn mudpuppy() {
@@ -55,7 +55,7 @@ fn mudpuppy() {
         ("times that cannot be read", 2),
         ("types that memorist does not have (a fact with the type as its tag)", 1),
     ]);
-    assert_eq!(found, Found { memories, links: vec![], not_brought });
+    assert_eq!(found, StoreContents { memories, links: vec![], not_brought });
     assert_eq!(read(System::Mudpuppy, folder.path()), found, "it is found in its folder");
 }
 
@@ -257,7 +257,7 @@ fn chunk(agent: &str, id: &str, path: &str, lines: (i64, i64), text: &str) -> Me
         agent: some(agent),
         session: some(path),
         turn: Some(lines.0),
-        place: Some(Place { path: path.into(), first: lines.0, last: lines.1 }),
+        place: Some(FileSpan { path: path.into(), first: lines.0, last: lines.1 }),
         ..Memory::new(format!("{agent}:{id}"), text)
     }
 }
@@ -299,7 +299,7 @@ fn gimli() {
         ("embeddings (made again)", 5),
         ("entries of the cache of embeddings", 1),
     ]);
-    assert_eq!(found, Found { memories, links: vec![], not_brought });
+    assert_eq!(found, StoreContents { memories, links: vec![], not_brought });
     let all = read(System::Gimli, folder.path());
     assert_eq!((all.memories.len(), &all.memories[4..]), (8, &found.memories[..]), "aide's come first");
     assert_eq!(read(System::Gimli, &folder.path().join("state/memory")), all);

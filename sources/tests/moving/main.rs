@@ -19,27 +19,27 @@ const MINUTE: i64 = 60_000;
 
 /// Memories and links that were read from a store.
 #[derive(Debug, PartialEq)]
-struct Found {
+struct StoreContents {
     memories: Vec<Memory>,
     links: Vec<Link>,
     not_brought: BTreeMap<String, u64>,
 }
 
-impl Found {
+impl StoreContents {
     fn memory(&self, key: &str) -> &Memory {
         self.memories.iter().find(|memory| memory.key == key).unwrap_or_else(|| panic!("no {key}: {self:#?}"))
     }
 }
 
 /// Reads a store twice: nothing may differ, and nothing may be written.
-fn read(system: System, path: &Path) -> Found {
+fn read(system: System, path: &Path) -> StoreContents {
     let found = read_once(system, path);
     assert_eq!(read_once(system, path), found, "a second run differs");
     found
 }
 
-fn read_once(system: System, path: &Path) -> Found {
-    let mut found = Found { memories: Vec::new(), links: Vec::new(), not_brought: BTreeMap::new() };
+fn read_once(system: System, path: &Path) -> StoreContents {
+    let mut found = StoreContents { memories: Vec::new(), links: Vec::new(), not_brought: BTreeMap::new() };
     let report = moving::read(system, path, &mut |item| {
         match item {
             Item::Memory(memory) => {

@@ -7,7 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use memorist_sources::moving::{Earlier, Link, Memory, System};
 use serde_json::json;
 
-use super::{Found, MINUTE, START, counts, folder, make, read, read_once, refused, some, tags};
+use super::{MINUTE, START, StoreContents, counts, folder, make, read, read_once, refused, some, tags};
 
 #[test]
 fn claude_mem() {
@@ -72,7 +72,7 @@ fn claude_mem() {
         ("rows of the table other, which memorist does not know", 1),
         ("titles of sessions", 1),
     ]);
-    assert_eq!(found, Found { memories, links: vec![], not_brought });
+    assert_eq!(found, StoreContents { memories, links: vec![], not_brought });
     assert_eq!(read(System::ClaudeMem, folder.path()), found, "it is found in its folder");
 }
 
@@ -134,7 +134,7 @@ fn mem0_by_an_export_and_its_history() {
         ("recent messages that mem0 keeps beside memories", 1),
         ("relations of mem0's graph", 1),
     ]);
-    assert_eq!(found, Found { memories: vec![memory.clone()], links: vec![], not_brought });
+    assert_eq!(found, StoreContents { memories: vec![memory.clone()], links: vec![], not_brought });
     let alone = read(System::Mem0, &folder.path().join("export.json"));
     assert_eq!(alone.memories, [Memory { earlier: vec![], ..memory }]);
 }
