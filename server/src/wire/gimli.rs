@@ -20,7 +20,7 @@ const SNIPPET_CHARS: usize = 700;
 /// `memory_search`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct SearchParams {
+pub struct GimliSearchParams {
     /// What to look for.
     pub query: String,
     /// Most results.
@@ -33,7 +33,7 @@ pub struct SearchParams {
 
 /// The result of `memory_search`; or why there is no search.
 #[derive(Debug, Default, Serialize, JsonSchema)]
-pub struct Found {
+pub struct GimliSearchResult {
     pub results: Vec<FoundLines>,
     /// Where embeddings are made.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,22 +101,22 @@ pub struct FoundLines {
     pub score: f64,
     pub snippet: String,
     #[schemars(with = "String")]
-    pub source: SourceName,
+    pub source: GimliSourceName,
 }
 
 /// Where a memory comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum SourceName {
+pub enum GimliSourceName {
     /// Files, and memories that were saved.
     Memory,
     /// Transcripts.
     Sessions,
 }
 
-impl From<Kind> for SourceName {
+impl From<Kind> for GimliSourceName {
     fn from(kind: Kind) -> Self {
-        if kind == Kind::Conversation { SourceName::Sessions } else { SourceName::Memory }
+        if kind == Kind::Conversation { GimliSourceName::Sessions } else { GimliSourceName::Memory }
     }
 }
 
@@ -157,7 +157,7 @@ pub fn passage(record: &Record, query: &str) -> String {
 
 /// `memory_get`.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub struct GetParams {
+pub struct GimliGetParams {
     /// A path of memory_search, or the end of one.
     pub path: String,
     /// First line, from 1.
@@ -171,7 +171,7 @@ pub struct GetParams {
 /// The result of `memory_get`; or why nothing is read.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Lines {
+pub struct GimliGetResult {
     pub path: String,
     pub text: String,
     /// The first line.
@@ -259,7 +259,7 @@ pub struct SyncParams {
 /// The result of `memory_sync`.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Synced {
-    pub sources: Vec<SyncedSource>,
+    pub sources: Vec<GimliSyncedSource>,
     /// Memories that were added, changed and removed.
     pub added: i64,
     pub changed: i64,
@@ -269,7 +269,7 @@ pub struct Synced {
 /// What was read of a source.
 #[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
-pub struct SyncedSource {
+pub struct GimliSyncedSource {
     pub path: String,
     #[schemars(with = "String")]
     pub source: &'static str,
@@ -294,7 +294,7 @@ impl Synced {
         self.added += count(report.changes.added);
         self.changed += count(report.changes.changed);
         self.removed += count(report.changes.removed);
-        self.sources.push(SyncedSource {
+        self.sources.push(GimliSyncedSource {
             path: report.source.source.path,
             source: report.source.source.kind.as_str(),
             files: count(report.files),

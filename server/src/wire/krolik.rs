@@ -43,7 +43,7 @@ impl Project {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
-pub struct Memory {
+pub struct KrolikMemory {
     pub id: i64,
     #[serde(rename = "type")]
     #[schemars(with = "String")]
@@ -65,11 +65,11 @@ pub struct Memory {
     pub place: Option<PlaceInfo>,
 }
 
-impl From<Record> for Memory {
+impl From<Record> for KrolikMemory {
     fn from(record: Record) -> Self {
         let (title, description) = titled(&record);
         let feature = record.body.as_ref().and_then(|body| body.get("feature")).and_then(serde_json::Value::as_str);
-        Memory {
+        KrolikMemory {
             id: record.id.get(),
             kind: record.kind.into(),
             title,
@@ -211,8 +211,8 @@ impl Save {
 
 /// The result of `krolik_mem_save`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Saved {
-    pub memory: Memory,
+pub struct KrolikSaveResult {
+    pub memory: KrolikMemory,
     /// False: a memory with this title and description existed already, and is unchanged.
     pub created: bool,
     /// Memories that are nearly the same.
@@ -227,7 +227,7 @@ pub struct Saved {
 /// `krolik_mem_semantic_search`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Search {
+pub struct KrolikSearchParams {
     /// Natural language query (e.g., "how do we handle user sessions")
     pub query: String,
     #[serde(default)]
@@ -255,7 +255,7 @@ fn yes() -> bool {
     true
 }
 
-impl Search {
+impl KrolikSearchParams {
     /// The query.
     pub fn query(&self, defaults: &Defaults) -> Result<Query> {
         Ok(Query {
@@ -274,7 +274,7 @@ impl Search {
 
 /// The result of `krolik_mem_semantic_search`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Found {
+pub struct KrolikSearchResult {
     pub results: Vec<Match>,
     pub count: i64,
     /// Warnings.
@@ -287,7 +287,7 @@ pub struct Found {
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 pub struct Match {
-    pub memory: Memory,
+    pub memory: KrolikMemory,
     /// 0 to 100.
     pub relevance: f64,
     /// Cosine similarity.
@@ -303,7 +303,7 @@ pub struct Match {
     pub superseded_by: Vec<i64>,
 }
 
-impl Found {
+impl KrolikSearchResult {
     /// The results of a search, and what is said of them. Without keywords, relevance is the similarity itself.
     pub fn of(reply: SearchReply, marks: &BTreeMap<RecordId, Vec<Mark>>, hybrid: bool) -> Self {
         let by_similarity = !hybrid && reply.tier == Tier::Full;
@@ -325,14 +325,14 @@ impl Found {
                 memory: hit.record.into(),
             })
             .collect();
-        Found { count: count(results.len() as u64), results, warnings }
+        KrolikSearchResult { count: count(results.len() as u64), results, warnings }
     }
 }
 
 /// `krolik_mem_link`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct LinkParams {
+pub struct KrolikLinkParams {
     /// Source memory ID
     #[schemars(with = "f64")]
     pub from_id: Int,
@@ -363,7 +363,7 @@ pub struct Linked {
 /// `krolik_mem_chain`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ChainParams {
+pub struct KrolikChainParams {
     /// Starting memory ID
     #[schemars(with = "f64")]
     pub memory_id: Int,
@@ -386,7 +386,7 @@ fn three() -> Int {
 
 /// The result of `krolik_mem_chain`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct ChainResult {
+pub struct KrolikChainResult {
     /// Each before those that it leads to, the start first.
     pub memories: Vec<Linkage>,
     pub count: i64,
@@ -411,29 +411,29 @@ pub fn not_found(id: RecordId, viewer: &Viewer) -> String {
 #[schemars(inline)]
 pub struct Linkage {
     #[serde(flatten)]
-    pub memory: Memory,
+    pub memory: KrolikMemory,
     /// Distance from the start in links.
     pub depth: i64,
 }
 
 /// `krolik_mem_outdated`.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub struct OutdatedParams {
+pub struct KrolikOutdatedParams {
     #[serde(default)]
     pub project: Project,
 }
 
 /// The result of `krolik_mem_outdated`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct OutdatedResult {
+pub struct KrolikOutdatedResult {
     /// Newest first.
-    pub memories: Vec<Memory>,
+    pub memories: Vec<KrolikMemory>,
     pub count: i64,
 }
 
 /// `krolik_mem_digest`.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub struct DigestParams {
+pub struct KrolikDigestParams {
     #[serde(default)]
     pub project: Project,
     /// Filter by feature
@@ -454,7 +454,7 @@ pub struct ContextParams {
 /// The result of `krolik_context`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ContextResult {
-    pub digest: DigestResult,
+    pub digest: KrolikDigestResult,
     /// A block for the context of the turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recalled: Option<String>,
@@ -463,21 +463,21 @@ pub struct ContextResult {
 /// The result of `krolik_mem_digest`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct DigestResult {
+pub struct KrolikDigestResult {
     pub project: Option<String>,
     pub generated_at: Iso,
     pub summary: Summary,
-    pub key_decisions: Vec<Memory>,
-    pub active_patterns: Vec<Memory>,
-    pub recent_bugfixes: Vec<Memory>,
+    pub key_decisions: Vec<KrolikMemory>,
+    pub active_patterns: Vec<KrolikMemory>,
+    pub recent_bugfixes: Vec<KrolikMemory>,
     pub outdated_count: i64,
 }
 
-impl From<Digest> for DigestResult {
+impl From<Digest> for KrolikDigestResult {
     fn from(digest: Digest) -> Self {
-        let memories = |records: Vec<Record>| records.into_iter().map(Memory::from).collect();
+        let memories = |records: Vec<Record>| records.into_iter().map(KrolikMemory::from).collect();
         let summary = summary(&digest);
-        DigestResult {
+        KrolikDigestResult {
             summary: Summary { by_type: by_type::<MemoryType>(summary.by_type), ..summary },
             project: digest.project,
             generated_at: Iso(digest.generated_at),
@@ -504,7 +504,7 @@ mod tests {
 
     #[test]
     fn both_sides_of_a_search_weigh_the_same() {
-        let asked: Search = serde_json::from_value(json!({ "query": "x" })).unwrap();
+        let asked: KrolikSearchParams = serde_json::from_value(json!({ "query": "x" })).unwrap();
         let query = asked.query(&Defaults::default()).unwrap();
         assert_eq!(query.weights, Some(Weights { vector: 0.5, keyword: 0.5 }));
         assert_eq!((query.mode, query.limit, query.min_similarity), (Mode::Hybrid, 10, Some(0.5)));

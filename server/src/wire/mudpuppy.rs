@@ -65,7 +65,7 @@ impl From<Kind> for EntryType {
 /// `memory_add`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct AddParams {
+pub struct MudpuppyAddParams {
     /// The memory text.
     #[schemars(length(min = 1))]
     pub content: String,
@@ -104,8 +104,8 @@ fn medium() -> Int {
     Int(5)
 }
 
-impl From<AddParams> for super::AddParams {
-    fn from(params: AddParams) -> Self {
+impl From<MudpuppyAddParams> for super::AddParams {
+    fn from(params: MudpuppyAddParams) -> Self {
         super::AddParams {
             content: params.content,
             entry_type: Some(params.entry_type.into()),
@@ -123,22 +123,22 @@ impl From<AddParams> for super::AddParams {
 
 /// The result of `memory_add`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct AddResult {
+pub struct MudpuppyAddResult {
     pub id: i64,
     pub created: bool,
     pub duplicate: bool,
 }
 
-impl From<results::AddResult> for AddResult {
+impl From<results::AddResult> for MudpuppyAddResult {
     fn from(result: results::AddResult) -> Self {
-        AddResult { id: result.id, created: result.created, duplicate: result.duplicate }
+        MudpuppyAddResult { id: result.id, created: result.created, duplicate: result.duplicate }
     }
 }
 
 /// `memory_search`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct SearchParams {
+pub struct MudpuppySearchParams {
     /// Search query text.
     pub query: String,
     /// Search mode.
@@ -165,8 +165,8 @@ fn ten() -> Int {
     Int(10)
 }
 
-impl From<SearchParams> for super::SearchParams {
-    fn from(params: SearchParams) -> Self {
+impl From<MudpuppySearchParams> for super::SearchParams {
+    fn from(params: MudpuppySearchParams) -> Self {
         super::SearchParams {
             query: params.query,
             mode: Some(params.mode),
@@ -185,8 +185,8 @@ impl From<SearchParams> for super::SearchParams {
 
 /// The result of `memory_search`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct SearchResult {
-    pub results: Vec<SearchHit>,
+pub struct MudpuppySearchResult {
+    pub results: Vec<MudpuppySearchHit>,
     pub total: i64,
     /// Warnings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -196,7 +196,7 @@ pub struct SearchResult {
 /// One result of a search.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct SearchHit {
+pub struct MudpuppySearchHit {
     pub id: i64,
     pub content: String,
     #[schemars(with = "String")]
@@ -224,11 +224,11 @@ pub struct SearchHit {
     pub place: Option<PlaceInfo>,
 }
 
-impl From<results::SearchResult> for SearchResult {
+impl From<results::SearchResult> for MudpuppySearchResult {
     fn from(result: results::SearchResult) -> Self {
-        SearchResult {
+        MudpuppySearchResult {
             total: result.total,
-            results: result.results.into_iter().map(SearchHit::from).collect(),
+            results: result.results.into_iter().map(MudpuppySearchHit::from).collect(),
             warnings: result.warnings,
         }
     }
@@ -238,10 +238,10 @@ fn of_two_sides(source: MatchSource) -> MatchSource {
     if source == MatchSource::Part { MatchSource::Keyword } else { source }
 }
 
-impl From<results::SearchHit> for SearchHit {
+impl From<results::SearchHit> for MudpuppySearchHit {
     fn from(hit: results::SearchHit) -> Self {
         // With full detail, a hit has all of them.
-        SearchHit {
+        MudpuppySearchHit {
             id: hit.id,
             content: hit.content.unwrap_or_default(),
             entry_type: hit.entry_type.into(),
@@ -271,10 +271,10 @@ pub struct IdParams {
 
 /// The result of `memory_get`: an entry, or why there is none.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct GetResult {
+pub struct MudpuppyGetResult {
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Entry")]
-    pub entry: Option<Entry>,
+    #[schemars(with = "MudpuppyEntry")]
+    pub entry: Option<MudpuppyEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub error: Option<String>,
@@ -283,7 +283,7 @@ pub struct GetResult {
 /// A whole record.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Entry {
+pub struct MudpuppyEntry {
     pub id: i64,
     pub content: String,
     pub content_hash: String,
@@ -305,15 +305,15 @@ pub struct Entry {
     pub place: Option<PlaceInfo>,
 }
 
-impl From<results::GetResult> for GetResult {
+impl From<results::GetResult> for MudpuppyGetResult {
     fn from(result: results::GetResult) -> Self {
-        GetResult { entry: result.entry.map(Entry::from), error: result.error }
+        MudpuppyGetResult { entry: result.entry.map(MudpuppyEntry::from), error: result.error }
     }
 }
 
-impl From<results::Entry> for Entry {
+impl From<results::Entry> for MudpuppyEntry {
     fn from(entry: results::Entry) -> Self {
-        Entry {
+        MudpuppyEntry {
             id: entry.id,
             content: entry.content,
             content_hash: entry.content_hash,
@@ -335,12 +335,12 @@ impl From<results::Entry> for Entry {
 
 /// `memory_stats`.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub struct StatsParams {}
+pub struct MudpuppyStatsParams {}
 
 /// The result of `memory_stats`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct StatsResult {
+pub struct MudpuppyStatsResult {
     pub total_entries: i64,
     pub by_type: std::collections::BTreeMap<String, i64>,
     pub avg_importance: f64,
@@ -350,9 +350,9 @@ pub struct StatsResult {
     pub newest_entry: Option<i64>,
 }
 
-impl From<results::StatsResult> for StatsResult {
+impl From<results::StatsResult> for MudpuppyStatsResult {
     fn from(stats: results::StatsResult) -> Self {
-        StatsResult {
+        MudpuppyStatsResult {
             total_entries: stats.total_entries,
             by_type: by_type::<EntryType>(stats.by_type),
             avg_importance: stats.avg_importance,

@@ -3,7 +3,7 @@
 use super::tool::Effect::{Add, Change, Count, Read};
 use super::{Profile, ToolDef};
 use crate::ops::core;
-use crate::wire::core::{GetParams, UndoMany};
+use crate::wire::core::{CoreGetParams, UndoMany};
 use crate::wire::{ChainParams, LinkParams, ListParams, SearchParams, StatsParams};
 
 /// The profile.
@@ -51,7 +51,7 @@ fn tools() -> Vec<ToolDef> {
             "memory_get",
             "Get memories",
             "Get memories whole, with links and dates; with history their earlier versions.",
-            |engine, context, params: GetParams| core::get(engine, context, &params),
+            |engine, context, params: CoreGetParams| core::get(engine, context, &params),
         ),
         ToolDef::text(
             Change,

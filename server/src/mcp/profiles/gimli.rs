@@ -3,7 +3,7 @@
 use super::tool::Effect::{Add, Change, Read};
 use super::{Profile, ToolDef};
 use crate::ops::gimli;
-use crate::wire::gimli::{GetParams, RecencyParams, SearchParams, SyncParams};
+use crate::wire::gimli::{GimliGetParams, GimliSearchParams, RecencyParams, SyncParams};
 
 /// The profile.
 pub fn profile() -> Profile {
@@ -30,14 +30,14 @@ fn tools() -> Vec<ToolDef> {
             "memory_search",
             "Search memory",
             "Search notes and earlier sessions by meaning and by word: the lines that fit best, with their path.",
-            |engine, context, params: SearchParams| gimli::search(engine, context, &params),
+            |engine, context, params: GimliSearchParams| gimli::search(engine, context, &params),
         ),
         ToolDef::new(
             Read,
             "memory_get",
             "Read lines",
             "Read lines of a file that memory_search found.",
-            |engine, context, params: GetParams| gimli::get(engine, context, &params),
+            |engine, context, params: GimliGetParams| gimli::get(engine, context, &params),
         ),
         super::full::recall(gimli::recall),
         ToolDef::new(

@@ -13,8 +13,9 @@ use super::{Profile, ToolDef};
 use crate::ops::{self, Context};
 use crate::wire;
 use crate::wire::krolik::{
-    ChainParams, ChainResult, ContextParams, ContextResult, DigestParams, DigestResult, Found, LinkParams, Linkage,
-    Linked, Memory, OutdatedParams, OutdatedResult, Project, Save, Saved, Search, not_found,
+    ContextParams, ContextResult, KrolikChainParams, KrolikChainResult, KrolikDigestParams, KrolikDigestResult,
+    KrolikLinkParams, KrolikMemory, KrolikOutdatedParams, KrolikOutdatedResult, KrolikSaveResult, KrolikSearchParams,
+    KrolikSearchResult, Linkage, Linked, Project, Save, not_found,
 };
 use crate::wording::Worded as _;
 
@@ -32,7 +33,7 @@ const RECALL: &str = "Use krolik_mem_semantic_search to find what is remembered 
     its main words, then sum up what you found with the memory ids. Say so if nothing fits.";
 
 const REMEMBER: &str = "Go through this conversation and save what will matter later with krolik_mem_save: decisions \
-    and their reasons, patterns, fixes that worked, with importance and feature. Search first; link what replaces an \
+    and their reasons, patterns, fixes that worked, with importance and feature. KrolikSearchParams first; link what replaces an \
     earlier memory with krolik_mem_link as supersedes. Save no passwords or keys.";
 
 fn tools() -> Vec<ToolDef> {
@@ -78,16 +79,16 @@ fn tools() -> Vec<ToolDef> {
     ]
 }
 
-fn search(engine: &Engine, context: &Context, params: &Search) -> Result<Found> {
+fn search(engine: &Engine, context: &Context, params: &KrolikSearchParams) -> Result<KrolikSearchResult> {
     let query = Query { tool: context.tool, ..params.query(&context.defaults)? };
     let reply = engine.search(&query)?;
     let ids: Vec<RecordId> = reply.hits.iter().map(|hit| hit.record.id).collect();
     let marks = engine.marks(&ids, &query.filter.viewer, 0)?;
     engine.count_use(ids);
-    Ok(Found::of(reply, &marks, params.hybrid))
+    Ok(KrolikSearchResult::of(reply, &marks, params.hybrid))
 }
 
-fn save(engine: &Engine, context: &Context, params: Save) -> Result<Saved> {
+fn save(engine: &Engine, context: &Context, params: Save) -> Result<KrolikSaveResult> {
     // A caller who can link the memory sees what it may be linked to.
     let viewer = params.project.viewer(&context.defaults)?;
     let record = params.into_record(&context.defaults)?;
@@ -101,10 +102,10 @@ fn save(engine: &Engine, context: &Context, params: Save) -> Result<Saved> {
     let (mut warnings, suggestions) =
         if created { ops::resembling(engine, id, &viewer) } else { (Vec::new(), Vec::new()) };
     warnings.extend(unlogged);
-    Ok(Saved { memory: saved.into(), created, warnings, suggestions })
+    Ok(KrolikSaveResult { memory: saved.into(), created, warnings, suggestions })
 }
 
-fn link(engine: &Engine, context: &Context, params: LinkParams) -> Result<Linked, String> {
+fn link(engine: &Engine, context: &Context, params: KrolikLinkParams) -> Result<Linked, String> {
     let link = Link { from: params.from_id.0.into(), to: params.to_id.0.into(), kind: params.link_type };
     let viewer = params.project.viewer(&context.defaults).map_err(|error| error.worded())?;
     let created = engine.link(link, &viewer).map_err(|error| match error {
@@ -114,7 +115,7 @@ fn link(engine: &Engine, context: &Context, params: LinkParams) -> Result<Linked
     Ok(Linked { from_id: link.from.get(), to_id: link.to.get(), link_type: link.kind, created })
 }
 
-fn chain(engine: &Engine, context: &Context, params: ChainParams) -> Result<ChainResult> {
+fn chain(engine: &Engine, context: &Context, params: KrolikChainParams) -> Result<KrolikChainResult> {
     let query = ChainQuery {
         direction: params.direction,
         max_depth: wire::size_up_to("maxDepth", params.max_depth, MAX_CHAIN_DEPTH)?,
@@ -134,7 +135,7 @@ fn chain(engine: &Engine, context: &Context, params: ChainParams) -> Result<Chai
         .into_iter()
         .map(|hop| Linkage { depth: wire::count(hop.depth as u64), memory: hop.record.into() })
         .collect();
-    Ok(ChainResult { count: wire::count(memories.len() as u64), memories, warnings })
+    Ok(KrolikChainResult { count: wire::count(memories.len() as u64), memories, warnings })
 }
 
 /// The memories of a chain, each before those that it leads to: in the order of a walk.
@@ -157,17 +158,17 @@ fn preorder(chain: Chain, start: RecordId) -> Vec<Hop> {
     ways.into_iter().filter_map(|(_, at)| hops.get_mut(at).and_then(Option::take)).collect()
 }
 
-fn outdated(engine: &Engine, context: &Context, params: &OutdatedParams) -> Result<OutdatedResult> {
+fn outdated(engine: &Engine, context: &Context, params: &KrolikOutdatedParams) -> Result<KrolikOutdatedResult> {
     let viewer = params.project.viewer(&context.defaults)?;
     let mut query = OutdatedQuery { project: Project::strict(&viewer), before: None, limit: MAX_LIMIT, viewer };
-    let mut memories: Vec<Memory> = Vec::new();
+    let mut memories: Vec<KrolikMemory> = Vec::new();
     loop {
         let page = engine.outdated(&query)?;
         query.before = page.last().map(|one| one.record.id);
         let whole = page.len() < MAX_LIMIT;
-        memories.extend(page.into_iter().map(|one| Memory::from(one.record)));
+        memories.extend(page.into_iter().map(|one| KrolikMemory::from(one.record)));
         if whole {
-            return Ok(OutdatedResult { count: wire::count(memories.len() as u64), memories });
+            return Ok(KrolikOutdatedResult { count: wire::count(memories.len() as u64), memories });
         }
     }
 }
@@ -182,14 +183,14 @@ fn task_context(engine: &Engine, context: &Context, params: ContextParams) -> Re
         }
         None => None,
     };
-    Ok(ContextResult { digest: digest(engine, context, DigestParams { project, feature })?, recalled })
+    Ok(ContextResult { digest: digest(engine, context, KrolikDigestParams { project, feature })?, recalled })
 }
 
-fn digest(engine: &Engine, context: &Context, params: DigestParams) -> Result<DigestResult> {
+fn digest(engine: &Engine, context: &Context, params: KrolikDigestParams) -> Result<KrolikDigestResult> {
     let viewer = params.project.viewer(&context.defaults)?;
     let project = Project::strict(&viewer);
     let query = DigestQuery { project, feature: params.feature, viewer, with_superseded: true };
-    engine.digest(&query).map(DigestResult::from)
+    engine.digest(&query).map(KrolikDigestResult::from)
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ use super::{Profile, ToolDef};
 use crate::ops;
 use crate::wire;
 use crate::wire::mudpuppy::{
-    AddParams, AddResult, GetResult, IdParams, SearchParams, SearchResult, StatsParams, StatsResult,
+    IdParams, MudpuppyAddParams, MudpuppyAddResult, MudpuppyGetResult, MudpuppySearchParams, MudpuppySearchResult,
+    MudpuppyStatsParams, MudpuppyStatsResult,
 };
 
 /// The profile.
@@ -30,15 +31,17 @@ fn tools() -> Vec<ToolDef> {
             "memory_add",
             "Add a memory",
             "Create a new memory entry with automatic embedding generation and deduplication.",
-            |engine, context, params: AddParams| ops::save(engine, context, params.into()).map(AddResult::from),
+            |engine, context, params: MudpuppyAddParams| {
+                ops::save(engine, context, params.into()).map(MudpuppyAddResult::from)
+            },
         ),
         ToolDef::new(
             Read,
             "memory_search",
             "Search memories",
             "Search memories using hybrid, vector, or keyword search.",
-            |engine, context, params: SearchParams| {
-                ops::search(engine, context, &params.into()).map(SearchResult::from)
+            |engine, context, params: MudpuppySearchParams| {
+                ops::search(engine, context, &params.into()).map(MudpuppySearchResult::from)
             },
         ),
         ToolDef::new(
@@ -48,7 +51,7 @@ fn tools() -> Vec<ToolDef> {
             "Get a memory entry by ID. Logs the access for analytics and increments the access count.",
             |engine, context, IdParams { id }: IdParams| {
                 let params = wire::GetParams { id, ..Default::default() };
-                ops::get(engine, context, &params).map(GetResult::from)
+                ops::get(engine, context, &params).map(MudpuppyGetResult::from)
             },
         ),
         ToolDef::new(
@@ -56,8 +59,8 @@ fn tools() -> Vec<ToolDef> {
             "memory_stats",
             "Memory statistics",
             "Get statistics about stored memories.",
-            |engine, context, _: StatsParams| {
-                ops::stats(engine, context, &wire::StatsParams::default()).map(StatsResult::from)
+            |engine, context, _: MudpuppyStatsParams| {
+                ops::stats(engine, context, &wire::StatsParams::default()).map(MudpuppyStatsResult::from)
             },
         ),
         ToolDef::new(

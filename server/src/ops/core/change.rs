@@ -10,7 +10,9 @@ use super::answers::{absent, delete_one, nearest, updated};
 use super::many;
 use crate::ops;
 use crate::ops::Context;
-use crate::wire::core::{DeleteParams, Line, SaveParams, UndoMany, UndoParams, UpdateParams, beginning, one_line};
+use crate::wire::core::{
+    CoreDeleteParams, CoreUpdateParams, Line, SaveParams, UndoMany, UndoParams, beginning, one_line,
+};
 use crate::wire::{self, AddParams, AddResult, Int, LinkParams};
 use crate::wording::Worded as _;
 
@@ -143,7 +145,7 @@ fn new_project(engine: &Engine, name: &str) -> Result<Option<String>> {
 }
 
 /// `memory_update`.
-pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Result<String> {
+pub fn update(engine: &Engine, context: &Context, params: CoreUpdateParams) -> Result<String> {
     if params.query.is_some() || params.confirm.is_some() {
         return many::update(engine, context, params);
     }
@@ -163,7 +165,7 @@ pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Resul
 }
 
 /// `memory_delete`.
-pub fn delete(engine: &Engine, context: &Context, params: DeleteParams) -> Result<String> {
+pub fn delete(engine: &Engine, context: &Context, params: CoreDeleteParams) -> Result<String> {
     if params.query.is_some() || params.confirm.is_some() {
         return many::delete(engine, context, params);
     }

@@ -12,7 +12,7 @@ use super::answers::{absent, max_tokens, other_projects, unfollowed, unknown_pro
 use super::changes::Fields;
 use crate::ops;
 use crate::ops::Context;
-use crate::wire::core::{GetParams, Line, Page, beginning, one_line};
+use crate::wire::core::{CoreGetParams, Line, Page, beginning, one_line};
 use crate::wire::{self, ChainParams, Detail, Int, ListParams, SearchParams, moment};
 use crate::wording::{Remarks, Worded as _, nearest, why};
 
@@ -177,7 +177,7 @@ pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<S
 }
 
 /// `memory_get`.
-pub fn get(engine: &Engine, context: &Context, params: &GetParams) -> Result<String> {
+pub fn get(engine: &Engine, context: &Context, params: &CoreGetParams) -> Result<String> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let most = max_tokens(params.max_tokens)?;
     let ids: Vec<RecordId> = match (&params.id, &params.ids) {
@@ -238,7 +238,7 @@ pub fn get(engine: &Engine, context: &Context, params: &GetParams) -> Result<Str
 fn one(
     engine: &Engine,
     context: &Context,
-    params: &GetParams,
+    params: &CoreGetParams,
     id: RecordId,
     viewer: &Viewer,
     most: usize,

@@ -9,7 +9,7 @@ use memorist_engine::{Engine, Error, Result};
 use super::answers::{MAX_TOKENS, delete_one, updated};
 use crate::ops;
 use crate::ops::Context;
-use crate::wire::core::{DeleteParams, Line, Page, UpdateParams};
+use crate::wire::core::{CoreDeleteParams, CoreUpdateParams, Line, Page};
 use crate::wire::{self, Patch, SearchParams};
 use crate::wording::Worded as _;
 
@@ -23,7 +23,7 @@ const PROOF: usize = 10;
 const ALL: f64 = 1.0 - 1e-6;
 
 /// `memory_delete` with a query; with the token of its preview it does it.
-pub fn delete(engine: &Engine, context: &Context, params: DeleteParams) -> Result<String> {
+pub fn delete(engine: &Engine, context: &Context, params: CoreDeleteParams) -> Result<String> {
     if params.id.is_some() || params.ids.is_some() {
         return Err(Error::invalid("query", "give either ids or a query"));
     }
@@ -45,7 +45,7 @@ pub fn delete(engine: &Engine, context: &Context, params: DeleteParams) -> Resul
 }
 
 /// `memory_update` with a query; with the token of its preview it does it.
-pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Result<String> {
+pub fn update(engine: &Engine, context: &Context, params: CoreUpdateParams) -> Result<String> {
     let (project, agent) = (params.update.project.clone(), params.update.agent.clone());
     let viewer = context.defaults.viewer(&project, &agent)?;
     let update = ops::checked_update(engine, params.update)?;

@@ -10,7 +10,7 @@ use memorist_engine::{Engine, Result};
 
 use super::answers::{other_projects, unfollowed, unknown_project};
 use crate::ops::{self, Context};
-use crate::wire::core::{DigestParams, Line, Page, beginning, one_line};
+use crate::wire::core::{CoreDigestParams, Line, Page, beginning, one_line};
 use crate::wire::{self, StatsParams, day};
 
 /// Default number of tokens of a digest.
@@ -43,7 +43,7 @@ const OTHERS: [Kind; 8] = [
 ];
 
 /// `memory_digest`.
-pub fn digest(engine: &Engine, context: &Context, params: DigestParams) -> Result<String> {
+pub fn digest(engine: &Engine, context: &Context, params: CoreDigestParams) -> Result<String> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let project = viewer.project.name().map(str::to_owned);
     let scope = context.defaults.scope(params.project.clone(), params.agent.clone()).ok();

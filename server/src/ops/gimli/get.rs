@@ -12,16 +12,16 @@ use super::recorded::recorded;
 use super::search::{is_read, is_searched, off};
 use crate::ops::Context;
 use crate::wire::Int;
-use crate::wire::gimli::{GetParams, Lines, memory_id, said};
+use crate::wire::gimli::{GimliGetParams, GimliGetResult, memory_id, said};
 
 /// Said of lines that are not from the file itself.
 const FROM_RECORDS: &str = "the file is gone, or not the one that was read any more: this is what was read of it";
 
 /// Lines of a file that was read, or of a memory.
-pub fn get(engine: &Engine, context: &Context, params: &GetParams) -> Result<Lines> {
+pub fn get(engine: &Engine, context: &Context, params: &GimliGetParams) -> Result<GimliGetResult> {
     let path = params.path.clone();
     if let Some(off) = off(context) {
-        return Ok(Lines { path, off: Some(off), ..Lines::default() });
+        return Ok(GimliGetResult { path, off: Some(off), ..GimliGetResult::default() });
     }
     let wanted =
         LineRange { from: positive("from", params.from)?.unwrap_or(1), lines: positive("lines", params.lines)? };
@@ -31,7 +31,7 @@ pub fn get(engine: &Engine, context: &Context, params: &GetParams) -> Result<Lin
         if !is_searched(context, record.kind) {
             return Err(Error::NotFound(record.id));
         }
-        return Ok(Lines { path, ..passage(&said(&record), wanted) });
+        return Ok(GimliGetResult { path, ..passage(&said(&record), wanted) });
     }
     let file = known_file(engine, context, &params.path, &viewer)?;
     if !is_read(context, file.kind) {
@@ -39,12 +39,12 @@ pub fn get(engine: &Engine, context: &Context, params: &GetParams) -> Result<Lin
     }
     // A transcript is read as it is found: as turns.
     if file.kind == SourceKind::Sessions {
-        return Ok(Lines { path, ..recorded(&file.records, wanted) });
+        return Ok(GimliGetResult { path, ..recorded(&file.records, wanted) });
     }
     let most = context.memory_search.sync.max_file_bytes;
     match on_disk::text(Path::new(&file.path), &engine.sources()?, most) {
-        Some(text) => Ok(Lines { path, ..passage(&text, wanted) }),
-        None => Ok(Lines { path, warning: Some(FROM_RECORDS), ..recorded(&file.records, wanted) }),
+        Some(text) => Ok(GimliGetResult { path, ..passage(&text, wanted) }),
+        None => Ok(GimliGetResult { path, warning: Some(FROM_RECORDS), ..recorded(&file.records, wanted) }),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Some lines of a text, of a bounded size.
 
 use crate::wire::count;
-use crate::wire::gimli::Lines;
+use crate::wire::gimli::GimliGetResult;
 
 /// Most bytes of an answer.
 pub const MOST_BYTES: usize = 64 << 10;
@@ -23,7 +23,7 @@ impl LineRange {
 }
 
 /// The lines of a text that are wanted.
-pub fn passage(text: &str, wanted: LineRange) -> Lines {
+pub fn passage(text: &str, wanted: LineRange) -> GimliGetResult {
     let skipped = usize::try_from(wanted.from - 1).unwrap_or(usize::MAX);
     let mut rest = text.lines().skip(skipped).peekable();
     let (mut passage, mut taken) = (String::new(), 0);
@@ -37,12 +37,12 @@ pub fn passage(text: &str, wanted: LineRange) -> Lines {
         taken += 1;
     }
     passage.truncate(passage.floor_char_boundary(MOST_BYTES));
-    Lines {
+    GimliGetResult {
         text: passage,
         from: count(wanted.from),
         lines: count(taken),
         next_from: rest.peek().map(|_| count(wanted.from.saturating_add(taken))),
-        ..Lines::default()
+        ..GimliGetResult::default()
     }
 }
 

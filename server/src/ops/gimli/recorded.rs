@@ -5,13 +5,13 @@ use memorist_engine::types::{Kind, Place, Record};
 use super::passage::{LineRange, MOST_BYTES};
 use crate::wire::core::one_line;
 use crate::wire::count;
-use crate::wire::gimli::{Lines, said};
+use crate::wire::gimli::{GimliGetResult, said};
 
 /// Fewest bytes that count as repeated: fewer may be alike by chance.
 const LEAST_REPEATED: usize = 12;
 
 /// The text of the wanted lines, from the memories that were read from them: turns and chunks whole, in their order.
-pub fn recorded(records: &[Record], wanted: LineRange) -> Lines {
+pub fn recorded(records: &[Record], wanted: LineRange) -> GimliGetResult {
     let mut text = String::new();
     let (mut from, mut to, mut next_from) = (None, 0, None);
     let mut before: Option<(&Place, String)> = None;
@@ -40,7 +40,7 @@ pub fn recorded(records: &[Record], wanted: LineRange) -> Lines {
     text.truncate(text.floor_char_boundary(MOST_BYTES));
     let lines = from.map_or(0, |from| to.saturating_sub(from).saturating_add(1));
     let from = count(from.unwrap_or(wanted.from));
-    Lines { text, from, lines: count(lines), next_from, ..Lines::default() }
+    GimliGetResult { text, from, lines: count(lines), next_from, ..GimliGetResult::default() }
 }
 
 fn is_wanted(place: &Place, wanted: LineRange) -> bool {

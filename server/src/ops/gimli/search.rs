@@ -8,7 +8,7 @@ use memorist_engine::types::{Filter, Hit, Kind, MAX_LIMIT, MAX_POOL, Query, Scal
 use memorist_engine::{Engine, Error, Result};
 
 use crate::ops::Context;
-use crate::wire::gimli::{Found, FoundLines, Off, SearchParams, memory_path, passage};
+use crate::wire::gimli::{FoundLines, GimliSearchParams, GimliSearchResult, Off, memory_path, passage};
 use crate::wire::{count, size_up_to};
 use crate::wording::{Worded as _, warnings};
 
@@ -16,10 +16,10 @@ use crate::wording::{Worded as _, warnings};
 const LEAST_POOL: usize = 50;
 
 /// The best lines of files, and memories that have none.
-pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Result<Found> {
+pub fn search(engine: &Engine, context: &Context, params: &GimliSearchParams) -> Result<GimliSearchResult> {
     let settings = &context.memory_search;
     if let Some(off) = off(context) {
-        return Ok(Found { off: Some(off), ..Found::default() });
+        return Ok(GimliSearchResult { off: Some(off), ..GimliSearchResult::default() });
     }
     let limit =
         params.max_results.map_or(Ok(settings.max_results), |most| size_up_to("maxResults", most, MAX_LIMIT))?;
@@ -43,7 +43,7 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
         Err(error @ Error::Invalid { .. }) => return Err(error),
         Err(error) => {
             let off = Off::because(error.worded(), "call memory_search again; if it stays so, run `memorist doctor`");
-            return Ok(Found { off: Some(off), ..Found::default() });
+            return Ok(GimliSearchResult { off: Some(off), ..GimliSearchResult::default() });
         }
     };
     let warnings = warnings(&reply);
@@ -59,7 +59,7 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
         _ => "local",
     };
     let provider = provider.to_owned();
-    Ok(Found { results, provider: Some(provider), model, warnings, off: None })
+    Ok(GimliSearchResult { results, provider: Some(provider), model, warnings, off: None })
 }
 
 /// Why memory is off, if it is.

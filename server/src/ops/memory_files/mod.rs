@@ -21,7 +21,7 @@ use memorist_engine::{Engine, Error};
 use self::files::{MemoryFile, MemoryFiles, metadata_of, moved_to, path_of};
 use self::path::MemoryPath;
 use super::{Context, core};
-use crate::wire::core::GetParams;
+use crate::wire::core::CoreGetParams;
 use crate::wire::{AddParams, FileCommand, FileParams, Int, SearchParams};
 use crate::wording::Worded;
 
@@ -100,7 +100,7 @@ fn search(files: &MemoryFiles<'_>, context: &Context, words: &str) -> Result<Str
         return Err("Add the words to search for: view /memories/search/WORDS".to_owned().into());
     }
     if let Some(Ok(id)) = words.strip_prefix('#').map(str::parse) {
-        return Ok(core::get(engine, context, &GetParams { id: Some(Int(id)), ..GetParams::default() })?);
+        return Ok(core::get(engine, context, &CoreGetParams { id: Some(Int(id)), ..CoreGetParams::default() })?);
     }
     let params = SearchParams { query: words.to_owned(), limit: Some(Int(FOUND)), ..SearchParams::default() };
     let (mut text, found) = core::search_with_records(engine, context, &params)?;

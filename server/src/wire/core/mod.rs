@@ -13,4 +13,6 @@ mod params;
 
 pub use line::{Line, beginning, one_line};
 pub use page::Page;
-pub use params::{DeleteParams, DigestParams, GetParams, SaveParams, UndoMany, UndoParams, UpdateParams};
+pub use params::{
+    CoreDeleteParams, CoreDigestParams, CoreGetParams, CoreUpdateParams, SaveParams, UndoMany, UndoParams,
+};

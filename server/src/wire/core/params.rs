@@ -72,7 +72,7 @@ extended_schema!(SaveParams, AddParams, {
 /// `memory_get`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct GetParams {
+pub struct CoreGetParams {
     /// Its id.
     #[serde(default)]
     pub id: Option<Int>,
@@ -107,7 +107,7 @@ pub struct GetParams {
 /// `memory_delete`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct DeleteParams {
+pub struct CoreDeleteParams {
     /// Its id.
     #[serde(default)]
     pub id: Option<Int>,
@@ -188,7 +188,7 @@ extended_schema!(UndoMany, UndoParams, {
 /// `memory_digest`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct DigestParams {
+pub struct CoreDigestParams {
     /// Its own memories alone; null, "*" and the default as in memory_search.
     #[serde(default)]
     pub project: Patch<String>,
@@ -209,7 +209,7 @@ pub struct DigestParams {
 
 /// `memory_update`: the parameters of the other profiles, or a query and a token instead of the id.
 #[derive(Debug, Clone)]
-pub struct UpdateParams {
+pub struct CoreUpdateParams {
     /// The change, and the id of the memory: 0 if a query names several.
     pub update: super::super::params::UpdateParams,
     /// The query that names the memories, instead of an id.
@@ -222,7 +222,7 @@ pub struct UpdateParams {
     pub only_moves: bool,
 }
 
-impl<'de> Deserialize<'de> for UpdateParams {
+impl<'de> Deserialize<'de> for CoreUpdateParams {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         use serde::de::Error;
         let mut given = Map::deserialize(deserializer)?;
@@ -244,11 +244,11 @@ impl<'de> Deserialize<'de> for UpdateParams {
             given.insert("id".into(), 0.into());
         }
         let update = super::super::parse(given).map_err(D::Error::custom)?;
-        Ok(UpdateParams { update, query, confirm, given: text_of_given, only_moves })
+        Ok(CoreUpdateParams { update, query, confirm, given: text_of_given, only_moves })
     }
 }
 
-extended_schema!(UpdateParams, super::super::params::UpdateParams, {
+extended_schema!(CoreUpdateParams, super::super::params::UpdateParams, {
     "query": {
         "type": "string",
         "description": "Instead of an id: what has all these words, or this code. Answers with a preview and a token."
