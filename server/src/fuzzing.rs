@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::mcp::message::{self, Unreadable};
 use crate::wire::{
-    self, AddParams, Defaults, DeleteParams, ExportLine, GetParams, Line, Lines, SearchParams, StatsParams,
+    self, AddParams, Defaults, DeleteParams, ExportLine, GetParams, ImportLine, Lines, SearchParams, StatsParams,
     UpdateParams, When,
 };
 
@@ -22,24 +22,24 @@ pub fn import_file(bytes: &[u8]) {
         assert_eq!(line.number, count);
         let read = |text: &str| wire::read(text, &Defaults::default());
         let said = match line.text.ok().and_then(|text| read(&text).ok()) {
-            Some(Line::New(new)) => Line::Record(Box::new(as_saved(*new))),
+            Some(ImportLine::New(new)) => ImportLine::Record(Box::new(as_saved(*new))),
             Some(said) => said,
             None => continue,
         };
         let exported = match said.clone() {
-            Line::Header(model) => ExportLine::header(model),
-            Line::Record(record) => Exported::Record(record).into(),
-            Line::Link(link) => Exported::Link(link).into(),
-            Line::Tombstone(tombstone) => tombstone.into(),
-            Line::Entity(entity) => {
+            ImportLine::Header(model) => ExportLine::header(model),
+            ImportLine::Record(record) => Exported::Record(record).into(),
+            ImportLine::Link(link) => Exported::Link(link).into(),
+            ImportLine::Tombstone(tombstone) => tombstone.into(),
+            ImportLine::Entity(entity) => {
                 entity.records(&Scope::default()).iter().for_each(|new| drop(new.validate()));
                 continue;
             }
-            Line::Relation(relation) => {
+            ImportLine::Relation(relation) => {
                 let _ = relation.record(&Scope::default()).validate();
                 continue;
             }
-            Line::New(_) => unreachable!("it was made a record"),
+            ImportLine::New(_) => unreachable!("it was made a record"),
         };
         let exported = serde_json::to_string(&exported).expect("JSON");
         assert_eq!(read(&exported).expect("what is exported can be imported"), said);

@@ -12,7 +12,7 @@ use memorist_engine::types::{
 use memorist_engine::{Engine, Error, Import};
 
 use crate::exit::{Failure, Kind};
-use crate::wire::{self, Defaults, ImportResult, Line, Lines, Unread};
+use crate::wire::{self, Defaults, ImportLine, ImportResult, Lines, Unread};
 use crate::wording::Worded as _;
 
 /// Memories and links per transaction.
@@ -133,14 +133,14 @@ struct Batches<'a> {
 
 impl Batches<'_> {
     /// Takes in a line. Lines of different types are saved in order.
-    fn take(&mut self, number: u64, said: Result<Line, Unread>) -> Result<(), Failure> {
+    fn take(&mut self, number: u64, said: Result<ImportLine, Unread>) -> Result<(), Failure> {
         match said {
             Err(Unread::Line(error)) => self.result.refuse(number, error),
             Err(Unread::File(error)) => {
                 self.save()?;
                 return Err(Failure::input(format!("line {number}: {error}")));
             }
-            Ok(Line::Header(model)) => {
+            Ok(ImportLine::Header(model)) => {
                 self.save()?;
                 let warning = model.map(|model| self.import.model(&model)).transpose();
                 match warning {
@@ -150,31 +150,31 @@ impl Batches<'_> {
                 }
             }
             // The rest of what another machine has is not asked for.
-            Ok(Line::Record(record)) if self.is_left_out(&record.text.scope) => {}
-            Ok(Line::Tombstone(PortableTombstone::Memory(gone))) if self.is_left_out(&gone.scope) => {}
-            Ok(Line::Record(record)) => {
+            Ok(ImportLine::Record(record)) if self.is_left_out(&record.text.scope) => {}
+            Ok(ImportLine::Tombstone(PortableTombstone::Memory(gone))) if self.is_left_out(&gone.scope) => {}
+            Ok(ImportLine::Record(record)) => {
                 self.save_unless(|batch| &batch.records)?;
                 self.batch.records.push((number, *record));
             }
-            Ok(Line::Link(link)) => {
+            Ok(ImportLine::Link(link)) => {
                 self.save_unless(|batch| &batch.links)?;
                 self.batch.links.push((number, link));
             }
-            Ok(Line::Tombstone(_)) if !self.importing.from_machine => {
+            Ok(ImportLine::Tombstone(_)) if !self.importing.from_machine => {
                 let why = "type: what is gone elsewhere is said by `memorist sync-with` alone; no import deletes";
                 self.result.refuse(number, why.into());
             }
-            Ok(Line::Tombstone(tombstone)) => {
+            Ok(ImportLine::Tombstone(tombstone)) => {
                 self.save_unless(|batch| &batch.tombstones)?;
                 self.batch.tombstones.push((number, tombstone));
             }
-            Ok(Line::New(record)) => self.add(number, *record, Part::None)?,
-            Ok(Line::Entity(entity)) => {
+            Ok(ImportLine::New(record)) => self.add(number, *record, Part::None)?,
+            Ok(ImportLine::Entity(entity)) => {
                 for record in entity.records(&self.own_scope()) {
                     self.add(number, record, Part::Of(entity.name.clone()))?;
                 }
             }
-            Ok(Line::Relation(relation)) => {
+            Ok(ImportLine::Relation(relation)) => {
                 let record = relation.record(&self.own_scope());
                 self.add(number, record, Part::Between([relation.from, relation.to]))?;
             }

@@ -11,8 +11,8 @@ use memorist_engine::{Engine, Error, Result};
 use super::Context;
 use super::save::checked_update;
 use crate::wire::{
-    self, DeleteParams, DeleteResult, GetParams, GetResult, IndexCounts, ListParams, ListResult, Only, Order, Problem,
-    SearchParams, SearchResult, SearchTotals, StatsParams, StatsResult, UnreadFiles, UpdateParams, UpdateResult,
+    self, DeleteParams, DeleteResult, FileProblem, GetParams, GetResult, IndexCounts, ListParams, ListResult, Only,
+    Order, SearchParams, SearchResult, SearchTotals, StatsParams, StatsResult, UnreadFiles, UpdateParams, UpdateResult,
 };
 use crate::wording::Worded as _;
 
@@ -212,7 +212,7 @@ fn unread(engine: &Engine) -> Result<Option<UnreadFiles>> {
     let sources = engine.source_stats()?;
     let count = sources.iter().map(|source| source.all_unread).sum();
     let files = sources.into_iter().flat_map(|source| source.unread).take(UNREAD);
-    let files = files.map(|(path, why)| Problem { path, why }).collect();
+    let files = files.map(|(path, why)| FileProblem { path, why }).collect();
     Ok((count > 0).then(|| UnreadFiles { count: wire::count(count), files }))
 }
 

@@ -597,7 +597,7 @@ mod tests {
         assert_eq!(hit["place"], wanted);
         let record = of_file.hits[0].record.clone();
         assert_eq!(serde_json::to_value(entry(record.clone())).unwrap()["place"], wanted);
-        let line = crate::wire::core::Line::default().of(&record, 700);
+        let line = crate::wire::core::MemoryLine::default().of(&record, 700);
         assert!(line.contains("[/a/b.jsonl:4"), "{line}");
     }
 

@@ -25,14 +25,14 @@ pub struct Defaults {
     /// Whether the memories of [`Reach::MAIN`] are visible where a call names no agent. Not with `--only`.
     with_main: bool,
     /// Why other names are refused, if they are.
-    only: Option<Only>,
+    only: Option<ScopeLock>,
     /// Most results of a search that a call may ask for, if it is not [`MAX_LIMIT`].
     most_results: Option<usize>,
 }
 
 /// The reason why a caller is limited to its project and agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Only {
+enum ScopeLock {
     /// The server was started with `--only`.
     Server,
     /// The caller's token, which has these other projects, too: a call may name one of them.
@@ -112,18 +112,18 @@ impl Defaults {
             let why = "--only keeps to a project or an agent, and none is named; give --project NAME or --agent NAME";
             return Err(Error::invalid("project", why));
         }
-        Ok(Defaults { only: Some(Only::Server), ..self })
+        Ok(Defaults { only: Some(ScopeLock::Server), ..self })
     }
 
     /// Limits a caller to the project and agent of its token, like [`only`](Defaults::only). A call may name one of `others` as
     /// its project, and is then treated as one with a token for that project.
     pub fn bound(self, others: &[String]) -> Self {
-        Defaults { only: Some(Only::Token(others.to_vec())), ..self }
+        Defaults { only: Some(ScopeLock::Token(others.to_vec())), ..self }
     }
 
     /// The other projects that a call may name, by its token.
     pub fn others(&self) -> &[String] {
-        if let Some(Only::Token(others)) = &self.only { others } else { &[] }
+        if let Some(ScopeLock::Token(others)) = &self.only { others } else { &[] }
     }
 
     /// Whether other names are refused.
@@ -198,7 +198,7 @@ impl Defaults {
     pub fn of_call(&self, arguments: &Map<String, Value>) -> Result<Self> {
         self.check_arguments(arguments)?;
         let mut of_call = self.clone();
-        if let (Some(Only::Token(others)), Some(own), Some(Value::String(name))) =
+        if let (Some(ScopeLock::Token(others)), Some(own), Some(Value::String(name))) =
             (&mut of_call.only, &mut of_call.project, arguments.get("project"))
             && let Some(named) = others.iter_mut().find(|other| *other == name)
         {
@@ -249,13 +249,13 @@ impl Defaults {
                     None => format!("memories of no {owner}"),
                 };
                 let why = match only {
-                    Only::Server => {
+                    ScopeLock::Server => {
                         format!("this server keeps to {kept} (it was started with --only); leave {owner} out")
                     }
-                    Only::Token(_) if others.is_empty() => {
+                    ScopeLock::Token(_) if others.is_empty() => {
                         format!("your token is bound to {kept}; leave {owner} out")
                     }
-                    Only::Token(_) => {
+                    ScopeLock::Token(_) => {
                         let others: String = others.iter().map(|name| format!(" or {name:?}")).collect();
                         format!("your token is bound to {kept}{others}; name one of them")
                     }

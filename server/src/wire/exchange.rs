@@ -58,7 +58,7 @@ use crate::wording::Worded as _;
 
 /// A line of a file to import.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Line {
+pub enum ImportLine {
     /// The header of an export, with the model of its embeddings.
     Header(Option<Model>),
     /// A memory with everything that belongs to it.
@@ -88,7 +88,7 @@ pub enum Unread {
 ///
 /// # Errors
 /// [`Unread`] says what is wrong with the line.
-pub fn read(line: &str, defaults: &Defaults) -> Result<Line, Unread> {
+pub fn read(line: &str, defaults: &Defaults) -> Result<ImportLine, Unread> {
     /// Forks of the reference memory server write lines without a type.
     #[derive(Default, Deserialize)]
     #[serde(default, rename_all = "camelCase")]
@@ -109,21 +109,23 @@ pub fn read(line: &str, defaults: &Defaults) -> Result<Line, Unread> {
     let r#type = typed.r#type.map(serde_json::from_value).transpose();
     match r#type.map_err(|error| refuse(format!("type: {error}")))? {
         None if typed.relation_type.is_some() && typed.from.is_some() => {
-            fields(line).map(Line::Relation).map_err(refuse)
+            fields(line).map(ImportLine::Relation).map_err(refuse)
         }
         None if typed.name.is_some() && (typed.entity_type.is_some() || typed.observations.is_some()) => {
-            fields(line).map(Line::Entity).map_err(refuse)
+            fields(line).map(ImportLine::Entity).map_err(refuse)
         }
-        None => added(line, defaults).map(|new| Line::New(Box::new(new))).map_err(refuse),
+        None => added(line, defaults).map(|new| ImportLine::New(Box::new(new))).map_err(refuse),
         Some(Type::Memorist) => header(line),
         Some(Type::Record) => {
-            fields::<RecordLine>(line).map(|line| Line::Record(Box::new(line.into()))).map_err(refuse)
+            fields::<RecordLine>(line).map(|line| ImportLine::Record(Box::new(line.into()))).map_err(refuse)
         }
-        Some(Type::Link) => fields::<LinkLine>(line).map(|line| Line::Link(line.into())).map_err(refuse),
-        Some(Type::Entity) => fields(line).map(Line::Entity).map_err(refuse),
-        Some(Type::Relation) => fields(line).map(Line::Relation).map_err(refuse),
-        Some(Type::Tombstone) => fields::<TombstoneLine>(line).map(|line| Line::Tombstone(line.into())).map_err(refuse),
-        Some(Type::Unlink) => fields::<UnlinkLine>(line).map(|line| Line::Tombstone(line.into())).map_err(refuse),
+        Some(Type::Link) => fields::<LinkLine>(line).map(|line| ImportLine::Link(line.into())).map_err(refuse),
+        Some(Type::Entity) => fields(line).map(ImportLine::Entity).map_err(refuse),
+        Some(Type::Relation) => fields(line).map(ImportLine::Relation).map_err(refuse),
+        Some(Type::Tombstone) => {
+            fields::<TombstoneLine>(line).map(|line| ImportLine::Tombstone(line.into())).map_err(refuse)
+        }
+        Some(Type::Unlink) => fields::<UnlinkLine>(line).map(|line| ImportLine::Tombstone(line.into())).map_err(refuse),
     }
 }
 
@@ -139,7 +141,7 @@ fn added(line: &str, defaults: &Defaults) -> Result<NewRecord, String> {
     Ok(record)
 }
 
-fn header(line: &str) -> Result<Line, Unread> {
+fn header(line: &str) -> Result<ImportLine, Unread> {
     #[derive(Deserialize)]
     struct Format {
         format: Int,
@@ -151,7 +153,7 @@ fn header(line: &str) -> Result<Line, Unread> {
         )));
     }
     let header = fields::<HeaderLine>(line).map_err(Unread::Line)?;
-    Ok(Line::Header(header.into_model()))
+    Ok(ImportLine::Header(header.into_model()))
 }
 
 /// The fields of a line. Numbers keep every bit only if they are parsed from the text directly.
@@ -185,7 +187,7 @@ mod tests {
     #[test]
     fn a_line_without_type_has_the_parameters_of_memory_add() {
         let line = r#"{"content":"x","entryType":"task","importance":7,"tags":["a"],"project":"apollo"}"#;
-        let Ok(Line::New(record)) = read(line, &Defaults::default()) else { panic!() };
+        let Ok(ImportLine::New(record)) = read(line, &Defaults::default()) else { panic!() };
         assert_eq!((record.importance, record.scope.project.as_deref()), (7, Some("apollo")));
     }
 
@@ -194,10 +196,10 @@ mod tests {
     fn a_line_of_a_graph_needs_no_type() {
         let read = |line: &str| read(line, &Defaults::default());
         let entity = read(r#"{"name":"Anna","entityType":"person","observations":["reads"]}"#);
-        assert!(matches!(&entity, Ok(Line::Entity(entity)) if entity.observations == ["reads"]), "{entity:?}");
+        assert!(matches!(&entity, Ok(ImportLine::Entity(entity)) if entity.observations == ["reads"]), "{entity:?}");
         let relation = read(r#"{"from":"Anna","to":"Acme","relationType":"works at"}"#);
-        assert!(matches!(&relation, Ok(Line::Relation(relation)) if relation.to == "Acme"), "{relation:?}");
-        assert!(matches!(read(r#"{"content":"x"}"#), Ok(Line::New(_))));
+        assert!(matches!(&relation, Ok(ImportLine::Relation(relation)) if relation.to == "Acme"), "{relation:?}");
+        assert!(matches!(read(r#"{"content":"x"}"#), Ok(ImportLine::New(_))));
     }
 
     #[test]
@@ -270,7 +272,7 @@ mod tests {
         };
         let line = serde_json::to_string(&ExportLine::from(Exported::Record(Box::new(portable.clone())))).unwrap();
         assert!(line.starts_with(r#"{"type":"record","ulid":"01J00000000000000000000000","version":7,"content":"#));
-        let Ok(Line::Record(again)) = read(&line, &Defaults::default()) else { panic!("{line}") };
+        let Ok(ImportLine::Record(again)) = read(&line, &Defaults::default()) else { panic!("{line}") };
         assert_eq!(*again, portable);
         let bits = |portable: &Portable| -> Vec<u32> {
             portable.embedding.iter().flatten().map(|number| number.to_bits()).collect()

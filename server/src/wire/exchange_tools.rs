@@ -89,7 +89,7 @@ pub struct ImportResult {
     /// Memories and links that were refused.
     pub refused: i64,
     /// The first of them.
-    pub errors: Vec<Refusal>,
+    pub errors: Vec<RefusedLine>,
     /// What else there is to know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -98,7 +98,7 @@ pub struct ImportResult {
 /// A line that was refused, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(inline)]
-pub struct Refusal {
+pub struct RefusedLine {
     /// Counted from 1.
     pub line: i64,
     /// What is wrong with it.
@@ -120,7 +120,7 @@ impl ImportResult {
     pub fn refuse(&mut self, line: u64, error: String) {
         self.refused += 1;
         if self.errors.len() < LISTED {
-            self.errors.push(Refusal { line: super::count(line), error });
+            self.errors.push(RefusedLine { line: super::count(line), error });
         }
     }
 

@@ -6,7 +6,7 @@
 use memorist_engine::snippet;
 use memorist_engine::types::{Recall, Recalled, Record, RecordId, Reminder, Scope, Viewer};
 
-use super::core::Line;
+use super::core::MemoryLine;
 use crate::escape::visible;
 
 /// The name of the fence. Nothing inside has it.
@@ -47,7 +47,7 @@ pub fn reminder_block(reminder: &Reminder, most_bytes: usize) -> Option<String> 
 /// `#12 decision 2026-11-21 Sat: We deploy with Actions (contradicted by #14)`, of at most so many bytes.
 fn line(memory: &Recalled, room: usize) -> Option<String> {
     let Recalled { record, text, contradicted_by, .. } = memory;
-    let line = Line { scope: Some(&record.scope), unlabelled: true, ..Line::default() };
+    let line = MemoryLine { scope: Some(&record.scope), unlabelled: true, ..MemoryLine::default() };
     let head = contained(&line.without_text(record));
     let by: Vec<String> = contradicted_by.iter().map(|id| format!("#{id}")).collect();
     let mark = if by.is_empty() { String::new() } else { format!(" (contradicted by {})", by.join(", ")) };
@@ -84,7 +84,7 @@ pub fn start_block(
         let mut title = format!("{heading}:\n");
         for record in records {
             let room = most_bytes.saturating_sub(block.len() + close.len());
-            let line = Line { scope: Some(&scope), unlabelled: true, ..Line::default() };
+            let line = MemoryLine { scope: Some(&scope), unlabelled: true, ..MemoryLine::default() };
             let fitting = [CHARS, CHARS / 2, LEAST_CHARS].into_iter().find_map(|most| {
                 let line = format!("{title}{}\n", contained(&line.of(record, most)));
                 (line.len() <= room).then_some(line)

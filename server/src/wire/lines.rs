@@ -10,7 +10,7 @@ pub const MAX_LINE_BYTES: usize = 64 << 20;
 
 /// One line of input.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct InputLine {
     /// Counted from 1.
     pub number: u64,
     /// Bytes of input, including the line end.
@@ -32,7 +32,7 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// The next line; `None` at the end.
-    pub fn next_line(&mut self) -> io::Result<Option<Line>> {
+    pub fn next_line(&mut self) -> io::Result<Option<InputLine>> {
         let mut kept = Vec::new();
         let (mut bytes, mut too_long) = (0_u64, false);
         loop {
@@ -66,7 +66,7 @@ impl<R: BufRead> Lines<R> {
         } else {
             self.decode(kept)
         };
-        Ok(Some(Line { number: self.number, bytes, text }))
+        Ok(Some(InputLine { number: self.number, bytes, text }))
     }
 
     fn decode(&self, line: Vec<u8>) -> Result<String, String> {
@@ -89,7 +89,7 @@ impl<R: BufRead> Lines<R> {
 mod tests {
     use super::*;
 
-    fn read(input: &[u8]) -> Vec<Line> {
+    fn read(input: &[u8]) -> Vec<InputLine> {
         // A small buffer, so that lines span several.
         let mut lines = Lines::new(io::BufReader::with_capacity(7, input));
         std::iter::from_fn(|| lines.next_line().unwrap()).collect()

@@ -84,7 +84,7 @@ pub use convert::{
     search_page, search_result, size, size_up_to, suggestions,
 };
 pub use defaults::Defaults;
-pub use exchange::{Line, Unread, read};
+pub use exchange::{ImportLine, Unread, read};
 pub use exchange_lines::ExportLine;
 pub use exchange_tools::{ChangedInBoth, DEFAULT_FILE, ExportParams, ExportResult, ImportParams, ImportResult};
 pub use fence::{recall_block, reminder_block, start_block};
@@ -118,8 +118,8 @@ pub use schema::{input_schema, output_schema};
 pub use searches::{SearchEntry, SearchesResult};
 pub use source_names::{SourceName, kinds_of};
 pub use sources::{
-    DiscoverResult, PlaceEntry, Problem, SourceAddResult, SourceEntry, SourceRemoveResult, SourcesResult, SyncResult,
-    SyncedSource,
+    DiscoverResult, FileProblem, PlaceEntry, SourceAddResult, SourceEntry, SourceRemoveResult, SourcesResult,
+    SyncResult, SyncedSource,
 };
 pub use times::{Future, FutureEnd, Past, PastEnd, day, moment};
 pub use values::{Importance, Int, Iso, Patch, When, Where};

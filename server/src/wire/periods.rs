@@ -124,13 +124,13 @@ fn days_between(from: Date, to: Date) -> i32 {
 
 /// A day, a month or a year, as far as it is named.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Point {
+struct PartialDate {
     year: Option<i16>,
     month: Option<i8>,
     day: Option<i8>,
 }
 
-impl Point {
+impl PartialDate {
     /// Reads a point from the first words. Returns it with the number of these words. A day may lack its month.
     fn read(words: &[&str]) -> Option<(Self, usize)> {
         let of = |at: usize| usize::from(words.get(at).is_some_and(|word| matches!(*word, "of" | "in")));
@@ -142,18 +142,21 @@ impl Point {
             let at = if year(at).is_none() && day.is_none() { at + of(at) } else { at };
             let year = year(at);
             let used = if year.is_some() { at + 1 } else { 1 + usize::from(day.is_some()) };
-            return Some((Point { year, month: Some(month), day }, used));
+            return Some((PartialDate { year, month: Some(month), day }, used));
         }
         if let Some(day) = day_number(first) {
             let at = 1 + of(1);
             let Some(month) = words.get(at).and_then(|word| month(word)) else {
-                return Some((Point { day: Some(day), ..Point::default() }, 1));
+                return Some((PartialDate { day: Some(day), ..PartialDate::default() }, 1));
             };
             let year = year(at + 1);
-            return Some((Point { year, month: Some(month), day: Some(day) }, at + 1 + usize::from(year.is_some())));
+            return Some((
+                PartialDate { year, month: Some(month), day: Some(day) },
+                at + 1 + usize::from(year.is_some()),
+            ));
         }
         if let Some(year) = year(0) {
-            return Some((Point { year: Some(year), ..Point::default() }, 1));
+            return Some((PartialDate { year: Some(year), ..PartialDate::default() }, 1));
         }
         Some((Self::numeric(first)?, 1))
     }
@@ -171,14 +174,14 @@ impl Point {
         };
         let given = year(year_part);
         let is_point = given.is_some() || year_part.is_empty();
-        is_point.then_some(Point { year: given, month: Some(month), day })
+        is_point.then_some(PartialDate { year: given, month: Some(month), day })
     }
 
     fn of_year(self, year: i16) -> Option<Days> {
         let start = Date::new(year, self.month.unwrap_or(1), self.day.unwrap_or(1)).ok()?;
         let span = match self {
-            Point { day: Some(_), .. } => 1.day(),
-            Point { month: Some(_), .. } => 1.month(),
+            PartialDate { day: Some(_), .. } => 1.day(),
+            PartialDate { month: Some(_), .. } => 1.month(),
             _ => 1.year(),
         };
         Some((start, start.checked_add(span).ok()?))
@@ -253,7 +256,7 @@ fn cleaned(word: &str) -> &str {
 }
 
 fn dotted(word: &str) -> bool {
-    word.contains('.') && Point::numeric(word).is_some()
+    word.contains('.') && PartialDate::numeric(word).is_some()
 }
 
 /// The period that `words` begin with, after the word `before`.
@@ -292,12 +295,12 @@ fn date(words: &[&str], is_named: bool, which: Which, today: Date) -> Option<Day
     if let Some(days) = part_of_year(words, is_named, which, today) {
         return Some(days);
     }
-    let (point, used) = Point::read(words)?;
+    let (point, used) = PartialDate::read(words)?;
     let is_certain = point.day.is_some() || point.month.is_some() && point.year.is_some();
     let is_certain = is_certain || point.month.is_some() && !matches!(words[0], "may" | "march") && words[0].len() > 3;
     if let Some((to, rest)) = words[used..].split_first()
         && (TO.contains(to) || *to == "and" && is_named)
-        && let Some((end, _)) = Point::read(rest)
+        && let Some((end, _)) = PartialDate::read(rest)
         && let Some(days) = point.to(end, today, which).filter(|_| is_named || is_certain)
     {
         return Some(days);

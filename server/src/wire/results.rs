@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::place::PlaceInfo;
-use super::sources::Problem;
+use super::sources::FileProblem;
 use crate::wording::Worded as _;
 
 /// The result of `memory_add`.
@@ -347,7 +347,7 @@ pub struct StatsResult {
 pub struct UnreadFiles {
     pub count: i64,
     /// The first five.
-    pub files: Vec<Problem>,
+    pub files: Vec<FileProblem>,
 }
 
 impl UnreadFiles {

@@ -70,7 +70,7 @@ pub struct SourceState {
     pub skipped: BTreeMap<String, u64>,
     /// Files of which nothing was read, and why: the first 20.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unread: Vec<Problem>,
+    pub unread: Vec<FileProblem>,
     /// How many there are.
     pub all_unread: u64,
 }
@@ -89,7 +89,7 @@ impl From<SourceStats> for SourceState {
             failed: stats.failed,
             newest: stats.newest,
             skipped,
-            unread: stats.unread.into_iter().map(|(path, why)| Problem { path, why }).collect(),
+            unread: stats.unread.into_iter().map(|(path, why)| FileProblem { path, why }).collect(),
             all_unread: stats.all_unread,
         }
     }
@@ -125,7 +125,7 @@ pub struct SyncedSource {
     pub forgotten: u64,
     pub failed: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub problems: Vec<Problem>,
+    pub problems: Vec<FileProblem>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped: BTreeMap<String, u64>,
 }
@@ -133,7 +133,7 @@ pub struct SyncedSource {
 /// A file that could not be read.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(inline)]
-pub struct Problem {
+pub struct FileProblem {
     pub path: String,
     pub why: String,
 }
@@ -150,7 +150,7 @@ impl From<SourceReport> for SyncedSource {
         let FileChanges { added, changed, removed, kept, forgotten, refused } = report.changes;
         let mut skipped = report.skipped;
         refused.into_iter().for_each(|(reason, count)| *skipped.entry(reason).or_default() += count);
-        let problems = report.problems.into_iter().map(|(path, why)| Problem { path, why }).collect();
+        let problems = report.problems.into_iter().map(|(path, why)| FileProblem { path, why }).collect();
         SyncedSource {
             source: report.source.into(),
             files: report.files,

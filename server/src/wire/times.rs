@@ -33,27 +33,27 @@ struct Moment {
 /// The end of a range of times that are mostly in the past: as [`Past`]. A day is in the range; a week, month or year is if
 /// the range begins with it, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PastEnd(Named);
+pub struct PastEnd(NamedTime);
 
 /// The end of a range of times that are mostly in the future: as [`Future`], otherwise like [`PastEnd`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FutureEnd(Named);
+pub struct FutureEnd(NamedTime);
 
 /// A moment, or the beginning and the end of the day, week, month or year that a text names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Named {
+struct NamedTime {
     start: Millis,
     end: Millis,
     is_day: bool,
     is_distance: bool,
 }
 
-impl Named {
+impl NamedTime {
     fn of(start: &Zoned, unit: &str) -> Self {
         let end = span(1, unit).and_then(|span| start.checked_add(span).ok());
         let millis = |at: &Zoned| at.timestamp().as_millisecond();
         let (start, end) = (millis(start), millis(end.as_ref().unwrap_or(start)));
-        Named { start, end, is_day: unit == "day", is_distance: unit.is_empty() }
+        NamedTime { start, end, is_day: unit == "day", is_distance: unit.is_empty() }
     }
 
     fn moment(self) -> Moment {
@@ -188,23 +188,23 @@ pub(super) fn span(number: i64, unit: &str) -> Option<Span> {
     .ok()
 }
 
-fn parsed(text: &str, sign: i64) -> Result<Named, String> {
+fn parsed(text: &str, sign: i64) -> Result<NamedTime, String> {
     if let Some((start, unit)) = of_digits(text) {
-        return Ok(Named::of(&start, unit));
+        return Ok(NamedTime::of(&start, unit));
     }
     match When::from_str(text) {
         Ok(When(at)) => {
             let is_date = Pieces::parse(text.trim()).is_ok_and(|pieces| pieces.time().is_none());
             let start = zoned(at).filter(|_| is_date);
-            let exact = Named { start: at, end: at, is_day: false, is_distance: false };
-            Ok(start.map_or(exact, |start| Named::of(&start, "day")))
+            let exact = NamedTime { start: at, end: at, is_day: false, is_distance: false };
+            Ok(start.map_or(exact, |start| NamedTime::of(&start, "day")))
         }
         // A number that looks like seconds.
         Err(why) if text.trim().parse::<i64>().is_ok() => Err(why),
         Err(_) => {
             let now = Zoned::now().round(ZonedRound::new().smallest(Unit::Millisecond)).map_err(|e| e.to_string())?;
             let at = relative(text, &now, sign).or_else(|| Some((date_with_month(text)?, "day")));
-            at.map(|(start, unit)| Named::of(&start, unit)).ok_or_else(|| {
+            at.map(|(start, unit)| NamedTime::of(&start, unit)).ok_or_else(|| {
                 let like = if sign < 0 { "7d, yesterday, last week" } else { "7d, tomorrow, next week" };
                 let today = day(now.timestamp().as_millisecond());
                 format!("{text:?} is not a time; give ISO 8601, like 2026-12-31T09:00, or {like}. Today is {today}")

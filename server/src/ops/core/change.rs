@@ -11,7 +11,7 @@ use super::many;
 use crate::ops;
 use crate::ops::Context;
 use crate::wire::core::{
-    CoreDeleteParams, CoreUpdateParams, Line, SaveParams, UndoMany, UndoParams, beginning, one_line,
+    CoreDeleteParams, CoreUpdateParams, MemoryLine, SaveParams, UndoMany, UndoParams, beginning, one_line,
 };
 use crate::wire::{self, AddParams, AddResult, Int, LinkParams};
 use crate::wording::Worded as _;
@@ -130,7 +130,7 @@ impl AnswerParts {
 /// The dates of a memory, as they were understood.
 fn described(engine: &Engine, id: RecordId) -> Result<String> {
     let record = engine.peek(id, &Viewer::OWNER)?;
-    let line = Line { undated: true, ..Line::default() };
+    let line = MemoryLine { undated: true, ..MemoryLine::default() };
     Ok(record.map_or_else(String::new, |record| format!(": {}", line.dates(&record))))
 }
 

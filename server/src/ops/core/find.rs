@@ -12,7 +12,7 @@ use super::answers::{absent, max_tokens, other_projects, unfollowed, unknown_pro
 use super::changes::Fields;
 use crate::ops;
 use crate::ops::Context;
-use crate::wire::core::{CoreGetParams, Line, Page, beginning, one_line};
+use crate::wire::core::{CoreGetParams, MemoryLine, Page, beginning, one_line};
 use crate::wire::{self, ChainParams, Detail, Int, ListParams, SearchParams, moment};
 use crate::wording::{Remarks, Worded as _, nearest, why};
 
@@ -55,7 +55,7 @@ pub fn search_with_records(engine: &Engine, context: &Context, params: &SearchPa
     let mut page = Page::new(max_tokens(params.max_tokens)?);
     for hit in &reply.hits {
         let why = why(hit, &reply.missing);
-        let line = Line {
+        let line = MemoryLine {
             relevance: Some(hit.relevance).filter(|_| reply.tier != Tier::Substring),
             why: why.as_deref(),
             marks: marks_of(&marks, hit.record.id),
@@ -64,7 +64,7 @@ pub fn search_with_records(engine: &Engine, context: &Context, params: &SearchPa
             passage: hit.passage.as_ref(),
             unlabelled: params.detail != Some(Detail::Full),
             changed: params.updated_after.is_some() || params.updated_before.is_some(),
-            ..Line::default()
+            ..MemoryLine::default()
         };
         let explained = if params.explain == Some(true) { explained(hit) } else { String::new() };
         let around = neighbours(hit);
@@ -146,12 +146,12 @@ pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<S
     let scope = context.defaults.scope(params.project.clone(), params.agent.clone()).ok();
     let mut page = Page::new(max_tokens(params.max_tokens)?);
     for ops::Listed { record, gone } in &records {
-        let line = Line {
+        let line = MemoryLine {
             marks: marks_of(&marks, record.id),
             scope: scope.as_ref(),
             changed: true,
             gone: *gone,
-            ..Line::default()
+            ..MemoryLine::default()
         };
         if !page.add(chars(params.detail), |most| line.of(record, most)) {
             more = true;
@@ -208,7 +208,7 @@ pub fn get(engine: &Engine, context: &Context, params: &CoreGetParams) -> Result
             Ok(record) => {
                 let query = params.passage.as_deref().unwrap_or_default();
                 let marks = marks_of(&marks, *id);
-                let line = Line { marks, scope: scope.as_ref(), query, changed: true, ..Line::default() };
+                let line = MemoryLine { marks, scope: scope.as_ref(), query, changed: true, ..MemoryLine::default() };
                 // The texts share the room.
                 let share = most.saturating_mul(wire::BYTES_PER_TOKEN) / (ids.len() - at).max(1);
                 let body = body(&record);
@@ -335,7 +335,7 @@ fn part(text: &str, offset: usize, room: usize) -> (String, String) {
 
 /// The lines before the text of a memory: type, dates, version, session, source, context, body.
 fn about(record: &Record, gone: Option<(&'static str, Millis)>, scope: Option<&Scope>) -> String {
-    let head = Line { scope, undated: true, gone, ..Line::default() };
+    let head = MemoryLine { scope, undated: true, gone, ..MemoryLine::default() };
     let mut text = head.without_text(record);
     text.push_str(&format!("; saved {}", moment(record.created_at)));
     if record.version > 1 {
@@ -414,7 +414,7 @@ pub fn chain(engine: &Engine, context: &Context, params: &ChainParams) -> Result
             format!("{is}{phrase} #{at}")
         });
         let path = steps.collect::<Vec<_>>().join(", which ");
-        let line = Line { scope: scope.as_ref(), ..Line::default() };
+        let line = MemoryLine { scope: scope.as_ref(), ..MemoryLine::default() };
         let path = if path.is_empty() { String::new() } else { format!("#{} {path}\n  ", query.start) };
         if !page.add(chars(params.detail), |most| format!("{path}{}", line.of(&hop.record, most))) {
             break;

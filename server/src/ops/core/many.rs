@@ -9,7 +9,7 @@ use memorist_engine::{Engine, Error, Result};
 use super::answers::{MAX_TOKENS, delete_one, updated};
 use crate::ops;
 use crate::ops::Context;
-use crate::wire::core::{CoreDeleteParams, CoreUpdateParams, Line, Page};
+use crate::wire::core::{CoreDeleteParams, CoreUpdateParams, MemoryLine, Page};
 use crate::wire::{self, Patch, SearchParams};
 use crate::wording::Worded as _;
 
@@ -111,7 +111,7 @@ fn preview(found: &[Record], change: &str, tool: &str, why_not: impl Fn(&Record)
     }
     let mut page = Page::new(MAX_TOKENS);
     for record in found {
-        if !page.add(PREVIEW_CHARS, |most| Line::default().of(record, most)) {
+        if !page.add(PREVIEW_CHARS, |most| MemoryLine::default().of(record, most)) {
             break;
         }
     }

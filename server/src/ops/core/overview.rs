@@ -10,7 +10,7 @@ use memorist_engine::{Engine, Result};
 
 use super::answers::{other_projects, unfollowed, unknown_project};
 use crate::ops::{self, Context};
-use crate::wire::core::{CoreDigestParams, Line, Page, beginning, one_line};
+use crate::wire::core::{CoreDigestParams, MemoryLine, Page, beginning, one_line};
 use crate::wire::{self, StatsParams, day};
 
 /// Default number of tokens of a digest.
@@ -139,7 +139,7 @@ fn section(
         if shown.contains(&record.id) || marks.iter().any(Mark::is_of_successor) {
             continue;
         }
-        let line = Line { marks, scope, changed: true, ..Line::default() };
+        let line = MemoryLine { marks, scope, changed: true, ..MemoryLine::default() };
         if page.add(CHARS, |most| format!("{title}{}", line.of(record, most))) {
             shown.push(record.id);
             title.clear();

@@ -4,7 +4,7 @@ use memorist_engine::types::{Filter, Reach, SearchesQuery};
 use memorist_engine::{Engine, Result};
 
 use super::super::{Context, records};
-use crate::wire::explore::{KeptSearches, Named, OverviewParams, OverviewResult, SearchesOnly, SearchesParams};
+use crate::wire::explore::{KeptSearches, NameCount, OverviewParams, OverviewResult, SearchesOnly, SearchesParams};
 use crate::wire::{self, Int, SearchEntry, SearchesResult, StatsResult};
 use crate::wording;
 
@@ -17,7 +17,7 @@ pub fn overview(engine: &Engine, context: &Context, _: OverviewParams) -> Result
     let stats: StatsResult = records::stats_of(engine, &Filter::of(viewer.clone()))?;
     let names = engine.names(&viewer)?;
     let named = |names: Vec<(String, u64)>| {
-        names.into_iter().map(|(name, count)| Named { name, count: wire::count(count) }).collect()
+        names.into_iter().map(|(name, count)| NameCount { name, count: wire::count(count) }).collect()
     };
     let reach = |reach: &Reach| match reach {
         Reach::Every => Some(Reach::EVERY.to_owned()),

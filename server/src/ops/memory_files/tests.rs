@@ -15,7 +15,7 @@ use super::path::MemoryPath;
 use super::*;
 use crate::wire::Defaults;
 
-/// A folder of files: of a store, in the scope of `context`.
+/// A client of the memory files of a store, in the scope of `context`.
 struct Desk<'a> {
     engine: &'a Engine,
     context: Context,
@@ -65,10 +65,10 @@ impl Desk<'_> {
 #[test]
 fn a_folder_is_listed_two_levels_deep() {
     let (_folder, engine) = store();
-    let desk = Desk::of(&engine, None);
+    let client = Desk::of(&engine, None);
     let head = "Here're the files and directories up to 2 levels deep in";
     let but = "excluding hidden items and node_modules:";
-    assert_eq!(desk.view("/memories").unwrap(), format!("{head} /memories, {but}\n0B\t/memories"));
+    assert_eq!(client.view("/memories").unwrap(), format!("{head} /memories, {but}\n0B\t/memories"));
     for (path, size) in [
         ("/memories/b.md", 3),
         ("/memories/a/x.md", 1_536),
@@ -77,20 +77,20 @@ fn a_folder_is_listed_two_levels_deep() {
         ("/memories/.hidden/z", 10),
         ("/memories/a/node_modules/n", 20),
     ] {
-        desk.create(path, &path[path.len() - 1..].repeat(size));
+        client.create(path, &path[path.len() - 1..].repeat(size));
     }
     assert_eq!(
-        desk.view("/memories/").unwrap(),
+        client.view("/memories/").unwrap(),
         format!(
             "{head} /memories, {but}\n2.0K\t/memories\n2.0K\t/memories/a/\n512B\t/memories/a/deep/\n\
              1.5K\t/memories/a/x.md\n1B\t/memories/a.md\n3B\t/memories/b.md\n\
              (view /memories/search/WORDS to search 6 memories)"
         )
     );
-    assert!(desk.view("/memories/a").unwrap().ends_with("512B\t/memories/a/deep/er/\n1.5K\t/memories/a/x.md"));
-    assert!(desk.view("/memories/.hidden").unwrap().ends_with("10B\t/memories/.hidden/z"));
+    assert!(client.view("/memories/a").unwrap().ends_with("512B\t/memories/a/deep/er/\n1.5K\t/memories/a/x.md"));
+    assert!(client.view("/memories/.hidden").unwrap().ends_with("10B\t/memories/.hidden/z"));
     assert_eq!(
-        desk.view("/memories/c").unwrap_err(),
+        client.view("/memories/c").unwrap_err(),
         "The path /memories/c does not exist. Please provide a valid path."
     );
 }
@@ -98,11 +98,11 @@ fn a_folder_is_listed_two_levels_deep() {
 #[test]
 fn a_file_is_shown_with_line_numbers() {
     let (_folder, engine) = store();
-    let desk = Desk::of(&engine, None);
-    desk.create("/memories/a.md", "one\r\ntwo\nthree\n");
+    let client = Desk::of(&engine, None);
+    client.create("/memories/a.md", "one\r\ntwo\nthree\n");
     let head = "Here's the content of /memories/a.md with line numbers:\n";
     assert_eq!(
-        desk.view("/memories/a.md").unwrap(),
+        client.view("/memories/a.md").unwrap(),
         format!("{head}     1\tone\r\n     2\ttwo\n     3\tthree\n     4\t")
     );
     for (range, shown) in [
@@ -115,33 +115,33 @@ fn a_file_is_shown_with_line_numbers() {
         (json!([i64::MAX, i64::MIN]), ""),
     ] {
         let view = json!({ "command": "view", "path": "/memories/a.md", "view_range": range });
-        assert_eq!(desk.done(view), format!("{head}{shown}"), "{range}");
+        assert_eq!(client.done(view), format!("{head}{shown}"), "{range}");
     }
 }
 
 #[test]
 fn a_file_is_a_memory() {
     let (_folder, engine) = store();
-    let desk = Desk::of(&engine, None);
-    desk.create("/memories/customer/refund_policy.md", "Refunds take 14 days.\n");
-    let id = desk.id("/memories/customer/refund_policy.md");
+    let client = Desk::of(&engine, None);
+    client.create("/memories/customer/refund_policy.md", "Refunds take 14 days.\n");
+    let id = client.id("/memories/customer/refund_policy.md");
     let record = engine.peek(id, &Viewer::OWNER).unwrap().unwrap();
     assert_eq!((record.kind, record.source.as_str()), (Kind::Background, "memory-tool"));
     assert_eq!(record.context.as_deref(), Some("customer refund policy"));
-    assert!(desk.found("refunds").contains("Refunds take 14 days."));
+    assert!(client.found("refunds").contains("Refunds take 14 days."));
     let edit = json!({ "command": "str_replace", "path": "/memories/customer/refund_policy.md", "old_str": "14", "new_str": "30" });
-    assert!(desk.done(edit).ends_with(":\n     1\tRefunds take 30 days.\n     2\t"));
-    assert!(!desk.found("14").contains("14 days"));
+    assert!(client.done(edit).ends_with(":\n     1\tRefunds take 30 days.\n     2\t"));
+    assert!(!client.found("14").contains("14 days"));
     let versions = engine.history(id, &Viewer::OWNER, None, 10).unwrap();
     assert_eq!(versions.last().unwrap().content, "Refunds take 14 days.\n");
-    desk.done(json!({ "command": "rename", "old_path": "/memories/customer", "new_path": "/memories/clients" }));
+    client.done(json!({ "command": "rename", "old_path": "/memories/customer", "new_path": "/memories/clients" }));
     assert_eq!(engine.peek(id, &Viewer::OWNER).unwrap().unwrap().context.as_deref(), Some("clients refund policy"));
-    desk.done(json!({ "command": "delete", "path": "/memories/clients" }));
-    assert_eq!(desk.texts(), BTreeMap::new());
-    assert!(!desk.found("refunds").contains("Refunds"));
+    client.done(json!({ "command": "delete", "path": "/memories/clients" }));
+    assert_eq!(client.texts(), BTreeMap::new());
+    assert!(!client.found("refunds").contains("Refunds"));
     engine.undo(id, &Viewer::OWNER).unwrap();
     assert_eq!(
-        desk.texts(),
+        client.texts(),
         BTreeMap::from([("/memories/clients/refund_policy.md".into(), "Refunds take 30 days.\n".into())])
     );
     let diagnosis = engine.doctor(false, &NoProgress).unwrap();
@@ -151,29 +151,29 @@ fn a_file_is_a_memory() {
 #[test]
 fn a_text_is_one_memory_with_one_path() {
     let (_folder, engine) = store();
-    let desk = Desk::of(&engine, None);
+    let client = Desk::of(&engine, None);
     let saved = engine.add(&NewRecord { kind: Kind::Decision, ..NewRecord::new("We deploy on Tuesdays.") }).unwrap().id;
-    assert_eq!(desk.texts(), BTreeMap::new());
-    desk.create("/memories/deploy.md", "We deploy on Tuesdays.");
-    assert_eq!(desk.id("/memories/deploy.md"), saved);
+    assert_eq!(client.texts(), BTreeMap::new());
+    client.create("/memories/deploy.md", "We deploy on Tuesdays.");
+    assert_eq!(client.id("/memories/deploy.md"), saved);
     assert_eq!(engine.peek(saved, &Viewer::OWNER).unwrap().unwrap().kind, Kind::Decision);
     let again = json!({ "command": "create", "path": "/memories/copy.md", "file_text": "We deploy on Tuesdays." });
-    assert!(desk.run(again).unwrap_err().starts_with("/memories/deploy.md has exactly this text already"));
-    desk.create("/memories/other.md", "We deploy on Mondays.");
+    assert!(client.run(again).unwrap_err().starts_with("/memories/deploy.md has exactly this text already"));
+    client.create("/memories/other.md", "We deploy on Mondays.");
     let edit = json!({ "command": "str_replace", "path": "/memories/other.md", "old_str": "Mon", "new_str": "Tues" });
-    assert!(desk.run(edit).unwrap_err().starts_with("/memories/deploy.md has exactly this text already"));
-    assert_eq!(desk.texts().len(), 2);
+    assert!(client.run(edit).unwrap_err().starts_with("/memories/deploy.md has exactly this text already"));
+    assert_eq!(client.texts().len(), 2);
 }
 
 #[test]
 fn a_memory_that_becomes_a_file_stays_one() {
     let (_folder, engine) = store();
-    let desk = Desk::of(&engine, None);
+    let client = Desk::of(&engine, None);
     let expires_at = Some(engine_now() + 500);
     let context = Some("said on the phone".to_owned());
     let saved = engine.add(&NewRecord { expires_at, context, ..NewRecord::new("caf\u{e9} at nine") }).unwrap().id;
-    desk.create("/memories/cafe.md", "cafe\u{301} at nine");
-    assert_eq!(desk.id("/memories/cafe.md"), saved);
+    client.create("/memories/cafe.md", "cafe\u{301} at nine");
+    assert_eq!(client.id("/memories/cafe.md"), saved);
     let record = engine.peek(saved, &Viewer::OWNER).unwrap().unwrap();
     assert_eq!((record.expires_at, record.context.as_deref()), (None, Some("said on the phone")));
     assert_eq!(record.content, "cafe\u{301} at nine");
@@ -183,7 +183,7 @@ fn a_memory_that_becomes_a_file_stays_one() {
     };
     let create = json!({ "command": "create", "path": "/memories/ana.md", "file_text": profile.content });
     assert_eq!(profile.kind, Kind::Profile);
-    assert!(desk.run(create).unwrap_err().contains("has exactly this text already"));
+    assert!(client.run(create).unwrap_err().contains("has exactly this text already"));
 }
 
 fn engine_now() -> i64 {
@@ -193,12 +193,12 @@ fn engine_now() -> i64 {
 #[test]
 fn a_superseded_text_that_becomes_a_file_is_said() {
     let (_folder, engine) = store();
-    let desk = Desk::of(&engine, None);
+    let client = Desk::of(&engine, None);
     let old = engine.add(&NewRecord::new("The port is 5432.")).unwrap().id;
     let new = engine.add(&NewRecord::new("The port is 5433.")).unwrap().id;
     engine.link(Link { from: new, to: old, kind: LinkKind::Supersedes }, &Viewer::OWNER).unwrap();
     let create = json!({ "command": "create", "path": "/memories/port.md", "file_text": "The port is 5432." });
-    let said = desk.done(create);
+    let said = client.done(create);
     assert!(said.contains("it was superseded and is current again"), "{said}");
 }
 
@@ -206,7 +206,7 @@ fn a_superseded_text_that_becomes_a_file_is_said() {
 #[test]
 fn odd_paths_make_no_files() {
     let (_folder, engine) = store();
-    let desk = Desk::of(&engine, None);
+    let client = Desk::of(&engine, None);
     let long = format!("/memories/{}", "x".repeat(2_000));
     for (number, odd) in [
         json!("/memories"),
@@ -232,36 +232,39 @@ fn odd_paths_make_no_files() {
         record.body = Some(json!({ "metadata": { "memory_file": odd } }));
         engine.add(&record).unwrap();
     }
-    assert_eq!(desk.texts(), BTreeMap::new());
-    assert!(desk.view("/memories").unwrap().contains("\n0B\t/memories\n(view"));
-    desk.create("/memories/a.md", "A file.");
-    desk.create("/memories/d/x", "Another one.");
-    desk.done(json!({ "command": "rename", "old_path": "/memories/d", "new_path": "/memories/e" }));
-    desk.done(json!({ "command": "delete", "path": "/memories/a.md" }));
-    assert_eq!(desk.texts().into_keys().collect::<Vec<_>>(), ["/memories/e/x"]);
+    assert_eq!(client.texts(), BTreeMap::new());
+    assert!(client.view("/memories").unwrap().contains("\n0B\t/memories\n(view"));
+    client.create("/memories/a.md", "A file.");
+    client.create("/memories/d/x", "Another one.");
+    client.done(json!({ "command": "rename", "old_path": "/memories/d", "new_path": "/memories/e" }));
+    client.done(json!({ "command": "delete", "path": "/memories/a.md" }));
+    assert_eq!(client.texts().into_keys().collect::<Vec<_>>(), ["/memories/e/x"]);
     assert_eq!(engine.stats(&Filter::default()).unwrap().total, 16);
 }
 
 #[test]
 fn searches_name_the_files_that_they_find() {
     let (_folder, engine) = store();
-    let desk = Desk::of(&engine, Some("apollo"));
-    desk.create("/memories/harbour.md", "The ferry leaves from pier nine.");
+    let client = Desk::of(&engine, Some("apollo"));
+    client.create("/memories/harbour.md", "The ferry leaves from pier nine.");
     let other = engine.add(&NewRecord::new(format!("The ferry is blue. {}", "It is long. ".repeat(200)))).unwrap().id;
-    let found = desk.found("ferry");
-    let id = desk.id("/memories/harbour.md");
+    let found = client.found("ferry");
+    let id = client.id("/memories/harbour.md");
     assert!(found.ends_with(&format!("\n#{id} is the file /memories/harbour.md")), "{found}");
     assert!(found.contains(&format!("#{other} ")), "{found}");
-    assert!(desk.view(&format!("/memories/search/#{other}")).unwrap().matches("It is long.").count() == 200);
-    assert_eq!(desk.view("/memories/search/").unwrap_err(), "Add the words to search for: view /memories/search/WORDS");
+    assert!(client.view(&format!("/memories/search/#{other}")).unwrap().matches("It is long.").count() == 200);
+    assert_eq!(
+        client.view("/memories/search/").unwrap_err(),
+        "Add the words to search for: view /memories/search/WORDS"
+    );
 }
 
 #[test]
 fn a_path_holds_no_secret() {
     let (_folder, engine) = store();
-    let desk = Desk::of(&engine, None);
+    let client = Desk::of(&engine, None);
     let path = format!("/memories/{}{}.md", "ghp", "_Zk3mQx9LpB7vZk3mQx9LpB7vZk3mQx9LpB7v");
-    let refused = desk.run(json!({ "command": "create", "path": path, "file_text": "x" })).unwrap_err();
+    let refused = client.run(json!({ "command": "create", "path": path, "file_text": "x" })).unwrap_err();
     assert!(refused.starts_with("The path seems to hold a secret"), "{refused}");
 }
 
@@ -301,10 +304,10 @@ fn two_at_once_make_a_path_once() {
 #[test]
 fn two_at_once_move_to_a_path_once() {
     let (folder, engine) = store();
-    let desk = Desk::of(&engine, None);
+    let client = Desk::of(&engine, None);
     for round in 0..20 {
         for name in ["a", "b"] {
-            desk.create(&format!("/memories/{name}/{round}"), &format!("{name} {round}"));
+            client.create(&format!("/memories/{name}/{round}"), &format!("{name} {round}"));
         }
     }
     let rename = |round, name| {
@@ -314,7 +317,7 @@ fn two_at_once_move_to_a_path_once() {
     let moved = raced(|round| [rename(round, "a"), rename(round, "b")], &folder, &engine);
     // Both may find that the other is there, and go back.
     assert!(moved.iter().all(|moved| *moved <= 1), "{moved:?}");
-    let texts = desk.texts();
+    let texts = client.texts();
     assert_eq!(texts.len(), 40, "{texts:?}");
     assert_eq!(texts.keys().filter(|path| path.starts_with("/memories/new/")).count(), moved.iter().sum::<usize>());
 }
@@ -322,7 +325,7 @@ fn two_at_once_move_to_a_path_once() {
 #[test]
 fn texts_are_taken_as_they_are() {
     let (_folder, engine) = store();
-    let desk = Desk::of(&engine, None);
+    let client = Desk::of(&engine, None);
     for (path, text) in [
         ("/memories/null", "null"),
         ("/memories/none", "None"),
@@ -330,19 +333,19 @@ fn texts_are_taken_as_they_are() {
         ("/memories/number", "42"),
         ("/memories/日本", "日本語\r\n\u{2028}x"),
     ] {
-        desk.create(path, text);
-        assert_eq!(desk.texts()[path], text);
+        client.create(path, text);
+        assert_eq!(client.texts()[path], text);
     }
     let empty = json!({ "command": "create", "path": "/memories/empty", "file_text": " \n" });
-    assert!(desk.run(empty).unwrap_err().contains("cannot be empty"));
+    assert!(client.run(empty).unwrap_err().contains("cannot be empty"));
     let emptied = json!({ "command": "str_replace", "path": "/memories/number", "old_str": "42" });
-    assert!(desk.run(emptied).unwrap_err().contains("cannot be empty"));
+    assert!(client.run(emptied).unwrap_err().contains("cannot be empty"));
     let long = json!({ "command": "create", "path": "/memories/long", "file_text": "x".repeat(10 << 20) });
-    assert!(desk.run(long).unwrap_err().contains("at most 1048576"));
+    assert!(client.run(long).unwrap_err().contains("at most 1048576"));
     let secret = format!("password = {}{}", "Tr0ub4", "dor&3");
     let secret = json!({ "command": "create", "path": "/memories/secret", "file_text": secret });
-    assert!(desk.run(secret).is_err());
-    assert_eq!(desk.texts().len(), 5);
+    assert!(client.run(secret).is_err());
+    assert_eq!(client.texts().len(), 5);
 }
 
 #[test]
@@ -372,23 +375,23 @@ fn files_of_another_scope_are_not_seen() {
 #[test]
 fn two_files_of_one_path_are_both_kept() {
     let (_folder, engine) = store();
-    let desk = Desk::of(&engine, None);
-    desk.create("/memories/a/notes.md", "Of this machine.");
-    desk.create("/memories/a/other.md", "Of another machine.");
+    let client = Desk::of(&engine, None);
+    client.create("/memories/a/notes.md", "Of this machine.");
+    client.create("/memories/a/other.md", "Of another machine.");
     // As the machines of a person bring them together.
-    let (first, second) = (desk.id("/memories/a/notes.md"), desk.id("/memories/a/other.md"));
+    let (first, second) = (client.id("/memories/a/notes.md"), client.id("/memories/a/other.md"));
     let update = moved_to(
         &engine.peek(second, &Viewer::OWNER).unwrap().unwrap(),
         &MemoryPath::parse("/memories/a/notes.md").unwrap(),
     );
     engine.update(second, &update, &Viewer::OWNER).unwrap();
     let later = format!("/memories/a/notes.md.{second}");
-    assert_eq!(desk.texts().into_keys().collect::<Vec<_>>(), ["/memories/a/notes.md", &later]);
-    assert_eq!((desk.id("/memories/a/notes.md"), desk.id(&later)), (first, second));
-    desk.done(json!({ "command": "insert", "path": later, "insert_line": 0, "insert_text": "Both are kept." }));
-    desk.done(json!({ "command": "rename", "old_path": "/memories/a", "new_path": "/memories/b" }));
-    assert_eq!(desk.id(&later.replace("/a/", "/b/")), second);
-    assert!(desk.view("/memories/b/notes.md").unwrap().ends_with("Of this machine."));
+    assert_eq!(client.texts().into_keys().collect::<Vec<_>>(), ["/memories/a/notes.md", &later]);
+    assert_eq!((client.id("/memories/a/notes.md"), client.id(&later)), (first, second));
+    client.done(json!({ "command": "insert", "path": later, "insert_line": 0, "insert_text": "Both are kept." }));
+    client.done(json!({ "command": "rename", "old_path": "/memories/a", "new_path": "/memories/b" }));
+    assert_eq!(client.id(&later.replace("/a/", "/b/")), second);
+    assert!(client.view("/memories/b/notes.md").unwrap().ends_with("Of this machine."));
 }
 
 #[test]
@@ -399,10 +402,10 @@ fn no_edit_of_two_at_once_is_lost() {
     std::thread::scope(|threads| {
         for (engine, name) in [(&engine, "a"), (&second, "b")] {
             threads.spawn(move || {
-                let desk = Desk::of(engine, None);
+                let client = Desk::of(engine, None);
                 for number in 0..50 {
                     let text = format!("{name} {number}");
-                    desk.done(json!({ "command": "insert", "path": "/memories/log.md", "insert_line": 1, "insert_text": text }));
+                    client.done(json!({ "command": "insert", "path": "/memories/log.md", "insert_line": 1, "insert_text": text }));
                 }
             });
         }
@@ -484,14 +487,14 @@ fn command() -> impl Strategy<Value = FileCommand> {
 /// Commands, some of which are undone at once.
 fn try_commands(commands: Vec<(FileCommand, bool)>) {
     let (_folder, engine) = store();
-    let desk = Desk::of(&engine, None);
+    let client = Desk::of(&engine, None);
     let mut texts = BTreeMap::new();
     for (command, undone) in commands {
         let expected = model(&texts, &command);
-        let before: BTreeMap<RecordId, (String, String)> = ids(&desk);
-        let done = run(&engine, &desk.context, command.clone());
+        let before: BTreeMap<RecordId, (String, String)> = ids(&client);
+        let done = run(&engine, &client.context, command.clone());
         assert_eq!(done.is_ok(), expected.is_some(), "{command:?} of {texts:?}: {done:?}");
-        let after = ids(&desk);
+        let after = ids(&client);
         if undone
             && let Some(changed) = &expected
             && *changed != texts
@@ -503,12 +506,12 @@ fn try_commands(commands: Vec<(FileCommand, bool)>) {
         } else {
             texts = expected.unwrap_or(texts);
         }
-        assert_eq!(desk.texts(), texts, "{command:?}, undone: {undone}");
+        assert_eq!(client.texts(), texts, "{command:?}, undone: {undone}");
     }
 }
 
-fn ids(desk: &Desk<'_>) -> BTreeMap<RecordId, (String, String)> {
-    desk.texts().into_iter().map(|(path, text)| (desk.id(&path), (path, text))).collect()
+fn ids(client: &Desk<'_>) -> BTreeMap<RecordId, (String, String)> {
+    client.texts().into_iter().map(|(path, text)| (client.id(&path), (path, text))).collect()
 }
 
 proptest! {
@@ -525,17 +528,17 @@ fn an_edit_that_is_refused_ends() {
     let (_folder, engine) = store();
     let scope = Scope { project: Some("apollo".into()), agent: None };
     engine.add(&NewRecord { scope, ..NewRecord::new("A memory of the project.") }).unwrap();
-    let desk = Desk::of(&engine, Some("apollo"));
-    desk.create("/memories/a.md", "A file.");
+    let client = Desk::of(&engine, Some("apollo"));
+    client.create("/memories/a.md", "A file.");
     let same = json!({ "command": "str_replace", "path": "/memories/a.md", "old_str": "file", "new_str": "memory of the project" });
-    assert!(desk.run(same).unwrap_err().starts_with("Memory #1 has exactly this text already"));
+    assert!(client.run(same).unwrap_err().starts_with("Memory #1 has exactly this text already"));
     let odd = json!({ "command": "str_replace", "path": "/memories/a.md", "old_str": "file", "new_str": "f\0le" });
-    assert!(desk.run(odd).unwrap_err().contains("NUL"));
+    assert!(client.run(odd).unwrap_err().contains("NUL"));
     for (old, new) in [("", "x"), ("nothing", "x")] {
         let edit = json!({ "command": "str_replace", "path": "/memories/a.md", "old_str": old, "new_str": new });
-        assert!(desk.run(edit).unwrap_err().starts_with("No replacement was performed"));
+        assert!(client.run(edit).unwrap_err().starts_with("No replacement was performed"));
     }
-    assert!(desk.run(json!({ "command": "delete", "path": "/memories" })).is_err());
+    assert!(client.run(json!({ "command": "delete", "path": "/memories" })).is_err());
     let itself = json!({ "command": "rename", "old_path": "/memories/a.md", "new_path": "/memories/a.md/b" });
-    assert!(desk.run(itself).is_err());
+    assert!(client.run(itself).is_err());
 }

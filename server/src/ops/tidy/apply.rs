@@ -6,7 +6,7 @@ use memorist_engine::progress::Progress;
 use memorist_engine::types::{Expect, Link, LinkKind, Merge, RecordId, RecordUpdate, Version, Viewer};
 use memorist_engine::{Engine, Error, ErrorKind};
 
-use super::journal::{Change, Journal, Line};
+use super::journal::{Change, Journal, JournalLine};
 use crate::exit::{Failure, Kind};
 use crate::wire::tidy::{Do, LeftAlone, Proposal, TidyPlan, TidyResult};
 use crate::wording::Worded as _;
@@ -102,7 +102,7 @@ fn apply_one(
         Some(journal) => journal,
         None => journal.insert(Journal::begin(engine)?),
     };
-    journal.write(&Line::Change(change.clone()))?;
+    journal.write(&JournalLine::Change(change.clone()))?;
     memorist_durable::crash::point("tidy noted");
     let applied = change_one(engine, viewer, proposal, &change);
     memorist_durable::crash::point("tidy applied");
@@ -110,7 +110,7 @@ fn apply_one(
         Ok(()) => Ok(Ok(())),
         Err(error) => {
             let why = left(error)?;
-            journal.write(&Line::Refused(proposal.n))?;
+            journal.write(&JournalLine::Refused(proposal.n))?;
             Ok(Err(why))
         }
     }
@@ -209,7 +209,7 @@ pub fn undo(engine: &Engine, viewer: &Viewer, run: &str, progress: &dyn Progress
         }
         match undo_one(engine, viewer, change).or_else(|error| left(error).map(Some))? {
             None => {
-                journal.write(&Line::Undone(change.n))?;
+                journal.write(&JournalLine::Undone(change.n))?;
                 result.done += 1;
             }
             Some(why) => result.left.push(LeftAlone { n: change.n, why }),

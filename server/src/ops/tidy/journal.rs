@@ -25,7 +25,7 @@ const MOST_BYTES: u64 = 256 << 20;
 /// A line of a journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub enum Line {
+pub enum JournalLine {
     /// The run begins in the store with this lineage.
     Begun(String),
     /// A change is about to be made.
@@ -84,7 +84,7 @@ impl Journal {
                 Ok(file) => {
                     sync_folder(&folder).map_err(failure)?;
                     let mut journal = Journal { file: locked(file, &run, &path)?, run, path };
-                    journal.write(&Line::Begun(engine.lineage().to_owned()))?;
+                    journal.write(&JournalLine::Begun(engine.lineage().to_owned()))?;
                     return Ok(journal);
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -119,7 +119,7 @@ impl Journal {
     }
 
     /// Writes a line, to the disk.
-    pub fn write(&mut self, line: &Line) -> Result<(), Failure> {
+    pub fn write(&mut self, line: &JournalLine) -> Result<(), Failure> {
         let text = serde_json::to_string(line).map_err(|error| Failure::file(&self.path, &error.into()))? + "\n";
         let written = (&*self.file).write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
         written.map_err(|error| Failure::file(&self.path, &error))
@@ -186,15 +186,15 @@ impl Entries {
         let mut entries = Entries { bytes: text.len() as u64, ..Entries::default() };
         for line in text.lines() {
             match serde_json::from_str(line).map_err(|error| failure(error.into()))? {
-                Line::Begun(store) => entries.store = Some(store),
-                Line::Change(change) => {
+                JournalLine::Begun(store) => entries.store = Some(store),
+                JournalLine::Change(change) => {
                     entries.made += 1;
                     entries.open.push(change);
                 }
-                Line::Refused(n) => {
+                JournalLine::Refused(n) => {
                     entries.made -= u64::from(entries.close(n));
                 }
-                Line::Undone(n) => drop(entries.close(n)),
+                JournalLine::Undone(n) => drop(entries.close(n)),
             }
         }
         Ok(entries)

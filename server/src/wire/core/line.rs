@@ -16,7 +16,7 @@ const BEGINNING_CHARS: usize = 120;
 
 /// How a memory is shown as a line.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Line<'a> {
+pub struct MemoryLine<'a> {
     /// How well it fits the query.
     pub relevance: Option<f64>,
     /// The reason for its rank, where the relevance does not say it.
@@ -39,7 +39,7 @@ pub struct Line<'a> {
     pub gone: Option<(&'static str, Millis)>,
 }
 
-impl Line<'_> {
+impl MemoryLine<'_> {
     /// The memory, its text cut to `most` characters.
     pub fn of(&self, record: &Record, most: usize) -> String {
         let mut line = self.head(record);

@@ -11,7 +11,7 @@ mod line;
 mod page;
 mod params;
 
-pub use line::{Line, beginning, one_line};
+pub use line::{MemoryLine, beginning, one_line};
 pub use page::Page;
 pub use params::{
     CoreDeleteParams, CoreDigestParams, CoreGetParams, CoreUpdateParams, SaveParams, UndoMany, UndoParams,

@@ -10,7 +10,7 @@ use super::super::results::{Best, Entry, SearchHit};
 
 /// A name, and how many memories have it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Named {
+pub struct NameCount {
     pub name: String,
     pub count: i64,
 }
@@ -28,8 +28,8 @@ pub struct OverviewResult {
     pub total: i64,
     pub by_type: BTreeMap<String, i64>,
     /// The projects, those with the most memories first.
-    pub projects: Vec<Named>,
-    pub agents: Vec<Named>,
+    pub projects: Vec<NameCount>,
+    pub agents: Vec<NameCount>,
     pub oldest: Option<i64>,
     pub newest: Option<i64>,
     pub pending_embeddings: i64,
