@@ -41,15 +41,15 @@ use memorist_ingest::sources::moving::System;
 
 use crate::exit;
 
-pub use connect::{Clients, Connect, Disconnect};
+pub use connect::{ClientArgs, Connect, Disconnect};
 pub use graph::{Chain, Digest, Link, Outdated};
 pub use history::{History, Purge, Reembed, Rollback, Undo};
 pub use hook::Hook;
 pub use moving::Move;
 pub use profile::ProfileName;
 pub use records::{Add, Browse, Delete, Filters, Get, List, Recall, Search, Searches, Update};
-pub use server::{MemberCommand, Server, ServerCommand, TokenAdd, TokenCommand};
-pub use sources::{Source, SourceAdd, SourceCommand, SourceDiscover, SourceKindName, SourceRemove, SyncFiles};
+pub use server::{MemberCommand, ServerArgs, ServerCommand, TokenAdd, TokenCommand};
+pub use sources::{SourceAdd, SourceArgs, SourceCommand, SourceDiscover, SourceKindName, SourceRemove, SyncFiles};
 pub use sync_with::SyncWith;
 pub use tidy::Tidy;
 
@@ -378,7 +378,7 @@ pub enum Command {
     /// List the searches that were made, the newest first, also those that found nothing
     Searches(Searches),
     /// Notes and agents' transcripts that are read into the store: add, list, remove, discover
-    Source(Source),
+    Source(SourceArgs),
     /// Read what has changed in the sources
     Sync(SyncFiles),
     /// Have the same memories on several machines of yours, over ssh or a folder that something else carries
@@ -413,7 +413,7 @@ pub enum Command {
     /// Undo what `connect` has written, and nothing else
     Disconnect(Disconnect),
     /// The server of a team store, for those who look after it: init, migrate, status, compare, image, member, token, vacuum
-    Server(Server),
+    Server(ServerArgs),
     /// Serve agents over MCP: on stdin and stdout, or over HTTP
     Serve(Serve),
     /// Answer a hook of a client, which runs this with JSON on stdin

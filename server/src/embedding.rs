@@ -143,7 +143,7 @@ pub struct Resolved {
 }
 
 /// A protocol with its address, the variable of its key, and its model.
-struct Service {
+struct EmbeddingService {
     name: &'static str,
     protocol: Protocol,
     url: Option<&'static str>,
@@ -157,7 +157,7 @@ impl Provider {
         Provider::deserialize(name).ok()
     }
 
-    fn service(self) -> Option<Service> {
+    fn service(self) -> Option<EmbeddingService> {
         let (name, protocol, url, key) = match self {
             Provider::OpenAi => ("openai", Protocol::OpenAi, None, Some("OPENAI_API_KEY")),
             Provider::Gemini => ("gemini", Protocol::Gemini, None, Some("GEMINI_API_KEY")),
@@ -166,7 +166,7 @@ impl Provider {
             Provider::LmStudio => ("lmstudio", Protocol::OpenAi, Some("http://localhost:1234/v1"), None),
             Provider::Local | Provider::Onnx | Provider::Groq | Provider::None | Provider::Auto => return None,
         };
-        Some(Service { name, protocol, url, key })
+        Some(EmbeddingService { name, protocol, url, key })
     }
 }
 
@@ -255,7 +255,7 @@ impl EmbeddingSection {
 
     fn remote(
         &self,
-        service: &Service,
+        service: &EmbeddingService,
         model: &ModelSettings,
         around: &Surroundings<'_>,
     ) -> Result<RemoteSettings, String> {
@@ -311,7 +311,7 @@ impl EmbeddingSection {
 }
 
 impl JobsSection {
-    fn terms(&self, service: &Service) -> Result<JobTerms, String> {
+    fn terms(&self, service: &EmbeddingService) -> Result<JobTerms, String> {
         let key = |name: &str| format!("batch_jobs.{name}");
         let takes_jobs = matches!(service.protocol, Protocol::OpenAi | Protocol::Gemini);
         if self.enabled && !takes_jobs {

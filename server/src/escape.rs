@@ -118,9 +118,9 @@ impl<W: Write> Write for Escaped<W> {
 
 /// Passes text for people to a terminal, escaped. Each write must consist of whole characters, as logged events do.
 #[derive(Debug)]
-pub struct Shown<W>(pub W);
+pub struct EscapingWriter<W>(pub W);
 
-impl<W: Write> Write for Shown<W> {
+impl<W: Write> Write for EscapingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write_all(text(&String::from_utf8_lossy(bytes)).as_bytes())?;
         Ok(bytes.len())

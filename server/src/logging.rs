@@ -2,7 +2,7 @@
 
 use tracing_subscriber::EnvFilter;
 
-use crate::escape::Shown;
+use crate::escape::EscapingWriter;
 
 /// The module that warns about a provider.
 pub const PROVIDER: &str = "memorist_embed::remote::breaker";
@@ -15,7 +15,7 @@ pub fn start(filter: Option<&str>) {
     // No ANSI escapes: stderr is often a client's log file. A closed stderr must not become a panic.
     let started = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(|| Shown(std::io::stderr()))
+        .with_writer(|| EscapingWriter(std::io::stderr()))
         .with_ansi(false)
         .log_internal_errors(false)
         .try_init();

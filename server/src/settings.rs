@@ -23,7 +23,7 @@ use crate::hooks::{HookSettings, SyncWithSettings};
 use crate::logging;
 use crate::ops::Context;
 use crate::output::Output;
-use crate::team::{Named, ServerSection};
+use crate::team::{NameOrigin, ServerSection};
 use crate::wire::Defaults;
 
 /// The default folder that tools export to and import from, in [`Settings::kept`].
@@ -67,7 +67,7 @@ pub struct Settings {
 /// `memorist.toml`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct SettingsFile {
     store: Option<PathBuf>,
     cache: Option<PathBuf>,
     project: Option<String>,
@@ -128,21 +128,21 @@ struct Places {
 }
 
 /// Where a store is.
-struct Place {
+struct StoreLocation {
     store: PathBuf,
     kept: PathBuf,
     team: Option<TeamSettings>,
 }
 
 impl Places {
-    /// The place of the store with this name.
-    fn of(&self, name: PathBuf, named: Named) -> Result<Place, Failure> {
+    /// The location of the store with this name.
+    fn of(&self, name: PathBuf, named: NameOrigin) -> Result<StoreLocation, Failure> {
         let team = self.server.resolve(&name, named, self.teams.clone()).map_err(Failure::input)?;
-        let Some(team) = team else { return Ok(Place { kept: name.clone(), store: name, team: None }) };
+        let Some(team) = team else { return Ok(StoreLocation { kept: name.clone(), store: name, team: None }) };
         let no_cache = || Failure::input("no cache folder is known for this user; name one with --cache DIR");
         let store = self.cache.clone().ok_or_else(no_cache)?.join(NODES).join(team.address.folder_name());
         let kept = team.lost_folder.clone().ok_or_else(homeless)?;
-        Ok(Place { store, kept, team: Some(team) })
+        Ok(StoreLocation { store, kept, team: Some(team) })
     }
 }
 
@@ -158,13 +158,13 @@ impl Settings {
             Some(path) => read(path)?,
             None => match directories.as_ref().map(|dirs| dirs.config_dir().join("memorist.toml")) {
                 Some(path) if path.is_file() => read(&path)?,
-                _ => File::default(),
+                _ => SettingsFile::default(),
             },
         };
         Self::combine(global, file, directories.as_ref().map(|dirs| dirs.data_dir().to_owned()))
     }
 
-    fn combine(global: &Global, file: File, data_dir: Option<PathBuf>) -> Result<Self, Failure> {
+    fn combine(global: &Global, file: SettingsFile, data_dir: Option<PathBuf>) -> Result<Self, Failure> {
         // An empty variable counts as not set.
         let named = |name: &Option<String>| name.clone().filter(|name| !name.is_empty());
         // An empty name in the arguments or the file means none, however.
@@ -174,9 +174,9 @@ impl Settings {
         let [project, agent] = [project, agent].map(|name| name.filter(|name| !name.is_empty()));
         let path = |path: &Option<PathBuf>| path.clone().filter(|path| !path.as_os_str().is_empty());
         let named_by = match path(&global.store) {
-            Some(_) if global.typed.contains(&"store") => Named::Argument,
-            Some(_) => Named::Environment,
-            None => Named::File,
+            Some(_) if global.typed.contains(&"store") => NameOrigin::Argument,
+            Some(_) => NameOrigin::Environment,
+            None => NameOrigin::File,
         };
         let store = path(&global.store).or(file.store);
         let store_is_named = store.is_some();
@@ -199,7 +199,7 @@ impl Settings {
             teams: data_dir.map(|folder| folder.join(TEAMS)),
             cache: engine.model.cache_dir.clone().or_else(usual),
         };
-        let Place { store, kept, team } = places.of(store, named_by)?;
+        let StoreLocation { store, kept, team } = places.of(store, named_by)?;
         engine.team = team;
         let ef = file.search.ef.map(Quality::Ef);
         engine.quality = ef.or(file.search.quality).unwrap_or_default();
@@ -248,7 +248,7 @@ impl Settings {
 
     /// The settings for the store with this name, of an argument.
     pub fn at(&self, store: &Path) -> Result<Settings, Failure> {
-        let Place { store, kept, team } = self.places.of(store.to_owned(), Named::Argument)?;
+        let StoreLocation { store, kept, team } = self.places.of(store.to_owned(), NameOrigin::Argument)?;
         let mut engine = self.engine.clone();
         engine.team = team;
         Ok(Settings { store, kept, engine, store_is_named: true, ..self.clone() })
@@ -291,14 +291,14 @@ pub fn embed_with(
     Ok(())
 }
 
-fn read(path: &Path) -> Result<File, Failure> {
+fn read(path: &Path) -> Result<SettingsFile, Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| Failure::file(path, &error))?;
     parse(&text).map_err(|error| Failure::input(format!("{}: {error}", path.display())))
 }
 
 /// Reads the text of `memorist.toml`; the error names the line and, for an unknown key, the known ones. It shows the line, too,
 /// unless a provider's key or a password may stand there.
-fn parse(text: &str) -> Result<File, String> {
+fn parse(text: &str) -> Result<SettingsFile, String> {
     toml::from_str(text).map_err(|error: toml::de::Error| {
         let before = &text[..error.span().map_or(text.len(), |span| text.floor_char_boundary(span.start))];
         let line = before.rfind('\n').map_or(0, |at| at + 1);

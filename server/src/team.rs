@@ -39,7 +39,7 @@ pub struct ServerSection {
 
 /// Where the name of a store stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Named {
+pub enum NameOrigin {
     /// In an argument, which every user of the machine sees in the list of processes.
     Argument,
     /// In the environment.
@@ -53,16 +53,21 @@ impl ServerSection {
     ///
     /// # Errors
     /// Says what is wrong, without a password.
-    pub fn resolve(&self, store: &Path, named: Named, teams: Option<PathBuf>) -> Result<Option<TeamSettings>, String> {
+    pub fn resolve(
+        &self,
+        store: &Path,
+        named: NameOrigin,
+        teams: Option<PathBuf>,
+    ) -> Result<Option<TeamSettings>, String> {
         let Some(address) = store.to_str().filter(|store| ServerAddress::is_one(store)) else { return Ok(None) };
         let address = ServerAddress::parse(address).map_err(|error| error.to_string())?;
         let seen = match named {
             _ if !address.has_password() => None,
-            Named::Environment => None,
-            Named::Argument => {
+            NameOrigin::Environment => None,
+            NameOrigin::Argument => {
                 Some("--store: every user of this machine sees the password in the list of processes (`ps`)")
             }
-            Named::File => Some("store: passwords do not belong in memorist.toml"),
+            NameOrigin::File => Some("store: passwords do not belong in memorist.toml"),
         };
         if let Some(seen) = seen {
             return Err(format!(
@@ -127,24 +132,24 @@ mod tests {
 
     #[test]
     fn a_folder_is_no_team() {
-        assert_eq!(ServerSection::default().resolve(Path::new("/srv/team"), Named::Argument, None), Ok(None));
+        assert_eq!(ServerSection::default().resolve(Path::new("/srv/team"), NameOrigin::Argument, None), Ok(None));
     }
 
     #[test]
     fn a_team_has_an_address_and_what_the_section_says() {
         let given = section("follow = [\"atlas\"]\nreads = \"5s\"\nimage = \"/images\"\nnode = \"box\"");
-        let team = given.resolve(Path::new(ADDRESS), Named::File, None).unwrap().unwrap();
+        let team = given.resolve(Path::new(ADDRESS), NameOrigin::File, None).unwrap().unwrap();
         assert_eq!((team.address.to_string().as_str(), team.node_name.as_str()), (ADDRESS, "box"));
         assert_eq!((team.follow, team.reads), (vec!["atlas".to_owned()], Reads::Within(Duration::from_secs(5))));
         assert_eq!(team.images, Some("/images".into()));
-        let usual = ServerSection::default().resolve(Path::new(ADDRESS), Named::File, None).unwrap().unwrap();
+        let usual = ServerSection::default().resolve(Path::new(ADDRESS), NameOrigin::File, None).unwrap().unwrap();
         assert!(usual.reads == Reads::Latest && usual.follow.is_empty() && !usual.node_name.is_empty());
     }
 
     #[test]
     fn a_password_is_taken_from_the_environment_alone() {
         let address = Path::new("postgres://ana:changeme@db.example/team?sslmode=disable");
-        for named in [Named::Argument, Named::File] {
+        for named in [NameOrigin::Argument, NameOrigin::File] {
             let said = ServerSection::default().resolve(address, named, None).unwrap_err();
             assert!(
                 !said.contains("changeme") && said.contains("MEMORIST_STORE") && said.contains("PGPASSFILE"),
@@ -152,7 +157,7 @@ mod tests {
             );
             assert!(said.contains("postgres://ana@db.example/team?sslmode=disable"), "{said}");
         }
-        ServerSection::default().resolve(address, Named::Environment, None).unwrap().unwrap();
+        ServerSection::default().resolve(address, NameOrigin::Environment, None).unwrap().unwrap();
     }
 
     #[test]
@@ -167,7 +172,7 @@ mod tests {
             ("node = \" \"", "node"),
             ("node = \"a\\u001bb\"", "node"),
         ] {
-            let said = section(text).resolve(Path::new(ADDRESS), Named::File, None).unwrap_err();
+            let said = section(text).resolve(Path::new(ADDRESS), NameOrigin::File, None).unwrap_err();
             assert!(said.contains(&format!("[server] {key}")), "{text}: {said}");
         }
         assert!(toml::from_str::<ServerSection>("reeds = \"5s\"").is_err());

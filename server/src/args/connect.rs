@@ -10,7 +10,7 @@ use super::profile::ProfileName;
 #[derive(Debug, Args)]
 pub struct Connect {
     #[command(flatten)]
-    pub which: Clients,
+    pub which: ClientArgs,
     /// Only register the server; hooks that are there stay
     #[arg(long)]
     pub no_hooks: bool,
@@ -26,12 +26,12 @@ pub struct Connect {
 #[derive(Debug, Args)]
 pub struct Disconnect {
     #[command(flatten)]
-    pub which: Clients,
+    pub which: ClientArgs,
 }
 
 /// What both take.
 #[derive(Debug, Args)]
-pub struct Clients {
+pub struct ClientArgs {
     /// Which clients [default: all of this machine]
     #[arg(value_name = "CLIENT", value_parser = clients())]
     pub clients: Vec<Client>,

@@ -8,7 +8,7 @@ use crate::wire::{Detail, Future, FutureEnd, Importance, Only, Order, Past, Past
 
 /// Fields of a memory that have a default.
 #[derive(Debug, Clone, Default, Args)]
-pub struct Fields {
+pub struct MemoryArgs {
     /// What it is about
     #[arg(short, long, visible_alias = "category", value_name = "KIND", value_parser = kinds())]
     pub kind: Option<Kind>,
@@ -57,7 +57,7 @@ pub struct Add {
     /// The text to remember; `-` reads it from stdin. Left out, it is what the body says
     pub text: Option<String>,
     #[command(flatten)]
-    pub fields: Fields,
+    pub fields: MemoryArgs,
     /// The session that it belongs to: a search judges each turn of a conversation with those around it
     #[arg(long, value_name = "NAME")]
     pub session: Option<String>,
@@ -232,7 +232,7 @@ pub struct Update {
     #[arg(long, value_name = "TEXT")]
     pub content: Option<String>,
     #[command(flatten)]
-    pub fields: Fields,
+    pub fields: MemoryArgs,
     /// Remove the context
     #[arg(long, conflicts_with = "context")]
     pub no_context: bool,

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 /// `server`.
 #[derive(Debug, Args)]
-pub struct Server {
+pub struct ServerArgs {
     /// What to do
     #[command(subcommand)]
     pub command: ServerCommand,
@@ -34,7 +34,7 @@ pub enum ServerCommand {
     /// Rewrite the tables, so that no file of the server has what was purged; nobody can save meanwhile
     Vacuum,
     /// Tokens of HTTP clients: add, list, revoke
-    Token(Token),
+    Token(TokenArgs),
 }
 
 /// `server member`.
@@ -67,7 +67,7 @@ pub enum MemberCommand {
 
 /// `server token`.
 #[derive(Debug, Args)]
-pub struct Token {
+pub struct TokenArgs {
     /// What to do
     #[command(subcommand)]
     pub command: TokenCommand,

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 /// `source`.
 #[derive(Debug, Args)]
-pub struct Source {
+pub struct SourceArgs {
     /// What to do
     #[command(subcommand)]
     pub command: SourceCommand,

@@ -15,11 +15,11 @@ use crate::exit::Failure;
 use crate::wire::When;
 
 /// How each client of this machine stands, and when it last ran a hook; or why nobody knows.
-pub struct Clients(Result<Vec<Standing>, String>);
+pub struct ClientsReport(Result<Vec<ClientStanding>, String>);
 
 /// How a client stands.
 #[derive(Serialize)]
-struct Standing {
+struct ClientStanding {
     #[serde(flatten)]
     status: Status,
     #[serde(rename = "lastCall", skip_serializing_if = "Option::is_none")]
@@ -27,10 +27,10 @@ struct Standing {
 }
 
 /// All that are found, and their calls of the store in this folder.
-pub fn all(global: &Global, store: &Path) -> Clients {
-    let standing = |status: Status| Standing { last_call: last_call(store, status.client).map(When), status };
+pub fn all(global: &Global, store: &Path) -> ClientsReport {
+    let standing = |status: Status| ClientStanding { last_call: last_call(store, status.client).map(When), status };
     let all = statuses(global).map(|all| all.into_iter().map(standing).collect());
-    Clients(all.map_err(|failure| failure.to_string()))
+    ClientsReport(all.map_err(|failure| failure.to_string()))
 }
 
 /// When the hooks of a client last called: the time of a file that they leave.
@@ -50,7 +50,7 @@ fn statuses(global: &Global) -> Result<Vec<Status>, Failure> {
         .collect())
 }
 
-impl Clients {
+impl ClientsReport {
     /// The structured result.
     pub fn document(&self) -> Value {
         match &self.0 {
@@ -67,7 +67,7 @@ impl Clients {
             Ok(all) => all,
         };
         let mut lines = Vec::new();
-        for Standing { status, last_call } in all {
+        for ClientStanding { status, last_call } in all {
             let called = last_call.as_ref().map(|at| format!(", last call {at}")).unwrap_or_default();
             lines.push(format!("{:<14} {}{called}", status.client.name(), head(status)));
             for problem in &status.problems {
@@ -75,7 +75,8 @@ impl Clients {
                 lines.push(format!("{:<14} way out: {}", "", problem.way_out));
             }
         }
-        if all.iter().any(|Standing { status, .. }| status.registered == State::No && status.problems.is_empty()) {
+        if all.iter().any(|ClientStanding { status, .. }| status.registered == State::No && status.problems.is_empty())
+        {
             lines.push("`memorist connect` registers what is not registered".to_owned());
         }
         lines.join("\n")

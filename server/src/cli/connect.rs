@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::app::Maintenance;
 use super::{App, add_sources};
-use crate::args::{Clients, Connect, Disconnect, Global};
+use crate::args::{ClientArgs, Connect, Disconnect, Global};
 use crate::exit::{Failure, Kind, Outcome};
 use crate::wording::{self, Worded as _};
 
@@ -170,7 +170,7 @@ pub fn undo(app: &App, args: &Disconnect, global: &Global) -> Outcome {
 /// Shows what would change, asks, and does it.
 fn change(
     app: &App,
-    which: &Clients,
+    which: &ClientArgs,
     installation: &Installation,
     plans: impl Fn(&Ledger) -> Vec<ClientPlan>,
     connects: bool,

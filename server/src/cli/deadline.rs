@@ -10,11 +10,11 @@ use memorist_engine::types::{EmbeddingState, Filter};
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Silent progress that cancels at a deadline.
-struct Deadline {
+struct DeadlineProgress {
     end: Instant,
 }
 
-impl Progress for Deadline {
+impl Progress for DeadlineProgress {
     fn start(&self, _what: &str, _total: Option<u64>) {}
     fn advance(&self, _units: u64) {}
     fn finish(&self) {}
@@ -29,7 +29,7 @@ const MAX_EMBEDDED_NOW: u64 = 64;
 /// Embeds what was just saved and indexes it, if that is quick. The record is safe already: the next process that opens
 /// the store does the rest.
 pub fn settle(engine: Engine, embedding: EmbeddingState) {
-    let deadline = Deadline { end: Instant::now() + GRACE };
+    let deadline = DeadlineProgress { end: Instant::now() + GRACE };
     if embedding == EmbeddingState::Pending
         && let Err(error) = embed_pending_if_quick(&engine, &deadline)
     {
@@ -42,7 +42,7 @@ pub fn settle(engine: Engine, embedding: EmbeddingState) {
 }
 
 /// If an import left thousands to be embedded, the next `add` does not embed them.
-fn embed_pending_if_quick(engine: &Engine, deadline: &Deadline) -> memorist_engine::Result<()> {
+fn embed_pending_if_quick(engine: &Engine, deadline: &DeadlineProgress) -> memorist_engine::Result<()> {
     if engine.stats(&Filter::default())?.pending_embeddings <= MAX_EMBEDDED_NOW {
         engine.embed_pending(deadline)?;
     }

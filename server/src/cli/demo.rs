@@ -38,19 +38,19 @@ const PER_STYLE: usize = 2;
 /// The measurements, and the result with `--json`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Report {
+struct DemoReport {
     memories: usize,
     saved_millis: u64,
     embedded: u64,
     embedded_millis: u64,
     indexed_millis: u64,
-    searches: Vec<Search>,
+    searches: Vec<DemoSearch>,
 }
 
 /// One search and its results.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Search {
+struct DemoSearch {
     query: String,
     mode: Mode,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,7 +102,7 @@ pub fn run(app: &App, args: &Demo) -> Outcome {
 }
 
 /// Fills the store and searches it, with a commentary.
-fn show(engine: &Engine, bars: &Bars, output: Output, at: &AtomicI64) -> Result<Report, Failure> {
+fn show(engine: &Engine, bars: &Bars, output: Output, at: &AtomicI64) -> Result<DemoReport, Failure> {
     let tell = |text: String| if output.json { Ok(()) } else { output.text(text) };
     let started = Instant::now();
     let ids = fill(engine, bars, at)?;
@@ -122,7 +122,7 @@ fn show(engine: &Engine, bars: &Bars, output: Output, at: &AtomicI64) -> Result<
         embedded as f64 / embedding.as_secs_f64().max(1e-6),
         format::micros(micros(indexing)),
     ))?;
-    let mut report = Report {
+    let mut report = DemoReport {
         memories: MEMORIES,
         saved_millis: micros(saved) / 1_000,
         embedded,
@@ -221,13 +221,13 @@ fn search(
     params: SearchParams,
     filter: Option<&'static str>,
     answers: Vec<RecordId>,
-) -> Result<Search, Failure> {
+) -> Result<DemoSearch, Failure> {
     let query = Context { tool: "memorist demo", ..Context::default() }.query(&params)?;
     let reply = engine.search(&query)?;
     let embed_us = reply.explain.embed_us;
     let search_us = reply.explain.total_us.saturating_sub(embed_us);
     let results = wire::search_result(reply, &params, &query).results;
-    Ok(Search {
+    Ok(DemoSearch {
         query: params.query,
         mode: params.mode.unwrap_or_default(),
         filter,
@@ -238,7 +238,7 @@ fn search(
     })
 }
 
-fn text(search: &Search) -> String {
+fn text(search: &DemoSearch) -> String {
     let how = match search.mode {
         Mode::Vector => "by meaning",
         Mode::Keyword => "by word",

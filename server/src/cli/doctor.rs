@@ -9,7 +9,7 @@ use memorist_engine::types::RecordId;
 use serde_json::{Value, json};
 
 use super::app::Maintenance;
-use super::standing::Standing;
+use super::standing::TeamStatus;
 use super::{App, clients, format};
 use crate::args::{Doctor, Global};
 use crate::exit::{Kind, Outcome};
@@ -26,7 +26,7 @@ pub fn run(app: &App, args: &Doctor, global: &Global) -> Outcome {
     let bars = app.bars()?;
     let diagnosis = memorist_engine::examine(&app.settings().store, app.config(Maintenance::Off), args.repair, &bars)?;
     drop(bars);
-    let standing = Standing::of(app);
+    let standing = TeamStatus::of(app);
     let sound = diagnosis.is_sound() && standing.is_sound();
     let clients = clients::all(global, &app.settings().store);
     let mut document = document(&diagnosis);

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::app::Maintenance;
-use super::links::LinkLine;
+use super::links::LinkSummary;
 use super::{App, fields, links, places};
 use crate::args::Get;
 use crate::exit::Outcome;
@@ -34,7 +34,7 @@ pub fn run(app: &App, args: &Get) -> Outcome {
     })
 }
 
-fn text(entry: &Entry, links: &[LinkLine]) -> String {
+fn text(entry: &Entry, links: &[LinkSummary]) -> String {
     let mut text = format!("{}\n\n", entry.content);
     let fields = fields::fields(entry);
     for (name, value) in

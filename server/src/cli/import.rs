@@ -9,7 +9,7 @@ use memorist_engine::types::Viewer;
 
 use super::app::Maintenance;
 use super::import_embed::{RESTART, embed};
-use super::import_report::Report;
+use super::import_report::ImportReport;
 use super::{App, format, import_store};
 use crate::args::Import;
 use crate::exit::{Failure, Kind, Outcome};
@@ -24,7 +24,7 @@ pub fn run(app: &App, args: &Import) -> Outcome {
     let (input, size) = open(&args.file)?;
     let bars = app.bars()?;
     let engine = app.engine(Maintenance::Off)?;
-    let mut report = Report::default();
+    let mut report = ImportReport::default();
     bars.start_bytes("reading", size);
     let saved = |result: &ImportResult| bars.message(format!("reading ({})", format::memories(result.memories())));
     let importing = Importing {
@@ -50,7 +50,7 @@ pub fn run(app: &App, args: &Import) -> Outcome {
     report.read.warnings.extend(warning);
     engine.close();
     drop(bars);
-    app.output().result(&report, Report::text)?;
+    app.output().result(&report, ImportReport::text)?;
     Ok(if report.read.refused > 0 { Kind::Input.code() } else { 0 })
 }
 

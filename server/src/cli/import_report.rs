@@ -9,7 +9,7 @@ use crate::wire::{ChangedInBoth, ImportResult};
 
 /// The outcome of an import, and its result with `--json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Report {
+pub struct ImportReport {
     /// The lines.
     #[serde(flatten)]
     pub read: ImportResult,
@@ -17,7 +17,7 @@ pub struct Report {
     pub embedded: u64,
 }
 
-impl Report {
+impl ImportReport {
     /// The text for people.
     pub fn text(&self) -> String {
         let read = &self.read;
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn refused_lines_are_listed_up_to_a_limit_and_counted_beyond_it() {
-        let mut report = Report::default();
+        let mut report = ImportReport::default();
         (1..=60).for_each(|line| report.read.refuse(line, "is broken".into()));
         let text = report.text();
         assert!(text.contains("60 refused") && text.contains("line 50: is broken"), "{text}");

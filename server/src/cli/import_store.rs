@@ -21,7 +21,7 @@ const NAMED: usize = 10;
 /// The outcome, and its result with `--json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Report {
+struct StoreImportReport {
     #[serde(flatten)]
     moved: MoveReport,
     /// Texts embedded.
@@ -33,7 +33,7 @@ struct Report {
 pub fn run(app: &App, args: &Import, system: System) -> Outcome {
     let bars = app.bars()?;
     let engine = app.engine(Maintenance::Off)?;
-    let mut report = Report::default();
+    let mut report = StoreImportReport::default();
     let defaults = app.settings().context.defaults.own_scope();
     let store = MoveIn { system, path: &args.file, defaults: &defaults };
     if let Err(error) = move_in(&engine, store, &bars, &mut report.moved) {
@@ -60,7 +60,7 @@ fn failure(error: MoveError<memorist_engine::Error>) -> Failure {
     }
 }
 
-impl Report {
+impl StoreImportReport {
     /// The text for people.
     fn text(&self, system: System, path: &Path) -> String {
         let moved = &self.moved;

@@ -11,7 +11,7 @@ const LINE_CHARS: usize = 400;
 
 /// A link of a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LinkLine {
+pub struct LinkSummary {
     /// The memory at its other end.
     pub id: RecordId,
     /// Its kind, in words.
@@ -21,12 +21,12 @@ pub struct LinkLine {
 }
 
 /// These links, with the beginnings of the texts at their other ends. A link whose end is gone is omitted.
-pub fn lines(engine: &Engine, viewer: &Viewer, links: &[Step]) -> Result<Vec<LinkLine>> {
+pub fn lines(engine: &Engine, viewer: &Viewer, links: &[Step]) -> Result<Vec<LinkSummary>> {
     let mut lines = Vec::with_capacity(links.len());
     for link in links {
         if let Some(record) = engine.peek(link.id.into(), viewer)? {
             let says = says(link.link_type, link.direction);
-            lines.push(LinkLine { id: record.id, says, line: line(&record.content) });
+            lines.push(LinkSummary { id: record.id, says, line: line(&record.content) });
         }
     }
     Ok(lines)
@@ -49,7 +49,7 @@ pub fn says(kind: LinkKind, direction: Direction) -> &'static str {
 }
 
 /// The links as a table.
-pub fn text(links: &[LinkLine]) -> String {
+pub fn text(links: &[LinkSummary]) -> String {
     let mut table = table::table(&["link", "id", "memory"]);
     for link in links {
         table::add_row(&mut table, vec![link.says.to_owned(), link.id.to_string(), link.line.clone()]);

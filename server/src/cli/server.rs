@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use super::app::Maintenance;
 use super::standing::status_document;
 use super::{App, format, table};
-use crate::args::{Global, MemberCommand, Server, ServerCommand, TokenAdd, TokenCommand};
+use crate::args::{Global, MemberCommand, ServerArgs, ServerCommand, TokenAdd, TokenCommand};
 use crate::exit::{Failure, Outcome};
 use crate::random;
 
 /// Runs the command.
-pub fn run(app: &App, args: &Server, global: &Global) -> Outcome {
+pub fn run(app: &App, args: &ServerArgs, global: &Global) -> Outcome {
     let team = team(app)?;
     let server = TeamServer::new(team.address.clone());
     match &args.command {

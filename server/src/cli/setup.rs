@@ -12,7 +12,7 @@ use crate::exit::{Failure, Outcome};
 
 /// The result of the setup.
 #[derive(Serialize)]
-struct Report {
+struct SetupOutput {
     #[serde(flatten)]
     model: Value,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,7 +32,7 @@ pub fn run(app: &App, args: &Setup) -> Outcome {
         text += &format!("\n{}", text_of(&report));
         reranker = Some(document(&report));
     }
-    app.output().result(&Report { model, reranker, text }, |report| report.text.clone())?;
+    app.output().result(&SetupOutput { model, reranker, text }, |report| report.text.clone())?;
     Ok(0)
 }
 

@@ -12,12 +12,12 @@ use super::add_sources::{add, added, existing, machine, scope};
 use super::app::Maintenance;
 use super::sync::{NONE, find};
 use super::{App, discover, format, sync, table};
-use crate::args::{Source, SourceAdd, SourceCommand, SourceKindName, SourceRemove};
+use crate::args::{SourceAdd, SourceArgs, SourceCommand, SourceKindName, SourceRemove};
 use crate::exit::{Failure, Outcome};
 use crate::wire::{SourceRemoveResult, SourcesResult};
 
 /// Runs the command.
-pub fn run(app: &App, args: &Source) -> Outcome {
+pub fn run(app: &App, args: &SourceArgs) -> Outcome {
     match &args.command {
         SourceCommand::Add(add) => run_add(app, add),
         SourceCommand::List => list(app),

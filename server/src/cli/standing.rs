@@ -10,14 +10,14 @@ use crate::exit::Failure;
 use crate::wording::Worded;
 
 /// How the server stands, or why nobody knows; nothing where the records are in a folder.
-pub struct Standing(Option<Result<(ServerStatus, Option<NodeState>), String>>);
+pub struct TeamStatus(Option<Result<(ServerStatus, Option<NodeState>), String>>);
 
-impl Standing {
+impl TeamStatus {
     /// Asks the server, and brings the copy up to date.
     pub fn of(app: &App) -> Self {
-        let Some(team) = &app.settings().engine.team else { return Standing(None) };
+        let Some(team) = &app.settings().engine.team else { return TeamStatus(None) };
         let asked = TeamServer::new(team.address.clone()).status().map_err(|error| error.worded());
-        Standing(Some(asked.and_then(|status| {
+        TeamStatus(Some(asked.and_then(|status| {
             let node = node(app).map_err(|failure| failure.to_string())?;
             Ok((status, node))
         })))

@@ -32,7 +32,7 @@ pub fn run(app: &App) -> Outcome {
         _ => None,
     };
     let cache = cache.map(|CacheStats { entries, bytes, max_entries }| EmbeddingCache { entries, bytes, max_entries });
-    let shown = Shown {
+    let shown = StatsOutput {
         stats,
         refused_embeddings: indexes.refused,
         embedding_cache: cache,
@@ -47,7 +47,7 @@ pub fn run(app: &App) -> Outcome {
 /// The output of the command.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown {
+struct StatsOutput {
     #[serde(flatten)]
     stats: StatsResult,
     refused_embeddings: u64,
@@ -87,7 +87,7 @@ struct EmbeddingCache {
     max_entries: u64,
 }
 
-fn text(shown: &Shown) -> String {
+fn text(shown: &StatsOutput) -> String {
     let stats = &shown.stats;
     let mut text = String::new();
     let mut line = |name: &str, value: String| {

@@ -90,8 +90,9 @@ pub fn run(app: &App, args: &SyncWith) -> Outcome {
     drop(bars);
     let failed = all.iter().any(|met| met.error.is_some());
     if !(app.output().quiet && !app.output().json && !failed) {
-        app.output()
-            .result(&Report { machines: &all, warning: warning.as_deref() }, |report| report.text(args.dry_run))?;
+        app.output().result(&ExchangeReport { machines: &all, warning: warning.as_deref() }, |report| {
+            report.text(args.dry_run)
+        })?;
     }
     let refused = all.iter().any(|met| met.here.refused > 0);
     Ok(match () {
@@ -247,7 +248,7 @@ fn keep(app: &App, id: i64) -> Outcome {
 /// A conflict with both texts.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown {
+struct ConflictTexts {
     id: i64,
     newest: String,
     version: i64,
@@ -262,13 +263,13 @@ fn conflicts(app: &App) -> Outcome {
         let newest = engine.history(id.into(), &Viewer::OWNER, None, 1)?;
         let other = engine.history(id.into(), &Viewer::OWNER, Some(version + 1), 1)?;
         let text = |versions: Vec<Version>| versions.into_iter().next().map_or_else(String::new, |one| one.content);
-        shown.push(Shown { id, newest: text(newest), version, other: text(other), address });
+        shown.push(ConflictTexts { id, newest: text(newest), version, other: text(other), address });
     }
     app.output().result(&shown, |shown| {
         if shown.is_empty() {
             return "no memory was changed on two machines at once".to_owned();
         }
-        let each = shown.iter().map(|Shown { id, newest, version, other, address }| {
+        let each = shown.iter().map(|ConflictTexts { id, newest, version, other, address }| {
             format!(
                 "memory {id}, changed here and at {address}\n  newest:    {}\n  version {version}: {}\n  \
                  `memorist rollback {id} {version}` takes the other, `memorist sync-with --keep {id}` leaves it",
@@ -299,13 +300,13 @@ pub fn described_place(place: &PlaceStanding) -> String {
 
 /// The result with `--json`.
 #[derive(Serialize)]
-struct Report<'a> {
+struct ExchangeReport<'a> {
     machines: &'a [Met],
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<&'a str>,
 }
 
-impl Report<'_> {
+impl ExchangeReport<'_> {
     /// The text for people.
     fn text(&self, dry_run: bool) -> String {
         let mut text: Vec<String> = self.machines.iter().map(|met| described(met, dry_run)).collect();

@@ -31,7 +31,7 @@ use super::{completions, prompts, resources};
 use crate::args::ProfileName;
 use crate::memory_search::MemorySearch;
 use crate::ops::Context;
-use crate::team::{Named, ServerSection};
+use crate::team::{NameOrigin, ServerSection};
 use crate::wire::Defaults;
 
 pub(super) const AGENTS: [&str; 3] = ["ann", "bob", Reach::MAIN];
@@ -99,7 +99,7 @@ impl World {
     /// Filled and examined by one node of a team store, and asked by another.
     fn of_two_nodes(address: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let team = ServerSection::default().resolve(Path::new(address), Named::Environment, None).unwrap();
+        let team = ServerSection::default().resolve(Path::new(address), NameOrigin::Environment, None).unwrap();
         let [engine, node] =
             ["engine", "node"].map(|name| open(&folder.path().join(name), team.clone(), Sensitive::Refuse));
         World::filled(engine, Some(node), folder)

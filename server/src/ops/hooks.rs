@@ -15,7 +15,7 @@ const SECTION: usize = 5;
 
 /// The answer to a hook, and the memories that are noted once it is printed.
 #[derive(Debug, Default)]
-pub struct Answered {
+pub struct HookOutput {
     /// The output; `None` if there is nothing to say.
     pub text: Option<String>,
     /// The memories in it, with their versions, that are not to come again.
@@ -23,8 +23,8 @@ pub struct Answered {
 }
 
 /// Answers a hook. What its session was given is noted by [`delivered`].
-pub fn answer(engine: &Engine, request: &HookRequest) -> Result<Answered> {
-    let Ok(client) = request.client.parse::<Client>() else { return Ok(Answered::default()) };
+pub fn answer(engine: &Engine, request: &HookRequest) -> Result<HookOutput> {
+    let Ok(client) = request.client.parse::<Client>() else { return Ok(HookOutput::default()) };
     if let Some(session) = request.session.as_deref().filter(|_| request.lost_context) {
         // A store that others write to: then some memories do not come again.
         if let Err(error) = engine.forget_recalled(session) {
@@ -36,20 +36,20 @@ pub fn answer(engine: &Engine, request: &HookRequest) -> Result<Answered> {
         // What is resumed begins with what it started with.
         Event::Start if !request.resumed => start(engine, client, request),
         Event::Before | Event::Failed => remind(engine, client, request),
-        Event::Start | Event::Stop | Event::End | Event::Compact => Ok(Answered::default()),
+        Event::Start | Event::Stop | Event::End | Event::Compact => Ok(HookOutput::default()),
     }
 }
 
 /// Notes what a session was given.
-pub fn delivered(engine: &Engine, request: &HookRequest, answered: &Answered) -> Result<()> {
+pub fn delivered(engine: &Engine, request: &HookRequest, answered: &HookOutput) -> Result<()> {
     match request.session.as_deref() {
         Some(session) => engine.note_recalled(session, &answered.given),
         None => Ok(()),
     }
 }
 
-fn recall(engine: &Engine, client: Client, request: &HookRequest) -> Result<Answered> {
-    let Some(wanted) = request.recall() else { return Ok(Answered::default()) };
+fn recall(engine: &Engine, client: Client, request: &HookRequest) -> Result<HookOutput> {
+    let Some(wanted) = request.recall() else { return Ok(HookOutput::default()) };
     let mut given = engine.recall_unnoted(&wanted)?;
     let mut shown = 0;
     let text = fitted(client, request.event, |most| {
@@ -58,20 +58,20 @@ fn recall(engine: &Engine, client: Client, request: &HookRequest) -> Result<Answ
         Some(block)
     });
     given.memories.truncate(if text.is_some() { shown } else { 0 });
-    Ok(Answered { text, given: given.given() })
+    Ok(HookOutput { text, given: given.given() })
 }
 
 /// The memory of exactly the file, the command or the error of an action, noted already. Without a session, it would come every
 /// time: then there is none.
-fn remind(engine: &Engine, client: Client, request: &HookRequest) -> Result<Answered> {
-    let Some(session) = &request.session else { return Ok(Answered::default()) };
+fn remind(engine: &Engine, client: Client, request: &HookRequest) -> Result<HookOutput> {
+    let Some(session) = &request.session else { return Ok(HookOutput::default()) };
     let found = engine.remind(session, &request.subjects(), &request.viewer())?;
     let text = found.and_then(|found| fitted(client, request.event, |most| wire::reminder_block(&found, most)));
-    Ok(Answered { text, given: Vec::new() })
+    Ok(HookOutput { text, given: Vec::new() })
 }
 
 /// The text that a session starts with: preferences, open tasks, and the decisions, patterns and bug fixes of the project.
-fn start(engine: &Engine, client: Client, request: &HookRequest) -> Result<Answered> {
+fn start(engine: &Engine, client: Client, request: &HookRequest) -> Result<HookOutput> {
     let viewer = request.viewer();
     let project = viewer.project.name().map(str::to_owned);
     let preferences = preferences(engine, &viewer)?;
@@ -99,7 +99,7 @@ fn start(engine: &Engine, client: Client, request: &HookRequest) -> Result<Answe
         Some(block)
     });
     let given = if text.is_some() { shown } else { Vec::new() };
-    Ok(Answered { text, given })
+    Ok(HookOutput { text, given })
 }
 
 /// The preferences that no other memory supersedes, those that changed last first.

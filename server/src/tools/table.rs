@@ -12,7 +12,7 @@ use crate::serving::Access;
 use crate::wire::{self, FileParams};
 
 /// A function that runs a tool with parameters.
-pub type Call = fn(&Engine, &Context, Map<String, Value>) -> Result<Value, Problem>;
+pub type ToolFn = fn(&Engine, &Context, Map<String, Value>) -> Result<Value, Problem>;
 
 /// A tool.
 #[derive(Clone, Copy)]
@@ -22,17 +22,17 @@ pub struct Tool {
     /// Whether it writes.
     pub access: Access,
     /// Calls it.
-    pub call: Call,
+    pub call: ToolFn,
 }
 
 impl Tool {
     /// A tool that only reads.
-    pub const fn reading(name: &'static str, call: Call) -> Self {
+    pub const fn reading(name: &'static str, call: ToolFn) -> Self {
         Tool { name, access: Access::Read, call }
     }
 
     /// A tool that writes.
-    pub const fn writing(name: &'static str, call: Call) -> Self {
+    pub const fn writing(name: &'static str, call: ToolFn) -> Self {
         Tool { name, access: Access::Write, call }
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use jiff::civil::{Date, DateTime, Time};
 use serde_json::Value;
 
-use super::history::{History, Question, Session, parsed, turn};
+use super::history::{ChatHistory, Question, Session, parsed, turn};
 use crate::exit::Failure;
 
 const CHAT: &str = "chat.json";
@@ -18,7 +18,7 @@ const QUESTIONS: &str = "probing_questions/probing_questions.json";
 const DEPTH: usize = 4;
 
 /// Reads all chats of a folder and of those within it, by the names of their folders.
-pub fn read(folder: &Path) -> Result<Vec<History>, Failure> {
+pub fn read(folder: &Path) -> Result<Vec<ChatHistory>, Failure> {
     let mut chats = Vec::new();
     find(folder, DEPTH, &mut chats)?;
     if chats.is_empty() {
@@ -45,11 +45,11 @@ fn find(folder: &Path, depth: usize, chats: &mut Vec<PathBuf>) -> Result<(), Fai
     Ok(())
 }
 
-fn history(folder: &Path) -> Result<History, Failure> {
+fn history(folder: &Path) -> Result<ChatHistory, Failure> {
     let shortened = folder.join(SHORTENED);
     let chat: Value = parsed(&if shortened.is_file() { shortened } else { folder.join(CHAT) })?;
     let questions: BTreeMap<String, Vec<Value>> = parsed(&folder.join(QUESTIONS))?;
-    let mut history = History::default();
+    let mut history = ChatHistory::default();
     add_messages(&chat, &mut history.sessions);
     for (kind, questions) in questions {
         for question in questions {

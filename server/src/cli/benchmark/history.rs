@@ -11,12 +11,12 @@ use crate::exit::Failure;
 
 /// A history, and the questions about it. Each has a store of its own, as the benchmarks have it.
 #[derive(Debug, Default, PartialEq)]
-pub struct History {
+pub struct ChatHistory {
     pub sessions: Vec<Session>,
     pub questions: Vec<Question>,
 }
 
-impl History {
+impl ChatHistory {
     /// How many turns it has.
     pub fn turns(&self) -> usize {
         self.sessions.iter().map(|session| session.turns.len()).sum()

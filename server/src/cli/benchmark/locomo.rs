@@ -7,7 +7,7 @@ use jiff::civil::DateTime;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::history::{History, Question, Session, Turn, parsed, turn};
+use super::history::{ChatHistory, Question, Session, Turn, parsed, turn};
 use crate::exit::Failure;
 
 #[derive(Deserialize)]
@@ -18,7 +18,7 @@ struct Sample {
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct LocomoTurn {
     speaker: String,
     dia_id: String,
     #[serde(default)]
@@ -36,12 +36,12 @@ struct Qa {
 }
 
 /// Reads a file.
-pub fn read(file: &Path) -> Result<Vec<History>, Failure> {
+pub fn read(file: &Path) -> Result<Vec<ChatHistory>, Failure> {
     let samples: Vec<Sample> = parsed(file)?;
     samples.into_iter().map(|sample| history(file, sample)).collect()
 }
 
-fn history(file: &Path, sample: Sample) -> Result<History, Failure> {
+fn history(file: &Path, sample: Sample) -> Result<ChatHistory, Failure> {
     let mut sessions = Vec::new();
     for (name, value) in &sample.conversation {
         let number: Option<u32> = name.strip_prefix("session_").and_then(|number| number.parse().ok());
@@ -53,7 +53,7 @@ fn history(file: &Path, sample: Sample) -> Result<History, Failure> {
             turns: Vec::new(),
         };
         for said in turns {
-            let said = Said::deserialize(said)
+            let said = LocomoTurn::deserialize(said)
                 .map_err(|error| Failure::input(format!("{}: {name}: {error}", file.display())))?;
             let picture = said.blip_caption.map(|caption| format!(" [a picture: {caption}]")).unwrap_or_default();
             let turn = turn(said.dia_id, &format!("{}{picture}", said.text));
@@ -69,7 +69,7 @@ fn history(file: &Path, sample: Sample) -> Result<History, Failure> {
         turns: asked.evidence.iter().flat_map(|evidence| turns_of(evidence)).collect(),
         ..Question::default()
     });
-    Ok(History { sessions, questions: questions.collect() })
+    Ok(ChatHistory { sessions, questions: questions.collect() })
 }
 
 /// Some have several in one string, or zeros and colons too many: "D8:6; D9:17", "D30:05", "D:11:26".

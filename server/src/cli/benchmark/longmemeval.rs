@@ -6,7 +6,7 @@ use std::path::Path;
 use jiff::civil::DateTime;
 use serde::Deserialize;
 
-use super::history::{History, Question, Session, parsed, turn};
+use super::history::{ChatHistory, Question, Session, parsed, turn};
 use crate::exit::Failure;
 
 #[derive(Deserialize)]
@@ -18,31 +18,31 @@ struct Instance {
     haystack_session_ids: Vec<String>,
     #[serde(default)]
     haystack_dates: Vec<String>,
-    haystack_sessions: Vec<Vec<Said>>,
+    haystack_sessions: Vec<Vec<LongMemEvalTurn>>,
     #[serde(default)]
     answer_session_ids: BTreeSet<String>,
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct LongMemEvalTurn {
     #[serde(default)]
     content: String,
     has_answer: Option<bool>,
 }
 
 /// Reads a file.
-pub fn read(file: &Path) -> Result<Vec<History>, Failure> {
+pub fn read(file: &Path) -> Result<Vec<ChatHistory>, Failure> {
     let asked: Vec<Instance> = parsed(file)?;
     Ok(asked.into_iter().map(history).collect())
 }
 
-fn history(asked: Instance) -> History {
+fn history(asked: Instance) -> ChatHistory {
     let mut turns = BTreeSet::new();
     let mut sessions = Vec::new();
     for (at, (id, said)) in asked.haystack_session_ids.into_iter().zip(asked.haystack_sessions).enumerate() {
         let date = asked.haystack_dates.get(at).and_then(|date| date_of(date));
         let mut session = Session { id, date, turns: Vec::new() };
-        for (number, Said { content, has_answer }) in said.into_iter().enumerate() {
+        for (number, LongMemEvalTurn { content, has_answer }) in said.into_iter().enumerate() {
             let id = format!("{at}/{number}");
             if has_answer == Some(true) {
                 turns.insert(id.clone());
@@ -62,7 +62,7 @@ fn history(asked: Instance) -> History {
     if !is_unanswerable {
         (question.turns, question.sessions) = (turns, asked.answer_session_ids);
     }
-    History { sessions, questions: vec![question] }
+    ChatHistory { sessions, questions: vec![question] }
 }
 
 /// As "2023/05/30 (Tue) 23:40".

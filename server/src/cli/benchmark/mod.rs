@@ -18,8 +18,8 @@ use memorist_engine::sensitive::Sensitive;
 use memorist_engine::types::{Kind, NewRecord, Query, RecordId, Span, Tier};
 use memorist_engine::{Engine, Error};
 
-use self::history::{History, Session, Turn};
-use self::report::{Report, Scored};
+use self::history::{ChatHistory, Session, Turn};
+use self::report::{BenchmarkReport, Scored};
 use super::App;
 use super::app::Maintenance;
 use super::progress::Bars;
@@ -42,7 +42,7 @@ pub fn run(app: &App, args: &Bench) -> Option<Outcome> {
     };
     Some(histories.and_then(|histories| {
         let questions = histories.iter().map(|history| history.questions.len()).sum::<usize>();
-        let turns = histories.iter().map(History::turns).sum::<usize>();
+        let turns = histories.iter().map(ChatHistory::turns).sum::<usize>();
         if let Some((_, what)) = [(questions, "question"), (turns, "turn")].into_iter().find(|(number, _)| *number == 0)
         {
             return Err(Failure::input(format!("{}: has no {what}", path.display())));
@@ -52,9 +52,9 @@ pub fn run(app: &App, args: &Bench) -> Option<Outcome> {
 }
 
 /// `steps`: of the progress bar.
-fn measure(app: &App, name: &'static str, histories: Vec<History>, steps: u64) -> Outcome {
+fn measure(app: &App, name: &'static str, histories: Vec<ChatHistory>, steps: u64) -> Outcome {
     let bars = app.bars()?;
-    let mut report = Report::new(name, &histories, app.settings().context.rerank);
+    let mut report = BenchmarkReport::new(name, &histories, app.settings().context.rerank);
     for (at, history) in histories.into_iter().enumerate() {
         let failure = |error| Failure::file(&std::env::temp_dir(), &error);
         let folder = tempfile::tempdir().map_err(failure)?;
@@ -70,7 +70,7 @@ fn measure(app: &App, name: &'static str, histories: Vec<History>, steps: u64) -
     }
     bars.finish();
     report.finish();
-    app.output().result(&report, Report::text)?;
+    app.output().result(&report, BenchmarkReport::text)?;
     Ok(0)
 }
 
@@ -86,7 +86,13 @@ fn has_model(app: &App) -> bool {
     app.settings().engine.model.source != ModelSource::None
 }
 
-fn answer(app: &App, engine: &Engine, history: History, report: &mut Report, bars: &Bars) -> Result<(), Failure> {
+fn answer(
+    app: &App,
+    engine: &Engine,
+    history: ChatHistory,
+    report: &mut BenchmarkReport,
+    bars: &Bars,
+) -> Result<(), Failure> {
     // Questions without a date are asked at the end of the history, so that every day gives the same.
     let end = history.sessions.iter().filter_map(|session| session.date).max();
     let (ids, sessions) = save(engine, &history.sessions, bars)?;
@@ -129,9 +135,9 @@ fn answer(app: &App, engine: &Engine, history: History, report: &mut Report, bar
 }
 
 /// The record of each turn, and the session of each record. A text that was said before has the record of that.
-type Saved = (HashMap<String, RecordId>, HashMap<RecordId, String>);
+type TurnRecords = (HashMap<String, RecordId>, HashMap<RecordId, String>);
 
-fn save(engine: &Engine, sessions: &[Session], bars: &Bars) -> Result<Saved, Failure> {
+fn save(engine: &Engine, sessions: &[Session], bars: &Bars) -> Result<TurnRecords, Failure> {
     let (mut names, mut records) = (Vec::new(), Vec::new());
     for session in sessions {
         let from = session.date.and_then(in_utc).map(|date| date.timestamp().as_millisecond());
@@ -146,7 +152,7 @@ fn save(engine: &Engine, sessions: &[Session], bars: &Bars) -> Result<Saved, Fai
             });
         }
     }
-    let (mut ids, mut of_records) = Saved::default();
+    let (mut ids, mut of_records) = TurnRecords::default();
     for (names, batch) in names.chunks(BATCH).zip(records.chunks(BATCH)) {
         if bars.cancelled() {
             return Err(Error::Cancelled.into());

@@ -7,7 +7,7 @@ use memorist_engine::bench::statistics::Estimate;
 use serde::Serialize;
 
 use super::super::{format, table};
-use super::history::History;
+use super::history::ChatHistory;
 
 /// The measures of each question, in this order.
 const NAMES: [&str; 6] = ["hit@1", "hit@5", "recall@5", "recall@10", "MRR", "nDCG@10"];
@@ -37,7 +37,7 @@ pub fn measured<Id: Ord + Clone>(found: &[Id], answers: &BTreeSet<Id>) -> [f64; 
 /// The result.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Report {
+pub struct BenchmarkReport {
     benchmark: &'static str,
     /// Stores that were made, one after the other.
     histories: usize,
@@ -52,8 +52,8 @@ pub struct Report {
     reranked: usize,
     /// Median time of a search, with the embedding of the question.
     median_micros: u64,
-    by_turn: BTreeMap<String, Row>,
-    by_session: BTreeMap<String, Row>,
+    by_turn: BTreeMap<String, TypeScores>,
+    by_session: BTreeMap<String, TypeScores>,
     #[serde(skip)]
     can_rerank: bool,
     #[serde(skip)]
@@ -62,7 +62,7 @@ pub struct Report {
 
 /// The questions of a type.
 #[derive(Debug, Default, Serialize)]
-struct Row {
+struct TypeScores {
     questions: usize,
     #[serde(flatten)]
     measures: BTreeMap<&'static str, Estimate>,
@@ -70,11 +70,11 @@ struct Row {
     values: Vec<[f64; NAMES.len()]>,
 }
 
-impl Report {
+impl BenchmarkReport {
     /// An empty report.
-    pub fn new(benchmark: &'static str, histories: &[History], can_rerank: bool) -> Self {
-        let turns = histories.iter().map(History::turns).sum();
-        Report { benchmark, histories: histories.len(), turns, can_rerank, ..Report::default() }
+    pub fn new(benchmark: &'static str, histories: &[ChatHistory], can_rerank: bool) -> Self {
+        let turns = histories.iter().map(ChatHistory::turns).sum();
+        BenchmarkReport { benchmark, histories: histories.len(), turns, can_rerank, ..BenchmarkReport::default() }
     }
 
     /// Adds a question.
@@ -139,7 +139,7 @@ fn counted(number: usize, what: &str) -> String {
     format!("{} {what}{plural}", format::thousands(number as u64))
 }
 
-fn table_of(rows: &BTreeMap<String, Row>) -> String {
+fn table_of(rows: &BTreeMap<String, TypeScores>) -> String {
     let header: Vec<&str> = ["", "questions"].into_iter().chain(NAMES).collect();
     let mut table = table::table(&header);
     // All together at the end.

@@ -3,7 +3,7 @@
 use memorist_engine::types::{Kind, Record, RecordId};
 
 use crate::cli::format;
-use crate::cli::links::{self, LinkLine};
+use crate::cli::links::{self, LinkSummary};
 use crate::wire::Entry;
 
 /// A memory in the list.
@@ -58,7 +58,7 @@ pub enum By {
 
 /// The result of a search.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct SearchOutput {
     /// Best first.
     pub rows: Vec<Row>,
     /// Remarks on the search.
@@ -81,5 +81,5 @@ pub struct Memory {
     /// The memory itself.
     pub entry: Entry,
     /// Its links.
-    pub links: Vec<LinkLine>,
+    pub links: Vec<LinkSummary>,
 }

@@ -5,7 +5,7 @@ use ratatui::crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyEventKind,
 use tui_input::InputRequest;
 use tui_input::backend::crossterm::to_input_request;
 
-use super::state::{Effect, Focus, Overlay, Place, State};
+use super::state::{Effect, Focus, Overlay, ReadingPosition, State};
 use crate::cli::links;
 use crate::escape::needs_escape;
 
@@ -197,7 +197,7 @@ impl State {
             return Vec::new();
         };
         self.trail.push(self.place);
-        self.go(Place { id, ..Place::default() })
+        self.go(ReadingPosition { id, ..ReadingPosition::default() })
     }
 
     /// Goes back to where the last link was followed.

@@ -34,14 +34,14 @@ impl Broken {
 }
 
 /// A memory as lines.
-pub struct Page<'a> {
+pub struct MemoryPage<'a> {
     text: &'a [String],
     below: Vec<Line<'static>>,
     /// The index of the first line of a link.
     pub links_line: usize,
 }
 
-impl<'a> Page<'a> {
+impl<'a> MemoryPage<'a> {
     /// `memory` in `width` columns. `link` is the number of the chosen one.
     pub fn new(memory: &Memory, link: Option<usize>, width: usize, theme: Theme, broken: &'a mut Broken) -> Self {
         let text = broken.lines(&memory.entry, width);
@@ -60,7 +60,7 @@ impl<'a> Page<'a> {
         for (name, value) in fields::fields(&memory.entry) {
             below.extend(field(name, &value, width, theme));
         }
-        Page { text, below, links_line }
+        MemoryPage { text, below, links_line }
     }
 
     /// How many lines it has.
@@ -110,7 +110,7 @@ mod tests {
 
     fn lines(entry: Entry, width: usize) -> Vec<String> {
         let (memory, mut broken) = (Memory { entry, links: Vec::new() }, Broken::default());
-        let page = Page::new(&memory, None, width, Theme::new(false), &mut broken);
+        let page = MemoryPage::new(&memory, None, width, Theme::new(false), &mut broken);
         page.lines(0, page.len()).iter().map(|line| line.to_string()).collect()
     }
 
@@ -118,7 +118,7 @@ mod tests {
     fn any_part_of_a_memory_can_be_shown() {
         let whole = lines(entry(1, "a\nb\nc"), 80);
         let (memory, mut broken) = (Memory { entry: entry(1, "a\nb\nc"), links: Vec::new() }, Broken::default());
-        let page = Page::new(&memory, None, 80, Theme::new(false), &mut broken);
+        let page = MemoryPage::new(&memory, None, 80, Theme::new(false), &mut broken);
         for first in 0..whole.len() {
             let part: Vec<_> = page.lines(first, 2).iter().map(|line| line.to_string()).collect();
             assert_eq!(part, whole[first..whole.len().min(first + 2)]);

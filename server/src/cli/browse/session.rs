@@ -40,9 +40,9 @@ pub fn run(app: &App, args: &Browse) -> Outcome {
 }
 
 /// A thread that reports when it ends by a panic.
-struct Watched(Sender<Message>);
+struct PanicNotifier(Sender<Message>);
 
-impl Drop for Watched {
+impl Drop for PanicNotifier {
     fn drop(&mut self) {
         if thread::panicking() {
             let why = "a fault of this program; `memorist browse 2>FILE` writes into FILE what it was";
@@ -61,12 +61,12 @@ fn browse(engine: &Engine, filter: Filter, query: String, stop: &dyn Progress) -
     thread::scope(|scope| {
         let answers = events_in.clone();
         let loader = scope.spawn(move || {
-            let watched = Watched(answers);
-            worker::load_model(engine, &wanted, &watched.0);
+            let notifier = PanicNotifier(answers);
+            worker::load_model(engine, &wanted, &notifier.0);
         });
         let worker = scope.spawn(move || {
-            let watched = Watched(events_in);
-            Worker { engine, filter, answers: &watched.0, loading }.run(&effects);
+            let notifier = PanicNotifier(events_in);
+            Worker { engine, filter, answers: &notifier.0, loading }.run(&effects);
         });
         // It drops the only sender of effects, which ends the worker, and with it the loader.
         let outcome = turn(screen, &events, effects_in, query, stop);

@@ -4,7 +4,7 @@ use memorist_engine::types::RecordId;
 use ratatui::crossterm::event::KeyEvent;
 use tui_input::Input;
 
-use super::found::{By, Found, Memory, Row};
+use super::found::{By, Memory, Row, SearchOutput};
 
 /// An event.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub enum Event {
         /// The number of the search.
         turn: u64,
         /// Its result, or why there is none.
-        found: Result<Found, String>,
+        found: Result<SearchOutput, String>,
     },
     /// The result of [`Effect::Load`].
     Loaded {
@@ -98,7 +98,7 @@ pub enum Model {
 
 /// A position in a memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct ReadingPosition {
     /// The memory.
     pub id: RecordId,
     /// Its first line on the screen.
@@ -134,15 +134,15 @@ pub struct State {
     /// Whether the memory fills the screen.
     pub full: bool,
     /// The results; `None` before the first ones.
-    pub found: Option<Found>,
+    pub found: Option<SearchOutput>,
     /// The chosen row.
     pub selected: usize,
     /// The memory that is read.
     pub memory: Option<Box<Memory>>,
     /// The position in it.
-    pub place: Place,
+    pub place: ReadingPosition,
     /// The history of followed links, the last one last.
-    pub trail: Vec<Place>,
+    pub trail: Vec<ReadingPosition>,
     /// The overlay.
     pub overlay: Option<Overlay>,
     /// The last action, or its failure; until the next key.
@@ -160,7 +160,7 @@ pub struct State {
     /// The newest search with a result.
     answered: u64,
     /// The memory that is being fetched, and the position in it.
-    wanted: Option<Place>,
+    wanted: Option<ReadingPosition>,
     /// The row that was chosen by hand, for this text.
     chosen: Option<RecordId>,
 }
@@ -175,7 +175,7 @@ impl State {
             found: None,
             selected: 0,
             memory: None,
-            place: Place::default(),
+            place: ReadingPosition::default(),
             trail: Vec::new(),
             overlay: None,
             notice: None,
@@ -273,7 +273,7 @@ impl State {
     }
 
     /// Goes to a position, perhaps in another memory.
-    pub(super) fn go(&mut self, place: Place) -> Vec<Effect> {
+    pub(super) fn go(&mut self, place: ReadingPosition) -> Vec<Effect> {
         self.wanted = Some(place);
         vec![Effect::Load(place.id)]
     }
@@ -286,11 +286,11 @@ impl State {
             self.wanted = None;
             return Vec::new();
         };
-        let place = if self.place.id == id { self.place } else { Place { id, ..Place::default() } };
+        let place = if self.place.id == id { self.place } else { ReadingPosition { id, ..ReadingPosition::default() } };
         self.go(place)
     }
 
-    fn found(&mut self, found: Result<Found, String>) -> Vec<Effect> {
+    fn found(&mut self, found: Result<SearchOutput, String>) -> Vec<Effect> {
         let found = match found {
             Ok(found) => found,
             Err(why) => {
@@ -315,7 +315,7 @@ impl State {
         match memory {
             Ok(Some(memory)) => {
                 let link = place.link.filter(|link| *link < memory.links.len());
-                self.place = Place { link, ..place };
+                self.place = ReadingPosition { link, ..place };
                 self.memory = Some(memory);
             }
             Ok(None) => self.not_shown(format!("there is no memory {id} any more")),

@@ -3,9 +3,9 @@
 use memorist_engine::types::{Direction, Kind, LinkKind, Record, Scope};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::found::{By, Found, Memory, Row};
+use super::found::{By, Memory, Row, SearchOutput};
 use super::state::{Effect, Event, State};
-use crate::cli::links::{self, LinkLine};
+use crate::cli::links::{self, LinkSummary};
 use crate::wire::{self, Entry};
 
 /// A memory with this text.
@@ -42,13 +42,13 @@ pub fn entry(id: i64, content: &str) -> Entry {
 }
 
 /// A result with these memories.
-pub fn found(by: By, contents: &[(i64, &str)]) -> Found {
+pub fn found(by: By, contents: &[(i64, &str)]) -> SearchOutput {
     let rows = contents.iter().enumerate().map(|(rank, (id, content))| {
         Row::new(&record(*id, content), (by != By::Listing).then_some(1.0 - rank as f64 / 8.0))
     });
     let rows = rows.collect();
     let (remarks, warnings) = (Vec::new(), Vec::new());
-    Found { rows, remarks, more: false, by, cold: by == By::Words, micros: 1_234, warnings }
+    SearchOutput { rows, remarks, more: false, by, cold: by == By::Words, micros: 1_234, warnings }
 }
 
 /// A screen, and its effects.
@@ -78,13 +78,13 @@ impl Play {
         self.effects = self.state.handle(event);
     }
 
-    pub fn answer(&mut self, turn: u64, found: Found) {
+    pub fn answer(&mut self, turn: u64, found: SearchOutput) {
         self.event(Event::Found { turn, found: Ok(found) });
     }
 
     /// The memory `id` arrives, with links to `links`.
     pub fn load(&mut self, id: i64, content: &str, links: &[i64]) {
-        let links = links.iter().map(|other| LinkLine {
+        let links = links.iter().map(|other| LinkSummary {
             id: (*other).into(),
             says: links::says(LinkKind::Caused, if *other > id { Direction::Forward } else { Direction::Backward }),
             line: format!("the memory {other}"),

@@ -6,9 +6,9 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Cell, Paragraph, Row as TableRow, Table, TableState};
 
-use super::found::{By, Found};
+use super::found::{By, SearchOutput};
 use super::overlays;
-use super::page::{Broken, Page};
+use super::page::{Broken, MemoryPage};
 use super::state::{Focus, Measures, Model, Overlay, State};
 use super::theme::Theme;
 use crate::cli::format;
@@ -152,7 +152,7 @@ fn memory(frame: &mut Frame, area: Rect, state: &State, theme: Theme, broken: &m
         titled(frame, area, title, String::new(), style, theme);
         return;
     };
-    let page = Page::new(memory, state.place.link, usize::from(area.width), theme, broken);
+    let page = MemoryPage::new(memory, state.place.link, usize::from(area.width), theme, broken);
     let height = usize::from(area.height.saturating_sub(u16::from(area.height >= TITLED)));
     let last = page.len().saturating_sub(height);
     let first = state.place.scroll.min(last);
@@ -175,7 +175,7 @@ fn status_text(state: &State, theme: Theme) -> Span<'_> {
 }
 
 /// The number of results, the time, and how they were found.
-fn summary(found: &Found, model: &Model) -> String {
+fn summary(found: &SearchOutput, model: &Model) -> String {
     let number = format::memories(found.rows.len() as u64);
     let first = if found.more { format!("the first {number}") } else { number.clone() };
     let time = format::micros(found.micros);

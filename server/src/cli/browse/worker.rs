@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use memorist_engine::types::{Filter, Hit, ListQuery, Mode, Query, RecordId, Tier, WEAK};
 use memorist_engine::{Engine, Error, Result};
 
-use super::found::{By, Found, Memory, Row};
+use super::found::{By, Memory, Row, SearchOutput};
 use super::message::Message;
 use super::state::{Effect, Event};
 use crate::cli::links;
@@ -88,16 +88,16 @@ impl Worker<'_> {
         Ok(Some(Box::new(Memory { entry: wire::entry(record), links })))
     }
 
-    fn find(&self, text: String, all: bool) -> Result<Found> {
+    fn find(&self, text: String, all: bool) -> Result<SearchOutput> {
         if text.is_empty() { self.list() } else { self.search(text, all) }
     }
 
-    fn list(&self) -> Result<Found> {
+    fn list(&self) -> Result<SearchOutput> {
         let started = Instant::now();
         let query =
             ListQuery { newest_first: true, limit: LISTED, filter: self.filter.clone(), ..ListQuery::default() };
         let records = self.engine.list(&query)?;
-        Ok(Found {
+        Ok(SearchOutput {
             rows: records.iter().map(|record| Row::new(record, None)).collect(),
             remarks: Vec::new(),
             more: records.len() == LISTED,
@@ -115,7 +115,7 @@ impl Worker<'_> {
 
     /// Searches by keywords only while the model is not in memory: it is loaded meanwhile, without waiting. `all`: weak
     /// results, too.
-    fn search(&self, text: String, all: bool) -> Result<Found> {
+    fn search(&self, text: String, all: bool) -> Result<SearchOutput> {
         let cold = !self.engine.is_model_loaded();
         if cold {
             self.ask_for_model();
@@ -140,7 +140,7 @@ impl Worker<'_> {
             missing: &reply.missing,
             weaker: reply.weaker,
         };
-        Ok(Found {
+        Ok(SearchOutput {
             rows: reply.hits.iter().map(row).collect(),
             remarks: remarks.lines("F2"),
             more: reply.hits.len() == FOUND,
@@ -223,7 +223,7 @@ mod tests {
 
     /// Numbers and ids of the results of searches.
     fn found(events: &[Event]) -> Vec<(u64, Vec<i64>)> {
-        let rows = |found: &Found| found.rows.iter().map(|row| row.id.get()).collect();
+        let rows = |found: &SearchOutput| found.rows.iter().map(|row| row.id.get()).collect();
         events
             .iter()
             .filter_map(|event| match event {

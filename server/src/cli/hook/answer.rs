@@ -9,7 +9,7 @@ use memorist_engine::Engine;
 use memorist_engine::config::{Config, ModelSource, Reads};
 
 use super::deadline::Deadline;
-use crate::ops::hooks::{self, Answered};
+use crate::ops::hooks::{self, HookOutput};
 use crate::settings::Settings;
 use crate::wire::HookRequest;
 use crate::wording::Worded as _;
@@ -74,7 +74,7 @@ fn own_engine(settings: &Config) -> Config {
 }
 
 /// Answers by hybrid search, and by keyword search if the model takes too long.
-fn answer(engine: &Arc<Engine>, request: &HookRequest, started: Instant) -> Result<Answered, String> {
+fn answer(engine: &Arc<Engine>, request: &HookRequest, started: Instant) -> Result<HookOutput, String> {
     if request.words_only || request.event != Event::Prompt {
         return hooks::answer(engine, request).map_err(|error| error.worded());
     }

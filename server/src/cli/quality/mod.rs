@@ -13,7 +13,7 @@ use memorist_engine::types::{Filter, Mode, Query, RecordId, SearchReply, Tier, V
 use memorist_engine::{Engine, Error};
 
 use self::pairs::Pair;
-use self::report::{Found, Report};
+use self::report::{QualityReport, QueryOutcome};
 use super::App;
 use super::app::Maintenance;
 use super::progress::Bars;
@@ -34,13 +34,13 @@ pub fn run(app: &App, file: &Path) -> Outcome {
     let pairs = pairs::resolve(file, lines, &engine, &viewer, &bars)?;
     let report = measure(&engine, &viewer, pairs, &bars)?;
     drop(bars);
-    app.output().result(&report, Report::text)?;
+    app.output().result(&report, QualityReport::text)?;
     engine.close();
     Ok(0)
 }
 
-fn measure(engine: &Engine, viewer: &Viewer, pairs: Vec<Pair>, bars: &Bars) -> Result<Report, Failure> {
-    let mut report = Report::default();
+fn measure(engine: &Engine, viewer: &Viewer, pairs: Vec<Pair>, bars: &Bars) -> Result<QualityReport, Failure> {
+    let mut report = QualityReport::default();
     let mut notes = BTreeSet::new();
     let mut modes = vec![Mode::Keyword];
     if let Some(pair) = pairs.first() {
@@ -83,9 +83,9 @@ fn reason(reply: &SearchReply) -> String {
     wording::warnings(reply).join("; ")
 }
 
-fn found_by(pair: &Pair, reply: SearchReply) -> Found {
+fn found_by(pair: &Pair, reply: SearchReply) -> QueryOutcome {
     let ids: Vec<RecordId> = reply.hits.iter().map(|hit| hit.record.id).collect();
     let answers: BTreeMap<RecordId, u8> = pair.answers.iter().map(|id| (*id, 1)).collect();
     let measures = Measures::of(&ids, &answers);
-    Found { measures, first: reply.hits.into_iter().next().map(|hit| hit.record) }
+    QueryOutcome { measures, first: reply.hits.into_iter().next().map(|hit| hit.record) }
 }

@@ -51,11 +51,11 @@ pub struct ReadLines {
 struct Unresolved {
     line: u64,
     query: String,
-    answers: Vec<Answer>,
+    answers: Vec<AnswerId>,
 }
 
 #[derive(Debug, PartialEq)]
-enum Answer {
+enum AnswerId {
     Id(RecordId),
     Ulid(String),
 }
@@ -109,9 +109,9 @@ pub fn resolve(
         let mut unknown = Vec::new();
         for answer in answers {
             match answer {
-                Answer::Id(id) if engine.peek(id, viewer)?.is_some() => drop(found.insert(id)),
-                Answer::Id(id) => unknown.push(id.to_string()),
-                Answer::Ulid(ulid) => match by_ulid.get(&ulid) {
+                AnswerId::Id(id) if engine.peek(id, viewer)?.is_some() => drop(found.insert(id)),
+                AnswerId::Id(id) => unknown.push(id.to_string()),
+                AnswerId::Ulid(ulid) => match by_ulid.get(&ulid) {
                     Some(id) => drop(found.insert(*id)),
                     None => unknown.push(ulid),
                 },
@@ -135,8 +135,8 @@ fn by_ulid(
     let answers = pairs.iter().flat_map(|pair| &pair.answers);
     let mut named: BTreeSet<&str> = answers
         .filter_map(|answer| match answer {
-            Answer::Ulid(ulid) => Some(ulid.as_str()),
-            Answer::Id(_) => None,
+            AnswerId::Ulid(ulid) => Some(ulid.as_str()),
+            AnswerId::Id(_) => None,
         })
         .collect();
     let mut found = HashMap::new();
@@ -176,7 +176,7 @@ fn refusal(file: &Path, refused: &BTreeMap<u64, String>) -> Failure {
 }
 
 /// The query and the answers of a line. Values are checked by hand, as the library's errors repeat them in full.
-fn parse(text: &str) -> Result<(String, Vec<Answer>), String> {
+fn parse(text: &str) -> Result<(String, Vec<AnswerId>), String> {
     let value: Value = serde_json::from_str(text).map_err(|error| format!("is not JSON: {error}"))?;
     let Value::Object(mut fields) = value else { return Err(format!("is not an object like {EXAMPLE}")) };
     let query = match fields.remove("query") {
@@ -199,13 +199,13 @@ fn parse(text: &str) -> Result<(String, Vec<Answer>), String> {
     Ok((query, answers.iter().map(answer).collect::<Result<_, _>>()?))
 }
 
-fn answer(value: &Value) -> Result<Answer, String> {
+fn answer(value: &Value) -> Result<AnswerId, String> {
     let is_ulid = |text: &str| text.len() == 26 && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
     match value {
         Value::Number(number) if number.as_i64().is_some_and(|id| id > 0) => {
-            Ok(Answer::Id(number.as_i64().unwrap_or_default().into()))
+            Ok(AnswerId::Id(number.as_i64().unwrap_or_default().into()))
         }
-        Value::String(text) if is_ulid(text) => Ok(Answer::Ulid(text.to_ascii_uppercase())),
+        Value::String(text) if is_ulid(text) => Ok(AnswerId::Ulid(text.to_ascii_uppercase())),
         other => Err(format!("answers: {} is neither an id (a number from 1 on) nor a ULID", shown(other))),
     }
 }
@@ -230,7 +230,7 @@ mod tests {
     fn ids_and_ulids_are_read() {
         let (query, answers) = parse(r#"{"query":"x y","answers":[12,"01j00000000000000000000000"]}"#).unwrap();
         assert_eq!(query, "x y");
-        assert_eq!(answers, [Answer::Id(12.into()), Answer::Ulid("01J00000000000000000000000".into())]);
+        assert_eq!(answers, [AnswerId::Id(12.into()), AnswerId::Ulid("01J00000000000000000000000".into())]);
         assert!(parse(EXAMPLE).is_ok());
     }
 

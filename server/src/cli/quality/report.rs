@@ -12,7 +12,7 @@ use super::pairs::Pair;
 const WORST: usize = 5;
 
 /// The result of one mode for one query.
-pub struct Found {
+pub struct QueryOutcome {
     /// How well.
     pub measures: Measures,
     /// The first result.
@@ -22,11 +22,11 @@ pub struct Found {
 /// The result.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Report {
+pub struct QualityReport {
     /// Queries.
     pub queries: usize,
     /// One for each mode.
-    pub measured: Vec<Row>,
+    pub measured: Vec<ModeScores>,
     /// The worst queries whose first result is no answer, the worst first.
     pub worst: Vec<Worst>,
     /// Why meaning could not be measured.
@@ -39,7 +39,7 @@ pub struct Report {
 /// The measures of a mode.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Row {
+pub struct ModeScores {
     mode: Mode,
     recall_at_1: Estimate,
     recall_at_5: Estimate,
@@ -68,18 +68,18 @@ struct First {
     content: String,
 }
 
-impl Report {
+impl QualityReport {
     /// Adds what a mode found.
-    pub fn add(&mut self, mode: Mode, found: &[Found]) {
+    pub fn add(&mut self, mode: Mode, found: &[QueryOutcome]) {
         let values: Vec<_> = found.iter().map(|found| found.measures.values()).collect();
         let [recall_at_1, recall_at_5, recall_at_10, mrr, ndcg_at_10] =
             std::array::from_fn(|column| Estimate::of(&values.iter().map(|row| row[column]).collect::<Vec<_>>()));
         self.queries = found.len();
-        self.measured.push(Row { mode, recall_at_1, recall_at_5, recall_at_10, mrr, ndcg_at_10 });
+        self.measured.push(ModeScores { mode, recall_at_1, recall_at_5, recall_at_10, mrr, ndcg_at_10 });
     }
 
     /// Adds the worst of these queries.
-    pub fn add_worst(&mut self, found: impl Iterator<Item = (Pair, Found)>) {
+    pub fn add_worst(&mut self, found: impl Iterator<Item = (Pair, QueryOutcome)>) {
         let mut wrong: Vec<_> = found.filter(|(_, found)| found.measures.recall_at_1 == 0.0).collect();
         // In the order of the file, if they are as bad.
         wrong.sort_by(|(_, a), (_, b)| badness(&a.measures).total_cmp(&badness(&b.measures)));
@@ -141,7 +141,7 @@ fn badness(measures: &Measures) -> f64 {
     measures.ndcg_at_10 + measures.reciprocal_rank
 }
 
-fn worst(pair: Pair, found: Found) -> Worst {
+fn worst(pair: Pair, found: QueryOutcome) -> Worst {
     let reciprocal = found.measures.reciprocal_rank;
     Worst {
         line: pair.line,

@@ -16,15 +16,15 @@ use super::*;
 use crate::wire::Defaults;
 
 /// A client of the memory files of a store, in the scope of `context`.
-struct Desk<'a> {
+struct FilesClient<'a> {
     engine: &'a Engine,
     context: Context,
 }
 
-impl Desk<'_> {
-    fn of<'a>(engine: &'a Engine, project: Option<&str>) -> Desk<'a> {
+impl FilesClient<'_> {
+    fn of<'a>(engine: &'a Engine, project: Option<&str>) -> FilesClient<'a> {
         let defaults = Defaults::named(project.map(str::to_owned), None).unwrap();
-        Desk { engine, context: Context { defaults, ..Context::default() } }
+        FilesClient { engine, context: Context { defaults, ..Context::default() } }
     }
 
     fn run(&self, command: Value) -> Result<String, String> {
@@ -65,7 +65,7 @@ impl Desk<'_> {
 #[test]
 fn a_folder_is_listed_two_levels_deep() {
     let (_folder, engine) = store();
-    let client = Desk::of(&engine, None);
+    let client = FilesClient::of(&engine, None);
     let head = "Here're the files and directories up to 2 levels deep in";
     let but = "excluding hidden items and node_modules:";
     assert_eq!(client.view("/memories").unwrap(), format!("{head} /memories, {but}\n0B\t/memories"));
@@ -98,7 +98,7 @@ fn a_folder_is_listed_two_levels_deep() {
 #[test]
 fn a_file_is_shown_with_line_numbers() {
     let (_folder, engine) = store();
-    let client = Desk::of(&engine, None);
+    let client = FilesClient::of(&engine, None);
     client.create("/memories/a.md", "one\r\ntwo\nthree\n");
     let head = "Here's the content of /memories/a.md with line numbers:\n";
     assert_eq!(
@@ -122,7 +122,7 @@ fn a_file_is_shown_with_line_numbers() {
 #[test]
 fn a_file_is_a_memory() {
     let (_folder, engine) = store();
-    let client = Desk::of(&engine, None);
+    let client = FilesClient::of(&engine, None);
     client.create("/memories/customer/refund_policy.md", "Refunds take 14 days.\n");
     let id = client.id("/memories/customer/refund_policy.md");
     let record = engine.peek(id, &Viewer::OWNER).unwrap().unwrap();
@@ -151,7 +151,7 @@ fn a_file_is_a_memory() {
 #[test]
 fn a_text_is_one_memory_with_one_path() {
     let (_folder, engine) = store();
-    let client = Desk::of(&engine, None);
+    let client = FilesClient::of(&engine, None);
     let saved = engine.add(&NewRecord { kind: Kind::Decision, ..NewRecord::new("We deploy on Tuesdays.") }).unwrap().id;
     assert_eq!(client.texts(), BTreeMap::new());
     client.create("/memories/deploy.md", "We deploy on Tuesdays.");
@@ -168,7 +168,7 @@ fn a_text_is_one_memory_with_one_path() {
 #[test]
 fn a_memory_that_becomes_a_file_stays_one() {
     let (_folder, engine) = store();
-    let client = Desk::of(&engine, None);
+    let client = FilesClient::of(&engine, None);
     let expires_at = Some(engine_now() + 500);
     let context = Some("said on the phone".to_owned());
     let saved = engine.add(&NewRecord { expires_at, context, ..NewRecord::new("caf\u{e9} at nine") }).unwrap().id;
@@ -193,7 +193,7 @@ fn engine_now() -> i64 {
 #[test]
 fn a_superseded_text_that_becomes_a_file_is_said() {
     let (_folder, engine) = store();
-    let client = Desk::of(&engine, None);
+    let client = FilesClient::of(&engine, None);
     let old = engine.add(&NewRecord::new("The port is 5432.")).unwrap().id;
     let new = engine.add(&NewRecord::new("The port is 5433.")).unwrap().id;
     engine.link(Link { from: new, to: old, kind: LinkKind::Supersedes }, &Viewer::OWNER).unwrap();
@@ -206,7 +206,7 @@ fn a_superseded_text_that_becomes_a_file_is_said() {
 #[test]
 fn odd_paths_make_no_files() {
     let (_folder, engine) = store();
-    let client = Desk::of(&engine, None);
+    let client = FilesClient::of(&engine, None);
     let long = format!("/memories/{}", "x".repeat(2_000));
     for (number, odd) in [
         json!("/memories"),
@@ -245,7 +245,7 @@ fn odd_paths_make_no_files() {
 #[test]
 fn searches_name_the_files_that_they_find() {
     let (_folder, engine) = store();
-    let client = Desk::of(&engine, Some("apollo"));
+    let client = FilesClient::of(&engine, Some("apollo"));
     client.create("/memories/harbour.md", "The ferry leaves from pier nine.");
     let other = engine.add(&NewRecord::new(format!("The ferry is blue. {}", "It is long. ".repeat(200)))).unwrap().id;
     let found = client.found("ferry");
@@ -262,7 +262,7 @@ fn searches_name_the_files_that_they_find() {
 #[test]
 fn a_path_holds_no_secret() {
     let (_folder, engine) = store();
-    let client = Desk::of(&engine, None);
+    let client = FilesClient::of(&engine, None);
     let path = format!("/memories/{}{}.md", "ghp", "_Zk3mQx9LpB7vZk3mQx9LpB7vZk3mQx9LpB7v");
     let refused = client.run(json!({ "command": "create", "path": path, "file_text": "x" })).unwrap_err();
     assert!(refused.starts_with("The path seems to hold a secret"), "{refused}");
@@ -281,7 +281,7 @@ fn raced(commands: impl Fn(usize) -> [Value; 2], folder: &tempfile::TempDir, eng
                 let start = &start;
                 threads.spawn(move || {
                     start.wait();
-                    Desk::of(engine, None).run(command).is_ok()
+                    FilesClient::of(engine, None).run(command).is_ok()
                 })
             };
             let [one, other] = [run(engine, &given[0]), run(&second, &given[1])];
@@ -298,13 +298,13 @@ fn two_at_once_make_a_path_once() {
     let create = |round, text| json!({ "command": "create", "path": format!("/memories/{round}"), "file_text": format!("{text} {round}") });
     let made = raced(|round| [create(round, "a"), create(round, "b")], &folder, &engine);
     assert_eq!(made, [1; 20]);
-    assert_eq!(Desk::of(&engine, None).texts().len(), 20);
+    assert_eq!(FilesClient::of(&engine, None).texts().len(), 20);
 }
 
 #[test]
 fn two_at_once_move_to_a_path_once() {
     let (folder, engine) = store();
-    let client = Desk::of(&engine, None);
+    let client = FilesClient::of(&engine, None);
     for round in 0..20 {
         for name in ["a", "b"] {
             client.create(&format!("/memories/{name}/{round}"), &format!("{name} {round}"));
@@ -325,7 +325,7 @@ fn two_at_once_move_to_a_path_once() {
 #[test]
 fn texts_are_taken_as_they_are() {
     let (_folder, engine) = store();
-    let client = Desk::of(&engine, None);
+    let client = FilesClient::of(&engine, None);
     for (path, text) in [
         ("/memories/null", "null"),
         ("/memories/none", "None"),
@@ -351,8 +351,8 @@ fn texts_are_taken_as_they_are() {
 #[test]
 fn files_of_another_scope_are_not_seen() {
     let (_folder, engine) = store();
-    let (apollo, hermes) = (Desk::of(&engine, Some("apollo")), Desk::of(&engine, Some("hermes")));
-    let global = Desk::of(&engine, None);
+    let (apollo, hermes) = (FilesClient::of(&engine, Some("apollo")), FilesClient::of(&engine, Some("hermes")));
+    let global = FilesClient::of(&engine, None);
     apollo.create("/memories/plan.md", "Land on the moon.");
     for other in [&hermes, &global] {
         for command in [
@@ -375,7 +375,7 @@ fn files_of_another_scope_are_not_seen() {
 #[test]
 fn two_files_of_one_path_are_both_kept() {
     let (_folder, engine) = store();
-    let client = Desk::of(&engine, None);
+    let client = FilesClient::of(&engine, None);
     client.create("/memories/a/notes.md", "Of this machine.");
     client.create("/memories/a/other.md", "Of another machine.");
     // As the machines of a person bring them together.
@@ -397,12 +397,12 @@ fn two_files_of_one_path_are_both_kept() {
 #[test]
 fn no_edit_of_two_at_once_is_lost() {
     let (folder, engine) = store();
-    Desk::of(&engine, None).create("/memories/log.md", "begin\n");
+    FilesClient::of(&engine, None).create("/memories/log.md", "begin\n");
     let second = open(folder.path());
     std::thread::scope(|threads| {
         for (engine, name) in [(&engine, "a"), (&second, "b")] {
             threads.spawn(move || {
-                let client = Desk::of(engine, None);
+                let client = FilesClient::of(engine, None);
                 for number in 0..50 {
                     let text = format!("{name} {number}");
                     client.done(json!({ "command": "insert", "path": "/memories/log.md", "insert_line": 1, "insert_text": text }));
@@ -410,7 +410,7 @@ fn no_edit_of_two_at_once_is_lost() {
             });
         }
     });
-    let texts = Desk::of(&engine, None).texts();
+    let texts = FilesClient::of(&engine, None).texts();
     let mut lines: Vec<&str> = texts["/memories/log.md"].lines().collect();
     assert_eq!(lines.remove(0), "begin");
     lines.sort_unstable();
@@ -487,7 +487,7 @@ fn command() -> impl Strategy<Value = FileCommand> {
 /// Commands, some of which are undone at once.
 fn try_commands(commands: Vec<(FileCommand, bool)>) {
     let (_folder, engine) = store();
-    let client = Desk::of(&engine, None);
+    let client = FilesClient::of(&engine, None);
     let mut texts = BTreeMap::new();
     for (command, undone) in commands {
         let expected = model(&texts, &command);
@@ -510,7 +510,7 @@ fn try_commands(commands: Vec<(FileCommand, bool)>) {
     }
 }
 
-fn ids(client: &Desk<'_>) -> BTreeMap<RecordId, (String, String)> {
+fn ids(client: &FilesClient<'_>) -> BTreeMap<RecordId, (String, String)> {
     client.texts().into_iter().map(|(path, text)| (client.id(&path), (path, text))).collect()
 }
 
@@ -528,7 +528,7 @@ fn an_edit_that_is_refused_ends() {
     let (_folder, engine) = store();
     let scope = Scope { project: Some("apollo".into()), agent: None };
     engine.add(&NewRecord { scope, ..NewRecord::new("A memory of the project.") }).unwrap();
-    let client = Desk::of(&engine, Some("apollo"));
+    let client = FilesClient::of(&engine, Some("apollo"));
     client.create("/memories/a.md", "A file.");
     let same = json!({ "command": "str_replace", "path": "/memories/a.md", "old_str": "file", "new_str": "memory of the project" });
     assert!(client.run(same).unwrap_err().starts_with("Memory #1 has exactly this text already"));
