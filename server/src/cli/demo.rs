@@ -88,7 +88,7 @@ pub fn run(app: &App, args: &Demo) -> Outcome {
     let report = show(&engine, &bars, output, &at)?;
     engine.close();
     if args.explore {
-        let options = explorer::Options { port: 0, open: true, read_only: false };
+        let options = explorer::ExplorerOptions { port: 0, open: true, read_only: false };
         let mut settings = app.settings().at(folder)?;
         settings.context.defaults = Defaults::default();
         return explorer::run(settings, options);

@@ -3,7 +3,7 @@
 use super::App;
 use crate::args::Explore;
 use crate::exit::Outcome;
-use crate::explorer::{self, Options};
+use crate::explorer::{self, ExplorerOptions};
 
 /// Runs the command.
 pub fn run(app: &App, args: &Explore) -> Outcome {
@@ -11,6 +11,6 @@ pub fn run(app: &App, args: &Explore) -> Outcome {
     if args.read_only {
         app.require_store()?;
     }
-    let options = Options { port: args.port, open: !args.no_open, read_only: args.read_only };
+    let options = ExplorerOptions { port: args.port, open: !args.no_open, read_only: args.read_only };
     explorer::run(app.settings().clone(), options)
 }

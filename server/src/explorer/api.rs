@@ -34,9 +34,9 @@ pub struct Api {
     /// How often all memories are looked at.
     pub pace: Pace,
     /// The room for events.
-    pub events: streams::Room,
+    pub events: streams::StreamLimit,
     /// The room for exports, each of which reads one state of the store until it is over.
-    pub exports: streams::Room,
+    pub exports: streams::StreamLimit,
     /// Where the store is.
     pub store: String,
     /// Whether nothing may be changed.

@@ -13,8 +13,8 @@ use super::answers;
 use super::api::{self, Api, Function};
 use super::guard::{API, Guard, check_call};
 use super::idle::Idle;
-use super::page::{self, File};
-use super::sessions::Sessions;
+use super::page::{self, PageFile};
+use super::sessions::BrowserSessions;
 use crate::http::{Answer, Bodies, Body, Refusal, Slot, holding, plain, sent, unauthorized};
 
 /// Where a code is exchanged for a token.
@@ -32,7 +32,7 @@ const NO_CODE: &str = "this address was opened before, or is older than two minu
 /// Checks requests and routes them.
 pub struct Gate {
     guard: Guard,
-    sessions: Arc<Sessions>,
+    sessions: Arc<BrowserSessions>,
     bodies: Bodies,
     codes: Bodies,
     idle: Arc<Idle>,
@@ -40,15 +40,15 @@ pub struct Gate {
 }
 
 /// The target of a request.
-enum Wanted {
-    File(&'static File),
+enum Route {
+    File(&'static PageFile),
     Token,
     Call(Function),
 }
 
 impl Gate {
     /// The gate at this port of loopback.
-    pub fn new(port: u16, sessions: Arc<Sessions>, idle: Arc<Idle>, api: Api) -> Self {
+    pub fn new(port: u16, sessions: Arc<BrowserSessions>, idle: Arc<Idle>, api: Api) -> Self {
         let bodies = Bodies::new(CALL_BYTES, "the parameters are too long: they may have 4 MiB");
         let codes = Bodies::new(CODE_BYTES, "a code is shorter");
         Gate { guard: Guard::new(port), sessions, bodies, codes, idle, api: Arc::new(api) }
@@ -66,12 +66,12 @@ impl Gate {
             }
         };
         let answer = match wanted {
-            Wanted::File(file) => plain(StatusCode::OK, Bytes::from_static(file.bytes), file.kind),
-            Wanted::Token => match self.codes.read(body, length).await {
+            Route::File(file) => plain(StatusCode::OK, Bytes::from_static(file.bytes), file.kind),
+            Route::Token => match self.codes.read(body, length).await {
                 Ok(Body { bytes, .. }) => self.token(&bytes),
                 Err(refusal) => answers::refused(&refusal),
             },
-            Wanted::Call(function) => match self.bodies.read(body, length).await {
+            Route::Call(function) => match self.bodies.read(body, length).await {
                 Ok(Body { bytes, room }) => {
                     let busy = self.idle.begin();
                     let answer = match api::parameters(&bytes) {
@@ -87,7 +87,7 @@ impl Gate {
     }
 
     /// Checks a request. Returns its target, and the upper bound of its body's length.
-    fn admit(&self, head: &Parts, body: &Incoming, slot: &Slot) -> Result<(Wanted, usize), Refusal> {
+    fn admit(&self, head: &Parts, body: &Incoming, slot: &Slot) -> Result<(Route, usize), Refusal> {
         if let Some(refusal) = self.guard.refuses(head) {
             return Err(refusal);
         }
@@ -97,11 +97,11 @@ impl Gate {
             let is_read = matches!(head.method, Method::GET | Method::HEAD);
             let why = "files are read by GET";
             let file = is_read.then_some(file).ok_or_else(|| Refusal::new(StatusCode::METHOD_NOT_ALLOWED, why))?;
-            return Ok((Wanted::File(file), 0));
+            return Ok((Route::File(file), 0));
         };
         check_call(head)?;
         if name == SESSION {
-            return Ok((Wanted::Token, self.codes.length(body)?));
+            return Ok((Route::Token, self.codes.length(body)?));
         }
         if !sent(&head.headers).is_some_and(|token| self.sessions.knows(token)) {
             return Err(unauthorized(NO_TOKEN));
@@ -110,7 +110,7 @@ impl Gate {
             return Err(Refusal::busy());
         }
         let unknown = || Refusal::new(StatusCode::NOT_FOUND, "there is no such function");
-        Ok((Wanted::Call(Function::named(name).ok_or_else(unknown)?), self.bodies.length(body)?))
+        Ok((Route::Call(Function::named(name).ok_or_else(unknown)?), self.bodies.length(body)?))
     }
 
     /// A token, for a code.

@@ -7,10 +7,10 @@ use tokio::time::sleep;
 
 /// Counts the requests of pages.
 pub struct Idle {
-    state: Mutex<State>,
+    state: Mutex<IdleState>,
 }
 
-struct State {
+struct IdleState {
     running: usize,
     /// When the last one ended.
     since: Instant,
@@ -19,7 +19,7 @@ struct State {
 impl Idle {
     /// From now on.
     pub fn new() -> Self {
-        Idle { state: Mutex::new(State { running: 0, since: Instant::now() }) }
+        Idle { state: Mutex::new(IdleState { running: 0, since: Instant::now() }) }
     }
 
     /// A request begins; it ends when this is dropped.
@@ -42,7 +42,7 @@ impl Idle {
         limit.checked_sub(idle).filter(|left| !left.is_zero())
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, IdleState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

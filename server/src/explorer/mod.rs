@@ -32,4 +32,4 @@ mod serve;
 mod sessions;
 mod streams;
 
-pub use serve::{Options, run};
+pub use serve::{ExplorerOptions, run};

@@ -19,13 +19,13 @@ const MANY: usize = 64;
 
 /// Limits how often functions look at all memories.
 #[derive(Default)]
-pub struct Pace(Locked<HashMap<Asked, Turn>>);
+pub struct Pace(Locked<HashMap<Asked, NextRun>>);
 
 /// A function and its parameters.
 type Asked = (&'static str, Map<String, Value>);
 
 /// The time of the next look at the same. Locked while it is looked at.
-type Turn = Arc<Mutex<Option<Instant>>>;
+type NextRun = Arc<Mutex<Option<Instant>>>;
 
 impl Pace {
     /// Looks, alone and after a rest if the same was asked before. A look that has begun goes on to its end, and the next waits
@@ -53,13 +53,14 @@ impl Pace {
         looking.await
     }
 
-    fn turn(&self, asked: Asked) -> Turn {
+    fn turn(&self, asked: Asked) -> NextRun {
         let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if turns.len() >= MANY {
             let now = Instant::now();
             // Nobody has it, and its rest is over.
-            let rests =
-                |turn: &mut Turn| Arc::get_mut(turn).is_none_or(|turn| turn.get_mut().is_some_and(|next| next > now));
+            let rests = |turn: &mut NextRun| {
+                Arc::get_mut(turn).is_none_or(|turn| turn.get_mut().is_some_and(|next| next > now))
+            };
             turns.retain(|_, turn| rests(turn));
         }
         turns.entry(asked).or_default().clone()

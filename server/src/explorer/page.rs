@@ -1,7 +1,7 @@
 //! The page's files. They have no data, so that everybody may have them.
 
 /// A file of the page.
-pub struct File {
+pub struct PageFile {
     /// Where it is.
     path: &'static str,
     /// Its content type.
@@ -11,18 +11,26 @@ pub struct File {
 }
 
 /// Made of the sources in `explorer/`, and committed: building this program needs no Node.js.
-const FILES: &[File] = &[
-    File { path: "/", kind: "text/html; charset=utf-8", bytes: include_bytes!("../../../explorer/dist/index.html") },
-    File {
+const FILES: &[PageFile] = &[
+    PageFile {
+        path: "/",
+        kind: "text/html; charset=utf-8",
+        bytes: include_bytes!("../../../explorer/dist/index.html"),
+    },
+    PageFile {
         path: "/app.js",
         kind: "text/javascript; charset=utf-8",
         bytes: include_bytes!("../../../explorer/dist/app.js"),
     },
-    File { path: "/app.css", kind: "text/css; charset=utf-8", bytes: include_bytes!("../../../explorer/dist/app.css") },
-    File { path: "/icon.svg", kind: "image/svg+xml", bytes: include_bytes!("../../../explorer/dist/icon.svg") },
+    PageFile {
+        path: "/app.css",
+        kind: "text/css; charset=utf-8",
+        bytes: include_bytes!("../../../explorer/dist/app.css"),
+    },
+    PageFile { path: "/icon.svg", kind: "image/svg+xml", bytes: include_bytes!("../../../explorer/dist/icon.svg") },
 ];
 
 /// The file at this path.
-pub fn file(path: &str) -> Option<&'static File> {
+pub fn file(path: &str) -> Option<&'static PageFile> {
     FILES.iter().find(|file| file.path == path)
 }

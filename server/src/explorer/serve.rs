@@ -19,8 +19,8 @@ use super::idle::Idle;
 use super::map::Making;
 use super::opening;
 use super::pace::Pace;
-use super::sessions::{CODE_TIME, Sessions};
-use super::streams::{MOST_EVENTS, MOST_EXPORTS, Room};
+use super::sessions::{BrowserSessions, CODE_TIME};
+use super::streams::{MOST_EVENTS, MOST_EXPORTS, StreamLimit};
 use crate::exit::{Failure, Kind, Outcome};
 use crate::http::serve as serve_connections;
 use crate::ops::Context;
@@ -40,7 +40,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The options of the command.
 #[derive(Debug, Clone, Copy)]
-pub struct Options {
+pub struct ExplorerOptions {
     /// 0: a free one.
     pub port: u16,
     /// Whether to open a browser.
@@ -50,7 +50,7 @@ pub struct Options {
 }
 
 /// Serves the page until Ctrl-C, or until it was closed for long.
-pub fn run(settings: Settings, options: Options) -> Outcome {
+pub fn run(settings: Settings, options: ExplorerOptions) -> Outcome {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -61,7 +61,7 @@ pub fn run(settings: Settings, options: Options) -> Outcome {
     outcome
 }
 
-async fn serve(settings: Settings, options: Options) -> Outcome {
+async fn serve(settings: Settings, options: ExplorerOptions) -> Outcome {
     let stop = stop_signal()?;
     let closed = terminal_closed()?;
     let mut stop = pin!(async move {
@@ -87,7 +87,7 @@ async fn serve(settings: Settings, options: Options) -> Outcome {
         _ = dispatcher.opened() => {}
         () = &mut stop => return Ok(0),
     }
-    let (sessions, idle) = (Arc::new(Sessions::default()), Arc::new(Idle::new()));
+    let (sessions, idle) = (Arc::new(BrowserSessions::default()), Arc::new(Idle::new()));
     let changes = Changes::of(dispatcher.clone(), LOOK);
     let making = Making::default();
     let api = Api {
@@ -96,8 +96,8 @@ async fn serve(settings: Settings, options: Options) -> Outcome {
         changes: changes.clone(),
         making: making.clone(),
         pace: Pace::default(),
-        events: Room::of(MOST_EVENTS),
-        exports: Room::of(MOST_EXPORTS),
+        events: StreamLimit::of(MOST_EVENTS),
+        exports: StreamLimit::of(MOST_EXPORTS),
         store,
         read_only: options.read_only,
     };
@@ -158,9 +158,9 @@ fn terminal_closed() -> Result<impl Future<Output = ()>, Failure> {
 /// The part of the server that a person sees in the terminal.
 struct Front {
     address: SocketAddr,
-    sessions: Arc<Sessions>,
+    sessions: Arc<BrowserSessions>,
     output: Output,
-    options: Options,
+    options: ExplorerOptions,
     /// The file that was last opened in a browser.
     file: Option<NamedTempFile>,
 }

@@ -17,7 +17,7 @@ const MOST_TOKENS: usize = 32;
 
 /// The codes and tokens of a server.
 #[derive(Default)]
-pub struct Sessions {
+pub struct BrowserSessions {
     secrets: Mutex<Secrets>,
 }
 
@@ -29,7 +29,7 @@ struct Secrets {
     tokens: VecDeque<String>,
 }
 
-impl Sessions {
+impl BrowserSessions {
     /// A new code.
     pub fn new_code(&self, now: Instant) -> Result<String, Failure> {
         let code = random::token()?;
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_code_is_worth_one_token_for_two_minutes() {
-        let (sessions, now) = (Sessions::default(), Instant::now());
+        let (sessions, now) = (BrowserSessions::default(), Instant::now());
         let (first, late) = (sessions.new_code(now).unwrap(), sessions.new_code(now).unwrap());
         assert_eq!(first.len(), 64, "256 bits");
         let token = sessions.redeem(&first, now + CODE_TIME / 2).unwrap().unwrap();
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn there_are_not_more_codes_and_tokens_than_the_limits() {
-        let (sessions, now) = (Sessions::default(), Instant::now());
+        let (sessions, now) = (BrowserSessions::default(), Instant::now());
         let token = || sessions.redeem(&sessions.new_code(now).unwrap(), now).unwrap().unwrap();
         let tokens: Vec<_> = (0..MOST_TOKENS).map(|_| token()).collect();
         assert!(sessions.knows(tokens[0].as_bytes()));

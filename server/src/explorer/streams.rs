@@ -37,14 +37,14 @@ const PIECES: usize = 8;
 /// Bytes of a piece of an export.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// The room for streams.
+/// The limit of open streams.
 #[derive(Clone)]
-pub struct Room(Arc<Semaphore>);
+pub struct StreamLimit(Arc<Semaphore>);
 
-impl Room {
-    /// Room for `most` streams.
+impl StreamLimit {
+    /// Allows `most` streams at once.
     pub fn of(most: usize) -> Self {
-        Room(Arc::new(Semaphore::new(most)))
+        StreamLimit(Arc::new(Semaphore::new(most)))
     }
 
     fn take(&self) -> Option<OwnedSemaphorePermit> {
@@ -53,7 +53,12 @@ impl Room {
 }
 
 /// Streams the changes of the store, by any process.
-pub fn events(changes: Changes, mut map: watch::Receiver<Option<Value>>, streams: &Room, slot: Arc<Slot>) -> Answer {
+pub fn events(
+    changes: Changes,
+    mut map: watch::Receiver<Option<Value>>,
+    streams: &StreamLimit,
+    slot: Arc<Slot>,
+) -> Answer {
     let Some(room) = streams.take() else { return answers::refused(&Refusal::busy()) };
     let (sender, pieces) = mpsc::channel(PIECES);
     tokio::spawn(async move {
@@ -88,7 +93,7 @@ pub fn export(
     dispatcher: Dispatcher,
     context: &ops::Context,
     mut given: Map<String, Value>,
-    streams: &Room,
+    streams: &StreamLimit,
     slot: Arc<Slot>,
 ) -> Answer {
     let ids = given.shift_remove("ids");

@@ -10,7 +10,7 @@ use memorist_engine::{Engine, Error};
 use serde::Serialize;
 
 use super::known::Known;
-use super::turn::{Done, Turn};
+use super::turn::{Done, IncomingTurn};
 use crate::exit::Failure;
 use crate::ops::{Importing, read_lines};
 use crate::wire::{ChangedInBoth, Defaults, ExportLine, ImportResult};
@@ -74,7 +74,7 @@ impl Met {
 /// Makes a turn part of the store. What was saved stays saved if this fails; the same turn again does the rest.
 pub fn merge(
     engine: &Engine,
-    turn: Turn,
+    turn: IncomingTurn,
     filter: &Filter,
     progress: &dyn Progress,
     met: &mut Met,

@@ -10,7 +10,7 @@ use memorist_engine::types::{Filter, Millis, Stamps};
 
 use super::known::{Known, Peer, filter_of};
 use super::merge::{Exchange, Met, differing, merge, write_lines};
-use super::turn::{self, Header, Turn};
+use super::turn::{self, Header, IncomingTurn};
 use crate::exit::{Failure, Kind};
 
 /// Turns of the other machine in an exchange. Two do; histories that unite on one machine alone may need another.
@@ -29,7 +29,7 @@ pub struct Pipe<'a, R, W> {
 }
 
 impl<R: BufRead, W: Write> Pipe<'_, R, W> {
-    fn read(&mut self, who: &str) -> Result<Option<Turn>, Failure> {
+    fn read(&mut self, who: &str) -> Result<Option<IncomingTurn>, Failure> {
         turn::read(&mut self.input, self.folder).map_err(|unusable| unusable.failure(who))
     }
 

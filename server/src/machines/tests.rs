@@ -270,7 +270,7 @@ fn copy_anew(from: &Path, to: &Path) {
 }
 
 /// The machines, and what they should keep.
-struct World {
+struct Fleet {
     machines: Vec<Machine>,
     /// Own texts, with the memory that each was saved in.
     saved: Vec<(String, String)>,
@@ -279,9 +279,9 @@ struct World {
     restored: BTreeSet<String>,
 }
 
-impl World {
+impl Fleet {
     fn new() -> Self {
-        World {
+        Fleet {
             machines: (0..STORES).map(Machine::new).collect(),
             saved: Vec::new(),
             purged: BTreeSet::new(),
@@ -463,12 +463,12 @@ fn three_stores_end_alike_and_lose_nothing() {
 }
 
 fn try_history(acts: &[(usize, Act)], over_folder: bool) {
-    let mut world = World::new();
+    let mut fleet = Fleet::new();
     for (at, act) in acts {
-        world.act(*at, act);
+        fleet.act(*at, act);
     }
-    world.settle(over_folder);
-    world.check();
+    fleet.settle(over_folder);
+    fleet.check();
 }
 
 /// The names of machines are random, and their order decides which one hears of what first in a folder.

@@ -133,7 +133,7 @@ impl Done {
 
 /// A turn that was read to its end.
 #[derive(Debug)]
-pub struct Turn {
+pub struct IncomingTurn {
     /// Its first line.
     pub header: Header,
     /// The states of the memories of the other machine, if it said them.
@@ -269,7 +269,7 @@ impl<W: Write> Write for Hashed<W> {
 ///
 /// # Errors
 /// If it cannot be used.
-pub fn read(input: &mut impl BufRead, folder: &Path) -> Result<Option<Turn>, Unusable> {
+pub fn read(input: &mut impl BufRead, folder: &Path) -> Result<Option<IncomingTurn>, Unusable> {
     let Some((first, header)) = read_header(input)? else { return Ok(None) };
     let mut hash = Sha256::new_with_prefix(&first);
     let (mut states, mut bytes, mut lines) = (None::<Stamps>, 0, 1);
@@ -286,7 +286,7 @@ pub fn read(input: &mut impl BufRead, folder: &Path) -> Result<Option<Turn>, Unu
             }
             let mut lines = kept.into_inner().map_err(io::IntoInnerError::into_error)?;
             lines.rewind()?;
-            return Ok(Some(Turn { header, states, lines, bytes }));
+            return Ok(Some(IncomingTurn { header, states, lines, bytes }));
         }
         hash.update(&line);
         lines += 1;
@@ -365,7 +365,7 @@ mod tests {
         (header, states, bytes)
     }
 
-    fn read_bytes(bytes: &[u8]) -> Result<Option<Turn>, Unusable> {
+    fn read_bytes(bytes: &[u8]) -> Result<Option<IncomingTurn>, Unusable> {
         read(&mut io::BufReader::with_capacity(11, bytes), &std::env::temp_dir())
     }
 

@@ -13,7 +13,7 @@ use crate::ops::Context;
 use crate::wire::Patch;
 
 /// The source of an argument's completions.
-enum Source {
+enum CompletionSource {
     Projects,
     Tags,
     /// A fixed list.
@@ -34,15 +34,15 @@ pub fn complete(
     // One more than the maximum, to know whether there are more.
     const MOST: usize = CompletionInfo::MAX_VALUES + 1;
     let found = match source(profile, request)? {
-        Source::Projects => {
+        CompletionSource::Projects => {
             let found = context.defaults.own_viewers().map(|viewer| engine.projects(&viewer, typed, MOST));
             found.collect::<Result<Vec<_>, _>>().map(|found| found.concat())
         }
-        Source::Tags => {
+        CompletionSource::Tags => {
             let viewer = context.defaults.viewer(&project, &Patch::Absent);
             viewer.and_then(|viewer| engine.tags(&viewer, typed, MOST))
         }
-        Source::Choices(mut choices) => {
+        CompletionSource::Choices(mut choices) => {
             let typed = typed.to_lowercase();
             choices.retain(|choice| choice.starts_with(&typed));
             Ok(choices)
@@ -56,7 +56,7 @@ pub fn complete(
     CompletionInfo::with_pagination(values, total, more).map_err(|why| ErrorData::internal_error(why, None))
 }
 
-fn source(profile: &'static Profile, request: &CompleteRequestParams) -> Result<Source, ErrorData> {
+fn source(profile: &'static Profile, request: &CompleteRequestParams) -> Result<CompletionSource, ErrorData> {
     let name = request.argument.name.as_str();
     let invalid = |why: String| ErrorData::invalid_params(why, None);
     match &request.r#ref {
@@ -66,16 +66,16 @@ fn source(profile: &'static Profile, request: &CompleteRequestParams) -> Result<
             let argument =
                 argument.ok_or_else(|| invalid(format!("{name}: unknown argument of {}", reference.name)))?;
             Ok(match (prompt.choices(argument), name) {
-                (Some(choices), _) => Source::Choices(choices.into_iter().map(str::to_owned).collect()),
-                (None, "project") => Source::Projects,
+                (Some(choices), _) => CompletionSource::Choices(choices.into_iter().map(str::to_owned).collect()),
+                (None, "project") => CompletionSource::Projects,
                 // A topic is often a tag.
-                (None, _) => Source::Tags,
+                (None, _) => CompletionSource::Tags,
             })
         }
         Reference::Resource(resource) => match (resource.uri.as_str(), name) {
-            (resources::DIGESTS, "project") => Ok(Source::Projects),
+            (resources::DIGESTS, "project") => Ok(CompletionSource::Projects),
             // Ids mean nothing to a person.
-            (resources::MEMORIES, "id") => Ok(Source::Choices(Vec::new())),
+            (resources::MEMORIES, "id") => Ok(CompletionSource::Choices(Vec::new())),
             (uri, _) => Err(invalid(format!("{name}: unknown variable of {uri}"))),
         },
         _ => Err(invalid("ref: neither a prompt nor a resource".into())),

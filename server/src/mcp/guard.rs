@@ -11,7 +11,7 @@ use crate::exit::{Failure, Kind};
 use crate::http::{Host, LOOPBACK, Refusal, asked};
 
 /// Options of the HTTP server.
-pub struct Options {
+pub struct PolicyOptions {
     /// PORT, :PORT or HOST:PORT.
     pub address: String,
     /// No token is required.
@@ -32,7 +32,7 @@ pub struct Policy {
 
 impl Policy {
     /// Determines what is allowed; refuses an address that other machines can reach without a token.
-    pub fn new(options: Options) -> Result<Self, Failure> {
+    pub fn new(options: PolicyOptions) -> Result<Self, Failure> {
         let address = resolve(&options.address)?;
         if !address.ip().is_loopback() && options.without_token {
             return Err(Failure::input(format!(
@@ -101,13 +101,13 @@ mod tests {
     use super::*;
 
     fn policy(address: &str, without_token: bool) -> Result<Policy, Failure> {
-        Policy::new(Options { address: address.into(), without_token, allow_hosts: vec!["Box:81".into()] })
+        Policy::new(PolicyOptions { address: address.into(), without_token, allow_hosts: vec!["Box:81".into()] })
     }
 
     #[test]
     fn an_invalid_host_is_refused() {
         let allow = |host: &str| {
-            Policy::new(Options { address: "80".into(), without_token: false, allow_hosts: vec![host.into()] })
+            Policy::new(PolicyOptions { address: "80".into(), without_token: false, allow_hosts: vec![host.into()] })
         };
         for host in
             ["", " ", "http://box.example", "box.example/", "me@box", "me@box:80", "box:port", "box:99999", "a b"]

@@ -19,9 +19,9 @@ use serde_json::json;
 
 use super::errors::{internal, protocol_error};
 use super::metrics::Metrics;
-use super::profiles::{Answer, Profile, SCOPES};
-use super::resources::Named;
-use super::subscriptions::{self, Digests, Sink, Source, Subscriptions};
+use super::profiles::{Profile, SCOPES, ToolOutput};
+use super::resources::ResourceTarget;
+use super::subscriptions::{self, Digests, Sink, SubscriptionSource, Subscriptions};
 use super::watching::Watching;
 use super::{completions, prompts, resources, tidy};
 use crate::ops::Context;
@@ -98,9 +98,9 @@ impl Handler {
         text
     }
 
-    fn source(&self) -> Source {
+    fn source(&self) -> SubscriptionSource {
         let (dispatcher, context) = (self.dispatcher.clone(), self.context.clone());
-        Source { dispatcher, context, changes: self.changes.clone(), digests: self.digests.clone() }
+        SubscriptionSource { dispatcher, context, changes: self.changes.clone(), digests: self.digests.clone() }
     }
 }
 
@@ -188,7 +188,7 @@ impl ServerHandler for Handler {
         }
         let answer = answer.unwrap_or_else(|unavailable| Err(unavailable.message().to_owned()));
         Ok(match answer {
-            Ok(Answer { structured, words }) => {
+            Ok(ToolOutput { structured, words }) => {
                 let mut result =
                     structured.map_or_else(|| CallToolResult::success(Vec::new()), CallToolResult::structured);
                 if let Some(words) = words {
@@ -280,7 +280,7 @@ impl ServerHandler for Handler {
                        and send the new id";
             return Err(ErrorData::invalid_request(why, None));
         };
-        let named = Named::by(&request.uri).ok_or_else(|| no_resource(&request.uri))?;
+        let named = ResourceTarget::by(&request.uri).ok_or_else(|| no_resource(&request.uri))?;
         let source = self.source();
         // First, so that no change between the two is missed.
         subscriptions.start(&source, context.peer);
@@ -303,7 +303,9 @@ impl ServerHandler for Handler {
         if let Some(uris) = &mut accepted.resource_subscriptions {
             let mut digests = 0;
             uris.retain(|uri| {
-                let Some(named) = Named::by(uri).filter(|named| named.is_open_to(&self.context)) else { return false };
+                let Some(named) = ResourceTarget::by(uri).filter(|named| named.is_open_to(&self.context)) else {
+                    return false;
+                };
                 digests += usize::from(!named.is_memory());
                 named.is_memory() || digests <= subscriptions::MOST_DIGESTS
             });
@@ -320,7 +322,7 @@ impl ServerHandler for Handler {
         let changes = source.changes.subscribe();
         let stopping = source.changes.ended();
         let uris = context.accepted().resource_subscriptions.iter().flatten();
-        let wanted = uris.filter_map(|uri| Some((uri.clone(), Named::by(uri)?))).collect();
+        let wanted = uris.filter_map(|uri| Some((uri.clone(), ResourceTarget::by(uri)?))).collect();
         let subscriptions = Arc::new(Subscriptions::default());
         subscriptions.add(&source, wanted).await?;
         for uri in subscriptions.changed_since(&source, acknowledged).await? {

@@ -43,13 +43,13 @@ const TEXT: &str = "text/plain; charset=utf-8";
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A bound address, not yet served.
-pub struct Server {
+pub struct HttpServer {
     listener: TcpListener,
     policy: Policy,
 }
 
 /// The token of a server, and how the printed client settings show it.
-pub struct Access {
+pub struct HttpAccess {
     /// The token, if one is required.
     pub token: Option<Token>,
     /// The note about it beside the settings.
@@ -58,12 +58,12 @@ pub struct Access {
     pub show: bool,
 }
 
-impl Server {
+impl HttpServer {
     /// Binds the address.
     pub async fn bind(policy: Policy) -> Result<Self, Failure> {
         let io = |error: std::io::Error| Failure::new(Kind::Io, format!("cannot serve at {}: {error}", policy.address));
         let listener = TcpListener::bind(policy.address).await.map_err(io)?;
-        Ok(Server { listener, policy })
+        Ok(HttpServer { listener, policy })
     }
 
     /// Serves until `stop` ends. `has_tokens` says whether clients may send tokens of their team store.
@@ -71,7 +71,7 @@ impl Server {
         self,
         clients: Clients,
         has_tokens: bool,
-        access: Access,
+        access: HttpAccess,
         output: Output,
         stop: impl Future<Output = ()>,
     ) -> Result<(), Failure> {
@@ -93,7 +93,7 @@ impl Server {
         let changes = clients.changes.clone();
         let services = Services::new(access.token, has_tokens, clients, config)?;
         let bodies = Bodies::new(MESSAGE_BYTES, "a message has at most 4 MiB");
-        let gate = Arc::new(Gate { policy: self.policy, bodies, services });
+        let gate = Arc::new(RequestGate { policy: self.policy, bodies, services });
         let answer = move |request, slot| {
             let gate = gate.clone();
             async move { gate.answer(request, slot).await }
@@ -111,7 +111,7 @@ impl Server {
 }
 
 /// Client settings to copy.
-fn client_settings(url: &str, access: &Access) -> String {
+fn client_settings(url: &str, access: &HttpAccess) -> String {
     let mut server = json!({ "type": "http", "url": url });
     if let Some(token) = &access.token {
         let shown = if access.show { token.reveal() } else { "YOUR_TOKEN" };
@@ -122,27 +122,27 @@ fn client_settings(url: &str, access: &Access) -> String {
 }
 
 /// Checks every request before it uses resources.
-struct Gate {
+struct RequestGate {
     policy: Policy,
     bodies: Bodies,
     services: Services,
 }
 
-impl Gate {
+impl RequestGate {
     async fn answer(&self, request: Request<Incoming>, slot: Arc<Slot>) -> Answer {
         let (head, body) = request.into_parts();
         match self.take(&head, body, &slot).await {
             Err(refusal) => self.refuse(&refusal),
-            Ok(Taken { wanted: Wanted::Figures, .. }) => match self.services.clients().figures().await {
+            Ok(Taken { wanted: Endpoint::Figures, .. }) => match self.services.clients().figures().await {
                 Ok(text) => plain(StatusCode::OK, text.into(), metrics::CONTENT_TYPE),
                 Err(why) => {
                     tracing::warn!("there are no figures: {why}");
                     refused(&Refusal::busy())
                 }
             },
-            Ok(Taken { wanted: Wanted::Health, .. }) => plain(StatusCode::OK, "running\n".into(), TEXT),
-            Ok(Taken { wanted: Wanted::Readiness, .. }) => self.readiness().await,
-            Ok(Taken { body, wanted: Wanted::Service(service), room }) => {
+            Ok(Taken { wanted: Endpoint::Health, .. }) => plain(StatusCode::OK, "running\n".into(), TEXT),
+            Ok(Taken { wanted: Endpoint::Readiness, .. }) => self.readiness().await,
+            Ok(Taken { body, wanted: Endpoint::Service(service), room }) => {
                 let repaired = match message::repair(&body) {
                     Cow::Owned(repaired) => Some(Bytes::from(repaired)),
                     Cow::Borrowed(_) => None,
@@ -206,12 +206,12 @@ impl Gate {
     }
 
     /// Checks a request. Returns its target, and the upper bound of the body's length.
-    async fn admit(&self, head: &Parts, body: &Incoming, slot: &Slot) -> Result<(Wanted, usize), Refusal> {
+    async fn admit(&self, head: &Parts, body: &Incoming, slot: &Slot) -> Result<(Endpoint, usize), Refusal> {
         let path = head.uri.path().trim_end_matches('/');
         // Probes send neither a token nor the name of the server, and learn nothing of its store.
         let probe = match path {
-            HEALTH => Some(Wanted::Health),
-            READY => Some(Wanted::Readiness),
+            HEALTH => Some(Endpoint::Health),
+            READY => Some(Endpoint::Readiness),
             _ => None,
         };
         if let Some(probe) = probe.filter(|_| matches!(head.method, Method::GET | Method::HEAD)) {
@@ -232,7 +232,7 @@ impl Gate {
             METRICS if head.method != Method::GET => {
                 return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "GET the figures"));
             }
-            METRICS if sees_all => return Ok((Wanted::Figures, 0)),
+            METRICS if sees_all => return Ok((Endpoint::Figures, 0)),
             METRICS => {
                 return Err(Refusal::new(
                     StatusCode::FORBIDDEN,
@@ -241,19 +241,19 @@ impl Gate {
             }
             _ => return Err(Refusal::new(StatusCode::NOT_FOUND, "MCP is served at /mcp")),
         }
-        Ok((Wanted::Service(Box::new(service)), self.bodies.length(body)?))
+        Ok((Endpoint::Service(Box::new(service)), self.bodies.length(body)?))
     }
 }
 
 /// The body of a request, what it wants, and its share of the budget.
 struct Taken {
     body: Bytes,
-    wanted: Wanted,
+    wanted: Endpoint,
     room: Option<OwnedSemaphorePermit>,
 }
 
 /// The target of a request.
-enum Wanted {
+enum Endpoint {
     /// MCP, of this service.
     Service(Box<Service>),
     /// The figures.

@@ -26,7 +26,7 @@ use rmcp::model::{ArgumentInfo, CompleteRequestParams, CompletionContext, Refere
 use serde_json::{Map, Value, json};
 
 use super::clients::default_viewer;
-use super::profiles::{Answer, Profile, SCOPES, ToolDef};
+use super::profiles::{Profile, SCOPES, ToolDef, ToolOutput};
 use super::{completions, prompts, resources};
 use crate::args::ProfileName;
 use crate::memory_search::MemorySearch;
@@ -83,7 +83,7 @@ fn open(folder: &Path, team: Option<TeamSettings>, sensitive: Sensitive) -> Engi
 }
 
 /// The content of the store as its owner sees it: the memories, and the links of each.
-pub(super) type State = BTreeMap<RecordId, (Vec<Link>, Record)>;
+pub(super) type StoreContents = BTreeMap<RecordId, (Vec<Link>, Record)>;
 
 impl World {
     pub(super) fn new() -> Self {
@@ -180,7 +180,7 @@ impl World {
     }
 
     /// Restores the original number of memories, if some were deleted.
-    pub(super) fn refilled(&mut self, mut state: State) -> State {
+    pub(super) fn refilled(&mut self, mut state: StoreContents) -> StoreContents {
         while self.live() < 54 {
             let (agent, project) = (self.dice.one(&AGENTS).into(), self.dice.one(&PROJECTS).into());
             self.add(Scope { agent: Some(agent), project: Some(project) });
@@ -195,7 +195,7 @@ impl World {
         Link { from: from.into(), to: to.into(), kind: self.dice.one(&LinkKind::ALL) }
     }
 
-    pub(super) fn state(&self) -> State {
+    pub(super) fn state(&self) -> StoreContents {
         let query = ListQuery { limit: MAX_LIMIT, ..ListQuery::default() };
         let records = self.engine.list(&query).unwrap().into_iter();
         let live = records
@@ -210,7 +210,7 @@ impl World {
     }
 
     /// Arguments for a tool, from its schema, without scopes.
-    pub(super) fn arguments(&mut self, tool: &ToolDef, state: &State) -> Map<String, Value> {
+    pub(super) fn arguments(&mut self, tool: &ToolDef, state: &StoreContents) -> Map<String, Value> {
         if tool.definition.name == "memory" {
             return self.file_command();
         }
@@ -245,7 +245,7 @@ impl World {
         command.as_object().cloned().unwrap_or_default()
     }
 
-    fn value(&mut self, tool: &str, name: &str, shape: &Value, state: &State) -> Value {
+    fn value(&mut self, tool: &str, name: &str, shape: &Value, state: &StoreContents) -> Value {
         if let Some(values) = shape.get("enum").and_then(Value::as_array) {
             return values[self.dice.below(values.len())].clone();
         }
@@ -377,7 +377,7 @@ fn call(
     tool: &ToolDef,
     viewer: &Viewer,
     by_call: bool,
-    state: &State,
+    state: &StoreContents,
 ) -> Option<(Viewer, Map<String, Value>, Value)> {
     let mut arguments = world.arguments(tool, state);
     let (mut viewer, mut server) = (viewer.clone(), viewer.clone());
@@ -417,7 +417,7 @@ fn call(
     let defaults = default_viewer(profile, false, defaults(&server)).unwrap();
     let context = Context { defaults, exports, memory_search: world.files(), ..Context::default() };
     let answer = match (tool.run)(world.node.as_ref().unwrap_or(&world.engine), &context, arguments.clone()) {
-        Ok(Answer { structured, words }) => json!({ "structured": structured, "words": words }),
+        Ok(ToolOutput { structured, words }) => json!({ "structured": structured, "words": words }),
         Err(message) => message.into(),
     };
     Some((viewer, arguments, answer))
@@ -426,8 +426,8 @@ fn call(
 /// The faults of a call and its answer; empty if there are none.
 pub(super) fn leak(
     viewer: &Viewer,
-    before: &State,
-    after: &State,
+    before: &StoreContents,
+    after: &StoreContents,
     arguments: &Map<String, Value>,
     answer: &Value,
 ) -> String {
@@ -459,7 +459,7 @@ pub(super) fn leak(
         let _ = write!(wrong, "it names memory {id}; ");
     }
     // A link is removed with either end: only those between two hidden ones must stay.
-    let as_it_was = |state: &State, id: RecordId| {
+    let as_it_was = |state: &StoreContents, id: RecordId| {
         let (links, record) = state.get(&id)?;
         let links = links.iter().filter(|link| is_hidden(link.other_end(id))).copied();
         // Uses are counted in the background: those of the previous call, of another viewer, may be counted only now.

@@ -22,13 +22,13 @@ const BUCKETS: [f64; 13] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 
 /// The figures of a server.
 pub struct Metrics {
     registry: Registry,
-    calls: Family<Call, Histogram, fn() -> Histogram>,
+    calls: Family<CallLabels, Histogram, fn() -> Histogram>,
     errors: Family<Failed, Counter>,
 }
 
-/// A call of a tool.
+/// The labels of a call of a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Call {
+struct CallLabels {
     tool: String,
     access: &'static str,
 }
@@ -59,7 +59,7 @@ impl Metrics {
             Access::Read => "read",
             Access::Write => "write",
         };
-        self.calls.get_or_create(&Call { tool: tool.to_owned(), access }).observe(took.as_secs_f64());
+        self.calls.get_or_create(&CallLabels { tool: tool.to_owned(), access }).observe(took.as_secs_f64());
     }
 
     /// Something failed.

@@ -127,7 +127,7 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
     let has_tokens = engine.team.is_some();
     engine.fetch_in_background = engine.model.source != ModelSource::None && engine.model.may_download;
     let (store, kept) = (settings.store.clone(), settings.kept);
-    let options = watching::Options { store: store.clone(), sync: settings.sync, model: engine.model.clone() };
+    let options = watching::WatcherOptions { store: store.clone(), sync: settings.sync, model: engine.model.clone() };
     let (dispatcher, opened) = Dispatcher::open(settings.store, engine);
     let watching = Arc::new(Watching::default());
     let changes = Changes::of(dispatcher.clone(), INTERVAL);
@@ -157,7 +157,7 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
         (settings.hooks.enabled && !args.only).then(|| tokio::spawn(hooks::answer(dispatcher.clone(), store.clone())));
     let serving = async {
         let Some(HttpOptions { policy, token }) = web else { return stdio::serve(handler, stop).await };
-        let server = http::Server::bind(policy).await?;
+        let server = http::HttpServer::bind(policy).await?;
         tokio::pin!(stop);
         let access = tokio::select! {
             access = access(token, &dispatcher, &kept) => access?,
@@ -208,7 +208,7 @@ impl HttpOptions {
         let variable = env::var_os(token::VARIABLE);
         let token =
             token::choose(args.token.as_deref(), args.token_file.as_deref(), args.no_token, variable.as_deref())?;
-        let policy = guard::Policy::new(guard::Options {
+        let policy = guard::Policy::new(guard::PolicyOptions {
             address: address.to_owned(),
             without_token: token == token::Choice::Disabled,
             allow_hosts: args.allow_hosts.clone(),
@@ -218,12 +218,12 @@ impl HttpOptions {
 }
 
 /// Reads the token that is kept in this folder once the store is open: that creates the folder of a store.
-async fn access(choice: token::Choice, dispatcher: &Dispatcher, kept: &Path) -> Result<http::Access, Failure> {
+async fn access(choice: token::Choice, dispatcher: &Dispatcher, kept: &Path) -> Result<http::HttpAccess, Failure> {
     Ok(match choice {
         token::Choice::Given(token) => {
-            http::Access { token: Some(token), note: "with the token that you gave".into(), show: false }
+            http::HttpAccess { token: Some(token), note: "with the token that you gave".into(), show: false }
         }
-        token::Choice::Disabled => http::Access {
+        token::Choice::Disabled => http::HttpAccess {
             token: None,
             note: "without a token: every user of this machine can read and change the whole store".into(),
             show: true,
@@ -235,7 +235,7 @@ async fn access(choice: token::Choice, dispatcher: &Dispatcher, kept: &Path) -> 
                 .map_err(|unavailable| Failure::new(Kind::Store, unavailable.message()))?;
             std::fs::create_dir_all(kept).map_err(|error| Failure::file(kept, &error))?;
             let (token, path) = token::stored(kept)?;
-            http::Access { token: Some(token), note: format!("with the token in {}", path.display()), show: true }
+            http::HttpAccess { token: Some(token), note: format!("with the token in {}", path.display()), show: true }
         }
     })
 }

@@ -7,7 +7,7 @@ use rmcp::model::{ArgumentInfo, CompleteRequestParams, CompletionContext, Refere
 use serde_json::{Map, Value, json};
 
 use super::clients::{bound_context, context};
-use super::leaks::{AGENTS, PROJECTS, State, World, calls_of, leak};
+use super::leaks::{AGENTS, PROJECTS, StoreContents, World, calls_of, leak};
 use super::profiles::{Profile, SCOPES, ToolDef};
 use super::{completions, prompts, resources};
 use crate::args::ProfileName;
@@ -49,7 +49,7 @@ pub(super) fn run(
 }
 
 /// The memories outside of this scope, and the links between them; without access counts.
-pub(super) fn of_others(state: &State, own: &Scope) -> State {
+pub(super) fn of_others(state: &StoreContents, own: &Scope) -> StoreContents {
     let is_other = |id: &RecordId| state.get(id).is_some_and(|(_, record)| record.scope != *own);
     let others = state.iter().filter(|(id, _)| is_other(id));
     let unread = |record: &Record| Record { access_count: 0, last_accessed_at: None, ..record.clone() };

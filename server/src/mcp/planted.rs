@@ -110,13 +110,13 @@ fn calls(world: &mut World, tool: &ToolDef, text: &str) -> Vec<(String, Map<Stri
 }
 
 /// Where a server of these tests writes.
-struct Desk {
+struct PlantFixture {
     world: World,
     context: Context,
     beside: tempfile::TempDir,
 }
 
-impl Desk {
+impl PlantFixture {
     fn new(sensitive: Sensitive) -> Self {
         let (world, beside) = (World::with(sensitive), tempfile::tempdir().unwrap());
         let log = DailyLog::new(beside.path().join("log"), TimeZone::UTC);
@@ -126,7 +126,7 @@ impl Desk {
             daily_log: Some(Arc::new(log)),
             ..Context::default()
         };
-        Desk { world, context, beside }
+        PlantFixture { world, context, beside }
     }
 
     /// Plants a text by every tool. Returns the places where it was always refused.
@@ -169,14 +169,14 @@ impl Desk {
 /// 39.6
 #[test]
 fn purge_erases_tool_arguments_wherever_they_were_stored() {
-    let mut desk = Desk::new(Sensitive::Refuse);
-    let refused = desk.plant(MARKER);
+    let mut fixture = PlantFixture::new(Sensitive::Refuse);
+    let refused = fixture.plant(MARKER);
     assert!(refused.iter().all(|place| REFUSED.contains(&&**place)), "never planted: {refused:?}");
-    let found = desk.found(MARKER);
+    let found = fixture.found(MARKER);
     for place in ["memory.db", "/keywords/", "/log/"] {
         assert!(found.iter().any(|file| file.to_string_lossy().contains(place)), "not in {place}: {found:?}");
     }
-    let purged = desk.purge_text(MARKER);
+    let purged = fixture.purge_text(MARKER);
     assert!(purged.complete && purged.records > 30 && purged.queries > 30, "{purged:?}");
     // A name takes no memories along, and is reported.
     let names = [format!("the name of an agent: {MARKER}"), format!("the name of a project: {MARKER}")];
@@ -185,29 +185,29 @@ fn purge_erases_tool_arguments_wherever_they_were_stored() {
         let (_, record) = &world.state()[id];
         [&record.scope.agent, &record.scope.project].into_iter().flatten().any(|name| name == MARKER)
     };
-    let ids: Vec<RecordId> = desk.world.state().into_keys().collect();
-    let ids = ids.iter().filter(|id| is_named(id, &desk.world)).map(|id| Int(id.get())).collect();
-    desk.purge(PurgeParams { ids: Some(ids), ..PurgeParams::default() });
-    let purged = desk.purge_text(MARKER);
+    let ids: Vec<RecordId> = fixture.world.state().into_keys().collect();
+    let ids = ids.iter().filter(|id| is_named(id, &fixture.world)).map(|id| Int(id.get())).collect();
+    fixture.purge(PurgeParams { ids: Some(ids), ..PurgeParams::default() });
+    let purged = fixture.purge_text(MARKER);
     assert_eq!((&*purged.stays, &*purged.elsewhere), (&[][..], &[][..]));
-    assert_eq!(desk.found(MARKER), Vec::<PathBuf>::new());
+    assert_eq!(fixture.found(MARKER), Vec::<PathBuf>::new());
 }
 
 /// 39.7
 #[test]
 fn no_secret_that_a_tool_was_given_is_kept_wherever_it_was() {
     for sensitive in [Sensitive::Refuse, Sensitive::Redact] {
-        let mut desk = Desk::new(sensitive);
-        let refused = desk.plant(&secret());
+        let mut fixture = PlantFixture::new(sensitive);
+        let refused = fixture.plant(&secret());
         // The name of a field cannot be redacted.
         let is_taken = |place: &String| !REFUSED.contains(&&**place) && place != "body";
         assert!(sensitive == Sensitive::Refuse || !refused.iter().any(is_taken), "{refused:?}");
-        assert_eq!(desk.found(&secret()), Vec::<PathBuf>::new(), "{sensitive:?}");
+        assert_eq!(fixture.found(&secret()), Vec::<PathBuf>::new(), "{sensitive:?}");
         let export = Profile::of(ProfileName::Full).tool("memory_export").unwrap();
-        (export.run)(&desk.world.engine, &desk.context, Map::new()).unwrap();
-        assert_eq!(files_with(desk.beside.path(), &secret()), Vec::<PathBuf>::new(), "{sensitive:?}");
+        (export.run)(&fixture.world.engine, &fixture.context, Map::new()).unwrap();
+        assert_eq!(files_with(fixture.beside.path(), &secret()), Vec::<PathBuf>::new(), "{sensitive:?}");
         if sensitive == Sensitive::Redact {
-            assert!(!desk.found("[redacted: ").is_empty());
+            assert!(!fixture.found("[redacted: ").is_empty());
         }
     }
 }

@@ -48,7 +48,7 @@ pub fn templates() -> Vec<ResourceTemplate> {
 
 /// The target of a URI.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Named {
+pub enum ResourceTarget {
     /// A memory.
     Memory(i64),
     /// A digest, of this project or of all that the client sees.
@@ -58,17 +58,17 @@ pub enum Named {
 /// A fingerprint of a resource as a client could read it: another one tells that the resource has changed.
 pub type Print = String;
 
-impl Named {
+impl ResourceTarget {
     /// Whether it is a memory.
     pub fn is_memory(&self) -> bool {
-        matches!(self, Named::Memory(_))
+        matches!(self, ResourceTarget::Memory(_))
     }
 
     /// Whether this client may read it, if it is there.
     pub fn is_open_to(&self, context: &Context) -> bool {
         match self {
-            Named::Memory(_) => true,
-            Named::Digest(project) => ops::digest_query(context, of_project(project)).is_ok(),
+            ResourceTarget::Memory(_) => true,
+            ResourceTarget::Digest(project) => ops::digest_query(context, of_project(project)).is_ok(),
         }
     }
 
@@ -78,27 +78,27 @@ impl Named {
             return None;
         }
         match uri.strip_prefix(DIGEST) {
-            Some("") => return Some(Named::Digest(Patch::Absent)),
-            Some(rest) => return Some(Named::Digest(Patch::Value(decoded(rest.strip_prefix('/')?)?))),
+            Some("") => return Some(ResourceTarget::Digest(Patch::Absent)),
+            Some(rest) => return Some(ResourceTarget::Digest(Patch::Value(decoded(rest.strip_prefix('/')?)?))),
             None => {}
         }
         let digits = uri.strip_prefix(SCHEME)?;
         let is_number = digits.bytes().all(|byte| byte.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0'));
-        is_number.then(|| digits.parse().ok()).flatten().map(Named::Memory)
+        is_number.then(|| digits.parse().ok()).flatten().map(ResourceTarget::Memory)
     }
 }
 
 /// The contents of a resource, from the same operations as the tools; `None` if there is no such resource.
 pub fn read(engine: &Engine, context: &Context, uri: &str) -> Result<Option<ResourceContents>> {
-    let (text, media_type) = match Named::by(uri) {
+    let (text, media_type) = match ResourceTarget::by(uri) {
         None => return Ok(None),
-        Some(Named::Memory(id)) => {
+        Some(ResourceTarget::Memory(id)) => {
             let wanted = GetParams { id: Int(id), ..GetParams::default() };
             let Some(entry) = ops::get(engine, context, &wanted)?.entry else { return Ok(None) };
             let text = serde_json::to_string(&entry).map_err(|error| Error::invalid("uri", error.to_string()))?;
             (text, JSON)
         }
-        Some(Named::Digest(project)) => {
+        Some(ResourceTarget::Digest(project)) => {
             let digest = ops::digest(engine, context, of_project(&project))?;
             (wire::markdown(&digest), MARKDOWN)
         }
@@ -112,14 +112,14 @@ fn of_project(project: &Patch<String>) -> DigestParams {
 
 /// The fingerprint of what the client could read of it now; `None` if there is nothing that it sees. Counts nothing as read,
 /// and asks no server of a team.
-pub fn print(engine: &Engine, context: &Context, named: &Named) -> Result<Option<Print>> {
+pub fn print(engine: &Engine, context: &Context, named: &ResourceTarget) -> Result<Option<Print>> {
     match named {
-        Named::Memory(id) => {
+        ResourceTarget::Memory(id) => {
             let found = engine.glance((*id).into(), &context.defaults.own_viewer(), ops::LINKS_SHOWN + 1)?;
             Ok(found
                 .map(|(record, links)| content_hash(&format!("{} {} {links:?}", record.version, record.updated_at))))
         }
-        Named::Digest(project) => {
+        ResourceTarget::Digest(project) => {
             ops::glance_digest(engine, context, of_project(project)).map(|page| Some(content_hash(&page)))
         }
     }
@@ -158,15 +158,15 @@ mod tests {
 
     #[test]
     fn a_uri_names_a_memory_or_a_digest_or_nothing() {
-        assert_eq!(Named::by("memory://42"), Some(Named::Memory(42)));
-        assert_eq!(Named::by("memory://digest"), Some(Named::Digest(Patch::Absent)));
+        assert_eq!(ResourceTarget::by("memory://42"), Some(ResourceTarget::Memory(42)));
+        assert_eq!(ResourceTarget::by("memory://digest"), Some(ResourceTarget::Digest(Patch::Absent)));
         for (uri, project) in [
             ("memory://digest/apollo", "apollo"),
             ("memory://digest/a%20b%2Fc", "a b/c"),
             ("memory://digest/%C3%BCber", "über"),
             ("memory://digest/über", "über"),
         ] {
-            assert_eq!(Named::by(uri), Some(Named::Digest(Patch::Value(project.into()))), "{uri}");
+            assert_eq!(ResourceTarget::by(uri), Some(ResourceTarget::Digest(Patch::Value(project.into()))), "{uri}");
         }
         let zeros = "0".repeat(2 * URI_BYTES);
         let (zeros, long) = (format!("memory://{zeros}7"), format!("memory://digest/{zeros}"));
@@ -188,7 +188,7 @@ mod tests {
             "memory://digest/%zz",
             "memory://digest/%ff",
         ] {
-            assert_eq!(Named::by(other), None, "{other}");
+            assert_eq!(ResourceTarget::by(other), None, "{other}");
         }
     }
 }

@@ -47,7 +47,7 @@ pub async fn serve(handler: Handler, stop: impl Future<Output = ()>) -> Result<(
     let changes = handler.changes();
     let ending = changes.clone();
     // A subscription of a client that has gone would be waited for.
-    let lines = Lines::new(tokio::io::stdin(), tokio::io::stdout(), move || changes.end());
+    let lines = LineTransport::new(tokio::io::stdin(), tokio::io::stdout(), move || changes.end());
     let begun = lines.begun.clone();
     let started = tokio::select! {
         started = handler.of_session().serve(lines) => started,
@@ -104,7 +104,7 @@ async fn parent_ended() {
 }
 
 /// Messages as lines. An unreadable line gets a response here; the library would drop it and let the client wait.
-struct Lines<W> {
+struct LineTransport<W> {
     messages: mpsc::Receiver<ClientJsonRpcMessage>,
     out: Arc<Mutex<Option<W>>>,
     /// Reads independently, so that nothing is lost when the library stops waiting for the next message.
@@ -115,22 +115,22 @@ struct Lines<W> {
     at_end: Box<dyn Fn() + Send>,
 }
 
-impl<W: AsyncWrite + Send + Unpin + 'static> Lines<W> {
+impl<W: AsyncWrite + Send + Unpin + 'static> LineTransport<W> {
     fn new(input: impl AsyncRead + Send + Unpin + 'static, out: W, at_end: impl Fn() + Send + 'static) -> Self {
         let (sender, messages) = mpsc::channel(MESSAGES);
         let out = Arc::new(Mutex::new(Some(out)));
         let reader = tokio::spawn(read_lines(BufReader::new(input), sender, out.clone())).abort_handle();
-        Lines { messages, out, reader, begun: Arc::default(), at_end: Box::new(at_end) }
+        LineTransport { messages, out, reader, begun: Arc::default(), at_end: Box::new(at_end) }
     }
 }
 
-impl<W> Drop for Lines<W> {
+impl<W> Drop for LineTransport<W> {
     fn drop(&mut self) {
         self.reader.abort();
     }
 }
 
-impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for Lines<W> {
+impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for LineTransport<W> {
     type Error = io::Error;
 
     fn send(&mut self, message: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
@@ -198,9 +198,9 @@ async fn read_lines<W: AsyncWrite + Unpin>(
     let mut line = Vec::new();
     loop {
         let read = match next_line(&mut input, &mut line).await {
-            Ok(Line::Whole) => message::read(&message::repair(&line)),
-            Ok(Line::TooLong(envelope)) => Err(envelope.too_long()),
-            Ok(Line::End) => return,
+            Ok(LineRead::Whole) => message::read(&message::repair(&line)),
+            Ok(LineRead::TooLong(envelope)) => Err(envelope.too_long()),
+            Ok(LineRead::End) => return,
             Err(error) => {
                 tracing::warn!("stdin cannot be read: {error}");
                 return;
@@ -220,7 +220,7 @@ async fn read_lines<W: AsyncWrite + Unpin>(
 }
 
 /// The result of reading a line.
-enum Line {
+enum LineRead {
     /// It is in the buffer. The last one need not have a line end.
     Whole,
     /// It was dropped, except for its id.
@@ -229,7 +229,7 @@ enum Line {
 }
 
 /// Reads the next line into an empty buffer, which never grows beyond the longest message.
-async fn next_line(input: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>) -> io::Result<Line> {
+async fn next_line(input: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>) -> io::Result<LineRead> {
     let mut too_long: Option<Envelope> = None;
     loop {
         let bytes = input.fill_buf().await?;
@@ -251,9 +251,9 @@ async fn next_line(input: &mut (impl AsyncBufRead + Unpin), line: &mut Vec<u8>) 
         input.consume(taken);
         if ended {
             return Ok(match too_long {
-                Some(envelope) => Line::TooLong(envelope),
-                None if taken == 0 && line.is_empty() => Line::End,
-                None => Line::Whole,
+                Some(envelope) => LineRead::TooLong(envelope),
+                None if taken == 0 && line.is_empty() => LineRead::End,
+                None => LineRead::Whole,
             });
         }
     }
@@ -269,7 +269,7 @@ mod tests {
     /// The messages and responses for these bytes of stdin.
     async fn pass(input: Vec<u8>) -> (Vec<Value>, Vec<Value>) {
         let (client, server) = duplex(1 << 20);
-        let mut lines = Lines::new(io::Cursor::new(input), server, || {});
+        let mut lines = LineTransport::new(io::Cursor::new(input), server, || {});
         let mut messages = Vec::new();
         while let Some(message) = lines.receive().await {
             messages.push(serde_json::to_value(message).unwrap());

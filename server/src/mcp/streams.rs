@@ -17,8 +17,8 @@ pub struct Streams {
     of_same: Arc<Semaphore>,
 }
 
-/// The room that an open stream takes.
-pub struct Room {
+/// The permit of an open stream.
+pub struct StreamPermit {
     _all: OwnedSemaphorePermit,
     _of_same: OwnedSemaphorePermit,
 }
@@ -34,10 +34,10 @@ impl Streams {
         Streams { all: self.all.clone(), ..Streams::new() }
     }
 
-    /// Room for one more, if there is any.
-    pub fn open(&self) -> Option<Room> {
+    /// A permit for one more, if one is left.
+    pub fn open(&self) -> Option<StreamPermit> {
         let _of_same = self.of_same.clone().try_acquire_owned().ok()?;
-        Some(Room { _all: self.all.clone().try_acquire_owned().ok()?, _of_same })
+        Some(StreamPermit { _all: self.all.clone().try_acquire_owned().ok()?, _of_same })
     }
 }
 

@@ -11,7 +11,7 @@ use rmcp::ErrorData;
 use tokio::task::AbortHandle;
 
 use super::errors::{internal, protocol_error};
-use super::resources::{self, Named, Print};
+use super::resources::{self, Print, ResourceTarget};
 use crate::ops::Context;
 use crate::serving::{Access, Changes, Dispatcher, Subscriber};
 
@@ -26,7 +26,7 @@ const DIGESTS: Duration = Duration::from_secs(5);
 
 /// Where subscriptions are looked up, and for whom.
 #[derive(Clone)]
-pub struct Source {
+pub struct SubscriptionSource {
     /// The store.
     pub dispatcher: Dispatcher,
     /// The client's view of it.
@@ -44,7 +44,7 @@ pub struct Digests(Mutex<Made>);
 #[derive(Default)]
 struct Made {
     round: u64,
-    prints: Vec<(Named, Option<Print>)>,
+    prints: Vec<(ResourceTarget, Option<Print>)>,
 }
 
 impl Digests {
@@ -52,7 +52,7 @@ impl Digests {
     fn of(
         &self,
         round: u64,
-        named: &Named,
+        named: &ResourceTarget,
         make: impl FnOnce() -> memorist_engine::Result<Option<Print>>,
     ) -> memorist_engine::Result<Option<Print>> {
         let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -71,15 +71,15 @@ impl Digests {
 /// The subscriptions of a session or of one stream.
 #[derive(Default)]
 pub struct Subscriptions {
-    watched: Mutex<BTreeMap<String, Watched>>,
+    watched: Mutex<BTreeMap<String, Subscription>>,
     /// Sends the notices of a session; ends with it.
     sending: Mutex<Option<AbortHandle>>,
 }
 
 /// A resource that a client subscribes to.
 #[derive(Clone)]
-struct Watched {
-    named: Named,
+struct Subscription {
+    named: ResourceTarget,
     /// The fingerprint when it was last looked at.
     print: Option<Print>,
     looked: Instant,
@@ -98,7 +98,11 @@ impl Subscriptions {
     ///
     /// # Errors
     /// If there are too many, or the store cannot be read.
-    pub async fn add(&self, source: &Source, added: Vec<(String, Named)>) -> Result<(), ErrorData> {
+    pub async fn add(
+        &self,
+        source: &SubscriptionSource,
+        added: Vec<(String, ResourceTarget)>,
+    ) -> Result<(), ErrorData> {
         let found = source.look(added.iter().map(|(_, named)| named.clone()).collect(), None).await?;
         let mut watched = self.watched();
         for ((uri, named), print) in added.into_iter().zip(found) {
@@ -109,7 +113,7 @@ impl Subscriptions {
                     format!("at most {MOST} subscriptions, {MOST_DIGESTS} of them to digests; unsubscribe from some");
                 return Err(ErrorData::invalid_params(why, None));
             }
-            watched.insert(uri, Watched { named, print, looked: Instant::now() });
+            watched.insert(uri, Subscription { named, print, looked: Instant::now() });
         }
         Ok(())
     }
@@ -119,10 +123,10 @@ impl Subscriptions {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub async fn changed_since(&self, source: &Source, at: Millis) -> Result<Vec<String>, ErrorData> {
-        let named = |(uri, watched): (&String, &Watched)| match watched.named {
-            Named::Memory(id) => Some((uri.clone(), RecordId::from(id))),
-            Named::Digest(_) => None,
+    pub async fn changed_since(&self, source: &SubscriptionSource, at: Millis) -> Result<Vec<String>, ErrorData> {
+        let named = |(uri, watched): (&String, &Subscription)| match watched.named {
+            ResourceTarget::Memory(id) => Some((uri.clone(), RecordId::from(id))),
+            ResourceTarget::Digest(_) => None,
         };
         let memories: Vec<_> = self.watched().iter().filter_map(named).collect();
         if memories.is_empty() {
@@ -147,7 +151,7 @@ impl Subscriptions {
     }
 
     /// Sends notices as long as the session lives, and only once however often it is called.
-    pub fn start<S: Sink>(self: &Arc<Self>, source: &Source, sink: S) {
+    pub fn start<S: Sink>(self: &Arc<Self>, source: &SubscriptionSource, sink: S) {
         let mut sending = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
         if sending.as_ref().is_none_or(AbortHandle::is_finished) {
             let notices = notify(Arc::downgrade(self), source.clone(), source.changes.subscribe(), sink);
@@ -155,14 +159,14 @@ impl Subscriptions {
         }
     }
 
-    fn watched(&self) -> MutexGuard<'_, BTreeMap<String, Watched>> {
+    fn watched(&self) -> MutexGuard<'_, BTreeMap<String, Subscription>> {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The resources that have changed since the last round, and whether some were not looked at yet.
-    async fn round(&self, source: &Source) -> Result<(Vec<String>, bool), ErrorData> {
+    async fn round(&self, source: &SubscriptionSource) -> Result<(Vec<String>, bool), ErrorData> {
         let all: Vec<_> = self.watched().iter().map(|(uri, watched)| (uri.clone(), watched.clone())).collect();
-        let is_due = |watched: &Watched| watched.named.is_memory() || watched.looked.elapsed() >= DIGESTS;
+        let is_due = |watched: &Subscription| watched.named.is_memory() || watched.looked.elapsed() >= DIGESTS;
         let count = all.len();
         let due: Vec<_> = all.into_iter().filter(|(_, watched)| is_due(watched)).collect();
         let waits = due.len() < count;
@@ -183,14 +187,14 @@ impl Subscriptions {
     }
 }
 
-impl Source {
+impl SubscriptionSource {
     /// The fingerprint of each of these: now, or of digests at least as of the beginning of this round.
-    async fn look(&self, wanted: Vec<Named>, round: Option<u64>) -> Result<Vec<Option<Print>>, ErrorData> {
+    async fn look(&self, wanted: Vec<ResourceTarget>, round: Option<u64>) -> Result<Vec<Option<Print>>, ErrorData> {
         if wanted.is_empty() {
             return Ok(Vec::new());
         }
         let (context, digests) = (self.context.clone(), self.digests.clone());
-        let print = move |engine: &Engine, named: &Named| {
+        let print = move |engine: &Engine, named: &ResourceTarget| {
             let make = || resources::print(engine, &context, named);
             match round {
                 Some(round) if !named.is_memory() => digests.of(round, named, make),
@@ -217,7 +221,7 @@ pub trait Sink: Send + Sync + 'static {
 }
 
 /// Sends notices until the subscriptions or the client are gone, or the server stops.
-pub async fn notify<S: Sink>(of: Weak<Subscriptions>, source: Source, mut changes: Subscriber, sink: S) {
+pub async fn notify<S: Sink>(of: Weak<Subscriptions>, source: SubscriptionSource, mut changes: Subscriber, sink: S) {
     let mut waits = false;
     while changes.changed(waits.then_some(DIGESTS)).await {
         let Some(subscriptions) = of.upgrade() else { return };
@@ -264,20 +268,20 @@ mod tests {
     }
 
     /// A store, and a client that keeps to the project "apollo".
-    struct World {
-        source: Source,
+    struct SubscriptionFixture {
+        source: SubscriptionSource,
         subscriptions: Arc<Subscriptions>,
         notices: mpsc::UnboundedReceiver<String>,
         _folder: tempfile::TempDir,
     }
 
-    impl World {
+    impl SubscriptionFixture {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
             let (dispatcher, _failed) = Dispatcher::open(folder.path().to_path_buf(), Config::without_model());
             let defaults = Defaults::named(Some("apollo".into()), None).unwrap().only().unwrap();
             let context = Arc::new(Context { defaults, ..Context::default() });
-            let source = Source {
+            let source = SubscriptionSource {
                 changes: Changes::of(dispatcher.clone(), INTERVAL),
                 dispatcher,
                 context,
@@ -286,7 +290,7 @@ mod tests {
             let (sink, notices) = mpsc::unbounded_channel();
             let subscriptions = Arc::new(Subscriptions::default());
             subscriptions.start(&source, sink);
-            World { source, subscriptions, notices, _folder: folder }
+            SubscriptionFixture { source, subscriptions, notices, _folder: folder }
         }
 
         async fn write<T: Send + 'static>(
@@ -308,7 +312,7 @@ mod tests {
 
         async fn subscribe(&self, id: i64) -> Result<(), ErrorData> {
             let uri = format!("memory://{id}");
-            let named = Named::by(&uri).unwrap();
+            let named = ResourceTarget::by(&uri).unwrap();
             self.subscriptions.add(&self.source, vec![(uri, named)]).await
         }
 
@@ -319,22 +323,22 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn changes_before_the_first_look_are_known() {
-        let world = World::new();
+        let fixture = SubscriptionFixture::new();
         let [changed, deleted, other] = [
-            world.add("One", "apollo").await,
-            world.add("Two", "apollo").await,
-            world.add("Of Gemini", "gemini").await,
+            fixture.add("One", "apollo").await,
+            fixture.add("Two", "apollo").await,
+            fixture.add("Of Gemini", "gemini").await,
         ];
-        let kept = world.add("Three", "apollo").await;
+        let kept = fixture.add("Three", "apollo").await;
         tokio::time::sleep(Duration::from_millis(2)).await;
         let acknowledged = jiff::Timestamp::now().as_millisecond();
-        world.update(changed, "One, and changed").await;
-        world.update(other, "Of Gemini, and changed").await;
-        world.write(move |engine| engine.delete(deleted, &Viewer::OWNER)).await;
+        fixture.update(changed, "One, and changed").await;
+        fixture.update(other, "Of Gemini, and changed").await;
+        fixture.write(move |engine| engine.delete(deleted, &Viewer::OWNER)).await;
         for id in [changed, deleted, other, kept] {
-            world.subscribe(id.get()).await.unwrap();
+            fixture.subscribe(id.get()).await.unwrap();
         }
-        let known = world.subscriptions.changed_since(&world.source, acknowledged).await.unwrap();
+        let known = fixture.subscriptions.changed_since(&fixture.source, acknowledged).await.unwrap();
         assert_eq!(known, [changed, deleted].map(|id| format!("memory://{id}")));
     }
 
@@ -344,49 +348,49 @@ mod tests {
         let broken = tempfile::NamedTempFile::new().unwrap();
         let (dispatcher, _failed) = Dispatcher::open(broken.path().to_path_buf(), Config::without_model());
         let changes = Changes::of(dispatcher.clone(), INTERVAL);
-        let source = Source { changes, dispatcher, context: Arc::default(), digests: Arc::default() };
+        let source = SubscriptionSource { changes, dispatcher, context: Arc::default(), digests: Arc::default() };
         let none = Subscriptions::default();
         assert_eq!(timeout(SOON, none.changed_since(&source, 0)).await.unwrap().unwrap(), [""; 0]);
     }
 
     #[tokio::test(flavor = "multi_thread")]
     async fn only_what_the_client_can_read_is_reported() {
-        let mut world = World::new();
-        let own = world.add("Of Apollo", "apollo").await;
-        let other = world.add("Of Gemini", "gemini").await;
+        let mut fixture = SubscriptionFixture::new();
+        let own = fixture.add("Of Apollo", "apollo").await;
+        let other = fixture.add("Of Gemini", "gemini").await;
         // The last one is of another project as soon as it is there.
         for id in [own.get(), other.get(), other.get() + 1] {
-            world.subscribe(id).await.unwrap();
+            fixture.subscribe(id).await.unwrap();
         }
-        world.update(other, "Of Gemini, and changed").await;
-        world.add("Of Gemini, and new", "gemini").await;
-        assert_eq!(world.next(NEVER).await, None);
-        world.update(own, "Of Apollo, and changed").await;
-        assert_eq!(world.next(SOON).await, Some(format!("memory://{own}")));
-        world.write(move |engine| engine.get(own, &Viewer::OWNER)).await;
-        assert_eq!(world.next(NEVER).await, None, "a read changes nothing");
+        fixture.update(other, "Of Gemini, and changed").await;
+        fixture.add("Of Gemini, and new", "gemini").await;
+        assert_eq!(fixture.next(NEVER).await, None);
+        fixture.update(own, "Of Apollo, and changed").await;
+        assert_eq!(fixture.next(SOON).await, Some(format!("memory://{own}")));
+        fixture.write(move |engine| engine.get(own, &Viewer::OWNER)).await;
+        assert_eq!(fixture.next(NEVER).await, None, "a read changes nothing");
     }
 
     #[tokio::test(flavor = "multi_thread")]
     async fn nothing_is_reported_after_the_end() {
-        let mut world = World::new();
-        let id = world.add("Of Apollo", "apollo").await;
-        world.subscribe(id.get()).await.unwrap();
-        world.subscriptions.remove(&format!("memory://{id}"));
-        world.update(id, "Of Apollo, and changed").await;
-        assert_eq!(world.next(NEVER).await, None);
-        world.source.changes.close().await;
-        assert!(timeout(SOON, world.notices.recv()).await.unwrap().is_none(), "the sender has gone");
+        let mut fixture = SubscriptionFixture::new();
+        let id = fixture.add("Of Apollo", "apollo").await;
+        fixture.subscribe(id.get()).await.unwrap();
+        fixture.subscriptions.remove(&format!("memory://{id}"));
+        fixture.update(id, "Of Apollo, and changed").await;
+        assert_eq!(fixture.next(NEVER).await, None);
+        fixture.source.changes.close().await;
+        assert!(timeout(SOON, fixture.notices.recv()).await.unwrap().is_none(), "the sender has gone");
     }
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_client_has_a_limited_number() {
-        let world = World::new();
+        let fixture = SubscriptionFixture::new();
         for id in 0..MOST as i64 {
-            world.subscribe(id).await.unwrap();
+            fixture.subscribe(id).await.unwrap();
         }
-        world.subscribe(0).await.unwrap();
-        let refused = world.subscribe(MOST as i64).await.unwrap_err();
+        fixture.subscribe(0).await.unwrap();
+        let refused = fixture.subscribe(MOST as i64).await.unwrap_err();
         assert!(refused.message.contains("unsubscribe"), "{refused:?}");
     }
 
@@ -394,7 +398,7 @@ mod tests {
     fn a_digest_is_made_once_a_round() {
         let digests = Digests::default();
         let of = |round, named, print: &str| digests.of(round, named, || Ok(Some(print.to_owned()))).unwrap().unwrap();
-        let (all, own) = (Named::Digest(Patch::Absent), Named::Digest(Patch::Value("apollo".into())));
+        let (all, own) = (ResourceTarget::Digest(Patch::Absent), ResourceTarget::Digest(Patch::Value("apollo".into())));
         assert_eq!(of(1, &all, "as it was"), "as it was");
         assert_eq!(of(1, &all, "made again"), "as it was");
         assert_eq!(of(1, &own, "another"), "another");
@@ -403,30 +407,30 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_client_has_few_digests() {
-        let world = World::new();
-        let digest = Named::Digest(Patch::Absent);
+        let fixture = SubscriptionFixture::new();
+        let digest = ResourceTarget::Digest(Patch::Absent);
         for number in 0..MOST_DIGESTS {
             let added = vec![(format!("digest {number}"), digest.clone())];
-            world.subscriptions.add(&world.source, added).await.unwrap();
+            fixture.subscriptions.add(&fixture.source, added).await.unwrap();
         }
-        let refused = world.subscriptions.add(&world.source, vec![("one more".into(), digest)]).await.unwrap_err();
+        let refused = fixture.subscriptions.add(&fixture.source, vec![("one more".into(), digest)]).await.unwrap_err();
         assert!(refused.message.contains("digests"), "{refused:?}");
-        world.subscribe(1).await.unwrap();
+        fixture.subscribe(1).await.unwrap();
     }
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_failed_round_is_repeated_without_another_commit() {
-        let mut world = World::new();
-        let id = world.add("Of Apollo", "apollo").await;
-        world.subscribe(id.get()).await.unwrap();
+        let mut fixture = SubscriptionFixture::new();
+        let id = fixture.add("Of Apollo", "apollo").await;
+        fixture.subscribe(id.get()).await.unwrap();
         // It may not be read, so a round with it fails.
-        let named = Named::Digest(Patch::Value("gemini".into()));
-        assert!(!named.is_open_to(&world.source.context));
+        let named = ResourceTarget::Digest(Patch::Value("gemini".into()));
+        assert!(!named.is_open_to(&fixture.source.context));
         let looked = Instant::now().checked_sub(DIGESTS).unwrap();
-        world.subscriptions.watched().insert("bad".into(), Watched { named, print: None, looked });
-        world.update(id, "Of Apollo, and changed").await;
-        assert_eq!(world.next(NEVER).await, None, "the round fails");
-        world.subscriptions.remove("bad");
-        assert_eq!(world.next(SOON).await, Some(format!("memory://{id}")));
+        fixture.subscriptions.watched().insert("bad".into(), Subscription { named, print: None, looked });
+        fixture.update(id, "Of Apollo, and changed").await;
+        assert_eq!(fixture.next(NEVER).await, None, "the round fails");
+        fixture.subscriptions.remove("bad");
+        assert_eq!(fixture.next(SOON).await, Some(format!("memory://{id}")));
     }
 }

@@ -23,7 +23,7 @@ pub struct Watching {
 }
 
 /// Settings of a watcher.
-pub struct Options {
+pub struct WatcherOptions {
     /// The store's folder.
     pub store: PathBuf,
     /// How files are read, and when.
@@ -34,7 +34,7 @@ pub struct Options {
 
 impl Watching {
     /// Starts the watcher when the store is open, unless it cannot be written.
-    pub async fn start(&self, dispatcher: Dispatcher, options: Options) {
+    pub async fn start(&self, dispatcher: Dispatcher, options: WatcherOptions) {
         if !options.sync.enabled {
             return;
         }

@@ -19,7 +19,7 @@ use super::schemas;
 static SECRET: LazyLock<String> = LazyLock::new(|| crate::random::token().unwrap_or_default());
 
 /// A question by its key, and the request for it.
-type Question = (&'static str, Value);
+type InputRequest = (&'static str, Value);
 
 /// The answer of such a tool; `None` if the request is for another.
 pub fn tool(
@@ -99,11 +99,11 @@ fn roots() -> Value {
     json!({ "method": "roots/list", "params": {} })
 }
 
-fn answered(questions: &[Question], responses: Option<&InputResponses>) -> bool {
+fn answered(questions: &[InputRequest], responses: Option<&InputResponses>) -> bool {
     questions.iter().all(|(key, _)| responses.and_then(|responses| responses.get(*key)).is_some_and(Value::is_object))
 }
 
-fn asked(questions: &[Question], state: Option<String>) -> Result<InputRequiredResult, ErrorData> {
+fn asked(questions: &[InputRequest], state: Option<String>) -> Result<InputRequiredResult, ErrorData> {
     let requests: Map<String, Value> = questions.iter().map(|(key, asked)| ((*key).into(), asked.clone())).collect();
     Ok(InputRequiredResult::new(Some(typed(requests.into())?), state))
 }

@@ -104,9 +104,9 @@ async fn log(context: &RequestContext<RoleServer>, message: &str) -> Result<(), 
     context.peer.send_notification(logged).await.map_err(failed)
 }
 
-type Answered = Result<ClientResult, rmcp::ServiceError>;
+type ClientReply = Result<ClientResult, rmcp::ServiceError>;
 
-async fn elicit(context: &RequestContext<RoleServer>, message: &str, form: Value) -> Result<Answered, ErrorData> {
+async fn elicit(context: &RequestContext<RoleServer>, message: &str, form: Value) -> Result<ClientReply, ErrorData> {
     let params = json!({ "message": message, "requestedSchema": form });
     let asked: ElicitRequest = typed(json!({ "method": "elicitation/create", "params": params }))?;
     Ok(context.peer.send_request(ServerRequest::ElicitRequest(asked)).await)
@@ -120,7 +120,7 @@ fn shown(answer: &impl serde::Serialize) -> String {
     }
 }
 
-fn unanswered(other: &Answered) -> Result<CallToolResult, ErrorData> {
+fn unanswered(other: &ClientReply) -> Result<CallToolResult, ErrorData> {
     complete(json!({ "content": [text(&format!("the client did not answer: {other:?}"))], "isError": true }))
 }
 

@@ -6,7 +6,7 @@ use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 
 use super::answers::{PNG, WAV, complete, text, typed};
-use super::lists::{List, changed};
+use super::lists::{CapabilityList, changed};
 use super::{rounds, schemas, talking};
 
 /// Tools without parameters.
@@ -97,11 +97,11 @@ fn at_once(name: &str, context: &RequestContext<RoleServer>) -> Result<Option<Ca
             json!([text("the client has it")])
         }
         "test_trigger_tool_change" => {
-            changed(List::Tools);
+            changed(CapabilityList::Tools);
             json!([text("the list of tools was changed")])
         }
         "test_trigger_prompt_change" => {
-            changed(List::Prompts);
+            changed(CapabilityList::Prompts);
             json!([text("the list of prompts was changed")])
         }
         "test_custom_header" | "json_schema_2020_12_tool" => json!([text("the arguments were accepted")]),

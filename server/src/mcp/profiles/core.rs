@@ -1,6 +1,6 @@
 //! Tools that every session needs, and no more: each session pays for the tool definitions. Answers are text, and short.
 
-use super::tool::Effect::{Add, Change, Count, Read};
+use super::tool::ToolEffect::{Add, Change, Count, Read};
 use super::{Profile, ToolDef};
 use crate::ops::core;
 use crate::wire::core::{CoreGetParams, UndoMany};

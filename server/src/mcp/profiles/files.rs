@@ -1,6 +1,6 @@
 //! Claude's memory tool, by Anthropic's documentation of `memory_20250818`.
 
-use super::tool::Effect::Change;
+use super::tool::ToolEffect::Change;
 use super::{Profile, ToolDef};
 use crate::ops::memory_files;
 use crate::serving::Access;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use super::core::{INSTRUCTIONS, RECALL, REMEMBER};
-use super::tool::Effect::{Add, Change, Count, Read};
+use super::tool::ToolEffect::{Add, Change, Count, Read};
 use super::{Profile, ToolDef};
 use crate::ops::{self, Context};
 use crate::wire::core::UndoParams;

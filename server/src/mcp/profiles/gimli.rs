@@ -1,6 +1,6 @@
 //! Gimli's memory tools, by its document.
 
-use super::tool::Effect::{Add, Change, Read};
+use super::tool::ToolEffect::{Add, Change, Read};
 use super::{Profile, ToolDef};
 use crate::ops::gimli;
 use crate::wire::gimli::{GimliGetParams, GimliSearchParams, RecencyParams, SyncParams};

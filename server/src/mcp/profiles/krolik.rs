@@ -8,7 +8,7 @@ use memorist_engine::types::{
 };
 use memorist_engine::{Engine, Error, Result};
 
-use super::tool::Effect::{Add, Read};
+use super::tool::ToolEffect::{Add, Read};
 use super::{Profile, ToolDef};
 use crate::ops::{self, Context};
 use crate::wire;

@@ -6,7 +6,7 @@ use memorist_engine::types::{
 };
 use memorist_engine::{Engine, Error, Result, now};
 
-use super::tool::Effect::{Add, Append, Change, Read};
+use super::tool::ToolEffect::{Add, Append, Change, Read};
 use super::{Profile, ToolDef};
 use crate::ops::{self, Context};
 use crate::wire;

@@ -37,7 +37,7 @@ mod usage;
 use std::sync::OnceLock;
 
 pub use profile::{Profile, TOPIC};
-pub use tool::{Answer, ToolDef};
+pub use tool::{ToolDef, ToolOutput};
 
 use crate::args::ProfileName;
 

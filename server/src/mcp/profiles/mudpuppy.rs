@@ -1,6 +1,6 @@
 //! Mudpuppy's memory tools, by its API reference.
 
-use super::tool::Effect::{Add, Change, Count, Read};
+use super::tool::ToolEffect::{Add, Change, Count, Read};
 use super::{Profile, ToolDef};
 use crate::ops;
 use crate::wire;
