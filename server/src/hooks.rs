@@ -44,8 +44,10 @@ pub struct HookSettings {
     pub max_tokens: usize,
     /// The least relevance of each.
     pub min_relevance: f64,
-    /// Whether a memory comes before a change of exactly its file, and before exactly its command.
+    /// Whether a memory comes before an action that it names.
     pub at_actions: bool,
+    /// Whether the command that a memory names is such an action, as a change of its file is.
+    pub at_commands: bool,
     /// Whether a memory comes after exactly its error.
     pub at_failures: bool,
 }
@@ -60,6 +62,7 @@ impl Default for HookSettings {
             max_tokens,
             min_relevance: min_score,
             at_actions: true,
+            at_commands: false,
             at_failures: false,
         }
     }

@@ -2,17 +2,28 @@
 //!
 //! | row | file | job |
 //! |---|---|---|
-//! | 0 | `halves.rs` | the form of a half: its wordings |
-//! | 1 | `choosing.rs`, `held_out.rs` | the wordings of each half |
+//! | 0 | `wordings.rs` | the form of a set of wordings |
+//! | 1 | `first.rs`, `second.rs`, `third.rs`, `fourth.rs`, `fifth.rs`, `sixth.rs` | the sets that the rules are chosen by |
+//! | 1 | `held_out.rs` | the set that the rules are checked by, written by somebody who had not read them |
 
-mod choosing;
-mod halves;
+mod fifth;
+mod first;
+mod fourth;
 mod held_out;
+mod second;
+mod sixth;
+mod third;
+mod wordings;
 
 use crate::draws::{Draws, Purpose};
-use choosing::CHOOSING;
-use halves::Half;
+use fifth::FIFTH;
+use first::FIRST;
+use fourth::FOURTH;
 use held_out::HELD_OUT;
+use second::SECOND;
+use sixth::SIXTH;
+use third::THIRD;
+use wordings::Wordings;
 
 /// An action that an agent is about to do, or one that has failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,13 +114,13 @@ pub struct SessionAction {
 pub struct Actions {
     /// The texts, each with its kind and its importance.
     pub memories: Vec<(String, &'static str, i64)>,
-    /// The sessions, and whether each is of the half that the rules are chosen by.
+    /// The sessions, and whether each has wordings that the rules are chosen by.
     pub sessions: Vec<(bool, Vec<SessionAction>)>,
 }
 
 /// Classes with a memory.
 const WITH_MEMORY: usize = 5;
-/// Sessions of each half, and actions of a session.
+/// Sessions of each set of wordings, and actions of a session.
 const SESSIONS: usize = 60;
 const LENGTH: usize = 40;
 /// Actions of each class with a memory in a session: fewer in all than a session gets.
@@ -118,17 +129,17 @@ const OF_EACH: usize = 2;
 /// The actions of `seed`.
 pub fn actions(seed: u64) -> Actions {
     let mut all = Actions::default();
-    for (number, half) in [CHOOSING, HELD_OUT].iter().enumerate() {
+    for (number, wordings) in [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, HELD_OUT].iter().enumerate() {
         let mut draws = Draws::of(seed, Purpose::Action, number as u64);
-        let saved = save(half, &mut all, &mut draws);
+        let saved = save(wordings, &mut all, &mut draws);
         for _ in 0..SESSIONS {
-            all.sessions.push((number == 0, session(&saved, &mut draws)));
+            all.sessions.push((number < 6, session(&saved, &mut draws)));
         }
     }
     all
 }
 
-/// The actions of a half that a memory is about, and those that it seems to be about.
+/// The actions of a set of wordings that a memory is about, and those that it seems to be about.
 #[derive(Default)]
 struct Saved {
     /// Each class with a memory: its actions, some of them about one memory.
@@ -136,7 +147,7 @@ struct Saved {
     others: Vec<(ActionClass, AgentAction)>,
 }
 
-fn save(half: &Half, all: &mut Actions, draws: &mut Draws) -> Saved {
+fn save(wordings: &Wordings, all: &mut Actions, draws: &mut Draws) -> Saved {
     let mut saved = Saved::default();
     let mut add = |text: String, kinds: &[&'static str]| {
         let kind = draws.pick(kinds);
@@ -145,16 +156,16 @@ fn save(half: &Half, all: &mut Actions, draws: &mut Draws) -> Saved {
     };
     let of_files = ["decision", "bugfix", "pattern", "preference", "insight", "skill"];
     let of_errors = ["bugfix", "insight", "pattern"];
-    let (folders, notes) = (half.folders.len(), half.of_files.len());
+    let (folders, notes) = (wordings.folders.len(), wordings.of_files.len());
     let mut note = 0;
     let mut about = |name: &str| {
         note += 1;
-        half.of_files[(note * 5 + note / notes) % notes].replace("{}", name)
+        wordings.of_files[(note * 5 + note / notes) % notes].replace("{}", name)
     };
-    for (at, name) in half.names.iter().chain(half.ordinary).enumerate() {
-        let path = |folder: usize| format!("{}/{name}", half.folders[(at + folder) % folders]);
+    for (at, name) in wordings.names.iter().chain(wordings.ordinary).enumerate() {
+        let path = |folder: usize| format!("{}/{name}", wordings.folders[(at + folder) % folders]);
         // The last names are known by the name alone, which is in one folder.
-        if (10..half.names.len()).contains(&at) {
+        if (10..wordings.names.len()).contains(&at) {
             let memory = add(about(name), &of_files);
             saved.about[1].push((AgentAction::Edit(path(0)), memory));
             continue;
@@ -167,38 +178,38 @@ fn save(half: &Half, all: &mut Actions, draws: &mut Draws) -> Saved {
             saved.others.push((ActionClass::SameNameElsewhere, AgentAction::Edit(path(folder))));
         }
     }
-    for (at, folder) in half.folders.iter().enumerate() {
-        let (stem, extension) = half.names[at].rsplit_once('.').unwrap_or((half.names[at], "rs"));
+    for (at, folder) in wordings.folders.iter().enumerate() {
+        let (stem, extension) = wordings.names[at].rsplit_once('.').unwrap_or((wordings.names[at], "rs"));
         for path in [format!("{folder}/{stem}_old.{extension}"), format!("{folder}/new_{stem}.{extension}")] {
             saved.others.push((ActionClass::OtherFileOfFolder, AgentAction::Edit(path)));
         }
         saved.others.push((ActionClass::NothingSaved, AgentAction::Edit(format!("{folder}/README.md"))));
         saved.others.push((ActionClass::NothingSaved, AgentAction::Edit(format!("docs/chapter_{at}.md"))));
     }
-    for command in half.commands {
+    for command in wordings.commands {
         let memory = add(command.memory.to_owned(), &of_files);
         saved.about[2].extend(command.lines.map(|line| (AgentAction::Run(line.to_owned()), memory)));
         let others = command.others.map(|line| (ActionClass::OtherSubcommand, AgentAction::Run(line.to_owned())));
         saved.others.extend(others);
     }
     let filled = |text: &str, at: usize| {
-        let (id, port) = (half.ids[at % half.ids.len()], half.ports[at % half.ports.len()]);
+        let (id, port) = (wordings.ids[at % wordings.ids.len()], wordings.ports[at % wordings.ports.len()]);
         text.replace("{id}", id).replace("{port}", port)
     };
-    for (at, coded) in half.coded.iter().enumerate() {
+    for (at, coded) in wordings.coded.iter().enumerate() {
         for at in [at, at + 3, at + 5] {
             let memory = add(filled(coded.memory, at), &of_errors);
             saved.about[3].push((AgentAction::Failed(filled(coded.error, at)), memory));
         }
         saved.others.push((ActionClass::OtherCause, AgentAction::Failed(coded.other.to_owned())));
     }
-    for (at, worded) in half.worded.iter().enumerate() {
+    for (at, worded) in wordings.worded.iter().enumerate() {
         for at in [at, at + 1, at + 4] {
             let memory = add(filled(worded.memory, at), &of_errors);
             saved.about[4].push((AgentAction::Failed(filled(worded.error, at)), memory));
         }
     }
-    for (at, other) in half.others.iter().enumerate() {
+    for (at, other) in wordings.others.iter().enumerate() {
         for at in at..at + if other.contains("{id}") { 4 } else { 1 } {
             add(filled(other, at), &of_files);
         }
@@ -206,9 +217,9 @@ fn save(half: &Half, all: &mut Actions, draws: &mut Draws) -> Saved {
     let run = |class, lines: &[&str]| {
         lines.iter().map(move |line| (class, AgentAction::Run((*line).to_owned()))).collect::<Vec<_>>()
     };
-    saved.others.extend(run(ActionClass::Looks, half.looks));
-    saved.others.extend(run(ActionClass::NothingSaved, half.unknown));
-    for (at, error) in half.errors.iter().enumerate() {
+    saved.others.extend(run(ActionClass::Looks, wordings.looks));
+    saved.others.extend(run(ActionClass::NothingSaved, wordings.unknown));
+    for (at, error) in wordings.errors.iter().enumerate() {
         let failed = |at| (ActionClass::NothingSaved, AgentAction::Failed(filled(error, at)));
         saved.others.extend((at..at + if error.contains("{id}") { 4 } else { 1 }).map(failed));
     }
@@ -252,17 +263,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn actions_of_a_seed_have_every_class_in_both_halves() {
+    fn actions_of_a_seed_have_every_class_chosen_and_held_out() {
         let all = actions(7);
         assert_eq!(all, actions(7));
         assert_ne!(all.sessions, actions(8).sessions);
-        assert!((300..=500).contains(&all.memories.len()), "{}", all.memories.len());
+        assert!((300..=1_800).contains(&all.memories.len()), "{}", all.memories.len());
         let texts: BTreeSet<_> = all.memories.iter().map(|(text, ..)| text).collect();
         assert_eq!(texts.len(), all.memories.len(), "no text twice");
         for class in ActionClass::ALL {
-            for half in [true, false] {
-                let of_half = all.sessions.iter().filter(|(is_choosing, _)| *is_choosing == half);
-                let of_class = of_half.flat_map(|(_, actions)| actions).filter(|action| action.class == class);
+            for chosen in [true, false] {
+                let of_part = all.sessions.iter().filter(|(is_choosing, _)| *is_choosing == chosen);
+                let of_class = of_part.flat_map(|(_, actions)| actions).filter(|action| action.class == class);
                 assert!(of_class.clone().count() >= 100, "{class:?}: {}", of_class.count());
                 assert!(of_class.clone().all(|action| action.memory.is_some() == class.has_memory()));
             }

@@ -57,7 +57,7 @@ fn block(event: &str, about: &str, memory: &str) -> String {
 #[test]
 fn an_action_gets_the_memory_of_exactly_its_subject_once() {
     let world = world();
-    world.settings("model = \"none\"\n[hooks]\nat_failures = true\n");
+    world.settings("model = \"none\"\n[hooks]\nat_commands = true\nat_failures = true\n");
     let today = today();
     let error = "Exit code 101\nerror[E0277]: the trait bound `Decimal: Serialize` is not satisfied\n --> src/a.rs:4:1";
     let file = block("PreToolUse", "src/billing/retry.rs", &format!("#63 decision {today}: {OF_FILE}"));
@@ -105,9 +105,13 @@ fn actions_are_silent_where_somebody_has_said_so() {
     let none = "model = \"none\"\n[hooks]\n";
     let file = "src/billing/retry.rs";
     assert!(fail(&world, "F", "error[E0277]: `Decimal: Serialize` is not satisfied").is_silent(), "not by default");
+    assert!(run(&world, "F", "cargo test").is_silent(), "not by default");
     let inner = world.project().join("src/billing");
-    for section in ["at_actions = false".into(), "enabled = false".into(), format!("except = [{:?}]", world.project())]
-    {
+    for section in [
+        "at_actions = false\nat_commands = true".into(),
+        "enabled = false".into(),
+        format!("except = [{:?}]", world.project()),
+    ] {
         world.settings(&format!("{none}{section}\n"));
         assert!(edit(&world, "S", file).is_silent() && run(&world, "S", "cargo test").is_silent(), "{section}");
     }

@@ -1,8 +1,8 @@
 //! The commands of a line for a shell, and whether a text names one of them.
 
 use super::lists::{
-    ACTING, FILE_ENDS, GROUPED, GROUPS, INTERPRETERS, LOOKING, LOOKING_COMMANDS, ORDINARY_PROGRAMS, PROSE, RUNNING,
-    WRAPPERS, WRAPPING,
+    ACTING, FILE_ENDS, GROUPED, GROUPS, INTERPRETERS, LOOKING, LOOKING_COMMANDS, MANY_GOALS, ORDINARY_PROGRAMS, PROSE,
+    RUNNERS, RUNNING, SCRIPT_PROGRAMS, WRAPPERS, WRAPPING,
 };
 use super::named_file::{NamedFile, is_telling};
 use crate::recall::words::has;
@@ -16,6 +16,10 @@ const LONGEST_WORD: usize = 64;
 /// Longest line that is read, and longest path of a script, in bytes.
 const LONGEST_LINE: usize = 16 << 10;
 const LONGEST_PATH: usize = 1 << 10;
+/// Words of a command that are no prose.
+const PHRASE_WORDS: usize = 3;
+/// A text says early which program it is about.
+const MOST_BEFORE_ALONE: usize = 12;
 /// A shorter name says too little without another word.
 const LEAST_ALONE: usize = 3;
 
@@ -58,11 +62,11 @@ pub fn commands(line: &str) -> Vec<RunTarget> {
     let mut all: Vec<RunTarget> = Vec::new();
     for words in parts(line) {
         let words: Vec<&str> = words.iter().map(String::as_str).take(MOST_WORDS).collect();
-        if let Some(run) = run_by(unwrapped(&words))
-            && all.len() < MOST_COMMANDS
-            && !all.contains(&run)
-        {
-            all.push(run);
+        let words = unwrapped(&words);
+        for run in [run_by(words), run_by_runner(words)].into_iter().flatten() {
+            if all.len() < MOST_COMMANDS && !all.contains(&run) {
+                all.push(run);
+            }
         }
     }
     all
@@ -82,6 +86,18 @@ impl ShellCommand {
         !acts || words.all(|object| self.words.iter().any(|word| word == object))
     }
 
+    /// Whether the words of a text go on with another word than the line: "cap staging deploy," is not about `cap staging console`.
+    fn does_other(&self, name: &str, following: &[&str]) -> bool {
+        let Some(last) = name.rsplit(' ').next() else { return false };
+        let after = |words: &[&str]| words.iter().position(|word| *word == last).map(|at| at + 1);
+        let (Some(at), Some(own)) = (after(following), self.words.iter().position(|word| word == last)) else {
+            return false;
+        };
+        let (Some(word), Some(own)) = (following.get(at), self.words.get(own + 1)) else { return false };
+        let bare = word.trim_end_matches(is_mark);
+        bare != *word && !word.ends_with('.') && is_plain(bare) && is_plain(own) && bare != own
+    }
+
     /// The name by which a text has this command: the program and what it does as neighbours, other options aside. A name that is
     /// also prose, and (where it `is_alone` enough) a program alone, count where they are written like a command.
     pub fn named_in(&self, text: &str, is_alone: bool) -> Option<&str> {
@@ -90,18 +106,26 @@ impl ShellCommand {
         words.iter().enumerate().find_map(|(at, word)| {
             let opened = word.trim_start_matches(is_mark);
             let bare = opened.trim_end_matches(is_mark);
-            let is_program = bare.rsplit('/').next() == Some(&self.program);
+            let is_program = bare.rsplit('/').next().map(without_wrapper) == Some(&self.program);
             let is_command = || is_written_as_command(&words[..at], word);
-            if !is_program || is_prose && !is_command() {
+            if !is_program {
                 return None;
             }
             let following = if opened == bare { until_mark(&words[at + 1..]) } else { Vec::new() };
             let named = names(&self.program, &following);
             let name = self.names.iter().find(|name| named.iter().any(|other| name.agrees(other)));
-            if name.is_some() && opened != *word && !self.has_objects(&following) {
+            // "go live" is prose, "go mod tidy" is not.
+            let is_phrase = name.is_some_and(|name| name.text.split(' ').count() >= PHRASE_WORDS);
+            if is_prose && !is_phrase && !is_command() {
                 return None;
             }
-            let is_alone = is_alone && self.may_be_alone;
+            let is_other = |name: &CommandName| self.does_other(&name.text, &words[at + 1..]);
+            if name.is_some_and(is_other) || name.is_some() && opened != *word && !self.has_objects(&following) {
+                return None;
+            }
+            // "mvn deploy: …" is about that alone, whether or not `-q verify` is an option with a value.
+            let is_about_other = || !self.names.is_empty() && !named.is_empty() && following.len() == 1;
+            let is_alone = is_alone && at < MOST_BEFORE_ALONE && self.may_be_alone && !is_about_other();
             name.map(|name| &*name.text).or_else(|| (is_alone && is_command()).then_some(&*self.program))
         })
     }
@@ -176,6 +200,7 @@ fn unwrapped<'a, 'b>(mut words: &'a [&'b str]) -> &'a [&'b str] {
     loop {
         words = match words {
             [word, rest @ ..] if word.split_once('=').is_some_and(|(name, _)| is_plain(name)) => rest,
+            ["command", "-v" | "-V", ..] => return &[],
             [word, rest @ ..] if has(WRAPPERS, word) => without_options(rest),
             [one, two, rest @ ..] if WRAPPING.contains(&&*format!("{one} {two}")) => rest,
             _ => return words,
@@ -194,10 +219,18 @@ fn without_options<'a, 'b>(mut words: &'a [&'b str]) -> &'a [&'b str] {
     }
 }
 
+/// The program that a package manager runs by its name: the words after `yarn` of `yarn cypress run`.
+fn run_by_runner(words: &[&str]) -> Option<RunTarget> {
+    let (runner, rest) = words.split_first()?;
+    let is_program = has(RUNNERS, runner) && rest.first().is_some_and(|word| is_plain(word) && !has(ACTING, word));
+    let says_what = |run: &RunTarget| matches!(run, RunTarget::Command(command) if command.names.iter().any(|name| !name.may_be_value));
+    run_by(rest).filter(|run| is_program && says_what(run))
+}
+
 fn run_by(words: &[&str]) -> Option<RunTarget> {
     let (program, rest) = words.split_first()?;
     let name = program.rsplit('/').next().filter(|name| name.len() <= LONGEST_WORD)?;
-    let is_about_itself = rest.iter().any(|word| matches!(*word, "--help" | "--version")) || rest == ["-h"];
+    let is_about_itself = rest.contains(&"--help") || rest.last() == Some(&"--version") || rest == ["-h"];
     if has(LOOKING, name) || is_about_itself || name == "sed" && !rest.iter().any(|word| word.starts_with("-i")) {
         return None;
     }
@@ -208,22 +241,47 @@ fn run_by(words: &[&str]) -> Option<RunTarget> {
             _ => {}
         }
         // `php artisan` and `deno task` are commands.
-        let file = rest.iter().find(|word| !word.starts_with('-'));
+        let at = rest.iter().position(|word| !word.starts_with('-'));
+        let file = at.map(|at| &rest[at]);
+        // `python manage.py migrate`, `php bin/console cache:clear`.
+        let is_program =
+            |at: &usize| is_script_program(rest[*at]) || rest[*at].contains('/') && !rest[*at].contains('.');
+        if let Some(at) = at.filter(is_program) {
+            return run_by(&rest[at..]);
+        }
         if let Some(file) = file.filter(|file| !is_plain(file)) {
             return script(file);
         }
     }
-    if is_telling(name) {
+    if name.contains('.') && is_telling(name) && !is_script_program(name) {
         return script(program);
     }
-    let names = names(name, rest);
-    let may_be_alone =
-        names.iter().all(|name| name.may_be_value) && !has(ORDINARY_PROGRAMS, name) && name.len() >= LEAST_ALONE;
+    let name = without_wrapper(name);
+    let mut names = names(name, rest);
+    if has(MANY_GOALS, name) {
+        let goals = rest.iter().map(|word| word.rsplit(':').next().filter(|_| word.starts_with(':')).unwrap_or(word));
+        let others = goals.filter(|word| is_plain(word)).map(|word| format!("{name} {word}"));
+        let others: Vec<String> = others.filter(|text| names.iter().all(|other| other.text != *text)).collect();
+        names.extend(others.into_iter().map(|text| CommandName { text, may_be_value: true }));
+    }
+    let may_be_alone = names.iter().all(|name| name.may_be_value)
+        && !has(ORDINARY_PROGRAMS, name)
+        && !has(MANY_GOALS, name)
+        && name.len() >= LEAST_ALONE;
     let says_nothing = names.is_empty() && !may_be_alone;
     let only_looks = names.iter().any(|name| LOOKING_COMMANDS.contains(&&*name.text));
-    let is_usable = is_plain(name) && !says_nothing && !only_looks;
+    let is_usable = (is_plain(name) || is_script_program(name)) && !says_nothing && !only_looks;
     let words = rest.iter().map(|word| (*word).to_owned()).collect();
     is_usable.then(|| RunTarget::Command(ShellCommand { program: name.to_owned(), names, may_be_alone, words }))
+}
+
+/// The program for the wrapper of it that a project has.
+fn without_wrapper(name: &str) -> &str {
+    if has("gradlew mvnw", name) { name.trim_end_matches('w') } else { name }
+}
+
+fn is_script_program(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| has(SCRIPT_PROGRAMS, name))
 }
 
 fn script(path: &str) -> Option<RunTarget> {
@@ -331,6 +389,13 @@ mod tests {
             ("cargo check 'unclosed", &["cargo check"]),
             ("# cargo test\ncargo check", &["cargo check"]),
             ("ls -la && git status && sed -n 1p x && cargo test --help", &[]),
+            ("command -v podman && type -a nix", &[]),
+            ("mvn -B clean deploy", &["mvn clean|mvn deploy"]),
+            ("./gradlew :app:check --info", &["gradle check"]),
+            ("DEBUG=1 python manage.py migrate", &["manage.py migrate"]),
+            ("php bin/console cache:clear", &["console cache:clear"]),
+            ("yarn cypress run", &["yarn cypress", "cypress run"]),
+            ("conan create . --version 6.1", &["conan create"]),
             ("make; python; git", &[]),
             ("a && b && c", &[]),
             ("", &[]),
@@ -357,6 +422,9 @@ mod tests {
             ("npm install lodash", "npm install needs Node 20"),
             ("pytest", "`pytest` hangs without --forked"),
             ("./gradlew test", "./gradlew test needs Java 21"),
+            ("mvn clean deploy", "mvn deploy: unlock the agent before"),
+            ("go mod tidy", "With Go 1.23, go mod tidy writes a toolchain line"),
+            ("pg_restore -d x", "pg_restore of a dump needs --no-owner"),
         ] {
             assert!(named(line, text).is_some(), "{line}: {text}");
         }
@@ -370,6 +438,8 @@ mod tests {
             ("stack build", "The stack build pipeline is slow"),
             ("pytest", "the team likes pytest"),
             ("docker compose up", "docker compose down"),
+            ("mvn -q verify", "mvn deploy: unlock the agent before"),
+            ("cap staging console", "The old release stays after cap staging deploy, stop it"),
         ] {
             assert_eq!(named(line, text), None, "{line}: {text}");
         }

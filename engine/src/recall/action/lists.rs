@@ -29,6 +29,12 @@ pub const WRAPPING: &[&str] = &[
     "mise exec",
 ];
 
+/// Scripts that are programs with commands of their own.
+pub const SCRIPT_PROGRAMS: &str = "manage.py idf.py setup.py x.py esptool.py";
+
+/// Programs that run another by its name: `yarn cypress run`, `cargo sqlx prepare`.
+pub const RUNNERS: &str = "pnpm yarn bun cargo";
+
 /// Programs that run a file.
 pub const INTERPRETERS: &str = "bash sh zsh python python3 node ruby perl php deno bun tsx ts-node";
 
@@ -43,6 +49,37 @@ pub const GROUPS: &[&str] = &[
     "deno task",
     "npm config",
     "docker compose",
+    "docker context",
+    "docker builder",
+    "docker manifest",
+    "podman machine",
+    "podman volume",
+    "podman network",
+    "podman image",
+    "podman container",
+    "podman system",
+    "helm plugin",
+    "helm dependency",
+    "nix flake",
+    "nix profile",
+    "nix store",
+    "consul kv",
+    "minikube addons",
+    "dvc remote",
+    "dvc exp",
+    "npm cache",
+    "pnpm store",
+    "composer global",
+    "flutter pub",
+    "pulumi stack",
+    "pulumi config",
+    "wrangler d1",
+    "wrangler kv",
+    "wrangler r2",
+    "wrangler secret",
+    "brew services",
+    "uv cache",
+    "uv python",
     "docker container",
     "docker image",
     "docker buildx",
@@ -85,12 +122,17 @@ pub const GROUPS: &[&str] = &[
 ];
 
 /// Programs all of whose commands have commands of their own.
-pub const GROUPED: &str = "gcloud aws az gh glab doctl flyctl supabase eksctl oci ibmcloud";
+pub const GROUPED: &str =
+    "gcloud aws az gh glab doctl flyctl supabase eksctl oci ibmcloud argocd nomad openstack hcloud scw";
+
+/// Programs whose words are goals, each a command of its own: `mvn clean deploy`.
+pub const MANY_GOALS: &str = "mvn mvnw gradle gradlew make gmake rake just ant sbt nox invoke task";
 
 /// Programs that only look.
 pub const LOOKING: &str = "ls cat cd pwd echo printf which head tail less more stat find tree grep egrep rg ag fd wc diff cmp date ps top du df \
      file sort uniq cut tr awk jq true false test [ type whoami id uname hostname history man sleep wait tee xxd strings realpath \
-     dirname basename read for done fi set export";
+     dirname basename read for done fi set export \
+     bat batcat eza exa delta dust duf htop btop ncdu lsof netstat ss ping dig nslookup host whereis locate sha256sum md5sum tldr";
 
 /// Commands that only look.
 pub const LOOKING_COMMANDS: &[&str] = &[
@@ -162,17 +204,84 @@ pub const NOISE: &[&str] = &[
 /// Words of such lines, unless the line has a code.
 pub const NOISE_WITHOUT_CODE: &[&str] = &["command failed", "exit code", "exit status", "exited with", "exited ("];
 
+/// Words of lines that say what failed.
+pub const TELLING_FAILURES: &[&str] = &[
+    "failed",
+    "denied",
+    "refused",
+    "not found",
+    "not be found",
+    "no such",
+    "cannot",
+    "can't",
+    "could not",
+    "unable",
+    "timed out",
+    "does not",
+    "doesn't",
+    "already",
+    "missing",
+    "unknown",
+    "unsupported",
+    "conflict",
+    "mismatch",
+    "not permitted",
+    "not allowed",
+    "invalid",
+    "undefined",
+    "duplicate",
+    "expired",
+    "exceeded",
+    "is not",
+    "are not",
+    "was not",
+    "not expected",
+    "disabled",
+    "rejected",
+    "overwritten",
+];
+
+/// Endings of forms of a word.
+pub const ENDINGS: &str = "s es d ed r er e ing ion ions ation ations al ment y ied ies ication en able";
+
 /// Words that errors of all kinds have.
 pub const GENERIC: &str = "error errors err failed failure fail fatal exception panicked panic exit code status command thread main cannot could \
      unable unexpected invalid not found find expected type value line file module column name return returned call called \
-     argument arguments object property exist exists does use using such got trying process running during while read missing \
+     argument arguments object property exist exists does use used using number numbers stat directory npm pnpm yarn pip cargo psql curl git docker kubectl such got trying process running during while read missing \
      warning note help test tests localhost port unwrap result worker none undefined unknown duplicate key entry field import \
      imported version versions undeclared declared defined required request response server client operation wrong kind \
-     against bad malformed illegal unsupported already occurred calling info debug warn retrying path";
+     against bad malformed illegal unsupported already occurred calling info debug warn retrying path include included includes localhost";
 
 /// Types and values that many errors have in quotes.
 pub const GENERIC_NAMES: &str = "string number boolean bool undefined null none void any object never unknown int float str char i32 i64 u8 u32 u64 \
-     usize f64 self option result vec some main true false default localhost unwrap expect err nonetype nilclass nil";
+     usize f64 mysql postgresql graphql openssl github gitlab javascript typescript commonjs sqlalchemy macos ios nodejs mongodb dynamodb clickhouse \
+     rabbitmq youtube linkedin powershell webpack opentelemetry self option result vec some main true false default localhost unwrap expect err nonetype nilclass nil";
+
+/// Schemes of addresses whose host is nothing that fails.
+pub const SCHEMES: &str = "http https git ssh";
+
+/// Messages of the system: errors of all kinds have them.
+pub const SYSTEM_MESSAGES: &[&str] = &[
+    "no such file or directory",
+    "permission denied",
+    "connection refused",
+    "connection reset by peer",
+    "address already in use",
+    "operation not permitted",
+    "no space left on device",
+    "is a directory",
+    "broken pipe",
+];
+
+/// Beginnings of words with a hyphen that are no names: "read-only".
+pub const BEFORE_HYPHENS: &str = "self read write re non pre post co multi single double well long short two three one half full low high hand left \
+     right on off in out up down add built old new sub cross client server user end run first last third auto open clean dry \
+     sign follow time day week back front side top side-by";
+
+/// Words that paths and addresses of all kinds have.
+pub const IN_PATHS: &str = "src lib libs app apps test tests spec config build index node modules dist target bin usr var opt etc tmp home root \
+     users core api web client server common utils util internal package packages site python java com org net dev prod github http \
+     https json yaml yml toml html txt local cache data docs";
 
 /// Names of errors of the system.
 pub const ERRNOS: &str = "EACCES EADDRINUSE EAGAIN EBADF EBUSY ECONNABORTED ECONNREFUSED ECONNRESET EEXIST EHOSTUNREACH EINVAL EIO EISDIR \
@@ -180,10 +289,16 @@ pub const ERRNOS: &str = "EACCES EADDRINUSE EAGAIN EBADF EBUSY ECONNABORTED ECON
      ERESOLVE ETIMEDOUT EXDEV SIGABRT SIGBUS SIGFPE SIGILL SIGKILL SIGSEGV SIGTERM OOMKilled";
 
 /// Words in capitals that are no code.
-pub const CAPITALS: &str = "WARNING FAILED FAILURE EXCEPTION ERRORS PRIMARY DEFAULT SECURITY INTERNAL UNKNOWN DETAILS SELECT INSERT UPDATE DELETE";
+pub const CAPITALS: &str = "CONFLICT WARNING WARNINGS FAILED FAILURE FAILURES EXCEPTION ERRORS PRIMARY DEFAULT SECURITY INTERNAL UNKNOWN DETAILS SELECT INSERT UPDATE DELETE";
 
 /// After these, a number is a code.
 pub const BEFORE_NUMBERS: &str = "error errno code status http sqlstate";
+
+/// After these, a word is the name of a lint: `#[warn(unused_mut)]`.
+pub const BEFORE_LINTS: &str = "allow warn deny";
+
+/// After these, a word with a hump is the reason of a failure.
+pub const BEFORE_REASONS: &str = "error: reason: reason err: code: code exception:";
 
 /// Letters before a number that are no code.
 pub const STANDARDS: &str = "UTF SHA ISO RFC HTTP TLS IPV MD AES RSA BASE INT UINT FLOAT COVID MP H X V Q Y";

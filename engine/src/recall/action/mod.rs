@@ -5,10 +5,14 @@
 //! | 0 | `lists.rs` | words by which files, commands and errors are told apart |
 //! | 1 | `named_file.rs` | a file that is changed, and whether a text names it |
 //! | 2 | `command.rs` | the commands of a line for a shell, and whether a text names one |
-//! | 2 | `error_line.rs` | the lines of an error that tell most, and whether a text is about one |
+//! | 2 | `error_names.rs` | codes, exceptions and other names in a line |
+//! | 3 | `error_thing.rs` | whether a text with the code of an error is about the thing that failed |
+//! | 4 | `error_line.rs` | the lines of an error that tell most, and whether a text is about one |
 
 mod command;
 mod error_line;
+mod error_names;
+mod error_thing;
 mod lists;
 mod named_file;
 
@@ -125,7 +129,13 @@ pub fn choose_one(
     let named: Vec<_> = named.collect();
     let most = named.iter().map(|(.., count)| *count).max()?;
     let is_new = |hit: &Hit| known.get(&hit.record.id) != Some(&hit.record.version);
-    let left = named.into_iter().filter(|(hit, _, count)| *count == most && is_new(hit));
+    let are_errors = subjects.iter().any(|subject| matches!(subject.0, About::Error(_)));
+    let surest = named.into_iter().filter(|(.., count)| *count == most);
+    // A session that has the memory of an error needs no other as sure.
+    if are_errors && surest.clone().any(|(hit, ..)| !is_new(hit)) {
+        return None;
+    }
+    let left = surest.filter(|(hit, ..)| is_new(hit));
     let (hit, about, _) = left.max_by_key(|(hit, ..)| {
         let record = &hit.record;
         let is_first = matches!(record.kind, Kind::Bugfix | Kind::Decision);

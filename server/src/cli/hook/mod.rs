@@ -122,7 +122,11 @@ fn react(global: &Global, args: &Hook, started: Instant, deadline: &Deadline) ->
     let is_silent = match event {
         Event::Prompt => call.message.is_none(),
         Event::Start => false,
-        Event::Before => !settings.hooks.at_actions || call.action.is_none(),
+        Event::Before => match &call.action {
+            Some(Action::Run(_)) => !settings.hooks.at_actions || !settings.hooks.at_commands,
+            Some(_) => !settings.hooks.at_actions,
+            None => true,
+        },
         Event::Failed => !settings.hooks.at_failures || call.action.is_none(),
         // Only what was given may have to be forgotten.
         Event::Stop | Event::End | Event::Compact => !call.lost_context || call.session.is_none(),

@@ -1,9 +1,9 @@
-//! The wordings of the half that rules are chosen by.
+//! The first wordings that rules are chosen by.
 
-use super::halves::{Half, coded, command, worded};
+use super::wordings::{Wordings, coded, command, worded};
 
 #[rustfmt::skip]
-pub const CHOOSING: Half = Half {
+pub const FIRST: Wordings = Wordings {
     folders: &["src/billing", "src/mail",
         "crates/ledger/src",
         "web/app/orders",
@@ -57,7 +57,7 @@ pub const CHOOSING: Half = Half {
         command("`pnpm run typecheck` takes ten minutes without --incremental", ["pnpm run typecheck", "pnpm --filter web run typecheck"], ["pnpm run dev", "pnpm dlx serve"]),
         command("gcloud run deploy needs --region or it picks the one in America", ["gcloud run deploy api --source .", "gcloud --project p1 run deploy api"], ["gcloud run services list", "gcloud auth login"]),
         command("vault write rotates nothing by itself, run vault lease revoke after it", ["vault write kv/x a=b", "VAULT_ADDR=https://v vault write -f db/rotate"], ["vault read kv/x", "vault token lookup"]),
-        command("dotnet ef database update drops the view, recreate it by hand", ["dotnet ef database update", "cd api && dotnet ef database update --verbose"], ["dotnet restore", "dotnet ef migrations add X"]),
+        command("dotnet ef database update drops the view, recreate it by hand", ["dotnet ef database update", "cd api && dotnet ef database update --verbose"], ["dotnet clean", "dotnet ef migrations add X"]),
         command("dbt run --full-refresh costs a day of credits; dbt run without it is fine", ["dbt run -s orders", "dbt --quiet run --full-refresh"], ["dbt docs generate", "dbt seed"]),
         command("bazel build //... needs 40 GB of disk", ["bazel build //app:all", "bazel --output_base=/tmp/b build //..."], ["bazel query deps(//x)", "bazel info"]),
         command("npm publish without a login answers 404, which misleads", ["npm publish --access public", "cd packages/ui/lib && npm publish"], ["npm version patch", "npm audit fix"]),

@@ -1,7 +1,7 @@
-//! The form of a half: the two have no wording in common, that is no folder, program, error or sentence.
+//! The form of a set of wordings. The sets have no wording in common, that is no folder, program, error or sentence.
 
-/// One half. `{}` is the path, the name or the command; `{id}` and `{port}` are drawn.
-pub struct Half {
+/// A set. `{}` is the path, the name or the command; `{id}` and `{port}` are drawn.
+pub struct Wordings {
     pub folders: &'static [&'static str],
     /// Names of files that tell which one is meant.
     pub names: &'static [&'static str],
