@@ -1,4 +1,6 @@
-//! Differences between two versions of a memory, in words.
+//! The differences between two versions of a memory, as text.
+
+use std::collections::BTreeMap;
 
 use memorist_engine::body::Body;
 use memorist_engine::types::{Kind, Millis, Record, Span, Version};
@@ -7,7 +9,7 @@ use serde_json::Value;
 use crate::wire::core::one_line;
 use crate::wire::moment;
 
-/// The fields that an update may change.
+/// The fields of a memory, or of one of its earlier versions, that are compared.
 pub struct Fields<'a> {
     content: &'a str,
     context: Option<&'a str>,
@@ -56,46 +58,107 @@ impl<'a> From<&'a Version> for Fields<'a> {
 }
 
 impl Fields<'_> {
-    /// Status or due date of a task, as text.
-    fn of_task(&self, name: &str) -> String {
+    /// `status` or `due` of the body as text; empty if the body has none. A task without a status is open.
+    fn text_of_body(&self, name: &str) -> String {
         match self.body.and_then(|body| body.get(name)) {
-            Some(Value::Number(number)) => number.as_i64().map(moment).unwrap_or_default(),
+            // The only number of a task is its due date, in Unix milliseconds. A profile may have any number under any name.
+            Some(Value::Number(due)) if self.kind == Kind::Task => due.as_i64().map(moment).unwrap_or_default(),
             Some(Value::String(text)) => text.clone(),
-            _ if name == "status" && self.kind == Kind::Task => "open".to_owned(),
+            None if name == "status" && self.kind == Kind::Task => "open".to_owned(),
             _ => String::new(),
         }
     }
 
-    /// Lists the fields that differ in `after`: short values as `status open → done`, others by name.
+    /// The fields of the body without the `status` and the `due` that [`Fields::text_of_body`] has.
+    fn other_fields_of_body(&self) -> BTreeMap<&str, &Value> {
+        let fields = self.body.into_iter().flat_map(|body| body.as_map());
+        let is_listed = |name: &str| ["status", "due"].contains(&name) && !self.text_of_body(name).is_empty();
+        fields.map(|(name, value)| (name.as_str(), value)).filter(|(name, _)| !is_listed(name)).collect()
+    }
+
+    /// Lists the fields that differ in `after`: short ones with both values (`status open → done`), then the text, the
+    /// context and the body by their names.
     pub fn changes(&self, after: &Fields<'_>) -> Vec<String> {
-        let at = |at: Option<Millis>| at.map(moment).unwrap_or_default();
-        let short = [
+        let time = |at: Option<Millis>| at.map(moment).unwrap_or_default();
+        // The labels are for readers: `type` is the kind. Dates have the names of the tools' parameters.
+        let short_fields = [
             ("type", self.kind.to_string(), after.kind.to_string()),
-            ("status", self.of_task("status"), after.of_task("status")),
-            ("due", self.of_task("due"), after.of_task("due")),
+            ("status", self.text_of_body("status"), after.text_of_body("status")),
+            ("due", self.text_of_body("due"), after.text_of_body("due")),
             ("importance", self.importance.to_string(), after.importance.to_string()),
             ("confidence", self.confidence.to_string(), after.confidence.to_string()),
             ("tags", self.tags.join(", "), after.tags.join(", ")),
-            ("validFrom", at(self.valid.from), at(after.valid.from)),
-            ("validTo", at(self.valid.to), at(after.valid.to)),
-            ("expiresAt", at(self.expires_at), at(after.expires_at)),
+            ("validFrom", time(self.valid.from), time(after.valid.from)),
+            ("validTo", time(self.valid.to), time(after.valid.to)),
+            ("expiresAt", time(self.expires_at), time(after.expires_at)),
             ("source", self.source.to_owned(), after.source.to_owned()),
         ];
-        let word = |text: String| if text.is_empty() { "none".to_owned() } else { one_line(&text) };
-        let mut changes: Vec<String> = short
+        let shown = |value: String| if value.is_empty() { "none".to_owned() } else { one_line(&value) };
+        let mut changes: Vec<String> = short_fields
             .into_iter()
             .filter(|(_, old, new)| old != new)
-            .map(|(name, old, new)| format!("{name} {} → {}", word(old), word(new)))
+            .map(|(name, old, new)| format!("{name} {} → {}", shown(old), shown(new)))
             .collect();
+        // Status and due date are in the body, too, but listed above. A status that is now stored, and was open by default
+        // before, is a change only if there is no other.
+        let differs_in_body = self.other_fields_of_body() != after.other_fields_of_body()
+            || changes.is_empty() && self.body != after.body;
         for (name, differs) in [
             ("text", self.content != after.content),
             ("context", self.context != after.context),
-            ("body", changes.is_empty() && self.body != after.body),
+            ("body", differs_in_body),
         ] {
             if differs {
                 changes.push(name.to_owned());
             }
         }
         changes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn fields(kind: Kind, importance: i64, body: Option<&Body>) -> Fields<'_> {
+        Fields {
+            content: "the mast is oak",
+            context: None,
+            kind,
+            source: "",
+            importance,
+            confidence: 1.0,
+            tags: &[],
+            valid: Span::default(),
+            expires_at: None,
+            body,
+        }
+    }
+
+    #[test]
+    fn a_change_of_the_body_is_named_beside_other_changes() {
+        fn changes(importance: i64, old: Option<&Body>, new: Option<&Body>) -> Vec<String> {
+            fields(Kind::Task, 3, old).changes(&fields(Kind::Task, importance, new))
+        }
+        let body = |kind, value| Body::new(kind, value).unwrap();
+        let task = |value| body(Kind::Task, value);
+        let (open, done) = (task(json!({ "feature": "hull" })), task(json!({ "feature": "hull", "status": "done" })));
+        let other = task(json!({ "feature": "deck", "status": "done" }));
+        assert_eq!(changes(3, Some(&open), Some(&open)), [] as [&str; 0]);
+        assert_eq!(changes(3, Some(&open), Some(&done)), ["status open → done"]);
+        assert_eq!(changes(3, None, Some(&task(json!({ "status": "done" })))), ["status open → done"]);
+        let [due] = &changes(3, None, Some(&task(json!({ "due": 1_767_225_600_000_i64 }))))[..] else {
+            panic!("only the due date")
+        };
+        assert!(due.starts_with("due none → "), "{due}");
+        assert_eq!(changes(3, Some(&open), Some(&other)), ["status open → done", "body"]);
+        assert_eq!(changes(4, Some(&done), Some(&other)), ["importance 3 → 4", "body"]);
+        assert_eq!(changes(4, Some(&done), Some(&done)), ["importance 3 → 4"]);
+
+        let [one, two] = [1, 2].map(|due| body(Kind::Profile, json!({ "due": due })));
+        let changed = fields(Kind::Profile, 3, Some(&one)).changes(&fields(Kind::Profile, 3, Some(&two)));
+        assert_eq!(changed, ["body"], "a number of a profile is no date");
     }
 }
