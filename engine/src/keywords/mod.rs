@@ -22,7 +22,10 @@
 //! | `spans.rs` | where a text has the terms of a search |
 //! | `doc_order.rs` | where the ids of a segment's documents ascend, to find one by its id |
 //! | `posting_list.rs` | the documents in which a term occurs |
-//! | `scoring.rs` | BM25 over several segments as one corpus; the weights of the fields |
+//! | `scoring.rs` | the weights: BM25 over several segments as one corpus, fields, guesses |
+//! | `plan.rs` | the terms that a query searches for, with their weights |
+//! | `planning.rs` | makes the plan of a query |
+//! | `scorer.rs` | scores the documents of a segment or of a part of the tail |
 //! | `passage.rs` | the words of a query that count in a long text: those in one passage of it |
 //! | `sums.rs` | the documents that can reach a score, by the sums of what their terms add |
 //! | `threads.rs` | the order of the records of a session |
@@ -98,10 +101,13 @@ mod found;
 mod index;
 mod memory;
 mod passage;
+mod plan;
+mod planning;
 mod posting_list;
 mod postings;
 mod query;
 mod schema;
+mod scorer;
 mod scoring;
 mod scripts;
 pub(crate) mod seal;

@@ -33,8 +33,8 @@ const DETERMINERS: [&str; 24] = [
 pub struct KeywordQuery {
     /// Distinct stems, in the order of their first occurrence.
     pub(super) words: Vec<String>,
-    /// For each stem the word, as it is spelt first.
-    pub(super) spelt: Vec<String>,
+    /// For each stem the word, as the query first has it.
+    pub(super) as_written: Vec<String>,
     /// Distinct identifiers.
     pub(super) identifiers: Vec<String>,
     /// Adjacent words.
@@ -113,7 +113,10 @@ impl KeywordQuery {
     }
 
     /// Replaces each name in camel case that no record has by its parts.
-    pub(super) fn with_parts(&self, mut is_absent: impl FnMut(&str) -> Result<bool>) -> Result<Cow<'_, Self>> {
+    pub(super) fn with_camel_case_split(
+        &self,
+        mut is_absent: impl FnMut(&str) -> Result<bool>,
+    ) -> Result<Cow<'_, Self>> {
         let mut query = Cow::Borrowed(self);
         for (whole, parts) in &self.parts {
             let Some(at) = query.words.iter().position(|word| word == whole) else { continue };
@@ -124,10 +127,10 @@ impl KeywordQuery {
             let Some(first) = new.next() else { continue };
             let changed = query.to_mut();
             changed.pairs.retain(|pair| pair.first != at && pair.second != at);
-            changed.spelt[at].clone_from(&first);
+            changed.as_written[at].clone_from(&first);
             changed.words[at] = first;
             for part in new.take(MAX_TERMS.saturating_sub(changed.words.len())) {
-                changed.spelt.push(part.clone());
+                changed.as_written.push(part.clone());
                 changed.words.push(part);
             }
         }
@@ -156,7 +159,7 @@ impl KeywordQuery {
                 None if self.words.len() == MAX_TERMS => break,
                 None => {
                     self.words.push(stem.clone().into_owned());
-                    self.spelt.push(word.to_owned());
+                    self.as_written.push(word.to_owned());
                     index_of.insert(stem, self.words.len() - 1);
                     self.words.len() - 1
                 }

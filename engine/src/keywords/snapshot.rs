@@ -9,10 +9,11 @@ use tantivy::{DocId, Searcher, TERMINATED};
 
 use super::damage::contained;
 use super::found::{DocLocation, KeywordHit, Match, Matches, Window};
+use super::plan::Plan;
 use super::posting_list::PostingList;
 use super::query::KeywordQuery;
 use super::schema::Fields;
-use super::scoring::{Plan, Scorer};
+use super::scorer::Scorer;
 use super::segment::Segment;
 use super::sums::{self, Addend, Summed};
 use super::tail::{TailIndex, TailPart};
@@ -115,9 +116,12 @@ impl<'a> Search<'a> {
             };
             let is_narrow =
                 docs.is_some_and(|docs| docs.len() * SCORE_ALLOWED_SHARE <= u64::from(segment.reader.max_doc()));
-            let postings = plan.postings(ordinal);
+            let postings = plan.posting_count(ordinal);
             let sums = !is_narrow && (SCORE_ALL_POSTINGS..SUM_ALL_POSTINGS).contains(&postings);
-            let scorer = if sums { plan.pair_scorer(ordinal, segment)? } else { plan.scorer(ordinal, segment)? };
+            let scorer = match sums {
+                true => Scorer::of_pairs(plan, ordinal, segment)?,
+                false => Scorer::of_segment(plan, ordinal, segment)?,
+            };
             let mut collector = Collector { scorer, source: ordinal as u32, top: &mut top, admit };
             match docs {
                 Some(docs) if is_narrow => docs.iter().for_each(|doc| collector.consider(doc)),
@@ -132,7 +136,7 @@ impl<'a> Search<'a> {
                 let hidden = except.contains(record.id.key()) || stale.contains(record.id.key());
                 (!hidden && filter.allows(record)).then_some(record.id)
             };
-            Collector { scorer: plan.tail_scorer(indexed)?, source, top: &mut top, admit }.consider_all();
+            Collector { scorer: Scorer::of_tail(plan, indexed)?, source, top: &mut top, admit }.consider_all();
         }
         Ok(top.into_sorted())
     }
@@ -176,11 +180,11 @@ impl<'a> Search<'a> {
             match segments.get(source) {
                 Some(segment) => {
                     let docs = run.iter().map(|(place, _)| place.doc);
-                    judge(&mut matches, run, self.plan.judging_scorer(source, segment, docs)?);
+                    judge(&mut matches, run, Scorer::of_matches(&self.plan, source, segment, docs)?);
                 }
                 None => {
                     let part = &self.parts()[source - segments.len()];
-                    judge(&mut matches, run, self.plan.tail_scorer(&part.indexed)?);
+                    judge(&mut matches, run, Scorer::of_tail(&self.plan, &part.indexed)?);
                 }
             }
         }
@@ -206,7 +210,7 @@ fn judge<P: PostingList>(matches: &mut Matches, run: &[(DocLocation, usize)], mu
     let terms = matches.shares.len();
     for &(place, index) in run {
         let parts = &mut matches.parts[index * terms..(index + 1) * terms];
-        matches.records[index] = scorer.judge(place.doc, parts);
+        matches.records[index] = scorer.match_of(place.doc, parts);
     }
 }
 
@@ -246,13 +250,13 @@ impl<P: PostingList, Admit: Fn(DocId) -> Option<RecordId>> Collector<'_, P, Admi
     /// Considers the documents whose sums can reach the threshold. Positions are read last, where they can still matter: of
     /// documents that have both words of a pair, and with it reach the best sums.
     fn sum(&mut self, plan: &Plan, addends: Vec<Addend<'_>>) {
-        let slack = ROUNDING / plan.most_bonus();
+        let slack = ROUNDING / plan.max_phrase_factor();
         let pairs = plan.pair_bits();
         let mut best = BestSums::above(self.top.threshold(), self.top.size());
         let mut kept = Vec::new();
         sums::visit(addends, best.least() * slack, |Summed { doc, sum, bits }| {
             let together = pairs.iter().filter(|&&both| bits & both == both).count();
-            let most = plan.with_pairs(sum, together);
+            let most = plan.with_phrase_factor(sum, together);
             if most >= best.least()
                 && let Some(id) = (self.admit)(doc)
             {
@@ -263,7 +267,8 @@ impl<P: PostingList, Admit: Fn(DocId) -> Option<RecordId>> Collector<'_, P, Admi
         });
         for (id, doc, sum, most) in kept {
             if most >= best.least().max(self.top.threshold()) {
-                let score = if most > sum { self.scorer.with_bonus(doc, sum, self.top.threshold()) } else { sum };
+                let score =
+                    if most > sum { self.scorer.with_phrase_factor(doc, sum, self.top.threshold()) } else { sum };
                 self.top.offer(id, DocLocation { source: self.source, doc }, score);
             }
         }
@@ -272,7 +277,7 @@ impl<P: PostingList, Admit: Fn(DocId) -> Option<RecordId>> Collector<'_, P, Admi
     /// Considers the documents that can reach the threshold, by the maxima of each block of postings (block-max WAND:
     /// Ding and Suel, "Faster Top-k Document Retrieval Using Block-Max Indexes", 2011).
     fn prune(&mut self, plan: &Plan, searcher: &Searcher, reader: &SegmentReader) -> Result<()> {
-        let slack = ROUNDING / plan.most_bonus();
+        let slack = ROUNDING / plan.max_phrase_factor();
         let weight = plan.pruning_weight(searcher)?;
         weight.for_each_pruning(self.top.threshold() * slack, reader, &mut |doc, _| {
             self.consider(doc);
@@ -316,11 +321,11 @@ impl KeywordSearch for Search<'_> {
     }
 
     fn is_of_typos(&self) -> bool {
-        self.plan.is_of_typos()
+        self.plan.has_only_corrections()
     }
 
     fn is_within_words(&self) -> bool {
-        self.plan.is_within_words()
+        self.plan.matches_only_within_words()
     }
 
     fn terms(&self) -> Vec<String> {
