@@ -225,7 +225,7 @@ impl<'a> KeywordSide<'a> {
         };
         let pool = CandidatePool::of(&found, &windows);
         let matches = words.search.matches(&pool.places)?;
-        let known = |id: &RecordId| candidates.get(id).and_then(|candidate| candidate.vector);
+        let known = |id: &RecordId| candidates.get(id).and_then(|candidate| candidate.cosine);
         let mut scores = PoolScores { matches, cosines: pool.ids.iter().map(known).collect() };
         let unknown = pool.with_cosine(found.len()).into_iter().filter(|slot| scores.cosines[*slot].is_none());
         let mut unknown: Vec<usize> = unknown.collect();
@@ -239,7 +239,7 @@ impl<'a> KeywordSide<'a> {
             let id = pool.ids[slot];
             let candidate = candidates.entry(id).or_insert_with(|| Candidate::new(id));
             let found = scores.matches.records[slot];
-            candidate.keyword = Some(f64::from(found.score));
+            candidate.bm25 = Some(f64::from(found.score));
             candidate.is_singled_out = found.is_singled_out;
             candidate.rarest = Some(f64::from(found.rarest));
             candidate.share = Some(f64::from(found.share));
@@ -248,7 +248,7 @@ impl<'a> KeywordSide<'a> {
                 by.for_each(|by| *by = MatchSource::Part);
             }
             candidate.information = f64::from(scores.matches.information);
-            candidate.vector = scores.cosines[slot];
+            candidate.cosine = scores.cosines[slot];
             candidate.in_thread = pool.in_thread(slot, &scores, rules);
         }
         Ok(candidates.into_values().collect())
@@ -275,14 +275,14 @@ fn union(by_vector: &[(PassageKey, f32)], by_keyword: &[KeywordHit]) -> BTreeMap
     for (rank, (key, score)) in by_vector.iter().enumerate() {
         let candidate = candidates.entry(key.record()).or_insert_with(|| Candidate::new(key.record()));
         candidate.found_by.push(MatchSource::Vector);
-        candidate.vector = Some(f64::from(*score));
+        candidate.cosine = Some(f64::from(*score));
         candidate.passage = key.number();
         candidate.vector_rank = Some(rank);
     }
     for (rank, KeywordHit { id, score, .. }) in by_keyword.iter().enumerate() {
         let candidate = candidates.entry(*id).or_insert_with(|| Candidate::new(*id));
         candidate.found_by.push(MatchSource::Keyword);
-        candidate.keyword = Some(f64::from(*score));
+        candidate.bm25 = Some(f64::from(*score));
         candidate.keyword_rank = Some(rank);
     }
     candidates
@@ -293,11 +293,11 @@ fn with_cosines(
     mut candidates: BTreeMap<RecordId, Candidate>,
     lookup: impl Fn(&[RecordId]) -> Result<Vec<Option<f32>>>,
 ) -> Result<Vec<Candidate>> {
-    let missing = candidates.values_mut().filter(|candidate| candidate.vector.is_none());
+    let missing = candidates.values_mut().filter(|candidate| candidate.cosine.is_none());
     let missing: Vec<&mut Candidate> = missing.collect();
     let ids: Vec<RecordId> = missing.iter().map(|candidate| candidate.id).collect();
     for (candidate, cosine) in missing.into_iter().zip(lookup(&ids)?) {
-        candidate.vector = cosine.map(f64::from);
+        candidate.cosine = cosine.map(f64::from);
     }
     Ok(candidates.into_values().collect())
 }

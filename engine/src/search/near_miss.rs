@@ -22,9 +22,9 @@ impl Missed {
     /// Removes the vector matches with a cosine below `least`, and the candidates without a match. Returns the one with the
     /// highest cosine if it is removed.
     pub fn similarity(candidates: &mut Vec<Candidate>, least: f64) -> Option<Missed> {
-        let cosines = candidates.iter().filter_map(|candidate| Some((candidate.id, candidate.vector?)));
+        let cosines = candidates.iter().filter_map(|candidate| Some((candidate.id, candidate.cosine?)));
         let nearest = cosines.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
-        candidates.retain_mut(|candidate| candidate.is_found_above(least));
+        candidates.retain_mut(|candidate| candidate.drop_far_vector_match(least));
         nearest.filter(|(id, _)| candidates.iter().all(|candidate| candidate.id != *id)).map(|(id, reached)| Missed {
             id,
             threshold: Threshold::Similarity,

@@ -135,10 +135,10 @@ impl CandidatePool {
         let thread = self.threads.get(&slot)?;
         let (words, share, lenders) = thread.words(slot, &scores.matches, rules);
         Some(InThread {
-            cosine: scores.cosines[slot].map(|own| thread.cosine(own, &scores.cosines, rules)),
-            words,
+            similarity: scores.cosines[slot].map(|own| thread.cosine(own, &scores.cosines, rules)),
+            bm25: words,
             share,
-            lost: if rules.questions && thread.question.counts(rules) { QUESTION } else { 0.0 },
+            penalty: if rules.questions && thread.question.counts(rules) { QUESTION } else { 0.0 },
             lenders: lenders.into_iter().map(|slot| self.ids[slot]).collect(),
         })
     }
@@ -271,7 +271,7 @@ mod tests {
 
         fn words(&self, at: usize, rules: ThreadRules) -> (f64, f64, Vec<i64>) {
             let judged = self.judged(at, rules);
-            (judged.words, judged.share, judged.lenders.iter().map(|id| id.get() - 1).collect())
+            (judged.bm25, judged.share, judged.lenders.iter().map(|id| id.get() - 1).collect())
         }
     }
 
@@ -324,9 +324,9 @@ mod tests {
         assert_near(session.words(2, ANSWERS), (phrase, 0.0, &[]));
         session.questions = vec![1];
         assert_near(session.words(0, ANSWERS), (phrase + 10.0, 0.75, &[]));
-        let lost = |at, rules| session.judged(at, rules).lost;
-        assert_eq!([0, 1, 2].map(|at| lost(at, ThreadRules::ALL)), [0.0, 0.06, 0.0]);
-        assert_eq!(lost(1, ThreadRules { questions: false, ..ThreadRules::ALL }), 0.0);
+        let penalty = |at, rules| session.judged(at, rules).penalty;
+        assert_eq!([0, 1, 2].map(|at| penalty(at, ThreadRules::ALL)), [0.0, 0.06, 0.0]);
+        assert_eq!(penalty(1, ThreadRules { questions: false, ..ThreadRules::ALL }), 0.0);
     }
 
     #[test]
@@ -340,22 +340,22 @@ mod tests {
             both.map(|rules| [0, 1].map(|at| session.judged(at, rules)))
         };
         let long = judged([31, 101]);
-        assert_eq!(long.each_ref().map(|[question, _]| question.lost), [0.06, 0.0]);
+        assert_eq!(long.each_ref().map(|[question, _]| question.penalty), [0.06, 0.0]);
         assert_eq!(
             long.each_ref().map(|[_, answer]| answer.share),
             [0.9 * 0.75, 0.0],
             "a long reply borrows from a question alone"
         );
         let [[_, answer], [question, own]] = long;
-        assert!(answer.cosine.unwrap() > 0.35 && own.cosine == Some(0.3));
-        assert!((question.cosine.unwrap() - 0.9).abs() < 1e-9, "its neighbour is long");
+        assert!(answer.similarity.unwrap() > 0.35 && own.similarity == Some(0.3));
+        assert!((question.similarity.unwrap() - 0.9).abs() < 1e-9, "its neighbour is long");
 
         let [_, [_, answer]] = judged([30, 101]);
         assert_eq!(answer.share, 0.9 * 0.75);
         let [_, [_, answer]] = judged([31, 100]);
         assert_eq!(answer.share, 0.6 * 0.75);
         let [_, [question, answer]] = judged([30, 100]);
-        assert!(question.lost == 0.06 && answer.cosine.unwrap() > 0.35);
+        assert!(question.penalty == 0.06 && answer.similarity.unwrap() > 0.35);
         assert_eq!(answer.share, 0.9 * 0.75);
     }
 
@@ -363,7 +363,7 @@ mod tests {
     fn the_cosine_is_the_mean_with_those_around_it() {
         let mut session = Session::new(&[[0.0; 2]; 6]);
         session.cosines = vec![Some(0.9), Some(0.5), Some(0.1), None, Some(0.7), Some(0.9)];
-        let cosine = |at, rules| session.judged(at, rules).cosine;
+        let cosine = |at, rules| session.judged(at, rules).similarity;
         let is = cosine(1, ThreadRules::ALL).expect("a cosine");
         // One before, one after; two after it is one without a vector, and two before it nothing: both count as itself.
         let should = (0.5 + 0.3 * (0.9 + 0.1) + 0.15 * (0.5 + 0.5)) / 1.9;
@@ -371,10 +371,10 @@ mod tests {
         assert_eq!(cosine(1, ThreadRules { cosines: false, ..ThreadRules::ALL }), Some(0.5));
         assert_eq!(cosine(3, ThreadRules::ALL), None);
         session.cosines[0] = Some(0.95);
-        assert!(session.judged(2, ThreadRules::ALL).cosine < Some(0.5));
-        let before = session.judged(4, ThreadRules::ALL).cosine;
+        assert!(session.judged(2, ThreadRules::ALL).similarity < Some(0.5));
+        let before = session.judged(4, ThreadRules::ALL).similarity;
         session.cosines[1] = Some(0.95);
-        assert_eq!(session.judged(4, ThreadRules::ALL).cosine, before, "three turns before it");
+        assert_eq!(session.judged(4, ThreadRules::ALL).similarity, before, "three turns before it");
     }
 
     #[test]

@@ -62,15 +62,15 @@ pub fn judge(
         // It may have words of the query, and not be among the best.
         let reaches = |candidate: &Candidate| {
             let mut candidate = candidate.clone();
-            if candidate.id == id && candidate.keyword.is_some_and(|score| score > 0.0) {
+            if candidate.id == id && candidate.bm25.is_some_and(|score| score > 0.0) {
                 candidate.found_by.push(MatchSource::Keyword);
             }
-            candidate.is_found_above(least)
+            candidate.drop_far_vector_match(least)
         };
         if candidates.iter().any(|candidate| candidate.id == id && !reaches(candidate)) {
             below = Some((Threshold::Similarity, least));
         }
-        candidates.retain_mut(|candidate| candidate.is_found_above(least) || candidate.id == id);
+        candidates.retain_mut(|candidate| candidate.drop_far_vector_match(least) || candidate.id == id);
     }
     let ranked = merge::merge(candidates, explain.weights, explain.scale);
     let at = ranked.iter().position(|ranked| ranked.candidate.id == id).expect("it is a candidate");
@@ -84,8 +84,8 @@ pub fn judge(
         score: own.score,
         parts: own.parts,
         relevance: own.relevance,
-        vector: own.candidate.vector,
-        keyword: own.candidate.keyword,
+        vector: own.candidate.cosine,
+        keyword: own.candidate.bm25,
         rank: (!is_last).then_some(at + 1),
         vector_rank: place(own.candidate.vector_rank),
         keyword_rank: place(own.candidate.keyword_rank),
