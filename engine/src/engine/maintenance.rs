@@ -72,7 +72,7 @@ impl Engine {
     /// If texts wait and there is no model available.
     pub fn backfill(&self, most: u64, progress: &dyn Progress) -> Result<Backfill> {
         let embedded = self.embed_at_most(most, Busy::Leave, progress)?;
-        Ok(Backfill { embedded, remaining: self.store.embeddable_count()?, in_batch_jobs: self.store.in_jobs()? })
+        Ok(Backfill { embedded, remaining: self.store.embeddable_count()?, in_batch_jobs: self.store.texts_in_jobs()? })
     }
 
     /// Waits until the batch jobs of the store are over, and stores what they made; what they leave over is embedded at once.
@@ -90,7 +90,7 @@ impl Engine {
         let mut embedded = 0;
         let stored = self.store.await_jobs(&guard, &target, progress, &mut || {
             self.flush(progress)?;
-            self.store.hand_over(&guard, &target, u64::MAX, progress)?;
+            self.store.submit_pending(&guard, &target, u64::MAX, progress)?;
             embedded += self.embed_at_once(u64::MAX, Busy::Wait, progress)?;
             Ok(())
         })?;
@@ -133,11 +133,11 @@ impl Engine {
         self.store.decide()?;
         if self.store.host_in_use()?.takes_batch_jobs() {
             let (embedder, model) = self.store.embedder()?;
-            if self.store.wants_jobs(&*embedder, most)? {
+            if self.store.should_submit(&*embedder, most)? {
                 // Whoever asks about the jobs will submit what waits.
                 let Some(guard) = self.store.jobs_lock.try_acquire()? else { return Ok(0) };
                 let target = Target { embedder: &*embedder, model, is_next: false };
-                self.store.hand_over(&guard, &target, most, progress)?;
+                self.store.submit_pending(&guard, &target, most, progress)?;
             }
         }
         self.embed_at_once(most, busy, progress)

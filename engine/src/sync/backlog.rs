@@ -173,7 +173,7 @@ impl Store {
             // All that wait were refused, or wait for a batch job.
             return Ok(0);
         }
-        Ok(waiting.saturating_sub(self.records.refused(self.now())?.len() as u64 + self.in_jobs()?))
+        Ok(waiting.saturating_sub(self.records.refused(self.now())?.len() as u64 + self.texts_in_jobs()?))
     }
 
     /// Whether the model of this store is so quick that others can wait for it. Loads nothing.
@@ -209,7 +209,7 @@ impl Store {
     }
 
     fn embed_waiting(&self, proof: Option<&WriterGuard<'_>>, most: u64, progress: &dyn Progress) -> Result<u64> {
-        let waiting = self.pending_count()?.saturating_sub(self.in_jobs()?).min(most);
+        let waiting = self.pending_count()?.saturating_sub(self.texts_in_jobs()?).min(most);
         if waiting == 0 {
             return Ok(0);
         }

@@ -14,7 +14,7 @@
 //! | `rebuild.rs` | rebuilds an index from the records, beside the old one, and swaps it in |
 //! | `memory.rs` | an index in memory, for a read-only store |
 //! | `backlog.rs` | embeds waiting records |
-//! | `jobs.rs` | texts that a provider embeds in its own time |
+//! | `jobs/` | batch jobs: a provider embeds many texts within a day |
 //! | `reembed.rs` | another embedding model for the store |
 //! | `languages.rs` | memories in a language that the model does not know |
 //! | `scale.rs` | the scale of the model's cosines: measured, kept |

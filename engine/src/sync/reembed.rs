@@ -102,7 +102,7 @@ impl Store {
         }
         let guard = self.acquire_jobs(progress)?;
         let target = Target { embedder: next.embedder, model: next.id, is_next: true };
-        self.hand_over(&guard, &target, u64::MAX, progress)?;
+        self.submit_pending(&guard, &target, u64::MAX, progress)?;
         self.await_jobs(&guard, &target, progress, &mut || Ok(()))
     }
 

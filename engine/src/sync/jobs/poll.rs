@@ -1,0 +1,236 @@
+//! Polls the open batch jobs of a model at the provider, and finishes those that have ended.
+
+use std::time::Duration;
+
+use memorist_durable::crash;
+use memorist_embed::{BatchJobs, JobFailure, JobState};
+
+use super::{JobsGuard, Store, Target, UNANSWERED, millis};
+use crate::error::{Error, Result};
+use crate::progress::{Progress, cancel_point};
+use crate::records::rules::jobs as job_records;
+use crate::types::{BatchJob, JobEnd};
+
+/// A job that is still running this long after its cancellation is given up.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(15 * 60);
+
+/// The result of one poll of all jobs of a model.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct Tended {
+    /// Vectors stored in this poll.
+    pub stored: u64,
+    /// Jobs that ended in this poll.
+    pub ended: usize,
+    /// Jobs that are still open.
+    pub open: usize,
+    /// Texts in the open jobs.
+    pub texts: u64,
+    /// Texts in the open jobs that the provider has finished.
+    pub done: u64,
+    /// The first problem with the provider: it prevented the poll of a job.
+    pub problem: Option<PollProblem>,
+}
+
+/// Why a job could not be polled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PollProblem {
+    pub message: String,
+    /// Whether a later poll may succeed.
+    pub is_temporary: bool,
+}
+
+/// A job after its poll.
+enum PollResult {
+    /// It has ended, after this many of its vectors were stored.
+    Ended { stored: u64 },
+    /// It is open. The provider has finished this many of its texts.
+    Open { done: u64 },
+}
+
+/// Why the poll of a job failed.
+pub(super) enum Trouble {
+    /// The provider failed, or the caller cancelled the request. The job stays open.
+    Provider(JobFailure),
+    /// The store failed.
+    Other(Error),
+}
+
+impl From<JobFailure> for Trouble {
+    fn from(failure: JobFailure) -> Self {
+        Trouble::Provider(failure)
+    }
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Self {
+        Trouble::Other(error)
+    }
+}
+
+impl Store {
+    /// Polls every open job of the target's model. Stores the vectors of the jobs that have ended, and ends these jobs.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`], and errors of the database. A failure of the provider is reported in [`Tended::problem`].
+    pub(super) fn poll_jobs(
+        &self,
+        _proof: &JobsGuard<'_>,
+        target: &Target<'_>,
+        progress: &dyn Progress,
+    ) -> Result<Tended> {
+        let mut report = Tended::default();
+        let provider = target.embedder.batch_jobs();
+        for job in self.records.batch_jobs()? {
+            if job.model != target.model {
+                self.end_if_orphaned(&job)?;
+                continue;
+            }
+            let Some(provider) = provider else { continue };
+            cancel_point(progress)?;
+            let polled = self.poll_job(target, provider, job.clone(), progress);
+            if !matches!(polled, Ok(PollResult::Ended { .. })) {
+                report.open += 1;
+                report.texts += job.about.texts;
+            }
+            match polled {
+                Ok(PollResult::Ended { stored }) => {
+                    report.ended += 1;
+                    report.stored += stored;
+                }
+                Ok(PollResult::Open { done }) => report.done += done,
+                Err(Trouble::Other(error)) => return Err(error),
+                Err(Trouble::Provider(JobFailure::Cancelled)) => return Err(Error::Cancelled),
+                Err(Trouble::Provider(failure)) => {
+                    report.problem.get_or_insert(PollProblem {
+                        message: format!("a batch job at {} cannot be looked at: {failure}", job.about.provider),
+                        is_temporary: matches!(failure, JobFailure::Later(_)),
+                    });
+                }
+            }
+        }
+        Ok(report)
+    }
+
+    /// Ends a job whose model is neither the current nor the next model of the store.
+    fn end_if_orphaned(&self, job: &BatchJob) -> Result<()> {
+        let current = self.model()?.map(|(id, _)| id);
+        let next = self.records.next_model()?.map(|(id, _)| id);
+        if [current, next].contains(&Some(job.model)) {
+            return Ok(());
+        }
+        self.end_job(job, JobEnd::Dropped, &[], "the store has another model now")
+    }
+
+    /// Polls one job, and finishes it if it has ended.
+    fn poll_job(
+        &self,
+        target: &Target<'_>,
+        provider: &dyn BatchJobs,
+        mut job: BatchJob,
+        progress: &dyn Progress,
+    ) -> Result<PollResult, Trouble> {
+        let name = match &job.about.name {
+            Some(name) => name.clone(),
+            None => match provider.find(&job.key, job.about.began, progress)? {
+                Some(name) => {
+                    job.about.name = Some(name.clone());
+                    job_records::update(&self.records, &job)?;
+                    name
+                }
+                None => return self.handle_missing(provider, job, progress),
+            },
+        };
+        if job.about.is_stored {
+            self.clean_up(provider, &job, &name, JobEnd::Done, "", progress)?;
+            return Ok(PollResult::Ended { stored: 0 });
+        }
+        match provider.look(&name, progress)? {
+            JobState::Running { done, said: state } => {
+                match self.follow_running(provider, job, &name, state, progress)? {
+                    true => Ok(PollResult::Ended { stored: 0 }),
+                    false => Ok(PollResult::Open { done }),
+                }
+            }
+            JobState::Ended { is_complete, said: state } => {
+                let (stored, text_error) = self.store_vectors(target, provider, &job, &name, progress)?;
+                let end = match (is_complete, job.about.is_unwanted) {
+                    // After a kill, `stored` counts again the vectors that were stored before it.
+                    (true, _) if stored > 0 => JobEnd::Done,
+                    // The user cancelled it: whatever it made until then is stored.
+                    (false, true) => JobEnd::Dropped,
+                    // Complete without any vector, expired, or cancelled after its timeout.
+                    _ => JobEnd::Failed,
+                };
+                job.about.is_stored = end == JobEnd::Done;
+                job.about.state.clone_from(&state);
+                job_records::update(&self.records, &job)?;
+                crash::point("job stored");
+                self.clean_up(provider, &job, &name, end, &text_error.unwrap_or(state), progress)?;
+                Ok(PollResult::Ended { stored })
+            }
+            JobState::Failed(why) => {
+                self.clean_up(provider, &job, &name, JobEnd::Failed, &why, progress)?;
+                Ok(PollResult::Ended { stored: 0 })
+            }
+            JobState::Gone => {
+                let left_over = self.texts_without_vector(&job)?;
+                self.end_job(&job, JobEnd::Failed, &left_over, "the provider does not know it any more")?;
+                Ok(PollResult::Ended { stored: 0 })
+            }
+        }
+    }
+
+    /// Handles a job that the provider does not list under its key. The list may be late, so the job ends only when it
+    /// is still missing after twice the poll interval; after a cancellation, at the second poll.
+    fn handle_missing(
+        &self,
+        provider: &dyn BatchJobs,
+        mut job: BatchJob,
+        progress: &dyn Progress,
+    ) -> Result<PollResult, Trouble> {
+        let grace = millis(provider.terms().poll * 2);
+        let Some(missing_since) = job.about.missed else {
+            job.about.missed = Some(self.now());
+            job_records::update(&self.records, &job)?;
+            return Ok(PollResult::Open { done: 0 });
+        };
+        if self.now() - missing_since < grace && job.about.cancelled.is_none() {
+            return Ok(PollResult::Open { done: 0 });
+        }
+        self.delete_upload(provider, &job, progress);
+        // A process that was killed before it sent the submission is no failure of the provider.
+        let end = if job.about.state == UNANSWERED { JobEnd::Failed } else { JobEnd::Dropped };
+        // No text is left over: the provider has no job that was paid for, so the texts may go into another.
+        self.end_job(&job, end, &[], "its submission did not arrive")?;
+        Ok(PollResult::Ended { stored: 0 })
+    }
+
+    /// Cancels a running job after its timeout, and ends it if it is still running [`CANCEL_TIMEOUT`] later. Returns
+    /// whether the job was ended.
+    fn follow_running(
+        &self,
+        provider: &dyn BatchJobs,
+        mut job: BatchJob,
+        name: &str,
+        state: String,
+        progress: &dyn Progress,
+    ) -> Result<bool, Trouble> {
+        let now = self.now();
+        match job.about.cancelled {
+            Some(since) if now - since >= millis(CANCEL_TIMEOUT) => {
+                let end = if job.about.is_unwanted { JobEnd::Dropped } else { JobEnd::Failed };
+                self.clean_up(provider, &job, name, end, "it does not end", progress)?;
+                return Ok(true);
+            }
+            None if now - job.about.began >= millis(provider.terms().timeout) => {
+                provider.cancel(name, progress)?;
+                job.about.cancelled = Some(now);
+            }
+            _ if job.about.state == state => return Ok(false),
+            _ => {}
+        }
+        job.about.state = state;
+        job_records::update(&self.records, &job)?;
+        Ok(false)
+    }
+}

@@ -1,0 +1,165 @@
+//! Submits batch jobs for pending texts.
+
+use std::collections::HashSet;
+
+use memorist_durable::crash;
+use memorist_embed::{BatchJobs, Embedder, JobFailure};
+use ulid::Ulid;
+
+use super::{JobsGuard, Store, Target, UNANSWERED, texts_of};
+use crate::error::{Error, Result};
+use crate::progress::{NoProgress, Progress, cancel_point};
+use crate::records::rules::jobs as job_records;
+use crate::records::{MAX_JOB_FAILURES, Pending};
+use crate::text::{Hash, to_hex};
+use crate::types::{BatchJob, JobEnd, RecordId};
+
+/// Maximum number of open jobs, close to the limits of the providers.
+const MAX_OPEN_JOBS: usize = 100;
+/// Maximum number of texts in a job. Providers may take fewer.
+const MAX_TEXTS: usize = 50_000;
+
+impl Store {
+    /// Whether jobs are allowed, and enough texts are pending for one. `most` is the caller's limit of texts to embed.
+    ///
+    /// An estimate: it counts texts and does not read them, so [`Store::submit_pending`] may find too few.
+    pub fn should_submit(&self, embedder: &dyn Embedder, most: u64) -> Result<bool> {
+        let Some(terms) = embedder.batch_jobs().map(BatchJobs::terms) else { return Ok(false) };
+        let min_texts = terms.min_texts.max(1) as u64;
+        // A node of a team store whose role sees only some projects leaves jobs to the owner of the tables.
+        if !terms.enabled || most < min_texts || !embedder.is_available() || self.records.is_member()? {
+            return Ok(false);
+        }
+        let outside_jobs = self.pending_count()?.saturating_sub(self.texts_in_jobs()?);
+        // `left_over` comes last, because it looks up each text.
+        Ok(outside_jobs >= min_texts
+            && self.records.batch_failures()? < MAX_JOB_FAILURES
+            && outside_jobs.saturating_sub(self.left_over()?.len() as u64) >= min_texts)
+    }
+
+    /// The texts left over by jobs that still lack a vector of the current model, or of the next one. Forgets all
+    /// others.
+    fn left_over(&self) -> Result<HashSet<Hash>> {
+        let recorded = self.records.batch_left()?;
+        if recorded.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let Some((current, _)) = self.model()? else { return Ok(recorded.into_iter().collect()) };
+        let mut lacking: Vec<Hash> = self.records.lacking(current, &recorded)?;
+        if lacking.len() < recorded.len() {
+            let next = self.records.next_model()?.map(|(id, _)| id);
+            lacking.extend(next.map_or(Ok(Vec::new()), |next| self.records.lacking(next, &recorded))?);
+            job_records::keep_left(&self.records, &lacking)?;
+        }
+        Ok(lacking.into_iter().collect())
+    }
+
+    /// Submits jobs while enough texts are pending, with at most `most` texts in all. Returns how many texts it
+    /// submitted.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`], and errors of the database. A refusal by the provider is logged instead.
+    pub fn submit_pending(
+        &self,
+        _proof: &JobsGuard<'_>,
+        target: &Target<'_>,
+        most: u64,
+        progress: &dyn Progress,
+    ) -> Result<u64> {
+        let Some(provider) = target.embedder.batch_jobs() else { return Ok(0) };
+        let terms = provider.terms();
+        let may_submit = match target.is_next {
+            // `should_submit` counts the texts that lack a vector of the current model, not of the next one.
+            true => terms.enabled && self.records.batch_failures()? < MAX_JOB_FAILURES,
+            false => self.should_submit(target.embedder, most)?,
+        };
+        if !may_submit {
+            return Ok(0);
+        }
+        let mut submitted = 0;
+        while self.records.batch_jobs()?.len() < MAX_OPEN_JOBS {
+            let limit = MAX_TEXTS.min(usize::try_from(most - submitted).unwrap_or(MAX_TEXTS));
+            let texts = self.texts_for_next_job(target, provider, limit)?;
+            if texts.len() < terms.min_texts.max(1) {
+                break;
+            }
+            match self.submit_job(target, provider, &texts, progress)? {
+                0 => break,
+                count => submitted += count,
+            }
+        }
+        Ok(submitted)
+    }
+
+    /// The first pending texts that may go into a job, at most `limit` and as many as the provider takes.
+    fn texts_for_next_job(&self, target: &Target<'_>, provider: &dyn BatchJobs, limit: usize) -> Result<Vec<Pending>> {
+        let left_over = self.left_over()?;
+        // All texts left over may be among the first ones.
+        let read_limit = limit.saturating_add(left_over.len());
+        let mut texts = match target.is_next {
+            true => self.records.missing(target.model, RecordId::START, read_limit, self.now())?,
+            false => self.records.pending(target.model, read_limit, self.now())?,
+        };
+        // Some providers refuse an empty text: it is left to ordinary requests.
+        texts.retain(|text| !left_over.contains(&text.hash) && !text.text.trim().is_empty());
+        // A vector in the cache of this machine costs nothing.
+        let mut are_cached = provider.are_kept(&texts_of(&texts)).into_iter();
+        texts.retain(|_| !are_cached.next().unwrap_or(false));
+        let count_that_fits = provider.fitting(&texts_of(&texts));
+        texts.truncate(count_that_fits);
+        Ok(texts)
+    }
+
+    /// Records a job and submits it. Returns its number of texts: also if the provider's answer was lost, but 0 if the
+    /// provider refused the job.
+    fn submit_job(
+        &self,
+        target: &Target<'_>,
+        provider: &dyn BatchJobs,
+        texts: &[Pending],
+        progress: &dyn Progress,
+    ) -> Result<u64> {
+        cancel_point(progress)?;
+        let count = texts.len() as u64;
+        let key = Ulid::generate().to_string();
+        let mut job = BatchJob::new(key, target.model, provider.provider(), self.now(), count);
+        let hashes: Vec<Hash> = texts.iter().map(|text| text.hash).collect();
+        job_records::begin(&self.records, &job, &hashes)?;
+        crash::point("job noted");
+        progress.start(&format!("submitting a batch job to {}", provider.provider()), Some(count));
+        let ids: Vec<String> = hashes.iter().map(|hash| to_hex(hash)).collect();
+        let texts_with_ids: Vec<(&str, &str)> =
+            ids.iter().zip(texts).map(|(id, text)| (id.as_str(), text.text.as_str())).collect();
+        let submitted = provider.submit(&job.key, &texts_with_ids, progress);
+        progress.finish();
+        match submitted {
+            Ok(name) => {
+                crash::point("job submitted");
+                job.about.name = Some(name);
+                job.about.state = "submitted".to_owned();
+                job_records::update(&self.records, &job)?;
+                crash::point("job named");
+                Ok(count)
+            }
+            // It is unknown whether the provider has the job: the next polls look for its key.
+            Err(JobFailure::Later(why)) => {
+                tracing::warn!("whether {} has taken a batch job is not known yet: {why}", provider.provider());
+                job.about.state = UNANSWERED.to_owned();
+                job_records::update(&self.records, &job)?;
+                Ok(count)
+            }
+            Err(JobFailure::Refused(why)) => {
+                self.delete_upload(provider, &job, progress);
+                // Every text is left over: one of them may be the reason for the refusal.
+                self.end_job(&job, JobEnd::Failed, &hashes, &why)?;
+                Ok(0)
+            }
+            Err(JobFailure::Cancelled) => {
+                // `progress` is cancelled, and would stop the deletion, too.
+                self.delete_upload(provider, &job, &NoProgress);
+                self.end_job(&job, JobEnd::Dropped, &[], "cancelled")?;
+                Err(Error::Cancelled)
+            }
+        }
+    }
+}

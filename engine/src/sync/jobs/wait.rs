@@ -1,0 +1,149 @@
+//! Waits for batch jobs, or cancels them: for commands.
+
+use std::time::{Duration, Instant};
+
+use memorist_embed::JobFailure;
+
+use super::poll::Tended;
+use super::{JobsGuard, SHORT_PAUSE, Store, Target};
+use crate::error::{Error, Result};
+use crate::progress::{Progress, cancel_point};
+use crate::records::rules::jobs as job_records;
+use crate::types::BatchJob;
+
+/// Maximum pause between two polls, unless the settings begin with a longer one.
+pub(super) const MAX_PAUSE: Duration = Duration::from_secs(10 * 60);
+/// How often a pause checks whether the caller has cancelled.
+const CANCEL_CHECK: Duration = Duration::from_millis(50);
+
+/// The pauses between polls: each is twice as long as the one before, up to [`MAX_PAUSE`] or the first pause if that is
+/// longer. After a poll that ended a job, they begin again with the first pause.
+#[derive(Debug)]
+pub(super) struct Pauses {
+    first: Duration,
+    next: Duration,
+}
+
+impl Pauses {
+    pub fn new(first: Duration) -> Self {
+        Pauses { first, next: first }
+    }
+
+    /// The pause after a poll.
+    pub fn after(&mut self, report: &Tended) -> Duration {
+        if report.ended > 0 {
+            self.next = self.first;
+        }
+        let pause = self.next;
+        self.next = (pause * 2).min(MAX_PAUSE.max(self.first));
+        pause
+    }
+}
+
+impl Store {
+    /// Polls the jobs of the target's model until none is open. Calls `after` after each poll that ended a job; it may
+    /// submit more jobs. Returns how many vectors it stored.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`], errors of the database and of `after`, and an error of the provider that no later poll can
+    /// mend.
+    pub fn await_jobs(
+        &self,
+        proof: &JobsGuard<'_>,
+        target: &Target<'_>,
+        progress: &dyn Progress,
+        after: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<u64> {
+        let Some(provider) = target.embedder.batch_jobs() else { return Ok(0) };
+        let mut pauses = Pauses::new(provider.terms().poll);
+        let (mut stored, mut has_warned) = (0, false);
+        loop {
+            let report = self.poll_jobs(proof, target, progress)?;
+            stored += report.stored;
+            if let Some(problem) = &report.problem {
+                if !problem.is_temporary {
+                    return Err(memorist_embed::Error::Provider(problem.message.clone()).into());
+                }
+                if !has_warned {
+                    tracing::warn!("{}", problem.message);
+                    has_warned = true;
+                }
+            }
+            if report.ended > 0 {
+                after()?;
+            }
+            // If the poll left no job open, `after` may have submitted one.
+            if report.open == 0 && !self.records.batch_jobs()?.iter().any(|job| job.model == target.model) {
+                return Ok(stored);
+            }
+            let task = format!("waiting for {} batch jobs of {}", report.open.max(1), provider.provider());
+            progress.start(&task, Some(report.texts));
+            progress.advance(report.done);
+            let waited = pause(pauses.after(&report), progress);
+            progress.finish();
+            waited?;
+        }
+    }
+
+    /// Cancels every job of the target's model. Then waits up to 20 seconds for the jobs to end, and stores the vectors
+    /// that they made until then; a later poll finishes the others. Returns how many texts the jobs had.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`], errors of the database, and an error of the provider if it does not cancel a job.
+    pub fn cancel_jobs(&self, proof: &JobsGuard<'_>, target: &Target<'_>, progress: &dyn Progress) -> Result<u64> {
+        const TIMEOUT: Duration = Duration::from_secs(20);
+        let mut texts = 0;
+        let Some(provider) = target.embedder.batch_jobs() else { return Ok(0) };
+        for mut job in self.records.batch_jobs()?.into_iter().filter(|job| job.model == target.model) {
+            texts += job.about.texts;
+            if let Some(name) = &job.about.name {
+                provider.cancel(name, progress).map_err(|failure| cancel_error(&job, &failure))?;
+            }
+            (job.about.cancelled, job.about.is_unwanted) = (Some(self.now()), true);
+            job_records::update(&self.records, &job)?;
+        }
+        let until = Instant::now() + TIMEOUT;
+        // The user waits for this command, so it polls more often than the terms of the provider say.
+        while self.poll_jobs(proof, target, progress)?.open > 0 && Instant::now() < until {
+            pause(SHORT_PAUSE, progress)?;
+        }
+        Ok(texts)
+    }
+}
+
+fn cancel_error(job: &BatchJob, failure: &JobFailure) -> Error {
+    match failure {
+        JobFailure::Cancelled => Error::Cancelled,
+        other => {
+            memorist_embed::Error::Provider(format!("a batch job at {} stays: {other}", job.about.provider)).into()
+        }
+    }
+}
+
+/// Waits this long.
+///
+/// # Errors
+/// [`Error::Cancelled`] as soon as the caller gives up.
+pub(super) fn pause(duration: Duration, progress: &dyn Progress) -> Result<()> {
+    let until = Instant::now() + duration;
+    loop {
+        cancel_point(progress)?;
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(());
+        }
+        std::thread::sleep(left.min(CANCEL_CHECK));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_until_something_ends() {
+        let mut pauses = Pauses::new(Duration::from_secs(30));
+        let mut after = |ended| pauses.after(&Tended { ended, ..Tended::default() }).as_secs();
+        assert_eq!([0, 0, 0, 0, 0, 0, 0, 1, 0].map(&mut after), [30, 60, 120, 240, 480, 600, 600, 30, 60]);
+    }
+}
