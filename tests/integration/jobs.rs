@@ -415,6 +415,22 @@ fn a_cancelled_job_keeps_what_it_has_made() {
     }
 }
 
+/// A job is cancelled before its name is known: the provider is told when the job is found.
+#[test]
+fn an_unanswered_job_is_cancelled_at_the_provider() {
+    for protocol in BOTH {
+        let (folder, provider) = (tempfile::tempdir().unwrap(), JobProvider::start(protocol));
+        let engine = open(folder.path(), &provider, protocol);
+        add(&engine, 0..40);
+        provider.state().status = None;
+        provider.state().is_mute = true;
+        engine.backfill(u64::MAX, &NoProgress).unwrap();
+        provider.state().is_mute = false;
+        assert_eq!(engine.cancel_batch_jobs(&NoProgress).unwrap(), 40);
+        assert_eq!((waiting(&engine), jobs(&engine)), (20, 0), "{protocol:?}");
+    }
+}
+
 /// E12: a change of the model goes into jobs, and is continued after an interruption.
 #[test]
 fn a_change_of_the_model_goes_into_jobs() {

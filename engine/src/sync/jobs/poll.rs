@@ -131,15 +131,20 @@ impl Store {
     ) -> Result<PollResult, Trouble> {
         let name = match &job.about.name {
             Some(name) => name.clone(),
-            None => match provider.find(&job.key, job.about.began, progress)? {
-                Some(name) => {
-                    job.about.name = Some(name.clone());
-                    job_records::update(&self.records, &job)?;
-                    name
+            None => {
+                let Some(name) = provider.find(&job.key, job.about.began, progress)? else {
+                    return self.handle_missing(provider, job, progress);
+                };
+                // `cancel_jobs` could not tell the provider, because it did not know the name.
+                if job.about.cancelled.is_some() {
+                    cancel_found(provider, &name, progress)?;
                 }
-                None => return self.handle_missing(provider, job, progress),
-            },
+                job.about.name = Some(name.clone());
+                job_records::update(&self.records, &job)?;
+                name
+            }
         };
+        // Its vectors were stored before a kill: only the files at the provider are left.
         if job.about.is_stored {
             self.clean_up(provider, &job, &name, JobEnd::Done, "", progress)?;
             return Ok(PollResult::Ended { stored: 0 });
@@ -232,5 +237,16 @@ impl Store {
         job.about.state = state;
         job_records::update(&self.records, &job)?;
         Ok(false)
+    }
+}
+
+/// Cancels a job that was just found. If the provider refuses, the job has ended, and the poll will show it.
+fn cancel_found(provider: &dyn BatchJobs, name: &str, progress: &dyn Progress) -> Result<(), JobFailure> {
+    match provider.cancel(name, progress) {
+        Err(JobFailure::Refused(why)) => {
+            tracing::debug!("{} has not cancelled a batch job: {why}", provider.provider());
+            Ok(())
+        }
+        other => other,
     }
 }
