@@ -431,6 +431,32 @@ fn an_unanswered_job_is_cancelled_at_the_provider() {
     }
 }
 
+/// A store with 20 texts left over by a cancelled job, the last ones of 40.
+fn store_with_texts_left_over(folder: &Path, provider: &JobProvider, protocol: Protocol) -> Engine {
+    let engine = open(folder, provider, protocol);
+    add(&engine, 0..40);
+    provider.state().status = None;
+    engine.backfill(u64::MAX, &NoProgress).unwrap();
+    engine.cancel_batch_jobs(&NoProgress).unwrap();
+    assert_eq!((waiting(&engine), jobs(&engine)), (20, 0));
+    engine
+}
+
+/// The texts left over belong to expired memories, so that none of them is among the pending texts.
+#[test]
+fn the_limit_of_a_backfill_holds_beside_texts_left_over() {
+    let protocol = Protocol::OpenAi;
+    let (folder, provider) = (tempfile::tempdir().unwrap(), JobProvider::start(protocol));
+    let engine = store_with_texts_left_over(folder.path(), &provider, protocol);
+    let expired = RecordUpdate { expires_at: Some(Some(memorist_engine::now() - 1_000)), ..RecordUpdate::default() };
+    for id in 21..=40 {
+        engine.update(RecordId::from(id), &expired, &Viewer::OWNER).unwrap();
+    }
+    add(&engine, 40..80);
+    assert_eq!(waiting(&engine), 40);
+    assert_eq!(engine.backfill(15, &NoProgress).unwrap().in_batch_jobs, 15);
+}
+
 /// E12: a change of the model goes into jobs, and is continued after an interruption.
 #[test]
 fn a_change_of_the_model_goes_into_jobs() {

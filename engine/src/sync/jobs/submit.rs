@@ -94,7 +94,7 @@ impl Store {
     /// The first pending texts that may go into a job, at most `limit` and as many as the provider takes.
     fn texts_for_next_job(&self, target: &Target<'_>, provider: &dyn BatchJobs, limit: usize) -> Result<Vec<Pending>> {
         let left_over = self.left_over()?;
-        // All texts left over may be among the first ones.
+        // All texts left over may be among the first ones read, or none of them.
         let read_limit = limit.saturating_add(left_over.len());
         let mut texts = match target.is_next {
             true => self.records.missing(target.model, RecordId::START, read_limit, self.now())?,
@@ -105,6 +105,7 @@ impl Store {
         // A vector in the cache of this machine costs nothing.
         let mut are_cached = provider.are_kept(&texts_of(&texts)).into_iter();
         texts.retain(|_| !are_cached.next().unwrap_or(false));
+        texts.truncate(limit);
         let count_that_fits = provider.fitting(&texts_of(&texts));
         texts.truncate(count_that_fits);
         Ok(texts)
