@@ -9,6 +9,7 @@ use memorist_engine::embed::{CacheSettings, Protocol, RemoteSettings};
 use memorist_engine::progress::{NoProgress, Progress};
 use memorist_engine::types::{Filter, NewRecord, Purge, Query, RecordId, RecordUpdate, Viewer};
 use memorist_engine::{Engine, Error};
+use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::job_provider::{JobProvider, Spoil, settings};
@@ -455,6 +456,29 @@ fn the_limit_of_a_backfill_holds_beside_texts_left_over() {
     add(&engine, 40..80);
     assert_eq!(waiting(&engine), 40);
     assert_eq!(engine.backfill(15, &NoProgress).unwrap().in_batch_jobs, 15);
+}
+
+/// While the model changes, a text left over may lack the vectors of both models.
+#[test]
+fn a_text_left_over_is_recorded_once_during_a_model_change() {
+    let protocol = Protocol::OpenAi;
+    let (folder, provider) = (tempfile::tempdir().unwrap(), JobProvider::start(protocol));
+    let engine = store_with_texts_left_over(folder.path(), &provider, protocol);
+    assert_eq!(engine.backfill(5, &NoProgress).unwrap().embedded, 5);
+    engine.close();
+    let engine = open_with(folder.path(), settings(protocol, provider.url(), "two"), false);
+    let (stop, looked) = (AtomicBool::new(false), provider.state().looks);
+    std::thread::scope(|scope| {
+        let changing = scope.spawn(|| engine.reembed(&Stop::on(&stop)));
+        until("a look", || provider.state().looks > looked);
+        stop.store(true, Ordering::SeqCst);
+        assert!(matches!(changing.join().unwrap(), Err(Error::Cancelled)));
+    });
+    engine.close();
+    let database = Connection::open(folder.path().join("memory.db")).unwrap();
+    let sql = "SELECT length(value) / 64 FROM meta WHERE key = 'batch_left'";
+    let recorded: i64 = database.query_row(sql, [], |row| row.get(0)).unwrap();
+    assert_eq!(recorded, 20, "the next model has none of them");
 }
 
 /// E12: a change of the model goes into jobs, and is continued after an interruption.

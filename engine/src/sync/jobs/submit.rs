@@ -45,13 +45,16 @@ impl Store {
             return Ok(HashSet::new());
         }
         let Some((current, _)) = self.model()? else { return Ok(recorded.into_iter().collect()) };
-        let mut lacking: Vec<Hash> = self.records.lacking(current, &recorded)?;
-        if lacking.len() < recorded.len() {
-            let next = self.records.next_model()?.map(|(id, _)| id);
-            lacking.extend(next.map_or(Ok(Vec::new()), |next| self.records.lacking(next, &recorded))?);
-            job_records::keep_left(&self.records, &lacking)?;
+        let mut lacking: HashSet<Hash> = self.records.lacking(current, &recorded)?.into_iter().collect();
+        if lacking.len() < recorded.len()
+            && let Some((next, _)) = self.records.next_model()?
+        {
+            lacking.extend(self.records.lacking(next, &recorded)?);
         }
-        Ok(lacking.into_iter().collect())
+        if lacking.len() < recorded.len() {
+            job_records::keep_left(&self.records, &lacking.iter().copied().collect::<Vec<_>>())?;
+        }
+        Ok(lacking)
     }
 
     /// Submits jobs while enough texts are pending, with at most `most` texts in all. Returns how many texts it
