@@ -481,6 +481,30 @@ fn a_text_left_over_is_recorded_once_during_a_model_change() {
     assert_eq!(recorded, 20, "the next model has none of them");
 }
 
+/// A job whose model the store has given up: the provider is told, and deletes its files.
+#[test]
+fn a_job_for_a_former_model_is_cancelled_and_removed() {
+    for protocol in BOTH {
+        let (folder, provider) = (tempfile::tempdir().unwrap(), JobProvider::start(protocol));
+        let engine = open(folder.path(), &provider, protocol);
+        add(&engine, 0..40);
+        provider.state().status = None;
+        engine.backfill(u64::MAX, &NoProgress).unwrap();
+        engine.close();
+        let engine = open_with(folder.path(), settings(protocol, provider.url(), "two"), false);
+        provider.state().status = Some("completed");
+        assert!(engine.reembed(&Stop::late()).unwrap().changed);
+        provider.state().status = None;
+        assert_eq!((jobs(&engine), provider.state().made), (1, 2), "{protocol:?}: that of the former model");
+        engine.await_batch_jobs(&Stop::late()).unwrap();
+        assert_eq!(jobs(&engine), 0);
+        let state = provider.state();
+        assert!(state.files.is_empty(), "{:?}", state.files.keys());
+        assert!(state.jobs.is_empty() || protocol == Protocol::OpenAi);
+        assert_eq!(state.paid.values().filter(|times| **times == 2).count(), 20, "half of it was made until then");
+    }
+}
+
 /// E12: a change of the model goes into jobs, and is continued after an interruption.
 #[test]
 fn a_change_of_the_model_goes_into_jobs() {

@@ -19,8 +19,8 @@
 //! - **A text without a vector at the end of its job is left over.** Ordinary requests embed it; it goes into no other
 //!   job.
 //! - **Two failed jobs in a row switch jobs off** for the store, until the user runs `memorist backfill`.
-//! - **Files may stay at the provider** when deleting them fails. A warning says so, and the job ends: its texts would
-//!   wait for it otherwise.
+//! - **Files may stay at the provider** if their deletion fails, or if another provider is configured by then. A warning
+//!   says so, and the job ends all the same: its texts would wait for it otherwise.
 //! - **One process at a time submits and polls**: the holder of the jobs lock ([`JobsGuard`]).
 
 mod background;

@@ -82,7 +82,7 @@ impl Store {
         let provider = target.embedder.batch_jobs();
         for job in self.records.batch_jobs()? {
             if job.model != target.model {
-                self.end_if_orphaned(&job)?;
+                self.end_if_orphaned(provider, &job, progress)?;
                 continue;
             }
             let Some(provider) = provider else { continue };
@@ -111,12 +111,27 @@ impl Store {
         Ok(report)
     }
 
-    /// Ends a job whose model is neither the current nor the next model of the store.
-    fn end_if_orphaned(&self, job: &BatchJob) -> Result<()> {
+    /// Ends a job whose model is neither the current nor the next model of the store. First cancels it and deletes its
+    /// files, if its provider is still configured.
+    fn end_if_orphaned(
+        &self,
+        provider: Option<&dyn BatchJobs>,
+        job: &BatchJob,
+        progress: &dyn Progress,
+    ) -> Result<()> {
         let current = self.model()?.map(|(id, _)| id);
         let next = self.records.next_model()?.map(|(id, _)| id);
         if [current, next].contains(&Some(job.model)) {
             return Ok(());
+        }
+        let removed = match provider.filter(|provider| provider.provider() == job.about.provider) {
+            Some(provider) => cancel_and_remove(provider, job, progress),
+            None => Err(JobFailure::Refused("another provider is configured now".to_owned())),
+        };
+        match removed {
+            Err(JobFailure::Cancelled) => return Err(Error::Cancelled),
+            Err(why) => tracing::warn!("files of a batch job may be left at {}: {why}", job.about.provider),
+            Ok(()) => {}
         }
         self.end_job(job, JobEnd::Dropped, &[], "the store has another model now")
     }
@@ -249,4 +264,18 @@ fn cancel_found(provider: &dyn BatchJobs, name: &str, progress: &dyn Progress) -
         }
         other => other,
     }
+}
+
+/// Cancels a job if it is still running, and deletes its files. Results that the provider writes after that may stay.
+fn cancel_and_remove(provider: &dyn BatchJobs, job: &BatchJob, progress: &dyn Progress) -> Result<(), JobFailure> {
+    let name = match &job.about.name {
+        Some(name) => Some(name.clone()),
+        None => provider.find(&job.key, job.about.began, progress)?,
+    };
+    if let Some(name) = &name
+        && matches!(provider.look(name, progress)?, JobState::Running { .. })
+    {
+        provider.cancel(name, progress)?;
+    }
+    provider.remove(&job.key, name.as_deref(), progress)
 }
