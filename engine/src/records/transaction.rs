@@ -1,27 +1,36 @@
-//! The interface between the rules and a database: the operations that the rules of `rules/` need to write to it.
+//! The traits through which `rules/` writes to a database.
 //!
-//! [`Authority`] runs transactions, [`Tx`] is one of them, [`Select`] reads (a transaction, or a connection that only
-//! reads), [`Row`] and [`Value`] carry the data. SQLite implements them in `sqlite/transaction.rs`.
+//! A **rule** decides what one operation may write (save a memory, delete it, link two), and writes it in one
+//! transaction. Rules know no database: they use these traits.
 //!
-//! # What a second implementation supplies
+//! | trait or type | job |
+//! |---|---|
+//! | [`Authority`] | the database that may be written: it runs transactions |
+//! | [`Tx`] | a transaction |
+//! | [`Select`] | runs queries, in a transaction or on a connection that only reads |
+//! | [`Row`], [`Value`] | the data of queries and statements |
 //!
-//! A team store (`postgres/`) keeps a copy of its records in `memory.db` on each machine, from which
-//! everything is read as today. It replaces the [`Authority`] that writes, and nothing else. It supplies:
+//! There are two implementations: SQLite (`sqlite/transaction.rs`), and PostgreSQL for team stores
+//! (`postgres/transaction.rs`). On a team store, all reads outside of transactions go to a copy in SQLite on the same
+//! machine.
 //!
-//! - **The tables** of `sqlite/schema.rs` that rules name: `records`, `versions`, `trash` and its two others, `scopes`,
-//!   `links`, `models`, `embeddings`, `passages`, `access_log`, `searches`, `search_hits`, `recalled`, `sync_log`, `meta`, with the same columns, the same cascades, and ids that are never used
-//!   twice. `meta.value` holds texts and integers. The others (`tallies`, `record_tags`, `record_metadata`, and the count of changes to
-//!   `supersedes` links) are derived by SQLite's triggers on each machine.
-//! - **The SQL of the rules**, which both databases understand: numbered parameters (`?1` is `$1` there),
-//!   `INSERT ... RETURNING id`, `ON CONFLICT DO NOTHING` and `DO UPDATE`, `IS DISTINCT FROM`, recursive queries. There are
-//!   no JSON functions, no triggers and no hints for a planner in it.
-//! - **Serializable transactions**. The rules check and then insert (no text twice in a scope, one profile a scope, no
-//!   circle of superseding memories) and rely on it that nobody else writes in between. SQLite has one writer; a server
-//!   retries a transaction that lost, which is why the work of [`Authority::write`] is an [`FnMut`]. Work must not change
-//!   anything outside of the transaction that would be wrong when it runs twice.
-//! - **The order of the log** (`log.rs`).
+//! # Requirements for a database
 //!
-//! `contract/` has the tests that every implementation must pass.
+//! - **Tables or views**: those of `TABLES` in `contract/mod.rs`, with the columns and cascades of `sqlite/schema.rs`,
+//!   and ids that are never used twice. The column `value` of `meta` holds texts and integers. The tables of tombstones
+//!   are needed only if [`Tx::keeps_tombstones`] is true. Rules do not write `tallies`, `record_tags` and
+//!   `record_metadata`, nor the count of changes to `supersedes` links: SQLite's triggers derive them on each machine.
+//! - **SQL** that both databases understand: numbered parameters, `INSERT` with `RETURNING id`, `ON CONFLICT` with
+//!   `DO NOTHING` and `DO UPDATE`, `IS DISTINCT FROM`, recursive queries. Rules use no JSON functions and no triggers.
+//!   For PostgreSQL, `?1` becomes `$1`, and hints such as `INDEXED BY` are removed (`postgres/statement.rs`).
+//! - **Serializable transactions**: a rule checks and then inserts (a text once per scope, at most one profile per
+//!   scope, no cycle of `supersedes` links), and relies on it that nobody writes in between. SQLite has one writer at a
+//!   time. PostgreSQL runs a transaction again after a serialization conflict, so [`Authority::write`] takes an
+//!   [`FnMut`], which must not change anything outside the transaction that would be wrong if it ran twice.
+//! - **An ordered sync log**: the sequence numbers that the indexes see rise in the order of the commits (`log.rs`). On
+//!   a team store, each machine assigns them when it copies the changes.
+//!
+//! `contract/` has the tests that both implementations pass.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -29,28 +38,31 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 use crate::types::{ModelId, RecordId, Seq};
 
-/// Timeout of an unsynced write, of an access count.
+/// Timeout of an unsynced write, such as an access count.
 const UNSYNCED_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// A database to which records are written.
+/// A database that may be written: the source of truth, from which indexes and the copies of a team store are derived.
 pub(crate) trait Authority {
-    /// Runs `work` in a transaction. When this returns what `work` returned, its changes are durable; when it returns an
-    /// error, none of them was made. `work` runs again when the transaction lost against another one.
+    /// Runs `work` in a transaction, and runs it again after a serialization conflict. On success, its changes are
+    /// durable. On an error, the database is unchanged.
+    ///
+    /// A team store has one exception: if no answer to the COMMIT arrives, it is unknown whether the changes were made.
+    /// The error ([`Error::Server`]) says so.
     fn write<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T>;
 
-    /// Like [`Self::write`], but does not wait until the changes are durable: a power cut may undo them, a crash may not.
-    /// Fails when others are writing for longer than `timeout`.
+    /// Like [`Self::write`], but does not wait until the changes are on the disk: they survive a crash of the process,
+    /// but perhaps no power cut. Fails if other writers keep the database locked for longer than `timeout`.
     fn write_unsynced_within<T>(&self, timeout: Duration, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T>;
 
-    /// Like [`Self::write_unsynced_within`], with a short timeout.
+    /// [`Self::write_unsynced_within`] half a second.
     fn write_unsynced<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
         self.write_unsynced_within(UNSYNCED_TIMEOUT, work)
     }
 }
 
-/// Reads rows.
+/// Runs queries.
 pub(crate) trait Select {
-    /// Calls `each` with each row that a query gives, until it breaks.
+    /// Calls `each` with each row of a query, until `each` returns [`ControlFlow::Break`].
     fn select(&self, sql: &str, values: &[Value<'_>], each: &mut Each<'_>) -> Result<()>;
 }
 
@@ -65,25 +77,30 @@ pub(crate) trait Tx: Select {
     /// Runs an `INSERT` of one row that ends with `RETURNING id`. Returns the id.
     fn insert(&self, sql: &str, values: &[Value<'_>]) -> Result<i64>;
 
-    /// Runs a statement whose outcome is not used. A remote database receives it together with the next statement.
+    /// Like [`Self::execute`], without the count. A remote database gets the statement together with a later one, whose
+    /// call then returns the error of this one, too.
     fn run(&self, sql: &str, values: &[Value<'_>]) -> Result<()> {
         self.execute(sql, values).map(drop)
     }
 
-    /// Whether the database keeps tombstones of deleted records, for other machines of its owner (`rules/tombstones.rs`).
+    /// Whether the database has tombstones of deleted records (`rules/tombstones.rs`). A store of one person has them,
+    /// so that an exchange with another machine (`sync-with`) does not bring the records back; a team store has none.
     fn keeps_tombstones(&self) -> bool;
 
-    /// Announces the queries that come next, before anything is written. `read` runs them and gets no rows; a remote database
-    /// answers all of them in one round trip.
-    fn foresee(&self, read: &dyn Fn(&dyn Tx)) -> Result<()> {
-        let _ = read;
+    /// Fetches the rows of several queries in one round trip: a hint for remote databases, to be given before the first
+    /// write.
+    ///
+    /// A remote database calls `read` with a transaction that only records the queries: each gets no rows, and errors
+    /// are ignored. It then runs all recorded queries at once, and keeps their rows for the same queries until the first
+    /// write. SQLite ignores the hint, and does not call `read`.
+    fn prefetch(&self, _read: &dyn Fn(&dyn Tx)) -> Result<()> {
         Ok(())
     }
 }
 
 /// Short forms of [`Select::select`].
 pub(crate) trait SelectExt: Select {
-    /// The first row.
+    /// The first row, as `read` converts it; `None` if there is no row.
     fn first<T>(
         &self,
         sql: &str,
@@ -98,7 +115,7 @@ pub(crate) trait SelectExt: Select {
         Ok(first)
     }
 
-    /// All rows.
+    /// All rows, as `read` converts them.
     fn all<T>(&self, sql: &str, values: &[Value<'_>], mut read: impl FnMut(&dyn Row) -> Result<T>) -> Result<Vec<T>> {
         let mut all = Vec::new();
         self.select(sql, values, &mut |row| {
@@ -118,19 +135,22 @@ impl<S: Select + ?Sized> SelectExt for S {}
 
 /// A row of a query.
 pub(crate) trait Row {
-    /// The value in a column; the first is 0. A truth value is the integer 0 or 1.
+    /// The value in a column, counted from 0. A boolean is the integer 0 or 1.
     fn value(&self, column: usize) -> Result<Value<'_>>;
 }
 
 impl dyn Row + '_ {
-    /// The value in a column, as the expected type.
+    /// The value in a column, as a `T`.
+    ///
+    /// # Errors
+    /// If the value cannot be read as a `T` ([`FromValue`]).
     pub(crate) fn get<'a, T: FromValue<'a>>(&'a self, column: usize) -> Result<T> {
         T::from_value(self.value(column)?)
-            .ok_or_else(|| Error::unreadable(format!("column {column} holds a value of another type than it should")))
+            .ok_or_else(|| Error::unreadable(format!("column {column} has a value of an unexpected type")))
     }
 }
 
-/// A value in a row, or one that a statement is given.
+/// A value in a row, or a parameter of a statement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Value<'a> {
     Null,
@@ -206,9 +226,10 @@ impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
     }
 }
 
-/// A type as which a [`Value`] can be read.
+/// A type that a [`Value`] can be read as.
 pub(crate) trait FromValue<'a>: Sized {
-    /// `None` where it is of another type.
+    /// `None` if the value cannot be read as this type. An integer can also be read as `f64` and, where 0 is false, as
+    /// `bool`.
     fn from_value(value: Value<'a>) -> Option<Self>;
 }
 

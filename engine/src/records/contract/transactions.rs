@@ -237,7 +237,7 @@ fn a_statement_that_waits_is_seen_and_fails_its_transaction(store: &impl Subject
     let count = |tx: &dyn Tx| tx.first("SELECT count(*) FROM scopes", &[], |row| row.get::<i64>(0));
     let add = |tx: &dyn Tx, agent: &str| tx.run("INSERT INTO scopes (agent) VALUES (?1)", &[agent.into()]);
     store.write(|tx| {
-        tx.foresee(&|tx| _ = count(tx))?;
+        tx.prefetch(&|tx| _ = count(tx))?;
         assert_eq!((count(tx)?, count(tx)?), (Some(1), Some(1)));
         add(tx, "one")?;
         assert_eq!(count(tx)?, Some(2), "not what was foreseen");

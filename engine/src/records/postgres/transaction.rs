@@ -426,7 +426,7 @@ impl Tx for Transaction<'_> {
         Ok(())
     }
 
-    fn foresee(&self, read: &dyn Fn(&dyn Tx)) -> Result<()> {
+    fn prefetch(&self, read: &dyn Fn(&dyn Tx)) -> Result<()> {
         let noted = Noted::default();
         read(&noted);
         let mut questions = noted.0.into_inner();

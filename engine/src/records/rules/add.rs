@@ -169,9 +169,9 @@ fn state(embedding_id: Option<i64>) -> EmbeddingState {
 }
 
 /// Announces the queries of [`insert`], with a vector of this model. Only a remote database runs this.
-pub(super) fn foresee(tx: &dyn Tx, new: &NewRecord, model: Option<ModelId>, now: Millis) -> Result<()> {
+pub(super) fn prefetch(tx: &dyn Tx, new: &NewRecord, model: Option<ModelId>, now: Millis) -> Result<()> {
     // None of these has an answer, so that each is read to its first question at least.
-    tx.foresee(&|tx| {
+    tx.prefetch(&|tx| {
         let hash = text::embedding_hash(new.context.as_deref(), &new.content);
         _ = model.map(|model| models::require_current(tx, model).map(drop));
         _ = scope_id(tx, &new.scope);

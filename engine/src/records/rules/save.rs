@@ -44,7 +44,7 @@ fn save_one(tx: &dyn Tx, save: &Save, body: Option<&Body>, vectors: Option<&Vect
     let Save { record, viewer, .. } = save;
     let hash = text::embedding_hash(record.context.as_deref(), &record.content);
     let made = vectors.and_then(|(model, vectors)| Some((*model, vectors.get(&hash)?.as_slice())));
-    add::foresee(tx, record, made.map(|(model, _)| model), now)?;
+    add::prefetch(tx, record, made.map(|(model, _)| model), now)?;
     let vector = made.map_or(Ok(None), |made| fitting(tx, made))?;
     let mut added = add::insert(tx, record, body, vector, now)?;
     let id = added.id;
