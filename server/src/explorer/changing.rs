@@ -6,42 +6,42 @@ use memorist_engine::{Engine, Error, Result};
 use serde_json::{Map, Value, json};
 
 use crate::ops::{self, Context, explore};
-use crate::tools::{Problem, ProblemKind, parsed, value};
+use crate::tools::{Problem, ProblemKind, parse_params, to_json};
 use crate::wire::core::{UndoMany, UndoParams};
 use crate::wire::{DeleteParams, DeleteResult, RollbackParams, UndoResult, UpdateParams, UpdateResult};
 
 /// `update`.
 pub fn update(engine: &Engine, context: &Context, mut given: Map<String, Value>) -> Result<Value, Problem> {
     let expect = expected(&mut given)?;
-    let params: UpdateParams = parsed(given)?;
+    let params: UpdateParams = parse_params(given)?;
     let (id, viewer) = (params.id.0, context.defaults.own_viewer());
     let mut update = ops::checked_update(engine, params)?;
     update.expect = expect;
-    value(&UpdateResult::of(&engine.update(id.into(), &update, &viewer).map_err(conflict)?))
+    to_json(&UpdateResult::of(&engine.update(id.into(), &update, &viewer).map_err(conflict)?))
 }
 
 /// `delete`.
 pub fn delete(engine: &Engine, context: &Context, mut given: Map<String, Value>) -> Result<Value, Problem> {
     let expect = expected(&mut given)?;
-    let params: DeleteParams = parsed(given)?;
+    let params: DeleteParams = parse_params(given)?;
     let id = params.id.0.into();
     let deleted = engine.delete_expected(id, expect.as_ref(), &context.defaults.own_viewer()).map_err(conflict)?;
     deleted.ok_or(Error::NotFound(id))?;
-    value(&DeleteResult { success: true, deleted: true })
+    to_json(&DeleteResult { success: true, deleted: true })
 }
 
 /// `rollback`.
 pub fn roll_back(engine: &Engine, context: &Context, mut given: Map<String, Value>) -> Result<Value, Problem> {
     let expect = expected(&mut given)?;
-    let RollbackParams { id, version, reason, .. } = parsed(given)?;
+    let RollbackParams { id, version, reason, .. } = parse_params(given)?;
     let viewer = context.defaults.own_viewer();
     let outcome = engine.roll_back(id.0.into(), version.0, reason.as_deref(), expect.as_ref(), &viewer);
-    value(&UpdateResult::of(&outcome.map_err(conflict)?))
+    to_json(&UpdateResult::of(&outcome.map_err(conflict)?))
 }
 
 /// `merge`.
 pub fn merge(engine: &Engine, context: &Context, given: Map<String, Value>) -> Result<Value, Problem> {
-    value(&explore::merge(engine, context, parsed(given)?).map_err(conflict)?)
+    to_json(&explore::merge(engine, context, parse_params(given)?).map_err(conflict)?)
 }
 
 /// `undo`: of one memory, or of several in this order. `expect` is the version of each that a person saw. The first that cannot
@@ -54,14 +54,14 @@ pub fn undo(engine: &Engine, context: &Context, mut given: Map<String, Value>) -
         Some(version) => vec![version],
     };
     let expect = expect.into_iter().map(version).collect::<Result<Vec<_>, _>>()?;
-    let UndoMany(each) = parsed(given)?;
+    let UndoMany(each) = parse_params(given)?;
     if !expect.is_empty() && expect.len() != each.len() {
         return Err(Problem::input("expect: must be the version of each memory"));
     }
     let mut results = Vec::new();
     for (at, params) in each.iter().enumerate() {
         match undo_one(engine, context, params, expect.get(at)) {
-            Ok(undone) => results.push(value(&undone)?),
+            Ok(undone) => results.push(to_json(&undone)?),
             Err(problem) if results.is_empty() => return Err(problem),
             Err(problem) => {
                 let done: Vec<_> = each[..at].iter().map(|done| done.id.0.to_string()).collect();

@@ -14,7 +14,7 @@ use tokio::time::sleep;
 
 use crate::ops::{self, Context};
 use crate::serving::{Access, Dispatcher};
-use crate::tools::{Problem, ProblemKind, parsed, value};
+use crate::tools::{Problem, ProblemKind, parse_params, to_json};
 use crate::wire::{self, Int, ListParams, MapFrom, MapLabelsResult};
 
 /// How often the state of a map that is being made is reported.
@@ -72,7 +72,7 @@ impl Making {
         viewer: Viewer,
         given: Map<String, Value>,
     ) -> Result<Value, Problem> {
-        let MakeParams { from } = parsed(given)?;
+        let MakeParams { from } = parse_params(given)?;
         let of = viewer.clone();
         let state = dispatcher.call(Access::Read, move |engine| engine.map_state(&of)).await;
         let state = state.map_err(|why| Problem { kind: ProblemKind::Locked, message: why.message().to_owned() })??;
@@ -131,19 +131,19 @@ impl Progress for Until {
 
 /// The state of the map.
 pub fn state(engine: &Engine, viewer: &Viewer) -> Result<Value, Problem> {
-    value(&engine.map_state(viewer)?)
+    to_json(&engine.map_state(viewer)?)
 }
 
 /// `map`: the bytes that `wire/map.rs` describes; `None` if the page has them.
 pub fn view(engine: &Engine, context: &Context, given: Map<String, Value>) -> Result<Option<Vec<u8>>, Problem> {
-    let ViewParams { have } = parsed(given)?;
+    let ViewParams { have } = parse_params(given)?;
     let view = engine.map(&context.defaults.own_viewer())?.ok_or_else(none)?;
     Ok((have != Some(view.generation)).then(|| wire::map_bytes(&view)))
 }
 
 /// `mapMask`: which of its points pass the filters of a list.
 pub fn mask(engine: &Engine, context: &Context, given: Map<String, Value>) -> Result<Option<Vec<u8>>, Problem> {
-    let params: ListParams = parsed(given)?;
+    let params: ListParams = parse_params(given)?;
     let filter = ops::plain_filter(context, &params)?;
     let (view, mask) = engine.map_mask(&context.defaults.own_viewer(), &filter)?.ok_or_else(none)?;
     Ok(Some(wire::mask_bytes(&view, &mask)))
@@ -151,12 +151,12 @@ pub fn mask(engine: &Engine, context: &Context, given: Map<String, Value>) -> Re
 
 /// `mapLabels`.
 pub fn labels(engine: &Engine, context: &Context, _: Map<String, Value>) -> Result<Value, Problem> {
-    value(&MapLabelsResult::from(engine.map_labels(&context.defaults.own_viewer())?.ok_or_else(none)?))
+    to_json(&MapLabelsResult::from(engine.map_labels(&context.defaults.own_viewer())?.ok_or_else(none)?))
 }
 
 /// `neighbours`: the true nearest of a memory.
 pub fn neighbours(engine: &Engine, context: &Context, given: Map<String, Value>) -> Result<Value, Problem> {
-    let NeighboursParams { id, k } = parsed(given)?;
+    let NeighboursParams { id, k } = parse_params(given)?;
     let k = wire::size("k", k, NEIGHBOURS)?;
     let found = engine.neighbours(id.0.into(), k, &context.defaults.own_viewer())?;
     let results: Vec<_> =

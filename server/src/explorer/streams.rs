@@ -21,7 +21,7 @@ use crate::exit::{Failure, Kind};
 use crate::http::{Answer, Refusal, Slot, holding, plain};
 use crate::ops;
 use crate::serving::{Access, Changes, Dispatcher};
-use crate::tools::{Problem, parsed};
+use crate::tools::{Problem, parse_params};
 use crate::wire::ListParams;
 
 /// Most pages that are sent events.
@@ -97,7 +97,7 @@ pub fn export(
     slot: Arc<Slot>,
 ) -> Answer {
     let ids = given.shift_remove("ids");
-    let read = parsed::<ListParams>(given).and_then(|params| Ok(ops::plain_filter(context, &params)?));
+    let read = parse_params::<ListParams>(given).and_then(|params| Ok(ops::plain_filter(context, &params)?));
     let (filter, ids) = match (read, ids.map(serde_json::from_value::<Option<Vec<i64>>>).transpose()) {
         (Ok(filter), Ok(ids)) => (filter, ids.flatten()),
         (Err(problem), _) => return answers::problem(&problem, None),

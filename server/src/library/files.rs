@@ -20,7 +20,7 @@ use crate::atomic_file;
 use crate::exit::Failure;
 use crate::ops::{Importing, read_lines, write_lines};
 use crate::tools::Problem;
-use crate::tools::value;
+use crate::tools::to_json;
 use crate::wire::{self, ExportResult, ImportResult, SyncResult};
 
 impl Library {
@@ -51,7 +51,7 @@ impl Library {
             Err(problem) if problem.kind == super::ProblemKind::Model => result.warnings.push(problem.message),
             Err(problem) => return Err(problem),
         }
-        value(&result)
+        to_json(&result)
     }
 
     fn source(&self, path: &Path) -> Result<NewSource, Problem> {
@@ -89,7 +89,7 @@ impl Library {
         let written = atomic_file::write(&self.settings.store, file, |out| {
             write_lines(&self.engine, &export, progress, out, failure)
         })?;
-        value(&ExportResult {
+        to_json(&ExportResult {
             file: file.display().to_string(),
             memories: wire::count(written.memories),
             links: wire::count(written.links),
@@ -134,6 +134,6 @@ impl Library {
             saved: &|_| {},
         };
         read_lines(&importing, input, name, &mut result)?;
-        value(&result)
+        to_json(&result)
     }
 }

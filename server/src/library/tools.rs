@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::open::Library;
 use crate::ops;
-use crate::tools::{Problem, TOOLS, parsed, value};
+use crate::tools::{Problem, TOOLS, parse_params, to_json};
 use crate::wire::{self, SearchParams};
 
 impl Library {
@@ -28,7 +28,7 @@ impl Library {
     /// # Errors
     /// Errors of the tool, and if the vector is not one of the store's model.
     pub fn search(&self, given: Map<String, Value>, vector: Option<Vec<f32>>) -> Result<Value, Problem> {
-        let params: SearchParams = parsed(given)?;
+        let params: SearchParams = parse_params(given)?;
         let query = self.context.query(&params)?;
         query.validate()?;
         let reply = match vector {
@@ -42,7 +42,7 @@ impl Library {
         };
         let bodies: Vec<_> =
             reply.hits.iter().map(|hit| hit.record.body.clone().map(|body| body.into_value())).collect();
-        let mut result = value(&wire::search_result(reply, &params, &query))?;
+        let mut result = to_json(&wire::search_result(reply, &params, &query))?;
         let hits = result.get_mut("results").and_then(Value::as_array_mut);
         for (hit, body) in hits.into_iter().flatten().zip(bodies) {
             if let Some(body) = body {

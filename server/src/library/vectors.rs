@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::open::{Library, own_model};
 
 use crate::ops;
-use crate::tools::{Problem, ProblemKind, parsed, value};
+use crate::tools::{Problem, ProblemKind, parse_params, to_json};
 use crate::wire::{self, AddParams, GetParams, UpdateParams, UpdateResult};
 
 impl Library {
@@ -92,14 +92,14 @@ impl Library {
     /// # Errors
     /// Errors of the tool, and if the vector is not one of the store's model.
     pub fn update_with(&self, given: Map<String, Value>, vector: &[f32]) -> Result<Value, Problem> {
-        let params: UpdateParams = parsed(given)?;
+        let params: UpdateParams = parse_params(given)?;
         let id = params.id.0.into();
         let viewer = self.context.defaults.viewer(&params.project, &params.agent)?;
         let update = ops::checked_fields(&self.engine, params)?;
         self.adopt_model(vector.len(), || self.engine.check_update_with(id, &update, &viewer, vector))?;
         let mut outcome = self.engine.update_with(id, &update, &viewer, vector)?;
         self.stands_for_the_whole(&mut outcome.embedding);
-        value(&UpdateResult::of(&outcome))
+        to_json(&UpdateResult::of(&outcome))
     }
 
     /// The vector of a memory, of length 1; `None` while it has none. Takes the parameters of `get`.
@@ -107,7 +107,7 @@ impl Library {
     /// # Errors
     /// If there is no such memory that is seen.
     pub fn vector(&self, given: Map<String, Value>) -> Result<Option<Vec<f32>>, Problem> {
-        let params: GetParams = parsed(given)?;
+        let params: GetParams = parse_params(given)?;
         let viewer = self.context.defaults.viewer(&params.project, &params.agent)?;
         Ok(self.engine.vector(params.id.0.into(), &viewer)?)
     }
@@ -121,7 +121,7 @@ impl Library {
     }
 
     fn record(&self, given: Map<String, Value>) -> Result<NewRecord, Problem> {
-        let params: AddParams = parsed(given)?;
+        let params: AddParams = parse_params(given)?;
         if params.supersedes.is_some() || params.contradicts.is_some() || params.related.is_some() {
             let why =
                 "supersedes, contradicts and related are for single memories without a vector; link them afterwards";

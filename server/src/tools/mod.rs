@@ -9,4 +9,4 @@ mod problem;
 mod table;
 
 pub use problem::{Problem, ProblemKind};
-pub use table::{TOOLS, Tool, parsed, run, value};
+pub use table::{TOOLS, Tool, call_strictly, parse_params, to_json};

@@ -1,4 +1,8 @@
-//! The tools.
+//! The tools that programs call by name, with parameters and results as JSON.
+//!
+//! The library (`library/`, for programs in other languages) calls every tool of [`TOOLS`], the web UI (`explorer/`)
+//! those that it names in `explorer/own.rs`, beside tools of its own. The MCP server has a separate table for each
+//! profile (`mcp/profiles/`).
 
 use memorist_engine::{Engine, Result};
 use schemars::JsonSchema;
@@ -11,17 +15,18 @@ use crate::ops::{self, Context, memory_files};
 use crate::serving::Access;
 use crate::wire::{self, FileParams};
 
-/// A function that runs a tool with parameters.
+/// The function of a tool: parameters as JSON -> result as JSON.
 pub type ToolFn = fn(&Engine, &Context, Map<String, Value>) -> Result<Value, Problem>;
 
-/// A tool.
+/// A tool that is called by name.
 #[derive(Clone, Copy)]
 pub struct Tool {
-    /// Its name: that of the `full` profile without `memory_`.
+    /// In [`TOOLS`], the tool's name in the MCP profile `full` without `memory_`: `add` is `memory_add` there. The two
+    /// tools for memory files are not in that profile.
     pub name: &'static str,
-    /// Whether it writes.
+    /// Whether the tool reads the store or writes to it.
     pub access: Access,
-    /// Calls it.
+    /// The function that runs the tool.
     pub call: ToolFn,
 }
 
@@ -37,64 +42,95 @@ impl Tool {
     }
 }
 
-/// Tools that are called in the same way everywhere.
+/// The tools that need only the engine and a context. `search` is in `library/tools.rs`, because it also takes a vector
+/// that the program computed, and in `explorer/own.rs` with other parameters.
+///
+/// A function of `ops` that takes its parameters by reference is called in a closure (`e`: engine, `c`: context,
+/// `p`: parameters).
 pub const TOOLS: &[Tool] = &[
-    Tool::writing("add", |engine, context, given| adapted(engine, context, given, ops::add)),
-    Tool::reading("get", |engine, context, given| adapted(engine, context, given, |e, c, p| ops::get(e, c, &p))),
-    Tool::writing("update", |engine, context, given| adapted(engine, context, given, ops::update)),
-    Tool::writing("delete", |engine, context, given| adapted(engine, context, given, |e, c, p| ops::delete(e, c, &p))),
-    Tool::reading("list", |engine, context, given| adapted(engine, context, given, |e, c, p| ops::list(e, c, &p))),
-    Tool::writing("link", |engine, context, given| adapted(engine, context, given, |e, c, p| ops::link(e, c, &p))),
-    Tool::writing("unlink", |engine, context, given| adapted(engine, context, given, |e, c, p| ops::unlink(e, c, &p))),
-    Tool::reading("history", |engine, context, given| {
-        adapted(engine, context, given, |e, c, p| ops::history(e, c, &p))
+    Tool::writing("add", |engine, context, params| call_converted(engine, context, params, ops::add)),
+    Tool::reading("get", |engine, context, params| {
+        call_converted(engine, context, params, |e, c, p| ops::get(e, c, &p))
     }),
-    Tool::writing("rollback", |engine, context, given| {
-        adapted(engine, context, given, |e, c, p| ops::roll_back(e, c, &p))
+    Tool::writing("update", |engine, context, params| call_converted(engine, context, params, ops::update)),
+    Tool::writing("delete", |engine, context, params| {
+        call_converted(engine, context, params, |e, c, p| ops::delete(e, c, &p))
     }),
-    Tool::writing("undo", |engine, context, given| adapted(engine, context, given, |e, c, p| ops::undo(e, c, &p))),
-    Tool::reading("recall", |engine, context, given| adapted(engine, context, given, ops::recall)),
-    Tool::writing("memory_files", |engine, context, mut given| {
-        wire::adapt_values::<FileParams>(&mut given);
-        Ok(memory_files::call(engine, context, parsed(given)?)?.into())
+    Tool::reading("list", |engine, context, params| {
+        call_converted(engine, context, params, |e, c, p| ops::list(e, c, &p))
     }),
+    Tool::writing("link", |engine, context, params| {
+        call_converted(engine, context, params, |e, c, p| ops::link(e, c, &p))
+    }),
+    Tool::writing("unlink", |engine, context, params| {
+        call_converted(engine, context, params, |e, c, p| ops::unlink(e, c, &p))
+    }),
+    Tool::reading("history", |engine, context, params| {
+        call_converted(engine, context, params, |e, c, p| ops::history(e, c, &p))
+    }),
+    Tool::writing("rollback", |engine, context, params| {
+        call_converted(engine, context, params, |e, c, p| ops::roll_back(e, c, &p))
+    }),
+    Tool::writing("undo", |engine, context, params| {
+        call_converted(engine, context, params, |e, c, p| ops::undo(e, c, &p))
+    }),
+    Tool::reading("recall", |engine, context, params| call_converted(engine, context, params, ops::recall)),
+    // The two tools for memory files have their own error type, and answer with a text: it has no field `error` that
+    // `call_strictly` would look for.
+    Tool::writing("memory_files", |engine, context, mut params| {
+        wire::adapt_values::<FileParams>(&mut params);
+        Ok(memory_files::call(engine, context, parse_params(params)?)?.into())
+    }),
+    // Takes no parameters.
     Tool::writing("clear_memory_files", |engine, context, _| Ok(memory_files::clear(engine, context)?.into())),
-    Tool::reading("stats", |engine, context, given| adapted(engine, context, given, |e, c, p| ops::stats(e, c, &p))),
+    Tool::reading("stats", |engine, context, params| {
+        call_converted(engine, context, params, |e, c, p| ops::stats(e, c, &p))
+    }),
 ];
 
-/// Calls [`run`] with parameters as models and programs write them.
-fn adapted<P: DeserializeOwned + JsonSchema + 'static, R: Serialize>(
+/// Like [`call_strictly`], but first converts loosely typed values to the types of `P`, such as `"#12"` to 12
+/// ([`wire::adapt_values`]).
+fn call_converted<P: DeserializeOwned + JsonSchema + 'static, R: Serialize>(
     engine: &Engine,
     context: &Context,
-    mut given: Map<String, Value>,
-    tool: impl FnOnce(&Engine, &Context, P) -> Result<R>,
+    mut params: Map<String, Value>,
+    operation: impl FnOnce(&Engine, &Context, P) -> Result<R>,
 ) -> Result<Value, Problem> {
-    wire::adapt_values::<P>(&mut given);
-    run(engine, context, given, tool)
+    wire::adapt_values::<P>(&mut params);
+    call_strictly(engine, context, params, operation)
 }
 
-/// Calls a function of `ops` with parameters as JSON. A memory that is not there is a [`ProblemKind::NotFound`].
-pub fn run<P: DeserializeOwned, R: Serialize>(
+/// Calls a function of `ops` with parameters as JSON, and returns its result as JSON. The web UI's own tools use it
+/// directly: the page sends values of the right types.
+///
+/// # Errors
+/// [`ProblemKind::InvalidInput`] for wrong parameters, [`ProblemKind::NotFound`] for an unknown id, and errors of the
+/// engine, converted by `Problem::from`.
+pub fn call_strictly<P: DeserializeOwned, R: Serialize>(
     engine: &Engine,
     context: &Context,
-    given: Map<String, Value>,
-    tool: impl FnOnce(&Engine, &Context, P) -> Result<R>,
+    params: Map<String, Value>,
+    operation: impl FnOnce(&Engine, &Context, P) -> Result<R>,
 ) -> Result<Value, Problem> {
-    let result = value(&tool(engine, context, parsed(given)?)?)?;
+    let result = to_json(&operation(engine, context, parse_params(params)?)?)?;
+    // An operation of `ops` reports an unknown id in the field `error` of an ordinary result, as models read it. For a
+    // program it becomes an error. So no result may have a text in `error` for another reason.
     match result.get("error").and_then(Value::as_str) {
-        // For a model an unknown id is an answer.
         Some(why) => Err(Problem { kind: ProblemKind::NotFound, message: why.to_owned() }),
         None => Ok(result),
     }
 }
 
-/// Parameters.
-pub fn parsed<P: DeserializeOwned>(given: Map<String, Value>) -> Result<P, Problem> {
-    wire::parse_exactly(given).map_err(Problem::input)
+/// Parses parameters. A null counts as an omitted parameter ([`wire::parse_exactly`]).
+///
+/// # Errors
+/// [`ProblemKind::InvalidInput`].
+pub fn parse_params<P: DeserializeOwned>(params: Map<String, Value>) -> Result<P, Problem> {
+    wire::parse_exactly(params).map_err(Problem::input)
 }
 
-/// A result.
-pub fn value(result: &impl Serialize) -> Result<Value, Problem> {
+/// Serializes a result.
+pub fn to_json(result: &impl Serialize) -> Result<Value, Problem> {
     serde_json::to_value(result)
         .map_err(|error| Problem { kind: ProblemKind::Store, message: format!("internal error: {error}") })
 }
