@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use super::target::{JobsGuard, Target};
 use super::wait::{MAX_PAUSE, Pauses};
-use super::{JobsGuard, Store, Target};
 use crate::error::Result;
 use crate::progress::Progress;
+use crate::sync::store::Store;
 
 /// The background thread submits no job in this time after its start: a short command might end in the middle of a
 /// submission.

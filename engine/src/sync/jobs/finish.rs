@@ -6,11 +6,12 @@ use memorist_durable::crash;
 use memorist_embed::{BatchJobs, JobFailure};
 
 use super::poll::Trouble;
-use super::{Store, Target};
+use super::target::Target;
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::records::MAX_JOB_FAILURES;
 use crate::records::rules::{embeddings, jobs as job_records, next_model};
+use crate::sync::store::Store;
 use crate::text::{Hash, from_hex, to_hex};
 use crate::types::{BatchJob, JobEnd};
 

@@ -5,11 +5,12 @@ use std::time::Duration;
 use memorist_durable::crash;
 use memorist_embed::{BatchJobs, JobFailure, JobState};
 
-use super::{JobsGuard, Store, Target, UNANSWERED, millis};
+use super::target::{JobsGuard, Target, UNANSWERED};
 use crate::error::{Error, Result};
 use crate::progress::{Progress, cancel_point};
 use crate::records::rules::jobs as job_records;
-use crate::types::{BatchJob, JobEnd};
+use crate::sync::store::Store;
+use crate::types::{BatchJob, JobEnd, Millis};
 
 /// A job that is still running this long after its cancellation is given up.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(15 * 60);
@@ -113,12 +114,7 @@ impl Store {
 
     /// Ends a job whose model is neither the current nor the next model of the store. First cancels it and deletes its
     /// files, if its provider is still configured.
-    fn end_if_orphaned(
-        &self,
-        provider: Option<&dyn BatchJobs>,
-        job: &BatchJob,
-        progress: &dyn Progress,
-    ) -> Result<()> {
+    fn end_if_orphaned(&self, provider: Option<&dyn BatchJobs>, job: &BatchJob, progress: &dyn Progress) -> Result<()> {
         let current = self.model()?.map(|(id, _)| id);
         let next = self.records.next_model()?.map(|(id, _)| id);
         if [current, next].contains(&Some(job.model)) {
@@ -278,4 +274,8 @@ fn cancel_and_remove(provider: &dyn BatchJobs, job: &BatchJob, progress: &dyn Pr
         provider.cancel(name, progress)?;
     }
     provider.remove(&job.key, name.as_deref(), progress)
+}
+
+fn millis(duration: Duration) -> Millis {
+    Millis::try_from(duration.as_millis()).unwrap_or(Millis::MAX)
 }

@@ -6,11 +6,12 @@ use memorist_durable::crash;
 use memorist_embed::{BatchJobs, Embedder, JobFailure};
 use ulid::Ulid;
 
-use super::{JobsGuard, Store, Target, UNANSWERED, texts_of};
+use super::target::{JobsGuard, Target, UNANSWERED};
 use crate::error::{Error, Result};
 use crate::progress::{NoProgress, Progress, cancel_point};
 use crate::records::rules::jobs as job_records;
 use crate::records::{MAX_JOB_FAILURES, Pending};
+use crate::sync::store::Store;
 use crate::text::{Hash, to_hex};
 use crate::types::{BatchJob, JobEnd, RecordId};
 
@@ -166,4 +167,8 @@ impl Store {
             }
         }
     }
+}
+
+fn texts_of(pending: &[Pending]) -> Vec<&str> {
+    pending.iter().map(|pending| pending.text.as_str()).collect()
 }

@@ -5,14 +5,17 @@ use std::time::{Duration, Instant};
 use memorist_embed::JobFailure;
 
 use super::poll::Tended;
-use super::{JobsGuard, SHORT_PAUSE, Store, Target};
+use super::target::{JobsGuard, Target};
 use crate::error::{Error, Result};
 use crate::progress::{Progress, cancel_point};
 use crate::records::rules::jobs as job_records;
+use crate::sync::store::Store;
 use crate::types::BatchJob;
 
 /// Maximum pause between two polls, unless the settings begin with a longer one.
 pub(super) const MAX_PAUSE: Duration = Duration::from_secs(10 * 60);
+/// Pause between two attempts at the jobs lock, and between two polls after a cancellation.
+const SHORT_PAUSE: Duration = Duration::from_millis(200);
 /// How often a pause checks whether the caller has cancelled.
 const CANCEL_CHECK: Duration = Duration::from_millis(50);
 
@@ -41,6 +44,28 @@ impl Pauses {
 }
 
 impl Store {
+    /// Waits for the jobs lock.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] if the caller gives up.
+    pub fn acquire_jobs(&self, progress: &dyn Progress) -> Result<JobsGuard<'_>> {
+        let mut is_waiting = false;
+        let guard = loop {
+            if let Some(guard) = self.jobs_lock.try_acquire()? {
+                break guard;
+            }
+            if !is_waiting {
+                progress.start("waiting for the process that asks about the batch jobs", None);
+                is_waiting = true;
+            }
+            pause(SHORT_PAUSE, progress)?;
+        };
+        if is_waiting {
+            progress.finish();
+        }
+        Ok(guard)
+    }
+
     /// Polls the jobs of the target's model until none is open. Calls `after` after each poll that ended a job; it may
     /// submit more jobs. Returns how many vectors it stored.
     ///
