@@ -37,7 +37,7 @@ impl Engine {
         let embedder = LazyCell::new(|| (request.mode != Mode::Keyword).then(|| self.store.embedder().ok()).flatten());
         let is_ordinary =
             |word: &str| embedder.as_ref().and_then(|(embedder, _)| embedder.has_word(word)).unwrap_or(true);
-        let searched = recall::searched(&request.message, &request.before, is_ordinary);
+        let searched = recall::message_query(&request.message, &request.before, is_ordinary);
         drop(embedder);
         let Some(searched) = searched else { return Ok(Recall::default()) };
         let known = match &request.session {

@@ -3,8 +3,8 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `message.rs` | the query of a message |
-//! | `words.rs` | English words by which a name is known, and those that are none |
+//! | `message.rs` | makes the query of a message |
+//! | `words.rs` | lists of words by which names, questions and languages are recognized |
 //! | `gate.rs` | the relevance gate: which hits may be injected |
 //! | `choice.rs` | chooses the memories that are injected, and how much of their texts |
 //! | `action/` | the memory of exactly the file, the command or the error of an action |
@@ -17,4 +17,4 @@ mod words;
 
 pub use action::{ACTION_CANDIDATES, ActionSubject, choose_one};
 pub use choice::{CANDIDATES, choose};
-pub use message::searched;
+pub use message::message_query;

@@ -1,14 +1,14 @@
-//! English words by which a name is known, and those that are none.
+//! Lists of words by which names, questions and languages are recognized.
 
-/// Words before a name in lower case. After these, it is the thing that is asked about.
+/// English words before a lower-case name that is the thing asked about: "the rate limit of osprey".
 pub const PREPOSITIONS: &str = "of for from with against about in on at to by into than";
-/// Words before a name in lower case. After these, it is the thing that does something.
+/// English words before a lower-case name that is the subject of a sentence: "which port does osprey use".
 pub const VERBS: &str = "is are was were does did do has have can could will would should when if";
-/// Words before a name in lower case that another word follows: "the osprey queue", but not "the schema of it".
-pub const OWNERS: &str = "the our";
-/// Words after "and" that ask for a place, not for another thing: "and on staging?".
-pub const PLACES: &str = "in on at";
-/// Beginnings of questions that ask somebody to do something, or offer it.
+/// English words before a lower-case name, if a significant word follows the name: "the osprey queue", but not "the schema of it".
+pub const DETERMINERS: &str = "the our";
+/// The words of [`PREPOSITIONS`] that lead to a place in a follow-up, and to no other thing: "and on staging?".
+pub const PLACE_PREPOSITIONS: &str = "in on at";
+/// The beginnings of questions that ask somebody to do something, or offer it.
 pub const REQUESTS: &[&str] = &[
     "can you ",
     "could you ",
@@ -23,27 +23,27 @@ pub const REQUESTS: &[&str] = &[
     "shall we ",
     "want me ",
 ];
-/// Words after such a beginning that keep it a question: "can you tell me".
+/// Words after one of [`REQUESTS`] that ask for knowledge, and for no action: "can you tell me".
 pub const TELLING: &str = "tell know remember recall explain say";
-/// Words at the beginning of a sentence that say nothing.
+/// Words at the beginning of a sentence that are skipped before [`REQUESTS`] are looked for.
 pub const LEADS: &str = "please ok okay so and now then well hi hey";
-/// Words that other languages with these letters hardly have. In an English message, at least one word in ten is one of them.
+/// English words that other languages with the Latin alphabet hardly have. A text is English if they are one word in ten.
 pub const ENGLISH: &str = "about against and because did does for from have how into my need needs should than that the these this \
      those until what when where which who whom why with would you your";
-/// Words that other languages hardly have. In a German message, at least one word in ten is one of them.
+/// German words that other languages hardly have. A text is German if they are one word in ten.
 pub const GERMAN: &str = "aber als am auf aus bei beim bis da das dass dem den der des dich dir doch du ein er es für gegen hat ich ihr im \
      ins ist ja kein mein mich mir mit nach nicht noch nun nur oder ob sein seit sich sie sind so um und uns unser vom von vor \
      wann warum was wegen welche welchem welchen welcher welches wem wen wenn wer wie wir wird wo womit wurde zu zum zur";
-/// German articles, without those that end like adjectives.
+/// German articles that do not end like adjectives.
 pub const ARTICLES: &str = "am ans beim das dein ein im ins kein mein sein unser vom zum zur";
-/// Words that a hyphen joins to French and Portuguese verbs, which makes no identifier of them.
+/// Pronouns that a hyphen joins to verbs in French and Portuguese ("est-elle"): such a word is no identifier.
 pub const CLITICS: &str =
     "ce ci elle elles il ils je la las le les lhe lo los là me moi nos nous on os se te toi tu vous";
-/// Words with a capital letter in English that name nobody: days and months.
+/// The English days and months: they have a capital letter and are no names.
 pub const DATES: &str = "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august \
      september october november december";
-/// Ordinary words that a vocabulary of 30,000 words does not have whole: mostly of the trade.
-pub const ORDINARY: &str = "acl adapter admin allergy allowlist annotation api app ascii ast async auth autocomplete avocado babysitter backend \
+/// Ordinary words, most of them technical, that the vocabulary of 30,000 words of the default model splits into several tokens.
+pub const MORE_ORDINARY_WORDS: &str = "acl adapter admin allergy allowlist annotation api app ascii ast async auth autocomplete avocado babysitter backend \
      backlog backoff benchmark blacklist blob blocklist boilerplate bool boolean breakpoint broccoli brunch bugfix bundler \
      bytecode callback captcha cert changelog charger charset chatbot checkbox checkout checksum chmod cli codebase codec \
      config constructor coupon credential cron cronjob csrf css csv cursor dataset daycare deadlock debug debugger decorator \
@@ -63,7 +63,7 @@ pub const ORDINARY: &str = "acl adapter admin allergy allowlist annotation api a
      typedef upload uptime uri url username utf vaccination vegan viewport vpn watermark webcam webhook websocket whitelist \
      wifi wiki wireframe workflow workspace wrapper xss yaml";
 
-/// Whether a list has a word.
+/// Whether a list contains a word.
 pub fn has(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|other| other == word)
 }
