@@ -133,7 +133,7 @@ impl Engine {
         };
         let (Changed { before, after }, undo) =
             merge::merge(&self.store.records, merge, &update, viewer, self.store.now())?;
-        Ok(Merged { kept: self.changed(Some(before), after)?, undo })
+        Ok(Merged { kept: self.finish_change(Some(before), after)?, undo })
     }
 }
 

@@ -64,7 +64,7 @@ impl Engine {
         let now = self.store.now();
         let Changed { before, after } =
             update::update_with(&self.store.records, id, &update, viewer, (model, &vector), now)?;
-        self.changed(Some(before), after)
+        self.finish_change(Some(before), after)
     }
 
     /// The vector of a record, of length 1: of its beginning, where the text is long. `None` while it has none.

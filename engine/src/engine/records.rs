@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::keywords::significant_words;
 use crate::records::rules::{add, save, trash, update};
 use crate::records::{Access, AccessKind, Changed, Commits, Saving, Vectors};
-use crate::sensitive::logged_query;
+use crate::sensitive::{Sensitive, logged_query};
 use crate::sync::Message;
 use crate::text;
 use crate::types::bounds::check_limit;
@@ -17,57 +17,55 @@ use crate::types::{
 };
 
 impl Engine {
-    /// Saves a record. Returns when it is on disk, with its embedding if the model is in memory; otherwise that follows. A text
-    /// that the scope already has is not saved again: the outcome names its record.
+    /// Saves a record, and returns when it is on disk. If the scope already has the text, nothing is saved: the outcome names the
+    /// record that has it.
+    ///
+    /// The text is embedded at once if the model is loaded and quick, and else by the worker.
     ///
     /// # Errors
     /// [`Error::Invalid`] names the field that is out of bounds.
     pub fn add(&self, new: &NewRecord) -> Result<AddOutcome> {
         let viewer = Viewer::of(&new.scope);
+        // Without `given`, a record that has the text already stays as it is.
         let save = Save { record: new.clone(), links: Vec::new(), given: None, viewer };
         Ok(self.save(&[save])?.swap_remove(0)?.added)
     }
 
-    /// Saves records with their links in one transaction: all are on disk when it returns, or none. One outcome per record,
-    /// in order; a record that is refused does not stop the others. They are embedded as in [`Engine::add`].
+    /// Saves records with their links. Returns one outcome per record, in order: a refused record has an error there, and does not
+    /// stop the others. All accepted records are written in one transaction, and embedded as by [`Engine::add`].
     pub fn save(&self, saves: &[Save]) -> Result<Vec<Result<Saved>>> {
         let sensitive = self.config.sensitive;
-        let allow = |save| {
-            let save: &Save = save;
-            Ok(match sensitive.new_record(&save.record)? {
-                Cow::Borrowed(_) => Cow::Borrowed(save),
-                Cow::Owned(record) => Cow::Owned(Save { record, ..save.clone() }),
-            })
-        };
+        let allow = |save| without_secrets(save, sensitive);
         let outcomes = save_allowed(saves, allow, |allowed| {
-            let vectors = self.vectors_of(&allowed);
+            let vectors = self.quick_vectors(&allowed);
             save::save(&self.store.records, &allowed, vectors.as_ref(), self.store.now())
         })?;
         self.worker.send(Message::Written);
-        Ok(outcomes.into_iter().map(|outcome| self.saved(outcome?)).collect())
+        Ok(outcomes.into_iter().map(|outcome| Ok(self.finish_save(outcome?))).collect())
     }
 
-    /// The vectors of the texts, as far as they are quickly made. The others wait for the worker, as further passages do.
-    fn vectors_of(&self, saves: &[Cow<'_, Save>]) -> Option<Vectors> {
-        let text = |save: &Cow<'_, Save>| {
+    /// The vectors of the texts, if the model is loaded and quick. Otherwise the worker embeds the texts later, as it embeds the
+    /// passages of a long text after its beginning.
+    fn quick_vectors(&self, saves: &[Cow<'_, Save>]) -> Option<Vectors> {
+        let hash_and_text = |save: &Cow<'_, Save>| {
             let NewRecord { context, content, .. } = &save.record;
             let context = context.as_deref();
             (text::embedding_hash(context, content), text::embedding_text(context, content))
         };
-        self.store.quick_vectors(saves.iter().map(text).collect()).unwrap_or_else(|error| {
+        self.store.quick_vectors(saves.iter().map(hash_and_text).collect()).unwrap_or_else(|error| {
             tracing::debug!("not embedded at once: {error}");
             None
         })
     }
 
-    fn saved(&self, Saving { added, links, updated }: Saving) -> Result<Saved> {
-        let updated =
-            updated.map(|changed| changed.and_then(|changed| self.changed(Some(changed.before), changed.after)));
-        Ok(Saved { added, links, updated })
+    /// Returns the outcome of a save. If the text was there already and its record was updated, finishes that change.
+    fn finish_save(&self, Saving { added, links, updated }: Saving) -> Saved {
+        let finish = |Changed { before, after }| self.finish_change(Some(before), after);
+        Saved { added, links, updated: updated.map(|update| update.and_then(finish)) }
     }
 
-    /// Saves many in one transaction. One outcome per record, in order; a refused record does not stop the others. They
-    /// are embedded in the background, or by [`Engine::embed_pending`].
+    /// Saves many records, for imports: without links, and never embedded at once but by the worker or
+    /// [`Engine::embed_pending`]. Outcomes and transaction are as in [`Engine::save`].
     pub fn add_batch(&self, new: &[NewRecord]) -> Result<Vec<Result<AddOutcome>>> {
         let sensitive = self.config.sensitive;
         let allow = |new| sensitive.new_record(new);
@@ -77,39 +75,42 @@ impl Engine {
         Ok(outcomes)
     }
 
-    /// The record. Counts the access, unless the store is busy.
+    /// Returns a record and counts the access. If counting fails, for example because the store is busy, that is only logged.
     ///
     /// # Errors
     /// [`Error::NotFound`] when no live record that `viewer` sees has this id.
     pub fn get(&self, id: RecordId, viewer: &Viewer) -> Result<Record> {
+        // An access to a record that the viewer does not see is not counted.
         self.peek(id, viewer)?.ok_or(Error::NotFound(id))?;
         let access = Access { id, kind: AccessKind::Get, score: None, query: None, counts: true };
         if let Err(error) = self.store.records.record_access(&[access], self.store.now()) {
             tracing::debug!("an access was not counted: {error}");
         }
+        // With the new count.
         self.peek(id, viewer)?.ok_or(Error::NotFound(id))
     }
 
-    /// The record, if a live one with this id exists that `viewer` sees. Counts nothing.
+    /// Returns the live record with this id, if `viewer` sees it. Counts no access.
     pub fn peek(&self, id: RecordId, viewer: &Viewer) -> Result<Option<Record>> {
         viewer.validate()?;
         self.store.records.get(id, viewer, self.store.now())
     }
 
-    /// The local state of a record that `viewer` sees, with at most `links` of its links. Counts no access, and does not ask the
-    /// server of a team. For polling.
+    /// Returns the live record with this id, if `viewer` sees it, and at most `max_links` of its links. Meant for polling: counts no
+    /// access, and in a team store reads the local copy without asking the server.
     ///
     /// # Errors
     /// [`Error::Database`] if the store cannot be read.
-    pub fn glance(&self, id: RecordId, viewer: &Viewer, links: usize) -> Result<Option<(Record, Vec<Link>)>> {
+    pub fn glance(&self, id: RecordId, viewer: &Viewer, max_links: usize) -> Result<Option<(Record, Vec<Link>)>> {
         viewer.validate()?;
-        let (copy, now) = (self.store.records.copy(), self.store.now());
-        let Some(record) = copy.get(id, viewer, now)? else { return Ok(None) };
-        let links = copy.snapshot()?.links(id, viewer, links, now)?;
+        let (local, now) = (self.store.records.copy(), self.store.now());
+        let Some(record) = local.get(id, viewer, now)? else { return Ok(None) };
+        // `None` if the record was deleted since the line above.
+        let links = local.snapshot()?.links(id, viewer, max_links, now)?;
         Ok(links.map(|links| (record, links)))
     }
 
-    /// Tells whether something was written, by whichever process.
+    /// Returns a watcher: [`Commits::any`] tells whether any process has written to the store since it was last asked.
     ///
     /// # Errors
     /// [`Error::Database`] if the store cannot be read.
@@ -117,7 +118,7 @@ impl Engine {
         self.store.records.copy().commits()
     }
 
-    /// Writes an access to the access log, and counts it.
+    /// Writes an access to the access log, and adds it to the access count of the record.
     ///
     /// # Errors
     /// [`Error::Store`] if the store is busy.
@@ -127,64 +128,65 @@ impl Engine {
         self.store.records.record_access(&[access], self.store.now())
     }
 
-    /// Counts records as used, as a fetch by id does, but in the background: the caller does not wait for the disk. Not
-    /// written to the access log. Under very heavy load some may be missed.
+    /// Adds an access to the count of each record, without an entry in the access log. The worker does it, so the caller does not
+    /// wait for the disk. Under very heavy load, some accesses may not be counted.
     pub fn count_use(&self, ids: Vec<RecordId>) {
         if !ids.is_empty() {
             self.worker.send(Message::Used(ids));
         }
     }
 
-    /// Changes a record; the previous version is kept.
+    /// Changes a record. The previous version is kept.
     ///
     /// # Errors
-    /// [`Error::NotFound`], also if `viewer` does not see it; [`Error::Duplicate`] if another record of the scope has
+    /// [`Error::NotFound`], also if `viewer` does not see the record; [`Error::Duplicate`] if another record of the scope has
     /// the new text.
     pub fn update(&self, id: RecordId, update: &RecordUpdate, viewer: &Viewer) -> Result<UpdateOutcome> {
         viewer.validate()?;
         let update = self.config.sensitive.update(update)?;
         let Changed { before, after } = update::update(&self.store.records, id, &update, viewer, self.store.now())?;
-        self.changed(Some(before), after)
+        self.finish_change(Some(before), after)
     }
 
-    /// Changes several records in one transaction: all, or none. The versions before are kept.
+    /// Changes several records in one transaction: all, or none. The previous versions are kept.
     ///
     /// # Errors
-    /// As [`Engine::update`].
+    /// The errors of [`Engine::update`].
     pub fn update_all(&self, updates: &[(RecordId, RecordUpdate)], viewer: &Viewer) -> Result<Vec<UpdateOutcome>> {
         viewer.validate()?;
         let allowed = updates.iter().map(|(id, update)| Ok((*id, self.config.sensitive.update(update)?)));
         let allowed: Vec<_> = allowed.collect::<Result<_>>()?;
         let changed = update::update_all(&self.store.records, &allowed, viewer, self.store.now())?;
-        changed.into_iter().map(|Changed { before, after }| self.changed(Some(before), after)).collect()
+        changed.into_iter().map(|Changed { before, after }| self.finish_change(Some(before), after)).collect()
     }
 
-    /// Says whether [`Engine::update`] would change a record. Nothing is changed.
+    /// Checks whether [`Engine::update`] would change a record, without changing it.
     ///
     /// # Errors
-    /// As [`Engine::update`].
+    /// The errors of [`Engine::update`].
     pub fn check_update(&self, id: RecordId, update: &RecordUpdate, viewer: &Viewer) -> Result<()> {
         viewer.validate()?;
         let update = self.config.sensitive.update(update)?;
         update::check(&self.store.records, id, &update, viewer, self.store.now())
     }
 
-    /// The versions of a record, the newest first and including the current one: at most `limit`, 1 to
-    /// [`MAX_LIMIT`](crate::types::MAX_LIMIT), optionally only those before version `before`.
+    /// Returns at most `limit` versions of a record, the newest first: the current one and the earlier ones, or with `before` only
+    /// those before that version. `limit` is 1 to [`MAX_LIMIT`](crate::types::MAX_LIMIT).
     ///
     /// # Errors
-    /// [`Error::NotFound`], also if `viewer` does not see it.
+    /// [`Error::NotFound`], also if `viewer` does not see the record.
     pub fn history(&self, id: RecordId, viewer: &Viewer, before: Option<i64>, limit: usize) -> Result<Vec<Version>> {
         viewer.validate()?;
         check_limit(limit)?;
         self.store.records.snapshot()?.history(id, viewer, before, limit, self.store.now())?.ok_or(Error::NotFound(id))
     }
 
-    /// Makes an earlier version of a record the newest again, as a new version; the one that it replaces is kept with the
-    /// `reason`. The record must be what is expected. The scope stays, and an expiry that has passed is not restored.
+    /// Adds a new version to a record, with the contents of an earlier version. The version that it replaces is kept with the
+    /// `reason`. The scope stays, and an expiry that has passed is not restored.
     ///
     /// # Errors
-    /// As [`Engine::update`], and [`Error::Invalid`] names the existing versions, or says what the record is otherwise.
+    /// The errors of [`Engine::update`]. [`Error::Invalid`] if there is no such version (the error names those that exist), or if
+    /// `expect` is given and the record does not match it (the error shows the record).
     pub fn roll_back(
         &self,
         id: RecordId,
@@ -197,11 +199,12 @@ impl Engine {
         let reason = reason.map(|reason| self.config.sensitive.reason(reason)).transpose()?;
         let Changed { before, after } =
             update::roll_back(&self.store.records, id, version, reason.as_deref(), expect, viewer, self.store.now())?;
-        self.changed(Some(before), after)
+        self.finish_change(Some(before), after)
     }
 
-    /// Embeds a changed record, if that is quick.
-    pub(super) fn changed(&self, before: Option<Record>, record: Record) -> Result<UpdateOutcome> {
+    /// Finishes the change of a record that is on disk: embeds it if that is quick, wakes the worker, and builds the outcome.
+    /// `before` is the record before the change; `None` if it was restored.
+    pub(super) fn finish_change(&self, before: Option<Record>, record: Record) -> Result<UpdateOutcome> {
         let embedding = match self.store.records.embedding_state(record.id)? {
             EmbeddingState::Ready => EmbeddingState::Ready,
             EmbeddingState::Pending => self.embed_now(record.id, record.context.as_deref(), &record.content),
@@ -211,8 +214,8 @@ impl Engine {
         Ok(UpdateOutcome { record, before, nothing_in_common, embedding })
     }
 
-    /// Deletes a record. False if there was none that `viewer` sees. For [`Config::trash_grace`] it can be restored; for
-    /// good it goes with [`Engine::purge`].
+    /// Deletes a record. Returns false if `viewer` sees no such record. A deleted record can be restored for
+    /// [`Config::trash_grace`]; [`Engine::purge`] removes it permanently.
     ///
     /// [`Config::trash_grace`]: crate::config::Config::trash_grace
     pub fn delete(&self, id: RecordId, viewer: &Viewer) -> Result<bool> {
@@ -222,10 +225,11 @@ impl Engine {
         Ok(deleted)
     }
 
-    /// Deletes a record that is what is expected. Returns what it was; `None` if there was none that `viewer` sees.
+    /// Deletes a record if it matches `expect`, or without `expect` in any case. Returns the deleted record; `None` if `viewer` sees
+    /// no live or expired record with this id.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it is something else.
+    /// [`Error::Invalid`] if the record does not match `expect`.
     pub fn delete_expected(&self, id: RecordId, expect: Option<&Expect>, viewer: &Viewer) -> Result<Option<Record>> {
         viewer.validate()?;
         let deleted = self.store.records.delete_expected(id, expect, viewer, self.store.now())?;
@@ -233,10 +237,10 @@ impl Engine {
         Ok(deleted)
     }
 
-    /// Deletes several records that are what is expected, in one transaction: all, or none.
+    /// Deletes several records in one transaction if each matches its `Expect`: all, or none.
     ///
     /// # Errors
-    /// [`Error::NotFound`] names one that `viewer` does not see; [`Error::Invalid`] one that is something else.
+    /// [`Error::NotFound`] names a record that `viewer` does not see; [`Error::Invalid`] is about a record that does not match.
     pub fn delete_all(&self, expected: &[(RecordId, Expect)], viewer: &Viewer) -> Result<()> {
         viewer.validate()?;
         trash::delete_all(&self.store.records, expected, viewer, self.store.now())?;
@@ -244,55 +248,56 @@ impl Engine {
         Ok(())
     }
 
-    /// Restores a deleted record, with its id, its versions, and its links to what is there.
+    /// Restores a deleted record with its id, its versions, and its links to records that still exist.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if none that `viewer` sees was deleted, or too long ago; [`Error::Duplicate`] if its text was
-    /// saved again.
+    /// [`Error::NotFound`] if `viewer` sees no deleted record with this id, or its grace period is over; [`Error::Duplicate`] if its
+    /// text was saved again.
     pub fn restore(&self, id: RecordId, viewer: &Viewer) -> Result<UpdateOutcome> {
         viewer.validate()?;
         let record = self.store.records.restore(id, viewer, self.store.now())?;
-        self.changed(None, record)
+        self.finish_change(None, record)
     }
 
-    /// A page of live records by id, ascending or (`newest_first`) descending.
+    /// Returns a page of the live records that match a query, in the order of the query.
     pub fn list(&self, query: &ListQuery) -> Result<Vec<Record>> {
         query.filter.validate()?;
         check_limit(query.limit)?;
         self.store.records.snapshot()?.list(query, self.store.now())
     }
 
-    /// A record that has expired or was deleted, and can come back: `None` if there is none that `viewer` sees.
+    /// Returns an expired or deleted record that can be brought back; `None` if `viewer` sees no such record.
     pub fn gone(&self, id: RecordId, viewer: &Viewer) -> Result<Option<Gone>> {
         viewer.validate()?;
         self.store.records.snapshot()?.gone(id, viewer, self.store.now())
     }
 
-    /// A page of the records that pass the filter and have expired, or were `deleted`: at most `limit` after the first `offset`,
-    /// the last ones first. They can come back.
+    /// Returns a page of the records that can be brought back and pass the filter: with `deleted` the deleted ones, else the expired
+    /// ones. The most recently deleted or expired come first; `offset` of them are skipped.
     pub fn all_gone(&self, filter: &Filter, deleted: bool, offset: usize, limit: usize) -> Result<Vec<Gone>> {
         filter.validate()?;
         check_limit(limit)?;
         self.store.records.snapshot()?.all_gone(filter, deleted, offset, limit, self.store.now())
     }
 
-    /// How many records the pages of a list have together.
+    /// Counts the records that match a list query, on all its pages.
     pub fn list_count(&self, query: &ListQuery) -> Result<u64> {
         query.filter.validate()?;
         self.store.records.snapshot()?.list_count(query, self.store.now())
     }
 
-    /// Statistics of the records that pass the filter.
+    /// Returns statistics of the records that pass the filter.
     pub fn stats(&self, filter: &Filter) -> Result<Stats> {
         filter.validate()?;
         self.store.records.snapshot()?.stats(filter, self.store.now())
     }
 
-    /// Embeds a text that was just saved, if that is quick: of a long one, the beginning. If it fails, the text waits for
-    /// the worker, as the further passages do.
+    /// Embeds the beginning of a text that was just saved, if the model is loaded and quick. The worker embeds the passages after
+    /// the beginning, and everything if this fails.
     fn embed_now(&self, id: RecordId, context: Option<&str>, content: &str) -> EmbeddingState {
         let hash = text::embedding_hash(context, content);
         let embedded = match self.store.embed_now(hash, text::embedding_text(context, content)) {
+            // Still pending if the text has more passages.
             Ok(true) => self.store.records.embedding_state(id),
             Ok(false) => Ok(EmbeddingState::Pending),
             Err(error) => Err(error),
@@ -304,14 +309,22 @@ impl Engine {
     }
 }
 
-/// Whether two texts have no significant word in common.
+/// Whether the contents of two versions have no significant word in common, though each has some.
 fn has_nothing_in_common(before: &Record, after: &Record) -> bool {
     let (old, new) = (significant_words(&before.content), significant_words(&after.content));
     !old.is_empty() && !new.is_empty() && old.is_disjoint(&new)
 }
 
-/// Saves those of many that are allowed. One outcome for each of `all`, in order; a refused one does not stop the
-/// others.
+/// A save as the setting `sensitive` allows it: refused, with secrets redacted, or as it is.
+fn without_secrets(save: &Save, sensitive: Sensitive) -> Result<Cow<'_, Save>> {
+    Ok(match sensitive.new_record(&save.record)? {
+        Cow::Borrowed(_) => Cow::Borrowed(save),
+        Cow::Owned(record) => Cow::Owned(Save { record, ..save.clone() }),
+    })
+}
+
+/// Saves the items that `allow` accepts. `save` must return one outcome per item it is given, in order. Returns one outcome per
+/// item of `all`, in order: the error of `allow` for a refused item, which does not stop the others.
 pub(super) fn save_allowed<'a, T, Allowed, Outcome>(
     all: &'a [T],
     allow: impl Fn(&'a T) -> Result<Allowed>,
@@ -319,14 +332,14 @@ pub(super) fn save_allowed<'a, T, Allowed, Outcome>(
 ) -> Result<Vec<Result<Outcome>>> {
     let mut refused = Vec::new();
     let mut allowed = Vec::with_capacity(all.len());
-    for (at, one) in all.iter().enumerate() {
-        match allow(one) {
-            Ok(one) => allowed.push(one),
+    for (at, item) in all.iter().enumerate() {
+        match allow(item) {
+            Ok(item) => allowed.push(item),
             Err(error) => refused.push((at, error)),
         }
     }
     let mut outcomes = save(allowed)?;
-    // In ascending order, so that each is inserted at its position.
+    // In ascending order, so that each error is inserted at the position of its item.
     refused.into_iter().for_each(|(at, error)| outcomes.insert(at, Err(error)));
     Ok(outcomes)
 }

@@ -43,9 +43,9 @@ impl Engine {
     pub fn undo_expected(&self, id: RecordId, expect: Option<&Expect>, viewer: &Viewer) -> Result<Undone> {
         viewer.validate()?;
         match undo::undo(&self.store.records, id, expect, viewer, self.store.now())? {
-            Undoing::Deletion(record) => self.changed(None, record).map(Undone::Deletion),
-            Undoing::Expiry(Changed { before, after }) => self.changed(Some(before), after).map(Undone::Expiry),
-            Undoing::Change(Changed { before, after }) => self.changed(Some(before), after).map(Undone::Change),
+            Undoing::Deletion(record) => self.finish_change(None, record).map(Undone::Deletion),
+            Undoing::Expiry(Changed { before, after }) => self.finish_change(Some(before), after).map(Undone::Expiry),
+            Undoing::Change(Changed { before, after }) => self.finish_change(Some(before), after).map(Undone::Change),
             Undoing::Link(link) => {
                 self.worker.send(Message::Written);
                 Ok(Undone::Link(link))
