@@ -1,6 +1,15 @@
-//! The server over streamable HTTP, at `/mcp`: many clients, one store; its figures, at `/metrics`; and, without a token, whether
-//! it runs and can answer, at `/healthz` and `/readyz`. A client of the older era that initializes gets a session, by which it
-//! can be sent notices; every other request needs none, and its response is one JSON document.
+//! The MCP server over HTTP: many clients, one store.
+//!
+//! | path | answer | token |
+//! |---|---|---|
+//! | `/mcp` | MCP over streamable HTTP | required unless `--no-token` |
+//! | `/metrics` | metrics of the server and its store | required unless `--no-token` |
+//! | `/healthz` | whether the server runs | none |
+//! | `/readyz` | whether the store can be read | none |
+//!
+//! A client of the older protocol revision gets a session when it sends `initialize`, and the server can send notices to the
+//! session. A client of the newer revision opens a stream of notices with `subscriptions/listen`. All other requests are answered
+//! by one JSON document each, and need no session.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -29,16 +38,15 @@ use crate::http::{Answer, Bodies, Body, Refusal, Slot, holding, plain, serve};
 use crate::output::Output;
 
 const PATH: &str = "/mcp";
-/// Where an operator reads figures.
 const METRICS: &str = "/metrics";
-/// Whether the server runs.
 const HEALTH: &str = "/healthz";
-/// Whether it can answer from its store.
 const READY: &str = "/readyz";
-/// The time within which a server that is ready says so.
+/// Timeout of the readiness check.
 const READY_TIMEOUT: Duration = Duration::from_secs(2);
-/// The type of a plain text.
-const TEXT: &str = "text/plain; charset=utf-8";
+const TEXT_CONTENT_TYPE: &str = "text/plain; charset=utf-8";
+/// The reason for refusing a message of more than [`MESSAGE_BYTES`].
+const TOO_LONG: &str = "a message has at most 4 MiB";
+const _: () = assert!(MESSAGE_BYTES == 4 << 20);
 /// How long shutdown waits for clients that do not hang up.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -48,13 +56,13 @@ pub struct HttpServer {
     policy: Policy,
 }
 
-/// The token of a server, and how the printed client settings show it.
+/// The token that clients must send, and how the client settings show it that are printed at the start.
 pub struct HttpAccess {
-    /// The token, if one is required.
+    /// The token; `None` if clients need none.
     pub token: Option<Token>,
-    /// The note about it beside the settings.
+    /// The source of the token, printed above the settings: "with the token in PATH".
     pub note: String,
-    /// Whether the settings show it: not if the user provided it.
+    /// Whether the settings contain the token: false if the user provided it.
     pub show: bool,
 }
 
@@ -66,11 +74,11 @@ impl HttpServer {
         Ok(HttpServer { listener, policy })
     }
 
-    /// Serves until `stop` ends. `has_tokens` says whether clients may send tokens of their team store.
+    /// Serves until `stop` ends. `accepts_team_tokens` tells whether clients may send tokens of the team store.
     pub async fn serve(
         self,
         clients: Clients,
-        has_tokens: bool,
+        accepts_team_tokens: bool,
         access: HttpAccess,
         output: Output,
         stop: impl Future<Output = ()>,
@@ -79,20 +87,22 @@ impl HttpServer {
         let url = format!("http://{address}{PATH}");
         output.note(format!("serving MCP at {url}"));
         output.note(client_settings(&url, &access));
-        if address.ip().is_unspecified() && !self.policy.names_others {
+        let has_allowed_hosts = self.policy.names_others;
+        if address.ip().is_unspecified() && !has_allowed_hosts {
             output.note("only requests to localhost are answered; name this machine with --allow-host");
         }
         let config = StreamableHttpServerConfig::default()
+            // `Service` turns sessions on for requests that need one.
             .with_legacy_session_mode(false)
             .with_json_response(true)
-            // `guard.rs` checks both before the body is read.
+            // `guard.rs` checks the headers Host and Origin before the body is read.
             .disable_allowed_hosts()
             .disable_allowed_origins()
             .with_max_request_body_bytes(MESSAGE_BYTES);
-        let streams = config.cancellation_token.clone();
+        let cancellation = config.cancellation_token.clone();
         let changes = clients.changes.clone();
-        let services = Services::new(access.token, has_tokens, clients, config)?;
-        let bodies = Bodies::new(MESSAGE_BYTES, "a message has at most 4 MiB");
+        let services = Services::new(access.token, accepts_team_tokens, clients, config)?;
+        let bodies = Bodies::new(MESSAGE_BYTES, TOO_LONG);
         let gate = Arc::new(RequestGate { policy: self.policy, bodies, services });
         let answer = move |request, slot| {
             let gate = gate.clone();
@@ -100,17 +110,17 @@ impl HttpServer {
         };
         let stop = async move {
             stop.await;
-            // Nobody waits any longer for what may never come.
+            // Ends the streams of notices: the shutdown would wait for them until DRAIN_TIMEOUT.
             changes.end();
         };
         serve(self.listener, answer, stop, DRAIN_TIMEOUT).await;
-        // Last: this also cancels calls in flight, whose clients wait for a response.
-        streams.cancel();
+        // Only now, because this also cancels calls in flight: until DRAIN_TIMEOUT, they could still be answered.
+        cancellation.cancel();
         Ok(())
     }
 }
 
-/// Client settings to copy.
+/// The settings for clients, for the user to copy.
 fn client_settings(url: &str, access: &HttpAccess) -> String {
     let mut server = json!({ "type": "http", "url": url });
     if let Some(token) = &access.token {
@@ -121,7 +131,7 @@ fn client_settings(url: &str, access: &HttpAccess) -> String {
     format!("settings of a client, {}:\n{settings:#}", access.note)
 }
 
-/// Checks every request before it uses resources.
+/// Checks the head of each request before its body is read, and answers the request.
 struct RequestGate {
     policy: Policy,
     bodies: Bodies,
@@ -131,84 +141,105 @@ struct RequestGate {
 impl RequestGate {
     async fn answer(&self, request: Request<Incoming>, slot: Arc<Slot>) -> Answer {
         let (head, body) = request.into_parts();
-        match self.take(&head, body, &slot).await {
-            Err(refusal) => self.refuse(&refusal),
-            Ok(Taken { wanted: Endpoint::Figures, .. }) => match self.services.clients().figures().await {
-                Ok(text) => plain(StatusCode::OK, text.into(), metrics::CONTENT_TYPE),
-                Err(why) => {
-                    tracing::warn!("there are no figures: {why}");
-                    refused(&Refusal::busy())
-                }
-            },
-            Ok(Taken { wanted: Endpoint::Health, .. }) => plain(StatusCode::OK, "running\n".into(), TEXT),
-            Ok(Taken { wanted: Endpoint::Readiness, .. }) => self.readiness().await,
-            Ok(Taken { body, wanted: Endpoint::Service(service), room }) => {
-                let repaired = match message::repair(&body) {
-                    Cow::Owned(repaired) => Some(Bytes::from(repaired)),
-                    Cow::Borrowed(_) => None,
-                };
-                let body = repaired.unwrap_or(body);
-                let body = body.slice_ref(message::trim(&body));
-                let message = match (head.method == Method::POST).then(|| message::read(&body)).transpose() {
-                    Ok(message) => message,
-                    Err(unreadable) => return not_understood(unreadable),
-                };
-                let is_get = head.method == Method::GET;
-                let stream = if is_get || message.as_ref().is_some_and(streams::listens) {
-                    let Some(stream) = service.streams.open() else {
-                        return self.refuse(&if is_get { Refusal::no_stream() } else { Refusal::busy() });
-                    };
-                    Some(stream)
-                } else {
-                    None
-                };
-                let mut answer = service.answer(Request::from_parts(head, Full::new(body)), message.as_ref()).await;
-                if let Some(stream) = stream.filter(|_| is_stream(&answer)) {
-                    answer = holding(answer, (stream, slot.stream()));
-                }
-                match room {
-                    None => answer,
-                    // In a session the answer begins before the call ends.
-                    Some(room) => holding(answer, room),
-                }
+        let Taken { body, wanted, memory_permit } = match self.receive(&head, body, &slot).await {
+            Ok(received) => received,
+            Err(refusal) => return self.refuse(&refusal),
+        };
+        match wanted {
+            Endpoint::Service(service) => self.answer_mcp(&service, head, body, memory_permit, slot).await,
+            Endpoint::Metrics => self.metrics().await,
+            Endpoint::Health => plain(StatusCode::OK, "running\n".into(), TEXT_CONTENT_TYPE),
+            Endpoint::Readiness => self.readiness().await,
+        }
+    }
+
+    async fn answer_mcp(
+        &self,
+        service: &Service,
+        head: Parts,
+        body: Bytes,
+        memory_permit: Option<OwnedSemaphorePermit>,
+        slot: Arc<Slot>,
+    ) -> Answer {
+        // Some clients send half a surrogate pair. The body is copied only then.
+        let repaired = match message::repair(&body) {
+            Cow::Owned(repaired) => Some(repaired),
+            Cow::Borrowed(_) => None,
+        };
+        let body = repaired.map_or(body, Bytes::from);
+        let body = body.slice_ref(message::trim(&body));
+        let parsed = if head.method == Method::POST {
+            match message::read(&body) {
+                Ok(message) => Some(message),
+                Err(unreadable) => return unreadable_response(unreadable),
+            }
+        } else {
+            None
+        };
+        let is_get = head.method == Method::GET;
+        let wants_stream = is_get || parsed.as_ref().is_some_and(streams::listens);
+        let stream_permit = if wants_stream { service.streams.open() } else { None };
+        if wants_stream && stream_permit.is_none() {
+            // 405 tells a session to go on without a stream; 503 tells the client of `subscriptions/listen` to try again.
+            return self.refuse(&if is_get { Refusal::no_stream() } else { Refusal::busy() });
+        }
+        let mut answer = service.answer(Request::from_parts(head, Full::new(body)), parsed.as_ref()).await;
+        // If the answer is no stream, the permit is given back here.
+        if let Some(stream_permit) = stream_permit.filter(|_| is_stream(&answer)) {
+            // `slot.stream()` leaves the connection out of the limit of connections while the stream is open.
+            answer = holding(answer, (stream_permit, slot.stream()));
+        }
+        match memory_permit {
+            None => answer,
+            // Until the answer is sent: in a session, the call still runs when the answer begins.
+            Some(memory_permit) => holding(answer, memory_permit),
+        }
+    }
+
+    async fn metrics(&self) -> Answer {
+        match self.services.clients().figures().await {
+            Ok(text) => plain(StatusCode::OK, text.into(), metrics::CONTENT_TYPE),
+            Err(why) => {
+                tracing::warn!("there are no figures: {why}");
+                refusal_response(&Refusal::busy())
             }
         }
     }
 
-    /// Says whether the store can be read. It waits no longer than a probe does.
+    /// Answers within [`READY_TIMEOUT`] whether the store can be read.
     async fn readiness(&self) -> Answer {
         let ready = timeout(READY_TIMEOUT, self.services.clients().readiness()).await;
         match ready.unwrap_or_else(|_| Err("the store does not answer".to_owned())) {
-            Ok(state) => plain(StatusCode::OK, format!("{state}\n").into(), TEXT),
+            Ok(state) => plain(StatusCode::OK, format!("{state}\n").into(), TEXT_CONTENT_TYPE),
             Err(why) => {
                 tracing::debug!("not ready: {why}");
-                plain(StatusCode::SERVICE_UNAVAILABLE, "not ready\n".into(), TEXT)
+                plain(StatusCode::SERVICE_UNAVAILABLE, "not ready\n".into(), TEXT_CONTENT_TYPE)
             }
         }
     }
 
     fn refuse(&self, refusal: &Refusal) -> Answer {
-        self.services.clients().metrics.failed(reason(refusal.status));
-        refused(refusal)
+        self.services.clients().metrics.failed(error_kind(refusal.status));
+        refusal_response(refusal)
     }
 
-    /// Reads the body of an acceptable request.
-    async fn take(&self, head: &Parts, body: Incoming, slot: &Slot) -> Result<Taken, Refusal> {
-        let (wanted, length) = match self.admit(head, &body, slot).await {
-            Ok(admitted) => admitted,
+    /// Authorizes a request by its head, and reads its body.
+    async fn receive(&self, head: &Parts, body: Incoming, slot: &Slot) -> Result<Taken, Refusal> {
+        let (wanted, most_bytes) = match self.authorize(head, &body, slot).await {
+            Ok(authorized) => authorized,
             Err(refusal) => {
                 self.bodies.drop_unread(head, body);
                 return Err(refusal);
             }
         };
-        let Body { bytes, room } = self.bodies.read(body, length).await?;
-        Ok(Taken { body: bytes, wanted, room })
+        let Body { bytes, room } = self.bodies.read(body, most_bytes).await?;
+        Ok(Taken { body: bytes, wanted, memory_permit: room })
     }
 
-    /// Checks a request. Returns its target, and the upper bound of the body's length.
-    async fn admit(&self, head: &Parts, body: &Incoming, slot: &Slot) -> Result<(Endpoint, usize), Refusal> {
+    /// Checks the headers, the token and the path of a request. Returns its target, and the most bytes that its body may have.
+    async fn authorize(&self, head: &Parts, body: &Incoming, slot: &Slot) -> Result<(Endpoint, usize), Refusal> {
         let path = head.uri.path().trim_end_matches('/');
-        // Probes send neither a token nor the name of the server, and learn nothing of its store.
+        // Probes send neither a token nor the name of the server, and learn nothing about its store.
         let probe = match path {
             HEALTH => Some(Endpoint::Health),
             READY => Some(Endpoint::Readiness),
@@ -217,55 +248,54 @@ impl RequestGate {
         if let Some(probe) = probe.filter(|_| matches!(head.method, Method::GET | Method::HEAD)) {
             return if slot.admit() { Ok((probe, 0)) } else { Err(Refusal::busy()) };
         }
-        let allowed = self.policy.refuses(head).map_or(Ok(()), Err);
-        let service = match allowed {
-            Ok(()) => self.services.of(&head.headers).await,
-            Err(refusal) => Err(refusal),
+        let authenticated = match self.policy.refuses(head) {
+            Some(refusal) => Err(refusal),
+            // Finds the service by the token.
+            None => self.services.of(&head.headers).await,
         };
         let (service, sees_all) =
-            service.inspect_err(|refusal| tracing::debug!("a request is refused: {}", refusal.why))?;
+            authenticated.inspect_err(|refusal| tracing::debug!("a request is refused: {}", refusal.why))?;
+        // Counts the connection at its first valid request. It fails if too many connections are counted.
         if !slot.admit() {
             return Err(Refusal::busy());
         }
         match path {
-            PATH => {}
+            PATH => Ok((Endpoint::Service(Box::new(service)), self.bodies.length(body)?)),
             METRICS if head.method != Method::GET => {
-                return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "GET the figures"));
+                Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "GET the metrics"))
             }
-            METRICS if sees_all => return Ok((Endpoint::Figures, 0)),
-            METRICS => {
-                return Err(Refusal::new(
-                    StatusCode::FORBIDDEN,
-                    "your token is bound to a project or an agent; the figures are about all",
-                ));
-            }
-            _ => return Err(Refusal::new(StatusCode::NOT_FOUND, "MCP is served at /mcp")),
+            METRICS if sees_all => Ok((Endpoint::Metrics, 0)),
+            METRICS => Err(Refusal::new(
+                StatusCode::FORBIDDEN,
+                "your token is bound to a project or an agent; the metrics are about all",
+            )),
+            _ => Err(Refusal::new(StatusCode::NOT_FOUND, "MCP is served at /mcp")),
         }
-        Ok((Endpoint::Service(Box::new(service)), self.bodies.length(body)?))
     }
 }
 
-/// The body of a request, what it wants, and its share of the budget.
+/// A request that was authorized and read.
 struct Taken {
     body: Bytes,
     wanted: Endpoint,
-    room: Option<OwnedSemaphorePermit>,
+    /// The part of the memory for long bodies that the body takes, if it is long.
+    memory_permit: Option<OwnedSemaphorePermit>,
 }
 
 /// The target of a request.
 enum Endpoint {
-    /// MCP, of this service.
+    /// `/mcp`, answered by the service for the rights of the client.
     Service(Box<Service>),
-    /// The figures.
-    Figures,
-    /// Whether the server runs.
+    /// `/metrics`.
+    Metrics,
+    /// `/healthz`.
     Health,
-    /// Whether it can answer.
+    /// `/readyz`.
     Readiness,
 }
 
-/// Its name where failures are counted.
-fn reason(status: StatusCode) -> &'static str {
+/// The label `kind` of a refusal in the metric `memorist_errors_total`. Every other status counts as `bad_request`.
+fn error_kind(status: StatusCode) -> &'static str {
     match status {
         StatusCode::UNAUTHORIZED => "unauthorized",
         StatusCode::FORBIDDEN => "forbidden",
@@ -274,14 +304,18 @@ fn reason(status: StatusCode) -> &'static str {
     }
 }
 
-/// Says why a request is refused, and closes the connection.
-fn refused(refusal: &Refusal) -> Answer {
-    refusal.answer(Bytes::from(format!("{}\n", refusal.why)), TEXT)
+/// Says why a request is refused. The connection closes after the response ([`Refusal::answer`]).
+fn refusal_response(refusal: &Refusal) -> Answer {
+    refusal.answer(Bytes::from(format!("{}\n", refusal.why)), TEXT_CONTENT_TYPE)
 }
 
-fn not_understood(unreadable: Unreadable) -> Answer {
+/// The response to a body that is no valid message.
+fn unreadable_response(unreadable: Unreadable) -> Answer {
     match unreadable {
         Unreadable::Refused(error) => plain(StatusCode::BAD_REQUEST, error.into(), "application/json"),
-        Unreadable::Silent => refused(&Refusal::new(StatusCode::BAD_REQUEST, "there is no request in the body")),
+        // JSON-RPC has no error for it: the body is empty, or a broken response of the client.
+        Unreadable::Silent => {
+            refusal_response(&Refusal::new(StatusCode::BAD_REQUEST, "there is no request in the body"))
+        }
     }
 }
