@@ -4,6 +4,8 @@
 //! A significant word is one that is no stop word.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
 
 use super::words::{
     self, ARTICLES, CLITICS, DATES, DETERMINERS, ENGLISH, GERMAN, LEADS, MORE_ORDINARY_WORDS, PLACE_PREPOSITIONS,
@@ -280,29 +282,50 @@ fn may_be_lower_case_name(word: &str) -> bool {
 /// A text without the blocks that programs add to it: `<system-reminder>`, our own `<memorist-recall>`, and all others whose tag has
 /// a hyphen or an underscore, which no HTML tag has. A block without a closing tag goes to the end of the text.
 fn without_blocks(text: &str) -> Cow<'_, str> {
-    let Some(first) = find_block(text) else { return Cow::Borrowed(text) };
-    let (mut kept, mut rest, mut block) = (String::new(), text, Some(first));
-    while let Some((start, tag)) = block {
-        kept.push_str(&rest[..start]);
+    let last_closings = last_closings(text);
+    let (mut kept, mut from) = (String::new(), 0);
+    while let Some(block) = find_block(text, from, &last_closings) {
+        kept.push_str(&text[from..block.start]);
         kept.push(' ');
-        let closing_tag = format!("</{tag}>");
-        rest = rest[start..].split_once(&*closing_tag).map_or("", |(_, after)| after);
-        block = find_block(rest);
+        from = block.end;
     }
-    kept.push_str(rest);
+    if from == 0 {
+        return Cow::Borrowed(text);
+    }
+    kept.push_str(&text[from..]);
     Cow::Owned(kept)
 }
 
-/// The start of the first block of a program, and its tag.
-fn find_block(text: &str) -> Option<(usize, &str)> {
-    text.match_indices('<').find_map(|(start, _)| {
-        let rest = &text[start + 1..];
-        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_')).unwrap_or(rest.len());
-        let (tag, after) = rest.split_at(end);
+/// The first block of a program that begins at or after `from`.
+fn find_block(text: &str, from: usize, last_closings: &HashMap<&str, usize>) -> Option<Range<usize>> {
+    text[from..].match_indices('<').find_map(|(at, _)| {
+        let start = from + at;
+        let (tag, after) = split_tag(&text[start + 1..]);
         let is_complete = after.starts_with(|c: char| c == '>' || c.is_ascii_whitespace());
         let is_of_program = tag.starts_with(|c: char| c.is_ascii_lowercase()) && tag.contains(['-', '_']);
-        (is_complete && is_of_program).then_some((start, tag))
+        if !is_complete || !is_of_program {
+            return None;
+        }
+        if last_closings.get(tag).is_some_and(|closing| *closing > start) {
+            let closing = format!("</{tag}>");
+            return text[start..].find(&closing).map(|at| start..start + at + closing.len());
+        }
+        // `Vec<my_type>` is a type in code.
+        let is_type = text[..start].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ':'));
+        (!is_type).then_some(start..text.len())
     })
+}
+
+/// The start of the last closing tag of each name, so that a text with many opening tags is read only once.
+fn last_closings(text: &str) -> HashMap<&str, usize> {
+    let closings = text.match_indices("</").map(|(start, _)| (split_tag(&text[start + 2..]), start));
+    closings.filter(|((_, after), _)| after.starts_with('>')).map(|((tag, _), start)| (tag, start)).collect()
+}
+
+/// The name of the tag that a text begins with, and the text after the name.
+fn split_tag(text: &str) -> (&str, &str) {
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_')).unwrap_or(text.len());
+    text.split_at(end)
 }
 
 #[cfg(test)]
@@ -341,10 +364,20 @@ mod tests {
         let found = user_text(text);
         assert_eq!(
             found.split_whitespace().collect::<Vec<_>>().join(" "),
-            "where is the <b>pier</b> of a < b_c and Vec"
+            "where is the <b>pier</b> of a < b_c and Vec<my_type>?"
         );
         assert_eq!(text_of("<memorist-recall>the harbour is closed"), None);
         assert_eq!(text_of("<environment_context>pier</environment_context>"), None);
+        assert_eq!(user_text("the pier<my_note>x</my_note> <my_note>y"), "the pier");
+    }
+
+    #[test]
+    fn a_generic_type_in_code_is_no_block() {
+        for text in
+            ["why is Vec<my_type> slow in billing-api?", "does iter::<my_type>() copy?", "</my_type> Vec<my_type> <b>"]
+        {
+            assert_eq!(user_text(text), text);
+        }
     }
 
     #[test]
