@@ -20,6 +20,8 @@ const READ_BYTES: usize = 64 << 10;
 const SEARCHED_BYTES: usize = 4 << 10;
 /// A question with at most this many significant words is a follow-up: "and tidepool?".
 const FOLLOW_UP_MAX_WORDS: usize = 1;
+/// The ends of a follow-up and of the question that it continues: the question marks of most scripts, CJK text and Arabic.
+const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
 
 /// The query of a message.
 #[derive(Debug, PartialEq, Eq)]
@@ -86,12 +88,12 @@ fn is_japanese_question(text: &str) -> bool {
 /// Whether a message is a question that says too little by itself: a very short one, or "what about billing-api?".
 fn is_follow_up(text: &str, has_name: bool) -> bool {
     let is_short = || significant_count(text) <= FOLLOW_UP_MAX_WORDS;
-    text.ends_with('?') && (is_short() || is_what_about_question(text, has_name))
+    text.ends_with(QUESTION_MARKS) && (is_short() || is_what_about_question(text, has_name))
 }
 
 /// Whether a follow-up can continue a text: it is a question, and neither a follow-up itself nor a request.
 fn is_self_contained_question(text: &str, is_ordinary: impl Fn(&str) -> bool) -> bool {
-    text.ends_with('?')
+    text.ends_with(QUESTION_MARKS)
         && significant_count(text) > 0
         && !is_request(text)
         && !is_follow_up(text, !names(text, is_ordinary).is_empty())
@@ -478,6 +480,14 @@ mod tests {
         for same in ["and on db-3?", "what about on db-3?", "and for the tests?"] {
             assert_eq!(query(before, same).text, format!("{before}\n{same}"));
         }
+    }
+
+    #[test]
+    fn a_follow_up_may_end_with_another_question_mark() {
+        let before = ["which port does billing-api use？".to_owned()];
+        let query = |message| message_query(message, &before, |_| true).unwrap().text;
+        assert_eq!(query("and for ledger-sync？"), "which port does it use？\nand for ledger-sync？");
+        assert_eq!(query("why kestrel؟"), "which port does billing-api use？\nwhy kestrel؟");
     }
 
     fn continued(before: &[&str]) -> String {

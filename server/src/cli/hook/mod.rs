@@ -160,7 +160,7 @@ fn real_folder(file: &Path) -> Option<PathBuf> {
 /// Whether a message may be a question that says little without the one before.
 fn may_continue(message: &str) -> bool {
     let message = message.trim();
-    message.len() <= LONGEST_FOLLOW_UP && message.ends_with('?')
+    message.len() <= LONGEST_FOLLOW_UP && message.ends_with(['?', '？', '؟'])
 }
 
 /// The project of a session in this folder, as those that are read have it.
