@@ -171,7 +171,7 @@ impl RequestGate {
         let parsed = if head.method == Method::POST {
             match message::read(&body) {
                 Ok(message) => Some(message),
-                Err(unreadable) => return unreadable_response(unreadable),
+                Err(unreadable) => return self.refuse_unreadable(unreadable),
             }
         } else {
             None
@@ -201,12 +201,13 @@ impl RequestGate {
             Ok(text) => plain(StatusCode::OK, text.into(), metrics::CONTENT_TYPE),
             Err(why) => {
                 tracing::warn!("there are no figures: {why}");
-                refusal_response(&Refusal::busy())
+                self.refuse(&Refusal::busy())
             }
         }
     }
 
     /// Answers within [`READY_TIMEOUT`] whether the store can be read.
+    /// "not ready" is an answer to the probe, so the metrics do not count it as an error.
     async fn readiness(&self) -> Answer {
         let ready = timeout(READY_TIMEOUT, self.services.clients().readiness()).await;
         match ready.unwrap_or_else(|_| Err("the store does not answer".to_owned())) {
@@ -218,9 +219,29 @@ impl RequestGate {
         }
     }
 
+    /// Counts a refused request in the metrics, and says why it is refused. The connection closes after the response
+    /// ([`Refusal::answer`]).
     fn refuse(&self, refusal: &Refusal) -> Answer {
-        self.services.clients().metrics.failed(error_kind(refusal.status));
-        refusal_response(refusal)
+        self.count_error(refusal.status);
+        refusal.answer(Bytes::from(format!("{}\n", refusal.why)), TEXT_CONTENT_TYPE)
+    }
+
+    /// Refuses a body that is no valid message.
+    fn refuse_unreadable(&self, unreadable: Unreadable) -> Answer {
+        match unreadable {
+            Unreadable::Refused(error) => {
+                self.count_error(StatusCode::BAD_REQUEST);
+                plain(StatusCode::BAD_REQUEST, error.into(), "application/json")
+            }
+            // JSON-RPC has no error for it: the body is empty, or a broken response of the client.
+            Unreadable::Silent => {
+                self.refuse(&Refusal::new(StatusCode::BAD_REQUEST, "there is no request in the body"))
+            }
+        }
+    }
+
+    fn count_error(&self, status: StatusCode) {
+        self.services.clients().metrics.failed(error_kind(status));
     }
 
     /// Authorizes a request by its head, and reads its body.
@@ -304,18 +325,39 @@ fn error_kind(status: StatusCode) -> &'static str {
     }
 }
 
-/// Says why a request is refused. The connection closes after the response ([`Refusal::answer`]).
-fn refusal_response(refusal: &Refusal) -> Answer {
-    refusal.answer(Bytes::from(format!("{}\n", refusal.why)), TEXT_CONTENT_TYPE)
-}
+#[cfg(test)]
+mod tests {
+    use memorist_engine::config::Config;
 
-/// The response to a body that is no valid message.
-fn unreadable_response(unreadable: Unreadable) -> Answer {
-    match unreadable {
-        Unreadable::Refused(error) => plain(StatusCode::BAD_REQUEST, error.into(), "application/json"),
-        // JSON-RPC has no error for it: the body is empty, or a broken response of the client.
-        Unreadable::Silent => {
-            refusal_response(&Refusal::new(StatusCode::BAD_REQUEST, "there is no request in the body"))
+    use super::super::guard::PolicyOptions;
+    use super::*;
+    use crate::args::ProfileName;
+    use crate::ops::Context;
+    use crate::serving::{Changes, Dispatcher, INTERVAL};
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn an_unreadable_message_is_counted_as_a_bad_request() {
+        let folder = tempfile::tempdir().unwrap();
+        let (dispatcher, _failed) = Dispatcher::open(folder.path().to_path_buf(), Config::without_model());
+        let clients = Clients {
+            changes: Changes::of(dispatcher.clone(), INTERVAL),
+            dispatcher,
+            context: Context::default(),
+            profile: ProfileName::Core,
+            only: false,
+            watching: Arc::default(),
+            metrics: Arc::default(),
+        };
+        let options = PolicyOptions { address: "8765".into(), without_token: true, allow_hosts: Vec::new() };
+        let gate = RequestGate {
+            policy: Policy::new(options).unwrap(),
+            bodies: Bodies::new(MESSAGE_BYTES, TOO_LONG),
+            services: Services::new(None, false, clients, StreamableHttpServerConfig::default()).unwrap(),
+        };
+        for unreadable in [Unreadable::Silent, Unreadable::Refused("{}".into())] {
+            assert_eq!(gate.refuse_unreadable(unreadable).status(), StatusCode::BAD_REQUEST);
         }
+        let metrics = gate.services.clients().figures().await.unwrap();
+        assert!(metrics.contains("\nmemorist_errors_total{kind=\"bad_request\"} 2\n"), "{metrics}");
     }
 }
