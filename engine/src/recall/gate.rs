@@ -70,7 +70,7 @@ pub struct Gate<'a> {
 impl<'a> Gate<'a> {
     /// The gate of a message for the hits of its search, the best first.
     pub fn new(hits: &'a [Hit], searched: MessageQuery, min_score: f64, is_foreign: bool) -> Self {
-        let MessageQuery { names, are_inflected, mut codes, words, is_question, .. } = searched;
+        let MessageQuery { names, are_inflected, mut codes, significant_words: words, is_question, .. } = searched;
         if words <= names.len() {
             codes.extend(names.iter().cloned());
         }
@@ -270,7 +270,7 @@ mod tests {
             names: owned(names),
             are_inflected: false,
             codes: owned(codes),
-            words: 5,
+            significant_words: 5,
             is_question: false,
         }
     }
@@ -315,9 +315,9 @@ mod tests {
     fn a_name_alone_asks_for_what_has_it() {
         let mut hits = [hit(1, 0.2, 0.8), hit(2, 0.2, 0.1)];
         hits[0].record.content = "Janis runs the harbour".to_owned();
-        let alone = MessageQuery { words: 1, ..said(&["janis"], &[]) };
+        let alone = MessageQuery { significant_words: 1, ..said(&["janis"], &[]) };
         assert_eq!(ids(&Gate::new(&hits, alone, 0.3, false).passing(|_| true)), [1]);
-        let more = MessageQuery { words: 4, ..said(&["janis"], &[]) };
+        let more = MessageQuery { significant_words: 4, ..said(&["janis"], &[]) };
         hits[0].word_share = Some(0.3);
         assert!(Gate::new(&hits, more, 0.3, false).passing(|_| true).is_empty());
     }

@@ -35,7 +35,7 @@ pub struct MessageQuery {
     /// The codes in the message as they are written, such as `HRB-31`.
     pub codes: Vec<String>,
     /// Number of significant words in `text`.
-    pub words: usize,
+    pub significant_words: usize,
     /// Whether the message is a question.
     pub is_question: bool,
 }
@@ -46,15 +46,15 @@ pub struct MessageQuery {
 /// `is_ordinary` tells whether a lower-case word is in a vocabulary of ordinary words, and so is no name.
 pub fn message_query(message: &str, earlier: &[String], is_ordinary: impl Fn(&str) -> bool) -> Option<MessageQuery> {
     let message = user_text(message);
-    let words = significant_count(&message);
-    if words == 0 {
+    let significant_words = significant_count(&message);
+    if significant_words == 0 {
         return None;
     }
     let query = MessageQuery {
         names: names(&message, &is_ordinary),
         are_inflected: !is_english(&message),
         codes: codes(&message).into_iter().map(str::to_owned).collect(),
-        words,
+        significant_words,
         is_question: is_question(&message) || is_japanese_question(&message),
         text: message,
     };
@@ -70,7 +70,7 @@ pub fn message_query(message: &str, earlier: &[String], is_ordinary: impl Fn(&st
     let question = if is_about_another { with_it_as_subject(&question, &is_ordinary) } else { question };
     let text = format!("{question}\n{}", query.text);
     // Names and codes stay those of the message.
-    Some(MessageQuery { words: significant_count(&text), text, ..query })
+    Some(MessageQuery { significant_words: significant_count(&text), text, ..query })
 }
 
 /// The text that the user wrote in a message: without blocks of programs, and cut to `SEARCHED_BYTES`.
