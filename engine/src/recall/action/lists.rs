@@ -281,7 +281,7 @@ pub const BEFORE_HYPHENS: &str = "self read write re non pre post co multi singl
 /// Words that paths and addresses of all kinds have.
 pub const IN_PATHS: &str = "src lib libs app apps test tests spec config build index node modules dist target bin usr var opt etc tmp home root \
      users core api web client server common utils util internal package packages site python java com org net dev prod github http \
-     https json yaml yml toml html txt local cache data docs";
+     https local cache data docs";
 
 /// Names of errors of the system.
 pub const ERRNOS: &str = "EACCES EADDRINUSE EAGAIN EBADF EBUSY ECONNABORTED ECONNREFUSED ECONNRESET EEXIST EHOSTUNREACH EINVAL EIO EISDIR \
