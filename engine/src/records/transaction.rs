@@ -5,7 +5,7 @@
 //!
 //! | trait or type | job |
 //! |---|---|
-//! | [`Authority`] | the database that may be written: it runs transactions |
+//! | [`Authority`] | the primary database of a store, which alone may be written: it runs transactions |
 //! | [`Tx`] | a transaction |
 //! | [`Select`] | runs queries, in a transaction or on a connection that only reads |
 //! | [`Row`], [`Value`] | the data of queries and statements |
@@ -18,17 +18,20 @@
 //!
 //! - **Tables or views**: those of `TABLES` in `contract/mod.rs`, with the columns and cascades of `sqlite/schema.rs`,
 //!   and ids that are never used twice. The column `value` of `meta` holds texts and integers. The tables of tombstones
-//!   are needed only if [`Tx::keeps_tombstones`] is true. Rules do not write `tallies`, `record_tags` and
-//!   `record_metadata`, nor the count of changes to `supersedes` links: SQLite's triggers derive them on each machine.
+//!   are needed only if [`Tx::keeps_tombstones`] is true.
+//! - **No derived data.** Triggers of each SQLite database fill `tallies`, `record_tags`, `record_metadata`, and the
+//!   value `superseding` in `meta` (the number of changes to `supersedes` links). PostgreSQL has none of these. Rules
+//!   do not use them.
 //! - **SQL** that both databases understand: numbered parameters, `INSERT` with `RETURNING id`, `ON CONFLICT` with
-//!   `DO NOTHING` and `DO UPDATE`, `IS DISTINCT FROM`, recursive queries. Rules use no JSON functions and no triggers.
+//!   `DO NOTHING` and `DO UPDATE`, `IS DISTINCT FROM`, recursive queries. Statements of rules use no JSON functions.
 //!   For PostgreSQL, `?1` becomes `$1`, and hints such as `INDEXED BY` are removed (`postgres/statement.rs`).
-//! - **Serializable transactions**: a rule checks and then inserts (a text once per scope, at most one profile per
-//!   scope, no cycle of `supersedes` links), and relies on it that nobody writes in between. SQLite has one writer at a
-//!   time. PostgreSQL runs a transaction again after a serialization conflict, so [`Authority::write`] takes an
-//!   [`FnMut`], which must not change anything outside the transaction that would be wrong if it ran twice.
-//! - **An ordered sync log**: the sequence numbers that the indexes see rise in the order of the commits (`log.rs`). On
-//!   a team store, each machine assigns them when it copies the changes.
+//! - **Serializable transactions**: nobody writes between the checks of a rule and its inserts. Checks are: a text once
+//!   per scope, at most one profile per scope, no cycle of `supersedes` links. SQLite has one writer at a time. For
+//!   PostgreSQL, `postgres/transaction.rs` runs a transaction again after a serialization conflict. So the closure that
+//!   [`Authority::write`] takes may run several times, and must not change anything outside the transaction that would
+//!   be wrong if it ran twice.
+//! - **An ordered sync log**: the indexes see sequence numbers in the order of the commits (`records/log.rs`). On a
+//!   team store, each machine assigns the numbers when it copies the changes.
 //!
 //! `contract/` has the tests that both implementations pass.
 
@@ -38,10 +41,10 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 use crate::types::{ModelId, RecordId, Seq};
 
-/// Timeout of an unsynced write, such as an access count.
+/// How long an unsynced write, such as an access count, waits for other writers.
 const UNSYNCED_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// A database that may be written: the source of truth, from which indexes and the copies of a team store are derived.
+/// The primary database of a store. The indexes, and the copies of a team store on its machines, are derived from it.
 pub(crate) trait Authority {
     /// Runs `work` in a transaction, and runs it again after a serialization conflict. On success, its changes are
     /// durable. On an error, the database is unchanged.
@@ -51,10 +54,11 @@ pub(crate) trait Authority {
     fn write<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T>;
 
     /// Like [`Self::write`], but does not wait until the changes are on the disk: they survive a crash of the process,
-    /// but perhaps no power cut. Fails if other writers keep the database locked for longer than `timeout`.
+    /// but perhaps no power cut. Fails if other writers block it for longer than `timeout`; on a team store, `timeout`
+    /// limits each wait for a lock, and ends the repetitions after conflicts.
     fn write_unsynced_within<T>(&self, timeout: Duration, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T>;
 
-    /// [`Self::write_unsynced_within`] half a second.
+    /// Calls [`Self::write_unsynced_within`] with a timeout of half a second.
     fn write_unsynced<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
         self.write_unsynced_within(UNSYNCED_TIMEOUT, work)
     }
@@ -77,8 +81,8 @@ pub(crate) trait Tx: Select {
     /// Runs an `INSERT` of one row that ends with `RETURNING id`. Returns the id.
     fn insert(&self, sql: &str, values: &[Value<'_>]) -> Result<i64>;
 
-    /// Like [`Self::execute`], without the count. A remote database gets the statement together with a later one, whose
-    /// call then returns the error of this one, too.
+    /// Like [`Self::execute`], without the count, and perhaps later: PostgreSQL gets the statement together with the
+    /// next query or statement, or with the COMMIT. An error of this statement is then returned there.
     fn run(&self, sql: &str, values: &[Value<'_>]) -> Result<()> {
         self.execute(sql, values).map(drop)
     }
@@ -90,9 +94,10 @@ pub(crate) trait Tx: Select {
     /// Fetches the rows of several queries in one round trip: a hint for remote databases, to be given before the first
     /// write.
     ///
-    /// A remote database calls `read` with a transaction that only records the queries: each gets no rows, and errors
-    /// are ignored. It then runs all recorded queries at once, and keeps their rows for the same queries until the first
-    /// write. SQLite ignores the hint, and does not call `read`.
+    /// A remote database calls `read` with a transaction that only records the queries and returns no rows. So a query
+    /// that depends on an earlier row is not fetched, and `read` must not write. The database then runs all recorded
+    /// queries at once, and keeps their rows for the same queries until the first write. SQLite ignores the hint, and
+    /// does not call `read`.
     fn prefetch(&self, _read: &dyn Fn(&dyn Tx)) -> Result<()> {
         Ok(())
     }
@@ -228,8 +233,8 @@ impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
 
 /// A type that a [`Value`] can be read as.
 pub(crate) trait FromValue<'a>: Sized {
-    /// `None` if the value cannot be read as this type. An integer can also be read as `f64` and, where 0 is false, as
-    /// `bool`.
+    /// `None` if the value cannot be read as this type. An integer can also be read as `f64`, or as `bool` (0 is
+    /// false).
     fn from_value(value: Value<'a>) -> Option<Self>;
 }
 

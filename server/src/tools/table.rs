@@ -1,8 +1,8 @@
 //! The tools that programs call by name, with parameters and results as JSON.
 //!
-//! The library (`library/`, for programs in other languages) calls every tool of [`TOOLS`], the web UI (`explorer/`)
-//! those that it names in `explorer/own.rs`, beside tools of its own. The MCP server has a separate table for each
-//! profile (`mcp/profiles/`).
+//! The library (`library/`, for programs in other languages) calls every tool of [`TOOLS`]. The web UI (`explorer/`)
+//! calls some of them, and has tools of its own (`explorer/own.rs` lists both). The MCP server has a separate table for
+//! each profile (`mcp/profiles/`).
 
 use memorist_engine::{Engine, Result};
 use schemars::JsonSchema;
@@ -15,14 +15,15 @@ use crate::ops::{self, Context, memory_files};
 use crate::serving::Access;
 use crate::wire::{self, FileParams};
 
-/// The function of a tool: parameters as JSON -> result as JSON.
+/// The function of a tool. It takes its parameters as JSON, and returns its result as JSON.
 pub type ToolFn = fn(&Engine, &Context, Map<String, Value>) -> Result<Value, Problem>;
 
 /// A tool that is called by name.
 #[derive(Clone, Copy)]
 pub struct Tool {
-    /// In [`TOOLS`], the tool's name in the MCP profile `full` without `memory_`: `add` is `memory_add` there. The two
-    /// tools for memory files are not in that profile.
+    /// The name, unique in a table. In [`TOOLS`] it is the name of the tool in the MCP profile `full` without the
+    /// prefix `memory_`: `add` for `memory_add`. Only `memory_files` and `clear_memory_files` have no tool in that
+    /// profile.
     pub name: &'static str,
     /// Whether the tool reads the store or writes to it.
     pub access: Access,
@@ -42,8 +43,10 @@ impl Tool {
     }
 }
 
-/// The tools that need only the engine and a context. `search` is in `library/tools.rs`, because it also takes a vector
-/// that the program computed, and in `explorer/own.rs` with other parameters.
+/// The tools that need only the engine and a context.
+///
+/// `search` is not among them. The library's own `search` also takes a vector that the program computed
+/// (`library/tools.rs`), and that of the web UI has other parameters (`explorer/own.rs`).
 ///
 /// A function of `ops` that takes its parameters by reference is called in a closure (`e`: engine, `c`: context,
 /// `p`: parameters).
@@ -75,8 +78,8 @@ pub const TOOLS: &[Tool] = &[
         call_converted(engine, context, params, |e, c, p| ops::undo(e, c, &p))
     }),
     Tool::reading("recall", |engine, context, params| call_converted(engine, context, params, ops::recall)),
-    // The two tools for memory files have their own error type, and answer with a text: it has no field `error` that
-    // `call_strictly` would look for.
+    // The two tools for memory files do not use `call_converted`: they have their own error type, and their result is a
+    // text, not an object that may have a field `error`.
     Tool::writing("memory_files", |engine, context, mut params| {
         wire::adapt_values::<FileParams>(&mut params);
         Ok(memory_files::call(engine, context, parse_params(params)?)?.into())
@@ -100,8 +103,8 @@ fn call_converted<P: DeserializeOwned + JsonSchema + 'static, R: Serialize>(
     call_strictly(engine, context, params, operation)
 }
 
-/// Calls a function of `ops` with parameters as JSON, and returns its result as JSON. The web UI's own tools use it
-/// directly: the page sends values of the right types.
+/// Calls a function of `ops` with parameters as JSON, and returns its result as JSON. It converts no loosely typed
+/// values. The web UI's own tools use it directly: the page sends values of the right types.
 ///
 /// # Errors
 /// [`ProblemKind::InvalidInput`] for wrong parameters, [`ProblemKind::NotFound`] for an unknown id, and errors of the
@@ -113,15 +116,16 @@ pub fn call_strictly<P: DeserializeOwned, R: Serialize>(
     operation: impl FnOnce(&Engine, &Context, P) -> Result<R>,
 ) -> Result<Value, Problem> {
     let result = to_json(&operation(engine, context, parse_params(params)?)?)?;
-    // An operation of `ops` reports an unknown id in the field `error` of an ordinary result, as models read it. For a
-    // program it becomes an error. So no result may have a text in `error` for another reason.
+    // For an unknown id, an operation of `ops` returns an ordinary result with a text in the field `error`, which a
+    // language model reads. For a program it becomes an error here. So no result may have a text in `error` for another
+    // reason.
     match result.get("error").and_then(Value::as_str) {
         Some(why) => Err(Problem { kind: ProblemKind::NotFound, message: why.to_owned() }),
         None => Ok(result),
     }
 }
 
-/// Parses parameters. A null counts as an omitted parameter ([`wire::parse_exactly`]).
+/// Parses parameters without conversions, except that a null counts as an omitted parameter ([`wire::parse_exactly`]).
 ///
 /// # Errors
 /// [`ProblemKind::InvalidInput`].

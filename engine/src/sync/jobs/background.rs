@@ -17,8 +17,9 @@ const MIN_UPTIME: Duration = Duration::from_secs(10);
 pub struct JobsSchedule {
     started: Instant,
     next_poll: Instant,
+    /// `None` before the first poll: the first pause is a setting of the provider.
     pauses: Option<Pauses>,
-    /// The problem that was logged last. A repeated problem is logged once.
+    /// The problem of the last poll, if any. The same problem is not logged again in the next poll.
     logged_problem: Option<String>,
 }
 
@@ -38,10 +39,12 @@ impl Store {
     /// Polls open jobs if a poll is due, and submits pending texts if there are enough.
     ///
     /// Returns true if the caller must not embed pending texts now: they are to go into a job, but another process
-    /// holds the jobs lock or this process has just started. After a submission it returns false, since texts in a job
-    /// are no longer pending.
+    /// holds the jobs lock or this process has just started. After a submission it returns false: the caller may embed,
+    /// since the query for pending texts leaves out those in a job. (The number [`Store::pending_count`] includes
+    /// them.)
     pub fn background_jobs(&self, schedule: &mut JobsSchedule, progress: &dyn Progress) -> Result<bool> {
-        // The first conditions do not load a model.
+        // Nothing before `self.embedder()` loads a model, so a store without jobs and pending texts does not load one
+        // here.
         let host = self.host_in_use()?;
         if !host.takes_batch_jobs() {
             return Ok(false);
@@ -51,12 +54,13 @@ impl Store {
         if !has_work || !host.is_available() {
             return Ok(false);
         }
+        // Without a model there are no jobs to handle. If the caller embeds, it meets the same error.
         let Ok((embedder, model)) = self.embedder() else { return Ok(false) };
         let should_submit = self.should_submit(&*embedder, u64::MAX)?;
         if !should_submit && !is_due {
             return Ok(false);
         }
-        // The holder of the lock submits the texts instead.
+        // Another process holds the lock, and may be about to submit these texts.
         let Some(guard) = self.jobs_lock.try_acquire()? else { return Ok(should_submit) };
         let target = Target { embedder: &*embedder, model, is_next: false };
         if is_due {
@@ -68,6 +72,7 @@ impl Store {
         if schedule.started.elapsed() < MIN_UPTIME {
             return Ok(true);
         }
+        // It checks `should_submit` again: the poll may have switched jobs off.
         self.submit_pending(&guard, &target, u64::MAX, progress)?;
         Ok(false)
     }

@@ -15,7 +15,7 @@ use crate::sync::store::Store;
 use crate::text::{Hash, from_hex, to_hex};
 use crate::types::{BatchJob, JobEnd};
 
-/// Vectors stored in one transaction. Saves wait for it.
+/// Vectors stored in one transaction. Saves wait while it runs, so the number is small.
 const VECTORS_PER_TRANSACTION: usize = 128;
 
 impl Store {
@@ -31,14 +31,15 @@ impl Store {
     ) -> Result<(u64, Option<String>), Trouble> {
         let hashes = self.records.batch_texts(job)?;
         let ids: Vec<String> = hashes.iter().map(|hash| to_hex(hash)).collect();
-        // A second answer for a text, and an answer for a text outside the job, are ignored.
         let mut unanswered: HashSet<Hash> = hashes.into_iter().collect();
         let (mut batch, mut stored) = (Vec::new(), 0);
-        // `fetch` accepts only a text as the error of its callback, so an error of the store is kept here.
+        // The callback of `fetch` can only return a `String` as its error. An error of the store is kept here, and the
+        // callback returns an empty string to stop `fetch`.
         let mut store_error = None;
         let dims = target.embedder.dims();
         progress.start(&format!("fetching a batch job of {}", provider.provider()), Some(job.about.texts));
         let mut on_vector = |id: &str, vector: Vec<f32>| {
+            // Ignored: a second vector for a text, one for a text outside the job, and one of another length.
             if let Some(hash) = from_hex(id).filter(|hash| vector.len() == dims && unanswered.remove(hash)) {
                 batch.push((hash, vector));
             }
@@ -63,7 +64,7 @@ impl Store {
     }
 
     /// Stores the vectors of a batch in the database, and in the cache of this machine unless their text was deleted
-    /// meanwhile. Empties the batch, and returns how many vectors it had.
+    /// meanwhile. Empties the batch, and returns how many vectors it had, those of deleted texts included.
     fn store_batch(
         &self,
         target: &Target<'_>,
@@ -108,7 +109,7 @@ impl Store {
         Ok(self.end_job(job, end, &left_over, why)?)
     }
 
-    /// The texts of a job that its model has not embedded, and that a memory still has.
+    /// The texts of a job that have no vector of the job's model, and that a memory or one of its passages still has.
     pub(super) fn texts_without_vector(&self, job: &BatchJob) -> Result<Vec<Hash>> {
         self.records.lacking(job.model, &self.records.batch_texts(job)?)
     }

@@ -12,7 +12,7 @@ use crate::records::rules::jobs as job_records;
 use crate::sync::store::Store;
 use crate::types::{BatchJob, JobEnd, Millis};
 
-/// A job that is still running this long after its cancellation is given up.
+/// Time from the cancellation of a job until it is given up if it is still running.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
 /// The result of one poll of all jobs of a model.
@@ -28,11 +28,11 @@ pub(super) struct Tended {
     pub texts: u64,
     /// Texts in the open jobs that the provider has finished.
     pub done: u64,
-    /// The first problem with the provider: it prevented the poll of a job.
+    /// The first problem with the provider. It prevented the poll of one job; the other jobs were polled all the same.
     pub problem: Option<PollProblem>,
 }
 
-/// Why a job could not be polled.
+/// A [`Trouble::Provider`], as [`Tended`] reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PollProblem {
     pub message: String,
@@ -42,15 +42,15 @@ pub(super) struct PollProblem {
 
 /// A job after its poll.
 enum PollResult {
-    /// It has ended, after this many of its vectors were stored.
+    /// It is no longer in the database. This many of its vectors were stored in this poll.
     Ended { stored: u64 },
-    /// It is open. The provider has finished this many of its texts.
+    /// It is still in the database. The provider has finished this many of its texts.
     Open { done: u64 },
 }
 
 /// Why the poll of a job failed.
 pub(super) enum Trouble {
-    /// The provider failed, or the caller cancelled the request. The job stays open.
+    /// The provider failed, or the caller cancelled the request ([`JobFailure::Cancelled`]). The job stays open.
     Provider(JobFailure),
     /// The store failed.
     Other(Error),
@@ -69,7 +69,9 @@ impl From<Error> for Trouble {
 }
 
 impl Store {
-    /// Polls every open job of the target's model. Stores the vectors of the jobs that have ended, and ends these jobs.
+    /// Polls every open job of the target's model. Stores the vectors of the jobs that the provider has ended, and
+    /// removes these jobs from the database. Also removes the jobs of models that the store no longer has; the report
+    /// leaves them out.
     ///
     /// # Errors
     /// [`Error::Cancelled`], and errors of the database. A failure of the provider is reported in [`Tended::problem`].
@@ -86,6 +88,7 @@ impl Store {
                 self.end_if_orphaned(provider, &job, progress)?;
                 continue;
             }
+            // The embedder takes no batch jobs any more.
             let Some(provider) = provider else { continue };
             cancel_point(progress)?;
             let polled = self.poll_job(target, provider, job.clone(), progress);
@@ -126,6 +129,7 @@ impl Store {
         };
         match removed {
             Err(JobFailure::Cancelled) => return Err(Error::Cancelled),
+            // The store does not need this job any more, so its cancellation is not tried again.
             Err(why) => tracing::warn!("files of a batch job may be left at {}: {why}", job.about.provider),
             Ok(()) => {}
         }
@@ -146,7 +150,7 @@ impl Store {
                 let Some(name) = provider.find(&job.key, job.about.began, progress)? else {
                     return self.handle_missing(provider, job, progress);
                 };
-                // `cancel_jobs` could not tell the provider, because it did not know the name.
+                // The job itself was to be cancelled while its name was unknown, so the provider was not told.
                 if job.about.cancelled.is_some() {
                     cancel_found(provider, &name, progress)?;
                 }
@@ -170,13 +174,16 @@ impl Store {
             JobState::Ended { is_complete, said: state } => {
                 let (stored, text_error) = self.store_vectors(target, provider, &job, &name, progress)?;
                 let end = match (is_complete, job.about.is_unwanted) {
-                    // After a kill, `stored` counts again the vectors that were stored before it.
+                    // If a process was killed while it stored the vectors, the job is fetched from the start, and
+                    // `stored` counts all of its vectors.
                     (true, _) if stored > 0 => JobEnd::Done,
-                    // The user cancelled it: whatever it made until then is stored.
+                    // The user cancelled the job. The vectors that the provider had computed until then are stored.
                     (false, true) => JobEnd::Dropped,
-                    // Complete without any vector, expired, or cancelled after its timeout.
+                    // Complete without any vector; or expired, or cancelled after its timeout, with vectors or without.
                     _ => JobEnd::Failed,
                 };
+                // A later poll ends a job with this mark as `Done`. A job with another end is fetched again after a
+                // kill.
                 job.about.is_stored = end == JobEnd::Done;
                 job.about.state.clone_from(&state);
                 job_records::update(&self.records, &job)?;
@@ -197,7 +204,8 @@ impl Store {
     }
 
     /// Handles a job that the provider does not list under its key. The list may be late, so the job ends only when it
-    /// is still missing after twice the poll interval; after a cancellation, at the second poll.
+    /// is still missing after twice the first poll interval. A job that was cancelled ends at the second poll, however
+    /// soon that is.
     fn handle_missing(
         &self,
         provider: &dyn BatchJobs,
@@ -214,15 +222,16 @@ impl Store {
             return Ok(PollResult::Open { done: 0 });
         }
         self.delete_upload(provider, &job, progress);
-        // A process that was killed before it sent the submission is no failure of the provider.
+        // Only an unanswered submission counts as a failure. Otherwise the process was killed during the submission,
+        // and probably before it was sent.
         let end = if job.about.state == UNANSWERED { JobEnd::Failed } else { JobEnd::Dropped };
-        // No text is left over: the provider has no job that was paid for, so the texts may go into another.
+        // The provider did not get the job, so nothing was paid. No text is left over: all may go into another job.
         self.end_job(&job, end, &[], "its submission did not arrive")?;
         Ok(PollResult::Ended { stored: 0 })
     }
 
-    /// Cancels a running job after its timeout, and ends it if it is still running [`CANCEL_TIMEOUT`] later. Returns
-    /// whether the job was ended.
+    /// Cancels a running job after its timeout. Ends it if it is still running [`CANCEL_TIMEOUT`] after a cancellation.
+    /// Otherwise records a changed state. Returns whether it ended the job.
     fn follow_running(
         &self,
         provider: &dyn BatchJobs,
@@ -242,6 +251,7 @@ impl Store {
                 provider.cancel(name, progress)?;
                 job.about.cancelled = Some(now);
             }
+            // There is nothing new to record.
             _ if job.about.state == state => return Ok(false),
             _ => {}
         }
@@ -251,7 +261,8 @@ impl Store {
     }
 }
 
-/// Cancels a job that was just found. If the provider refuses, the job has ended, and the poll will show it.
+/// Cancels a job whose name was just found. A refusal is no error: the job has probably ended, and the poll will show
+/// it.
 fn cancel_found(provider: &dyn BatchJobs, name: &str, progress: &dyn Progress) -> Result<(), JobFailure> {
     match provider.cancel(name, progress) {
         Err(JobFailure::Refused(why)) => {

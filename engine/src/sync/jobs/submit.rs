@@ -23,7 +23,7 @@ const MAX_TEXTS: usize = 50_000;
 impl Store {
     /// Whether jobs are allowed, and enough texts are pending for one. `most` is the caller's limit of texts to embed.
     ///
-    /// An estimate: it counts texts and does not read them, so [`Store::submit_pending`] may find too few.
+    /// An estimate from counts. [`Store::submit_pending`] reads the texts, and may find too few.
     pub fn should_submit(&self, embedder: &dyn Embedder, most: u64) -> Result<bool> {
         let Some(terms) = embedder.batch_jobs().map(BatchJobs::terms) else { return Ok(false) };
         let min_texts = terms.min_texts.max(1) as u64;
@@ -31,6 +31,8 @@ impl Store {
         if !terms.enabled || most < min_texts || !embedder.is_available() || self.records.is_member()? {
             return Ok(false);
         }
+        // `pending_count` includes the texts in jobs. It counts the texts of all memories, so it may count equal texts
+        // twice; a job has each text once.
         let outside_jobs = self.pending_count()?.saturating_sub(self.texts_in_jobs()?);
         // `left_over` comes last, because it looks up each text.
         Ok(outside_jobs >= min_texts
@@ -38,8 +40,8 @@ impl Store {
             && outside_jobs.saturating_sub(self.left_over()?.len() as u64) >= min_texts)
     }
 
-    /// The texts left over by jobs that still lack a vector of the current model, or of the next one. Forgets all
-    /// others.
+    /// Returns the texts left over by former jobs, if they still have no vector of the current or of the next model.
+    /// Removes all others from the list in the database.
     fn left_over(&self) -> Result<HashSet<Hash>> {
         let recorded = self.records.batch_left()?;
         if recorded.is_empty() {
@@ -73,7 +75,8 @@ impl Store {
         let Some(provider) = target.embedder.batch_jobs() else { return Ok(0) };
         let terms = provider.terms();
         let may_submit = match target.is_next {
-            // `should_submit` counts the texts that lack a vector of the current model, not of the next one.
+            // `should_submit` would count the texts without a vector of the current model, not of the next one.
+            // `reembed` has checked that the model is available.
             true => terms.enabled && self.records.batch_failures()? < MAX_JOB_FAILURES,
             false => self.should_submit(target.embedder, most)?,
         };
@@ -98,15 +101,18 @@ impl Store {
     /// The first pending texts that may go into a job, at most `limit` and as many as the provider takes.
     fn texts_for_next_job(&self, target: &Target<'_>, provider: &dyn BatchJobs, limit: usize) -> Result<Vec<Pending>> {
         let left_over = self.left_over()?;
-        // All texts left over may be among the first ones read, or none of them.
+        // The texts left over are filtered out below. All of them may be among the first texts, so that many more are
+        // read.
         let read_limit = limit.saturating_add(left_over.len());
         let mut texts = match target.is_next {
+            // `missing` is for the next model what `pending` is for the current one.
             true => self.records.missing(target.model, RecordId::START, read_limit, self.now())?,
             false => self.records.pending(target.model, read_limit, self.now())?,
         };
         // Some providers refuse an empty text: it is left to ordinary requests.
         texts.retain(|text| !left_over.contains(&text.hash) && !text.text.trim().is_empty());
-        // A vector in the cache of this machine costs nothing.
+        // Texts whose vectors are in the cache of this machine are left to ordinary requests, which take them from
+        // there.
         let mut are_cached = provider.are_kept(&texts_of(&texts)).into_iter();
         texts.retain(|_| !are_cached.next().unwrap_or(false));
         texts.truncate(limit);
@@ -115,8 +121,8 @@ impl Store {
         Ok(texts)
     }
 
-    /// Records a job and submits it. Returns its number of texts: also if the provider's answer was lost, but 0 if the
-    /// provider refused the job.
+    /// Records a job and submits it. Returns its number of texts, also if the provider's answer was lost. Returns 0 if
+    /// the provider refused the job; then the caller submits no further one.
     fn submit_job(
         &self,
         target: &Target<'_>,
@@ -146,7 +152,7 @@ impl Store {
                 crash::point("job named");
                 Ok(count)
             }
-            // It is unknown whether the provider has the job: the next polls look for its key.
+            // `Later` says that the provider may have the job or not: the next polls look for its key.
             Err(JobFailure::Later(why)) => {
                 tracing::warn!("whether {} has taken a batch job is not known yet: {why}", provider.provider());
                 job.about.state = UNANSWERED.to_owned();
@@ -160,7 +166,8 @@ impl Store {
                 Ok(0)
             }
             Err(JobFailure::Cancelled) => {
-                // `progress` is cancelled, and would stop the deletion, too.
+                // The provider does not have the job: the request that starts it is never cancelled once it is sent.
+                // Its upload may exist. `progress` is cancelled, and would stop the deletion, too.
                 self.delete_upload(provider, &job, &NoProgress);
                 self.end_job(&job, JobEnd::Dropped, &[], "cancelled")?;
                 Err(Error::Cancelled)

@@ -9,11 +9,12 @@ use crate::sync::lock::WriterGuard;
 use crate::sync::store::{Store, as_stored};
 use crate::types::ModelId;
 
-/// `AboutJob::state` of a job whose submission was sent, but not answered. A missing job with this state counts as a
-/// failure of the provider.
+/// Marks a job whose submission was sent, but not answered, in the text `AboutJob::state`. If the provider does not
+/// list such a job under its key, the job counts as failed (`handle_missing`).
 pub(super) const UNANSWERED: &str = "not answered yet";
 
-/// The jobs lock of a store, held: not the writer lock, which has the same type.
+/// Shows that the caller holds the jobs lock of a store. The guard of the writer lock has the same type, so the
+/// compiler does not tell the two apart.
 pub type JobsGuard<'lock> = WriterGuard<'lock>;
 
 /// The model for which texts are embedded.
@@ -32,8 +33,10 @@ impl Store {
         Ok(self.records.batch_jobs()?.iter().map(|job| job.about.texts).sum())
     }
 
-    /// The embedder and the model of the open jobs, and whether it is the next model: the configured model if the store
-    /// is changing to it, otherwise the current model.
+    /// The model whose open jobs a command cancels, with its embedder. While the store is changing its model to the
+    /// configured one, this is that next model, and the third value is true. Otherwise it is the current model.
+    ///
+    /// The background thread polls only jobs of the current model: `reembed` polls those of the next one itself.
     pub fn embedder_of_jobs(&self) -> Result<(Arc<dyn Embedder>, ModelId, bool)> {
         if let Some((next, model)) = self.records.next_model()?
             && as_stored(&self.host.identity()?).is_comparable_to(&model)

@@ -12,7 +12,7 @@ use crate::records::rules::jobs as job_records;
 use crate::sync::store::Store;
 use crate::types::BatchJob;
 
-/// Maximum pause between two polls, unless the settings begin with a longer one.
+/// Maximum pause between two polls, unless the configured first pause is longer.
 pub(super) const MAX_PAUSE: Duration = Duration::from_secs(10 * 60);
 /// Pause between two attempts at the jobs lock, and between two polls after a cancellation.
 const SHORT_PAUSE: Duration = Duration::from_millis(200);
@@ -32,7 +32,7 @@ impl Pauses {
         Pauses { first, next: first }
     }
 
-    /// The pause after a poll.
+    /// The pause after the poll with this report.
     pub fn after(&mut self, report: &Tended) -> Duration {
         if report.ended > 0 {
             self.next = self.first;
@@ -44,7 +44,7 @@ impl Pauses {
 }
 
 impl Store {
-    /// Waits for the jobs lock.
+    /// Waits for the jobs lock, and returns it.
     ///
     /// # Errors
     /// [`Error::Cancelled`] if the caller gives up.
@@ -66,18 +66,17 @@ impl Store {
         Ok(guard)
     }
 
-    /// Polls the jobs of the target's model until none is open. Calls `after` after each poll that ended a job; it may
-    /// submit more jobs. Returns how many vectors it stored.
+    /// Polls the jobs of the target's model until none is open. Calls `on_ended` after each poll that ended a job; it
+    /// may submit more jobs. Returns how many vectors it stored.
     ///
     /// # Errors
-    /// [`Error::Cancelled`], errors of the database and of `after`, and an error of the provider that no later poll can
-    /// mend.
+    /// [`Error::Cancelled`], errors of the database and of `on_ended`, and a permanent error of the provider.
     pub fn await_jobs(
         &self,
         proof: &JobsGuard<'_>,
         target: &Target<'_>,
         progress: &dyn Progress,
-        after: &mut dyn FnMut() -> Result<()>,
+        on_ended: &mut dyn FnMut() -> Result<()>,
     ) -> Result<u64> {
         let Some(provider) = target.embedder.batch_jobs() else { return Ok(0) };
         let mut pauses = Pauses::new(provider.terms().poll);
@@ -95,9 +94,10 @@ impl Store {
                 }
             }
             if report.ended > 0 {
-                after()?;
+                on_ended()?;
             }
-            // If the poll left no job open, `after` may have submitted one.
+            // `on_ended` may have submitted jobs that the report does not count. So the database is asked, too, and the
+            // progress shows at least one job.
             if report.open == 0 && !self.records.batch_jobs()?.iter().any(|job| job.model == target.model) {
                 return Ok(stored);
             }
@@ -111,10 +111,12 @@ impl Store {
     }
 
     /// Cancels every job of the target's model. Then waits up to 20 seconds for the jobs to end, and stores the vectors
-    /// that they made until then; a later poll finishes the others. Returns how many texts the jobs had.
+    /// that the provider has computed. A later poll finishes jobs that have not ended by then. A job whose name is
+    /// unknown is only marked here: the poll that finds it cancels it. Returns how many texts the jobs had.
     ///
     /// # Errors
-    /// [`Error::Cancelled`], errors of the database, and an error of the provider if it does not cancel a job.
+    /// [`Error::Cancelled`], errors of the database, and an error of the provider if it does not cancel a job. The jobs
+    /// after that one are not cancelled then.
     pub fn cancel_jobs(&self, proof: &JobsGuard<'_>, target: &Target<'_>, progress: &dyn Progress) -> Result<u64> {
         const TIMEOUT: Duration = Duration::from_secs(20);
         let mut texts = 0;
