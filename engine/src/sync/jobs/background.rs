@@ -56,6 +56,7 @@ impl Store {
         }
         // Without a model there are no jobs to handle. If the caller embeds, it meets the same error.
         let Ok((embedder, model)) = self.embedder() else { return Ok(false) };
+        // `u64::MAX`: the background thread has no limit of texts.
         let should_submit = self.should_submit(&*embedder, u64::MAX)?;
         if !should_submit && !is_due {
             return Ok(false);

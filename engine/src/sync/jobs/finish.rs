@@ -126,6 +126,7 @@ impl Store {
         let failures = job_records::end(&self.records, job, end, left_over)?;
         let provider = &job.about.provider;
         match end {
+            // Other jobs that are open by now may still fail: the switch is logged once.
             JobEnd::Failed if failures == MAX_JOB_FAILURES => tracing::warn!(
                 "batch jobs are switched off for this store: {MAX_JOB_FAILURES} at {provider} failed in a row, the last \
                  because of this: {why}; its texts are embedded one request after another; an explicit backfill switches \

@@ -4,7 +4,7 @@
 //!
 //! | step | function | file |
 //! |---|---|---|
-//! | record the job in the database, with its texts and a new key, and submit it with the key | `submit_job` | `submit.rs` |
+//! | record the job in the database with its texts and a new key, and submit it | `submit_job` | `submit.rs` |
 //! | ask the provider for its state, until the provider has ended the job | `poll_job` | `poll.rs` |
 //! | fetch and store its vectors | `store_vectors` | `finish.rs` |
 //! | delete its files at the provider, then call `end_job` | `clean_up` | `finish.rs` |

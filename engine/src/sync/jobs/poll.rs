@@ -150,7 +150,7 @@ impl Store {
                 let Some(name) = provider.find(&job.key, job.about.began, progress)? else {
                     return self.handle_missing(provider, job, progress);
                 };
-                // The job itself was to be cancelled while its name was unknown, so the provider was not told.
+                // The user cancelled the job while its name was unknown, so the provider was not told.
                 if job.about.cancelled.is_some() {
                     cancel_found(provider, &name, progress)?;
                 }

@@ -1,4 +1,4 @@
-//! Waits for batch jobs, or cancels them: for commands.
+//! Waits for batch jobs, or cancels them: for commands. Also the pauses between polls, which `background.rs` uses, too.
 
 use std::time::{Duration, Instant};
 
