@@ -1,4 +1,8 @@
 //! [`Plan`]: the terms that a query searches for, each with its weight. `planning.rs` makes it.
+//!
+//! - A *query term* is a word or an identifier of the query that some record has, or for which the plan has other terms.
+//! - A *term* is an entry of the index that is searched for: the query term itself, or one that stands for it.
+//! - A *clause* is a term in one field.
 
 use std::collections::BTreeSet;
 
@@ -21,14 +25,15 @@ pub(super) struct Clause {
     pub(super) field: SearchField,
     pub(super) term: Term,
     pub(super) origin: TermOrigin,
-    /// The word or identifier of the query for which the term is searched: an index into [`Plan::idfs`].
+    /// The query term for which the term is searched: an index into [`Plan::idfs`].
     pub(super) query_term: usize,
     /// The document frequency from which the weight is computed.
     pub(super) frequency: u64,
     /// The boost of the field times the factor of the origin.
     pub(super) boost: f32,
     pub(super) weight: Bm25Weight,
-    /// Where the postings are, by segment.
+    /// For each segment, by its ordinal, where the postings are; `None` if it has none. In the tail the term is looked
+    /// up.
     pub(super) infos: Vec<Option<TermInfo>>,
 }
 
@@ -55,8 +60,6 @@ pub(super) struct ClausePair {
 }
 
 /// A query against a list of segments and the parts of a tail.
-///
-/// A *query term* is a word or an identifier of the query that occurs in some record, or for which another term stands.
 pub(super) struct Plan {
     pub(super) clauses: Vec<Clause>,
     /// The pairs of the query of which both words occur in contents.
@@ -65,21 +68,28 @@ pub(super) struct Plan {
     pub(super) query_pairs: usize,
     /// The number of words of the query, with absent ones.
     pub(super) query_words: usize,
-    /// A word that more records have does not single them out.
+    /// A word singles out the records that have it if they are at most this many. 0, so no word does, if the query has
+    /// only stop words.
     pub(super) few: u64,
-    /// The idf of each query term, times the factor if only corrections, or words that contain it, stand for it.
+    /// The idf of each query term. If no record has it, the idf comes from the terms that stand for it: the highest of
+    /// its corrections or that of the words that contain it, each times the factor of the origin; that of its
+    /// completions, without a factor.
     pub(super) idfs: Vec<f32>,
-    /// The idf of all words and identifiers of the query together, without factors. An absent one has the highest, idf(0).
+    /// The sum of the idfs of all words and identifiers of the query, without factors. One that no record has counts as
+    /// `idf(0, docs)`; as the most frequent of the words that contain it or complete it, if the plan has such words. If
+    /// the limit of words or of identifiers is reached (`planning.rs`), those beyond it do not count, nor do absent
+    /// ones.
     pub(super) total_idf: f32,
     /// The number of documents in all segments and the tail, with deleted and replaced ones that are not merged away yet.
     pub(super) docs: u64,
     /// The number of tokens in their contents.
     pub(super) tokens: u64,
+    /// From which length a text is long, and how long its passages are, for this query.
     pub(super) lengths: Lengths,
 }
 
 impl Plan {
-    /// Whether no term of the query occurs anywhere.
+    /// Whether there is nothing to search for: no query term occurs, and no other term stands for one.
     pub(super) fn is_empty(&self) -> bool {
         self.clauses.is_empty()
     }
@@ -95,7 +105,8 @@ impl Plan {
         !self.is_empty() && self.clauses.iter().all(|clause| clause.origin == TermOrigin::Correction)
     }
 
-    /// Whether all terms are corrections or contain an absent word, and at least one contains an absent word.
+    /// Whether every term is a guess, a correction or a word that contains an absent one, and at least one is such a
+    /// word.
     pub(super) fn matches_only_within_words(&self) -> bool {
         let is_guess = |clause: &Clause| matches!(clause.origin, TermOrigin::Correction | TermOrigin::Within);
         self.clauses.iter().all(is_guess) && self.clauses.iter().any(|clause| clause.origin == TermOrigin::Within)
@@ -106,7 +117,7 @@ impl Plan {
         with_phrase_factor(1.0, self.pairs.len(), self.query_pairs)
     }
 
-    /// The share of the query that each query term is, for [`Match::share`](super::found::Match::share).
+    /// The share that each query term adds to [`Match::share`](super::found::Match::share) where it counts.
     pub(super) fn shares(&self) -> Vec<f32> {
         self.idfs.iter().map(|idf| idf / self.total_idf).collect()
     }
@@ -114,8 +125,10 @@ impl Plan {
     /// See [`Matches::information`](super::found::Matches::information).
     pub(super) fn information(&self) -> f32 {
         let passages = self.docs.max(self.tokens / u64::from(self.lengths.passage)).max(1);
-        let of_all_terms: f32 = self.idfs.iter().sum();
-        let by_chance = idf(1, passages).min(of_all_terms);
+        let all_terms: f32 = self.idfs.iter().sum();
+        // Among so many passages, some one may have words of this idf by chance: that of a word in one passage only. If
+        // all query terms together have less, a text with all of them does not have them by chance.
+        let by_chance = idf(1, passages).min(all_terms);
         self.total_idf / by_chance
     }
 
@@ -130,12 +143,14 @@ impl Plan {
         assumed_tokens(field, self.tokens, self.docs)
     }
 
-    /// A tantivy weight of the score without the phrase factor. tantivy prunes blocks of postings by it.
+    /// The query as a tantivy [`Weight`], from which tantivy knows which blocks of postings to skip. Its scores lack
+    /// the phrase factor.
     pub(super) fn pruning_weight(&self, searcher: &Searcher) -> Result<Box<dyn Weight>> {
         let scoring = EnableScoring::enabled_from_statistics_provider(self, searcher);
         let term_query = |clause: &Clause| TermQuery::new(clause.term.clone(), IndexRecordOption::WithFreqs);
-        // tantivy prunes a term query and a union of several, but not a union of one. A term query has no boost. The boost of
-        // a content clause is at most 1: without it tantivy prunes less, but drops nothing that belongs to the best.
+        // tantivy does not prune a union of one query, so a single content clause is a bare term query, without its
+        // boost. That boost is at most 1. So scores are too high rather than too low: tantivy prunes less, but drops
+        // none of the best.
         if let [clause] = &self.clauses[..]
             && clause.field == SearchField::Content
         {
@@ -158,7 +173,7 @@ impl Plan {
         Ok(addends)
     }
 
-    /// The bit of a clause: its first position among the clauses of all pairs. 0, no bit, if it is in no pair.
+    /// A mask with one bit, another one for each clause that is in a pair; 0 for the other clauses.
     fn pair_bit(&self, clause: usize) -> u32 {
         let mut paired = self.pairs.iter().flat_map(|pair| [pair.first, pair.second]);
         paired.position(|index| index == clause).map_or(0, |at| 1 << at)

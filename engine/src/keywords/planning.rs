@@ -1,5 +1,5 @@
-//! Makes the [`Plan`] of a query: looks its words and identifiers up in all segments and the tail, and finds the terms that
-//! stand for absent words. A word is absent if no record has it.
+//! Makes the [`Plan`] of a query: looks its words and identifiers up in all segments and the tail, and finds the terms
+//! that stand for absent words. A word is a stem here. It is absent if no record has it.
 
 use std::cmp::Reverse;
 
@@ -23,33 +23,41 @@ use crate::error::Result;
 const MAX_WORDS: usize = 32;
 /// A query searches for this many identifiers at most, the rarest.
 const MAX_IDENTIFIERS: usize = 16;
-/// Absent words that are checked for a typo: the first ones of the query that can be corrected.
+/// At most this many absent words are checked for a typo: the first ones of the query that are neither too short nor
+/// too long, and have only letters of one known alphabet (`typos.rs`).
 const MAX_CHECKED_WORDS: usize = 2;
-/// Corrections of one word, the most frequent ones.
+/// At most this many corrections of one word are searched for, the most frequent ones.
 const MAX_CORRECTIONS: usize = 3;
 
-/// The fields in which words are searched. The content comes first: pairs are pairs of its clauses.
+/// The fields in which words are searched. The content must be first: `Planner::add_words` relies on it.
 const WORD_FIELDS: [SearchField; 3] = [SearchField::Content, SearchField::Context, SearchField::Tags];
 
 impl Plan {
     /// The plan of a query for all segments and the parts of the tail.
     pub(super) fn new(query: &KeywordQuery, fields: &Fields, segments: &[Segment], parts: &[TailPart]) -> Result<Plan> {
         let corpus = Corpus { fields, segments, parts };
-        let query = &*query.with_camel_case_split(|word| Ok(corpus.look_up_word(word)?.frequency == 0))?;
+        // Names in camel case that no record has are replaced by their parts.
+        let query = &*query.with_camel_case_split(|name| Ok(corpus.look_up_word(name)?.frequency == 0))?;
         let words = rarest(&query.words, MAX_WORDS, |word| corpus.look_up_word(word))?;
         let identifiers =
             rarest(&query.identifiers, MAX_IDENTIFIERS, |text| corpus.look_up(text, &[SearchField::Exact]))?;
         let completions = corpus.completions(query)?;
-        // The last word of the query, if completions stand for it. It is not absent then.
-        let completed = query.beginning.as_ref().filter(|_| !completions.is_empty());
-        let completed = completed.and_then(|word| query.index_of(word));
-        // With `MAX_WORDS` or `MAX_IDENTIFIERS` of them, more may occur that were left out: none counts as absent.
+        // The index of the last word, if it has completions: it is not absent then. Also `None` if it is not in
+        // `query.words`.
+        let beginning = query.beginning.as_ref().filter(|_| !completions.is_empty());
+        let completed = beginning.and_then(|word| query.index_of(word));
+        // If `MAX_WORDS` words were found, a word that is missing in `words` may occur, too, and have been left out. So
+        // none is taken for absent. The same holds for identifiers.
         let is_absent = |index: &usize| completed != Some(*index) && words.iter().all(|(known, _)| known != index);
         let absent_words: Vec<usize> =
             if words.len() < MAX_WORDS { (0..query.words.len()).filter(is_absent).collect() } else { Vec::new() };
         let absent_identifiers =
             if identifiers.len() < MAX_IDENTIFIERS { query.identifiers.len() - identifiers.len() } else { 0 };
 
+        // The order matters. Completions share the query term of their word, so words are before them;
+        // `Scorer::match_of` counts a word by the first clause of its query term. Words within words are last: they are
+        // for words without a correction, and they may be shorter if the plan is still empty. Each step but the
+        // corrections changes `Plan::total_idf`.
         let mut planner = Planner::new(query, corpus);
         planner.add_words(words);
         if !completions.is_empty() {
@@ -68,14 +76,14 @@ impl Plan {
     }
 }
 
-/// A plan in the making.
+/// Builds a plan.
 struct Planner<'a> {
     query: &'a KeywordQuery,
     corpus: Corpus<'a>,
     plan: Plan,
-    /// For each word of the query, the clause of its content.
+    /// For each word of the query, its clause in the content: an index into [`Plan::clauses`].
     content_clauses: Vec<Option<usize>>,
-    /// For each word of the query, its entry in [`Plan::idfs`].
+    /// For each word of the query that occurs, its entry in [`Plan::idfs`].
     query_terms: Vec<Option<usize>>,
 }
 
@@ -116,8 +124,8 @@ impl<'a> Planner<'a> {
         self.add_clauses(origin, query_term, found);
     }
 
-    /// Adds the completions of the last word of the query. `completed` is its index in the query. If records have the word
-    /// as it is written, the completions count as occurrences of it, else they are a query term of their own.
+    /// Adds the completions of the last word of the query. They share the query term of that word if records have the
+    /// word, and are a query term of their own otherwise. `completed` is the index of the word in the query.
     fn add_completions(&mut self, completions: &[String], completed: Option<usize>) -> Result<()> {
         let completions = self.corpus.look_up_words(completions)?;
         let frequency = completions.iter().map(|found| found.frequency).max().unwrap_or_default();
@@ -129,19 +137,21 @@ impl<'a> Planner<'a> {
                 self.add_query_term(idf)
             }
         };
+        // All with the idf of the most frequent one (`scoring.rs`).
         for found in completions {
             self.add_clauses(TermOrigin::Completion, query_term, ResolvedTerm { frequency, ..found });
         }
         Ok(())
     }
 
-    /// Adds the corrections of absent words, which are indexes in the query. Returns the words that have none.
+    /// Adds the corrections of absent words, which are indexes in the query. Returns the words without one, also those
+    /// that were not checked.
     ///
     /// In [`Plan::total_idf`] the word stays absent: a record with a correction has another word than the query.
     fn add_corrections(&mut self, absent_words: &[usize]) -> Result<Vec<&'a str>> {
         let (query, mut checked, mut unknown) = (self.query, 0, Vec::new());
         for &index in absent_words {
-            // `None` for a word that cannot be corrected, such as a short one.
+            // `None` for a word that is not checked: it is too short, for example, or enough were checked.
             let frequencies = match checked < MAX_CHECKED_WORDS {
                 true => corrections(&query.as_written[index], |stem| self.corpus.frequency_in_content(stem))?,
                 false => None,
@@ -165,16 +175,18 @@ impl<'a> Planner<'a> {
 
     /// Adds the words that contain one of the `unknown` words.
     ///
-    /// In [`Plan::total_idf`] the word is no longer absent: a record with a word around it has what was written.
+    /// In [`Plan::total_idf`] the word is no longer absent: a record with a word that contains it has what was written.
     fn add_within(&mut self, unknown: &[&str]) -> Result<()> {
+        // If the plan has nothing else, shorter words are looked for, too.
         let is_nothing_else_known = self.plan.is_empty();
         for terms in within::terms_around(unknown, is_nothing_else_known, self.corpus.segments, self.corpus.parts)? {
-            let around = self.corpus.look_up_words(&terms)?;
-            let Some(frequency) = around.iter().map(|found| found.frequency).max() else { continue };
-            let around_idf = idf(frequency, self.plan.docs);
-            self.plan.total_idf += around_idf - idf(0, self.plan.docs);
-            let query_term = self.add_query_term(TermOrigin::Within.factor() * around_idf);
-            for found in around {
+            let containing = self.corpus.look_up_words(&terms)?;
+            let Some(frequency) = containing.iter().map(|found| found.frequency).max() else { continue };
+            let containing_idf = idf(frequency, self.plan.docs);
+            self.plan.total_idf += containing_idf - idf(0, self.plan.docs);
+            let query_term = self.add_query_term(TermOrigin::Within.factor() * containing_idf);
+            // All with the idf of the most frequent one (`scoring.rs`).
+            for found in containing {
                 self.add_clauses(TermOrigin::Within, query_term, ResolvedTerm { frequency, ..found });
             }
         }
@@ -230,7 +242,7 @@ impl Corpus<'_> {
         in_segments + self.parts.iter().map(in_part).sum::<u64>()
     }
 
-    /// Terms that begin with the last word of the query, if the query completes it; without words of the query.
+    /// Terms that begin with the last word of the query, if it is to be completed; without words of the query.
     fn completions(&self, query: &KeywordQuery) -> Result<Vec<String>> {
         let Some(beginning) = &query.beginning else { return Ok(Vec::new()) };
         let mut completions = completions(beginning, self.segments, self.parts)?;
@@ -277,10 +289,11 @@ struct ResolvedTerm {
     terms: Vec<(SearchField, Term, Vec<Option<TermInfo>>)>,
 }
 
-/// Looks up every text and keeps the `most` rarest of those that occur, in the order of the query, with their indexes.
+/// Looks up every text. Of those that occur it keeps at most `limit`, the rarest, in the order of the query, with their
+/// indexes.
 fn rarest(
     texts: &[String],
-    most: usize,
+    limit: usize,
     look_up: impl Fn(&str) -> Result<ResolvedTerm>,
 ) -> Result<Vec<(usize, ResolvedTerm)>> {
     let mut kept = Vec::with_capacity(texts.len());
@@ -290,9 +303,9 @@ fn rarest(
             kept.push((index, found));
         }
     }
-    if kept.len() > most {
+    if kept.len() > limit {
         kept.sort_by_key(|(index, found)| (found.frequency, *index));
-        kept.truncate(most);
+        kept.truncate(limit);
         kept.sort_by_key(|(index, _)| *index);
     }
     Ok(kept)

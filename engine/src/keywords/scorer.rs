@@ -15,14 +15,14 @@ use super::scoring::{PHRASE_BONUS, TermOrigin, relative_idf};
 use super::segment::Segment;
 use crate::error::Result;
 
-/// The clauses of which a scorer reads the postings, and those of which it reads positions.
+/// The clauses whose postings a scorer reads, and those whose positions it reads, too.
 #[derive(Clone, Copy)]
 enum PostingsScope {
-    /// The clauses of pairs, with positions.
+    /// The clauses of pairs only, with positions.
     Pairs,
-    /// Every clause; those of pairs with positions.
+    /// Every clause; the clauses of pairs with positions.
     Terms,
-    /// Every clause; those of the content with positions.
+    /// Every clause; the clauses of the content with positions.
     Positions,
 }
 
@@ -32,7 +32,7 @@ struct ClauseCursor<'a, P> {
     /// Index into [`Plan::clauses`].
     index: usize,
     clause: &'a Clause,
-    /// The lengths of the field.
+    /// The length of the field in each document, as tantivy rounds it.
     norms: &'a FieldNormReader,
 }
 
@@ -81,11 +81,11 @@ impl<'a> Scorer<'a, SegmentPostings> {
         Self::reading(if is_any_long { PostingsScope::Positions } else { PostingsScope::Terms }, plan, ordinal, segment)
     }
 
-    fn reading(reads: PostingsScope, plan: &'a Plan, ordinal: usize, segment: &'a Segment) -> Result<Self> {
+    fn reading(scope: PostingsScope, plan: &'a Plan, ordinal: usize, segment: &'a Segment) -> Result<Self> {
         Self::with_cursors(plan, |index, clause| {
             let Some(info) = &clause.infos[ordinal] else { return Ok(None) };
             let is_paired = plan.pairs.iter().any(|pair| pair.first == index || pair.second == index);
-            let with_positions = match reads {
+            let with_positions = match scope {
                 PostingsScope::Pairs if !is_paired => return Ok(None),
                 PostingsScope::Pairs | PostingsScope::Terms => is_paired,
                 PostingsScope::Positions => clause.field == SearchField::Content,
@@ -125,11 +125,11 @@ impl<'a, P> Scorer<'a, P> {
             }
         }
         let cursor_of = |clause: usize| cursors.iter().position(|cursor| cursor.index == clause);
-        let with_cursors = plan.pairs.iter().filter_map(|pair| {
+        let pairs = plan.pairs.iter().filter_map(|pair| {
             let (first, second) = (cursor_of(pair.first)?, cursor_of(pair.second)?);
             Some(CursorPair { first, second, distance: pair.distance })
         });
-        let pairs = with_cursors.collect();
+        let pairs = pairs.collect();
         Ok(Scorer { plan, cursors, pairs, positions: Default::default(), occurrences: Occurrences::default() })
     }
 }
@@ -147,8 +147,8 @@ impl<P: PostingList> Scorer<'_, P> {
         next
     }
 
-    /// The score of `doc`, 0 if no term occurs in it. `doc` must not decrease. If the score is known to be below `bar`,
-    /// any value below `bar` may be returned.
+    /// The score of `doc`, 0 if no term occurs in it. `doc` must not decrease. A value below `bar` says only that the
+    /// score is below `bar`: the phrase factor may be missing.
     pub(super) fn score(&mut self, doc: DocId, bar: f32) -> f32 {
         let mut sum = 0.0;
         for cursor in &mut self.cursors {
@@ -171,8 +171,8 @@ impl<P: PostingList> Scorer<'_, P> {
         self.plan.with_phrase_factor(sum, pairs)
     }
 
-    /// How `doc` matches. Adds the score of each query term, without the phrase factor, to `term_scores`: one for each entry
-    /// of [`Plan::idfs`], all 0 before. `doc` must not decrease.
+    /// How `doc` matches. `term_scores` receives the score of each query term, without the phrase factor. It has one
+    /// entry for each of [`Plan::idfs`], and must be all 0. `doc` must not decrease.
     pub(super) fn match_of(&mut self, doc: DocId, term_scores: &mut [f32]) -> Match {
         // Moves every cursor to `doc`, or beyond it if its term does not occur there.
         let score = self.score(doc, 0.0);
@@ -184,32 +184,38 @@ impl<P: PostingList> Scorer<'_, P> {
         {
             is_singled_out |= clause.singles_out(plan.few);
             is_only_within_words &= clause.origin == TermOrigin::Within;
-            // A correction or a word around an absent one is another word: how rare it is says nothing about the query.
+            // A correction, or a word that contains an absent one, is another word: how rare it is says nothing about
+            // the query.
             if !matches!(clause.origin, TermOrigin::Correction | TermOrigin::Within) {
                 lowest_frequency = Some(lowest_frequency.unwrap_or(u64::MAX).min(clause.frequency));
             }
             let term_score = &mut term_scores[clause.query_term];
-            // A word in several fields counts once.
+            // A word in several fields counts once. Its clauses are before its completions in the plan, so the score of
+            // its query term is 0 at its first clause.
             words += usize::from(clause.origin == TermOrigin::Word && *term_score == 0.0);
             *term_score += clause.weight.score(norms.fieldnorm_id(doc), postings.frequency());
         }
         let matching = term_scores.iter().zip(&plan.idfs).filter(|(term_score, _)| **term_score > 0.0);
-        let anywhere = Together::of(matching.map(|(_, idf)| *idf));
-        let counted = self.best_passage(doc).unwrap_or(anywhere);
-        let share = if counted.weight > 0.0 { (counted.weight / plan.total_idf).min(1.0) } else { 0.0 };
-        let has_all_words = words > 0 && words == plan.query_words && counted.words == anywhere.words;
+        // The sum of the idfs, and the number, of the query terms that match: in `doc`, and in its best passage if it
+        // is long.
+        let in_document = Together::of(matching.map(|(_, idf)| *idf));
+        let in_passage = self.best_passage(doc).unwrap_or(in_document);
+        let share = if in_passage.weight > 0.0 { (in_passage.weight / plan.total_idf).min(1.0) } else { 0.0 };
+        // All words of the query are in `doc`, and in one passage of it if it is long.
+        let has_all_words = words > 0 && words == plan.query_words && in_passage.words == in_document.words;
         Match {
             score,
             is_singled_out: is_singled_out || has_all_words,
             share,
             rarest: lowest_frequency.map_or(0.0, |frequency| relative_idf(frequency, plan.docs)),
+            // Without any match, `is_only_within_words` is still true.
             is_by_parts: is_only_within_words && score > 0.0,
         }
     }
 
-    /// The query terms in the best passage of `doc`; `None` if its content is not long. Every cursor must be at `doc` or
-    /// beyond it. A query term counts in every passage if it occurs more than [`FREQUENT`] times, or outside the content: in
-    /// the context, in the tags, or as an identifier.
+    /// The query terms in the passage of `doc` in which their idfs add up to most; `None` if its content is not long. A
+    /// query term counts in every passage if it occurs more than [`FREQUENT`] times, or outside the content: in the
+    /// context, in the tags, or as an identifier. Every cursor must be at `doc` or beyond it.
     fn best_passage(&mut self, doc: DocId) -> Option<Together> {
         let Plan { lengths, idfs, .. } = self.plan;
         let is_in_long_text = |cursor: &ClauseCursor<'_, P>| {
@@ -235,15 +241,15 @@ impl<P: PostingList> Scorer<'_, P> {
     /// Whether the content of `doc` has both words of a pair at the distance in the query.
     fn has_pair(&mut self, pair: usize, doc: DocId) -> bool {
         let CursorPair { first, second, distance } = self.pairs[pair];
-        for (index, cursor) in [first, second].into_iter().enumerate() {
-            let postings = &mut self.cursors[cursor].postings;
+        for (side, cursor_index) in [first, second].into_iter().enumerate() {
+            let postings = &mut self.cursors[cursor_index].postings;
             if postings.doc() < doc {
                 postings.seek(doc);
             }
             if postings.doc() != doc {
                 return false;
             }
-            postings.positions(&mut self.positions[index]);
+            postings.positions(&mut self.positions[side]);
         }
         let [first, second] = &self.positions;
         first.iter().any(|&at| second.binary_search(&(at + distance)).is_ok())

@@ -3,7 +3,7 @@
 //! | file | job |
 //! |---|---|
 //! | `scoring.rs` | the weights: how much a term adds to a score |
-//! | `planning.rs` | makes the plan of a query: looks its words up, and what stands for the absent ones |
+//! | `planning.rs` | makes the plan of a query: looks up its words, and finds other terms for words that no record has |
 //! | `plan.rs` | a plan: the terms that a query searches for, with their weights |
 //! | `scorer.rs` | scores the documents of one segment, or of one part of the tail |
 //!
@@ -21,23 +21,26 @@
 //!
 //! | field | weight |
 //! |---|---|
-//! | content | BM25 (k1 = 1.2, b = 0.75): 1.0 for one occurrence in a text of average length, 2.2 at most |
+//! | content | BM25 (k1 = 1.2, b = 0.75): 1.0 for one occurrence in a text of average length (at least 160 tokens are assumed), 2.2 at most |
 //! | context | 0.5. The index keeps each term of a record's context once, and the length does not matter |
-//! | tags | 0.8, as for the context |
-//! | exact (identifiers) | 1.2, as for the context |
+//! | tags | 0.8, without the number of occurrences and the length, like the context |
+//! | exact (identifiers) | 1.2, likewise |
 //!
 //! # The origin of a term
 //!
-//! | a word of the query | adds these terms to the plan | factor |
+//! | if a word of the query | these terms are in the plan | factor |
 //! |---|---|---|
 //! | occurs in records | the word itself | 1 |
-//! | is the last one, and the query completes it (`KeywordQuery::with_beginning`) | also indexed words that begin with it (`completions.rs`) | [`COMPLETION_FACTOR`] |
+//! | is the last one, and is to be completed (`KeywordQuery::with_beginning`) | also indexed words that begin with it (`completions.rs`) | [`COMPLETION_FACTOR`] |
 //! | occurs nowhere | indexed words one letter away from it (`typos.rs`) | [`CORRECTION_FACTOR`] |
 //! | occurs nowhere, has no correction, and the query allows it (`KeywordQuery::within_words`) | indexed words that contain it (`within.rs`) | [`WITHIN_FACTOR`] |
 //!
-//! Completions of one word all have the idf of the most frequent of them: that few records have a completion does not make
-//! it more likely to be the intended one. The words that contain one absent word share an idf in the same way. A correction
-//! has its own. `planning.rs` has the limits: how many words are searched for, corrected, and looked for within others.
+//! An identifier of the query that occurs in records is in the plan, too, with the factor 1.
+//!
+//! Completions of one word all have the idf of the most frequent of them: a rare completion is not more likely to be
+//! the intended one than a frequent one. The words that contain one absent word all have the idf of the most frequent
+//! of them, too. Each correction has its own idf. `planning.rs` has the limits: how many words are searched for,
+//! corrected, and looked for within others.
 //!
 //! # Phrases
 //!
@@ -62,8 +65,8 @@ const COMPLETION_FACTOR: f32 = 0.8;
 const CONTEXT_WEIGHT: f32 = 0.5;
 const TAGS_WEIGHT: f32 = 0.8;
 const EXACT_WEIGHT: f32 = 1.2;
-/// The minimum of the average length of contents that BM25 assumes, in tokens. With a shorter average, BM25 would count a
-/// text of twice the average as long, and prefer texts of little more than the matched word.
+/// BM25 assumes that contents have at least this average length, in tokens. Otherwise, in a store of very short texts,
+/// it would prefer texts of little more than the matched word.
 const MIN_AVERAGE_LENGTH: u64 = 160;
 /// The average length that BM25 assumes for the other fields: so large that the real length of a field does not matter.
 const HUGE_AVERAGE_LENGTH: u64 = 1_000_000;
@@ -102,7 +105,7 @@ impl TermOrigin {
     }
 }
 
-/// The number by which BM25 of a term is multiplied for the weight of its field.
+/// The boost of BM25 that gives a term the weight of its field.
 pub(super) fn field_boost(field: SearchField) -> f32 {
     match field {
         SearchField::Content => 1.0,
@@ -112,8 +115,8 @@ pub(super) fn field_boost(field: SearchField) -> f32 {
     }
 }
 
-/// The number of tokens in a field of all `docs` records that BM25 assumes. `content_tokens` is the real number of the
-/// contents.
+/// The total number of tokens that BM25 assumes in a field, over all `docs` records. `content_tokens` is the real
+/// number in the contents.
 pub(super) fn assumed_tokens(field: SearchField, content_tokens: u64, docs: u64) -> u64 {
     match field {
         SearchField::Content => content_tokens.max(docs * MIN_AVERAGE_LENGTH),
@@ -124,6 +127,7 @@ pub(super) fn assumed_tokens(field: SearchField, content_tokens: u64, docs: u64)
 /// A sum of terms times the phrase factor: `pairs` of the query's `query_pairs` stand in the content. Never falls as `pairs`
 /// rises: pruning relies on that.
 pub(super) fn with_phrase_factor(sum: f32, pairs: usize, query_pairs: usize) -> f32 {
+    // Without pairs in the query, `query_pairs` is 0, too.
     if pairs == 0 { sum } else { sum * (1.0 + PHRASE_BONUS * pairs as f32 / query_pairs as f32) }
 }
 

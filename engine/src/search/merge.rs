@@ -3,20 +3,20 @@
 //!
 //! The scores of each index are scaled to 0..1 (min-max), weighted and added. The minimum is the lowest score that is
 //! possible ([`Scale::Theoretical`]), or the lowest score of a candidate ([`Scale::Pool`]). If only one index found a
-//! candidate, the caller looks up its exact score in the other one. A score of 0 instead would find less than keyword search
-//! does by itself.
+//! candidate, the caller looks up its exact score in the other one. If a missing score counted as 0, hybrid search
+//! would find less than keyword search alone.
 //!
-//! A candidate without a vector, because it is not embedded yet, gets a vector score from its keywords. With
-//! [`Scale::Pool`] that is its keyword score.
+//! A candidate without a vector, because it is not embedded yet, gets a vector score from its keywords: its keyword
+//! score with [`Scale::Pool`], or if the vector index found no candidate.
 //!
 //! With [`Scale::Theoretical`], these rules are added:
 //!
 //! | rule | effect |
 //! |---|---|
-//! | coverage | All keyword scores are multiplied by one factor, which rises with the best evidence of a candidate. If no memory has more than a few words of the query, even the highest BM25 says little |
-//! | evidence | It is the share of the query's words that a candidate has. It is lower if some text has as many by chance |
+//! | evidence | The evidence of a candidate is the share of the query's words that it has, lowered if some passage of the store may have these words by chance (`Candidate::evidence`) |
+//! | coverage | All keyword scores are multiplied by one factor, which rises with the highest evidence of a candidate. If no memory has more than a few words of the query, even the highest BM25 says little. The factor is 1 if the vector index found no candidate |
 //! | no vector yet | The similarity of a candidate without a vector counts as its share of the query's words times the highest similarity |
-//! | exact match | A candidate that the query singles out gets its keyword score alone if that is higher: similar vectors do not push it down |
+//! | exact match | A candidate that the query singles out has its keyword score as its score, without weight and penalty, if that is higher than its weighted sum: similar vectors do not push it down |
 //! | within words | If records have the words of the query only within other words, such a match ranks above unrelated texts |
 
 use super::relevance::relevance;
@@ -28,12 +28,12 @@ const PERIOD_LIFT: f64 = 0.1;
 /// The lowest possible scores.
 const LOWEST_SIMILARITY: f64 = -1.0;
 const LOWEST_BM25: f64 = 0.0;
-/// The similarity of a text that has nothing to do with the query.
+/// The similarity, on the scale that all models share, of a text that has nothing to do with the query.
 const UNRELATED: f64 = 0.25;
 /// Evidence above this counts twice: the keyword factor is 0.5 for an evidence of 0.5, and 1 from 0.75 on.
 const COUNTS_TWICE_ABOVE: f64 = 0.5;
-/// The exponent of certainty in [`Candidate::evidence`]. With 1, words that say no more than chance still push similar records
-/// down in long texts; with 4, they hardly do (`benches/quality.rs`).
+/// The exponent of certainty in [`Candidate::evidence`]. With 1, records that match by chance still outrank records
+/// with similar vectors in a store of long texts; with 4, they hardly do (`benches/quality.rs`).
 const CERTAINTY_EXPONENT: i32 = 4;
 /// [`Candidate::information`] of words that no text has by chance. Finite, so that 0 times it is 0.
 const NO_CHANCE: f64 = f64::MAX;
@@ -45,26 +45,30 @@ pub struct Candidate {
     pub id: RecordId,
     /// Its cosine to the query, as the model computes it; `None` if the record or the query has no vector.
     pub cosine: Option<f64>,
-    /// The cosine on the scale that all models share; `None` before [`Candidate::scale_cosines`].
+    /// The cosine on the scale that all models share, -1 to 1; `None` before [`Candidate::scale_cosines`].
     pub similarity: Option<f64>,
     /// The number of the passage with that cosine: 0, the beginning of the text, unless the vector index found another one.
     pub passage: u8,
     /// Its BM25; `None` if the keyword index was not searched.
     pub bm25: Option<f64>,
-    /// The indexes that found it.
+    /// How it was found: by its vector, by a keyword, or only by query words within other words
+    /// ([`MatchSource::Part`]).
     pub found_by: Vec<MatchSource>,
     /// Its rank among the results of the vector index, from 0; `None` if it is not among them.
     pub vector_rank: Option<usize>,
     /// Its rank among the results of the keyword index, from 0; `None` if it is not among them.
     pub keyword_rank: Option<usize>,
-    /// [`Match::is_singled_out`](crate::keywords::Match::is_singled_out): by a code, a rare word, or all words of the query.
+    /// [`Match::is_singled_out`](crate::keywords::Match::is_singled_out): by an identifier, a rare word, or all words
+    /// of the query.
     pub is_singled_out: bool,
     /// The share of the query's words that it has, weighted by their idf; `None` if the keyword index was not searched.
     pub share: Option<f64>,
-    /// [`Matches::information`](crate::keywords::Matches::information): how much all words of the query say, as a multiple of
-    /// what a passage says by chance. The same for all candidates of a query.
+    /// [`Matches::information`](crate::keywords::Matches::information): the idf of all words of the query together,
+    /// divided by the idf that the words of an unrelated passage may have by chance. At least 1. The same for all
+    /// candidates of a query.
     pub information: f64,
-    /// How rare the rarest word of the query is that it has itself, 0 to 1; `None` if the keyword index was not searched.
+    /// The relative idf, 0 to 1, of the rarest word of the query in its own text; `None` if the keyword index was not
+    /// searched.
     pub rarest: Option<f64>,
     /// Its scores together with its neighbors; `None` if it belongs to no session.
     pub in_thread: Option<InThread>,
@@ -75,14 +79,14 @@ pub struct Candidate {
 /// The scores of a record together with its neighbors: the turns before and after it in its session (`threads.rs`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct InThread {
-    /// Replaces [`Candidate::similarity`]. A raw cosine before [`Candidate::scale_cosines`]. `None` if the record itself has
-    /// no vector.
+    /// Replaces [`Candidate::similarity`]. Before [`Candidate::scale_cosines`] it holds the raw cosine. `None` if the
+    /// record itself has no vector.
     pub similarity: Option<f64>,
     /// Replaces [`Candidate::bm25`].
     pub bm25: f64,
     /// Replaces [`Candidate::share`].
     pub share: f64,
-    /// Subtracted from the score: a turn that asks a question answers none. Else 0.
+    /// Subtracted from the score of a turn that asks a question, since it answers none; 0 for other turns.
     pub penalty: f64,
     /// The neighbors whose words count for it.
     pub lenders: Vec<RecordId>,
@@ -133,10 +137,10 @@ impl Candidate {
         self.in_thread.as_ref().map_or(self.share, |thread| Some(thread.share))
     }
 
-    /// How much its words say, 0 to 1: its share of the query's words, times its certainty to the power of
-    /// [`CERTAINTY_EXPONENT`]. The certainty is what its words say as a multiple of what a passage says by chance, or how rare
-    /// its rarest word is, whichever is higher, and at most 1. In a session it is 1: neighbors do not have words of the query
-    /// by chance.
+    /// Its share of the query's words, times its certainty to the power of [`CERTAINTY_EXPONENT`]: 0 to 1. The
+    /// certainty is the idf of its words together, divided by the idf that is reached by chance, or
+    /// [`Candidate::rarest`] if that is higher, and at most 1. In a session it is 1: neighbors do not have words of the
+    /// query by chance.
     fn evidence(&self) -> Option<f64> {
         let share = self.ranked_share()?;
         if self.in_thread.is_some() {
@@ -146,8 +150,8 @@ impl Candidate {
         Some(share * certainty.powi(CERTAINTY_EXPONENT))
     }
 
-    /// How likely it answers the query: by its own similarity or that with its neighbors, whichever is higher, and by the
-    /// higher share in the same way.
+    /// How likely it answers the query. Computed from the higher of its two similarities, its own and that with its
+    /// neighbors, and from the higher of the two shares.
     fn relevance(&self) -> f64 {
         let Some(thread) = &self.in_thread else { return relevance(self.similarity, self.share) };
         // Neighbors give no similarity to a record without a vector.
@@ -179,22 +183,24 @@ pub struct Ranked {
     pub candidate: Candidate,
     /// 0 to 1.
     pub score: f64,
-    /// The weighted vector score and the weighted keyword score, before a penalty and a lift.
+    /// The weighted vector score and the weighted keyword score, before a penalty and a lift. For an exact match that
+    /// is scored by its keyword score alone: 0 and that score, without its weight.
     pub parts: Parts,
     /// 0 to 1.
     pub relevance: f64,
     /// The score before the lift of the period.
     unlifted: f64,
-    /// Its own BM25 as a share of the highest one, if the query singles it out; else 0.
+    /// Its own BM25 divided by the highest own BM25 of a candidate, if the query singles it out; else 0.
     exact_share: f64,
 }
 
 impl Ranked {
-    /// Whether it passes a minimum score. A period excludes no record: the score before the lift counts, too.
+    /// Whether it passes a minimum score. A period lowers the scores of other records, but excludes none: the score
+    /// before the lift counts, too.
     ///
-    /// An exact match also passes if its BM25, as a share of the highest one, reaches the minimum. Its score may be low
-    /// however exact the match is: with [`Scale::Pool`] it is at most the keyword weight if its similarity is the lowest. The
-    /// share depends on no vector, so it does not fall in a larger store with more similar vectors.
+    /// An exact match also passes if its BM25, divided by the highest one, reaches the minimum. Its score may be low
+    /// however exact the match is: with [`Scale::Pool`], a record with the lowest similarity scores at most the keyword
+    /// weight. BM25 depends on no vector, so the quotient does not fall in a larger store with more similar vectors.
     pub fn reaches(&self, min_score: f64) -> bool {
         self.score.max(self.unlifted) >= min_score || self.exact_share >= min_score
     }
@@ -204,8 +210,8 @@ impl Ranked {
         self.exact_share > 0.0
     }
 
-    /// Whether it passes a minimum relevance. Most of the relevance is the similarity, which says little about a code, so an
-    /// exact match passes as in [`Ranked::reaches`].
+    /// Whether it passes a minimum relevance. Most of the relevance is the similarity, which says little about an
+    /// identifier, so an exact match passes as in [`Ranked::reaches`].
     pub fn is_relevant(&self, min_relevance: f64) -> bool {
         self.relevance >= min_relevance || self.exact_share >= min_relevance
     }
@@ -214,8 +220,9 @@ impl Ranked {
 /// Ranks the candidates by score, the highest first. Equal scores: the newer record, with the higher id, comes first; with
 /// [`Scale::Pool`] the lower id does, as in the systems that use it.
 ///
-/// The scores of an index that found no candidate count 0. If no score of an index is above the minimum, each counts 1. With
-/// [`Scale::Pool`] that is so if all are equal, also if there is only one.
+/// If an index found no candidate, its scores count 0. If it is the vector index, a candidate without a vector still
+/// gets its keyword score as vector score. If all scores of an index are at the minimum, each counts 1; with
+/// [`Scale::Pool`] that means that all are equal, or that there is only one.
 pub fn merge(candidates: Vec<Candidate>, weights: Weights, scale: Scale) -> Vec<Ranked> {
     let fusion = Fusion::new(&candidates, weights, scale);
     let mut ranked: Vec<Ranked> = candidates.into_iter().map(|candidate| fusion.rank(candidate)).collect();
@@ -236,9 +243,11 @@ struct Fusion {
     bm25: Range,
     /// The factor of all keyword scores.
     keyword_factor: f64,
-    /// The highest BM25 that a candidate has by its own words. Words of neighbors make no exact match.
+    /// The highest [`Candidate::bm25`], without the words of neighbors: a candidate is an exact match only by its own
+    /// words.
     highest_own_bm25: f64,
-    /// Whether candidates have words of the query only within other words: none has a word itself, or a correction of one.
+    /// Whether no candidate was found by a word of the query or a correction, but at most by words within other words.
+    /// False with [`Scale::Pool`].
     is_within_words: bool,
 }
 
@@ -288,8 +297,9 @@ impl Fusion {
 
     /// The similarity of a candidate, scaled.
     ///
-    /// The embedding of a query whose words occur only within other words says little about any text. So a within-word match
-    /// counts as at least as similar as an unrelated text, but not as more similar than the nearest candidate.
+    /// If the words of a query occur only within other words, they are fragments, of which a model knows little:
+    /// similarities say little, too. So a within-word match counts as at least as similar as an unrelated text, but not
+    /// as more similar than the nearest candidate.
     fn vector_score(&self, candidate: &Candidate, similarity: f64) -> f64 {
         let is_within_words = self.is_within_words && candidate.found_by.contains(&MatchSource::Part);
         let similarity = match self.similarities {
@@ -299,9 +309,11 @@ impl Fusion {
         self.similarities.scaled(similarity)
     }
 
-    /// The vector score of a candidate without a vector. Example: it has 0.8 of the query's words, and the highest similarity
-    /// is 0.5. Then its similarity counts as 0.4. For an exact match, its BM25 relative to the highest one replaces its share
-    /// if it is more.
+    /// The vector score of a candidate without a vector. Its similarity counts as its share of the query's words times
+    /// the highest similarity; as the highest one itself if that is negative. If the query singles it out, its BM25
+    /// relative to the highest one replaces the share if it is more.
+    ///
+    /// With [`Scale::Pool`], and without a range of similarities, it is its keyword score.
     fn vector_score_without_vector(&self, candidate: &Candidate, relative_bm25: f64) -> f64 {
         match (candidate.ranked_share(), self.similarities) {
             (Some(share), Range::Between { highest, .. }) if self.scale == Scale::Theoretical => {

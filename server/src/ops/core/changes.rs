@@ -58,10 +58,12 @@ impl<'a> From<&'a Version> for Fields<'a> {
 }
 
 impl Fields<'_> {
-    /// `status` or `due` of the body as text; empty if the body has none. A task without a status is open.
+    /// The field `status` or `due` of the body as text; empty if it has none that can be shown. A task without a status
+    /// is open.
     fn text_of_body(&self, name: &str) -> String {
         match self.body.and_then(|body| body.get(name)) {
-            // The only number of a task is its due date, in Unix milliseconds. A profile may have any number under any name.
+            // Of a task, a number can only be `due`, in Unix milliseconds. A profile may have any number under any
+            // name: a change of it is reported as "body".
             Some(Value::Number(due)) if self.kind == Kind::Task => due.as_i64().map(moment).unwrap_or_default(),
             Some(Value::String(text)) => text.clone(),
             None if name == "status" && self.kind == Kind::Task => "open".to_owned(),
@@ -69,18 +71,18 @@ impl Fields<'_> {
         }
     }
 
-    /// The fields of the body without the `status` and the `due` that [`Fields::text_of_body`] has.
+    /// The fields of the body, without `status` and `due` if [`Fields::text_of_body`] shows them.
     fn other_fields_of_body(&self) -> BTreeMap<&str, &Value> {
         let fields = self.body.into_iter().flat_map(|body| body.as_map());
-        let is_listed = |name: &str| ["status", "due"].contains(&name) && !self.text_of_body(name).is_empty();
-        fields.map(|(name, value)| (name.as_str(), value)).filter(|(name, _)| !is_listed(name)).collect()
+        let is_shown = |name: &str| ["status", "due"].contains(&name) && !self.text_of_body(name).is_empty();
+        fields.map(|(name, value)| (name.as_str(), value)).filter(|(name, _)| !is_shown(name)).collect()
     }
 
-    /// Lists the fields that differ in `after`: short ones with both values (`status open → done`), then the text, the
-    /// context and the body by their names.
+    /// Lists the fields that differ in `after`: short ones with both values (`status open → done`), then only the names
+    /// of the long ones: text, context, body.
     pub fn changes(&self, after: &Fields<'_>) -> Vec<String> {
         let time = |at: Option<Millis>| at.map(moment).unwrap_or_default();
-        // The labels are for readers: `type` is the kind. Dates have the names of the tools' parameters.
+        // Labels as users know them: `type` for the kind, and for dates the parameter names of the tools.
         let short_fields = [
             ("type", self.kind.to_string(), after.kind.to_string()),
             ("status", self.text_of_body("status"), after.text_of_body("status")),
@@ -99,8 +101,9 @@ impl Fields<'_> {
             .filter(|(_, old, new)| old != new)
             .map(|(name, old, new)| format!("{name} {} → {}", shown(old), shown(new)))
             .collect();
-        // Status and due date are in the body, too, but listed above. A status that is now stored, and was open by default
-        // before, is a change only if there is no other.
+        // Status and due date are in the body, too, but listed above. Bodies may also differ in nothing that is
+        // compared here: one has the status `open`, the other none. That is reported as "body" if no short field
+        // differs.
         let differs_in_body = self.other_fields_of_body() != after.other_fields_of_body()
             || changes.is_empty() && self.body != after.body;
         for (name, differs) in [
