@@ -1,4 +1,6 @@
 //! Saving, fetching, changing and deleting records.
+//!
+//! A model is quick if a caller that saves a text may wait for its vector (`Embedder::is_quick`).
 
 use std::borrow::Cow;
 
@@ -23,10 +25,12 @@ impl Engine {
     /// The text is embedded at once if the model is loaded and quick, and else by the worker.
     ///
     /// # Errors
-    /// [`Error::Invalid`] names the field that is out of bounds.
+    /// [`Error::Invalid`] names the field that is out of bounds, or that has a secret which the setting `sensitive`
+    /// refuses.
     pub fn add(&self, new: &NewRecord) -> Result<AddOutcome> {
         let viewer = Viewer::of(&new.scope);
-        // Without `given`, a record that has the text already stays as it is.
+        // `given` are the fields that an existing record with this text takes over. Without it, that record stays as it
+        // is.
         let save = Save { record: new.clone(), links: Vec::new(), given: None, viewer };
         Ok(self.save(&[save])?.swap_remove(0)?.added)
     }
@@ -44,8 +48,8 @@ impl Engine {
         Ok(outcomes.into_iter().map(|outcome| Ok(self.finish_save(outcome?))).collect())
     }
 
-    /// The vectors of the texts, if the model is loaded and quick. Otherwise the worker embeds the texts later, as it embeds the
-    /// passages of a long text after its beginning.
+    /// The vectors of the beginnings of the texts, if the model is loaded and quick. If not, or after an error, this is
+    /// `None`, and the worker embeds the texts later. The worker always embeds the other passages of a long text.
     fn quick_vectors(&self, saves: &[Cow<'_, Save>]) -> Option<Vectors> {
         let hash_and_text = |save: &Cow<'_, Save>| {
             let NewRecord { context, content, .. } = &save.record;
@@ -58,13 +62,14 @@ impl Engine {
         })
     }
 
-    /// Returns the outcome of a save. If the text was there already and its record was updated, finishes that change.
+    /// Returns the outcome of a save. If the scope had the text already, and the save updated that record, finishes the
+    /// update.
     fn finish_save(&self, Saving { added, links, updated }: Saving) -> Saved {
         let finish = |Changed { before, after }| self.finish_change(Some(before), after);
-        Saved { added, links, updated: updated.map(|update| update.and_then(finish)) }
+        Saved { added, links, updated: updated.map(|changed| changed.and_then(finish)) }
     }
 
-    /// Saves many records, for imports: without links, and never embedded at once but by the worker or
+    /// Saves many records, for imports: without links. They are embedded later, by the worker or
     /// [`Engine::embed_pending`]. Outcomes and transaction are as in [`Engine::save`].
     pub fn add_batch(&self, new: &[NewRecord]) -> Result<Vec<Result<AddOutcome>>> {
         let sensitive = self.config.sensitive;
@@ -75,13 +80,15 @@ impl Engine {
         Ok(outcomes)
     }
 
-    /// Returns a record and counts the access. If counting fails, for example because the store is busy, that is only logged.
+    /// Returns a record, and writes the access to the access log and the access count. If that fails, for example
+    /// because the store is busy, the record is returned anyway.
     ///
     /// # Errors
     /// [`Error::NotFound`] when no live record that `viewer` sees has this id.
     pub fn get(&self, id: RecordId, viewer: &Viewer) -> Result<Record> {
         // An access to a record that the viewer does not see is not counted.
         self.peek(id, viewer)?.ok_or(Error::NotFound(id))?;
+        // `counts`: the access also adds to the access count of the record.
         let access = Access { id, kind: AccessKind::Get, score: None, query: None, counts: true };
         if let Err(error) = self.store.records.record_access(&[access], self.store.now()) {
             tracing::debug!("an access was not counted: {error}");
@@ -90,19 +97,20 @@ impl Engine {
         self.peek(id, viewer)?.ok_or(Error::NotFound(id))
     }
 
-    /// Returns the live record with this id, if `viewer` sees it. Counts no access.
+    /// Returns the live record with this id, if `viewer` sees it. Counts and logs no access.
     pub fn peek(&self, id: RecordId, viewer: &Viewer) -> Result<Option<Record>> {
         viewer.validate()?;
         self.store.records.get(id, viewer, self.store.now())
     }
 
     /// Returns the live record with this id, if `viewer` sees it, and at most `max_links` of its links. Meant for polling: counts no
-    /// access, and in a team store reads the local copy without asking the server.
+    /// access. In a team store, it reads the local replica, which may be out of date, without asking the server.
     ///
     /// # Errors
     /// [`Error::Database`] if the store cannot be read.
     pub fn glance(&self, id: RecordId, viewer: &Viewer, max_links: usize) -> Result<Option<(Record, Vec<Link>)>> {
         viewer.validate()?;
+        // `copy` copies nothing: it is the local database, in a team store the replica.
         let (local, now) = (self.store.records.copy(), self.store.now());
         let Some(record) = local.get(id, viewer, now)? else { return Ok(None) };
         // `None` if the record was deleted since the line above.
@@ -110,7 +118,8 @@ impl Engine {
         Ok(links.map(|links| (record, links)))
     }
 
-    /// Returns a watcher: [`Commits::any`] tells whether any process has written to the store since it was last asked.
+    /// Returns a watcher: [`Commits::any`] tells whether any process has written to the local database since it was
+    /// last asked. In a team store, that is the replica: a change by another node counts once the replica has it.
     ///
     /// # Errors
     /// [`Error::Database`] if the store cannot be read.
@@ -140,7 +149,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::NotFound`], also if `viewer` does not see the record; [`Error::Duplicate`] if another record of the scope has
-    /// the new text.
+    /// the new text; [`Error::Invalid`] as in [`Engine::add`].
     pub fn update(&self, id: RecordId, update: &RecordUpdate, viewer: &Viewer) -> Result<UpdateOutcome> {
         viewer.validate()?;
         let update = self.config.sensitive.update(update)?;
@@ -151,7 +160,8 @@ impl Engine {
     /// Changes several records in one transaction: all, or none. The previous versions are kept.
     ///
     /// # Errors
-    /// The errors of [`Engine::update`].
+    /// The errors of [`Engine::update`]; then no record is changed. An error in reading the embedding state of a
+    /// changed record comes after the transaction; then all records are changed.
     pub fn update_all(&self, updates: &[(RecordId, RecordUpdate)], viewer: &Viewer) -> Result<Vec<UpdateOutcome>> {
         viewer.validate()?;
         let allowed = updates.iter().map(|(id, update)| Ok((*id, self.config.sensitive.update(update)?)));
@@ -160,7 +170,7 @@ impl Engine {
         changed.into_iter().map(|Changed { before, after }| self.finish_change(Some(before), after)).collect()
     }
 
-    /// Checks whether [`Engine::update`] would change a record, without changing it.
+    /// Checks whether [`Engine::update`] would succeed, without changing the record.
     ///
     /// # Errors
     /// The errors of [`Engine::update`].
@@ -181,8 +191,9 @@ impl Engine {
         self.store.records.snapshot()?.history(id, viewer, before, limit, self.store.now())?.ok_or(Error::NotFound(id))
     }
 
-    /// Adds a new version to a record, with the contents of an earlier version. The version that it replaces is kept with the
-    /// `reason`. The scope stays, and an expiry that has passed is not restored.
+    /// Adds a new version to a record, with the contents of an earlier version. The replaced version is kept, and
+    /// `reason` is stored with it. `expect` is words or the version that the record must have. The scope stays, and an
+    /// expiry that has passed is not restored.
     ///
     /// # Errors
     /// The errors of [`Engine::update`]. [`Error::Invalid`] if there is no such version (the error names those that exist), or if
@@ -202,7 +213,7 @@ impl Engine {
         self.finish_change(Some(before), after)
     }
 
-    /// Finishes the change of a record that is on disk: embeds it if that is quick, wakes the worker, and builds the outcome.
+    /// Finishes a change that is already on disk: embeds it if that is quick, wakes the worker, and builds the outcome.
     /// `before` is the record before the change; `None` if it was restored.
     pub(super) fn finish_change(&self, before: Option<Record>, record: Record) -> Result<UpdateOutcome> {
         let embedding = match self.store.records.embedding_state(record.id)? {
@@ -214,8 +225,8 @@ impl Engine {
         Ok(UpdateOutcome { record, before, nothing_in_common, embedding })
     }
 
-    /// Deletes a record. Returns false if `viewer` sees no such record. A deleted record can be restored for
-    /// [`Config::trash_grace`]; [`Engine::purge`] removes it permanently.
+    /// Deletes a live or expired record. Returns false if `viewer` sees no such record. A deleted record can be
+    /// restored for [`Config::trash_grace`]; [`Engine::purge`] removes it permanently.
     ///
     /// [`Config::trash_grace`]: crate::config::Config::trash_grace
     pub fn delete(&self, id: RecordId, viewer: &Viewer) -> Result<bool> {
@@ -240,7 +251,8 @@ impl Engine {
     /// Deletes several records in one transaction if each matches its `Expect`: all, or none.
     ///
     /// # Errors
-    /// [`Error::NotFound`] names a record that `viewer` does not see; [`Error::Invalid`] is about a record that does not match.
+    /// [`Error::NotFound`] names a record that `viewer` does not see; [`Error::Invalid`] shows a record that does not
+    /// match.
     pub fn delete_all(&self, expected: &[(RecordId, Expect)], viewer: &Viewer) -> Result<()> {
         viewer.validate()?;
         trash::delete_all(&self.store.records, expected, viewer, self.store.now())?;
@@ -266,7 +278,8 @@ impl Engine {
         self.store.records.snapshot()?.list(query, self.store.now())
     }
 
-    /// Returns an expired or deleted record that can be brought back; `None` if `viewer` sees no such record.
+    /// Returns an expired or deleted record that [`Engine::undo`] can bring back; `None` if `viewer` sees no such
+    /// record.
     pub fn gone(&self, id: RecordId, viewer: &Viewer) -> Result<Option<Gone>> {
         viewer.validate()?;
         self.store.records.snapshot()?.gone(id, viewer, self.store.now())
@@ -280,7 +293,7 @@ impl Engine {
         self.store.records.snapshot()?.all_gone(filter, deleted, offset, limit, self.store.now())
     }
 
-    /// Counts the records that match a list query, on all its pages.
+    /// Counts the records that match a list query, ignoring its limit and offset.
     pub fn list_count(&self, query: &ListQuery) -> Result<u64> {
         query.filter.validate()?;
         self.store.records.snapshot()?.list_count(query, self.store.now())
@@ -292,12 +305,13 @@ impl Engine {
         self.store.records.snapshot()?.stats(filter, self.store.now())
     }
 
-    /// Embeds the beginning of a text that was just saved, if the model is loaded and quick. The worker embeds the passages after
-    /// the beginning, and everything if this fails.
+    /// Embeds the beginning of a text that is already on disk, if the model is loaded and quick. The worker embeds the
+    /// passages after the beginning, and everything if this fails. For a new record, `quick_vectors` embeds before the
+    /// write.
     fn embed_now(&self, id: RecordId, context: Option<&str>, content: &str) -> EmbeddingState {
         let hash = text::embedding_hash(context, content);
         let embedded = match self.store.embed_now(hash, text::embedding_text(context, content)) {
-            // Still pending if the text has more passages.
+            // The vector is stored. The state is still pending if the text has more passages.
             Ok(true) => self.store.records.embedding_state(id),
             Ok(false) => Ok(EmbeddingState::Pending),
             Err(error) => Err(error),
@@ -315,7 +329,8 @@ fn has_nothing_in_common(before: &Record, after: &Record) -> bool {
     !old.is_empty() && !new.is_empty() && old.is_disjoint(&new)
 }
 
-/// A save as the setting `sensitive` allows it: refused, with secrets redacted, or as it is.
+/// Applies the setting `sensitive` to a save: an error if the setting refuses the record; else the save, with secrets
+/// redacted if the setting says so.
 fn without_secrets(save: &Save, sensitive: Sensitive) -> Result<Cow<'_, Save>> {
     Ok(match sensitive.new_record(&save.record)? {
         Cow::Borrowed(_) => Cow::Borrowed(save),

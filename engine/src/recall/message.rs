@@ -1,5 +1,6 @@
-//! Makes the query of a message: removes the blocks that programs added, completes a follow-up by the question that it
-//! continues, and finds the names.
+//! Makes the query of a message for automatic recall: removes the blocks that programs added, completes a follow-up by
+//! the question that it continues, and finds the names. The relevance gate (`gate.rs`) favors the memories that have a
+//! name.
 //!
 //! A significant word is one that is no stop word.
 
@@ -14,23 +15,28 @@ use super::words::{
 use crate::keywords::{codes, is_question, significant_count};
 use crate::snippet::both_ends;
 
-/// Most bytes of a message that are read, which bounds the time to remove blocks: half of them from each end.
+/// Maximum number of bytes of a message that are read, which bounds the time to remove blocks: half of them from each
+/// end.
 const READ_BYTES: usize = 64 << 10;
-/// Most bytes of the text that is left without blocks: half of them from each end.
+/// Maximum number of bytes of the text that is left without blocks: half of them from each end, joined by a line break.
 const SEARCHED_BYTES: usize = 4 << 10;
-/// A question with at most this many significant words is a follow-up: "and tidepool?".
+/// A question with at most this many significant words is always a follow-up: "and tidepool?". `is_what_about_question`
+/// finds longer ones.
 const FOLLOW_UP_MAX_WORDS: usize = 1;
-/// The ends of a follow-up and of the question that it continues: the question marks of most scripts, CJK text and Arabic.
+/// A follow-up, and the question that it continues, must end with one of these: the common, the CJK or the Arabic
+/// question mark.
 const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
 
 /// The query of a message.
 #[derive(Debug, PartialEq, Eq)]
 pub struct MessageQuery {
-    /// The text to search for: the message. For a follow-up, the question that it continues is the line before.
+    /// The text to search for: the message. For a follow-up: the question that it continues (perhaps with its name
+    /// replaced by "it"), a line break, and the message.
     pub text: String,
     /// The names in the message, in lower case (see `names`).
     pub names: Vec<String>,
-    /// Whether memories may have the names with other endings: true unless the message is English.
+    /// Whether a name also matches with another ending ("Klary" for "Klara"): true unless the message is recognized as
+    /// English.
     pub are_inflected: bool,
     /// The codes in the message as they are written, such as `HRB-31`.
     pub codes: Vec<String>,
@@ -65,7 +71,8 @@ pub fn message_query(message: &str, earlier: &[String], is_ordinary: impl Fn(&st
     let Some(question) = earlier.find(|text| is_self_contained_question(text, &is_ordinary)) else {
         return Some(query);
     };
-    // "and for ledger-sync?" is about another thing than the question before; "and on staging?" is about the same thing.
+    // A follow-up with a name ("and for ledger-sync?") is about another thing than the question before. One without a
+    // name ("and for the tests?") or about a place ("and on db-3?") is about the same thing.
     let is_about_another = !query.names.is_empty() && !asks_about_place(&query.text);
     let question = if is_about_another { with_it_as_subject(&question, &is_ordinary) } else { question };
     let text = format!("{question}\n{}", query.text);
@@ -80,12 +87,14 @@ fn user_text(message: &str) -> String {
     both_ends(text.trim(), SEARCHED_BYTES).into_owned()
 }
 
-/// Whether a text ends like a Japanese question, which needs no question mark.
+/// Whether a text ends like a Japanese question, which needs no question mark. Without one, it is no follow-up and is not
+/// continued.
 fn is_japanese_question(text: &str) -> bool {
     text.trim_end_matches(['。', ' ']).ends_with('か')
 }
 
 /// Whether a message is a question that says too little by itself: a very short one, or "what about billing-api?".
+/// `has_name` tells whether the text has a name (see `names`).
 fn is_follow_up(text: &str, has_name: bool) -> bool {
     let is_short = || significant_count(text) <= FOLLOW_UP_MAX_WORDS;
     text.ends_with(QUESTION_MARKS) && (is_short() || is_what_about_question(text, has_name))
@@ -100,14 +109,16 @@ fn is_self_contained_question(text: &str, is_ordinary: impl Fn(&str) -> bool) ->
 }
 
 /// Whether a question only names another thing to ask about, in English: "and for the pricing engine?", "what about billing-api?".
+/// `has_name` is as in `is_follow_up`.
 fn is_what_about_question(text: &str, has_name: bool) -> bool {
     let mut lower_case = text.split_whitespace().map(str::to_lowercase);
     let first = lower_case.next().unwrap_or_default();
     let second = lower_case.next().unwrap_or_default();
     let begins_like_one = match &*first {
         "and" | "or" => {
-            let is_name = has_name && significant_count(&second) > 0;
-            is_name || words::has(PREPOSITIONS, &second) || words::has(DETERMINERS, &second)
+            // It is not checked that the second word is the name.
+            let may_be_name = has_name && significant_count(&second) > 0;
+            may_be_name || words::has(PREPOSITIONS, &second) || words::has(DETERMINERS, &second)
         }
         "what" | "how" => second == "about",
         _ => false,
@@ -115,8 +126,8 @@ fn is_what_about_question(text: &str, has_name: bool) -> bool {
     begins_like_one && is_one_phrase(text)
 }
 
-/// Whether the significant words of a text stand together: "and the pricing engine?", but not "and the harbour of tidepool?",
-/// which asks about something else than the question before.
+/// Whether the significant words of a text stand together: "and the pricing engine?". "And the harbour of tidepool?" is
+/// a new question, which does not continue the one before.
 fn is_one_phrase(text: &str) -> bool {
     let is_significant: Vec<bool> = text.split_whitespace().map(|word| significant_count(word) > 0).collect();
     let first = is_significant.iter().position(|is| *is);
@@ -127,7 +138,10 @@ fn is_one_phrase(text: &str) -> bool {
 /// Whether the last sentence of a text, a question, asks somebody to do something or offers it: "shall I run the tests?".
 fn is_request(text: &str) -> bool {
     let words = last_sentence(text).into_iter().map(|word| bare(word).to_lowercase());
+    // "please", "ok" and other words of `LEADS` come before the request. Four words suffice for a request and a word of
+    // `TELLING`.
     let words: Vec<String> = words.skip_while(|word| word.is_empty() || words::has(LEADS, word)).take(4).collect();
+    // Each of `REQUESTS` ends with a space, so that it matches only whole words.
     let beginning = words.join(" ") + " ";
     let begins_like_request = REQUESTS.iter().any(|request| beginning.starts_with(request));
     // "Can you tell me which port it has?" is no request: it asks for knowledge.
@@ -137,6 +151,7 @@ fn is_request(text: &str) -> bool {
 /// The words of the last sentence in the last line of a text.
 fn last_sentence(text: &str) -> Vec<&str> {
     let line: Vec<&str> = text.lines().next_back().unwrap_or_default().split_whitespace().collect();
+    // The last word ends the sentence itself.
     let all_but_last = &line[..line.len().saturating_sub(1)];
     let start = all_but_last.iter().rposition(|word| ends_sentence(word)).map_or(0, |end| end + 1);
     line[start..].to_vec()
@@ -148,21 +163,23 @@ fn ends_sentence(word: &str) -> bool {
 
 /// Whether a follow-up asks about the same thing in another place: "and on staging?", "what about in Berlin?".
 fn asks_about_place(text: &str) -> bool {
+    // After "and", "what about", or any other first word.
     let mut words = text.split_whitespace().map(str::to_lowercase).skip(1).skip_while(|word| word == "about");
     words.next().is_some_and(|word| words::has(PLACE_PREPOSITIONS, &word))
 }
 
-/// Replaces the name of the thing that a question is about by "it": "which port does billing-api use on db-2?" becomes "which port
-/// does it use on db-2?". Other names stay.
+/// Replaces the names after one of `VERBS` or `PREPOSITIONS` by "it", but not those after one of `PLACE_PREPOSITIONS`:
+/// "which port does billing-api use on db-2?" becomes "which port does it use on db-2?". If there are no such names,
+/// replaces the last name. Other names stay. Line breaks become spaces.
 fn with_it_as_subject(question: &str, is_ordinary: impl Fn(&str) -> bool) -> String {
     let names = names(question, is_ordinary);
     let words: Vec<(&str, String)> =
         question.split_whitespace().map(|word| (word, bare(word).to_lowercase())).collect();
     let is_name = |word: &&String| names.contains(word);
-    let leads_to_subject = |word: &str| {
+    let precedes_subject = |word: &str| {
         !words::has(PLACE_PREPOSITIONS, word) && (words::has(PREPOSITIONS, word) || words::has(VERBS, word))
     };
-    let candidates = words.windows(2).filter(|pair| leads_to_subject(&pair[0].1)).map(|pair| &pair[1].1);
+    let candidates = words.windows(2).filter(|pair| precedes_subject(&pair[0].1)).map(|pair| &pair[1].1);
     let mut subjects: Vec<&String> = candidates.filter(is_name).collect();
     if subjects.is_empty() {
         // The last name: "who works on README.md or billing-api?" is about billing-api.
@@ -183,11 +200,15 @@ fn bare(word: &str) -> &str {
 
 /// The names in a text, in lower case, of the first of these groups that the text has:
 ///
-/// 1. Identifiers (`billing-api`), words with a capital letter within a sentence ("Priya"), and one lower-case word that is not ordinary.
-///    That is the last such word after a preposition ("the limit of osprey"), else the first one after a verb ("does osprey
-///    have") or between a determiner and a significant word ("the osprey queue").
+/// 1. Identifiers (`billing-api`), words of which only the first letter is a capital ("Priya"), and in an English text
+///    one lower-case word that is not ordinary. That is the last such word after one of `PREPOSITIONS` ("the limit of
+///    osprey"), else the first one after one of `VERBS`, which are auxiliary verbs, "when" and "if" ("does osprey
+///    have"), or between one of `DETERMINERS`, "the" or "our", and a significant word ("the osprey queue").
 /// 2. Words with several capitals ("GraphQL").
 /// 3. Abbreviations ("HTTP").
+///
+/// Only an identifier may be the first word of a sentence. Days and months are no names. Nor are capitalized words of a
+/// German text after an article or an adjective, which are probably nouns.
 ///
 /// Groups 2 and 3 come last because they mostly say what is asked about a thing: "why does Priya not use GraphQL?".
 fn names(text: &str, is_ordinary: impl Fn(&str) -> bool) -> Vec<String> {
@@ -199,11 +220,13 @@ fn names(text: &str, is_ordinary: impl Fn(&str) -> bool) -> Vec<String> {
     while let Some(word) = words.next() {
         let bare = bare(word);
         let lower_case = bare.to_lowercase();
+        // Within the word: `bare` has neither the `@` of "@oskar" nor the `#` of "#12".
         let is_identifier = bare.chars().any(|c| "-_./:@#".contains(c)) && !is_hyphenated_word(bare, is_german);
         let is_capitalized = bare.starts_with(char::is_uppercase) && bare.chars().count() > 1;
         let is_lower_case_name =
             || is_english && !begins_sentence && may_be_lower_case_name(bare) && !is_ordinary(bare);
-        let mut is_modifier = || {
+        // Between "the" or "our" and a significant word, without punctuation after it.
+        let mut precedes_noun = || {
             let is_followed = words.peek().is_some_and(|next| significant_count(next) > 0);
             word.ends_with(char::is_alphanumeric) && is_followed && words::has(DETERMINERS, &previous)
         };
@@ -224,7 +247,7 @@ fn names(text: &str, is_ordinary: impl Fn(&str) -> bool) -> Vec<String> {
             if is_lower_case_name() {
                 last_after_preposition = Some(lower_case.clone());
             }
-        } else if first_subject.is_none() && (words::has(VERBS, &previous) || is_modifier()) && is_lower_case_name() {
+        } else if first_subject.is_none() && (words::has(VERBS, &previous) || precedes_noun()) && is_lower_case_name() {
             first_subject = Some(lower_case.clone());
         }
         begins_sentence = ends_sentence(word);
@@ -234,8 +257,8 @@ fn names(text: &str, is_ordinary: impl Fn(&str) -> bool) -> Vec<String> {
     [names, several_capitals, abbreviations].into_iter().find(|group| !group.is_empty()).unwrap_or_default()
 }
 
-/// Whether a text is English. In other languages, a lower-case word where English has a name may be an ordinary one: "was kostet
-/// der Server?".
+/// Whether a text is English. Only there are lower-case words taken for names, and names have no other endings. In
+/// another language, an ordinary word may stand where English has a name: "was kostet der Server?".
 fn is_english(text: &str) -> bool {
     has_tenth_from(text, ENGLISH)
 }
@@ -252,13 +275,15 @@ fn has_tenth_from(text: &str, list: &str) -> bool {
     10 * words.filter(|word| words::has(list, word)).count() >= count
 }
 
-/// Whether a German word is probably an article or an adjective, by its ending: the word after it is a noun, and no name.
+/// Whether a German word is probably an article or an adjective, by its ending, so that the word after it is probably a
+/// noun, and no name.
 fn precedes_german_noun(word: &str) -> bool {
     let endings = ["e", "en", "er", "es", "em"];
     words::has(ARTICLES, word) || endings.iter().any(|ending| word.ends_with(ending))
 }
 
-/// Whether a word with hyphens is an ordinary one and no identifier: "e-mail", "est-elle", and in German any noun.
+/// Whether a word with hyphens is an ordinary one and no identifier: "e-mail", "est-elle", and in German any
+/// capitalized word of letters. "billing-api" is an identifier.
 fn is_hyphenated_word(word: &str, is_german: bool) -> bool {
     let has_only_letters = word.chars().all(|c| c.is_alphabetic() || c == '-');
     let has_one_letter_prefix = word.chars().nth(1) == Some('-');
@@ -281,8 +306,9 @@ fn may_be_lower_case_name(word: &str) -> bool {
     is_lower_case && !is_inflected && !words::has(MORE_ORDINARY_WORDS, word) && significant_count(word) > 0
 }
 
-/// A text without the blocks that programs add to it: `<system-reminder>`, our own `<memorist-recall>`, and all others whose tag has
-/// a hyphen or an underscore, which no HTML tag has. A block without a closing tag goes to the end of the text.
+/// A text without the blocks that programs add to it: `<system-reminder>`, our own `<memorist-recall>`, and all others
+/// whose tag has a hyphen or an underscore, which no standard HTML tag has. A block without a closing tag goes to the
+/// end of the text, unless its tag looks like a type in code: `Vec<my_type>`.
 fn without_blocks(text: &str) -> Cow<'_, str> {
     let last_closings = last_closings(text);
     let (mut kept, mut from) = (String::new(), 0);
@@ -303,22 +329,23 @@ fn find_block(text: &str, from: usize, last_closings: &HashMap<&str, usize>) -> 
     text[from..].match_indices('<').find_map(|(at, _)| {
         let start = from + at;
         let (tag, after) = split_tag(&text[start + 1..]);
-        let is_complete = after.starts_with(|c: char| c == '>' || c.is_ascii_whitespace());
+        let ends_name = after.starts_with(|c: char| c == '>' || c.is_ascii_whitespace());
         let is_of_program = tag.starts_with(|c: char| c.is_ascii_lowercase()) && tag.contains(['-', '_']);
-        if !is_complete || !is_of_program {
+        if !ends_name || !is_of_program {
             return None;
         }
+        // The map tells only whether a closing tag follows. The block ends at the first one.
         if last_closings.get(tag).is_some_and(|closing| *closing > start) {
             let closing = format!("</{tag}>");
             return text[start..].find(&closing).map(|at| start..start + at + closing.len());
         }
-        // `Vec<my_type>` is a type in code.
         let is_type = text[..start].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ':'));
         (!is_type).then_some(start..text.len())
     })
 }
 
-/// The start of the last closing tag of each name, so that a text with many opening tags is read only once.
+/// The start of the last closing tag of each name. With it, opening tags without a closing tag do not each cost a
+/// search to the end of the text.
 fn last_closings(text: &str) -> HashMap<&str, usize> {
     let closings = text.match_indices("</").map(|(start, _)| (split_tag(&text[start + 2..]), start));
     closings.filter(|((_, after), _)| after.starts_with('>')).map(|((tag, _), start)| (tag, start)).collect()

@@ -2,7 +2,8 @@
 
 /// English words before a lower-case name that is the thing asked about: "the rate limit of osprey".
 pub const PREPOSITIONS: &str = "of for from with against about in on at to by into than";
-/// English words before a lower-case name that is the subject of a sentence: "which port does osprey use".
+/// English auxiliary verbs, "when" and "if", which stand before a lower-case name that is the subject of a sentence:
+/// "which port does osprey use".
 pub const VERBS: &str = "is are was were does did do has have can could will would should when if";
 /// English words before a lower-case name, if a significant word follows the name: "the osprey queue", but not "the schema of it".
 pub const DETERMINERS: &str = "the our";
@@ -23,9 +24,10 @@ pub const REQUESTS: &[&str] = &[
     "shall we ",
     "want me ",
 ];
-/// Words after one of [`REQUESTS`] that ask for knowledge, and for no action: "can you tell me".
+/// Verbs of telling and knowing. After one of [`REQUESTS`], they ask for knowledge, not for an action: "can you tell
+/// me".
 pub const TELLING: &str = "tell know remember recall explain say";
-/// Words at the beginning of a sentence that are skipped before [`REQUESTS`] are looked for.
+/// Filler words at the beginning of a sentence ("please", "ok"), skipped before [`REQUESTS`] are looked for.
 pub const LEADS: &str = "please ok okay so and now then well hi hey";
 /// English words that other languages with the Latin alphabet hardly have. A text is English if they are one word in ten.
 pub const ENGLISH: &str = "about against and because did does for from have how into my need needs should than that the these this \

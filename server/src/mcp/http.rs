@@ -7,9 +7,12 @@
 //! | `/healthz` | whether the server runs | none |
 //! | `/readyz` | whether the store can be read | none |
 //!
-//! A client of the older protocol revision gets a session when it sends `initialize`, and the server can send notices to the
-//! session. A client of the newer revision opens a stream of notices with `subscriptions/listen`. All other requests are answered
-//! by one JSON document each, and need no session.
+//! `/healthz` and `/readyz` need no token only for GET and HEAD.
+//!
+//! A client of the older protocol revision gets a session when it sends `initialize`. With GET, it opens the stream of
+//! notices of the session. A client of the newer revision opens a stream of notices with `subscriptions/listen`. Within
+//! a session, `initialize` and `resources/subscribe` are also answered by a stream, which ends with the answer. Each
+//! other call is answered by one JSON document, and needs no session.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -56,11 +59,11 @@ pub struct HttpServer {
     policy: Policy,
 }
 
-/// The token that clients must send, and how the client settings show it that are printed at the start.
+/// The token that clients must send, and how the client settings, which are printed at the start, show it.
 pub struct HttpAccess {
     /// The token; `None` if clients need none.
     pub token: Option<Token>,
-    /// The source of the token, printed above the settings: "with the token in PATH".
+    /// The source of the token, or that none is needed, printed above the settings: "with the token in PATH".
     pub note: String,
     /// Whether the settings contain the token: false if the user provided it.
     pub show: bool,
@@ -92,7 +95,7 @@ impl HttpServer {
             output.note("only requests to localhost are answered; name this machine with --allow-host");
         }
         let config = StreamableHttpServerConfig::default()
-            // `Service` turns sessions on for requests that need one.
+            // `Service` has a second configuration with sessions, for requests that need one.
             .with_legacy_session_mode(false)
             .with_json_response(true)
             // `guard.rs` checks the headers Host and Origin before the body is read.
@@ -100,7 +103,7 @@ impl HttpServer {
             .disable_allowed_origins()
             .with_max_request_body_bytes(MESSAGE_BYTES);
         let cancellation = config.cancellation_token.clone();
-        let changes = clients.changes.clone();
+        let notices = clients.changes.clone();
         let services = Services::new(access.token, accepts_team_tokens, clients, config)?;
         let bodies = Bodies::new(MESSAGE_BYTES, TOO_LONG);
         let gate = Arc::new(RequestGate { policy: self.policy, bodies, services });
@@ -110,11 +113,11 @@ impl HttpServer {
         };
         let stop = async move {
             stop.await;
-            // Ends the streams of notices: the shutdown would wait for them until DRAIN_TIMEOUT.
-            changes.end();
+            // Ends the streams of notices. Otherwise the shutdown would wait for them until DRAIN_TIMEOUT.
+            notices.end();
         };
         serve(self.listener, answer, stop, DRAIN_TIMEOUT).await;
-        // Only now, because this also cancels calls in flight: until DRAIN_TIMEOUT, they could still be answered.
+        // Not earlier: this cancels the calls in flight, which may finish until DRAIN_TIMEOUT.
         cancellation.cancel();
         Ok(())
     }
@@ -139,6 +142,7 @@ struct RequestGate {
 }
 
 impl RequestGate {
+    /// `slot` is the place of the connection in the limit of connections.
     async fn answer(&self, request: Request<Incoming>, slot: Arc<Slot>) -> Answer {
         let (head, body) = request.into_parts();
         let Taken { body, wanted, memory_permit } = match self.receive(&head, body, &slot).await {
@@ -161,7 +165,7 @@ impl RequestGate {
         memory_permit: Option<OwnedSemaphorePermit>,
         slot: Arc<Slot>,
     ) -> Answer {
-        // Some clients send half a surrogate pair. The body is copied only then.
+        // Some clients send half a surrogate pair, which is replaced. The body is copied only then.
         let repaired = match message::repair(&body) {
             Cow::Owned(repaired) => Some(repaired),
             Cow::Borrowed(_) => None,
@@ -178,6 +182,7 @@ impl RequestGate {
         };
         let is_get = head.method == Method::GET;
         let wants_stream = is_get || parsed.as_ref().is_some_and(streams::listens);
+        // `open` reserves one of the streams of notices that the server may have, if one is left.
         let stream_permit = if wants_stream { service.streams.open() } else { None };
         if wants_stream && stream_permit.is_none() {
             // 405 tells a session to go on without a stream; 503 tells the client of `subscriptions/listen` to try again.
@@ -186,12 +191,13 @@ impl RequestGate {
         let mut answer = service.answer(Request::from_parts(head, Full::new(body)), parsed.as_ref()).await;
         // If the answer is no stream, the permit is given back here.
         if let Some(stream_permit) = stream_permit.filter(|_| is_stream(&answer)) {
-            // `slot.stream()` leaves the connection out of the limit of connections while the stream is open.
+            // While the stream is open, the connection does not count toward the limit of connections.
             answer = holding(answer, (stream_permit, slot.stream()));
         }
         match memory_permit {
             None => answer,
-            // Until the answer is sent: in a session, the call still runs when the answer begins.
+            // Held until the answer is sent. An answer within a session is a stream, which begins before the message is
+            // handled.
             Some(memory_permit) => holding(answer, memory_permit),
         }
     }
@@ -229,11 +235,12 @@ impl RequestGate {
     /// Refuses a body that is no valid message.
     fn refuse_unreadable(&self, unreadable: Unreadable) -> Answer {
         match unreadable {
+            // A JSON-RPC error is due. Unlike `refuse`, this does not close the connection.
             Unreadable::Refused(error) => {
                 self.count_error(StatusCode::BAD_REQUEST);
                 plain(StatusCode::BAD_REQUEST, error.into(), "application/json")
             }
-            // JSON-RPC has no error for it: the body is empty, or a broken response of the client.
+            // No JSON-RPC error is due: the body is empty, or a broken response of the client.
             Unreadable::Silent => {
                 self.refuse(&Refusal::new(StatusCode::BAD_REQUEST, "there is no request in the body"))
             }
@@ -246,18 +253,20 @@ impl RequestGate {
 
     /// Authorizes a request by its head, and reads its body.
     async fn receive(&self, head: &Parts, body: Incoming, slot: &Slot) -> Result<Taken, Refusal> {
-        let (wanted, most_bytes) = match self.authorize(head, &body, slot).await {
+        let (wanted, max_bytes) = match self.authorize(head, &body, slot).await {
             Ok(authorized) => authorized,
             Err(refusal) => {
+                // Reads and drops the body in the background.
                 self.bodies.drop_unread(head, body);
                 return Err(refusal);
             }
         };
-        let Body { bytes, room } = self.bodies.read(body, most_bytes).await?;
+        let Body { bytes, room } = self.bodies.read(body, max_bytes).await?;
         Ok(Taken { body: bytes, wanted, memory_permit: room })
     }
 
-    /// Checks the headers, the token and the path of a request. Returns its target, and the most bytes that its body may have.
+    /// Checks the headers, the token and the path of a request. Returns its endpoint, and the maximum length of its
+    /// body in bytes.
     async fn authorize(&self, head: &Parts, body: &Incoming, slot: &Slot) -> Result<(Endpoint, usize), Refusal> {
         let path = head.uri.path().trim_end_matches('/');
         // Probes send neither a token nor the name of the server, and learn nothing about its store.
@@ -271,21 +280,23 @@ impl RequestGate {
         }
         let authenticated = match self.policy.refuses(head) {
             Some(refusal) => Err(refusal),
-            // Finds the service by the token.
+            // Checks the token, and finds the service for its rights.
             None => self.services.of(&head.headers).await,
         };
-        let (service, sees_all) =
+        let (service, may_see_all) =
             authenticated.inspect_err(|refusal| tracing::debug!("a request is refused: {}", refusal.why))?;
-        // Counts the connection at its first valid request. It fails if too many connections are counted.
+        // `admit` counts the connection once, at its first valid request. It returns false if too many connections are
+        // counted.
         if !slot.admit() {
             return Err(Refusal::busy());
         }
         match path {
+            // `length` refuses a body that says it is too long.
             PATH => Ok((Endpoint::Service(Box::new(service)), self.bodies.length(body)?)),
             METRICS if head.method != Method::GET => {
                 Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "GET the metrics"))
             }
-            METRICS if sees_all => Ok((Endpoint::Metrics, 0)),
+            METRICS if may_see_all => Ok((Endpoint::Metrics, 0)),
             METRICS => Err(Refusal::new(
                 StatusCode::FORBIDDEN,
                 "your token is bound to a project or an agent; the metrics are about all",
@@ -299,11 +310,11 @@ impl RequestGate {
 struct Taken {
     body: Bytes,
     wanted: Endpoint,
-    /// The part of the memory for long bodies that the body takes, if it is long.
+    /// For a long body, its share of the RAM that all long bodies may take.
     memory_permit: Option<OwnedSemaphorePermit>,
 }
 
-/// The target of a request.
+/// The endpoint that a request is for.
 enum Endpoint {
     /// `/mcp`, answered by the service for the rights of the client.
     Service(Box<Service>),
