@@ -63,7 +63,7 @@ fn main() {
                 if shows_misses && !is_right {
                     let got = found.as_ref().map(|found| &found.memory.record.content);
                     let wanted = one.memory.map(|memory| &actions.memories[memory].0);
-                    println!("{part}: {:?}: {:?}\n    got {got:?}\n    wanted {wanted:?}", one.class, one.action);
+                    eprintln!("{part}: {:?}: {:?}\n    got {got:?}\n    wanted {wanted:?}", one.class, one.action);
                 }
                 outcomes.push((one.class, is_right));
             }
