@@ -300,6 +300,7 @@ mod tests {
             "thread 'main' panicked at src/x.rs:4:5:\ncalled `Option::unwrap()` on a `None` value: tenant_id unset";
         let image =
             "Failed to pull image \"ghcr.io/acme/orders:1.8\": 403\nWarning  Failed  kubelet  Error: ImagePullBackOff";
+        let bucket = "An error occurred (NoSuchBucket) when calling the GetObject operation: orders is not there";
         let depends = "psql:a.sql:6: ERROR:  cannot drop table visit-notes because other objects depend on it";
         let denied = "psql:daily.sql:14: ERROR:  permission denied for table invoices";
         let port = "Error: Port 5544 is already in use\n    at Server.onError (file:///p/x.js:1:1)";
@@ -315,6 +316,7 @@ mod tests {
             (serial, "could not serialize access: try again"),
             (panic, "a panic on unset tenant_id: export TENANT"),
             (image, "orders was stuck in ImagePullBackOff, the secret was missing"),
+            (bucket, "NoSuchBucket for orders: it moved to another region"),
             (depends, "You cannot drop visit-notes directly, the views depend on it"),
             (denied, "The role gets permission denied on invoices each time the table is rebuilt"),
             (port, "vite says port 5544 is already in use: stop the other one"),
