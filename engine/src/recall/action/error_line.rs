@@ -137,10 +137,11 @@ impl ErrorLine {
         let rest = without_codes(text, &self.codes);
         let is_new =
             |name: &String| !has(GENERIC_NAMES, name) && !self.about.contains(name) && has_code(&self.line, name);
-        let bare: BTreeSet<String> = things(&rest).into_iter().chain(marked_names(&rest)).filter(is_new).collect();
+        let of_text = things(&rest);
+        let bare: BTreeSet<String> = of_text.iter().cloned().chain(marked_names(&rest)).filter(is_new).collect();
         let mut named = mentioned + bare.len();
         // Another line of the error may have it.
-        let is_elsewhere = named == 0 && things(&rest).iter().any(|name| has_code(&self.error, name));
+        let is_elsewhere = named == 0 && of_text.iter().any(|name| has_code(&self.error, name));
         if named == 0 && !self.about.is_empty() && !is_elsewhere {
             return None;
         }

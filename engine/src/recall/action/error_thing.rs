@@ -26,13 +26,14 @@ pub fn shared_things(error: &str, text: &str, codes: &[String]) -> (usize, bool)
     let rest = without_codes(text, codes);
     let mut certain = things(&rest);
     certain.retain(is_thing);
-    let mut likely = marked_names(&rest);
+    let marked = marked_names(&rest);
+    let mut likely = marked.clone();
     likely.extend(words_with_capital(&rest));
     likely.retain(|name| is_thing(name) && !has(GENERIC, name));
     let count = |names: &BTreeSet<String>| names.iter().filter(|name| has_code(error, name)).count();
     let shared = count(&certain.union(&likely).cloned().collect());
     // A word with a capital alone may be any: "LFS".
-    if shared > 0 && (certain.is_empty() || count(&certain) > 0 || count(&marked_names(&rest)) > 0) {
+    if shared > 0 && (certain.is_empty() || count(&certain) > 0 || count(&marked) > 0) {
         return (shared, false);
     }
     let after =

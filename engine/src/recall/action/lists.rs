@@ -126,7 +126,7 @@ pub const GROUPED: &str =
     "gcloud aws az gh glab doctl flyctl supabase eksctl oci ibmcloud argocd nomad openstack hcloud scw";
 
 /// Programs whose words are goals, each a command of its own: `mvn clean deploy`.
-pub const MANY_GOALS: &str = "mvn mvnw gradle gradlew make gmake rake just ant sbt nox invoke task";
+pub const MANY_GOALS: &str = "mvn gradle make gmake rake just ant sbt nox invoke task";
 
 /// Programs that only look.
 pub const LOOKING: &str = "ls cat cd pwd echo printf which head tail less more stat find tree grep egrep rg ag fd wc diff cmp date ps top du df \
@@ -276,7 +276,7 @@ pub const SYSTEM_MESSAGES: &[&str] = &[
 /// Beginnings of words with a hyphen that are no names: "read-only".
 pub const BEFORE_HYPHENS: &str = "self read write re non pre post co multi single double well long short two three one half full low high hand left \
      right on off in out up down add built old new sub cross client server user end run first last third auto open clean dry \
-     sign follow time day week back front side top side-by";
+     sign follow time day week back front side top";
 
 /// Words that paths and addresses of all kinds have.
 pub const IN_PATHS: &str = "src lib libs app apps test tests spec config build index node modules dist target bin usr var opt etc tmp home root \
