@@ -397,15 +397,21 @@ fn a_single_opener_polls_a_job_and_others_see_it() {
     assert_embedded_once(&second, &provider, 50);
 }
 
+/// A store of 40 texts that are in a job, and a provider that has not finished it.
+fn with_unfinished_job(protocol: Protocol) -> (tempfile::TempDir, JobProvider, Engine) {
+    let (folder, provider) = (tempfile::tempdir().unwrap(), JobProvider::start(protocol));
+    let engine = open(folder.path(), &provider, protocol);
+    add(&engine, 0..40);
+    provider.state().status = None;
+    engine.backfill(u64::MAX, &NoProgress).unwrap();
+    (folder, provider, engine)
+}
+
 /// A cancelled job keeps what it has made.
 #[test]
 fn a_cancelled_job_keeps_what_it_has_made() {
     for protocol in BOTH {
-        let (folder, provider) = (tempfile::tempdir().unwrap(), JobProvider::start(protocol));
-        let engine = open(folder.path(), &provider, protocol);
-        add(&engine, 0..40);
-        provider.state().status = None;
-        engine.backfill(u64::MAX, &NoProgress).unwrap();
+        let (_folder, provider, engine) = with_unfinished_job(protocol);
         assert_eq!(engine.cancel_batch_jobs(&NoProgress).unwrap(), 40);
         assert_eq!((waiting(&engine), jobs(&engine)), (20, 0), "{protocol:?}");
         engine.backfill(u64::MAX, &NoProgress).unwrap();
@@ -485,11 +491,7 @@ fn a_text_left_over_is_recorded_once_during_a_model_change() {
 #[test]
 fn a_job_for_a_former_model_is_cancelled_and_removed() {
     for protocol in BOTH {
-        let (folder, provider) = (tempfile::tempdir().unwrap(), JobProvider::start(protocol));
-        let engine = open(folder.path(), &provider, protocol);
-        add(&engine, 0..40);
-        provider.state().status = None;
-        engine.backfill(u64::MAX, &NoProgress).unwrap();
+        let (folder, provider, engine) = with_unfinished_job(protocol);
         engine.close();
         let engine = open_with(folder.path(), settings(protocol, provider.url(), "two"), false);
         provider.state().status = Some("completed");

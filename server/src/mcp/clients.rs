@@ -29,6 +29,24 @@ pub struct Clients {
 }
 
 impl Clients {
+    /// Clients of a store without a model, with the tools of `core`.
+    #[cfg(test)]
+    pub fn of_store(folder: &std::path::Path) -> Self {
+        use crate::serving::INTERVAL;
+
+        let config = memorist_engine::config::Config::without_model();
+        let (dispatcher, _failed) = Dispatcher::open(folder.to_path_buf(), config);
+        Clients {
+            changes: Changes::of(dispatcher.clone(), INTERVAL),
+            dispatcher,
+            context: Context::default(),
+            profile: ProfileName::Core,
+            only: false,
+            watching: Arc::default(),
+            metrics: Arc::default(),
+        }
+    }
+
     /// The handler for clients that the server lets do everything.
     ///
     /// # Errors

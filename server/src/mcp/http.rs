@@ -338,27 +338,14 @@ fn error_kind(status: StatusCode) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use memorist_engine::config::Config;
 
     use super::super::guard::PolicyOptions;
     use super::*;
-    use crate::args::ProfileName;
-    use crate::ops::Context;
-    use crate::serving::{Changes, Dispatcher, INTERVAL};
 
     #[tokio::test(flavor = "multi_thread")]
     async fn an_unreadable_message_is_counted_as_a_bad_request() {
         let folder = tempfile::tempdir().unwrap();
-        let (dispatcher, _failed) = Dispatcher::open(folder.path().to_path_buf(), Config::without_model());
-        let clients = Clients {
-            changes: Changes::of(dispatcher.clone(), INTERVAL),
-            dispatcher,
-            context: Context::default(),
-            profile: ProfileName::Core,
-            only: false,
-            watching: Arc::default(),
-            metrics: Arc::default(),
-        };
+        let clients = Clients::of_store(folder.path());
         let options = PolicyOptions { address: "8765".into(), without_token: true, allow_hosts: Vec::new() };
         let gate = RequestGate {
             policy: Policy::new(options).unwrap(),

@@ -274,27 +274,14 @@ mod tests {
     use futures_util::stream;
     use http::Response;
     use hyper::body::Frame;
-    use memorist_engine::config::Config;
     use memorist_engine::types::Rights;
 
     use super::*;
-    use crate::args::ProfileName;
-    use crate::ops::Context;
-    use crate::serving::{Dispatcher, INTERVAL};
 
     #[tokio::test(flavor = "multi_thread")]
     async fn clients_with_the_same_rights_have_one_service() {
         let folder = tempfile::tempdir().unwrap();
-        let (dispatcher, _failed) = Dispatcher::open(folder.path().to_path_buf(), Config::without_model());
-        let clients = Clients {
-            changes: Changes::of(dispatcher.clone(), INTERVAL),
-            dispatcher,
-            context: Context::default(),
-            profile: ProfileName::Core,
-            only: false,
-            watching: Arc::default(),
-            metrics: Arc::default(),
-        };
+        let clients = Clients::of_store(folder.path());
         let services = Services::new(None, true, clients, StreamableHttpServerConfig::default()).unwrap();
         for project in 0..20 {
             let projects = vec![format!("project {project}"), "of all".into()];
