@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use super::Engine;
-use super::records::save_allowed;
+use super::records::filter_and_save;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::records::{Aliases, ModelId};
@@ -150,7 +150,7 @@ impl Import<'_> {
                 self.engine.store.now(),
             )
         };
-        let outcomes = save_allowed(records, allow, import)?;
+        let outcomes = filter_and_save(records, allow, import)?;
         self.redacted = redacted.get();
         self.engine.worker.send(Message::Written);
         Ok(outcomes)

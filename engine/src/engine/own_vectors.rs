@@ -1,7 +1,7 @@
 //! Saving and changing with vectors of the caller, and reading them.
 
 use super::Engine;
-use super::records::save_allowed;
+use super::records::filter_and_save;
 use crate::error::{Error, Result};
 use crate::records::rules::{add, update};
 use crate::records::{Changed, ModelId};
@@ -40,7 +40,7 @@ impl Engine {
             Ok((sensitive.new_record(new)?.into_owned(), vector))
         };
         let save = |allowed: Vec<_>| add::add_batch_with(&self.store.records, model, &allowed, self.store.now());
-        let outcomes = save_allowed(&each, allow, save)?;
+        let outcomes = filter_and_save(&each, allow, save)?;
         self.worker.send(Message::Written);
         Ok(outcomes)
     }

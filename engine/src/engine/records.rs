@@ -1,6 +1,10 @@
 //! Saving, fetching, changing and deleting records.
 //!
-//! A model is quick if a caller that saves a text may wait for its vector (`Embedder::is_quick`).
+//! A record is **live** until it expires or is deleted. Then it is **gone**, and can be brought back for a while.
+//!
+//! A text has one vector for its beginning, and one for each further passage if it is long. If the model is loaded and
+//! quick (a caller may wait for it: `Embedder::is_quick`), a save or a change embeds the beginning at once. The worker
+//! embeds the rest.
 
 use std::borrow::Cow;
 
@@ -8,7 +12,7 @@ use super::Engine;
 use crate::error::{Error, Result};
 use crate::keywords::significant_words;
 use crate::records::rules::{add, save, trash, update};
-use crate::records::{Access, AccessKind, Changed, Commits, Saving, Vectors};
+use crate::records::{Access, AccessKind, Changed, Commits, StoredSave, Vectors};
 use crate::sensitive::{Sensitive, logged_query};
 use crate::sync::Message;
 use crate::text;
@@ -19,28 +23,29 @@ use crate::types::{
 };
 
 impl Engine {
-    /// Saves a record, and returns when it is on disk. If the scope already has the text, nothing is saved: the outcome names the
-    /// record that has it.
+    /// Saves a record, and returns when it is on disk.
     ///
-    /// The text is embedded at once if the model is loaded and quick, and else by the worker.
+    /// A text is saved once in a scope, except as another turn of a session, and except for kinds that repeat
+    /// ([`Kind::repeats`](crate::types::Kind::repeats)). If a live record already has the text, the outcome names that
+    /// record. Its update time is set, it joins the session of `new` if it has none, and it becomes current again if it
+    /// was superseded.
     ///
     /// # Errors
     /// [`Error::Invalid`] names the field that is out of bounds, or that has a secret which the setting `sensitive`
     /// refuses.
     pub fn add(&self, new: &NewRecord) -> Result<AddOutcome> {
         let viewer = Viewer::of(&new.scope);
-        // `given` are the fields that an existing record with this text takes over. Without it, that record stays as it
-        // is.
+        // `given` are the fields that an existing record with this text takes over: here none.
         let save = Save { record: new.clone(), links: Vec::new(), given: None, viewer };
         Ok(self.save(&[save])?.swap_remove(0)?.added)
     }
 
-    /// Saves records with their links. Returns one outcome per record, in order: a refused record has an error there, and does not
-    /// stop the others. All accepted records are written in one transaction, and embedded as by [`Engine::add`].
+    /// Saves records with their links, each as by [`Engine::add`]. Returns one outcome per record, in order: a refused
+    /// record has an error there, and does not stop the others. All accepted records are written in one transaction.
     pub fn save(&self, saves: &[Save]) -> Result<Vec<Result<Saved>>> {
         let sensitive = self.config.sensitive;
-        let allow = |save| without_secrets(save, sensitive);
-        let outcomes = save_allowed(saves, allow, |allowed| {
+        let allow = |save| refuse_or_redact(save, sensitive);
+        let outcomes = filter_and_save(saves, allow, |allowed| {
             let vectors = self.quick_vectors(&allowed);
             save::save(&self.store.records, &allowed, vectors.as_ref(), self.store.now())
         })?;
@@ -48,8 +53,8 @@ impl Engine {
         Ok(outcomes.into_iter().map(|outcome| Ok(self.finish_save(outcome?))).collect())
     }
 
-    /// The vectors of the beginnings of the texts, if the model is loaded and quick. If not, or after an error, this is
-    /// `None`, and the worker embeds the texts later. The worker always embeds the other passages of a long text.
+    /// Embeds the beginnings of the texts, if the model is loaded and quick. If not, or after an error, returns `None`:
+    /// the worker embeds them later.
     fn quick_vectors(&self, saves: &[Cow<'_, Save>]) -> Option<Vectors> {
         let hash_and_text = |save: &Cow<'_, Save>| {
             let NewRecord { context, content, .. } = &save.record;
@@ -62,9 +67,9 @@ impl Engine {
         })
     }
 
-    /// Returns the outcome of a save. If the scope had the text already, and the save updated that record, finishes the
-    /// update.
-    fn finish_save(&self, Saving { added, links, updated }: Saving) -> Saved {
+    /// Turns the outcome of a save in the database into the outcome for the caller. If the save updated a record that
+    /// had the text already, finishes that update.
+    fn finish_save(&self, StoredSave { added, links, updated }: StoredSave) -> Saved {
         let finish = |Changed { before, after }| self.finish_change(Some(before), after);
         Saved { added, links, updated: updated.map(|changed| changed.and_then(finish)) }
     }
@@ -75,13 +80,13 @@ impl Engine {
         let sensitive = self.config.sensitive;
         let allow = |new| sensitive.new_record(new);
         let outcomes =
-            save_allowed(new, allow, |allowed| add::add_batch(&self.store.records, &allowed, self.store.now()))?;
+            filter_and_save(new, allow, |allowed| add::add_batch(&self.store.records, &allowed, self.store.now()))?;
         self.worker.send(Message::Written);
         Ok(outcomes)
     }
 
-    /// Returns a record, and writes the access to the access log and the access count. If that fails, for example
-    /// because the store is busy, the record is returned anyway.
+    /// Returns a live record, and logs and counts the access. If that fails, for example because the store is busy, the
+    /// record is returned anyway.
     ///
     /// # Errors
     /// [`Error::NotFound`] when no live record that `viewer` sees has this id.
@@ -110,7 +115,7 @@ impl Engine {
     /// [`Error::Database`] if the store cannot be read.
     pub fn glance(&self, id: RecordId, viewer: &Viewer, max_links: usize) -> Result<Option<(Record, Vec<Link>)>> {
         viewer.validate()?;
-        // `copy` copies nothing: it is the local database, in a team store the replica.
+        // `copy` is the local database: in a team store the replica. It copies nothing.
         let (local, now) = (self.store.records.copy(), self.store.now());
         let Some(record) = local.get(id, viewer, now)? else { return Ok(None) };
         // `None` if the record was deleted since the line above.
@@ -118,8 +123,8 @@ impl Engine {
         Ok(links.map(|links| (record, links)))
     }
 
-    /// Returns a watcher: [`Commits::any`] tells whether any process has written to the local database since it was
-    /// last asked. In a team store, that is the replica: a change by another node counts once the replica has it.
+    /// Returns a watcher of the local database. [`Commits::any`] tells whether any process has written to it since the
+    /// last call. In a team store, that is the replica: a change by another node counts once the replica has it.
     ///
     /// # Errors
     /// [`Error::Database`] if the store cannot be read.
@@ -127,7 +132,7 @@ impl Engine {
         self.store.records.copy().commits()
     }
 
-    /// Writes an access to the access log, and adds it to the access count of the record.
+    /// Logs and counts an access to a record.
     ///
     /// # Errors
     /// [`Error::Store`] if the store is busy.
@@ -137,19 +142,23 @@ impl Engine {
         self.store.records.record_access(&[access], self.store.now())
     }
 
-    /// Adds an access to the count of each record, without an entry in the access log. The worker does it, so the caller does not
+    /// Counts an access to each of these records, without logging it. The worker does it later, so the caller does not
     /// wait for the disk. Under very heavy load, some accesses may not be counted.
-    pub fn count_use(&self, ids: Vec<RecordId>) {
+    pub fn count_accesses(&self, ids: Vec<RecordId>) {
         if !ids.is_empty() {
             self.worker.send(Message::Used(ids));
         }
     }
 
-    /// Changes a record. The previous version is kept.
+    /// Changes a live record, or an expired one if the update moves its expiry to the future or removes it. The previous
+    /// version is kept. An update that changes no field makes no version.
     ///
     /// # Errors
     /// [`Error::NotFound`], also if `viewer` does not see the record; [`Error::Duplicate`] if another record of the scope has
-    /// the new text; [`Error::Invalid`] as in [`Engine::add`].
+    /// the new text; [`Error::Invalid`] as in [`Engine::add`], if `viewer` may not change the record, or if the record
+    /// does not match the `expect` of the update.
+    ///
+    /// A late error, from reading the embedding state, comes after the transaction: then the record is changed.
     pub fn update(&self, id: RecordId, update: &RecordUpdate, viewer: &Viewer) -> Result<UpdateOutcome> {
         viewer.validate()?;
         let update = self.config.sensitive.update(update)?;
@@ -157,11 +166,10 @@ impl Engine {
         self.finish_change(Some(before), after)
     }
 
-    /// Changes several records in one transaction: all, or none. The previous versions are kept.
+    /// Changes several records in one transaction, each as by [`Engine::update`]: all, or none.
     ///
     /// # Errors
-    /// The errors of [`Engine::update`]; then no record is changed. An error in reading the embedding state of a
-    /// changed record comes after the transaction; then all records are changed.
+    /// The errors of [`Engine::update`]: after a late one all records are changed, after any other none.
     pub fn update_all(&self, updates: &[(RecordId, RecordUpdate)], viewer: &Viewer) -> Result<Vec<UpdateOutcome>> {
         viewer.validate()?;
         let allowed = updates.iter().map(|(id, update)| Ok((*id, self.config.sensitive.update(update)?)));
@@ -173,31 +181,40 @@ impl Engine {
     /// Checks whether [`Engine::update`] would succeed, without changing the record.
     ///
     /// # Errors
-    /// The errors of [`Engine::update`].
+    /// The errors of [`Engine::update`], except late ones.
     pub fn check_update(&self, id: RecordId, update: &RecordUpdate, viewer: &Viewer) -> Result<()> {
         viewer.validate()?;
         let update = self.config.sensitive.update(update)?;
         update::check(&self.store.records, id, &update, viewer, self.store.now())
     }
 
-    /// Returns at most `limit` versions of a record, the newest first: the current one and the earlier ones, or with `before` only
-    /// those before that version. `limit` is 1 to [`MAX_LIMIT`](crate::types::MAX_LIMIT).
+    /// Returns at most `limit` versions of a record, the newest first. With `before_version`, begins at the version before
+    /// that one; without it, at the current version. `limit` is 1 to [`MAX_LIMIT`](crate::types::MAX_LIMIT).
     ///
     /// # Errors
     /// [`Error::NotFound`], also if `viewer` does not see the record.
-    pub fn history(&self, id: RecordId, viewer: &Viewer, before: Option<i64>, limit: usize) -> Result<Vec<Version>> {
+    pub fn history(
+        &self,
+        id: RecordId,
+        viewer: &Viewer,
+        before_version: Option<i64>,
+        limit: usize,
+    ) -> Result<Vec<Version>> {
         viewer.validate()?;
         check_limit(limit)?;
-        self.store.records.snapshot()?.history(id, viewer, before, limit, self.store.now())?.ok_or(Error::NotFound(id))
+        let snapshot = self.store.records.snapshot()?;
+        snapshot.history(id, viewer, before_version, limit, self.store.now())?.ok_or(Error::NotFound(id))
     }
 
-    /// Adds a new version to a record, with the contents of an earlier version. The replaced version is kept, and
-    /// `reason` is stored with it. `expect` is words or the version that the record must have. The scope stays, and an
-    /// expiry that has passed is not restored.
+    /// Makes an earlier version of a live record current again, as a new version. The scope stays, and an expiry that has
+    /// passed is not restored. The replaced version is kept, with `reason`. If the record already is as the earlier
+    /// version was, there is no new version.
+    ///
+    /// `expect` guards against a wrong id: it is words that the record must have, or its version.
     ///
     /// # Errors
-    /// The errors of [`Engine::update`]. [`Error::Invalid`] if there is no such version (the error names those that exist), or if
-    /// `expect` is given and the record does not match it (the error shows the record).
+    /// The errors of [`Engine::update`]. [`Error::Invalid`] also if there is no such version; the error names those that
+    /// exist.
     pub fn roll_back(
         &self,
         id: RecordId,
@@ -213,8 +230,11 @@ impl Engine {
         self.finish_change(Some(before), after)
     }
 
-    /// Finishes a change that is already on disk: embeds it if that is quick, wakes the worker, and builds the outcome.
-    /// `before` is the record before the change; `None` if it was restored.
+    /// Finishes a change that is already on disk: embeds the text if the model is quick, wakes the worker, and builds the
+    /// outcome. `before` is the record before the change, and `None` for a record that was deleted and is restored.
+    ///
+    /// # Errors
+    /// If the embedding state cannot be read: a late error (see [`Engine::update`]).
     pub(super) fn finish_change(&self, before: Option<Record>, record: Record) -> Result<UpdateOutcome> {
         let embedding = match self.store.records.embedding_state(record.id)? {
             EmbeddingState::Ready => EmbeddingState::Ready,
@@ -228,6 +248,9 @@ impl Engine {
     /// Deletes a live or expired record. Returns false if `viewer` sees no such record. A deleted record can be
     /// restored for [`Config::trash_grace`]; [`Engine::purge`] removes it permanently.
     ///
+    /// # Errors
+    /// [`Error::Invalid`] if `viewer` sees the record but may not change it.
+    ///
     /// [`Config::trash_grace`]: crate::config::Config::trash_grace
     pub fn delete(&self, id: RecordId, viewer: &Viewer) -> Result<bool> {
         viewer.validate()?;
@@ -240,7 +263,7 @@ impl Engine {
     /// no live or expired record with this id.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the record does not match `expect`.
+    /// [`Error::Invalid`] if the record does not match `expect`, or `viewer` may not change it.
     pub fn delete_expected(&self, id: RecordId, expect: Option<&Expect>, viewer: &Viewer) -> Result<Option<Record>> {
         viewer.validate()?;
         let deleted = self.store.records.delete_expected(id, expect, viewer, self.store.now())?;
@@ -248,11 +271,11 @@ impl Engine {
         Ok(deleted)
     }
 
-    /// Deletes several records in one transaction if each matches its `Expect`: all, or none.
+    /// Deletes several live or expired records in one transaction if each matches its [`Expect`]: all, or none.
     ///
     /// # Errors
-    /// [`Error::NotFound`] names a record that `viewer` does not see; [`Error::Invalid`] shows a record that does not
-    /// match.
+    /// [`Error::NotFound`] names a record that `viewer` does not see; [`Error::Invalid`] names one that does not match, or
+    /// that `viewer` may not change. Then nothing is deleted.
     pub fn delete_all(&self, expected: &[(RecordId, Expect)], viewer: &Viewer) -> Result<()> {
         viewer.validate()?;
         trash::delete_all(&self.store.records, expected, viewer, self.store.now())?;
@@ -263,8 +286,9 @@ impl Engine {
     /// Restores a deleted record with its id, its versions, and its links to records that still exist.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if `viewer` sees no deleted record with this id, or its grace period is over; [`Error::Duplicate`] if its
-    /// text was saved again.
+    /// [`Error::NotFound`] if `viewer` sees no deleted record with this id, or its grace period is over;
+    /// [`Error::Duplicate`] if its text was saved again, or it was imported again; [`Error::Invalid`] if it was read again
+    /// from its file, or `viewer` may not change it. A late error as in [`Engine::update`].
     pub fn restore(&self, id: RecordId, viewer: &Viewer) -> Result<UpdateOutcome> {
         viewer.validate()?;
         let record = self.store.records.restore(id, viewer, self.store.now())?;
@@ -278,15 +302,15 @@ impl Engine {
         self.store.records.snapshot()?.list(query, self.store.now())
     }
 
-    /// Returns an expired or deleted record that [`Engine::undo`] can bring back; `None` if `viewer` sees no such
-    /// record.
+    /// Returns the gone record with this id: it was deleted or has expired, and [`Engine::undo`] can bring it back. `None`
+    /// if `viewer` sees no such record.
     pub fn gone(&self, id: RecordId, viewer: &Viewer) -> Result<Option<Gone>> {
         viewer.validate()?;
         self.store.records.snapshot()?.gone(id, viewer, self.store.now())
     }
 
-    /// Returns a page of the records that can be brought back and pass the filter: with `deleted` the deleted ones, else the expired
-    /// ones. The most recently deleted or expired come first; `offset` of them are skipped.
+    /// Returns a page of the gone records that pass the filter: with `deleted` the deleted ones, else the expired ones. The
+    /// most recently deleted or expired come first; `offset` of them are skipped.
     pub fn all_gone(&self, filter: &Filter, deleted: bool, offset: usize, limit: usize) -> Result<Vec<Gone>> {
         filter.validate()?;
         check_limit(limit)?;
@@ -305,9 +329,8 @@ impl Engine {
         self.store.records.snapshot()?.stats(filter, self.store.now())
     }
 
-    /// Embeds the beginning of a text that is already on disk, if the model is loaded and quick. The worker embeds the
-    /// passages after the beginning, and everything if this fails. For a new record, `quick_vectors` embeds before the
-    /// write.
+    /// Embeds the beginning of a text that is already on disk, if the model is loaded and quick. If not, or after an
+    /// error, the worker embeds it later. For a new record, `quick_vectors` embeds before the write.
     fn embed_now(&self, id: RecordId, context: Option<&str>, content: &str) -> EmbeddingState {
         let hash = text::embedding_hash(context, content);
         let embedded = match self.store.embed_now(hash, text::embedding_text(context, content)) {
@@ -329,18 +352,18 @@ fn has_nothing_in_common(before: &Record, after: &Record) -> bool {
     !old.is_empty() && !new.is_empty() && old.is_disjoint(&new)
 }
 
-/// Applies the setting `sensitive` to a save: an error if the setting refuses the record; else the save, with secrets
-/// redacted if the setting says so.
-fn without_secrets(save: &Save, sensitive: Sensitive) -> Result<Cow<'_, Save>> {
+/// Applies the setting `sensitive` to a record with secrets: refuses it with an error, or redacts it. Other records stay
+/// as they are.
+fn refuse_or_redact(save: &Save, sensitive: Sensitive) -> Result<Cow<'_, Save>> {
     Ok(match sensitive.new_record(&save.record)? {
         Cow::Borrowed(_) => Cow::Borrowed(save),
         Cow::Owned(record) => Cow::Owned(Save { record, ..save.clone() }),
     })
 }
 
-/// Saves the items that `allow` accepts. `save` must return one outcome per item it is given, in order. Returns one outcome per
-/// item of `all`, in order: the error of `allow` for a refused item, which does not stop the others.
-pub(super) fn save_allowed<'a, T, Allowed, Outcome>(
+/// Calls `save` with the items that `allow` accepts; `save` must return one outcome per item, in order. Returns one outcome
+/// per item of `all`, in order: for a refused item the error of `allow`.
+pub(super) fn filter_and_save<'a, T, Allowed, Outcome>(
     all: &'a [T],
     allow: impl Fn(&'a T) -> Result<Allowed>,
     save: impl FnOnce(Vec<Allowed>) -> Result<Vec<Result<Outcome>>>,

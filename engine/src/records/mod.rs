@@ -56,7 +56,7 @@ pub use rules::access::{Access, MAX_ACCESS_ROWS};
 pub use rules::import::Aliases;
 pub use rules::next_model::MAX_UNEMBEDDED_AT_SWITCH;
 pub use rules::purge::Removed;
-pub use rules::save::{Saving, Vectors};
+pub use rules::save::{StoredSave, Vectors};
 pub use rules::searches::MAX_SEARCHES;
 pub use rules::undo::Undoing;
 pub use rules::update::Changed;

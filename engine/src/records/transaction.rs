@@ -1,37 +1,39 @@
 //! The traits through which `rules/` writes to a database.
 //!
 //! A **rule** decides what one operation may write (save a memory, delete it, link two), and writes it in one
-//! transaction. Rules know no database: they use these traits.
+//! transaction. Rules reach a database only through these traits.
 //!
 //! | trait or type | job |
 //! |---|---|
-//! | [`Authority`] | the primary database of a store, which alone may be written: it runs transactions |
+//! | [`Authority`] | the database that a rule writes to: it runs transactions |
 //! | [`Tx`] | a transaction |
 //! | [`Select`] | runs queries, in a transaction or on a connection that only reads |
 //! | [`Row`], [`Value`] | the data of queries and statements |
 //!
-//! There are two implementations: SQLite (`sqlite/transaction.rs`), and PostgreSQL for team stores
-//! (`postgres/transaction.rs`). On a team store, all reads outside of transactions go to a copy in SQLite on the same
-//! machine.
+//! Two databases implement [`Authority`]: SQLite (`sqlite/transaction.rs`), and for team stores PostgreSQL
+//! (`postgres/transaction.rs`). `Records` (`store.rs`) implements it, too, and passes each write on to one of them.
+//!
+//! Each node (a machine of a team) has a replica: an SQLite database with the rows of the PostgreSQL database. Reads
+//! outside of transactions use the replica. It is written when it takes over changes (`follow/`), and for usage data
+//! such as access counts.
 //!
 //! # Requirements for a database
 //!
 //! - **Tables or views**: those of `TABLES` in `contract/mod.rs`, with the columns and cascades of `sqlite/schema.rs`,
 //!   and ids that are never used twice. The column `value` of `meta` holds texts and integers. The tables of tombstones
 //!   are needed only if [`Tx::keeps_tombstones`] is true.
-//! - **No derived data.** Triggers of each SQLite database fill `tallies`, `record_tags`, `record_metadata`, and the
-//!   value `superseding` in `meta` (the number of changes to `supersedes` links). PostgreSQL has none of these. Rules
-//!   do not use them.
+//! - **No derived data.** In SQLite, triggers fill `tallies`, `record_tags`, `record_metadata`, and the value
+//!   `superseding` in `meta` (the number of changes to `supersedes` links). PostgreSQL has none of these, so rules do not
+//!   use them.
 //! - **SQL** that both databases understand: numbered parameters, `INSERT` with `RETURNING id`, `ON CONFLICT` with
 //!   `DO NOTHING` and `DO UPDATE`, `IS DISTINCT FROM`, recursive queries. Statements of rules use no JSON functions.
 //!   For PostgreSQL, `?1` becomes `$1`, and hints such as `INDEXED BY` are removed (`postgres/statement.rs`).
-//! - **Serializable transactions**: nobody writes between the checks of a rule and its inserts. Checks are: a text once
-//!   per scope, at most one profile per scope, no cycle of `supersedes` links. SQLite has one writer at a time. For
-//!   PostgreSQL, `postgres/transaction.rs` runs a transaction again after a serialization conflict. So the closure that
-//!   [`Authority::write`] takes may run several times, and must not change anything outside the transaction that would
-//!   be wrong if it ran twice.
-//! - **An ordered sync log**: the indexes see sequence numbers in the order of the commits (`records/log.rs`). On a
-//!   team store, each machine assigns the numbers when it copies the changes.
+//! - **Serializable transactions**: nobody writes between the checks of a rule and its inserts. Such checks are: a text
+//!   once per scope, at most one profile per scope, no cycle of `supersedes` links. SQLite has one writer at a time.
+//!   PostgreSQL reports a conflict, and `postgres/transaction.rs` runs the transaction again. So the closure `work` of
+//!   [`Authority::write`] may run several times: what it does outside of the transaction must be right when done twice.
+//! - **An ordered sync log**: the log of changed records that the indexes follow (`log.rs`). Its sequence numbers rise
+//!   in the order of the commits. PostgreSQL assigns none: a replica assigns its own when it takes over changes.
 //!
 //! `contract/` has the tests that both implementations pass.
 
@@ -41,21 +43,24 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 use crate::types::{ModelId, RecordId, Seq};
 
-/// How long an unsynced write, such as an access count, waits for other writers.
+/// How long an unsynced write (one that does not wait for the disk), such as an access count, waits for other writers.
 const UNSYNCED_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The primary database of a store. The indexes, and the copies of a team store on its machines, are derived from it.
+/// The database that decides what a store contains. The indexes, and the replicas of a team store, are derived from it.
 pub(crate) trait Authority {
-    /// Runs `work` in a transaction, and runs it again after a serialization conflict. On success, its changes are
-    /// durable. On an error, the database is unchanged.
+    /// Runs `work` in a transaction, and runs it again after a serialization conflict. On success, the changes are
+    /// durable.
     ///
-    /// A team store has one exception: if no answer to the COMMIT arrives, it is unknown whether the changes were made.
-    /// The error ([`Error::Server`]) says so.
+    /// On an error, the database is unchanged, with two exceptions. PostgreSQL: if it cannot be learned whether the COMMIT
+    /// succeeded (the connection was lost, for example), the error ([`Error::Server`]) says so. SQLite: if somebody has
+    /// replaced the store's files meanwhile, the error comes after the COMMIT, and the changes are in the old files.
+    ///
+    /// Fails if other writers block it for longer than 15 seconds. In PostgreSQL, this limits each wait for a lock, and
+    /// no conflict leads to another run after that time.
     fn write<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T>;
 
-    /// Like [`Self::write`], but does not wait until the changes are on the disk: they survive a crash of the process,
-    /// but perhaps no power cut. Fails if other writers block it for longer than `timeout`; on a team store, `timeout`
-    /// limits each wait for a lock, and ends the repetitions after conflicts.
+    /// Like [`Self::write`], but waits for other writers only as long as `timeout`, and does not wait for the disk: the
+    /// changes survive a crash of the process, but perhaps not a power cut.
     fn write_unsynced_within<T>(&self, timeout: Duration, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T>;
 
     /// Calls [`Self::write_unsynced_within`] with a timeout of half a second.
@@ -64,7 +69,7 @@ pub(crate) trait Authority {
     }
 }
 
-/// Runs queries.
+/// Runs queries, in a transaction or outside of one.
 pub(crate) trait Select {
     /// Calls `each` with each row of a query, until `each` returns [`ControlFlow::Break`].
     fn select(&self, sql: &str, values: &[Value<'_>], each: &mut Each<'_>) -> Result<()>;
@@ -75,29 +80,28 @@ pub(crate) type Each<'a> = dyn FnMut(&dyn Row) -> Result<ControlFlow<()>> + 'a;
 
 /// A transaction.
 pub(crate) trait Tx: Select {
-    /// Runs a statement. Returns how many rows it changed.
+    /// Runs a statement now. Returns how many rows it changed.
     fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<usize>;
 
-    /// Runs an `INSERT` of one row that ends with `RETURNING id`. Returns the id.
+    /// Runs an `INSERT` of one row that ends with `RETURNING id`, now. Returns the id.
     fn insert(&self, sql: &str, values: &[Value<'_>]) -> Result<i64>;
 
-    /// Like [`Self::execute`], without the count, and perhaps later: PostgreSQL gets the statement together with the
-    /// next query or statement, or with the COMMIT. An error of this statement is then returned there.
-    fn run(&self, sql: &str, values: &[Value<'_>]) -> Result<()> {
+    /// Runs a statement whose count is not needed. SQLite runs it now. PostgreSQL gets it together with the next query or
+    /// statement, or with the COMMIT, which then also returns its error.
+    fn queue(&self, sql: &str, values: &[Value<'_>]) -> Result<()> {
         self.execute(sql, values).map(drop)
     }
 
-    /// Whether the database has tombstones of deleted records (`rules/tombstones.rs`). A store of one person has them,
-    /// so that an exchange with another machine (`sync-with`) does not bring the records back; a team store has none.
+    /// Whether the database has tombstones: notes of deleted records (`rules/tombstones.rs`). A store of one person has
+    /// them, so that an exchange with another machine (`memorist sync-with`) does not bring the records back. A team
+    /// store has none.
     fn keeps_tombstones(&self) -> bool;
 
-    /// Fetches the rows of several queries in one round trip: a hint for remote databases, to be given before the first
-    /// write.
+    /// Lets PostgreSQL answer several queries in one round trip. SQLite does nothing. To be called before the first write.
     ///
-    /// A remote database calls `read` with a transaction that only records the queries and returns no rows. So a query
-    /// that depends on an earlier row is not fetched, and `read` must not write. The database then runs all recorded
-    /// queries at once, and keeps their rows for the same queries until the first write. SQLite ignores the hint, and
-    /// does not call `read`.
+    /// `read` makes the queries that will follow. It gets a transaction that notes them and returns no rows, so it must not
+    /// write, and cannot make a query that needs the row of an earlier one. PostgreSQL then answers all of them at once.
+    /// Until the first write, the same queries get these answers.
     fn prefetch(&self, _read: &dyn Fn(&dyn Tx)) -> Result<()> {
         Ok(())
     }

@@ -235,7 +235,7 @@ fn a_transaction_sees_what_it_has_written_and_nobody_else_does(store: &impl Subj
 /// A waiting statement is sent with a later one, or with the COMMIT.
 fn a_statement_that_waits_is_seen_and_fails_its_transaction(store: &impl Subject) {
     let count = |tx: &dyn Tx| tx.first("SELECT count(*) FROM scopes", &[], |row| row.get::<i64>(0));
-    let add = |tx: &dyn Tx, agent: &str| tx.run("INSERT INTO scopes (agent) VALUES (?1)", &[agent.into()]);
+    let add = |tx: &dyn Tx, agent: &str| tx.queue("INSERT INTO scopes (agent) VALUES (?1)", &[agent.into()]);
     store.write(|tx| {
         tx.prefetch(&|tx| _ = count(tx))?;
         assert_eq!((count(tx)?, count(tx)?), (Some(1), Some(1)));

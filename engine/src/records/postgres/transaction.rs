@@ -420,7 +420,7 @@ impl Tx for Transaction<'_> {
         false
     }
 
-    fn run(&self, sql: &str, values: &[Value<'_>]) -> Result<()> {
+    fn queue(&self, sql: &str, values: &[Value<'_>]) -> Result<()> {
         self.foreseen.borrow_mut().clear();
         self.queued.borrow_mut().push(Statement::of(sql, values)?);
         Ok(())

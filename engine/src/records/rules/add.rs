@@ -229,7 +229,7 @@ fn save_again(
         supersedes_again.clone_from(&turned.made);
         versions::keep_as_it_is(tx, twin.id, "current again", &Cause::CurrentAgain(turned), now)?;
     } else {
-        tx.run("UPDATE records SET updated_at = ?1 WHERE id = ?2", &[now.into(), twin.id.into()])?;
+        tx.queue("UPDATE records SET updated_at = ?1 WHERE id = ?2", &[now.into(), twin.id.into()])?;
         append(tx, twin.id, &Change::Put { version: twin.version, new_text: false })?;
     }
     Ok(AddOutcome { id: twin.id, created: false, supersedes_again, embedding: twin.embedding })

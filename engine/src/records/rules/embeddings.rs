@@ -74,7 +74,7 @@ pub(super) fn store_ahead(tx: &dyn Tx, model: ModelId, hash: &Hash, vector: &[f3
         return Ok(());
     }
     if store_waited_for(tx, model, hash, vector)?.is_empty() {
-        tx.run(INSERT, &[model.into(), hash.into(), (&embedding_bytes(vector)).into()])?;
+        tx.queue(INSERT, &[model.into(), hash.into(), (&embedding_bytes(vector)).into()])?;
     }
     Ok(())
 }
@@ -144,10 +144,10 @@ fn store(tx: &dyn Tx, model: ModelId, hash: &Hash, vector: &[f32]) -> Result<BTr
     }
     let embedding_id = insert(tx, model, hash, vector)?.into();
     for &id in &whole {
-        tx.run("UPDATE records SET embedding_id = ?1 WHERE id = ?2", &[embedding_id, id.into()])?;
+        tx.queue("UPDATE records SET embedding_id = ?1 WHERE id = ?2", &[embedding_id, id.into()])?;
     }
     if !parts.is_empty() {
-        tx.run("UPDATE passages SET embedding_id = ?1 WHERE hash = ?2", &[embedding_id, hash.into()])?;
+        tx.queue("UPDATE passages SET embedding_id = ?1 WHERE hash = ?2", &[embedding_id, hash.into()])?;
     }
     Ok(whole.into_iter().chain(parts).collect())
 }

@@ -9,5 +9,5 @@ use crate::types::RecordId;
 pub(in crate::records) fn append(tx: &dyn Tx, record_id: RecordId, change: &Change) -> Result<()> {
     let (op, payload) = change.encode();
     let sql = "INSERT INTO sync_log (op, record_id, payload) VALUES (?1, ?2, ?3)";
-    tx.run(sql, &[op.into(), record_id.into(), (&payload).into()])
+    tx.queue(sql, &[op.into(), record_id.into(), (&payload).into()])
 }

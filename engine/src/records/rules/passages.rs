@@ -39,7 +39,7 @@ pub(super) fn insert(tx: &dyn Tx, id: RecordId, passages: &[(Passage, Option<i64
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         let [starts_at, ends_at] = [bytes.start, bytes.end].map(|at| i64::try_from(at).unwrap_or(i64::MAX));
         let number = i64::from(*number).into();
-        tx.run(sql, &[id.into(), number, starts_at.into(), ends_at.into(), hash.into(), (*embedding_id).into()])?;
+        tx.queue(sql, &[id.into(), number, starts_at.into(), ends_at.into(), hash.into(), (*embedding_id).into()])?;
     }
     Ok(())
 }

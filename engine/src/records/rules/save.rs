@@ -15,9 +15,9 @@ use crate::types::{AddOutcome, EmbeddingState, Link, Millis, ModelId, Save};
 /// Vectors that a model has made of texts, by the hashes of the texts.
 pub type Vectors = (ModelId, HashMap<Hash, Vec<f32>>);
 
-/// The outcome of a [`Save`].
+/// The outcome of a [`Save`] in the database. The engine makes a `Saved` of it.
 #[derive(Debug)]
-pub struct Saving {
+pub struct StoredSave {
     /// The record.
     pub added: AddOutcome,
     /// For each link, whether it is new.
@@ -33,14 +33,20 @@ pub(crate) fn save(
     saves: &[impl Borrow<Save>],
     vectors: Option<&Vectors>,
     now: Millis,
-) -> Result<Vec<Result<Saving>>> {
+) -> Result<Vec<Result<StoredSave>>> {
     let save = |tx: &dyn Tx, save: &_, body: Option<&Body>| {
         refused(save_one(tx, Borrow::<Save>::borrow(save), body, vectors, now))
     };
     add::add_each(authority, saves, |save| &save.borrow().record, save)
 }
 
-fn save_one(tx: &dyn Tx, save: &Save, body: Option<&Body>, vectors: Option<&Vectors>, now: Millis) -> Result<Saving> {
+fn save_one(
+    tx: &dyn Tx,
+    save: &Save,
+    body: Option<&Body>,
+    vectors: Option<&Vectors>,
+    now: Millis,
+) -> Result<StoredSave> {
     let Save { record, viewer, .. } = save;
     let hash = text::embedding_hash(record.context.as_deref(), &record.content);
     let made = vectors.and_then(|(model, vectors)| Some((*model, vectors.get(&hash)?.as_slice())));
@@ -61,7 +67,7 @@ fn save_one(tx: &dyn Tx, save: &Save, body: Option<&Body>, vectors: Option<&Vect
     let linked_at = if added.created { now } else { now + 1 };
     let link = |&(kind, to)| refused(links::insert(tx, Link { from: id, to, kind }, viewer, linked_at, now));
     let links = save.links.iter().map(link).collect::<Result<_>>()?;
-    Ok(Saving { added, links, updated })
+    Ok(StoredSave { added, links, updated })
 }
 
 /// A vector if it is one of the store's model. Without it, the text waits for the background.

@@ -84,7 +84,7 @@ fn search(engine: &Engine, context: &Context, params: &KrolikSearchParams) -> Re
     let reply = engine.search(&query)?;
     let ids: Vec<RecordId> = reply.hits.iter().map(|hit| hit.record.id).collect();
     let marks = engine.marks(&ids, &query.filter.viewer, 0)?;
-    engine.count_use(ids);
+    engine.count_accesses(ids);
     Ok(KrolikSearchResult::of(reply, &marks, params.hybrid))
 }
 
@@ -130,7 +130,7 @@ fn chain(engine: &Engine, context: &Context, params: KrolikChainParams) -> Resul
     if chain.truncated {
         warnings.push(format!("there are more than {MAX_LIMIT}: these are the nearest; continue from one of them"));
     }
-    engine.count_use(chain.hops.iter().map(|hop| hop.record.id).collect());
+    engine.count_accesses(chain.hops.iter().map(|hop| hop.record.id).collect());
     let memories: Vec<Linkage> = preorder(chain, query.start)
         .into_iter()
         .map(|hop| Linkage { depth: wire::count(hop.depth as u64), memory: hop.record.into() })

@@ -210,7 +210,7 @@ fn retrieve_memories(engine: &Engine, context: &Context, params: &RetrieveMemori
         warnings.extend(more.collect::<Vec<_>>());
         turns = reply.hits;
     }
-    engine.count_use(facts.iter().chain(&turns).map(|hit| hit.record.id).collect());
+    engine.count_accesses(facts.iter().chain(&turns).map(|hit| hit.record.id).collect());
     Ok(Memories {
         facts: facts.into_iter().map(FoundFact::from).collect(),
         conversations: turns.into_iter().map(FoundConversation::from).collect(),
