@@ -1,4 +1,4 @@
-//! The differences between two versions of a memory, as text.
+//! The differences between two versions of a memory, as text for an agent.
 
 use std::collections::BTreeMap;
 
@@ -58,12 +58,12 @@ impl<'a> From<&'a Version> for Fields<'a> {
 }
 
 impl Fields<'_> {
-    /// The field `status` or `due` of the body as text; empty if it has none that can be shown. A task without a status
-    /// is open.
-    fn text_of_body(&self, name: &str) -> String {
+    /// The field `status` or `due` of the body as text. Empty if there is none, or none that can be shown. A task without a
+    /// status is open.
+    fn status_or_due(&self, name: &str) -> String {
         match self.body.and_then(|body| body.get(name)) {
-            // Of a task, a number can only be `due`, in Unix milliseconds. A profile may have any number under any
-            // name: a change of it is reported as "body".
+            // Of a task, a number can only be `due`, in Unix milliseconds. A profile (the kind, of a person) may have any
+            // number under any name: its change is listed as "body".
             Some(Value::Number(due)) if self.kind == Kind::Task => due.as_i64().map(moment).unwrap_or_default(),
             Some(Value::String(text)) => text.clone(),
             None if name == "status" && self.kind == Kind::Task => "open".to_owned(),
@@ -71,22 +71,23 @@ impl Fields<'_> {
         }
     }
 
-    /// The fields of the body, without `status` and `due` if [`Fields::text_of_body`] shows them.
+    /// The fields of the body, without `status` and `due` if [`Fields::status_or_due`] shows them.
     fn other_fields_of_body(&self) -> BTreeMap<&str, &Value> {
         let fields = self.body.into_iter().flat_map(|body| body.as_map());
-        let is_shown = |name: &str| ["status", "due"].contains(&name) && !self.text_of_body(name).is_empty();
+        let is_shown = |name: &str| ["status", "due"].contains(&name) && !self.status_or_due(name).is_empty();
         fields.map(|(name, value)| (name.as_str(), value)).filter(|(name, _)| !is_shown(name)).collect()
     }
 
-    /// Lists the fields that differ in `after`: short ones with both values (`status open → done`), then only the names
-    /// of the long ones: text, context, body.
+    /// Lists the fields that differ in `after`: short ones with both values (`status open → done`), then the long ones
+    /// (text, context, body) only by name. Short ones are compared as they are shown, times to the minute: a smaller
+    /// difference is not listed.
     pub fn changes(&self, after: &Fields<'_>) -> Vec<String> {
         let time = |at: Option<Millis>| at.map(moment).unwrap_or_default();
-        // Labels as users know them: `type` for the kind, and for dates the parameter names of the tools.
+        // The labels are the parameter names of the tools, but `type` for `entryType`.
         let short_fields = [
             ("type", self.kind.to_string(), after.kind.to_string()),
-            ("status", self.text_of_body("status"), after.text_of_body("status")),
-            ("due", self.text_of_body("due"), after.text_of_body("due")),
+            ("status", self.status_or_due("status"), after.status_or_due("status")),
+            ("due", self.status_or_due("due"), after.status_or_due("due")),
             ("importance", self.importance.to_string(), after.importance.to_string()),
             ("confidence", self.confidence.to_string(), after.confidence.to_string()),
             ("tags", self.tags.join(", "), after.tags.join(", ")),
@@ -101,9 +102,8 @@ impl Fields<'_> {
             .filter(|(_, old, new)| old != new)
             .map(|(name, old, new)| format!("{name} {} → {}", shown(old), shown(new)))
             .collect();
-        // Status and due date are in the body, too, but listed above. Bodies may also differ in nothing that is
-        // compared here: one has the status `open`, the other none. That is reported as "body" if no short field
-        // differs.
+        // Status and due date are in the body, too, but are listed above. Bodies that differ only in a way that is not
+        // shown (one has the status `open`, the other none) are listed as "body" if no short field differs.
         let differs_in_body = self.other_fields_of_body() != after.other_fields_of_body()
             || changes.is_empty() && self.body != after.body;
         for (name, differs) in [
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_the_body_is_named_beside_other_changes() {
+    fn the_body_is_listed_unless_only_status_or_due_differ() {
         fn changes(importance: i64, old: Option<&Body>, new: Option<&Body>) -> Vec<String> {
             fields(Kind::Task, 3, old).changes(&fields(Kind::Task, importance, new))
         }
