@@ -79,28 +79,30 @@ impl Fields<'_> {
     }
 
     /// Lists the fields that differ in `after`: short ones with both values (`status open → done`), then the long ones
-    /// (text, context, body) only by name. Short ones are compared as they are shown, times to the minute: a smaller
-    /// difference is not listed.
+    /// (text, context, body) only by name. So is a short one whose difference does not show: times are shown to the
+    /// minute.
     pub fn changes(&self, after: &Fields<'_>) -> Vec<String> {
         let time = |at: Option<Millis>| at.map(moment).unwrap_or_default();
         // The labels are the parameter names of the tools, but `type` for `entryType`.
         let short_fields = [
-            ("type", self.kind.to_string(), after.kind.to_string()),
-            ("status", self.status_or_due("status"), after.status_or_due("status")),
-            ("due", self.status_or_due("due"), after.status_or_due("due")),
-            ("importance", self.importance.to_string(), after.importance.to_string()),
-            ("confidence", self.confidence.to_string(), after.confidence.to_string()),
-            ("tags", self.tags.join(", "), after.tags.join(", ")),
-            ("validFrom", time(self.valid.from), time(after.valid.from)),
-            ("validTo", time(self.valid.to), time(after.valid.to)),
-            ("expiresAt", time(self.expires_at), time(after.expires_at)),
-            ("source", self.source.to_owned(), after.source.to_owned()),
+            ("type", self.kind.to_string(), after.kind.to_string(), false),
+            ("status", self.status_or_due("status"), after.status_or_due("status"), false),
+            ("due", self.status_or_due("due"), after.status_or_due("due"), false),
+            ("importance", self.importance.to_string(), after.importance.to_string(), false),
+            ("confidence", self.confidence.to_string(), after.confidence.to_string(), false),
+            ("tags", self.tags.join(", "), after.tags.join(", "), self.tags != after.tags),
+            ("validFrom", time(self.valid.from), time(after.valid.from), self.valid.from != after.valid.from),
+            ("validTo", time(self.valid.to), time(after.valid.to), self.valid.to != after.valid.to),
+            ("expiresAt", time(self.expires_at), time(after.expires_at), self.expires_at != after.expires_at),
+            ("source", self.source.to_owned(), after.source.to_owned(), false),
         ];
         let shown = |value: String| if value.is_empty() { "none".to_owned() } else { one_line(&value) };
         let mut changes: Vec<String> = short_fields
             .into_iter()
-            .filter(|(_, old, new)| old != new)
-            .map(|(name, old, new)| format!("{name} {} → {}", shown(old), shown(new)))
+            .filter_map(|(name, old, new, differs)| match old == new {
+                false => Some(format!("{name} {} → {}", shown(old), shown(new))),
+                true => differs.then(|| name.to_owned()),
+            })
             .collect();
         // Status and due date are in the body, too, but are listed above. Bodies that differ only in a way that is not
         // shown (one has the status `open`, the other none) are listed as "body" if no short field differs.
@@ -163,5 +165,16 @@ mod tests {
         let [one, two] = [1, 2].map(|due| body(Kind::Profile, json!({ "due": due })));
         let changed = fields(Kind::Profile, 3, Some(&one)).changes(&fields(Kind::Profile, 3, Some(&two)));
         assert_eq!(changed, ["body"], "a number of a profile is no date");
+    }
+
+    #[test]
+    fn a_difference_that_does_not_show_is_listed_by_name() {
+        let before = fields(Kind::Task, 3, None);
+        let [joined, split] = [vec!["oak, hull".to_owned()], vec!["oak".to_owned(), "hull".to_owned()]];
+        let expiring = |at, tags| Fields { expires_at: Some(at), tags, ..fields(Kind::Task, 3, None) };
+        let minute = 1_767_225_600_000;
+        assert_eq!(expiring(minute, &joined).changes(&expiring(minute + 1_000, &split)), ["tags", "expiresAt"]);
+        assert!(before.changes(&expiring(minute, &[]))[0].starts_with("expiresAt none → "));
+        assert_eq!(expiring(minute, &split).changes(&expiring(minute, &split)), [] as [&str; 0]);
     }
 }
