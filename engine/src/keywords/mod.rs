@@ -22,8 +22,8 @@
 //! | `spans.rs` | where a text has the terms of a search |
 //! | `doc_order.rs` | where the ids of a segment's documents ascend, to find one by its id |
 //! | `posting_list.rs` | the documents in which a term occurs |
-//! | `scoring.rs` | the weights: BM25 over several segments as one corpus, fields, guesses |
-//! | `plan.rs` | the terms that a query searches for, with their weights |
+//! | `scoring.rs` | how much a term adds to a score |
+//! | `plan.rs` | the terms that a query searches for |
 //! | `planning.rs` | makes the plan of a query |
 //! | `scorer.rs` | scores the documents of a segment or of a part of the tail |
 //! | `passage.rs` | the words of a query that count in a long text: those in one passage of it |

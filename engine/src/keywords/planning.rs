@@ -1,5 +1,5 @@
 //! Makes the [`Plan`] of a query: looks its words and identifiers up in all segments and the tail, and finds the terms
-//! that stand for absent words. A word is a stem here. It is absent if no record has it.
+//! that stand for absent words. A word is a stem here. It is absent if no record has it and it has no completion.
 
 use std::cmp::Reverse;
 

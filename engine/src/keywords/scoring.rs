@@ -1,27 +1,30 @@
-//! The score of a record for a query: BM25, with all segments and the tail as one corpus.
+//! The score of a record for a keyword query: BM25, with all segments and the tail as one corpus.
+//!
+//! A **segment** is an immutable part of the index. The **tail** (`tail.rs`) has the records that the index has not applied
+//! yet, in several parts, each indexed in memory. A **document** is a record in a segment or in a part of the tail. A
+//! **word** is a stem here.
 //!
 //! | file | job |
 //! |---|---|
-//! | `scoring.rs` | the weights: how much a term adds to a score |
-//! | `planning.rs` | makes the plan of a query: looks up its words, and finds other terms for words that no record has |
-//! | `plan.rs` | a plan: the terms that a query searches for, with their weights |
+//! | `scoring.rs` | how much a term adds to a score |
+//! | `planning.rs` | makes the plan of a query: looks up its words, and finds other terms for absent words |
+//! | `plan.rs` | a plan: the terms that a query searches for |
 //! | `scorer.rs` | scores the documents of one segment, or of one part of the tail |
+//! | `sums.rs` | adds up the terms of many documents of a segment at a time |
 //!
-//! The tail (`tail.rs`) has the records that the index has not applied yet, in several parts, each indexed in memory.
-//!
-//! A score is the sum of what each term of the plan adds, times the phrase factor. Every score comes from `Scorer::score` or
-//! from the sums of `sums.rs`. Both add the terms in the order of the plan, so the score of a record is the same to the last
-//! bit, however the record was found.
+//! A score is the sum of what each term of the plan adds, times the phrase factor. Every sum is made by `Scorer::score` or
+//! by `sums.rs`. Both add the terms in the order of the plan, so the score of a record is the same to the last bit, however
+//! the record was found.
 //!
 //! # A term
 //!
-//! A term adds its inverse document frequency (idf), times the weight of the field in which it occurs, times the factor of
-//! its origin. A word has one idf for content, context and tags. It is computed from the field in which most records have
-//! the word. Identifiers have an idf of their own.
+//! For each field in which it occurs, a term adds its inverse document frequency (idf), times the field weight, times the
+//! factor of its origin. A word has one idf for content, context and tags. It is computed from the field in which most
+//! records have the word. Identifiers have an idf of their own.
 //!
-//! | field | weight |
+//! | field | field weight |
 //! |---|---|
-//! | content | BM25 (k1 = 1.2, b = 0.75): 1.0 for one occurrence in a text of average length (at least 160 tokens are assumed), 2.2 at most |
+//! | content | BM25 without its idf (k1 = 1.2, b = 0.75): 1.0 for one occurrence in a text of average length (at least 160 tokens are assumed), 2.2 at most |
 //! | context | 0.5. The index keeps each term of a record's context once, and the length does not matter |
 //! | tags | 0.8, without the number of occurrences and the length, like the context |
 //! | exact (identifiers) | 1.2, likewise |
@@ -31,28 +34,35 @@
 //! | if a word of the query | these terms are in the plan | factor |
 //! |---|---|---|
 //! | occurs in records | the word itself | 1 |
-//! | is the last one, and is to be completed (`KeywordQuery::with_beginning`) | also indexed words that begin with it (`completions.rs`) | [`COMPLETION_FACTOR`] |
-//! | occurs nowhere | indexed words one letter away from it (`typos.rs`) | [`CORRECTION_FACTOR`] |
-//! | occurs nowhere, has no correction, and the query allows it (`KeywordQuery::within_words`) | indexed words that contain it (`within.rs`) | [`WITHIN_FACTOR`] |
+//! | is the last one, and is to be completed (`KeywordQuery::with_beginning`) | also its completions (`completions.rs`): indexed words that begin with it, and the stems of words that begin with it ("runnin": "run") | [`COMPLETION_FACTOR`] |
+//! | is absent | its corrections (`typos.rs`): indexed words one letter away from it | [`CORRECTION_FACTOR`] |
+//! | is absent, has no correction, and the query allows it (`KeywordQuery::within_words`) | indexed words that contain it (`within.rs`) | [`WITHIN_FACTOR`] |
+//!
+//! A word is **absent** if it occurs in no record and has no completion. Absent words of a query that has only stop words
+//! get no other terms. If as many words of a query occur as are searched for, its other words do not count as absent.
 //!
 //! An identifier of the query that occurs in records is in the plan, too, with the factor 1.
 //!
 //! Completions of one word all have the idf of the most frequent of them: a rare completion is not more likely to be
 //! the intended one than a frequent one. The words that contain one absent word all have the idf of the most frequent
-//! of them, too. Each correction has its own idf. `planning.rs` has the limits: how many words are searched for,
-//! corrected, and looked for within others.
+//! of them, too. Each correction has its own idf.
+//!
+//! `planning.rs` limits how many words are searched for and how many are corrected; `completions.rs` and `within.rs` limit
+//! the other terms.
 //!
 //! # Phrases
 //!
-//! A pair is two words of the query that follow one another, with at most three stop words between them. The phrase factor
-//! is 1 + [`PHRASE_BONUS`] * the share of the query's pairs that stand in the content at the same distance.
+//! A pair is two words of the query that follow one another, with at most three stop words between them. A content has the
+//! pair if the second word stands as far behind the first as in the query. The phrase factor is 1 + [`PHRASE_BONUS`] * the
+//! share of the query's pairs that the content has.
 
 use super::query::MAX_PAIRS;
 use super::schema::SearchField;
 
-/// The share of the score that the phrase factor adds for a record with all pairs of the query: 25 %.
+/// The share of the sum of its terms that a record with all pairs of the query gets on top: 25 %.
 pub(super) const PHRASE_BONUS: f32 = 0.25;
-/// A word singles out the records that have it if they are at most this many.
+/// A word singles out the records that have it if they are at most this many. A hybrid search may rank such a record by
+/// its keyword score alone ([`Match::is_singled_out`](super::found::Match::is_singled_out)).
 pub(super) const FEW: u64 = 10;
 /// The factor of a correction.
 const CORRECTION_FACTOR: f32 = 0.6;
@@ -61,7 +71,7 @@ const WITHIN_FACTOR: f32 = 0.6;
 /// The factor of a completion.
 const COMPLETION_FACTOR: f32 = 0.8;
 
-/// The weights of the fields beside the content, which has 1.
+/// The field weights of all fields but the content.
 const CONTEXT_WEIGHT: f32 = 0.5;
 const TAGS_WEIGHT: f32 = 0.8;
 const EXACT_WEIGHT: f32 = 1.2;
@@ -87,7 +97,7 @@ pub(super) enum TermOrigin {
     Identifier,
     /// It is one letter away from an absent word of the query.
     Correction,
-    /// It begins with the last word of the query.
+    /// It completes the last word of the query.
     Completion,
     /// It contains an absent word of the query.
     Within,
@@ -105,7 +115,7 @@ impl TermOrigin {
     }
 }
 
-/// The boost of BM25 that gives a term the weight of its field.
+/// The factor of tantivy's BM25 score that gives a term its field weight.
 pub(super) fn field_boost(field: SearchField) -> f32 {
     match field {
         SearchField::Content => 1.0,
@@ -124,8 +134,8 @@ pub(super) fn assumed_tokens(field: SearchField, content_tokens: u64, docs: u64)
     }
 }
 
-/// A sum of terms times the phrase factor: `pairs` of the query's `query_pairs` stand in the content. Never falls as `pairs`
-/// rises: pruning relies on that.
+/// A sum of terms times the phrase factor: the content has `pairs` of the query's `query_pairs`. Never falls as `pairs`
+/// rises: a search skips documents that could not be among the best even with all pairs.
 pub(super) fn with_phrase_factor(sum: f32, pairs: usize, query_pairs: usize) -> f32 {
     // Without pairs in the query, `query_pairs` is 0, too.
     if pairs == 0 { sum } else { sum * (1.0 + PHRASE_BONUS * pairs as f32 / query_pairs as f32) }
