@@ -1,11 +1,11 @@
-//! Finishes a batch job: stores its vectors, deletes its files at the provider, and removes it from the database.
+//! Finishes a batch job: stores its vectors, deletes its files at the provider, and closes it.
 
 use std::collections::HashSet;
 
 use memorist_durable::crash;
 use memorist_embed::{BatchJobs, JobFailure};
 
-use super::poll::Trouble;
+use super::poll::PollError;
 use super::target::Target;
 use crate::error::Result;
 use crate::progress::Progress;
@@ -28,7 +28,7 @@ impl Store {
         job: &BatchJob,
         name: &str,
         progress: &dyn Progress,
-    ) -> Result<(u64, Option<String>), Trouble> {
+    ) -> Result<(u64, Option<String>), PollError> {
         let hashes = self.records.batch_texts(job)?;
         let ids: Vec<String> = hashes.iter().map(|hash| to_hex(hash)).collect();
         let mut unanswered: HashSet<Hash> = hashes.into_iter().collect();
@@ -58,9 +58,9 @@ impl Store {
         if let Some(error) = store_error {
             return Err(error.into());
         }
-        let text_error = fetched?;
+        let no_vector_reason = fetched?;
         stored += self.store_batch(target, provider, &mut batch)?;
-        Ok((stored, text_error))
+        Ok((stored, no_vector_reason))
     }
 
     /// Stores the vectors of a batch in the database, and in the cache of this machine unless their text was deleted
@@ -89,8 +89,8 @@ impl Store {
         Ok(count)
     }
 
-    /// Deletes the files of a job at the provider, then ends the job; its texts without a vector are left over. If the
-    /// deletion fails, warns and ends the job anyway.
+    /// Deletes the files of a job at the provider, then closes the job; its texts without a vector are left over. If the
+    /// deletion fails, warns and closes the job anyway.
     pub(super) fn clean_up(
         &self,
         provider: &dyn BatchJobs,
@@ -99,14 +99,14 @@ impl Store {
         end: JobEnd,
         why: &str,
         progress: &dyn Progress,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), PollError> {
         match provider.remove(&job.key, Some(name), progress) {
             Err(JobFailure::Cancelled) => return Err(JobFailure::Cancelled.into()),
             Err(failure) => tracing::warn!("files of a batch job are left at {}: {failure}", provider.provider()),
             Ok(()) => {}
         }
         let left_over = self.texts_without_vector(job)?;
-        Ok(self.end_job(job, end, &left_over, why)?)
+        Ok(self.close_job(job, end, &left_over, why)?)
     }
 
     /// The texts of a job that have no vector of the job's model, and that a memory or one of its passages still has.
@@ -121,8 +121,8 @@ impl Store {
         }
     }
 
-    /// Removes a job from the database, records its texts that are left over, and logs why it ended.
-    pub(super) fn end_job(&self, job: &BatchJob, end: JobEnd, left_over: &[Hash], why: &str) -> Result<()> {
+    /// Closes a job: removes it from the database, and records its texts that are left over. Logs why.
+    pub(super) fn close_job(&self, job: &BatchJob, end: JobEnd, left_over: &[Hash], why: &str) -> Result<()> {
         let failures = job_records::end(&self.records, job, end, left_over)?;
         let provider = &job.about.provider;
         match end {

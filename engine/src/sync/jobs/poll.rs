@@ -1,4 +1,4 @@
-//! Polls the open batch jobs of a model at the provider, and finishes those that have ended.
+//! Polls the open batch jobs of a model at the provider, and closes those that the provider has ended.
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ use crate::types::{BatchJob, JobEnd, Millis};
 /// Time from the cancellation of a job until it is given up if it is still running.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
-/// The result of one poll of all jobs of a model.
+/// The result of one poll of all jobs of a model. Without counts if the embedder takes no batch jobs.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct Tended {
+pub(super) struct PollReport {
     /// Vectors stored in this poll.
     pub stored: u64,
-    /// Jobs that ended in this poll.
-    pub ended: usize,
+    /// Jobs closed in this poll.
+    pub closed: usize,
     /// Jobs that are still open.
     pub open: usize,
     /// Texts in the open jobs.
@@ -32,7 +32,7 @@ pub(super) struct Tended {
     pub problem: Option<PollProblem>,
 }
 
-/// A [`Trouble::Provider`], as [`Tended`] reports it.
+/// A [`PollError::Provider`], as [`PollReport`] has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PollProblem {
     pub message: String,
@@ -42,29 +42,29 @@ pub(super) struct PollProblem {
 
 /// A job after its poll.
 enum PollResult {
-    /// It is no longer in the database. This many of its vectors were stored in this poll.
-    Ended { stored: u64 },
+    /// It was removed from the database. This many of its vectors were stored in this poll.
+    Closed { stored: u64 },
     /// It is still in the database. The provider has finished this many of its texts.
     Open { done: u64 },
 }
 
 /// Why the poll of a job failed.
-pub(super) enum Trouble {
+pub(super) enum PollError {
     /// The provider failed, or the caller cancelled the request ([`JobFailure::Cancelled`]). The job stays open.
     Provider(JobFailure),
     /// The store failed.
     Other(Error),
 }
 
-impl From<JobFailure> for Trouble {
+impl From<JobFailure> for PollError {
     fn from(failure: JobFailure) -> Self {
-        Trouble::Provider(failure)
+        PollError::Provider(failure)
     }
 }
 
-impl From<Error> for Trouble {
+impl From<Error> for PollError {
     fn from(error: Error) -> Self {
-        Trouble::Other(error)
+        PollError::Other(error)
     }
 }
 
@@ -74,37 +74,37 @@ impl Store {
     /// leaves them out.
     ///
     /// # Errors
-    /// [`Error::Cancelled`], and errors of the database. A failure of the provider is reported in [`Tended::problem`].
+    /// [`Error::Cancelled`], and errors of the database. A failure of the provider is reported in [`PollReport::problem`].
     pub(super) fn poll_jobs(
         &self,
-        _proof: &JobsGuard<'_>,
+        _lock: &JobsGuard<'_>,
         target: &Target<'_>,
         progress: &dyn Progress,
-    ) -> Result<Tended> {
-        let mut report = Tended::default();
+    ) -> Result<PollReport> {
+        let mut report = PollReport::default();
         let provider = target.embedder.batch_jobs();
         for job in self.records.batch_jobs()? {
             if job.model != target.model {
-                self.end_if_orphaned(provider, &job, progress)?;
+                self.close_if_orphaned(provider, &job, progress)?;
                 continue;
             }
-            // The embedder takes no batch jobs any more.
+            // The embedder takes no batch jobs any more: the job stays open, and is not counted.
             let Some(provider) = provider else { continue };
             cancel_point(progress)?;
             let polled = self.poll_job(target, provider, job.clone(), progress);
-            if !matches!(polled, Ok(PollResult::Ended { .. })) {
+            if !matches!(polled, Ok(PollResult::Closed { .. })) {
                 report.open += 1;
                 report.texts += job.about.texts;
             }
             match polled {
-                Ok(PollResult::Ended { stored }) => {
-                    report.ended += 1;
+                Ok(PollResult::Closed { stored }) => {
+                    report.closed += 1;
                     report.stored += stored;
                 }
                 Ok(PollResult::Open { done }) => report.done += done,
-                Err(Trouble::Other(error)) => return Err(error),
-                Err(Trouble::Provider(JobFailure::Cancelled)) => return Err(Error::Cancelled),
-                Err(Trouble::Provider(failure)) => {
+                Err(PollError::Other(error)) => return Err(error),
+                Err(PollError::Provider(JobFailure::Cancelled)) => return Err(Error::Cancelled),
+                Err(PollError::Provider(failure)) => {
                     report.problem.get_or_insert(PollProblem {
                         message: format!("a batch job at {} cannot be looked at: {failure}", job.about.provider),
                         is_temporary: matches!(failure, JobFailure::Later(_)),
@@ -115,9 +115,14 @@ impl Store {
         Ok(report)
     }
 
-    /// Ends a job whose model is neither the current nor the next model of the store. First cancels it and deletes its
+    /// Closes a job whose model is neither the current nor the next model of the store. First cancels it and deletes its
     /// files, if its provider is still configured.
-    fn end_if_orphaned(&self, provider: Option<&dyn BatchJobs>, job: &BatchJob, progress: &dyn Progress) -> Result<()> {
+    fn close_if_orphaned(
+        &self,
+        provider: Option<&dyn BatchJobs>,
+        job: &BatchJob,
+        progress: &dyn Progress,
+    ) -> Result<()> {
         let current = self.model()?.map(|(id, _)| id);
         let next = self.records.next_model()?.map(|(id, _)| id);
         if [current, next].contains(&Some(job.model)) {
@@ -125,7 +130,7 @@ impl Store {
         }
         let removed = match provider.filter(|provider| provider.provider() == job.about.provider) {
             Some(provider) => cancel_and_remove(provider, job, progress),
-            None => Err(JobFailure::Refused("another provider is configured now".to_owned())),
+            None => Err(JobFailure::Refused("it is not the configured provider of batch jobs any more".to_owned())),
         };
         match removed {
             Err(JobFailure::Cancelled) => return Err(Error::Cancelled),
@@ -133,17 +138,17 @@ impl Store {
             Err(why) => tracing::warn!("files of a batch job may be left at {}: {why}", job.about.provider),
             Ok(()) => {}
         }
-        self.end_job(job, JobEnd::Dropped, &[], "the store has another model now")
+        self.close_job(job, JobEnd::Dropped, &[], "the store has another model now")
     }
 
-    /// Polls one job, and finishes it if it has ended.
+    /// Polls one job, and closes it if the provider has ended it.
     fn poll_job(
         &self,
         target: &Target<'_>,
         provider: &dyn BatchJobs,
         mut job: BatchJob,
         progress: &dyn Progress,
-    ) -> Result<PollResult, Trouble> {
+    ) -> Result<PollResult, PollError> {
         let name = match &job.about.name {
             Some(name) => name.clone(),
             None => {
@@ -159,59 +164,60 @@ impl Store {
                 name
             }
         };
-        // Its vectors were stored before a kill: only the files at the provider are left.
+        // An earlier poll stored its vectors, and was killed or cancelled before it deleted the files at the provider.
         if job.about.is_stored {
             self.clean_up(provider, &job, &name, JobEnd::Done, "", progress)?;
-            return Ok(PollResult::Ended { stored: 0 });
+            return Ok(PollResult::Closed { stored: 0 });
         }
         match provider.look(&name, progress)? {
             JobState::Running { done, said: state } => {
                 match self.follow_running(provider, job, &name, state, progress)? {
-                    true => Ok(PollResult::Ended { stored: 0 }),
+                    true => Ok(PollResult::Closed { stored: 0 }),
                     false => Ok(PollResult::Open { done }),
                 }
             }
             JobState::Ended { is_complete, said: state } => {
-                let (stored, text_error) = self.store_vectors(target, provider, &job, &name, progress)?;
+                let (stored, no_vector_reason) = self.store_vectors(target, provider, &job, &name, progress)?;
                 let end = match (is_complete, job.about.is_unwanted) {
-                    // If a process was killed while it stored the vectors, the job is fetched from the start, and
-                    // `stored` counts all of its vectors.
+                    // If an earlier poll was interrupted while it stored the vectors, the job is fetched from the start,
+                    // and `stored` counts all of its vectors.
                     (true, _) if stored > 0 => JobEnd::Done,
                     // The user cancelled the job. The vectors that the provider had computed until then are stored.
                     (false, true) => JobEnd::Dropped,
                     // Complete without any vector; or expired, or cancelled after its timeout, with vectors or without.
                     _ => JobEnd::Failed,
                 };
-                // A later poll ends a job with this mark as `Done`. A job with another end is fetched again after a
-                // kill.
+                // If this poll is killed or cancelled now, the next one closes a job with this mark as `Done`. The mark
+                // names no other end, so a job with another end is fetched again.
                 job.about.is_stored = end == JobEnd::Done;
                 job.about.state.clone_from(&state);
                 job_records::update(&self.records, &job)?;
                 crash::point("job stored");
-                self.clean_up(provider, &job, &name, end, &text_error.unwrap_or(state), progress)?;
-                Ok(PollResult::Ended { stored })
+                self.clean_up(provider, &job, &name, end, &no_vector_reason.unwrap_or(state), progress)?;
+                Ok(PollResult::Closed { stored })
             }
             JobState::Failed(why) => {
                 self.clean_up(provider, &job, &name, JobEnd::Failed, &why, progress)?;
-                Ok(PollResult::Ended { stored: 0 })
+                Ok(PollResult::Closed { stored: 0 })
             }
             JobState::Gone => {
+                // Deletes nothing: the provider names the files of a job only in its answer about the job.
                 let left_over = self.texts_without_vector(&job)?;
-                self.end_job(&job, JobEnd::Failed, &left_over, "the provider does not know it any more")?;
-                Ok(PollResult::Ended { stored: 0 })
+                self.close_job(&job, JobEnd::Failed, &left_over, "the provider does not know it any more")?;
+                Ok(PollResult::Closed { stored: 0 })
             }
         }
     }
 
-    /// Handles a job that the provider does not list under its key. The list may be late, so the job ends only when it
-    /// is still missing after twice the first poll interval. A job that was cancelled ends at the second poll, however
-    /// soon that is.
+    /// Handles a job that the provider does not list under its key. The list may be late, so the job is closed only when
+    /// it is still missing after twice [`JobTerms::poll`](memorist_embed::JobTerms::poll). A job that was cancelled is
+    /// closed at the second poll, however soon that is.
     fn handle_missing(
         &self,
         provider: &dyn BatchJobs,
         mut job: BatchJob,
         progress: &dyn Progress,
-    ) -> Result<PollResult, Trouble> {
+    ) -> Result<PollResult, PollError> {
         let grace = millis(provider.terms().poll * 2);
         let Some(missing_since) = job.about.missed else {
             job.about.missed = Some(self.now());
@@ -225,13 +231,13 @@ impl Store {
         // Only an unanswered submission counts as a failure. Otherwise the process was killed during the submission,
         // and probably before it was sent.
         let end = if job.about.state == UNANSWERED { JobEnd::Failed } else { JobEnd::Dropped };
-        // The provider did not get the job, so nothing was paid. No text is left over: all may go into another job.
-        self.end_job(&job, end, &[], "its submission did not arrive")?;
-        Ok(PollResult::Ended { stored: 0 })
+        // Probably the provider did not get the job, and nothing was paid. No text is left over: all may go into another.
+        self.close_job(&job, end, &[], "its submission did not arrive")?;
+        Ok(PollResult::Closed { stored: 0 })
     }
 
-    /// Cancels a running job after its timeout. Ends it if it is still running [`CANCEL_TIMEOUT`] after a cancellation.
-    /// Otherwise records a changed state. Returns whether it ended the job.
+    /// Cancels a running job after its timeout. Closes it if it is still running [`CANCEL_TIMEOUT`] after a cancellation.
+    /// Otherwise records a changed state. Returns whether it closed the job.
     fn follow_running(
         &self,
         provider: &dyn BatchJobs,
@@ -239,7 +245,7 @@ impl Store {
         name: &str,
         state: String,
         progress: &dyn Progress,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<bool, PollError> {
         let now = self.now();
         match job.about.cancelled {
             Some(since) if now - since >= millis(CANCEL_TIMEOUT) => {
@@ -248,6 +254,7 @@ impl Store {
                 return Ok(true);
             }
             None if now - job.about.began >= millis(provider.terms().timeout) => {
+                // The job is running, so a refusal is reported as a problem, and the next poll tries again.
                 provider.cancel(name, progress)?;
                 job.about.cancelled = Some(now);
             }
@@ -261,8 +268,8 @@ impl Store {
     }
 }
 
-/// Cancels a job whose name was just found. A refusal is no error: the job has probably ended, and the poll will show
-/// it.
+/// Cancels a job whose name was just found, and whose state is not known yet. A refusal is no error: probably the
+/// provider has ended the job, and the poll will show it.
 fn cancel_found(provider: &dyn BatchJobs, name: &str, progress: &dyn Progress) -> Result<(), JobFailure> {
     match provider.cancel(name, progress) {
         Err(JobFailure::Refused(why)) => {

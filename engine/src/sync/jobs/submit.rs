@@ -67,7 +67,7 @@ impl Store {
     /// [`Error::Cancelled`], and errors of the database. A refusal by the provider is logged instead.
     pub fn submit_pending(
         &self,
-        _proof: &JobsGuard<'_>,
+        _lock: &JobsGuard<'_>,
         target: &Target<'_>,
         most: u64,
         progress: &dyn Progress,
@@ -162,14 +162,14 @@ impl Store {
             Err(JobFailure::Refused(why)) => {
                 self.delete_upload(provider, &job, progress);
                 // Every text is left over: one of them may be the reason for the refusal.
-                self.end_job(&job, JobEnd::Failed, &hashes, &why)?;
+                self.close_job(&job, JobEnd::Failed, &hashes, &why)?;
                 Ok(0)
             }
             Err(JobFailure::Cancelled) => {
                 // The provider does not have the job: the request that starts it is never cancelled once it is sent.
                 // Its upload may exist. `progress` is cancelled, and would stop the deletion, too.
                 self.delete_upload(provider, &job, &NoProgress);
-                self.end_job(&job, JobEnd::Dropped, &[], "cancelled")?;
+                self.close_job(&job, JobEnd::Dropped, &[], "cancelled")?;
                 Err(Error::Cancelled)
             }
         }

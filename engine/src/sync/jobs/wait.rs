@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use memorist_embed::JobFailure;
 
-use super::poll::Tended;
+use super::poll::PollReport;
 use super::target::{JobsGuard, Target};
 use crate::error::{Error, Result};
 use crate::progress::{Progress, cancel_point};
@@ -20,7 +20,7 @@ const SHORT_PAUSE: Duration = Duration::from_millis(200);
 const CANCEL_CHECK: Duration = Duration::from_millis(50);
 
 /// The pauses between polls: each is twice as long as the one before, up to [`MAX_PAUSE`] or the first pause if that is
-/// longer. After a poll that ended a job, they begin again with the first pause.
+/// longer. After a poll that closed a job, they begin again with the first pause.
 #[derive(Debug)]
 pub(super) struct Pauses {
     first: Duration,
@@ -33,8 +33,8 @@ impl Pauses {
     }
 
     /// The pause after the poll with this report.
-    pub fn after(&mut self, report: &Tended) -> Duration {
-        if report.ended > 0 {
+    pub fn after(&mut self, report: &PollReport) -> Duration {
+        if report.closed > 0 {
             self.next = self.first;
         }
         let pause = self.next;
@@ -66,23 +66,23 @@ impl Store {
         Ok(guard)
     }
 
-    /// Polls the jobs of the target's model until none is open. Calls `on_ended` after each poll that ended a job; it
+    /// Polls the jobs of the target's model until none is open. Calls `on_closed` after each poll that closed a job; it
     /// may submit more jobs. Returns how many vectors it stored.
     ///
     /// # Errors
-    /// [`Error::Cancelled`], errors of the database and of `on_ended`, and a permanent error of the provider.
+    /// [`Error::Cancelled`], errors of the database and of `on_closed`, and a permanent error of the provider.
     pub fn await_jobs(
         &self,
-        proof: &JobsGuard<'_>,
+        lock: &JobsGuard<'_>,
         target: &Target<'_>,
         progress: &dyn Progress,
-        on_ended: &mut dyn FnMut() -> Result<()>,
+        on_closed: &mut dyn FnMut() -> Result<()>,
     ) -> Result<u64> {
         let Some(provider) = target.embedder.batch_jobs() else { return Ok(0) };
         let mut pauses = Pauses::new(provider.terms().poll);
         let (mut stored, mut has_warned) = (0, false);
         loop {
-            let report = self.poll_jobs(proof, target, progress)?;
+            let report = self.poll_jobs(lock, target, progress)?;
             stored += report.stored;
             if let Some(problem) = &report.problem {
                 if !problem.is_temporary {
@@ -93,10 +93,10 @@ impl Store {
                     has_warned = true;
                 }
             }
-            if report.ended > 0 {
-                on_ended()?;
+            if report.closed > 0 {
+                on_closed()?;
             }
-            // `on_ended` may have submitted jobs that the report does not count. So the database is asked, too, and the
+            // `on_closed` may have submitted jobs that the report does not count. So the database is asked, too, and the
             // progress shows at least one job.
             if report.open == 0 && !self.records.batch_jobs()?.iter().any(|job| job.model == target.model) {
                 return Ok(stored);
@@ -110,14 +110,14 @@ impl Store {
         }
     }
 
-    /// Cancels every job of the target's model. Then waits up to 20 seconds for the jobs to end, and stores the vectors
-    /// that the provider has computed. A later poll finishes jobs that have not ended by then. A job whose name is
-    /// unknown is only marked here: the poll that finds it cancels it. Returns how many texts the jobs had.
+    /// Cancels every job of the target's model. Then waits up to 20 seconds for the provider to end the jobs, and stores
+    /// the vectors that the provider has computed. A later poll closes jobs that have not ended by then. A job whose name
+    /// is unknown is only marked here: the poll that finds it cancels it. Returns how many texts the jobs had.
     ///
     /// # Errors
     /// [`Error::Cancelled`], errors of the database, and an error of the provider if it does not cancel a job. The jobs
     /// after that one are not cancelled then.
-    pub fn cancel_jobs(&self, proof: &JobsGuard<'_>, target: &Target<'_>, progress: &dyn Progress) -> Result<u64> {
+    pub fn cancel_jobs(&self, lock: &JobsGuard<'_>, target: &Target<'_>, progress: &dyn Progress) -> Result<u64> {
         const TIMEOUT: Duration = Duration::from_secs(20);
         let mut texts = 0;
         let Some(provider) = target.embedder.batch_jobs() else { return Ok(0) };
@@ -131,7 +131,7 @@ impl Store {
         }
         let until = Instant::now() + TIMEOUT;
         // The user waits for this command, so it polls more often than the terms of the provider say.
-        while self.poll_jobs(proof, target, progress)?.open > 0 && Instant::now() < until {
+        while self.poll_jobs(lock, target, progress)?.open > 0 && Instant::now() < until {
             pause(SHORT_PAUSE, progress)?;
         }
         Ok(texts)
@@ -168,9 +168,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_grow_until_something_ends() {
+    fn pauses_grow_until_a_job_is_closed() {
         let mut pauses = Pauses::new(Duration::from_secs(30));
-        let mut after = |ended| pauses.after(&Tended { ended, ..Tended::default() }).as_secs();
+        let mut after = |closed| pauses.after(&PollReport { closed, ..PollReport::default() }).as_secs();
         assert_eq!([0, 0, 0, 0, 0, 0, 0, 1, 0].map(&mut after), [30, 60, 120, 240, 480, 600, 600, 30, 60]);
     }
 }
