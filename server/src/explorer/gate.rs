@@ -72,13 +72,13 @@ impl Gate {
                 Err(refusal) => answers::refused(&refusal),
             },
             Route::Call(function) => match self.bodies.read(body, length).await {
-                Ok(Body { bytes, room }) => {
+                Ok(Body { bytes, permit }) => {
                     let busy = self.idle.begin();
                     let answer = match api::parameters(&bytes) {
                         Ok(given) => self.api.answer(function, given, slot).await,
                         Err(problem) => answers::problem(&problem, None),
                     };
-                    holding(answer, (busy, room))
+                    holding(answer, (busy, permit))
                 }
                 Err(refusal) => answers::refused(&refusal),
             },

@@ -28,7 +28,7 @@ impl Refusal {
         Refusal { status, header: None, why }
     }
 
-    /// A refusal for now.
+    /// A refusal for now: the client may try again soon.
     pub fn busy() -> Self {
         let header = Some((RETRY_AFTER, "1"));
         Refusal { status: StatusCode::SERVICE_UNAVAILABLE, header, why: "too many clients at once; try again" }

@@ -18,7 +18,7 @@ use super::answer::Refusal;
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bodies up to this length are bounded by the number of connections.
 const SMALL_BODY: usize = 64 << 10;
-/// Longer bodies of the greatest length that there is room for at once, from the first byte until the response.
+/// Longer bodies of the greatest length that may be in memory at once, from the first byte until the response.
 const LARGE_BODIES: usize = 8;
 /// Bytes of a refused request's body to read and drop, in bodies of the greatest length: closing at once could cost the
 /// client the response.
@@ -35,8 +35,8 @@ pub struct Bodies {
 pub struct Body {
     /// All of it.
     pub bytes: Bytes,
-    /// Its share of the room for long bodies, if it is one.
-    pub room: Option<OwnedSemaphorePermit>,
+    /// For a long body, its share of the memory for all long bodies.
+    pub permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Bodies {
@@ -57,10 +57,10 @@ impl Bodies {
 
     /// Reads a body of at most this length, which is at most that of [`Bodies::length`].
     pub async fn read(&self, body: Incoming, length: usize) -> Result<Body, Refusal> {
-        let mut room = if length > SMALL_BODY {
+        let mut permit = if length > SMALL_BODY {
             // At most the greatest length, acquired at once: two requests that acquire in parts could deadlock.
-            let room = self.large.clone().acquire_many_owned(length as u32);
-            Some(timeout(BODY_TIMEOUT, room).await.ok().and_then(Result::ok).ok_or_else(Refusal::busy)?)
+            let permit = self.large.clone().acquire_many_owned(length as u32);
+            Some(timeout(BODY_TIMEOUT, permit).await.ok().and_then(Result::ok).ok_or_else(Refusal::busy)?)
         } else {
             None
         };
@@ -69,8 +69,8 @@ impl Bodies {
                 let bytes = body.to_bytes();
                 // A body of unknown length has reserved the maximum.
                 let surplus = if bytes.len() > SMALL_BODY { length - bytes.len() } else { length };
-                drop(room.as_mut().and_then(|room| room.split(surplus)));
-                Ok(Body { bytes, room })
+                drop(permit.as_mut().and_then(|permit| permit.split(surplus)));
+                Ok(Body { bytes, permit })
             }
             Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(self.too_long()),
             Ok(Err(_)) => Err(Refusal::new(StatusCode::BAD_REQUEST, "the body ended early")),

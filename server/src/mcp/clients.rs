@@ -15,8 +15,8 @@ use crate::ops::Context;
 use crate::serving::{Access, Changes, Dispatcher, Unavailable};
 use crate::wire::Defaults;
 
-/// The clients of a server.
-pub struct Clients {
+/// The state that all clients of a server share.
+pub struct ServerState {
     pub dispatcher: Dispatcher,
     /// The context before the profile and `--only` are applied.
     pub context: Context,
@@ -28,15 +28,15 @@ pub struct Clients {
     pub changes: Changes,
 }
 
-impl Clients {
-    /// Clients of a store without a model, with the tools of `core`.
+impl ServerState {
+    /// The state over a store without a model, with the tools of `core`.
     #[cfg(test)]
     pub fn of_store(folder: &std::path::Path) -> Self {
         use crate::serving::INTERVAL;
 
         let config = memorist_engine::config::Config::without_model();
         let (dispatcher, _failed) = Dispatcher::open(folder.to_path_buf(), config);
-        Clients {
+        ServerState {
             changes: Changes::of(dispatcher.clone(), INTERVAL),
             dispatcher,
             context: Context::default(),
@@ -88,11 +88,11 @@ impl Clients {
         Ok(Handler::new(dispatcher, context, profile, rights, watching, metrics, self.changes.clone()))
     }
 
-    /// The figures of the server, as text.
+    /// The metrics of the server and its store, as text.
     ///
     /// # Errors
-    /// Says why the figures cannot be had.
-    pub async fn figures(&self) -> Result<String, String> {
+    /// Says why the store cannot be read.
+    pub async fn metrics_text(&self) -> Result<String, String> {
         let metrics = self.metrics.clone();
         let text = self.dispatcher.call(Access::Read, move |engine| metrics.text(engine)).await;
         text.map_err(|error: Unavailable| error.message().to_owned())?.map_err(|error| error.to_string())

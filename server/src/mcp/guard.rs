@@ -25,8 +25,8 @@ pub struct PolicyOptions {
 pub struct Policy {
     /// Address to bind.
     pub address: SocketAddr,
-    /// Whether some of the allowed names are known to other machines.
-    pub names_others: bool,
+    /// Whether the user allowed further names of this machine (`--allow-host`).
+    pub has_allowed_hosts: bool,
     hosts: Vec<Host>,
 }
 
@@ -44,7 +44,7 @@ impl Policy {
         if !address.ip().is_unspecified() {
             hosts.push(Host { name: address.ip().to_string(), port: None });
         }
-        let names_others = !options.allow_hosts.is_empty();
+        let has_allowed_hosts = !options.allow_hosts.is_empty();
         for text in &options.allow_hosts {
             hosts.push(Host::named(text).ok_or_else(|| {
                 Failure::input(format!(
@@ -52,7 +52,7 @@ impl Policy {
                 ))
             })?);
         }
-        Ok(Policy { address, names_others, hosts })
+        Ok(Policy { address, has_allowed_hosts, hosts })
     }
 
     /// Why a request with this head is refused, whatever its token is, if it is.

@@ -1,18 +1,21 @@
 //! The MCP server over HTTP: many clients, one store.
 //!
-//! | path | answer | token |
-//! |---|---|---|
-//! | `/mcp` | MCP over streamable HTTP | required unless `--no-token` |
-//! | `/metrics` | metrics of the server and its store | required unless `--no-token` |
-//! | `/healthz` | whether the server runs | none |
-//! | `/readyz` | whether the store can be read | none |
+//! | path | methods | answer | token |
+//! |---|---|---|---|
+//! | `/mcp` | GET, POST, DELETE | MCP over streamable HTTP | required unless `--no-token` |
+//! | `/metrics` | GET | metrics of the server and its store | likewise; none that is bound to a project or agent |
+//! | `/healthz` | GET, HEAD | whether the server runs | none |
+//! | `/readyz` | GET, HEAD | whether the store can be read | none |
 //!
-//! `/healthz` and `/readyz` need no token only for GET and HEAD.
+//! `/healthz` and `/readyz` with another method are unknown paths: the token is checked, and the status is 404.
 //!
-//! A client of the older protocol revision gets a session when it sends `initialize`. With GET, it opens the stream of
-//! notices of the session. A client of the newer revision opens a stream of notices with `subscriptions/listen`. Within
-//! a session, `initialize` and `resources/subscribe` are also answered by a stream, which ends with the answer. Each
-//! other call is answered by one JSON document, and needs no session.
+//! Notices are MCP notifications: they say that a memory or digest has changed. A client of protocol version 2025-11-25
+//! or older gets a session when it sends `initialize`, unless it accepts only JSON. With GET, it opens the stream of
+//! notices of the session. A client of version 2026-07-28 opens a stream of notices with `subscriptions/listen`.
+//!
+//! Within a session, `initialize`, `resources/subscribe` and `resources/unsubscribe` are also answered by a stream, which
+//! ends with the answer. Each other call is answered by one JSON document and needs no session. A client that accepts
+//! only event streams gets the document as one event.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -29,7 +32,7 @@ use tokio::net::TcpListener;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
-use super::clients::Clients;
+use super::clients::ServerState;
 use super::guard::Policy;
 use super::message::{self, MESSAGE_BYTES, Unreadable};
 use super::metrics;
@@ -59,7 +62,7 @@ pub struct HttpServer {
     policy: Policy,
 }
 
-/// The token that clients must send, and how the client settings, which are printed at the start, show it.
+/// The token that clients must send, and how it is shown in the client settings, which are printed at the start.
 pub struct HttpAccess {
     /// The token; `None` if clients need none.
     pub token: Option<Token>,
@@ -80,7 +83,7 @@ impl HttpServer {
     /// Serves until `stop` ends. `accepts_team_tokens` tells whether clients may send tokens of the team store.
     pub async fn serve(
         self,
-        clients: Clients,
+        state: ServerState,
         accepts_team_tokens: bool,
         access: HttpAccess,
         output: Output,
@@ -90,8 +93,7 @@ impl HttpServer {
         let url = format!("http://{address}{PATH}");
         output.note(format!("serving MCP at {url}"));
         output.note(client_settings(&url, &access));
-        let has_allowed_hosts = self.policy.names_others;
-        if address.ip().is_unspecified() && !has_allowed_hosts {
+        if address.ip().is_unspecified() && !self.policy.has_allowed_hosts {
             output.note("only requests to localhost are answered; name this machine with --allow-host");
         }
         let config = StreamableHttpServerConfig::default()
@@ -103,18 +105,18 @@ impl HttpServer {
             .disable_allowed_origins()
             .with_max_request_body_bytes(MESSAGE_BYTES);
         let cancellation = config.cancellation_token.clone();
-        let notices = clients.changes.clone();
-        let services = Services::new(access.token, accepts_team_tokens, clients, config)?;
+        let changes = state.changes.clone();
+        let services = Services::new(access.token, accepts_team_tokens, state, config)?;
         let bodies = Bodies::new(MESSAGE_BYTES, TOO_LONG);
-        let gate = Arc::new(RequestGate { policy: self.policy, bodies, services });
+        let handler = Arc::new(RequestHandler { policy: self.policy, bodies, services });
         let answer = move |request, slot| {
-            let gate = gate.clone();
-            async move { gate.answer(request, slot).await }
+            let handler = handler.clone();
+            async move { handler.answer(request, slot).await }
         };
         let stop = async move {
             stop.await;
             // Ends the streams of notices. Otherwise the shutdown would wait for them until DRAIN_TIMEOUT.
-            notices.end();
+            changes.end();
         };
         serve(self.listener, answer, stop, DRAIN_TIMEOUT).await;
         // Not earlier: this cancels the calls in flight, which may finish until DRAIN_TIMEOUT.
@@ -135,22 +137,22 @@ fn client_settings(url: &str, access: &HttpAccess) -> String {
 }
 
 /// Checks the head of each request before its body is read, and answers the request.
-struct RequestGate {
+struct RequestHandler {
     policy: Policy,
     bodies: Bodies,
     services: Services,
 }
 
-impl RequestGate {
-    /// `slot` is the place of the connection in the limit of connections.
+impl RequestHandler {
+    /// `slot` is the connection's place among those that the server may have.
     async fn answer(&self, request: Request<Incoming>, slot: Arc<Slot>) -> Answer {
         let (head, body) = request.into_parts();
-        let Taken { body, wanted, memory_permit } = match self.receive(&head, body, &slot).await {
+        let ReadRequest { endpoint, body, body_permit } = match self.receive(&head, body, &slot).await {
             Ok(received) => received,
             Err(refusal) => return self.refuse(&refusal),
         };
-        match wanted {
-            Endpoint::Service(service) => self.answer_mcp(&service, head, body, memory_permit, slot).await,
+        match endpoint {
+            Endpoint::Service(service) => self.answer_mcp(&service, head, body, body_permit, slot).await,
             Endpoint::Metrics => self.metrics().await,
             Endpoint::Health => plain(StatusCode::OK, "running\n".into(), TEXT_CONTENT_TYPE),
             Endpoint::Readiness => self.readiness().await,
@@ -162,7 +164,7 @@ impl RequestGate {
         service: &Service,
         head: Parts,
         body: Bytes,
-        memory_permit: Option<OwnedSemaphorePermit>,
+        body_permit: Option<OwnedSemaphorePermit>,
         slot: Arc<Slot>,
     ) -> Answer {
         // Some clients send half a surrogate pair, which is replaced. The body is copied only then.
@@ -181,7 +183,7 @@ impl RequestGate {
             None
         };
         let is_get = head.method == Method::GET;
-        let wants_stream = is_get || parsed.as_ref().is_some_and(streams::listens);
+        let wants_stream = is_get || parsed.as_ref().is_some_and(streams::is_listen_request);
         // `open` reserves one of the streams of notices that the server may have, if one is left.
         let stream_permit = if wants_stream { service.streams.open() } else { None };
         if wants_stream && stream_permit.is_none() {
@@ -194,20 +196,19 @@ impl RequestGate {
             // While the stream is open, the connection does not count toward the limit of connections.
             answer = holding(answer, (stream_permit, slot.stream()));
         }
-        match memory_permit {
+        match body_permit {
             None => answer,
-            // Held until the answer is sent. An answer within a session is a stream, which begins before the message is
-            // handled.
-            Some(memory_permit) => holding(answer, memory_permit),
+            // Held until the answer is sent: a stream begins before its message is handled.
+            Some(body_permit) => holding(answer, body_permit),
         }
     }
 
     async fn metrics(&self) -> Answer {
-        match self.services.clients().figures().await {
+        match self.services.state().metrics_text().await {
             Ok(text) => plain(StatusCode::OK, text.into(), metrics::CONTENT_TYPE),
             Err(why) => {
-                tracing::warn!("there are no figures: {why}");
-                self.refuse(&Refusal::busy())
+                tracing::warn!("the metrics cannot be made: {why}");
+                self.refuse(&Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "the store cannot be read"))
             }
         }
     }
@@ -215,7 +216,7 @@ impl RequestGate {
     /// Answers within [`READY_TIMEOUT`] whether the store can be read.
     /// "not ready" is an answer to the probe, so the metrics do not count it as an error.
     async fn readiness(&self) -> Answer {
-        let ready = timeout(READY_TIMEOUT, self.services.clients().readiness()).await;
+        let ready = timeout(READY_TIMEOUT, self.services.state().readiness()).await;
         match ready.unwrap_or_else(|_| Err("the store does not answer".to_owned())) {
             Ok(state) => plain(StatusCode::OK, format!("{state}\n").into(), TEXT_CONTENT_TYPE),
             Err(why) => {
@@ -248,12 +249,12 @@ impl RequestGate {
     }
 
     fn count_error(&self, status: StatusCode) {
-        self.services.clients().metrics.failed(error_kind(status));
+        self.services.state().metrics.failed(error_kind(status));
     }
 
     /// Authorizes a request by its head, and reads its body.
-    async fn receive(&self, head: &Parts, body: Incoming, slot: &Slot) -> Result<Taken, Refusal> {
-        let (wanted, max_bytes) = match self.authorize(head, &body, slot).await {
+    async fn receive(&self, head: &Parts, body: Incoming, slot: &Slot) -> Result<ReadRequest, Refusal> {
+        let (endpoint, max_bytes) = match self.authorize(head, &body, slot).await {
             Ok(authorized) => authorized,
             Err(refusal) => {
                 // Reads and drops the body in the background.
@@ -261,15 +262,16 @@ impl RequestGate {
                 return Err(refusal);
             }
         };
-        let Body { bytes, room } = self.bodies.read(body, max_bytes).await?;
-        Ok(Taken { body: bytes, wanted, memory_permit: room })
+        let Body { bytes, permit } = self.bodies.read(body, max_bytes).await?;
+        Ok(ReadRequest { endpoint, body: bytes, body_permit: permit })
     }
 
     /// Checks the headers, the token and the path of a request. Returns its endpoint, and the maximum length of its
     /// body in bytes.
     async fn authorize(&self, head: &Parts, body: &Incoming, slot: &Slot) -> Result<(Endpoint, usize), Refusal> {
         let path = head.uri.path().trim_end_matches('/');
-        // Probes send neither a token nor the name of the server, and learn nothing about its store.
+        // Probes send neither a token nor the name of the server. They learn only whether the store can be searched, and
+        // whether a team's server can be reached.
         let probe = match path {
             HEALTH => Some(Endpoint::Health),
             READY => Some(Endpoint::Readiness),
@@ -283,7 +285,7 @@ impl RequestGate {
             // Checks the token, and finds the service for its rights.
             None => self.services.of(&head.headers).await,
         };
-        let (service, may_see_all) =
+        let (service, is_unbound) =
             authenticated.inspect_err(|refusal| tracing::debug!("a request is refused: {}", refusal.why))?;
         // `admit` counts the connection once, at its first valid request. It returns false if too many connections are
         // counted.
@@ -296,7 +298,7 @@ impl RequestGate {
             METRICS if head.method != Method::GET => {
                 Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "GET the metrics"))
             }
-            METRICS if may_see_all => Ok((Endpoint::Metrics, 0)),
+            METRICS if is_unbound => Ok((Endpoint::Metrics, 0)),
             METRICS => Err(Refusal::new(
                 StatusCode::FORBIDDEN,
                 "your token is bound to a project or an agent; the metrics are about all",
@@ -307,11 +309,11 @@ impl RequestGate {
 }
 
 /// A request that was authorized and read.
-struct Taken {
+struct ReadRequest {
+    endpoint: Endpoint,
     body: Bytes,
-    wanted: Endpoint,
-    /// For a long body, its share of the RAM that all long bodies may take.
-    memory_permit: Option<OwnedSemaphorePermit>,
+    /// For a long body, its share of the memory for all long bodies.
+    body_permit: Option<OwnedSemaphorePermit>,
 }
 
 /// The endpoint that a request is for.
@@ -326,7 +328,8 @@ enum Endpoint {
     Readiness,
 }
 
-/// The label `kind` of a refusal in the metric `memorist_errors_total`. Every other status counts as `bad_request`.
+/// The label `kind` of a refusal in the metric `memorist_errors_total`. A store that cannot be read counts as `busy`, and
+/// every other status as `bad_request`.
 fn error_kind(status: StatusCode) -> &'static str {
     match status {
         StatusCode::UNAUTHORIZED => "unauthorized",
@@ -338,24 +341,43 @@ fn error_kind(status: StatusCode) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use http_body_util::BodyExt;
+    use tempfile::TempDir;
 
     use super::super::guard::PolicyOptions;
     use super::*;
 
-    #[tokio::test(flavor = "multi_thread")]
-    async fn an_unreadable_message_is_counted_as_a_bad_request() {
+    /// A handler over a new store. The folder is deleted when it is dropped.
+    fn handler() -> (RequestHandler, TempDir) {
         let folder = tempfile::tempdir().unwrap();
-        let clients = Clients::of_store(folder.path());
+        let state = ServerState::of_store(folder.path());
         let options = PolicyOptions { address: "8765".into(), without_token: true, allow_hosts: Vec::new() };
-        let gate = RequestGate {
+        let handler = RequestHandler {
             policy: Policy::new(options).unwrap(),
             bodies: Bodies::new(MESSAGE_BYTES, TOO_LONG),
-            services: Services::new(None, false, clients, StreamableHttpServerConfig::default()).unwrap(),
+            services: Services::new(None, false, state, StreamableHttpServerConfig::default()).unwrap(),
         };
+        (handler, folder)
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn an_unreadable_message_is_counted_as_a_bad_request() {
+        let (handler, _folder) = handler();
         for unreadable in [Unreadable::Silent, Unreadable::Refused("{}".into())] {
-            assert_eq!(gate.refuse_unreadable(unreadable).status(), StatusCode::BAD_REQUEST);
+            assert_eq!(handler.refuse_unreadable(unreadable).status(), StatusCode::BAD_REQUEST);
         }
-        let metrics = gate.services.clients().figures().await.unwrap();
+        let metrics = handler.services.state().metrics_text().await.unwrap();
         assert!(metrics.contains("\nmemorist_errors_total{kind=\"bad_request\"} 2\n"), "{metrics}");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn metrics_without_a_readable_store_are_refused() {
+        let (handler, _folder) = handler();
+        assert_eq!(handler.metrics().await.status(), StatusCode::OK);
+        handler.services.state().dispatcher.close().await;
+        let refused = handler.metrics().await;
+        assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+        let body = refused.into_body().collect().await.unwrap().to_bytes();
+        assert_eq!(body, "the store cannot be read\n");
     }
 }

@@ -23,7 +23,7 @@
 //! | `watching.rs` | files that change are read |
 //! | `hooks.rs` | hooks of clients are answered |
 //! | `guard.rs`, `token.rs` | access to HTTP: allowed hosts and origins, the token |
-//! | `clients.rs` | views and rights of clients |
+//! | `clients.rs` | views and rights of clients, and the state that they share |
 
 mod accepts;
 mod clients;
@@ -75,7 +75,7 @@ use crate::ops::{self, Context};
 use crate::serving::{Access, Changes, Dispatcher, INTERVAL, stop_signal};
 use crate::settings::Settings;
 use crate::wording::Worded as _;
-use clients::Clients;
+use clients::ServerState;
 pub use stdio::note_parent;
 use watching::Watching;
 
@@ -124,14 +124,14 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
     let context = settings.context;
     tracing::info!(project = context.defaults.project(), only = args.only, "serving");
     let mut engine = settings.engine;
-    let has_tokens = engine.team.is_some();
+    let accepts_team_tokens = engine.team.is_some();
     engine.fetch_in_background = engine.model.source != ModelSource::None && engine.model.may_download;
     let (store, kept) = (settings.store.clone(), settings.kept);
     let options = watching::WatcherOptions { store: store.clone(), sync: settings.sync, model: engine.model.clone() };
     let (dispatcher, opened) = Dispatcher::open(settings.store, engine);
     let watching = Arc::new(Watching::default());
     let changes = Changes::of(dispatcher.clone(), INTERVAL);
-    let clients = Clients {
+    let state = ServerState {
         dispatcher: dispatcher.clone(),
         context,
         profile: name,
@@ -140,7 +140,7 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
         metrics: Arc::default(),
         changes: changes.clone(),
     };
-    let handler = clients.trusted()?;
+    let handler = state.trusted()?;
     let files = matches!(name, ProfileName::Gimli | ProfileName::Mudpuppy).then(|| handler.context());
     let starting = tokio::spawn({
         let (watching, dispatcher) = (watching.clone(), dispatcher.clone());
@@ -163,7 +163,7 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
             access = access(token, &dispatcher, &kept) => access?,
             () = &mut stop => return Ok(()),
         };
-        server.serve(clients, has_tokens, access, settings.output, stop).await
+        server.serve(state, accepts_team_tokens, access, settings.output, stop).await
     };
     // A store that cannot be opened ends the server: a client shows that better than a tool that always fails.
     tokio::pin!(opened);

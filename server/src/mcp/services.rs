@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
 use super::accepts::Accepts;
-use super::clients::Clients;
+use super::clients::ServerState;
 #[cfg(feature = "conformance")]
 use super::conformance::{WithFixtures as Served, talks};
 use super::handler::Handler;
@@ -149,58 +149,59 @@ pub struct Services {
     /// The server's own token, if one is required.
     token: Option<Token>,
     trusted: Service,
-    /// Whether the store has tokens of its own.
-    has_tokens: bool,
-    clients: Arc<Clients>,
+    /// Whether clients may send tokens of the team store.
+    accepts_team_tokens: bool,
+    state: Arc<ServerState>,
     /// The services that were needed, by the rights of a token.
     bound: Mutex<HashMap<TokenRights, Service>>,
     config: StreamableHttpServerConfig,
 }
 
 impl Services {
-    /// Services for these clients. `has_tokens` says whether they may send tokens of their team store.
+    /// Services over this state.
     pub fn new(
         token: Option<Token>,
-        has_tokens: bool,
-        clients: Clients,
+        accepts_team_tokens: bool,
+        state: ServerState,
         config: StreamableHttpServerConfig,
     ) -> Result<Self, Failure> {
-        let trusted = Service::new(&clients.trusted()?, &config, &clients.changes, Streams::new());
-        Ok(Services { token, trusted, has_tokens, clients: Arc::new(clients), bound: Mutex::default(), config })
+        let trusted = Service::new(&state.trusted()?, &config, &state.changes, Streams::new());
+        Ok(Services { token, trusted, accepts_team_tokens, state: Arc::new(state), bound: Mutex::default(), config })
     }
 
-    /// The clients that the services are for.
-    pub fn clients(&self) -> &Clients {
-        &self.clients
+    /// The state that the services share.
+    pub fn state(&self) -> &ServerState {
+        &self.state
     }
 
-    /// The service for a client with these headers, and whether the client may know of all memories.
+    /// The service for a client with these headers, and whether the client is unbound: it needs no token, or sends the
+    /// server's own or one that is bound to no project or agent.
     pub async fn of(&self, headers: &HeaderMap) -> Result<(Service, bool), Refusal> {
         let sent = sent(headers);
         let is_own = match (&self.token, sent) {
             (Some(own), sent) => own.is(sent.ok_or_else(no_token)?),
             // Nobody needs a token here; who sends one of the team is bound by it.
-            (None, sent) => sent.is_none() || !self.has_tokens,
+            (None, sent) => sent.is_none() || !self.accepts_team_tokens,
         };
         let sent = match sent {
             Some(sent) if !is_own => sent,
             _ => return Ok((self.trusted.clone(), true)),
         };
-        let sent = std::str::from_utf8(sent).ok().filter(|_| self.has_tokens).ok_or_else(no_token)?;
-        let rights = timeout(LOOKUP, self.clients.rights_of(sent.to_owned())).await.map_err(|_| Refusal::busy())?;
+        let sent = std::str::from_utf8(sent).ok().filter(|_| self.accepts_team_tokens).ok_or_else(no_token)?;
+        let rights = timeout(LOOKUP, self.state.rights_of(sent.to_owned())).await.map_err(|_| Refusal::busy())?;
         let rights = rights.map_err(|why| {
             tracing::warn!("a token cannot be looked up: {why}");
             Refusal::busy()
         })?;
         let rights = rights.ok_or_else(no_token)?;
-        let sees_all = !rights.is_bound();
-        let lease = Lease { clients: self.clients.clone(), token: sent.to_owned(), rights: rights.clone() };
+        let is_unbound = !rights.is_bound();
+        let lease = Lease { state: self.state.clone(), token: sent.to_owned(), rights: rights.clone() };
         let others = || {
             let why = "your token is bound to a project or agent that this server does not serve";
             Refusal::new(StatusCode::FORBIDDEN, why)
         };
         let service = self.bound(rights).ok_or_else(others)?;
-        Ok((Service { lease: Some(lease), ..service }, sees_all))
+        Ok((Service { lease: Some(lease), ..service }, is_unbound))
     }
 
     /// The service of clients with these rights. There is one, also if two ask first at once: they share its sessions.
@@ -209,8 +210,8 @@ impl Services {
         if let Some(service) = bound.get(&rights) {
             return Some(service.clone());
         }
-        let handler = self.clients.bound(&rights).ok().flatten()?;
-        let service = Service::new(&handler, &self.config, &self.clients.changes, self.trusted.streams.of_others());
+        let handler = self.state.bound(&rights).ok().flatten()?;
+        let service = Service::new(&handler, &self.config, &self.state.changes, self.trusted.streams.of_others());
         if bound.len() >= MOST_BOUND {
             for (_, service) in bound.drain() {
                 // Nobody can reach its sessions any longer.
@@ -225,7 +226,7 @@ impl Services {
 /// The rights of a client for as long as its token has them.
 #[derive(Clone)]
 struct Lease {
-    clients: Arc<Clients>,
+    state: Arc<ServerState>,
     token: String,
     rights: TokenRights,
 }
@@ -237,7 +238,7 @@ impl Lease {
         until(answer, RECHECK, move || {
             let lease = lease.clone();
             async move {
-                let rights = lease.clients.rights_of(lease.token.clone()).await;
+                let rights = lease.state.rights_of(lease.token.clone()).await;
                 rights.is_ok_and(|rights| rights.as_ref() != Some(&lease.rights))
             }
         })
@@ -281,8 +282,8 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn clients_with_the_same_rights_have_one_service() {
         let folder = tempfile::tempdir().unwrap();
-        let clients = Clients::of_store(folder.path());
-        let services = Services::new(None, true, clients, StreamableHttpServerConfig::default()).unwrap();
+        let state = ServerState::of_store(folder.path());
+        let services = Services::new(None, true, state, StreamableHttpServerConfig::default()).unwrap();
         for project in 0..20 {
             let projects = vec![format!("project {project}"), "of all".into()];
             let rights = TokenRights { projects, agent: None, rights: Rights::Read };

@@ -1,4 +1,5 @@
-//! Streams of notices stay open for days. Their number is limited, so that clients that only wait lock out nobody.
+//! Streams of notices (MCP notifications) stay open for days. Their number is limited, so that clients that only wait lock
+//! out nobody.
 
 use std::sync::Arc;
 
@@ -42,7 +43,7 @@ impl Streams {
 }
 
 /// Whether a message begins a stream of notices, as does a GET in a session.
-pub fn listens(message: &ClientJsonRpcMessage) -> bool {
+pub fn is_listen_request(message: &ClientJsonRpcMessage) -> bool {
     matches!(message, JsonRpcMessage::Request(call)
         if matches!(call.request, ClientRequest::SubscriptionsListenRequest(_)))
 }
