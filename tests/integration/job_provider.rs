@@ -29,6 +29,8 @@ pub struct JobProviderState {
     pub is_mute: bool,
     /// Whether submissions are refused.
     pub refuses: bool,
+    /// The job whose cancellation is refused.
+    pub uncancellable: Option<&'static str>,
     /// Whether Gemini puts what a job has made into a file, as OpenAI always does.
     pub has_result_files: bool,
     /// Jobs that were made.
@@ -48,7 +50,7 @@ pub struct Job {
     /// Ids and texts.
     texts: Vec<(String, String)>,
     /// The status with which it has ended, and its files of answers and errors.
-    ended: Option<&'static str>,
+    pub ended: Option<&'static str>,
     files: [Option<String>; 2],
     answers: Vec<Value>,
 }
@@ -73,6 +75,7 @@ impl JobProvider {
             spoil: |_| {},
             is_mute: false,
             refuses: false,
+            uncancellable: None,
             has_result_files: protocol == Protocol::OpenAi,
             made: 0,
             looks: 0,
@@ -269,6 +272,9 @@ impl JobProviderState {
     }
 
     fn cancel(&mut self, id: &str) -> Option<(u16, Vec<u8>)> {
+        if self.uncancellable == Some(id) {
+            return Some((400, json!({ "error": { "message": "this batch goes on" } }).to_string().into_bytes()));
+        }
         self.finish(id, "cancelled");
         found(&self.described(id))
     }

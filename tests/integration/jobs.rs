@@ -422,6 +422,21 @@ fn a_cancelled_job_keeps_what_it_has_made() {
     }
 }
 
+/// A provider that does not cancel one job: the error says so, and the other job is cancelled all the same.
+#[test]
+fn a_refused_cancellation_stops_no_other() {
+    for protocol in BOTH {
+        let (_folder, provider, engine) = with_unfinished_job(protocol);
+        add(&engine, 40..80);
+        engine.backfill(u64::MAX, &NoProgress).unwrap();
+        provider.state().uncancellable = Some("batch-1");
+        let error = engine.cancel_batch_jobs(&NoProgress).unwrap_err().to_string();
+        assert!(error.contains("this batch goes on"), "{error}");
+        let ended = ["batch-1", "batch-2"].map(|id| provider.state().jobs[id].ended);
+        assert_eq!(ended, [None, Some("cancelled")], "{protocol:?}");
+    }
+}
+
 /// A job is cancelled before its name is known: the provider is told when the job is found.
 #[test]
 fn an_unanswered_job_is_cancelled_at_the_provider() {

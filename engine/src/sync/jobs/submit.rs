@@ -77,7 +77,7 @@ impl Store {
         let may_submit = match target.is_next {
             // `should_submit` would count the texts without a vector of the current model, not of the next one.
             // `reembed` has checked that the model is available.
-            true => terms.enabled && self.records.batch_failures()? < MAX_JOB_FAILURES,
+            true => terms.enabled && self.records.batch_failures()? < MAX_JOB_FAILURES && !self.records.is_member()?,
             false => self.should_submit(target.embedder, most)?,
         };
         if !may_submit {

@@ -115,19 +115,28 @@ impl Store {
     /// is unknown is only marked here: the poll that finds it cancels it. Returns how many texts the jobs had.
     ///
     /// # Errors
-    /// [`Error::Cancelled`], errors of the database, and an error of the provider if it does not cancel a job. The jobs
-    /// after that one are not cancelled then.
+    /// [`Error::Cancelled`], errors of the database, and the first error of the provider if it does not cancel a job.
+    /// The other jobs are cancelled all the same.
     pub fn cancel_jobs(&self, lock: &JobsGuard<'_>, target: &Target<'_>, progress: &dyn Progress) -> Result<u64> {
         const TIMEOUT: Duration = Duration::from_secs(20);
-        let mut texts = 0;
+        let (mut texts, mut refused) = (0, None);
         let Some(provider) = target.embedder.batch_jobs() else { return Ok(0) };
         for mut job in self.records.batch_jobs()?.into_iter().filter(|job| job.model == target.model) {
             texts += job.about.texts;
-            if let Some(name) = &job.about.name {
-                provider.cancel(name, progress).map_err(|failure| cancel_error(&job, &failure))?;
+            if let Some(name) = &job.about.name
+                && let Err(failure) = provider.cancel(name, progress)
+            {
+                match cancel_error(&job, &failure) {
+                    Error::Cancelled => return Err(Error::Cancelled),
+                    error => refused.get_or_insert(error),
+                };
+                continue;
             }
             (job.about.cancelled, job.about.is_unwanted) = (Some(self.now()), true);
             job_records::update(&self.records, &job)?;
+        }
+        if let Some(error) = refused {
+            return Err(error);
         }
         let until = Instant::now() + TIMEOUT;
         // The user waits for this command, so it polls more often than the terms of the provider say.
