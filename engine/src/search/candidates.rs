@@ -247,9 +247,9 @@ impl<'a> KeywordSide<'a> {
                 let by = candidate.found_by.iter_mut().filter(|by| **by == MatchSource::Keyword);
                 by.for_each(|by| *by = MatchSource::Part);
             }
-            candidate.information = f64::from(scores.matches.information);
+            candidate.information_ratio = f64::from(scores.matches.information);
             candidate.cosine = scores.cosines[slot];
-            candidate.in_thread = pool.in_thread(slot, &scores, rules);
+            candidate.in_session = pool.in_session(slot, &scores, rules);
         }
         Ok(candidates.into_values().collect())
     }

@@ -259,7 +259,7 @@ fn load(view: &View, ranked: &[Ranked], query: &Query, most: usize, now: Millis)
                     word_share: candidate.share,
                     rarest_word: candidate.rarest,
                     logit: None,
-                    lent_by: candidate.in_thread.as_ref().map(|thread| thread.lenders.clone()).unwrap_or_default(),
+                    lent_by: candidate.in_session.as_ref().map(|session| session.lenders.clone()).unwrap_or_default(),
                     neighbours: Vec::new(),
                     contradicted_by: Vec::new(),
                 });

@@ -81,7 +81,7 @@ pub fn placed(ranked: &Ranked) -> Option<Placed> {
     let reasons = [
         (ranked.is_exact(), Placed::Exact),
         (ranked.candidate.in_period == Some(true), Placed::Period),
-        (ranked.candidate.in_thread.is_some(), Placed::Session),
+        (ranked.candidate.in_session.is_some(), Placed::Session),
     ];
     reasons.into_iter().find_map(|(holds, reason)| holds.then_some(reason))
 }

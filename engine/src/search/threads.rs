@@ -16,7 +16,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::merge::InThread;
+use super::merge::InSession;
 use crate::keywords::{DocLocation, Matches, Turn, Window};
 use crate::types::{RecordId, ThreadRules};
 
@@ -131,11 +131,12 @@ impl CandidatePool {
     }
 
     /// How the record at `slot` is judged with those around it; `None` if it belongs to no thread.
-    pub fn in_thread(&self, slot: usize, scores: &PoolScores, rules: ThreadRules) -> Option<InThread> {
+    pub fn in_session(&self, slot: usize, scores: &PoolScores, rules: ThreadRules) -> Option<InSession> {
         let thread = self.threads.get(&slot)?;
         let (words, share, lenders) = thread.words(slot, &scores.matches, rules);
-        Some(InThread {
-            similarity: scores.cosines[slot].map(|own| thread.cosine(own, &scores.cosines, rules)),
+        Some(InSession {
+            cosine: scores.cosines[slot].map(|own| thread.cosine(own, &scores.cosines, rules)),
+            similarity: None,
             bm25: words,
             share,
             penalty: if rules.questions && thread.question.counts(rules) { QUESTION } else { 0.0 },
@@ -237,7 +238,7 @@ mod tests {
             }
         }
 
-        fn judged(&self, at: usize, rules: ThreadRules) -> InThread {
+        fn judged(&self, at: usize, rules: ThreadRules) -> InSession {
             let id = |slot: usize| RecordId::from(slot as i64 + 1);
             let found: Vec<_> = (0..self.words.len()).map(|slot| (id(slot), DocLocation::default())).collect();
             let window = |own: usize| Window {
@@ -266,7 +267,7 @@ mod tests {
                 information: 1.0,
                 parts: self.words.concat(),
             };
-            pool.in_thread(at, &PoolScores { matches, cosines: self.cosines.clone() }, rules).expect("it has a thread")
+            pool.in_session(at, &PoolScores { matches, cosines: self.cosines.clone() }, rules).expect("it has a thread")
         }
 
         fn words(&self, at: usize, rules: ThreadRules) -> (f64, f64, Vec<i64>) {
@@ -347,15 +348,15 @@ mod tests {
             "a long reply borrows from a question alone"
         );
         let [[_, answer], [question, own]] = long;
-        assert!(answer.similarity.unwrap() > 0.35 && own.similarity == Some(0.3));
-        assert!((question.similarity.unwrap() - 0.9).abs() < 1e-9, "its neighbour is long");
+        assert!(answer.cosine.unwrap() > 0.35 && own.cosine == Some(0.3));
+        assert!((question.cosine.unwrap() - 0.9).abs() < 1e-9, "its neighbour is long");
 
         let [_, [_, answer]] = judged([30, 101]);
         assert_eq!(answer.share, 0.9 * 0.75);
         let [_, [_, answer]] = judged([31, 100]);
         assert_eq!(answer.share, 0.6 * 0.75);
         let [_, [question, answer]] = judged([30, 100]);
-        assert!(question.penalty == 0.06 && answer.similarity.unwrap() > 0.35);
+        assert!(question.penalty == 0.06 && answer.cosine.unwrap() > 0.35);
         assert_eq!(answer.share, 0.9 * 0.75);
     }
 
@@ -363,7 +364,7 @@ mod tests {
     fn the_cosine_is_the_mean_with_those_around_it() {
         let mut session = Session::new(&[[0.0; 2]; 6]);
         session.cosines = vec![Some(0.9), Some(0.5), Some(0.1), None, Some(0.7), Some(0.9)];
-        let cosine = |at, rules| session.judged(at, rules).similarity;
+        let cosine = |at, rules| session.judged(at, rules).cosine;
         let is = cosine(1, ThreadRules::ALL).expect("a cosine");
         // One before, one after; two after it is one without a vector, and two before it nothing: both count as itself.
         let should = (0.5 + 0.3 * (0.9 + 0.1) + 0.15 * (0.5 + 0.5)) / 1.9;
@@ -371,10 +372,10 @@ mod tests {
         assert_eq!(cosine(1, ThreadRules { cosines: false, ..ThreadRules::ALL }), Some(0.5));
         assert_eq!(cosine(3, ThreadRules::ALL), None);
         session.cosines[0] = Some(0.95);
-        assert!(session.judged(2, ThreadRules::ALL).similarity < Some(0.5));
-        let before = session.judged(4, ThreadRules::ALL).similarity;
+        assert!(session.judged(2, ThreadRules::ALL).cosine < Some(0.5));
+        let before = session.judged(4, ThreadRules::ALL).cosine;
         session.cosines[1] = Some(0.95);
-        assert_eq!(session.judged(4, ThreadRules::ALL).similarity, before, "three turns before it");
+        assert_eq!(session.judged(4, ThreadRules::ALL).cosine, before, "three turns before it");
     }
 
     #[test]
@@ -392,7 +393,7 @@ mod tests {
         assert_eq!(ids(&mut (0..pool.ids.len())), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 99]);
         assert_eq!(ids(&mut pool.with_cosine(2).into_iter()), [2, 3, 4, 5, 6, 7, 8, 9, 10, 99]);
         assert!(
-            pool.in_thread(1, &PoolScores { matches: Matches::default(), cosines: Vec::new() }, ThreadRules::ALL)
+            pool.in_session(1, &PoolScores { matches: Matches::default(), cosines: Vec::new() }, ThreadRules::ALL)
                 .is_none()
         );
     }

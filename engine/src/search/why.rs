@@ -54,8 +54,9 @@ pub fn judge(
 ) -> Result<Judged> {
     let Gathered { mut candidates, terms, explain, has_vector, .. } =
         gather(context, query, vector, Some(id), config, now)?;
-    let is_candidate =
-        |candidate: &Candidate| candidate.id == id && (!candidate.found_by.is_empty() || candidate.in_thread.is_some());
+    let is_candidate = |candidate: &Candidate| {
+        candidate.id == id && (!candidate.found_by.is_empty() || candidate.in_session.is_some())
+    };
     let is_candidate = candidates.iter().any(is_candidate);
     let mut below = None;
     if let Some(least) = query.min_similarity {

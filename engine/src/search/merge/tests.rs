@@ -29,8 +29,8 @@ fn candidate(id: i64, cosine: Option<f64>, bm25: Option<f64>) -> Candidate {
         keyword_rank: None,
         is_singled_out: false,
         share,
-        information: NO_CHANCE,
-        in_thread: None,
+        information_ratio: NO_CHANCE,
+        in_session: None,
         in_period: None,
     }
 }
@@ -115,9 +115,13 @@ fn partial_words_rank_above_far_and_below_near_candidates() {
 /// In a large store, some text has both common words of a short query by chance, so they count little.
 #[test]
 fn words_that_some_text_has_by_chance_say_little() {
-    let first = |share: f64, information: f64, rarest: f64| {
-        let with =
-            |share, rarest, candidate| Candidate { share: Some(share), information, rarest: Some(rarest), ..candidate };
+    let first = |share: f64, information_ratio: f64, rarest: f64| {
+        let with = |share, rarest, candidate| Candidate {
+            share: Some(share),
+            information_ratio,
+            rarest: Some(rarest),
+            ..candidate
+        };
         let wordy = with(share, rarest, candidate(1, Some(0.5), Some(5.0)));
         let near = with(0.0, 0.0, candidate(2, Some(0.6), Some(0.0)));
         let ranked = merge(vec![wordy, near], Weights::default(), Scale::Theoretical);
@@ -157,8 +161,9 @@ fn from_the_theoretical_minimum_noise_is_not_stretched() {
 
 /// A candidate that no index found, but whose neighbor one did.
 fn neighbor_of_a_hit(cosine: Option<f64>) -> Candidate {
-    let in_thread = InThread { similarity: Some(0.4), bm25: 5.0, share: 0.8, penalty: 0.0, lenders: vec![7.into()] };
-    Candidate { found_by: Vec::new(), in_thread: Some(in_thread), ..candidate(1, cosine, Some(0.0)) }
+    let in_session =
+        InSession { cosine: None, similarity: Some(0.4), bm25: 5.0, share: 0.8, penalty: 0.0, lenders: vec![7.into()] };
+    Candidate { found_by: Vec::new(), in_session: Some(in_session), ..candidate(1, cosine, Some(0.0)) }
 }
 
 #[test]
@@ -259,9 +264,9 @@ fn a_threshold_above_the_weight_of_words_drops_no_exact_hit() {
             keyword_rank: None,
             is_singled_out: true,
             share: None,
-            information: NO_CHANCE,
+            information_ratio: NO_CHANCE,
             rarest: None,
-            in_thread: None,
+            in_session: None,
             in_period: None,
         };
         let all = [vec![exact.clone()], others.to_vec()].concat();
