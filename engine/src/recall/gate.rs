@@ -52,8 +52,8 @@ pub struct Gate<'a> {
     min_score: f64,
     /// The names in it, in lower case.
     names: Vec<String>,
-    /// Whether these may have other endings.
-    are_inflected: bool,
+    /// Whether a memory may have them with other endings.
+    has_inflected_names: bool,
     /// Its codes, if few results have them; or its names, if it says nothing else.
     codes: Vec<String>,
     words: usize,
@@ -70,14 +70,15 @@ pub struct Gate<'a> {
 impl<'a> Gate<'a> {
     /// The gate of a message for the hits of its search, the best first.
     pub fn new(hits: &'a [Hit], searched: MessageQuery, min_score: f64, is_foreign: bool) -> Self {
-        let MessageQuery { names, are_inflected, mut codes, significant_words: words, is_question, .. } = searched;
+        let MessageQuery { names, has_inflected_names, mut codes, significant_words: words, is_question, .. } =
+            searched;
         if words <= names.len() {
             codes.extend(names.iter().cloned());
         }
         let having = |code: &String| hits.iter().filter(|hit| has_the_code(hit, code)).count();
         codes.retain(|code| (1..=FEW).contains(&having(code)));
         let is_of_crowd =
-            |hit: &&Hit| names.is_empty() || hit.similarity.is_none() || has_one(hit, &names, are_inflected);
+            |hit: &&Hit| names.is_empty() || hit.similarity.is_none() || has_one(hit, &names, has_inflected_names);
         let crowd: Vec<&Hit> = hits.iter().filter(is_of_crowd).take(CROWD).collect();
         let of_crowd = |value: fn(&Hit) -> Option<f64>, unrelated: f64| {
             let mut values: Vec<f64> = crowd.iter().copied().filter_map(value).collect();
@@ -89,7 +90,7 @@ impl<'a> Gate<'a> {
         let may_stand_alone = is_question && names.is_empty() && !is_foreign && cosines.len() > OF_CROWD;
         let alone = may_stand_alone.then(|| LEAST_ALONE.max(cosines[1] + ALONE));
         let crowd = (of_crowd(|hit| hit.similarity, UNRELATED.0), of_crowd(|hit| hit.word_share, UNRELATED.1));
-        Gate { min_score, names, are_inflected, codes, words, is_foreign, crowd, alone, hits }
+        Gate { min_score, names, has_inflected_names, codes, words, is_foreign, crowd, alone, hits }
     }
 
     /// Hits that pass and that the session does not have yet: those with a code of the message, if few hits have it; else those
@@ -112,7 +113,7 @@ impl<'a> Gate<'a> {
 
     /// The relevance of a hit, raised if it has a name of the message or alone is near.
     fn relevance(&self, hit: &Hit) -> f64 {
-        let is_singled_out = self.is_alone(hit) || has_one(hit, &self.names, self.are_inflected);
+        let is_singled_out = self.is_alone(hit) || has_one(hit, &self.names, self.has_inflected_names);
         match is_singled_out && hit.relevance >= LEAST_RELEVANCE {
             true => hit.relevance.max(SINGLED_OUT),
             false => hit.relevance,
@@ -129,14 +130,14 @@ impl<'a> Gate<'a> {
         let certain = self.words as f64 / (self.words + 1) as f64;
         let share = certain * hit.word_share.unwrap_or_default();
         let (crowd_cosine, crowd_share) = (self.crowd.0, certain * self.crowd.1);
-        let named = match (self.names.is_empty(), has_one(hit, &self.names, self.are_inflected)) {
+        let named = match (self.names.is_empty(), has_one(hit, &self.names, self.has_inflected_names)) {
             (true, _) => Named::None,
             (false, true) => Named::Has,
             (false, false) => Named::Lacks,
         };
         // Words do not match a name with another ending.
         let rare = match named {
-            Named::Has if self.are_inflected => RARE.max(hit.rarest_word.unwrap_or_default()),
+            Named::Has if self.has_inflected_names => RARE.max(hit.rarest_word.unwrap_or_default()),
             _ => hit.rarest_word.unwrap_or_default(),
         };
         match hit.similarity.filter(|_| !self.is_foreign) {
@@ -145,7 +146,7 @@ impl<'a> Gate<'a> {
                 let by_words = 5.4 * rare + 5.9 * share - 14.3 * crowd_share;
                 let sum = -7.4 + by_cosine + by_words + named.weight(0.7, -12.0);
                 let least = match named {
-                    Named::Has if self.are_inflected => LEAST_NAMED,
+                    Named::Has if self.has_inflected_names => LEAST_NAMED,
                     _ => LEAST_COSINE,
                 };
                 match (rare >= RARE || is_near) && (cosine >= least || share >= SURE_SHARE) {
@@ -204,11 +205,11 @@ fn has_the_code(hit: &Hit, code: &str) -> bool {
     texts(hit).any(|text| has_code(text, code))
 }
 
-/// Whether a memory has one of the names, also with another ending if these are inflected.
-fn has_one(hit: &Hit, names: &[String], are_inflected: bool) -> bool {
+/// Whether a memory has one of the names, also with another ending if `has_inflected_names`.
+fn has_one(hit: &Hit, names: &[String], has_inflected_names: bool) -> bool {
     texts(hit).any(|text| {
         let text = text.to_lowercase();
-        names.iter().any(|name| has_name(&text, name) || are_inflected && has_inflected(&text, name))
+        names.iter().any(|name| has_name(&text, name) || has_inflected_names && has_inflected(&text, name))
     })
 }
 
@@ -268,7 +269,7 @@ mod tests {
         MessageQuery {
             text: String::new(),
             names: owned(names),
-            are_inflected: false,
+            has_inflected_names: false,
             codes: owned(codes),
             significant_words: 5,
             is_question: false,

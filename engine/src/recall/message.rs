@@ -1,64 +1,66 @@
-//! Makes the query of a message for automatic recall: removes the blocks that programs added, completes a follow-up by
-//! the question that it continues, and finds the names. The relevance gate (`gate.rs`) favors the memories that have a
-//! name.
+//! Makes the query of a message for automatic recall:
 //!
-//! A significant word is one that is no stop word.
+//! - removes the blocks that programs added to the message, such as `<system-reminder>`;
+//! - puts the question that a follow-up continues ("and tidepool?") before it;
+//! - finds the names in the message: the relevance gate (`gate.rs`) favors the memories that have one of them.
+//!
+//! The *significant words* of a text are its different words without stop words and symbols.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
 use super::words::{
-    self, ARTICLES, CLITICS, DATES, DETERMINERS, ENGLISH, GERMAN, LEADS, MORE_ORDINARY_WORDS, PLACE_PREPOSITIONS,
-    PREPOSITIONS, REQUESTS, TELLING, VERBS,
+    self, ARTICLES, BEFORE_SUBJECTS, CLITICS, DATES, DETERMINERS, ENGLISH, GERMAN, LEADS, MORE_ORDINARY_WORDS,
+    PLACE_PREPOSITIONS, PREPOSITIONS, REQUESTS, TELLING,
 };
 use crate::keywords::{codes, is_question, significant_count};
 use crate::snippet::both_ends;
 
-/// Maximum number of bytes of a message that are read, which bounds the time to remove blocks: half of them from each
-/// end.
+/// Bytes of a message that are read, at most: of a longer one, half from each end. Limits the time to remove blocks.
 const READ_BYTES: usize = 64 << 10;
-/// Maximum number of bytes of the text that is left without blocks: half of them from each end, joined by a line break.
+/// Bytes of the text that is left without blocks, at most: of a longer one, half from each end, joined by a line break.
 const SEARCHED_BYTES: usize = 4 << 10;
-/// A question with at most this many significant words is always a follow-up: "and tidepool?". `is_what_about_question`
-/// finds longer ones.
+/// A text that ends with one of [`QUESTION_MARKS`] is always a follow-up if it has at most this many significant words:
+/// "and tidepool?". `is_only_a_topic` finds longer follow-ups.
 const FOLLOW_UP_MAX_WORDS: usize = 1;
-/// A follow-up, and the question that it continues, must end with one of these: the common, the CJK or the Arabic
-/// question mark.
+/// A follow-up, and the question that it continues, must end with one of these, without a quote or a bracket after it:
+/// the common, the CJK or the Arabic question mark.
 const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
 
 /// The query of a message.
 #[derive(Debug, PartialEq, Eq)]
 pub struct MessageQuery {
-    /// The text to search for: the message. For a follow-up: the question that it continues (perhaps with its name
-    /// replaced by "it"), a line break, and the message.
+    /// The text to search for: the message. For a follow-up that continues a question: this question (perhaps with a
+    /// name replaced by "it"), a line break, and the message.
     pub text: String,
     /// The names in the message, in lower case (see `names`).
     pub names: Vec<String>,
-    /// Whether a name also matches with another ending ("Klary" for "Klara"): true unless the message is recognized as
+    /// Whether a memory may have a name with another ending ("Klary" for "Klara"): true unless the message is in
     /// English.
-    pub are_inflected: bool,
-    /// The codes in the message as they are written, such as `HRB-31`.
+    pub has_inflected_names: bool,
+    /// The codes in the message as they are written, such as `HRB-31` (`keywords/codes.rs`). A code may be a name, too.
     pub codes: Vec<String>,
     /// Number of significant words in `text`.
     pub significant_words: usize,
-    /// Whether the message is a question.
+    /// Whether the message ends with a question mark, perhaps before quotes or brackets, or like a Japanese question.
     pub is_question: bool,
 }
 
 /// Returns the query of a message; `None` if the message has no significant word.
 ///
-/// `earlier` are the messages before it, the oldest first. A follow-up continues the last self-contained question among them.
-/// `is_ordinary` tells whether a lower-case word is in a vocabulary of ordinary words, and so is no name.
+/// `earlier` are the messages before it, of the user and of the agent, the oldest first. A follow-up continues the last
+/// self-contained question among them. `is_ordinary` tells whether a lower-case word is in a vocabulary of ordinary
+/// words, and so is no name.
 pub fn message_query(message: &str, earlier: &[String], is_ordinary: impl Fn(&str) -> bool) -> Option<MessageQuery> {
-    let message = user_text(message);
+    let message = searched_text(message);
     let significant_words = significant_count(&message);
     if significant_words == 0 {
         return None;
     }
     let query = MessageQuery {
         names: names(&message, &is_ordinary),
-        are_inflected: !is_english(&message),
+        has_inflected_names: !is_english(&message),
         codes: codes(&message).into_iter().map(str::to_owned).collect(),
         significant_words,
         is_question: is_question(&message) || is_japanese_question(&message),
@@ -67,37 +69,37 @@ pub fn message_query(message: &str, earlier: &[String], is_ordinary: impl Fn(&st
     if !is_follow_up(&query.text, !query.names.is_empty()) {
         return Some(query);
     }
-    let mut earlier = earlier.iter().rev().map(|text| user_text(text));
+    let mut earlier = earlier.iter().rev().map(|text| searched_text(text));
     let Some(question) = earlier.find(|text| is_self_contained_question(text, &is_ordinary)) else {
         return Some(query);
     };
-    // A follow-up with a name ("and for ledger-sync?") is about another thing than the question before. One without a
-    // name ("and for the tests?") or about a place ("and on db-3?") is about the same thing.
+    // A follow-up with a name ("and for ledger-sync?") has another topic than the question, unless the name is a place
+    // ("and on db-3?"). A follow-up without a name ("and for the tests?") has the same topic.
     let is_about_another = !query.names.is_empty() && !asks_about_place(&query.text);
-    let question = if is_about_another { with_it_as_subject(&question, &is_ordinary) } else { question };
+    let question = if is_about_another { with_it_as_topic(&question, &is_ordinary) } else { question };
     let text = format!("{question}\n{}", query.text);
     // Names and codes stay those of the message.
     Some(MessageQuery { significant_words: significant_count(&text), text, ..query })
 }
 
-/// The text that the user wrote in a message: without blocks of programs, and cut to `SEARCHED_BYTES`.
-fn user_text(message: &str) -> String {
+/// The text of a message without the blocks of programs, cut to [`SEARCHED_BYTES`].
+fn searched_text(message: &str) -> String {
     let text = both_ends(message, READ_BYTES).replace('\0', " ");
     let text = without_blocks(&text);
     both_ends(text.trim(), SEARCHED_BYTES).into_owned()
 }
 
-/// Whether a text ends like a Japanese question, which needs no question mark. Without one, it is no follow-up and is not
-/// continued.
+/// Whether a text ends like a Japanese question, which needs no question mark. A question without a mark is no
+/// follow-up, and no follow-up continues it.
 fn is_japanese_question(text: &str) -> bool {
     text.trim_end_matches(['。', ' ']).ends_with('か')
 }
 
-/// Whether a message is a question that says too little by itself: a very short one, or "what about billing-api?".
+/// Whether a text is a question that says too little by itself: a very short one, or "what about billing-api?".
 /// `has_name` tells whether the text has a name (see `names`).
 fn is_follow_up(text: &str, has_name: bool) -> bool {
     let is_short = || significant_count(text) <= FOLLOW_UP_MAX_WORDS;
-    text.ends_with(QUESTION_MARKS) && (is_short() || is_what_about_question(text, has_name))
+    text.ends_with(QUESTION_MARKS) && (is_short() || is_only_a_topic(text, has_name))
 }
 
 /// Whether a follow-up can continue a text: it is a question, and neither a follow-up itself nor a request.
@@ -108,15 +110,15 @@ fn is_self_contained_question(text: &str, is_ordinary: impl Fn(&str) -> bool) ->
         && !is_follow_up(text, !names(text, is_ordinary).is_empty())
 }
 
-/// Whether a question only names another thing to ask about, in English: "and for the pricing engine?", "what about billing-api?".
-/// `has_name` is as in `is_follow_up`.
-fn is_what_about_question(text: &str, has_name: bool) -> bool {
+/// Whether an English question consists of a topic, the thing that it asks about, and words that lead to it: "and for
+/// the pricing engine?", "what about billing-api?". `has_name` is as in `is_follow_up`.
+fn is_only_a_topic(text: &str, has_name: bool) -> bool {
     let mut lower_case = text.split_whitespace().map(str::to_lowercase);
     let first = lower_case.next().unwrap_or_default();
     let second = lower_case.next().unwrap_or_default();
     let begins_like_one = match &*first {
         "and" | "or" => {
-            // It is not checked that the second word is the name.
+            // The text has a name, which need not be the second word: "and our billing-api?".
             let may_be_name = has_name && significant_count(&second) > 0;
             may_be_name || words::has(PREPOSITIONS, &second) || words::has(DETERMINERS, &second)
         }
@@ -126,8 +128,8 @@ fn is_what_about_question(text: &str, has_name: bool) -> bool {
     begins_like_one && is_one_phrase(text)
 }
 
-/// Whether the significant words of a text stand together: "and the pricing engine?". "And the harbour of tidepool?" is
-/// a new question, which does not continue the one before.
+/// Whether no other word stands between the significant words of a text: "and the pricing engine?". "And the harbour of
+/// tidepool?" is a new question, which continues none.
 fn is_one_phrase(text: &str) -> bool {
     let is_significant: Vec<bool> = text.split_whitespace().map(|word| significant_count(word) > 0).collect();
     let first = is_significant.iter().position(|is| *is);
@@ -135,7 +137,8 @@ fn is_one_phrase(text: &str) -> bool {
     first.zip(last).is_some_and(|(first, last)| is_significant[first..=last].iter().all(|is| *is))
 }
 
-/// Whether the last sentence of a text, a question, asks somebody to do something or offers it: "shall I run the tests?".
+/// Whether the last sentence of a text, a question, asks somebody to do something or offers it: "shall I run the
+/// tests?".
 fn is_request(text: &str) -> bool {
     let words = last_sentence(text).into_iter().map(|word| bare(word).to_lowercase());
     // "please", "ok" and other words of `LEADS` come before the request. Four words suffice for a request and a word of
@@ -161,31 +164,33 @@ fn ends_sentence(word: &str) -> bool {
     word.ends_with(['.', '!', '?', ':'])
 }
 
-/// Whether a follow-up asks about the same thing in another place: "and on staging?", "what about in Berlin?".
+/// Whether a follow-up asks about the same topic in another place: "and on staging?", "what about in Berlin?".
 fn asks_about_place(text: &str) -> bool {
-    // After "and", "what about", or any other first word.
+    // The second word, or the third if the second is "about".
     let mut words = text.split_whitespace().map(str::to_lowercase).skip(1).skip_while(|word| word == "about");
     words.next().is_some_and(|word| words::has(PLACE_PREPOSITIONS, &word))
 }
 
-/// Replaces the names after one of `VERBS` or `PREPOSITIONS` by "it", but not those after one of `PLACE_PREPOSITIONS`:
-/// "which port does billing-api use on db-2?" becomes "which port does it use on db-2?". If there are no such names,
-/// replaces the last name. Other names stay. Line breaks become spaces.
-fn with_it_as_subject(question: &str, is_ordinary: impl Fn(&str) -> bool) -> String {
+/// Replaces the names that are the topic of a question by "it": "which port does billing-api use on db-2?" becomes
+/// "which port does it use on db-2?". Line breaks become spaces.
+///
+/// A name is a topic after one of `BEFORE_SUBJECTS`, or after one of `PREPOSITIONS` that is not in
+/// `PLACE_PREPOSITIONS`. If there is no such name, the last name is the topic. Other names stay.
+fn with_it_as_topic(question: &str, is_ordinary: impl Fn(&str) -> bool) -> String {
     let names = names(question, is_ordinary);
     let words: Vec<(&str, String)> =
         question.split_whitespace().map(|word| (word, bare(word).to_lowercase())).collect();
     let is_name = |word: &&String| names.contains(word);
-    let precedes_subject = |word: &str| {
-        !words::has(PLACE_PREPOSITIONS, word) && (words::has(PREPOSITIONS, word) || words::has(VERBS, word))
+    let precedes_topic = |word: &str| {
+        !words::has(PLACE_PREPOSITIONS, word) && (words::has(PREPOSITIONS, word) || words::has(BEFORE_SUBJECTS, word))
     };
-    let candidates = words.windows(2).filter(|pair| precedes_subject(&pair[0].1)).map(|pair| &pair[1].1);
-    let mut subjects: Vec<&String> = candidates.filter(is_name).collect();
-    if subjects.is_empty() {
+    let candidates = words.windows(2).filter(|pair| precedes_topic(&pair[0].1)).map(|pair| &pair[1].1);
+    let mut topics: Vec<&String> = candidates.filter(is_name).collect();
+    if topics.is_empty() {
         // The last name: "who works on README.md or billing-api?" is about billing-api.
-        subjects.extend(words.iter().rev().map(|(_, word)| word).find(is_name));
+        topics.extend(words.iter().rev().map(|(_, word)| word).find(is_name));
     }
-    let replaced = |(word, lower_case): &(&str, String)| match subjects.contains(&lower_case) {
+    let replaced = |(word, lower_case): &(&str, String)| match topics.contains(&lower_case) {
         true => word.replace(bare(word), "it"),
         false => (*word).to_owned(),
     };
@@ -198,40 +203,42 @@ fn bare(word: &str) -> &str {
     word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word)
 }
 
-/// The names in a text, in lower case, of the first of these groups that the text has:
+/// The names in a text, in lower case: all of the first of these groups that the text has.
 ///
-/// 1. Identifiers (`billing-api`), words of which only the first letter is a capital ("Priya"), and in an English text
-///    one lower-case word that is not ordinary. That is the last such word after one of `PREPOSITIONS` ("the limit of
-///    osprey"), else the first one after one of `VERBS`, which are auxiliary verbs, "when" and "if" ("does osprey
-///    have"), or between one of `DETERMINERS`, "the" or "our", and a significant word ("the osprey queue").
+/// 1. Identifiers, which have a mark inside (`billing-api`); words of which only the first letter is a capital ("Priya");
+///    and in an English text at most one lower-case word, the topic.
 /// 2. Words with several capitals ("GraphQL").
 /// 3. Abbreviations ("HTTP").
 ///
-/// Only an identifier may be the first word of a sentence. Days and months are no names. Nor are capitalized words of a
-/// German text after an article or an adjective, which are probably nouns.
+/// Groups 2 and 3 come last because they mostly say what is asked about a topic: "why does Priya not use GraphQL?".
 ///
-/// Groups 2 and 3 come last because they mostly say what is asked about a thing: "why does Priya not use GraphQL?".
+/// The lower-case topic is not ordinary (`can_be_lower_case_name`). It is the last such word after one of
+/// `PREPOSITIONS` ("the limit of osprey"). If there is none, it is the first one after one of `BEFORE_SUBJECTS` ("does
+/// osprey have"), or between one of `DETERMINERS` and a significant word ("the osprey queue").
+///
+/// Only an identifier may be the first word of a sentence. English days and months are no names. Nor are capitalized
+/// words of a German text after an article or an adjective, which are probably nouns.
 fn names(text: &str, is_ordinary: impl Fn(&str) -> bool) -> Vec<String> {
     let (mut names, mut several_capitals, mut abbreviations) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut last_after_preposition, mut first_subject) = (None, None);
+    let (mut last_after_preposition, mut first_elsewhere) = (None, None);
     let (is_english, is_german) = (is_english(text), is_german(text));
     let (mut begins_sentence, mut previous) = (true, String::new());
     let mut words = text.split_whitespace().peekable();
     while let Some(word) = words.next() {
         let bare = bare(word);
         let lower_case = bare.to_lowercase();
-        // Within the word: `bare` has neither the `@` of "@oskar" nor the `#` of "#12".
-        let is_identifier = bare.chars().any(|c| "-_./:@#".contains(c)) && !is_hyphenated_word(bare, is_german);
+        // A mark counts only inside of a word: "@oskar" and "#12" are no identifiers.
+        let is_identifier = bare.chars().any(|c| "-_./:@#".contains(c)) && !is_ordinary_compound(bare, is_german);
         let is_capitalized = bare.starts_with(char::is_uppercase) && bare.chars().count() > 1;
         let is_lower_case_name =
-            || is_english && !begins_sentence && may_be_lower_case_name(bare) && !is_ordinary(bare);
-        // Between "the" or "our" and a significant word, without punctuation after it.
-        let mut precedes_noun = || {
+            || is_english && !begins_sentence && can_be_lower_case_name(bare) && !is_ordinary(bare);
+        // Between one of `DETERMINERS` and a significant word, without punctuation before that.
+        let mut is_in_noun_phrase = || {
             let is_followed = words.peek().is_some_and(|next| significant_count(next) > 0);
             word.ends_with(char::is_alphanumeric) && is_followed && words::has(DETERMINERS, &previous)
         };
         if words::has(DATES, &lower_case) {
-            // Days and months are no names, though they have a capital letter.
+            // Days and months are no names, though English writes them with a capital letter.
         } else if is_identifier {
             names.push(lower_case.clone());
         } else if is_capitalized && !begins_sentence && !(is_german && precedes_german_noun(&previous)) {
@@ -247,44 +254,48 @@ fn names(text: &str, is_ordinary: impl Fn(&str) -> bool) -> Vec<String> {
             if is_lower_case_name() {
                 last_after_preposition = Some(lower_case.clone());
             }
-        } else if first_subject.is_none() && (words::has(VERBS, &previous) || precedes_noun()) && is_lower_case_name() {
-            first_subject = Some(lower_case.clone());
+        } else if first_elsewhere.is_none()
+            && (words::has(BEFORE_SUBJECTS, &previous) || is_in_noun_phrase())
+            && is_lower_case_name()
+        {
+            first_elsewhere = Some(lower_case.clone());
         }
         begins_sentence = ends_sentence(word);
         previous = lower_case;
     }
-    names.extend(last_after_preposition.or(first_subject));
+    names.extend(last_after_preposition.or(first_elsewhere));
     [names, several_capitals, abbreviations].into_iter().find(|group| !group.is_empty()).unwrap_or_default()
 }
 
-/// Whether a text is English. Only there are lower-case words taken for names, and names have no other endings. In
-/// another language, an ordinary word may stand where English has a name: "was kostet der Server?".
+/// Whether a text is English. In other languages, names may have other endings, and no lower-case word is taken for a
+/// name: an ordinary word may stand where English has a name ("was kostet der Server?").
 fn is_english(text: &str) -> bool {
-    has_tenth_from(text, ENGLISH)
+    is_in_language_of(text, ENGLISH)
 }
 
 /// Whether a text is German, where every noun has a capital letter.
 fn is_german(text: &str) -> bool {
-    has_tenth_from(text, GERMAN)
+    is_in_language_of(text, GERMAN)
 }
 
-/// Whether at least one word in ten is in a list of words that other languages hardly have.
-fn has_tenth_from(text: &str, list: &str) -> bool {
+/// Whether a text is in the language of a list of words that other languages hardly have: at least one word in ten is
+/// in it.
+fn is_in_language_of(text: &str, list: &str) -> bool {
     let count = text.split_whitespace().count();
     let words = text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
     10 * words.filter(|word| words::has(list, word)).count() >= count
 }
 
-/// Whether a German word is probably an article or an adjective, by its ending, so that the word after it is probably a
-/// noun, and no name.
+/// Whether the word after a German word is probably a noun, and no name: after an article of `ARTICLES`, or a word with
+/// an ending that adjectives and the other articles have.
 fn precedes_german_noun(word: &str) -> bool {
     let endings = ["e", "en", "er", "es", "em"];
     words::has(ARTICLES, word) || endings.iter().any(|ending| word.ends_with(ending))
 }
 
-/// Whether a word with hyphens is an ordinary one and no identifier: "e-mail", "est-elle", and in German any
-/// capitalized word of letters. "billing-api" is an identifier.
-fn is_hyphenated_word(word: &str, is_german: bool) -> bool {
+/// Whether a word of letters and hyphens is no identifier: a one-letter prefix ("e-mail"), a pronoun after a verb
+/// ("est-elle"), or in German a capital letter shows that. "billing-api" is an identifier, and so is "read-only".
+fn is_ordinary_compound(word: &str, is_german: bool) -> bool {
     let has_only_letters = word.chars().all(|c| c.is_alphabetic() || c == '-');
     let has_one_letter_prefix = word.chars().nth(1) == Some('-');
     let last = word.rsplit('-').next().unwrap_or_default().to_lowercase();
@@ -292,23 +303,24 @@ fn is_hyphenated_word(word: &str, is_german: bool) -> bool {
     has_only_letters && (has_one_letter_prefix || is_noun || words::has(CLITICS, &last))
 }
 
-/// Whether a word consists of capitals and digits, also with an "s" of the plural: "HTTP", "S3", "APIs".
+/// Whether a word consists of capitals and digits, perhaps with the "s" of a plural: "HTTP", "S3", "APIs".
 fn is_abbreviation(word: &str) -> bool {
     word.strip_suffix('s').unwrap_or(word).chars().all(|c| c.is_uppercase() || c.is_ascii_digit())
 }
 
-/// Whether a word is in lower case, has at least three bytes and no ending of English grammar, and is neither a stop word nor in
-/// `MORE_ORDINARY_WORDS`.
-fn may_be_lower_case_name(word: &str) -> bool {
+/// Whether a word is in lower case, has at least three bytes and no ending of an English plural, verb or adverb, and is
+/// neither a stop word nor in `MORE_ORDINARY_WORDS`. The caller also asks its `is_ordinary`.
+fn can_be_lower_case_name(word: &str) -> bool {
     let is_plural = word.ends_with('s') && !word.ends_with("ss");
-    let is_inflected = is_plural || ["ing", "ed", "ly"].iter().any(|ending| word.ends_with(ending));
+    let has_ending = is_plural || ["ing", "ed", "ly"].iter().any(|ending| word.ends_with(ending));
     let is_lower_case = word.chars().all(char::is_lowercase) && word.len() > 2;
-    is_lower_case && !is_inflected && !words::has(MORE_ORDINARY_WORDS, word) && significant_count(word) > 0
+    is_lower_case && !has_ending && !words::has(MORE_ORDINARY_WORDS, word) && significant_count(word) > 0
 }
 
 /// A text without the blocks that programs add to it: `<system-reminder>`, our own `<memorist-recall>`, and all others
-/// whose tag has a hyphen or an underscore, which no standard HTML tag has. A block without a closing tag goes to the
-/// end of the text, unless its tag looks like a type in code: `Vec<my_type>`.
+/// whose tag begins with a lower-case ASCII letter and has a hyphen or an underscore, which no standard HTML tag has. A
+/// block without a closing tag goes to the end of the text, unless its tag follows a letter, a digit, `_` or `:`, as a
+/// type in code does: `Vec<my_type>`.
 fn without_blocks(text: &str) -> Cow<'_, str> {
     let last_closings = last_closings(text);
     let (mut kept, mut from) = (String::new(), 0);
@@ -390,14 +402,14 @@ mod tests {
     fn blocks_of_programs_are_removed() {
         let text = "where <memorist-recall note=\"x\">\n#1 harbour\n</memorist-recall>is <system-reminder>y</system-reminder> \
                     the <b>pier</b> of a < b_c and Vec<my_type>?";
-        let found = user_text(text);
+        let found = searched_text(text);
         assert_eq!(
             found.split_whitespace().collect::<Vec<_>>().join(" "),
             "where is the <b>pier</b> of a < b_c and Vec<my_type>?"
         );
         assert_eq!(text_of("<memorist-recall>the harbour is closed"), None);
         assert_eq!(text_of("<environment_context>pier</environment_context>"), None);
-        assert_eq!(user_text("the pier<my_note>x</my_note> <my_note>y"), "the pier");
+        assert_eq!(searched_text("the pier<my_note>x</my_note> <my_note>y"), "the pier");
     }
 
     #[test]
@@ -405,7 +417,7 @@ mod tests {
         for text in
             ["why is Vec<my_type> slow in billing-api?", "does iter::<my_type>() copy?", "</my_type> Vec<my_type> <b>"]
         {
-            assert_eq!(user_text(text), text);
+            assert_eq!(searched_text(text), text);
         }
     }
 
@@ -447,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn the_thing_asked_about_is_the_name_and_trade_words_are_not() {
+    fn a_topic_is_a_name_and_a_technical_word_is_not() {
         let names = |text| {
             names(text, |word| !matches!(word, "osprey" | "kestrel" | "zorble" | "config" | "retry" | "timeout"))
         };
@@ -491,7 +503,8 @@ mod tests {
     fn a_follow_up_asks_the_same_of_another_thing() {
         let query = |before: &str, message: &str| message_query(message, &[before.to_owned()], |_| true).unwrap();
         let follow_up = "and for ledger-sync?";
-        for (before, asked) in [
+        // Each question, and how the query has it. The `'s` of a name stays.
+        for (before, with_it) in [
             ("Which port does Billing-api's proxy use on db-2?", "Which port does it's proxy use on db-2?"),
             ("what is the read-only timeout of billing-api?", "what is the read-only timeout of it?"),
             ("which Postgres version does billing-api use?", "which Postgres version does it use?"),
@@ -500,7 +513,7 @@ mod tests {
             ("which port do we use?", "which port do we use?"),
         ] {
             let found = query(before, follow_up);
-            assert_eq!(found.text, format!("{asked}\n{follow_up}"));
+            assert_eq!(found.text, format!("{with_it}\n{follow_up}"));
             assert_eq!(found.names, ["ledger-sync"]);
         }
         let before = "which port does billing-api use?";

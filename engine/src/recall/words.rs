@@ -1,10 +1,10 @@
 //! Lists of words by which names, questions and languages are recognized.
 
-/// English words before a lower-case name that is the thing asked about: "the rate limit of osprey".
+/// English words before a lower-case name that is the topic, the thing asked about: "the rate limit of osprey".
 pub const PREPOSITIONS: &str = "of for from with against about in on at to by into than";
-/// English auxiliary verbs, "when" and "if", which stand before a lower-case name that is the subject of a sentence:
+/// English auxiliary verbs, "when" and "if", which stand before a lower-case name that is the grammatical subject:
 /// "which port does osprey use".
-pub const VERBS: &str = "is are was were does did do has have can could will would should when if";
+pub const BEFORE_SUBJECTS: &str = "is are was were does did do has have can could will would should when if";
 /// English words before a lower-case name, if a significant word follows the name: "the osprey queue", but not "the schema of it".
 pub const DETERMINERS: &str = "the our";
 /// The words of [`PREPOSITIONS`] that lead to a place in a follow-up, and to no other thing: "and on staging?".
