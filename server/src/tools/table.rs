@@ -1,8 +1,8 @@
-//! The tools that programs call by name, with parameters and results as JSON.
+//! The tools that programs call by name without MCP, with parameters and results as JSON.
 //!
-//! The library (`library/`, for programs in other languages) calls every tool of [`TOOLS`]. The web UI (`explorer/`)
-//! calls some of them, and has tools of its own (`explorer/own.rs` lists both). The MCP server has a separate table for
-//! each profile (`mcp/profiles/`).
+//! Programs in other languages call every tool of [`TOOLS`] through the library (`library/`). The page of the explorer
+//! calls a few of them, and tools of its own (`explorer/own.rs` lists both). MCP clients call tools of other tables:
+//! one for each profile (`mcp/profiles/`).
 
 use memorist_engine::{Engine, Result};
 use schemars::JsonSchema;
@@ -21,64 +21,64 @@ pub type ToolFn = fn(&Engine, &Context, Map<String, Value>) -> Result<Value, Pro
 /// A tool that is called by name.
 #[derive(Clone, Copy)]
 pub struct Tool {
-    /// The name, unique in a table. In [`TOOLS`] it is the name of the tool in the MCP profile `full` without the
-    /// prefix `memory_`: `add` for `memory_add`. Only `memory_files` and `clear_memory_files` have no tool in that
-    /// profile.
+    /// The name, unique in a table. In [`TOOLS`] it is the name of the same tool in the MCP profile `full`, without the
+    /// prefix `memory_`: `add` for `memory_add`. Two tools are not in that profile: `memory_files` and
+    /// `clear_memory_files`.
     pub name: &'static str,
-    /// Whether the tool reads the store or writes to it.
+    /// Whether the tool only reads memories, or changes the store.
     pub access: Access,
     /// The function that runs the tool.
     pub call: ToolFn,
 }
 
 impl Tool {
-    /// A tool that only reads.
+    /// A tool that changes no memory. It may count accesses, and note which memories a session got.
     pub const fn reading(name: &'static str, call: ToolFn) -> Self {
         Tool { name, access: Access::Read, call }
     }
 
-    /// A tool that writes.
+    /// A tool that changes the store.
     pub const fn writing(name: &'static str, call: ToolFn) -> Self {
         Tool { name, access: Access::Write, call }
     }
 }
 
-/// The tools that need only the engine and a context.
+/// The tools of the library. The context has defaults for parameters that a call omits, such as the project.
 ///
-/// `search` is not among them. The library's own `search` also takes a vector that the program computed
-/// (`library/tools.rs`), and that of the web UI has other parameters (`explorer/own.rs`).
+/// `search` is not among them: that of the library also takes a vector that the program computed (`library/tools.rs`),
+/// and that of the explorer has other parameters (`explorer/own.rs`).
 ///
 /// A function of `ops` that takes its parameters by reference is called in a closure (`e`: engine, `c`: context,
 /// `p`: parameters).
 pub const TOOLS: &[Tool] = &[
-    Tool::writing("add", |engine, context, params| call_converted(engine, context, params, ops::add)),
+    Tool::writing("add", |engine, context, params| call_leniently(engine, context, params, ops::add)),
     Tool::reading("get", |engine, context, params| {
-        call_converted(engine, context, params, |e, c, p| ops::get(e, c, &p))
+        call_leniently(engine, context, params, |e, c, p| ops::get(e, c, &p))
     }),
-    Tool::writing("update", |engine, context, params| call_converted(engine, context, params, ops::update)),
+    Tool::writing("update", |engine, context, params| call_leniently(engine, context, params, ops::update)),
     Tool::writing("delete", |engine, context, params| {
-        call_converted(engine, context, params, |e, c, p| ops::delete(e, c, &p))
+        call_leniently(engine, context, params, |e, c, p| ops::delete(e, c, &p))
     }),
     Tool::reading("list", |engine, context, params| {
-        call_converted(engine, context, params, |e, c, p| ops::list(e, c, &p))
+        call_leniently(engine, context, params, |e, c, p| ops::list(e, c, &p))
     }),
     Tool::writing("link", |engine, context, params| {
-        call_converted(engine, context, params, |e, c, p| ops::link(e, c, &p))
+        call_leniently(engine, context, params, |e, c, p| ops::link(e, c, &p))
     }),
     Tool::writing("unlink", |engine, context, params| {
-        call_converted(engine, context, params, |e, c, p| ops::unlink(e, c, &p))
+        call_leniently(engine, context, params, |e, c, p| ops::unlink(e, c, &p))
     }),
     Tool::reading("history", |engine, context, params| {
-        call_converted(engine, context, params, |e, c, p| ops::history(e, c, &p))
+        call_leniently(engine, context, params, |e, c, p| ops::history(e, c, &p))
     }),
     Tool::writing("rollback", |engine, context, params| {
-        call_converted(engine, context, params, |e, c, p| ops::roll_back(e, c, &p))
+        call_leniently(engine, context, params, |e, c, p| ops::roll_back(e, c, &p))
     }),
     Tool::writing("undo", |engine, context, params| {
-        call_converted(engine, context, params, |e, c, p| ops::undo(e, c, &p))
+        call_leniently(engine, context, params, |e, c, p| ops::undo(e, c, &p))
     }),
-    Tool::reading("recall", |engine, context, params| call_converted(engine, context, params, ops::recall)),
-    // The two tools for memory files do not use `call_converted`: they have their own error type, and their result is a
+    Tool::reading("recall", |engine, context, params| call_leniently(engine, context, params, ops::recall)),
+    // The two tools for memory files do not use `call_leniently`: they have their own error type, and their result is a
     // text, not an object that may have a field `error`.
     Tool::writing("memory_files", |engine, context, mut params| {
         wire::adapt_values::<FileParams>(&mut params);
@@ -87,13 +87,13 @@ pub const TOOLS: &[Tool] = &[
     // Takes no parameters.
     Tool::writing("clear_memory_files", |engine, context, _| Ok(memory_files::clear(engine, context)?.into())),
     Tool::reading("stats", |engine, context, params| {
-        call_converted(engine, context, params, |e, c, p| ops::stats(e, c, &p))
+        call_leniently(engine, context, params, |e, c, p| ops::stats(e, c, &p))
     }),
 ];
 
-/// Like [`call_strictly`], but first converts loosely typed values to the types of `P`, such as `"#12"` to 12
+/// Calls like [`call_strictly`], but first converts loosely typed values to the types of `P`, such as `"#12"` to 12
 /// ([`wire::adapt_values`]).
-fn call_converted<P: DeserializeOwned + JsonSchema + 'static, R: Serialize>(
+fn call_leniently<P: DeserializeOwned + JsonSchema + 'static, R: Serialize>(
     engine: &Engine,
     context: &Context,
     mut params: Map<String, Value>,
@@ -104,7 +104,7 @@ fn call_converted<P: DeserializeOwned + JsonSchema + 'static, R: Serialize>(
 }
 
 /// Calls a function of `ops` with parameters as JSON, and returns its result as JSON. It converts no loosely typed
-/// values. The web UI's own tools use it directly: the page sends values of the right types.
+/// values. The explorer's own tools use it directly: the page sends values of the right types.
 ///
 /// # Errors
 /// [`ProblemKind::InvalidInput`] for wrong parameters, [`ProblemKind::NotFound`] for an unknown id, and errors of the
@@ -125,7 +125,8 @@ pub fn call_strictly<P: DeserializeOwned, R: Serialize>(
     }
 }
 
-/// Parses parameters without conversions, except that a null counts as an omitted parameter ([`wire::parse_exactly`]).
+/// Parses parameters without conversions. A null that a parameter does not accept counts as omitted
+/// ([`wire::parse_exactly`]).
 ///
 /// # Errors
 /// [`ProblemKind::InvalidInput`].
@@ -134,6 +135,9 @@ pub fn parse_params<P: DeserializeOwned>(params: Map<String, Value>) -> Result<P
 }
 
 /// Serializes a result.
+///
+/// # Errors
+/// [`ProblemKind::Store`] if it cannot be JSON, which is a bug.
 pub fn to_json(result: &impl Serialize) -> Result<Value, Problem> {
     serde_json::to_value(result)
         .map_err(|error| Problem { kind: ProblemKind::Store, message: format!("internal error: {error}") })
