@@ -59,87 +59,87 @@ Examples:
   memorist add \"User prefers dark mode\" --kind preference --tag ui
   memorist search which theme does the user like
   memorist link 12 supersedes 7              memory 12 replaces memory 7
-  memorist digest --project atlas            what is known of a project, as Markdown
-  memorist import memories.jsonl             one JSON object a line: the parameters of memory_add
-  memorist connect                           your agents use it: shows what it changes, and asks
+  memorist digest --project atlas            summarize a project as Markdown
+  memorist import memories.jsonl             one JSON object per line: the parameters of memory_add
+  memorist connect                           configure your clients: shows each change, then asks
   memorist serve                             an MCP server on stdin and stdout
   memorist serve --http 127.0.0.1:8765       the same at http://127.0.0.1:8765/mcp
 
 Arguments override the environment, which overrides memorist.toml, which overrides the defaults.
-RUST_LOG sets what is logged on stderr.";
+RUST_LOG sets the log filter of stderr.";
 
 const ADD: &str = "\
 Defaults: kind fact, source manual, confidence 1, importance 5.
 
-A body has the fields of a kind beside its text, and may replace the text:
+A body has the structured fields of a kind, and may replace the text:
   memorist add --kind contact --body '{\"name\": \"Ana Torres\", \"email\": \"ana@example.org\", \"role\": \"designer\"}'
   memorist add --kind decision --body '{\"title\": \"JWT\", \"description\": \"Tokens expire after 15 minutes\"}'";
 
 const LIST: &str = "\
-Texts are whole, with --json too, where the tool memory_list has the newest memories first and cuts long texts to \
-passages.";
+Prints complete texts, also with --json. The tool memory_list differs: it lists the newest memories first, and shortens \
+long texts.";
 
 const REEMBED: &str = "\
-Change the store to another embedding model: every memory is embedded again by the model that --model names, or by the \
+Change the store to another embedding model. Embeds every memory again, with the model that --model names or the \
 provider of [embedding] in memorist.toml.
 
   --model multilingual   multilingual-e5-small, for about a hundred languages; it is fetched once (91 MB)
   --model default        all-MiniLM-L6-v2, for English
   --model DIR            a folder with model.onnx and tokenizer.json
 
-Before texts are sent to a provider, it says how many they are and what that costs by the list price, and asks; without a \
+Before it sends texts to a provider, it prints their number and the cost at the list price, and asks. Without a \
 terminal it needs --yes.
 
 Searches use the old embeddings until the last new one is done, then the new ones. Ctrl-C loses nothing: the same \
-command continues, and `memorist doctor` shows its progress. Until the change the store contains both, \
-so memory.db grows (about 1.5 KB a memory for 384 dimensions).
+command continues, and `memorist doctor` shows its progress. Until then the store contains both, so memory.db grows \
+(about 1.5 KB per memory for 384 dimensions).
 
-Afterwards restart servers that are running. A model with a name is then used for this store wherever the settings name no \
-model. A folder must be the setting of every process that uses this store:
+Restart running servers afterwards. Processes without a `model` setting then use a named model for this store. A model \
+in a folder must be set for every process that uses this store:
 
     model = \"DIR\"        in memorist.toml, or MEMORIST_MODEL=DIR
 
-A process with another model searches by keywords only, and says so.";
+A process with another model falls back to keyword search, with a warning.";
 
 const BROWSE: &str = "\
-Search as you type, read, follow links and delete, on an interactive screen. F1 shows the keys.
+Browse and search memories in a terminal UI: search as you type, read, follow links, delete. F1 shows the keys.
 
-The screen shows what `memorist list` and `memorist search` may show: with --project and --agent, and the filters below. \
-Words are searched from the first letter on; meaning too, as soon as the model is in memory. Neither searching nor \
-reading here counts as an access. Nothing is deleted without a question.";
+It shows the memories of --project and --agent that pass the filters below, as `memorist list` and `memorist search` do. \
+Keyword search starts at the first letter, hybrid search once the model is loaded. Views and searches here are not \
+counted as accesses. Deleting asks first.";
 
 const EXPLORE: &str = "\
-See what the agents know in a browser, understand why a search finds what it finds, and put right what is wrong.
+Open the web UI: browse memories, see why a search ranks its hits as it does, and correct mistakes.
 
-The page is served at 127.0.0.1 by this program, until Ctrl-C, or until no page has been open for 30 minutes. The address \
-that is printed, and opened, lets one browser in, once and within two minutes; Enter prints a new one.
+This program serves the page at 127.0.0.1, until Ctrl-C or until no page has been open for 30 minutes. It prints and \
+opens an address that admits one browser, once, within two minutes. Enter prints a new one.
 
-It shows all projects and agents, or those that --project and --agent name. Looking changes nothing: neither searching nor \
-reading counts as an access, and searches are not kept.
+It shows all projects and agents, or those that --project and --agent name. Views and searches are not counted as \
+accesses or logged.
 
 From another machine, through a tunnel with the same port at both ends:
 
     ssh -L 7070:127.0.0.1:7070 HOST memorist explore --no-open --port 7070";
 
 const CONNECT: &str = "\
-Connect the agents of this machine to memorist: register its server in their settings, its hooks where they have any, and a \
-short instruction where they have no hooks but a file for one.
+Configure the clients of this machine to use memorist. Registers its server and, where the client supports them, its \
+hooks. A client without hooks gets a short instruction in its instruction file, if it has one.
 
-    memorist connect                    all that are found
+    memorist connect                    all installed clients
     memorist connect codex cursor       these
-    memorist connect --dry-run          what would change, and nothing else
+    memorist connect --dry-run          only show the changes
 
-It shows every change before it makes it, and asks; without a terminal it needs --yes. Comments, order and indentation stay. \
-A file that cannot be read, or where something else has our name, is left as it is, with a way out. A second time changes \
-nothing. --store, --config and --profile are written into the command that agents run.
+It shows every change, and asks; without a terminal it needs --yes. Comments, order and indentation stay. If it cannot \
+parse a file, or another entry there is called memorist, it leaves the file unchanged and says what to do. A second run \
+changes nothing. The command that clients run gets --store, --config and --profile.
 
-`memorist disconnect` gives the files back byte for byte, or, if others have changed them since, takes out what is ours. \
-`memorist doctor` says how each client stands.";
+`memorist disconnect` restores the files byte for byte. If others have changed them since, it removes its own entries. \
+`memorist doctor` shows the status of each client.";
 
 const LINK: &str = "\
 Link two memories. The command reads as a sentence:
 
-    memorist link 12 supersedes 7       12 replaces 7, which searches leave out from then on
+    memorist link 12 supersedes 7       12 replaces 7; searches omit 7 from then on
     memorist link 3 caused 12           3 is the cause of 12
     memorist link 15 implements 12      15 is an implementation of 12
     memorist link 9 contradicts 12      9 says the opposite of 12
@@ -148,96 +148,94 @@ Link two memories. The command reads as a sentence:
 `memorist chain` follows links from memory to memory, and `memorist get` shows the links of one memory.";
 
 const TIDY: &str = "\
-Show what there is to tidy up, and change nothing: copies (memories with the same text), near-duplicates, memories that contradict \
-each other, and open tasks that were due 60 days ago.
+Report copies (memories with the same text), near-duplicates, contradicting memories, and open tasks that are 60 days \
+overdue. Changes nothing without --apply or --undo.
 
-    memorist tidy                            show it
+    memorist tidy                            print the report
     memorist tidy --apply                    hide copies from searches: one of each group stays
     memorist tidy --out plan.json            write a plan; set \"apply\" to true where you agree
     memorist tidy --apply plan.json          apply it
-    memorist tidy --undo                     take back the last run, as a whole
+    memorist tidy --undo                     undo the last run completely
 
 A plan has proposals. Each has \"do\": supersede (the memory \"keep\" stays in searches, with the text \"content\" if you give one), \
 link (the memories belong together, and are not proposed again), close (a task is dropped) or ask (nothing, until you change it).
 
-Nothing is deleted: what is superseded keeps its id, links and versions. A memory that was changed after the plan was made is left \
-alone, and named. Memories with metadata are left alone, too: a program keeps them.";
+Nothing is deleted: a superseded memory keeps its id, links and versions. A memory that changed after the plan was made is \
+skipped and named. Memories with metadata are skipped, too: a program maintains them.";
 
 const MOVE: &str = "\
-Bring all memories of a store into another, with versions, links and embeddings:
+Copy all memories of a store to another, with versions, links and embeddings:
 
     memorist move ~/.local/share/memorist postgres://ana@db.example/team
     memorist move postgres://ana@db.example/team FOLDER
 
-It exports the one, imports into the other, and then compares both. The first store stays as it is. A second run moves what \
-is missing, so an interrupted one is repeated. What has been deleted or has expired, sources and searches are not moved.";
+It exports the first store, imports into the second, and compares both. The first store stays unchanged. After an \
+interruption run it again: it copies what is missing. Deleted and expired memories, sources and the search log are not copied.";
 
 const SYNC_WITH: &str = "\
-Have the same memories on several machines of yours. What differs goes both ways, and the place is remembered:
+Keep the same memories on several of your machines. Changes go both ways, and the place is remembered:
 
     memorist sync-with ssh://laptop        a machine that ssh reaches, with memorist installed
     memorist sync-with ~/Dropbox/memory    a folder that Syncthing, Dropbox, git or a stick carries
-    memorist sync-with                     all that are remembered
+    memorist sync-with                     all remembered places
 
-No text that somebody saved is lost. Where a memory was changed on two machines, the newer text stays, and the other one is an \
-earlier version:
+No saved text is lost. If a memory was changed on two machines, the newer text wins and the other becomes an earlier \
+version:
 
     memorist sync-with --conflicts         shows both
-    memorist rollback 12 3                 takes the other one: version 3 of memory 12
+    memorist rollback 12 3                 restores the other text: version 3 of memory 12
     memorist sync-with --keep 12           leaves memory 12 as it is
 
-What was deleted on one machine is deleted on the others, unless it was changed there later. What was purged is purged on the \
-others. Nothing is deleted because it is missing somewhere. What was read from files stays where the files are.
+A memory that you delete on one machine is deleted on the others, unless it was changed there later. A purge applies to all \
+machines. Nothing is deleted because it is missing somewhere. Memories from files stay on the machine of the files.
 
-While a client of yours starts, its hook runs this for you, if the last exchange is more than 10 minutes old \
+When a client starts, its hook runs this command if the last exchange is more than 10 minutes old \
 ([sync_with] every_minutes in memorist.toml; 0 is never).";
 
 const PURGE: &str = "\
-Remove permanently, so that no file of the store contains the bytes: memories, with their versions, links and accesses; or \
-with --text everything in which a text occurs, exactly, in any version. Upper and lower case differ, and a part of a word is \
-enough.
+Erase memories with their versions, links and accesses, so that no file of the store contains the bytes. With --text, \
+erase every memory that contains the text in any version. The match is case-sensitive and may be a part of a word.
 
     memorist purge 12 15
-    memorist purge --text -      reads the text from stdin: so it is in no history of a shell
+    memorist purge --text -      reads the text from stdin, which keeps it out of the shell history
 
-`memorist delete` is enough if a memory should just not be found again. A purge cannot be undone, so it asks before; \
-without a terminal it needs --yes.
+Use `memorist delete` to only hide a memory. A purge cannot be undone, so it asks; without a terminal it needs --yes.
 
-Its lines in the daily log go, too, if one is kept. What stays is named: names of agents, projects, sources and tokens that \
-are in use, days of the log with a line that a person wrote, and files in the store's folder that are not its own (backups, \
+It removes the memory's lines from the daily log, too. It reports what it leaves: names of agents, projects, sources and \
+tokens that are in use, days of the log with a line that a person wrote, and foreign files in the store's folder (backups, \
 exports, settings).";
 
 const BENCH: &str = "\
-Measure the vector search of this store on its own vectors: some of them are used as queries, and the results \
-are compared with an exact scan of all. Recall is the share of the true neighbours that was found.
+Benchmark vector search on this store. Uses some of its vectors as queries, and compares the results with an exact scan. \
+Recall is the share of the true neighbors that the search returns.
 
-A store's own vectors are easier queries than real questions, which lie farther from their answers: so the levels tend \
-to have a higher recall here than their target.
+A store's own vectors are easier queries than real questions, which lie farther from their answers. The levels therefore \
+tend to exceed their target recall here.
 
-The curve shows a series of `ef` values (the candidates that a walk of the graph keeps); the levels of `quality` and \
-your own setting are marked on it. To change the setting, write one of these below [search] in memorist.toml:
+The curve shows a series of `ef` values (candidates that a graph search keeps), and marks the levels of `quality` and \
+your own setting. To change the setting, write one of these below [search] in memorist.toml:
 
     quality = \"fast\"       or \"balanced\" or \"high\"
     quality = 0.98         the target recall, 0.5 to 1.0
     ef = 200               the number of candidates itself
 
-With --quality FILE it measures how well searches find what you say they should: by words, by meaning and by both. \
-A line of the file is a query with the ids or ULIDs of the memories that answer it:
+With --quality FILE it measures keyword, vector and hybrid search against your own queries. \
+Each line of the file has a query and the ids or ULIDs of the memories that answer it:
 
     {\"query\": \"where is the amber key\", \"answers\": [12, \"01J00000000000000000000000\"]}
 
-It prints recall@1, 5 and 10, MRR and nDCG@10 with 95 % intervals, and the five worst queries with what was first \
-instead. Without a model it measures words alone.
+It prints recall@1, 5 and 10, MRR and nDCG@10 with 95 % intervals, and the five worst queries with their first hit. \
+Without a model it measures keyword search only.
 
-It writes nothing to the store, and others may use the store meanwhile; what they do takes time from it. Without --quality \
-it needs no model. The exact scan of a million vectors takes half a minute or more.";
+It writes nothing to the store. Other processes may use the store meanwhile, which makes the measured times longer. \
+Without --quality it needs no model. The exact scan of a million vectors takes half a minute or more.";
 
 const HOOK: &str = "\
-It ends with 0 and within 300 ms whatever happens, and prints an answer in the form that the client expects, or nothing. \
-What is wrong is a line on stderr. MEMORIST_HOOKS=off silences it, and so does [hooks] in memorist.toml.";
+It always exits with 0, within 300 ms, and prints either nothing or an answer in the client's format. \
+Problems are a line on stderr. MEMORIST_HOOKS=off or [hooks] in memorist.toml turns it off.";
 
 const MANUAL: &str = "\
-Packages have them already. Beside an installation from source:
+Packages already contain them. After an installation from source:
 
     memorist manual ~/.local/share/man/man1";
 
@@ -289,26 +287,26 @@ pub struct Global {
     /// "multilingual", "default" (for English), a folder with model.onnx and tokenizer.json, or "none" for keyword search only [default: the store's model]
     #[arg(long, value_name = "MODEL", env = "MEMORIST_MODEL", global = true, hide_short_help = true)]
     pub model: Option<String>,
-    /// Project of new memories, and whose memories are visible beside global ones; "*" is all [default: the git work tree of the working folder]
+    /// Project scope: its memories and global ones are visible, and new ones get it; "*" is all [default: the git work tree of the working folder]
     #[arg(long, value_name = "NAME", env = "MEMORIST_PROJECT", global = true)]
     pub project: Option<String>,
-    /// No project, whatever the settings and the working folder say; --project "" is the same
+    /// Use no project, overriding the settings and the working folder; same as --project ""
     #[arg(long, global = true)]
     pub no_project: bool,
-    /// Agent of new memories, and whose memories are visible beside shared ones; "*" is all, and "" is none
+    /// Agent scope: its memories and those without an agent are visible, and new ones get it; "*" is all, "" is no agent
     #[arg(long, value_name = "NAME", env = "MEMORIST_AGENT", global = true)]
     pub agent: Option<String>,
-    /// Print one JSON document and nothing else: the structured result of the tool of the same name (except `export`
-    /// to stdout and `completions`, which print their output, and `list`, which has whole texts)
+    /// Print one JSON document: the structured result of the tool of the same name (except `export` to stdout and
+    /// `completions`, which print their output, and `list`, which has complete texts)
     #[arg(long, global = true)]
     pub json: bool,
-    /// No progress and no notes on stderr
+    /// Omit progress and notes on stderr
     #[arg(short, long, global = true)]
     pub quiet: bool,
     /// Log what happens on stderr; repeat for more
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
-    /// Which of them are arguments, where that makes a difference: the environment may have said it.
+    /// Names of the options that came from the command line, not from the environment.
     #[arg(skip)]
     pub typed: Vec<&'static str>,
 }
@@ -321,29 +319,29 @@ fn may_be_empty() -> impl TypedValueParser<Value = PathBuf> {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Fetch and check the embedding model, and with --reranker the reranker, so that everything else works offline
+    /// Download and check the embedding model; all other commands then work offline
     Setup(Setup),
     /// Save a memory
     #[command(after_help = ADD)]
     Add(Add),
-    /// Find memories by meaning and by word
+    /// Search memories by meaning and keyword
     Search(Search),
-    /// Search as you type, read, follow links and delete, on an interactive screen
+    /// Browse and search memories in a terminal UI
     #[command(long_about = BROWSE)]
     Browse(Browse),
-    /// See, understand and correct the memory in a browser
+    /// Open the web UI: browse, inspect and edit memories
     #[command(long_about = EXPLORE)]
     Explore(Explore),
-    /// Show a whole memory
+    /// Show a memory with its complete text and links
     #[command(visible_alias = "show")]
     Get(Get),
-    /// Change a memory; the version before it is kept
+    /// Update a memory (keeps the previous version)
     #[command(visible_alias = "edit")]
     Update(Update),
     /// Delete memories
     #[command(visible_aliases = ["rm", "forget"])]
     Delete(Delete),
-    /// List memories by id, the oldest first
+    /// List memories by id, oldest first
     #[command(after_help = LIST)]
     #[command(visible_alias = "ls")]
     List(List),
@@ -352,78 +350,78 @@ pub enum Command {
     Link(Link),
     /// Remove a link
     Unlink(Link),
-    /// Follow links from a memory, and on from there, as a tree
+    /// Show the memories linked to a memory, as a tree
     Chain(Chain),
     /// List the superseded memories
     Outdated(Outdated),
-    /// Sum up a project: how many memories, decisions, patterns, fixes; as Markdown
-    #[command(after_help = "In a project, of its own memories alone; else, of all.")]
+    /// Summarize a project as Markdown
+    #[command(after_help = "With a project, only its own memories count; otherwise, all do.")]
     Digest(Digest),
-    /// List the versions of a memory, and why they were replaced
+    /// List the versions of a memory and the reason for each change
     History(History),
-    /// Make an earlier version of a memory the newest again
+    /// Restore an earlier version of a memory
     Rollback(Rollback),
-    /// Undo the last thing done to a memory: a change, a deletion, an expiry or a link
+    /// Undo the last update, delete, expiry or link of a memory
     Undo(Undo),
-    /// Show copies, near-duplicates, contradictions and old tasks; hide the copies, or apply a plan; undo it as a whole
+    /// Report copies, near-duplicates, contradictions and overdue tasks, and clean them up
     #[command(long_about = TIDY)]
     Tidy(Tidy),
-    /// Remove permanently: memories, or everything with a text, in every version, index, log and file
+    /// Erase memories, or every occurrence of a text, from all store files
     #[command(long_about = PURGE)]
     Purge(Purge),
     /// Show statistics of the store
     Stats,
-    /// Show what a turn of an agent is given unasked for a message: mostly nothing
+    /// Preview the memories that automatic recall injects for a message
     Recall(Recall),
-    /// List the searches that were made, the newest first, also those that found nothing
+    /// List logged searches, newest first
     Searches(Searches),
-    /// Notes and agents' transcripts that are read into the store: add, list, remove, discover
+    /// Manage indexed sources: notes and agent transcripts
     Source(SourceArgs),
-    /// Read what has changed in the sources
+    /// Index new and changed source files
     Sync(SyncFiles),
-    /// Have the same memories on several machines of yours, over ssh or a folder that something else carries
+    /// Sync memories between your machines, over ssh or a shared folder
     #[command(long_about = SYNC_WITH)]
     SyncWith(SyncWith),
-    /// Read memories from a JSONL file, or another memory system's store; run it again to continue
+    /// Import memories from JSONL or another memory system (safe to re-run)
     Import(Import),
-    /// Write everything as JSONL: memories with their versions, links, and on request embeddings
+    /// Export memories, versions and links as JSONL
     Export(Export),
-    /// Bring all memories of a store into another: from a folder to a team's server, or back
+    /// Copy all memories to another store (folder or PostgreSQL)
     #[command(long_about = MOVE)]
     Move(Move),
-    /// Copy the whole store into one file, while it is in use
+    /// Back up the store to one file (online)
     Backup(Backup),
-    /// Make a store from a file that `backup` wrote
+    /// Create a store from a backup file
     Restore(Restore),
-    /// Rebuild both indexes from the records; nothing is embedded again
+    /// Rebuild the vector and keyword indexes (reuses stored embeddings)
     Rebuild,
-    /// Embed the memories that wait for it; running servers do this by themselves
+    /// Embed pending memories (servers do this in the background)
     Backfill(Backfill),
-    /// Change the store to another embedding model: `memorist reembed --model multilingual`
+    /// Switch the store to another embedding model: `memorist reembed --model multilingual`
     #[command(long_about = REEMBED)]
     Reembed(Reembed),
-    /// Check that records, vectors and keywords agree; save what can be read of a damaged store
+    /// Check the store for corruption; --repair fixes it
     Doctor(Doctor),
-    /// Measure the vector search of this store: how much it finds, and how long it takes
+    /// Benchmark vector search on this store: recall and latency
     #[command(long_about = BENCH)]
     Bench(Bench),
-    /// Connect the agents of this machine: they start the server, and their hooks recall
+    /// Configure installed clients to use memorist
     #[command(long_about = CONNECT)]
     Connect(Connect),
-    /// Undo what `connect` has written, and nothing else
+    /// Remove everything `connect` wrote
     Disconnect(Disconnect),
-    /// The server of a team store, for those who look after it: init, migrate, status, compare, image, member, token, vacuum
+    /// Administer a team store on PostgreSQL
     Server(ServerArgs),
-    /// Serve agents over MCP: on stdin and stdout, or over HTTP
+    /// Run the MCP server (stdio or HTTP)
     Serve(Serve),
-    /// Answer a hook of a client, which runs this with JSON on stdin
+    /// Handle a client hook (run by the client, JSON on stdin)
     #[command(after_help = HOOK)]
     Hook(Hook),
-    /// Fill a temporary store with 2,000 memories and search it
+    /// Try memorist on a temporary store of 2,000 sample memories
     Demo(Demo),
-    /// Print a completion script for a shell
+    /// Print a shell completion script
     Completions(Completions),
-    /// Write the manual pages of all commands into a folder
+    /// Write the man pages of all commands to a folder
     #[command(after_help = MANUAL)]
     Manual(Manual),
 }
@@ -488,13 +486,13 @@ impl Command {
 /// `backfill`.
 #[derive(Debug, Args)]
 pub struct Backfill {
-    /// Most texts [default: all]
+    /// Maximum number of texts [default: all]
     #[arg(short = 'n', long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     pub limit: Option<u64>,
-    /// Submit batch jobs, and do not wait for them
+    /// Submit batch jobs without waiting for them
     #[arg(long)]
     pub no_wait: bool,
-    /// Cancel the batch jobs; what they have made is kept
+    /// Cancel the batch jobs; finished embeddings are kept
     #[arg(long, conflicts_with_all = ["limit", "no_wait"])]
     pub cancel: bool,
 }
@@ -502,16 +500,16 @@ pub struct Backfill {
 /// `import`.
 #[derive(Debug, Args)]
 pub struct Import {
-    /// A JSONL file, `-` reads stdin; with --from, the store of that system: a file, or the folder that it is in
+    /// JSONL file; `-` reads stdin. With --from, the store of that system: a file or its folder
     #[arg(value_name = "PATH")]
     pub file: PathBuf,
-    /// The memory system whose own store it is; memories that have no project or agent there get those named here
+    /// Memory system that wrote the store; memories without a project or agent get --project and --agent
     #[arg(long, value_name = "SYSTEM", value_parser = values::systems())]
     pub from: Option<System>,
-    /// Only save the records; they are found by keywords until they are embedded
+    /// Skip embedding; `memorist backfill` or a server does it later
     #[arg(long)]
     pub no_embed: bool,
-    /// Bring back what was deleted or purged here since the file was made
+    /// Restore memories that were deleted or purged here after the export
     #[arg(long, conflicts_with = "from")]
     pub restore_deleted: bool,
 }
@@ -519,10 +517,10 @@ pub struct Import {
 /// `export`.
 #[derive(Debug, Args)]
 pub struct Export {
-    /// The file to write, whole or not at all; `-` writes to stdout (lines of JSON, with --json too)
+    /// File to write, atomically; `-` writes JSONL to stdout, also with --json
     #[arg(default_value = "-")]
     pub file: PathBuf,
-    /// With embeddings, so that nothing need be embedded again; much longer
+    /// Include embeddings, so that an import need not embed; much larger
     #[arg(long)]
     pub embeddings: bool,
     #[command(flatten)]
@@ -532,21 +530,21 @@ pub struct Export {
 /// `backup`.
 #[derive(Debug, Args)]
 pub struct Backup {
-    /// The file to write, whole or not at all; one of that name is replaced
+    /// File to write, atomically; an existing file is replaced
     pub file: PathBuf,
 }
 
 /// `restore`.
 #[derive(Debug, Args)]
 pub struct Restore {
-    /// The file that `backup` wrote. The store (--store) must not exist yet
+    /// Backup file. The store (--store) must not exist yet
     pub file: PathBuf,
 }
 
 /// `setup`.
 #[derive(Debug, Args)]
 pub struct Setup {
-    /// Also the reranker: a second model, for English, that reads the first results of a search together with the query
+    /// Also download the reranker: a second model, for English, that reorders the first hits of a search
     #[arg(long)]
     pub reranker: bool,
 }
@@ -554,42 +552,40 @@ pub struct Setup {
 /// `doctor`.
 #[derive(Debug, Args)]
 pub struct Doctor {
-    /// Rebuild an index that does not agree; save what can be read of a damaged memory.db into a new one, and keep the
-    /// old one
+    /// Rebuild corrupt indexes; salvage a damaged memory.db into a new one, and keep the old one
     #[arg(long)]
     pub repair: bool,
 }
 
-/// What `bench` takes for the vector search alone.
+/// Options of `bench` that only the vector benchmark takes.
 const OF_VECTORS: [&str; 4] = ["queries", "limit", "seed", "svg"];
 
 /// `bench`.
 #[derive(Debug, Args)]
 pub struct Bench {
-    /// How many of the store's vectors to search for
+    /// Number of the store's vectors to use as queries
     #[arg(long, value_name = "NUMBER", default_value_t = BenchOptions::default().queries, allow_negative_numbers = true)]
     pub queries: usize,
-    /// How many nearest neighbours of each to find
+    /// Number of nearest neighbors to find for each
     #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = BenchOptions::default().limit)]
     #[arg(allow_negative_numbers = true)]
     pub limit: usize,
-    /// Selects the query vectors: the same seed, the same vectors
+    /// Random seed that selects the query vectors
     #[arg(long, value_name = "NUMBER", default_value_t = BenchOptions::default().seed)]
     pub seed: u64,
-    /// Also write the plot to this file, as SVG; one of that name is replaced
+    /// Also write the plot to this SVG file; an existing file is replaced
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Measure instead how well searches find what they should: FILE has queries and their answers, one JSON object a line
+    /// Measure search quality instead: FILE has queries with their answers, one JSON object per line
     #[arg(long, value_name = "FILE", group = "searches", conflicts_with_all = OF_VECTORS)]
     pub quality: Option<PathBuf>,
-    /// Measure instead how well searches find the evidence of LoCoMo: FILE is its locomo10.json
+    /// Measure search quality on LoCoMo instead: FILE is its locomo10.json
     #[arg(long, value_name = "FILE", group = "searches", conflicts_with_all = OF_VECTORS)]
     pub locomo: Option<PathBuf>,
-    /// The same for LongMemEval: FILE is its longmemeval_s_cleaned.json, which is held in memory and has 500 histories: that
-    /// takes hours
+    /// Measure search quality on LongMemEval instead: FILE is its longmemeval_s_cleaned.json; takes hours
     #[arg(long, value_name = "FILE", group = "searches", conflicts_with_all = OF_VECTORS)]
     pub longmemeval: Option<PathBuf>,
-    /// The same for BEAM: FOLDER has its chats, as chats/100K
+    /// Measure search quality on BEAM instead: FOLDER has its chats, for example chats/100K
     #[arg(long, value_name = "FOLDER", group = "searches", conflicts_with_all = OF_VECTORS)]
     pub beam: Option<PathBuf>,
 }
@@ -600,28 +596,26 @@ pub struct Serve {
     /// Serve HTTP at this address (PORT or HOST:PORT) under /mcp, instead of stdin and stdout
     #[arg(long, value_name = "ADDR")]
     pub http: Option<String>,
-    /// Token of at least 16 characters that HTTP clients must send as "Authorization: Bearer TOKEN". Every user of this
-    /// machine sees it in the list of processes (`ps`): --token-file and the variable MEMORIST_TOKEN do not show it
-    /// [default: a random token, made once and kept in the store's folder]
+    /// Bearer token of HTTP clients, at least 16 characters. Visible to every user of this machine (`ps`): prefer
+    /// --token-file or the variable MEMORIST_TOKEN [default: a random token, kept in the store's folder]
     #[arg(long, value_name = "TOKEN", requires = "http", conflicts_with_all = ["token_file", "no_token"])]
     pub token: Option<String>,
-    /// File that has the token; refused when others can read it
+    /// File with the token; must not be readable by others
     #[arg(long, value_name = "FILE", requires = "http", conflicts_with = "no_token")]
     pub token_file: Option<PathBuf>,
-    /// Require no token: every user and every program of this machine can read and change the whole store. Only on loopback
+    /// Require no token, only on loopback: any program of this machine can read and change the whole store
     #[arg(long, requires = "http")]
     pub no_token: bool,
-    /// Another host name under which clients reach the HTTP server; repeat for more
+    /// Additional host name of the HTTP server (repeatable)
     #[arg(long = "allow-host", value_name = "HOST", requires = "http")]
     pub allow_hosts: Vec<String>,
-    /// The tools that agents get: the few that every session needs, all, or those of another memory system [default: core]
+    /// Tool set: core, full, or that of another memory system [default: core]
     #[arg(long, value_name = "NAME", env = "MEMORIST_PROFILE", value_parser = profile::profiles())]
     profile: Option<String>,
-    /// Keep agents to this server's project and agent: they read its memories and global ones (of no project and no
-    /// agent), change only its memories, and are refused everything else
+    /// Isolate clients: read this project, agent and global memories; write only this project's and agent's
     #[arg(long)]
     pub only: bool,
-    /// The configuration of Gimli's memory, for its profile: JSON with `memorySearch`
+    /// Gimli configuration for its profile: JSON with `memorySearch`
     #[arg(long, value_name = "FILE")]
     pub memory_search: Option<PathBuf>,
 }
@@ -636,13 +630,13 @@ impl Serve {
 /// `explore`.
 #[derive(Debug, Args)]
 pub struct Explore {
-    /// Serve the page at this port of 127.0.0.1 [default: a free one]
+    /// Port on 127.0.0.1 [default: a free port]
     #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
     pub port: u16,
-    /// Only print the address
+    /// Print the address without opening a browser
     #[arg(long)]
     pub no_open: bool,
-    /// The page can change nothing
+    /// Disable all changes in the web UI
     #[arg(long)]
     pub read_only: bool,
 }
@@ -650,10 +644,10 @@ pub struct Explore {
 /// `demo`.
 #[derive(Debug, Args)]
 pub struct Demo {
-    /// Make the store in this folder and keep it
+    /// Create the store in this folder and keep it
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
-    /// Then look into it in a browser, as `memorist explore` does
+    /// Open the store in the web UI afterwards, as `memorist explore` does
     #[arg(long)]
     pub explore: bool,
 }
@@ -661,14 +655,14 @@ pub struct Demo {
 /// `completions`.
 #[derive(Debug, Args)]
 pub struct Completions {
-    /// For which shell
+    /// Shell
     pub shell: clap_complete::Shell,
 }
 
 /// `manual`.
 #[derive(Debug, Args)]
 pub struct Manual {
-    /// The folder; it is made if it is missing
+    /// Output folder; created if missing
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
 }

@@ -11,13 +11,13 @@ use super::profile::ProfileName;
 pub struct Connect {
     #[command(flatten)]
     pub which: ClientArgs,
-    /// Only register the server; hooks that are there stay
+    /// Only register the server; existing hooks stay
     #[arg(long)]
     pub no_hooks: bool,
-    /// Do not fetch the embedding model: agents find memories by words alone until `memorist setup`
+    /// Do not download the embedding model: keyword search only, until `memorist setup`
     #[arg(long)]
     pub no_model: bool,
-    /// The tools that the server offers [default: that of the settings]
+    /// Tool set of the server [default: the setting `profile`]
     #[arg(long, value_name = "NAME")]
     pub profile: Option<ProfileName>,
 }
@@ -29,16 +29,16 @@ pub struct Disconnect {
     pub which: ClientArgs,
 }
 
-/// What both take.
+/// Arguments of `connect` and `disconnect`.
 #[derive(Debug, Args)]
 pub struct ClientArgs {
-    /// Which clients [default: all of this machine]
+    /// Clients [default: all installed]
     #[arg(value_name = "CLIENT", value_parser = clients())]
     pub clients: Vec<Client>,
-    /// Show each change as a diff, and change nothing
+    /// Show each change as a diff without applying it
     #[arg(long)]
     pub dry_run: bool,
-    /// Do not ask before anything is changed
+    /// Skip the confirmation
     #[arg(short, long)]
     pub yes: bool,
 }

@@ -9,13 +9,13 @@ use crate::wire::Detail;
 /// `link` and `unlink`.
 #[derive(Debug, Args)]
 pub struct Link {
-    /// The memory that says something of the other
+    /// Id of the linking memory
     #[arg(allow_negative_numbers = true, value_parser = id)]
     pub from: i64,
-    /// What it says
+    /// Link kind
     #[arg(value_parser = link_kinds())]
     pub kind: LinkKind,
-    /// The other
+    /// Id of the linked memory
     #[arg(allow_negative_numbers = true, value_parser = id)]
     pub to: i64,
 }
@@ -23,22 +23,22 @@ pub struct Link {
 /// `chain`.
 #[derive(Debug, Args)]
 pub struct Chain {
-    /// The id of the memory to start from
+    /// Id of the memory to start from
     #[arg(allow_negative_numbers = true, value_parser = id)]
     pub id: i64,
-    /// Along links (forward), against them (backward) or both [default: both]
+    /// Direction of the links to follow: forward, backward or both [default: both]
     #[arg(short, long, value_name = "WAY", value_parser = directions())]
     pub direction: Option<Direction>,
-    /// Most links away, 0 to 10 [default: 3]
+    /// Maximum distance in links, 0 to 10 [default: 3]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub depth: Option<i64>,
-    /// Most memories [default: 50]
+    /// Maximum number of memories [default: 50]
     #[arg(short = 'n', long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub limit: Option<i64>,
-    /// Most tokens of all memories together
+    /// Token budget for all memories
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub max_tokens: Option<i64>,
-    /// How much text to return
+    /// Amount of text per memory
     #[arg(long, value_enum)]
     pub detail: Option<Detail>,
 }
@@ -46,13 +46,13 @@ pub struct Chain {
 /// `outdated`.
 #[derive(Debug, Args)]
 pub struct Outdated {
-    /// Those with a smaller id than this
+    /// Only memories with a smaller id, for the next page
     #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = id)]
     pub before: Option<i64>,
-    /// Most memories [default: 50]
+    /// Maximum number of memories [default: 50]
     #[arg(short = 'n', long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub limit: Option<i64>,
-    /// How much text to return
+    /// Amount of text per memory
     #[arg(long, value_enum)]
     pub detail: Option<Detail>,
 }
@@ -63,7 +63,7 @@ pub struct Digest {
     /// Only memories whose body names this feature
     #[arg(long, value_name = "NAME")]
     pub feature: Option<String>,
-    /// Most tokens of the text [default: 1000]
+    /// Token budget [default: 1000]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub max_tokens: Option<i64>,
 }

@@ -7,13 +7,13 @@ use super::values::id;
 /// `history`.
 #[derive(Debug, Args)]
 pub struct History {
-    /// Its id
+    /// Memory id
     #[arg(allow_negative_numbers = true, value_parser = id)]
     pub id: i64,
     /// Only versions before this one
     #[arg(long, value_name = "VERSION", allow_negative_numbers = true)]
     pub before: Option<i64>,
-    /// Most versions [default: 20]
+    /// Maximum number of versions [default: 20]
     #[arg(short = 'n', long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub limit: Option<i64>,
 }
@@ -21,13 +21,13 @@ pub struct History {
 /// `rollback`.
 #[derive(Debug, Args)]
 pub struct Rollback {
-    /// Its id
+    /// Memory id
     #[arg(allow_negative_numbers = true, value_parser = id)]
     pub id: i64,
-    /// The version to go back to, as `history` shows it
+    /// Version to restore; `history` lists them
     #[arg(id = "number", value_name = "VERSION", allow_negative_numbers = true)]
     pub version: i64,
-    /// Why; kept in the history
+    /// Reason, kept in the history
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
 }
@@ -35,7 +35,7 @@ pub struct Rollback {
 /// `undo`.
 #[derive(Debug, Args)]
 pub struct Undo {
-    /// Its id
+    /// Memory id
     #[arg(allow_negative_numbers = true, value_parser = id)]
     pub id: i64,
 }
@@ -43,7 +43,7 @@ pub struct Undo {
 /// `reembed`.
 #[derive(Debug, Args)]
 pub struct Reembed {
-    /// Do not ask before texts are sent to a provider that costs something
+    /// Skip the confirmation before texts are sent to a paid provider
     #[arg(short, long)]
     pub yes: bool,
 }
@@ -52,13 +52,13 @@ pub struct Reembed {
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("what").args(["ids", "text"]).required(true))]
 pub struct Purge {
-    /// Their ids
+    /// Memory ids
     #[arg(allow_negative_numbers = true, value_parser = id)]
     pub ids: Vec<i64>,
-    /// Everything that has this text instead, exactly, in any version; `-` reads it from stdin
+    /// Erase every memory with exactly this text in any version; `-` reads stdin
     #[arg(long, value_name = "TEXT")]
     pub text: Option<String>,
-    /// Do not ask
+    /// Skip the confirmation
     #[arg(short, long)]
     pub yes: bool,
 }

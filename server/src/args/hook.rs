@@ -7,8 +7,8 @@ use clap::Args;
 /// Both are texts: a name that this version does not know must not stop a client.
 #[derive(Debug, Args)]
 pub struct Hook {
-    /// The client: claude-code, codex, gemini, cursor, opencode, cline
+    /// Client: claude-code, codex, gemini, cursor, opencode or cline
     pub client: String,
-    /// What has happened: prompt, start, stop, end, compact, before, failed
+    /// Event: prompt, start, stop, end, compact, before or failed
     pub event: String,
 }

@@ -7,10 +7,10 @@ use clap::Args;
 /// `move`.
 #[derive(Debug, Args)]
 pub struct Move {
-    /// The store that has the memories: a folder, or the address of a team's. It stays as it is
+    /// Store to copy from: a folder, or the address of a team store. Stays unchanged
     #[arg(value_name = "FROM")]
     pub from: PathBuf,
-    /// The store that gets them. What it has already stays
+    /// Store to copy to; keeps its own memories
     #[arg(value_name = "TO")]
     pub to: PathBuf,
 }

@@ -8,10 +8,10 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum ProfileName {
-    /// What every session needs.
+    /// The few tools that every session needs.
     #[default]
     Core,
-    /// Everything.
+    /// All tools.
     Full,
     /// Claude's memory tool: files below /memories.
     Files,

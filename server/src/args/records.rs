@@ -9,43 +9,43 @@ use crate::wire::{Detail, Future, FutureEnd, Importance, Only, Order, Past, Past
 /// Fields of a memory that have a default.
 #[derive(Debug, Clone, Default, Args)]
 pub struct MemoryArgs {
-    /// What it is about
+    /// Kind of memory
     #[arg(short, long, visible_alias = "category", value_name = "KIND", value_parser = kinds())]
     pub kind: Option<Kind>,
-    /// Where it came from
+    /// Source label, for example "manual"
     #[arg(long, value_name = "TEXT")]
     pub source: Option<String>,
-    /// What surrounded it; helps to find it by meaning
+    /// Context, embedded together with the text
     #[arg(short, long, value_name = "TEXT")]
     pub context: Option<String>,
-    /// How sure it is, 0 to 1
+    /// Confidence, 0 to 1
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub confidence: Option<f64>,
-    /// 1 to 10, or low, medium, high, critical
+    /// Importance: 1 to 10, or low, medium, high, critical
     #[arg(short, long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub importance: Option<Importance>,
-    /// A label; repeat for more
+    /// Tag (repeatable)
     #[arg(short, long = "tag", value_name = "TAG")]
     pub tags: Vec<String>,
-    /// When to stop showing it: ISO 8601, Unix milliseconds, or 30d
+    /// Expiry: ISO 8601, Unix milliseconds, or a duration such as 30d
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     pub expires_at: Option<Future>,
-    /// When it happened, or since when it is true
+    /// Start of validity, or time of the event
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     pub valid_from: Option<Past>,
-    /// Until when
+    /// End of validity
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     pub valid_to: Option<Past>,
-    /// Of a task: open, done or dropped
+    /// Task status: open, done or dropped
     #[arg(long, value_name = "STATUS", value_parser = ["open", "done", "dropped"])]
     pub status: Option<String>,
-    /// Of a task: when it is due, as 2026-12-31 or 7d
+    /// Task due date, for example 2026-12-31 or 7d
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     pub due: Option<Future>,
-    /// What its kind holds beside the text, as a JSON object; `-` reads it from stdin
+    /// Structured fields of the kind, as JSON; `-` reads stdin
     #[arg(long, value_name = "JSON")]
     pub body: Option<String>,
-    /// Keys and values of your own, to filter by with --where, as a JSON object
+    /// Your own keys and values for --where, as a JSON object
     #[arg(long, value_name = "JSON")]
     pub metadata: Option<String>,
 }
@@ -54,23 +54,23 @@ pub struct MemoryArgs {
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("what").args(["text", "body"]).required(true).multiple(true))]
 pub struct Add {
-    /// The text to remember; `-` reads it from stdin. Left out, it is what the body says
+    /// Text of the memory; `-` reads stdin [default: generated from --body]
     pub text: Option<String>,
     #[command(flatten)]
     pub fields: MemoryArgs,
-    /// The session that it belongs to: a search judges each turn of a conversation with those around it
+    /// Session name; search ranks a turn together with its neighbors
     #[arg(long, value_name = "NAME")]
     pub session: Option<String>,
-    /// Its number in the session; left out, it is the last
+    /// Turn number in the session [default: append]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, requires = "session")]
     pub turn: Option<i64>,
-    /// A memory that this one replaces; repeat for more
+    /// Id of a memory that this one replaces (repeatable)
     #[arg(long, value_name = "ID", value_parser = id)]
     pub supersedes: Vec<i64>,
-    /// A memory that it contradicts; repeat for more
+    /// Id of a memory that this one contradicts (repeatable)
     #[arg(long, value_name = "ID", value_parser = id)]
     pub contradicts: Vec<i64>,
-    /// A memory that it has to do with; repeat for more
+    /// Id of a related memory (repeatable)
     #[arg(long, value_name = "ID", value_parser = id)]
     pub related: Vec<i64>,
 }
@@ -78,37 +78,37 @@ pub struct Add {
 /// Which memories a search, a list or the interactive screen may return.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Filters {
-    /// Only this kind; repeat for more
+    /// Only memories of this kind (repeatable)
     #[arg(short, long = "kind", value_name = "KIND", value_parser = kinds())]
     pub kinds: Vec<Kind>,
-    /// Only with this label; repeat for any of several
+    /// Only memories with this tag (repeatable: any of them)
     #[arg(short, long = "tag", value_name = "TAG")]
     pub tags: Vec<String>,
-    /// Only with such metadata, as '{"year": {"$gte": 2024}}'
+    /// Metadata filter, for example '{"year": {"$gte": 2024}}'
     #[arg(long = "where", value_name = "JSON")]
     pub with_metadata: Option<Where>,
-    /// At least this importance
+    /// Minimum importance, 1 to 10
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub min_importance: Option<Importance>,
-    /// At least this confidence
+    /// Minimum confidence, 0 to 1
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub min_confidence: Option<f64>,
-    /// Created at or after
+    /// Created at or after this time
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     pub created_after: Option<Past>,
-    /// Created before a time, or on this day at the latest
+    /// Created before this time, or by the end of this day
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     pub created_before: Option<PastEnd>,
-    /// Created or changed at or after, as 2026-11-20, 7d or "last week"
+    /// Created or changed at or after this time, for example 2026-11-20, 7d or "last week"
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     pub updated_after: Option<Past>,
-    /// Last changed before a time, or on this day at the latest
+    /// Last changed before this time, or by the end of this day
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     pub updated_before: Option<PastEnd>,
-    /// Happens, is true or is due at or after, as 2026-11-20 or "next week"
+    /// Valid or due at or after this time, for example 2026-11-20 or "next week"
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     pub happens_after: Option<Future>,
-    /// Happens, is true or is due before a time, or on this day at the latest
+    /// Valid or due before this time, or by the end of this day
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     pub happens_before: Option<FutureEnd>,
 }
@@ -116,54 +116,54 @@ pub struct Filters {
 /// `search`.
 #[derive(Debug, Args)]
 pub struct Search {
-    /// What to look for
+    /// Search query
     #[arg(required = true)]
     pub query: Vec<String>,
-    /// hybrid, vector (meaning alone) or keyword (words alone) [default: hybrid]
+    /// hybrid, vector (semantic only) or keyword (BM25 only) [default: hybrid]
     #[arg(short, long)]
     pub mode: Option<Mode>,
-    /// Most results [default: 10]
+    /// Maximum number of results [default: 10]
     #[arg(short = 'n', long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub limit: Option<i64>,
     #[command(flatten)]
     pub filters: Filters,
-    /// Only from notes, sessions (transcripts) or memories; with commas for several
+    /// Only hits from notes, sessions (transcripts) or memories; comma-separated
     #[arg(long, value_name = "NAME", value_enum, value_delimiter = ',')]
     pub sources: Vec<SourceName>,
-    /// Weight of meaning in hybrid mode [default: 0.7]
+    /// Weight of vector search in hybrid mode [default: 0.7]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub vector_weight: Option<f64>,
-    /// Weight of words in hybrid mode [default: 0.3]
+    /// Weight of keyword search in hybrid mode [default: 0.3]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub keyword_weight: Option<f64>,
-    /// Least cosine of what only meaning finds
+    /// Minimum cosine similarity of vector-only hits
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub min_similarity: Option<f64>,
-    /// Least relevance; exact words count by themselves
+    /// Minimum relevance, 0 to 1 (exact keyword matches are always kept)
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub min_relevance: Option<f64>,
-    /// Least score, which is relative to the other results; exact words count by themselves
+    /// Minimum score within this search (exact keyword matches are always kept)
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub min_score: Option<f64>,
-    /// Also superseded memories
+    /// Include superseded memories
     #[arg(long)]
     pub include_superseded: bool,
-    /// Without the reranker
+    /// Disable the reranker
     #[arg(long)]
     pub no_rerank: bool,
-    /// So many turns before and after each that is of a session
+    /// Also show N turns before and after each session hit
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub neighbours: Option<i64>,
-    /// Most tokens of all results together
+    /// Token budget for all results
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub max_tokens: Option<i64>,
-    /// The cursor of the previous page; all else unchanged
+    /// Cursor from the previous page; repeat the other options unchanged
     #[arg(long, value_name = "CURSOR")]
     pub cursor: Option<String>,
-    /// How much text to return
+    /// Amount of text per hit
     #[arg(long, value_enum)]
     pub detail: Option<Detail>,
-    /// Also show times and candidate counts
+    /// Also print timings and candidate counts
     #[arg(long)]
     pub explain: bool,
 }
@@ -171,13 +171,13 @@ pub struct Search {
 /// `searches`.
 #[derive(Debug, Args)]
 pub struct Searches {
-    /// Only those to which the store seemed to have no answer
+    /// Only searches without an answer
     #[arg(long)]
     pub nothing: bool,
-    /// Most searches [default: 50]
+    /// Maximum number of searches [default: 50]
     #[arg(short = 'n', long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub limit: Option<i64>,
-    /// Those before this one, the last of a page
+    /// Only searches before this id, for the next page
     #[arg(long, value_name = "ID", allow_negative_numbers = true)]
     pub before: Option<i64>,
 }
@@ -185,19 +185,19 @@ pub struct Searches {
 /// `recall`.
 #[derive(Debug, Args)]
 pub struct Recall {
-    /// What the user said; `-` reads it from stdin
+    /// Message of the user; `-` reads stdin
     #[arg(required = true)]
     pub message: Vec<String>,
-    /// A message before it, the newest last; repeat for more
+    /// Earlier message, oldest first (repeatable)
     #[arg(long, value_name = "MESSAGE")]
     pub before: Vec<String>,
-    /// The session that asks: it gets no memory twice
+    /// Session; memories it already received are skipped
     #[arg(long, value_name = "NAME")]
     pub session: Option<String>,
-    /// Most memories [default: 5]
+    /// Maximum number of memories [default: 5]
     #[arg(short = 'n', long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub max_results: Option<i64>,
-    /// Most tokens [default: 500]
+    /// Token budget [default: 500]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub max_tokens: Option<i64>,
     /// Minimum relevance, 0 to 1 [default: 0.3]
@@ -208,7 +208,7 @@ pub struct Recall {
 /// `browse`.
 #[derive(Debug, Args)]
 pub struct Browse {
-    /// What to look for first
+    /// Initial search query
     pub query: Vec<String>,
     #[command(flatten)]
     pub filters: Filters,
@@ -217,7 +217,7 @@ pub struct Browse {
 /// `get`.
 #[derive(Debug, Args)]
 pub struct Get {
-    /// Its id
+    /// Memory id
     #[arg(allow_negative_numbers = true, value_parser = id)]
     pub id: i64,
 }
@@ -225,10 +225,10 @@ pub struct Get {
 /// `update`.
 #[derive(Debug, Args)]
 pub struct Update {
-    /// Its id
+    /// Memory id
     #[arg(allow_negative_numbers = true, value_parser = id)]
     pub id: i64,
-    /// New text; `-` reads it from stdin
+    /// New text; `-` reads stdin
     #[arg(long, value_name = "TEXT")]
     pub content: Option<String>,
     #[command(flatten)]
@@ -236,13 +236,13 @@ pub struct Update {
     /// Remove the context
     #[arg(long, conflicts_with = "context")]
     pub no_context: bool,
-    /// A label to add; repeat for more
+    /// Tag to add (repeatable)
     #[arg(long = "add-tag", value_name = "TAG")]
     pub add_tags: Vec<String>,
-    /// A label to remove; repeat for more
+    /// Tag to remove (repeatable)
     #[arg(long = "remove-tag", value_name = "TAG")]
     pub remove_tags: Vec<String>,
-    /// Remove all labels
+    /// Remove all tags
     #[arg(long, conflicts_with = "tags")]
     pub no_tags: bool,
     /// Remove the expiry
@@ -254,10 +254,10 @@ pub struct Update {
     /// Remove the metadata
     #[arg(long, conflicts_with = "metadata")]
     pub no_metadata: bool,
-    /// Why; kept in the history
+    /// Reason, kept in the history
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
-    /// Words that it must have, or its version; else nothing is changed
+    /// Fail unless the memory contains these words or has this version
     #[arg(long, value_name = "WORDS")]
     pub expect: Option<String>,
 }
@@ -265,7 +265,7 @@ pub struct Update {
 /// `delete`.
 #[derive(Debug, Args)]
 pub struct Delete {
-    /// Their ids
+    /// Memory ids
     #[arg(required = true, allow_negative_numbers = true, value_parser = id)]
     pub ids: Vec<i64>,
 }
@@ -276,13 +276,13 @@ pub struct List {
     /// Start after this id
     #[arg(long, value_name = "ID", default_value_t = 0, allow_negative_numbers = true, value_parser = id)]
     pub after: i64,
-    /// Most memories to list
+    /// Maximum number of memories
     #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 50, allow_negative_numbers = true)]
     pub limit: i64,
-    /// Only open or overdue tasks; what is superseded, contradicted, expiring, expired or deleted
+    /// Only memories in this state: open or overdue tasks, superseded, contradicted, expiring, expired or deleted
     #[arg(long, value_enum, conflicts_with = "after")]
     pub only: Option<Only>,
-    /// The last saved first, the last updated, or the first due; left out, by id
+    /// Sort by creation, update or due date [default: id]
     #[arg(long, value_enum, conflicts_with = "after")]
     pub order: Option<Order>,
     #[command(flatten)]

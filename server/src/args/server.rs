@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 /// `server`.
 #[derive(Debug, Args)]
 pub struct ServerArgs {
-    /// What to do
+    /// Subcommand
     #[command(subcommand)]
     pub command: ServerCommand,
 }
@@ -15,32 +15,32 @@ pub struct ServerArgs {
 /// The commands of `server`.
 #[derive(Debug, Subcommand)]
 pub enum ServerCommand {
-    /// Make a team store in the database; one that is there is left as it is
+    /// Create a team store in the database; an existing one stays unchanged
     Init,
-    /// Bring the tables of the team store up to date
+    /// Upgrade the tables of the team store
     Migrate,
-    /// Show how the server stands: its version, standbys, nodes, size
+    /// Show server version, standbys, nodes and size
     Status,
-    /// Compare the copy of this machine with the server, and make it the same
+    /// Compare the local replica with the server and repair differences
     Compare,
-    /// Leave an image of this machine's copy in a folder: a new node whose settings name the folder begins with it
+    /// Write a base backup of the local replica; new nodes can start from it
     Image {
-        /// The folder [default: `image` of the settings]
+        /// Output folder [default: the setting `image`]
         #[arg(value_name = "DIR")]
         folder: Option<PathBuf>,
     },
-    /// Roles of the database that see some projects alone: add, list, remove
+    /// Manage database roles that are limited to some projects
     Member(Members),
-    /// Rewrite the tables, so that no file of the server has what was purged; nobody can save meanwhile
+    /// Rewrite the tables to erase purged rows from the server's files; blocks writes meanwhile
     Vacuum,
-    /// Tokens of HTTP clients: add, list, revoke
+    /// Manage tokens of HTTP clients
     Token(TokenArgs),
 }
 
 /// `server member`.
 #[derive(Debug, Args)]
 pub struct Members {
-    /// What to do
+    /// Subcommand
     #[command(subcommand)]
     pub command: MemberCommand,
 }
@@ -48,19 +48,19 @@ pub struct Members {
 /// The commands of `server member`.
 #[derive(Debug, Subcommand)]
 pub enum MemberCommand {
-    /// Let a role use the team store: it sees these projects and what is global, whatever it asks; replaces those it had
+    /// Grant a database role access to these projects (replaces earlier grants)
     Add {
-        /// The role, which an administrator has made: CREATE ROLE name LOGIN
+        /// Existing database role (CREATE ROLE name LOGIN)
         role: String,
-        /// Its projects; '*' is all
+        /// Projects of the role; '*' is all
         #[arg(required = true)]
         projects: Vec<String>,
     },
-    /// List the roles with their projects
+    /// List roles and their projects
     List,
-    /// Take the team store from a role; what it has saved stays
+    /// Revoke a role's access (keeps its memories)
     Remove {
-        /// The role
+        /// Database role
         role: String,
     },
 }
@@ -68,7 +68,7 @@ pub enum MemberCommand {
 /// `server token`.
 #[derive(Debug, Args)]
 pub struct TokenArgs {
-    /// What to do
+    /// Subcommand
     #[command(subcommand)]
     pub command: TokenCommand,
 }
@@ -76,13 +76,13 @@ pub struct TokenArgs {
 /// The commands of `server token`.
 #[derive(Debug, Subcommand)]
 pub enum TokenCommand {
-    /// Make a token and show it, once; --project and --agent are all that its client gets to see beside global memories
+    /// Create a token and print it once; --project and --agent limit its access
     Add(TokenAdd),
-    /// List the tokens, without the tokens themselves
+    /// List tokens, without their secrets
     List,
-    /// Remove a token: nodes refuse it within seconds
+    /// Revoke a token; nodes reject it within seconds
     Revoke {
-        /// Its number, of `list`
+        /// Token number; `list` shows it
         #[arg(allow_negative_numbers = true)]
         id: i64,
     },
@@ -91,19 +91,19 @@ pub enum TokenCommand {
 /// `server token add`.
 #[derive(Debug, Args)]
 pub struct TokenAdd {
-    /// A project that its client may name; give several times for several, of which the first is that of calls without one
+    /// Project that the client may use (repeatable); the first is the default of its calls
     #[arg(id = "project", long = "project", value_name = "NAME")]
     pub projects: Vec<String>,
-    /// For how many days it is valid
+    /// Validity in days
     #[arg(long, value_name = "NUMBER", default_value_t = 90, conflicts_with = "no_expiry")]
     pub days: u32,
-    /// It is valid until it is revoked
+    /// Keep the token valid until it is revoked
     #[arg(long)]
     pub no_expiry: bool,
-    /// Its client may not change anything
+    /// Reject all writes of the client
     #[arg(long)]
     pub read_only: bool,
-    /// For whom it is, or what for
+    /// Owner or purpose, shown by `list`
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub label: String,
 }

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 /// `source`.
 #[derive(Debug, Args)]
 pub struct SourceArgs {
-    /// What to do
+    /// Subcommand
     #[command(subcommand)]
     pub command: SourceCommand,
 }
@@ -15,17 +15,17 @@ pub struct SourceArgs {
 /// The commands of `source`.
 #[derive(Debug, Subcommand)]
 pub enum SourceCommand {
-    /// Add a file or a folder, and read it
+    /// Add a file or folder, and index it
     Add(SourceAdd),
-    /// List the sources with what was read of them
+    /// List sources and their indexed files
     List,
-    /// Remove a source; its memories stay, unless --records
+    /// Remove a source; keeps its memories without --records
     Remove(SourceRemove),
-    /// Find agents' transcripts and notes on this machine, and add what is chosen
+    /// Find agent transcripts and notes on this machine, and add a selection
     Discover(SourceDiscover),
 }
 
-/// What a source has.
+/// Kind of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SourceKindName {
     /// Markdown, text and org files
@@ -37,22 +37,22 @@ pub enum SourceKindName {
 /// `source add`.
 #[derive(Debug, Args)]
 pub struct SourceAdd {
-    /// The file or folder
+    /// File or folder
     pub path: PathBuf,
-    /// What it has [default: found out]
+    /// Source kind [default: detect]
     #[arg(long, value_name = "KIND")]
     pub kind: Option<SourceKindName>,
-    /// Whose transcripts these are [default: found out]
+    /// Agent that wrote the transcripts [default: detect]
     #[arg(long, value_name = "AGENT")]
     pub format: Option<String>,
-    /// Which files below the folder are notes, as in .gitignore; repeat for more [default: *.md *.markdown *.mdx *.txt
+    /// Glob of note files below the folder, in .gitignore syntax (repeatable) [default: *.md *.markdown *.mdx *.txt
     /// *.org *.adoc *.asciidoc *.canvas *.pdf]
     #[arg(long = "glob", value_name = "GLOB")]
     pub globs: Vec<String>,
-    /// Only add it: `memorist sync`, or a server, reads it
+    /// Do not index now; `memorist sync` or a server does it later
     #[arg(long)]
     pub no_sync: bool,
-    /// Only save the texts; they are found by words until they are embedded
+    /// Skip embedding; `memorist backfill` or a server does it later
     #[arg(long)]
     pub no_embed: bool,
 }
@@ -60,9 +60,9 @@ pub struct SourceAdd {
 /// `source remove`.
 #[derive(Debug, Args)]
 pub struct SourceRemove {
-    /// Its number, as `source list` shows it, or its path
+    /// Source number (see `source list`) or path
     pub source: String,
-    /// Also delete the memories that were read from it
+    /// Also delete the memories of this source
     #[arg(long)]
     pub records: bool,
 }
@@ -70,13 +70,13 @@ pub struct SourceRemove {
 /// `source discover`.
 #[derive(Debug, Args)]
 pub struct SourceDiscover {
-    /// Add these without asking: "all", or numbers as they are listed ("1,3-5")
+    /// Add these without asking: "all", or numbers of the list ("1,3-5")
     #[arg(long, value_name = "NUMBERS")]
     pub add: Option<String>,
-    /// Only add them: `memorist sync`, or a server, reads them
+    /// Do not index now; `memorist sync` or a server does it later
     #[arg(long)]
     pub no_sync: bool,
-    /// Only save the texts; they are found by words until they are embedded
+    /// Skip embedding; `memorist backfill` or a server does it later
     #[arg(long)]
     pub no_embed: bool,
 }
@@ -84,19 +84,19 @@ pub struct SourceDiscover {
 /// `sync`.
 #[derive(Debug, Args)]
 pub struct SyncFiles {
-    /// Read every file again, as if it were new
+    /// Index every file again
     #[arg(long)]
     pub force: bool,
-    /// Only this source: its number, as `source list` shows it, or its path
+    /// Only this source: its number (see `source list`) or path
     #[arg(long, value_name = "SOURCE")]
     pub source: Option<String>,
-    /// Only save the texts; they are found by words until they are embedded
+    /// Skip embedding; `memorist backfill` or a server does it later
     #[arg(long)]
     pub no_embed: bool,
-    /// Continue whenever a file changes, until Ctrl-C
+    /// Keep running, and index files as they change, until Ctrl-C
     #[arg(long, conflicts_with_all = ["force", "source"])]
     pub watch: bool,
-    /// Only the sources with a transcript that a hook has named since
+    /// Only transcripts queued by hooks
     #[arg(long, conflicts_with_all = ["source", "watch"])]
     pub noted: bool,
 }

@@ -8,22 +8,22 @@ use clap::Args;
 /// `tidy`.
 #[derive(Debug, Args)]
 pub struct Tidy {
-    /// Apply a plan that an earlier run wrote, edited or not (`-` reads it from stdin); without PLAN, hide the copies
+    /// Apply a plan written by --out (`-` reads stdin); without PLAN, hide the copies
     #[arg(long, value_name = "PLAN")]
     pub apply: Option<Option<PathBuf>>,
-    /// Apply these proposals of PLAN and no others, as 1,4-7
+    /// Apply only these proposals of PLAN, for example 1,4-7
     #[arg(long, value_name = "NUMBERS", requires = "apply", value_parser = numbers)]
     pub only: Option<Numbers>,
-    /// Write the plan into this file, as JSON; one of that name is replaced, and `-` is stdout
+    /// Write the plan to this JSON file; an existing file is replaced, `-` is stdout
     #[arg(long, value_name = "FILE", conflicts_with_all = ["apply", "undo"])]
     pub out: Option<PathBuf>,
-    /// Take back the last run that changed something, or the one named RUN; `list` shows their names
+    /// Undo the last run that changed something, or RUN; `--undo list` shows the names of runs
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last", conflicts_with = "apply")]
     pub undo: Option<String>,
-    /// Most proposals that need a decision
+    /// Maximum number of proposals that need a decision
     #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..))]
     pub limit: u16,
-    /// Do not ask before something is changed
+    /// Skip the confirmation
     #[arg(short, long)]
     pub yes: bool,
 }

@@ -35,5 +35,5 @@ where
 
 /// The id of a memory.
 pub fn id(text: &str) -> Result<i64, String> {
-    text.parse().map_err(|_| "an id is a whole number, as search and list show it".to_owned())
+    text.parse().map_err(|_| "an id is a whole number; `search` and `list` show the ids".to_owned())
 }
