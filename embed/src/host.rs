@@ -410,7 +410,7 @@ mod tests {
     fn without_a_model_the_error_says_so() {
         let host = ModelHost::new(&ModelSource::None.into()).unwrap();
         let error = host.embedder().err().unwrap();
-        assert!(matches!(error, Error::Unavailable(_)) && error.to_string().contains("only words"), "{error}");
+        assert!(matches!(error, Error::Unavailable(_)) && error.to_string().contains("vector search"), "{error}");
         assert!(host.identity().is_err() && !host.is_warm());
     }
 

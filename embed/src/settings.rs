@@ -76,5 +76,5 @@ impl ModelSource {
 }
 
 /// Why there is no embedder with [`ModelSource::None`].
-pub(crate) const NONE_SET: &str = "no embedding model is set (`model = \"none\"`), so only words are searched; remove \
-                                   that setting to search by meaning";
+pub(crate) const NONE_SET: &str = "no embedding model (`model = \"none\"`); remove that setting to enable vector \
+     search";

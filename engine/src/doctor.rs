@@ -23,7 +23,7 @@ const STEP: usize = 5_000;
 const RETRIES: usize = 50;
 /// How long a provider is waited for. A local one may accept a connection and never answer.
 const PROVIDER_WAIT: Duration = Duration::from_secs(5);
-const BEHIND: &str = "it is older than the sync log reaches back";
+const BEHIND: &str = "it is behind the oldest entry of the sync log";
 /// A stored vector and its copy in the index are equal if their cosine is within this of 1 (f32 rounding).
 const SAME: f32 = 1e-3;
 

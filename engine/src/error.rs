@@ -34,7 +34,7 @@ pub enum Error {
     NotFound(RecordId),
 
     /// The text of an update is the text of another record of the same scope.
-    #[error("another memory of this scope has this text already: {0}; delete one of the two")]
+    #[error("duplicate text: memory {0} of the same scope has it already; delete one of the two")]
     Duplicate(RecordId),
 
     /// The store's folder cannot be used.
@@ -63,7 +63,7 @@ pub enum Error {
     },
 
     /// The database is not what it should be.
-    #[error("{path} cannot be read as a memory database: {why}")]
+    #[error("cannot open the database {path}: {why}")]
     Database {
         /// The database file.
         path: PathBuf,
@@ -87,7 +87,7 @@ pub enum Error {
     },
 
     /// An index cannot be opened and must be rebuilt from the records.
-    #[error("the {index} index cannot be opened and will be rebuilt: {why}")]
+    #[error("cannot open the {index} index, rebuilding it: {why}")]
     IndexUnusable {
         /// Which.
         index: IndexKind,
@@ -100,9 +100,7 @@ pub enum Error {
     Embedding(memorist_embed::Error),
 
     /// The store was written with another embedding model.
-    #[error(
-        "this store's vectors were made by {stored}, but the configured model is {offered}; the two cannot be mixed"
-    )]
+    #[error("embedding model mismatch: the store uses {stored}, the settings name {offered}")]
     ModelMismatch {
         /// Identity of the model the store was written with.
         stored: String,
@@ -112,8 +110,8 @@ pub enum Error {
 
     /// The store has begun to change to a third embedding model meanwhile.
     #[error(
-        "this store's vectors were made by {stored}, but the configured model is {offered}; the two cannot be mixed. The \
-         change to a third model has begun meanwhile: let it finish, or begin this one again"
+        "embedding model mismatch: the store uses {stored}, the settings name {offered}. Another model change has \
+         begun meanwhile: let it finish, or start this one again"
     )]
     ModelChanging {
         /// Identity of the model the store was written with.
@@ -123,7 +121,7 @@ pub enum Error {
     },
 
     /// A measurement has nothing to measure.
-    #[error("there is nothing to measure: {why}")]
+    #[error("cannot run the benchmark: {why}")]
     NothingToMeasure {
         /// The reason.
         why: String,
@@ -308,6 +306,6 @@ impl Error {
 
     /// An index lacks entries that the log no longer has: it cannot catch up.
     pub(crate) fn behind_the_log(index: IndexKind) -> Self {
-        Error::IndexUnusable { index, why: "it is older than the sync log reaches back".into() }
+        Error::IndexUnusable { index, why: "it is behind the oldest entry of the sync log".into() }
     }
 }

@@ -60,12 +60,12 @@ impl fmt::Display for Holder {
 pub(crate) fn held(what: &str, holder: Option<&Holder>) -> Error {
     Error::Held(match holder {
         Some(holder) if system::is_stopped(holder.pid) => format!(
-            "{what} is held by {holder}, which is stopped; let it go on (`kill -CONT {pid}`) or end it, then try again",
+            "{what} is held by {holder}, which is stopped; resume it (`kill -CONT {pid}`) or end it, then retry",
             pid = holder.pid
         ),
-        Some(holder) if holder.is_this_process() => format!("{what} is held by other work of this process; try again"),
-        Some(holder) => format!("{what} is held by {holder}; try again, or end that process if it hangs"),
-        None => format!("{what} is held by another process; try again, or end the programs that have the store open"),
+        Some(holder) if holder.is_this_process() => format!("{what} is held by another task of this process; retry"),
+        Some(holder) => format!("{what} is held by {holder}; retry, or stop that process if it hangs"),
+        None => format!("{what} is held by another process; retry, or stop the programs that have the store open"),
     })
 }
 

@@ -168,7 +168,8 @@ impl Sensitive {
             (Sensitive::Refuse, Some(SecretMatch { field, what })) => Err(Error::invalid(
                 field,
                 format!(
-                    "holds what should stay secret ({what}); leave it out (or the owner sets sensitive = \"redact\", which takes it out)"
+                    "contains a secret ({what}); remove it, or set sensitive = \"redact\" to redact secrets \
+                     automatically"
                 ),
             )),
         }
@@ -203,7 +204,7 @@ pub(crate) fn check_scope(scope: &Scope) -> Result<()> {
 /// Refuses names that contain a secret and cannot be redacted, because something is found by them.
 pub(crate) fn check_names<'a>(names: impl IntoIterator<Item = (&'static str, Option<&'a str>)>) -> Result<()> {
     first(names, None).map_or(Ok(()), |SecretMatch { field, what }| {
-        Err(Error::invalid(field, format!("holds what should stay secret ({what}); give it another name")))
+        Err(Error::invalid(field, format!("contains a secret ({what}); choose another name")))
     })
 }
 
@@ -267,7 +268,7 @@ fn redacted_place(mut place: Place) -> Place {
 }
 
 fn stays(what: &str) -> Error {
-    Error::invalid("body", format!("holds what should stay secret ({what}) where it cannot be taken out; leave it out"))
+    Error::invalid("body", format!("contains a secret ({what}) that cannot be redacted there; remove it"))
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ impl Listing {
     pub fn leave_out_secrets(&mut self) {
         let all = self.files.len();
         self.files.retain(|path, _| !is_secret(&path.to_string_lossy()));
-        (self.files.len()..all).for_each(|_| self.skipped.count("a path that should stay secret"));
+        (self.files.len()..all).for_each(|_| self.skipped.count("a path with a secret"));
         self.skipped.files.retain(|(path, _)| !is_secret(&path.to_string_lossy()));
     }
 }

@@ -332,7 +332,7 @@ fn no_secret_of_a_file_is_kept_wherever_it_stands() {
     let secret = secret();
     let desk = PlantedDesk::with_sources(&secret);
     let stats = desk.engine.source_stats().unwrap();
-    let left_out = |at: usize| stats[at].source.skipped.counts.get("a path that should stay secret").copied();
+    let left_out = |at: usize| stats[at].source.skipped.counts.get("a path with a secret").copied();
     assert_eq!(left_out(0), Some(2), "{stats:?}");
     assert!((1..stats.len()).all(|at| left_out(at) > Some(0) && stats[at].files > 2), "{stats:?}");
     assert!(desk.exported().contains("[redacted: "), "the rest is kept");
@@ -356,7 +356,7 @@ fn no_secret_of_a_file_is_kept_wherever_it_stands() {
         scope(Scope { agent: None, project: Some(secret.clone()) }),
     ] {
         let why = desk.engine.add_source(&source).unwrap_err().to_string();
-        assert!(why.contains("should stay secret") && !why.contains(&secret), "{why}");
+        assert!(why.contains("contains a secret") && !why.contains(&secret), "{why}");
     }
     assert!(!Noted::of(&desk.store()).is_wanted(&Path::new(&path).join("a.jsonl")).unwrap());
 }

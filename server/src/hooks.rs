@@ -78,7 +78,7 @@ impl HookSettings {
             return Err(format!("max_results: {} is outside 1 to 50", self.max_results));
         }
         if self.max_tokens == 0 {
-            return Err("max_tokens: 0 has room for nothing; `enabled = false` turns hooks off".to_owned());
+            return Err("max_tokens: must be greater than 0; `enabled = false` turns hooks off".to_owned());
         }
         if !(0.0..=1.0).contains(&self.min_relevance) {
             return Err(format!("min_relevance: {} is outside 0 to 1", self.min_relevance));

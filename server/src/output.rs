@@ -89,13 +89,14 @@ impl Output {
 
     /// Asks on the terminal before an irreversible action; `instead` is the option that confirms in advance.
     pub fn ask(&self, question: &str, instead: &str) -> Result<bool, Failure> {
-        let why = format!("this cannot be undone, and there is no terminal to ask on: add {instead} if you are sure");
+        let why =
+            format!("cannot ask for confirmation, because stdin is not a terminal: add {instead} to do it anyway");
         answer(&format!("{question} This cannot be undone."), why)
     }
 
     /// Asks on the terminal before an action that can be undone.
     pub fn confirm(&self, question: &str, instead: &str) -> Result<bool, Failure> {
-        answer(question, format!("there is no terminal to ask on: add {instead}"))
+        answer(question, format!("cannot ask for confirmation, because stdin is not a terminal: add {instead}"))
     }
 
     /// Reports a failed command, and returns its exit code.

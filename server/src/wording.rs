@@ -30,16 +30,16 @@ impl Worded for String {
 
 /// The warnings of a search, with what can be done about them.
 pub fn warnings(reply: &SearchReply) -> Vec<String> {
-    let remedy = reply.remedy.map(|remedy| format!("to search by meaning: {}", command(remedy)));
+    let remedy = reply.remedy.map(|remedy| format!("to enable vector search: {}", command(remedy)));
     let near_miss = reply.near_miss.as_ref().filter(|missed| !is_weak(missed)).map(|NearMiss { id, threshold, minimum, reached, beginning, .. }| {
-        let (what, threshold) = match threshold {
-            Threshold::Similarity => ("nothing is as similar as", "minSimilarity"),
-            Threshold::Score => ("nothing reaches", "minScore"),
-            Threshold::Relevance => ("nothing reaches", "minRelevance"),
+        let threshold = match threshold {
+            Threshold::Similarity => "minSimilarity",
+            Threshold::Score => "minScore",
+            Threshold::Relevance => "minRelevance",
         };
         format!(
-            "{what} {threshold} {minimum}: the nearest, memory {id}, has {reached}: \"{beginning}\"; to find it, lower \
-             {threshold} to {reached}"
+            "no hit reaches {threshold} {minimum}: the nearest, memory {id}, has {reached}: \"{beginning}\"; to find it, \
+             lower {threshold} to {reached}"
         )
     });
     reply.warnings.iter().cloned().chain(remedy).chain(near_miss).collect()
@@ -133,12 +133,12 @@ fn has_like(text: &str, name: &str) -> bool {
 pub fn command(remedy: Remedy) -> &'static str {
     match remedy {
         Remedy::SetUpModel => "run `memorist setup`",
-        Remedy::UseAnotherCache => "another cache folder can be named with --cache",
+        Remedy::UseAnotherCache => "choose another cache folder with --cache",
         Remedy::ConfigureModel => {
             "name a folder that has model.onnx and tokenizer.json with the setting `model`, or remove that setting; then \
              search once"
         }
-        Remedy::EmbedMemories => "`memorist search` fetches the model, where it may, and embeds them",
+        Remedy::EmbedMemories => "run `memorist backfill` to fetch the model and embed them",
         Remedy::AddMemories => "save some with `memorist add` or `memorist import`, or name another store",
         Remedy::Rebuild => "`memorist rebuild` rebuilds it from the records at once",
         Remedy::RemakeMap => "`memorist doctor --repair` removes it, and the explorer makes another",
@@ -173,8 +173,8 @@ const MULTILINGUAL: &str = "`memorist reembed --model multilingual` changes the 
 pub fn foreign(memories: ForeignMemories) -> String {
     let ForeignMemories { count, examined } = memories;
     format!(
-        "{count} of the newest {examined} memories are in a language that the embedding model does not know, so they are \
-         found by their words alone; {MULTILINGUAL}"
+        "{count} of the newest {examined} memories are in a language that the embedding model does not know, so only \
+         keyword search finds them; {MULTILINGUAL}"
     )
 }
 

@@ -138,7 +138,7 @@ fn links_are_made_shown_from_both_ends_and_removed() {
     assert_eq!(entry["entry"]["links"], links);
 
     shell.fails(&["link", "2", "likes", "1"], 2, &["likes", "contradicts"]);
-    shell.fails(&["link", "2", "caused", "2"], 2, &["2 is the memory itself"]);
+    shell.fails(&["link", "2", "caused", "2"], 2, &["cannot link memory 2 to itself"]);
     shell.fails(&["link", "2", "caused", "99"], 4, &["99"]);
     // Another project's memories do not exist for it.
     shell.fails(&["link", "2", "caused", "3", "--project", "borealis"], 4, &["2"]);
@@ -417,7 +417,7 @@ fn the_guide_finds_what_a_search_leaves_out() {
     asked(&["search", "files", "--include-superseded"], &["We keep records in files"]);
     asked(&["search", "migration", "--project", "*", "--agent", "*"], &["Write the migration"]);
     asked(&["get", "3", "--project", "*", "--agent", "*"], &["Write the migration"]);
-    asked(&["stats"], &["waiting to be embedded 3"]);
+    asked(&["stats"], &["pending embeddings 3"]);
     shell.says(&["delete", "3"], &[]);
     asked(&["list", "--only", "deleted"], &["Write the migration"]);
     asked(&["undo", "3"], &[]);

@@ -105,7 +105,10 @@ fn a_folder_that_is_not_ours_is_not_taken_for_an_index() {
                 "precious",
                 "{command:?} {name}"
             );
-            assert!(output.status.code() == Some(3) && said.contains("not memorist's"), "{command:?} {name}: {said}");
+            assert!(
+                output.status.code() == Some(3) && said.contains("does not belong to memorist"),
+                "{command:?} {name}: {said}"
+            );
             fs::remove_dir_all(&other).unwrap();
         }
     }

@@ -58,7 +58,7 @@ fn an_impossible_rollback_is_refused_with_a_reason() {
     let id = store.add("first text");
     engine.update(id, &content("second text", None), &Viewer::OWNER).unwrap();
     let refused = |version| engine.roll_back(id, version, None, None, &Viewer::OWNER).unwrap_err().to_string();
-    assert_eq!(refused(7), format!("version: 7 is no earlier version of memory {id}; there are 1"));
+    assert_eq!(refused(7), format!("version: memory {id} has no earlier version 7; available: 1"));
     assert!(refused(2).contains("no earlier version"), "the newest is not an earlier one");
     let other = store.add("first text");
     assert!(

@@ -29,7 +29,7 @@ fn the_store_of_another_system_comes_in_once() {
         "5 saved",
         "4 of agent scout, project shop",
         "6 links",
-        "not brought",
+        "not imported",
         "1 embeddings (made again)",
     ] {
         assert!(shown.contains(part), "{part:?} is missing in\n{shown}");

@@ -44,7 +44,7 @@ fn a_provider_that_fails_is_replaced_by_words_with_a_notice() {
         let reply = ask(text);
         let warning = reply.warnings.first().expect("a notice");
         assert!(
-            warning.contains("it does not accept the key (status 401)")
+            warning.contains("invalid API key (status 401)")
                 && !warning.contains("revoked")
                 && warning.contains("openai"),
             "{warning}"
@@ -57,7 +57,7 @@ fn a_provider_that_fails_is_replaced_by_words_with_a_notice() {
     assert_eq!(ask("master").hits.len(), 1);
     assert_eq!(engine.stats(&Filter::default()).unwrap().pending_embeddings, 1);
     let failed = engine.embed_pending(&NoProgress).unwrap_err();
-    assert!(failed.to_string().contains("does not accept the key"), "{failed}");
+    assert!(failed.to_string().contains("invalid API key"), "{failed}");
     engine.close();
     // Another process, when it is back.
     provider.set_down(false);
@@ -119,7 +119,7 @@ fn a_fallback_serves_the_store_that_has_its_vectors() {
     let ask = |engine: &Engine| engine.search(&Query::new("harbour office")).unwrap();
     let engine = open(folder.path(), remote(new.clone()), None);
     let reply = ask(&engine);
-    assert!(reply.warnings[0].contains("cannot be mixed") && reply.hits[0].vector_score.is_none());
+    assert!(reply.warnings[0].contains("embedding model mismatch") && reply.hits[0].vector_score.is_none());
     engine.close();
     let engine = open(folder.path(), remote(new.clone()), Some(remote(old.clone())));
     let reply = ask(&engine);

@@ -146,10 +146,7 @@ fn memories_that_wait_for_their_embeddings_come_by_their_words() {
     let (asked, _, wrongly) = shares(&reader, &ids);
     assert!(asked >= 5 && wrongly.is_empty(), "{asked}, {wrongly:?}");
     let said = recall(&reader, NEEDED[0].1).warnings;
-    assert!(
-        said[0].ends_with(" memories wait for their embeddings, until then found by their words alone"),
-        "{said:?}"
-    );
+    assert!(said[0].ends_with(" memories are not embedded yet: keyword search only"), "{said:?}");
 }
 
 /// A store with three memories about a harbour, by words.
@@ -344,7 +341,7 @@ fn the_command_prints_the_block_or_says_that_nothing_is_known() {
     );
     let nothing = run(&["recall", "go on"]);
     assert_eq!((text(&nothing.stdout), nothing.status.code()), ("", Some(0)));
-    assert!(text(&nothing.stderr).contains("nothing is known"), "{}", text(&nothing.stderr));
+    assert!(text(&nothing.stderr).contains("no relevant memories"), "{}", text(&nothing.stderr));
     let json: Value = document(&run(&["recall", ASKED, "--json", "--max-results", "1", "--max-tokens", "150"]));
     assert_eq!(json["memories"].as_array().unwrap().len(), 1);
     assert!(json["tokens"].as_i64().unwrap() <= 150 && json["context"].as_str().unwrap().contains("#"), "{json}");

@@ -151,7 +151,7 @@ fn another_model_is_refused_and_keyword_search_continues() {
     let store = store.reopen(with_embedder(Arc::new(HashEmbedder::new(DIMS * 2))));
     let reply = store.engine.search(&Query::new("snake_case_99")).unwrap();
     assert_eq!(reply.hits[0].record.content, "meeting 99 on topic 1 with team 0 about snake_case_99");
-    assert!(reply.warnings.iter().any(|warning| warning.contains("cannot be mixed")), "{:?}", reply.warnings);
+    assert!(reply.warnings.iter().any(|warning| warning.contains("embedding model mismatch")), "{:?}", reply.warnings);
 }
 
 /// E9.

@@ -152,7 +152,7 @@ fn assert_cosines(reply: &SearchReply, model: &TestModel, query: &str) -> usize 
 /// Found by keywords only, with the reason and the remedy.
 fn assert_words_alone(reply: &SearchReply) {
     assert!(reply.hits.iter().all(|hit| hit.vector_score.is_none()), "{reply:?}");
-    let says_why = |warning: &String| warning.contains("cannot be mixed");
+    let says_why = |warning: &String| warning.contains("embedding model mismatch");
     assert_eq!(reply.remedy, Some(memorist_engine::Remedy::Reembed));
     assert!(reply.warnings.iter().any(says_why), "{:?}", reply.warnings);
 }

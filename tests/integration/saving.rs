@@ -51,7 +51,7 @@ fn a_password_is_refused_by_name_and_nothing_of_it_is_kept() {
     let id = store.add("the staging login is in the vault");
     for (record, field) in attempts() {
         let error = engine.add(&record).unwrap_err().to_string();
-        assert!(error.starts_with(&format!("{field}: holds what should stay secret (password)")), "{error}");
+        assert!(error.starts_with(&format!("{field}: contains a secret (password)")), "{error}");
         assert!(!error.contains(&password()), "{error}");
         let outcomes = engine.add_batch(&[NewRecord::new("before"), record, NewRecord::new("after")]).unwrap();
         assert_eq!(outcomes.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true]);
@@ -84,7 +84,7 @@ fn body_changes_and_rollback_reasons_are_scanned_for_secrets() {
         let id = engine.add(&NewRecord::of_body(Kind::Decision, harmless).unwrap()).unwrap().id;
         let refused = |update: RecordUpdate| {
             let error = engine.update(id, &update, &Viewer::OWNER).unwrap_err().to_string();
-            assert!(error.starts_with("body: holds what should stay secret (password)"), "{error}");
+            assert!(error.starts_with("body: contains a secret (password)"), "{error}");
             assert!(!error.contains(&password()), "{error}");
         };
         let telling = json!({ "title": "Production DB password", "description": format!("is {}", password()) });
@@ -100,7 +100,7 @@ fn body_changes_and_rollback_reasons_are_scanned_for_secrets() {
             let kept = engine.history(id, &Viewer::OWNER, None, 5).unwrap();
             assert_eq!(kept[1].replaced.as_ref().unwrap().reason, "password = [redacted: password]");
         } else {
-            assert!(back.unwrap_err().to_string().starts_with("reason: holds what should stay secret (password)"));
+            assert!(back.unwrap_err().to_string().starts_with("reason: contains a secret (password)"));
         }
     }
 }

@@ -62,7 +62,7 @@ fn without_a_model_words_answer_and_say_so() {
     assert_eq!(outcome.embedding, EmbeddingState::Pending);
     let reply = store.engine.search(&Query::new("harbour")).unwrap();
     assert_eq!((reply.tier, reply.hits.len()), (Tier::Keyword, 1));
-    assert!(reply.warnings[0].contains("words alone"), "{:?}", reply.warnings);
+    assert!(reply.warnings[0].contains("keyword search only"), "{:?}", reply.warnings);
     let by_meaning = store.engine.search(&query("harbour", Mode::Vector)).unwrap();
     assert_eq!(
         (by_meaning.tier, by_meaning.hits[0].score),

@@ -223,7 +223,7 @@ fn serve_only_refuses_other_projects() {
         let mut command = memorist(folder.path(), &[&["serve", "--only"], nobody].concat());
         let output = command.stdin(Stdio::null()).output().unwrap();
         let said = text(&output.stderr);
-        assert!(output.status.code() == Some(2) && said.contains("--only keeps to"), "{nobody:?}: {said}");
+        assert!(output.status.code() == Some(2) && said.contains("--only needs"), "{nobody:?}: {said}");
     }
 }
 

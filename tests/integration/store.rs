@@ -170,10 +170,10 @@ fn a_search_says_how_many_memories_wait_for_their_embedding() {
     store.engine.add_batch(&waiting).unwrap();
     let hybrid = found(Mode::Hybrid);
     assert_eq!(hybrid.hits.len(), 3, "words find them");
-    assert_eq!(hybrid.warnings, ["2 memories wait for their embeddings, until then found by their words alone"]);
+    assert_eq!(hybrid.warnings, ["2 memories are not embedded yet: keyword search only"]);
     let vector = found(Mode::Vector);
     assert_eq!(vector.hits.len(), 1);
-    assert_eq!(vector.warnings, ["2 memories wait for their embeddings, until then not found by meaning"]);
+    assert_eq!(vector.warnings, ["2 memories are not embedded yet: not in vector results"]);
     assert_eq!(found(Mode::Keyword).warnings, Vec::<String>::new(), "nothing is missing here");
     store.settle();
     assert_eq!(found(Mode::Vector).hits.len(), 3);

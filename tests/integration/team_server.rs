@@ -222,14 +222,14 @@ fn a_team_token_keeps_its_client_in_scope_until_revoked() {
         assert!(refused.contains("your token is bound to project \"atlas\""), "{refused}");
     }
     let refused = agents.call(&reader, "memory_add", json!({ "content": "not this" })).unwrap_err();
-    assert!(refused.contains("may only read"), "{refused}");
+    assert!(refused.contains("read-only token"), "{refused}");
     let found = agents.call(&reader, "memory_search", json!({ "query": "sails", "project": "*" })).unwrap().to_string();
     assert!(found.contains("atlas sails") && found.contains("hermes sails"), "{found}");
     // The one tool for files reads, too.
     let files = Agents::of_profile(&user, "files", &[]);
     let create = json!({ "command": "create", "path": "/memories/a.md", "file_text": "The anchor is up." });
     let refused = files.call(&reader, "memory", create.clone()).unwrap_err();
-    assert!(refused.contains("may only read"), "{refused}");
+    assert!(refused.contains("read-only token"), "{refused}");
     files.call(&files.own_token, "memory", create).unwrap();
     let view = |token: &str, path: &str| files.call(token, "memory", json!({ "command": "view", "path": path }));
     assert!(view(&reader, "/memories/a.md").unwrap().to_string().contains("The anchor is up."));
@@ -344,7 +344,7 @@ fn a_token_for_several_projects_is_for_one_of_them_in_each_call() {
     }
     let change = json!({ "id": of_borealis, "importance": 9, "project": "borealis" });
     let refused = agents.call(&reader, "memory_update", change.clone()).unwrap_err();
-    assert!(refused.contains("may only read"), "{refused}");
+    assert!(refused.contains("read-only token"), "{refused}");
     agents.call(&token, "memory_update", change).unwrap();
     let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } });
     let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello }).to_string();
@@ -364,7 +364,7 @@ fn a_token_for_several_projects_is_for_one_of_them_in_each_call() {
     let only = Agents::start(&user, &["--only", "--project", "borealis"]);
     assert_eq!(found(&only, &token, None).unwrap(), ["global"]);
     let refused = found(&only, &token, Some("atlas")).unwrap_err();
-    assert!(refused.contains("your token is bound to project \"borealis\"; leave project out"), "{refused}");
+    assert!(refused.contains("your token is bound to project \"borealis\"; omit project"), "{refused}");
     let only = Agents::start(&user, &["--only", "--project", "hermes"]);
     assert_eq!(found(&only, &token, None), Err("403".into()));
 
@@ -548,7 +548,7 @@ fn a_node_says_of_a_project_that_it_does_not_follow_it() {
     let says_so = |output: &Output| {
         let said = text(&output.stderr).to_owned() + text(&output.stdout);
         assert!(output.status.success(), "{said}");
-        said.contains("does not follow the project \"atlas\"") && said.contains("`follow` below [server]")
+        said.contains("does not replicate the project \"atlas\"") && said.contains("`follow` below [server]")
     };
     let [add, search, list] = [&["add", "the amber key"][..], &["search", "amber"], &["list"]]
         .map(|command| [command, &["--project", "atlas"]].concat());
@@ -559,8 +559,8 @@ fn a_node_says_of_a_project_that_it_does_not_follow_it() {
         assert!(says_so(&user.run(&[command, "--project", "atlas"])), "{command}");
     }
     let missing = user.run(&["get", "1", "--project", "atlas"]);
-    assert!(!missing.status.success() && text(&missing.stderr).contains("does not follow the project \"atlas\""));
-    let some = "this node follows some projects alone";
+    assert!(!missing.status.success() && text(&missing.stderr).contains("does not replicate the project \"atlas\""));
+    let some = "this node replicates some projects only";
     let of_all = user.run(&["search", "amber", "--project", "*"]);
     assert!(text(&of_all.stdout).contains(some), "{}", text(&of_all.stdout));
     let core = Agents::of_profile(&user, "core", &[]);
@@ -569,7 +569,7 @@ fn a_node_says_of_a_project_that_it_does_not_follow_it() {
         let said = agents.call(&agents.own_token, tool, arguments).map_or_else(|error| error, |said| said.to_string());
         assert!(said.contains(what), "{tool}: {said}");
     };
-    let atlas = "this node does not follow the project ";
+    let atlas = "this node does not replicate the project ";
     for tool in ["memory_stats", "memory_digest", "memory_list"] {
         says(&core, tool, json!({ "project": "atlas" }), atlas);
         says(&core, tool, json!({ "project": "*" }), some);

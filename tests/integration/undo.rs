@@ -33,7 +33,7 @@ fn the_last_change_link_expiry_or_deletion_is_undone() {
         engine.undo(id, owner)
     };
     let [id, other] = ["the ferry leaves at six", "the pier has two cranes"].map(|text| store.add(text));
-    assert!(undo(id).unwrap_err().to_string().contains("was not changed or linked since it was saved"));
+    assert!(undo(id).unwrap_err().to_string().contains("has no changes or links since it was saved"));
 
     later();
     engine.update(id, &content("the ferry leaves at seven"), owner).unwrap();

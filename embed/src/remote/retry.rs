@@ -104,9 +104,9 @@ pub(super) fn judge(profile: &Profile, answer: Answer) -> Result<Vec<u8>, Failur
     let is_exhausted = code.contains("insufficient_quota") || code.contains("billing") || status == 402;
     Err(match status {
         _ if is_exhausted => Failure::Never(format!("its quota is exhausted ({why})")),
-        300..400 => Failure::Never(format!("it refers to another address ({why}); name that one in `url`")),
-        401 | 403 => Failure::Never(format!("it does not accept the key ({why})")),
-        404 | 405 => Failure::Never(format!("it does not know this model or address ({why})")),
+        300..400 => Failure::Never(format!("it redirects to another address ({why}); set `url` to that one")),
+        401 | 403 => Failure::Never(format!("invalid API key ({why})")),
+        404 | 405 => Failure::Never(format!("unknown model or address ({why})")),
         400 | 413 | 422 => Failure::Refused(why),
         _ if profile.dialect.is_about_texts(status, &message) => Failure::Refused(why),
         408 | 409 | 425 | 429 => Failure::Later(later(), retry_after),

@@ -154,7 +154,7 @@ impl Engine {
     /// [`Error::Cancelled`]: what was published stays.
     pub fn make_map(&self, from: MapFrom, progress: &dyn Progress) -> Result<()> {
         let Some((_, model)) = self.store.model()? else {
-            let why = "no memory has a vector, and a map is made from vectors".into();
+            let why = "a map needs embeddings, and no memory has one".into();
             return Err(Error::NothingToMeasure { why, remedy: Some(Remedy::EmbedMemories) });
         };
         let making = self.store.map.begin_making()?;

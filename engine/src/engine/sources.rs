@@ -153,7 +153,7 @@ fn redacted(record: NewRecord, refused: &mut BTreeMap<String, u64>) -> Result<Op
         Ok(Cow::Owned(redacted)) => Ok(Some(redacted)),
         Ok(Cow::Borrowed(_)) => Ok(Some(record)),
         Err(Error::Invalid { field, .. }) => {
-            *refused.entry(format!("a {field} that should stay secret")).or_default() += 1;
+            *refused.entry(format!("a {field} with a secret")).or_default() += 1;
             Ok(None)
         }
         Err(error) => Err(error),

@@ -338,8 +338,8 @@ impl Records {
             && !follower.has_project(&self.database, project)?
         {
             return Ok(Some(format!(
-                "this node does not follow the project {project:?}: its memories are on the server and not found here; add it \
-                 to `follow` below [server] in memorist.toml"
+                "this node does not replicate the project {project:?}, so searches here do not find its memories; add \
+                 it to `follow` below [server] in memorist.toml"
             )));
         }
         let _ = project;
@@ -356,8 +356,8 @@ impl Records {
             && follower.follows_some(&self.database)?
         {
             return Ok(Some(
-                "this node follows some projects alone: the memories of the others are on the server and not found here; \
-                 `follow` below [server] in memorist.toml lists what it follows"
+                "this node replicates some projects only, so searches here do not find memories of the others; \
+                 `follow` below [server] in memorist.toml lists its projects"
                     .into(),
             ));
         }
@@ -395,12 +395,12 @@ impl Records {
 #[cfg(feature = "postgres")]
 fn staleness(node: &NodeState) -> Option<String> {
     if node.is_comparing {
-        return Some("this answer may lack what is being copied from the server at the moment".into());
+        return Some("results may be incomplete: replication is in progress".into());
     }
     let error = node.error.as_ref()?;
     let as_of = node.as_of.and_then(|at| Timestamp::from_millisecond(at).ok());
     let as_of = as_of.map_or("the last time it could be reached".into(), |at| at.strftime("%FT%TZ").to_string());
-    Some(format!("this answer is as of {as_of}: {error}"))
+    Some(format!("results are from {as_of}: {error}"))
 }
 
 impl Authority for Records {

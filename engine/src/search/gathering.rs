@@ -155,12 +155,12 @@ fn place_in(period: Period, candidates: &mut [Candidate], view: &View) -> Result
 /// A warning about records that a vector search cannot find yet.
 fn pending_warning(view: &View, by_words: bool, now: Millis) -> Result<Option<String>> {
     let waiting = view.records.pending_count(now)?;
-    let (count, whose) = match waiting {
-        0 if view.records.has_pending_passages()? => ("parts of long memories wait for embeddings".to_owned(), "their"),
+    let count = match waiting {
+        0 if view.records.has_pending_passages()? => "parts of long memories are not embedded yet".to_owned(),
         0 => return Ok(None),
-        1 => ("1 memory waits for its embedding".to_owned(), "its"),
-        some => (format!("{some} memories wait for their embeddings"), "their"),
+        1 => "1 memory is not embedded yet".to_owned(),
+        some => format!("{some} memories are not embedded yet"),
     };
-    let until_then = if by_words { format!("found by {whose} words alone") } else { "not found by meaning".to_owned() };
-    Ok(Some(format!("{count}, until then {until_then}")))
+    let until_then = if by_words { "keyword search only" } else { "not in vector results" };
+    Ok(Some(format!("{count}: {until_then}")))
 }

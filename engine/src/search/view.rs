@@ -99,8 +99,8 @@ impl SearchContext<'_> {
             for (side, verified) in verifications {
                 if verified.transpose()? == Some(false) {
                     warnings.push(format!(
-                        "the {side} index is still being compared with its checksums: what this answer takes from it is not \
-                         certain yet"
+                        "the {side} index is still being verified against its checksums: its part of these results is \
+                         not certain yet"
                     ));
                 }
             }
@@ -165,7 +165,7 @@ impl View {
 
 /// The warning of a vector search that became a keyword search.
 pub(super) fn keyword_fallback(why: &str) -> String {
-    format!("searched by words alone: {why}")
+    format!("keyword search only: {why}")
 }
 
 /// Reports why an index is missing.

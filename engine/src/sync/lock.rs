@@ -54,8 +54,8 @@ struct LockLabels {
     right: &'static str,
 }
 
-const WRITING: LockLabels = LockLabels { used: "the indexes", right: "the right to write the indexes" };
-const EMBEDDING: LockLabels = LockLabels { used: "the embeddings", right: "the right to embed" };
+const WRITING: LockLabels = LockLabels { used: "the indexes", right: "the write lock of the indexes" };
+const EMBEDDING: LockLabels = LockLabels { used: "the embeddings", right: "the lock for embedding" };
 
 /// The lock of those who embed with a provider, so that no text is paid twice. It is held while the provider is waited for,
 /// when the index-writer lock must not be.

@@ -109,7 +109,7 @@ pub(crate) fn check_thread(session: Option<&str>, turn: Option<i64>) -> Result<(
         check_label("session", session)?;
     }
     match turn {
-        Some(_) if session.is_none() => Err(Error::invalid("turn", "is a place in a session; give the session too")),
+        Some(_) if session.is_none() => Err(Error::invalid("turn", "requires a session")),
         Some(turn) if !(0..=MAX_TURN).contains(&turn) => {
             Err(Error::invalid("turn", format!("{turn} is outside 0 to {MAX_TURN}")))
         }

@@ -210,7 +210,7 @@ impl Query {
     /// Checks every bound.
     pub fn validate(&self) -> Result<()> {
         if self.text.trim().is_empty() {
-            return Err(Error::invalid("query", "is empty; say what you are looking for"));
+            return Err(Error::invalid("query", "must not be empty"));
         }
         if self.text.len() > MAX_QUERY_BYTES {
             return Err(Error::invalid(

@@ -53,7 +53,7 @@ impl RecallRequest {
             return Err(Error::invalid("max_results", why));
         }
         if self.max_tokens == 0 {
-            return Err(Error::invalid("max_tokens", "0 has room for nothing"));
+            return Err(Error::invalid("max_tokens", "must be greater than 0"));
         }
         check_unit("min_score", self.min_score)?;
         self.session.as_deref().map_or(Ok(()), |session| check_label("session", session))?;

@@ -78,7 +78,7 @@ impl NewRecord {
     /// [`Error::Invalid`] names what is wrong with the body, or says that it has no text.
     pub fn of_body(kind: Kind, body: Value) -> Result<Self> {
         let checked = Body::new(kind, body)?;
-        let content = checked.text().ok_or_else(|| Error::invalid("body", "says nothing that could be found"))?;
+        let content = checked.text().ok_or_else(|| Error::invalid("body", "has no searchable text"))?;
         Ok(NewRecord { kind, body: Some(checked.into_value()), ..NewRecord::new(content) })
     }
 

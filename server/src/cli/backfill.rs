@@ -11,7 +11,7 @@ use crate::args::Backfill;
 use crate::exit::Outcome;
 
 /// A hint after an interruption.
-const RESTART: &str = "what was embedded is kept, and batch jobs go on: run the same command again to continue";
+const RESTART: &str = "finished embeddings are kept, and batch jobs go on; run the same command again to continue";
 
 /// Runs the command.
 pub fn run(app: &App, args: &Backfill) -> Outcome {

@@ -10,7 +10,7 @@ use crate::exit::Failure;
 use crate::wording::Worded as _;
 
 /// A hint after an interrupted import.
-pub const RESTART: &str = "what was saved stays saved; run the same import again to continue";
+pub const RESTART: &str = "saved memories stay; run the same import again to continue";
 
 /// Embeds what was saved, and syncs the indexes. Returns how many texts were embedded, or a warning if they cannot be.
 ///

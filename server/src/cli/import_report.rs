@@ -34,7 +34,7 @@ impl ImportReport {
         );
         // Writing to a string cannot fail.
         if read.expired > 0 {
-            let _ = write!(text, "\n  {} left out, for their time is over", number(read.expired));
+            let _ = write!(text, "\n  {} skipped (expired)", number(read.expired));
         }
         if read.united > 0 {
             let _ = write!(
@@ -48,7 +48,7 @@ impl ImportReport {
         }
         if read.deleted > 0 {
             let what = number(read.deleted);
-            let _ = write!(text, "\n  {what} left out, for they were deleted here; --restore-deleted brings them back");
+            let _ = write!(text, "\n  {what} skipped (deleted here); --restore-deleted restores them");
         }
         if read.circles > 0 {
             let what = number(read.circles);

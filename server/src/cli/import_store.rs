@@ -87,16 +87,16 @@ impl StoreImportReport {
             let _ = write!(text, "\n  and of {} other agents or projects", format::thousands(more as u64));
         }
         let left_out = [
-            (moved.expired, "left out, for their time is over"),
-            (moved.deleted, "left out, for they were deleted here"),
-            (moved.redacted, "saved without what should stay secret"),
+            (moved.expired, "skipped (expired)"),
+            (moved.deleted, "skipped (deleted here)"),
+            (moved.redacted, "saved with secrets redacted"),
         ];
         for (number, what) in left_out.into_iter().filter(|(number, _)| *number > 0) {
             // Writing to a string cannot fail.
             let _ = write!(text, "\n  {} {what}", format::thousands(number));
         }
         list(&mut text, "refused:", &moved.refused);
-        list(&mut text, "not brought, or changed on the way:", &moved.not_brought);
+        list(&mut text, "not imported, or changed:", &moved.not_brought);
         for warning in &self.warnings {
             let _ = write!(text, "\n{warning}");
         }

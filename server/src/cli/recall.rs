@@ -31,7 +31,7 @@ pub fn run(app: &App, args: Recall) -> Outcome {
         result.warnings.iter().for_each(|warning| app.output().note(warning));
     }
     match &result.context {
-        None if !app.output().json => app.output().note("nothing is known that this message needs"),
+        None if !app.output().json => app.output().note("no relevant memories"),
         _ => app.output().result(&result, |result| result.context.clone().unwrap_or_default())?,
     }
     Ok(0)

@@ -12,7 +12,8 @@ use crate::args::Reembed;
 use crate::exit::{Failure, Kind, Outcome};
 
 /// A hint after an interruption.
-const RESTART: &str = "nothing has changed for searches; what was embedded is kept, and batch jobs go on: run the same command again to continue";
+const RESTART: &str = "interrupted: searches still use the old embeddings, and batch jobs go on; run the same command \
+     again to continue";
 
 /// Runs the command.
 pub fn run(app: &App, args: &Reembed) -> Outcome {

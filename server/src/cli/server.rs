@@ -59,7 +59,7 @@ pub fn run(app: &App, args: &ServerArgs, global: &Global) -> Outcome {
 
 fn team(app: &App) -> Result<&TeamSettings, Failure> {
     app.settings().engine.team.as_ref().ok_or_else(|| {
-        Failure::input("this is about a team store: name its server with --store postgres://USER@HOST/DATABASE, or as `store` in memorist.toml")
+        Failure::input("not a team store; pass --store postgres://USER@HOST/DATABASE, or set `store` in memorist.toml")
     })
 }
 

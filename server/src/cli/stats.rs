@@ -103,7 +103,7 @@ fn text(shown: &StatsOutput) -> String {
     line("fetched by id", format!("{} times", number(stats.total_accesses)));
     line("oldest", format::time(stats.oldest_entry));
     line("newest", format::time(stats.newest_entry));
-    line("waiting to be embedded", number(stats.pending_embeddings));
+    line("pending embeddings", number(stats.pending_embeddings));
     if shown.refused_embeddings > 0 {
         let refused = format::thousands(shown.refused_embeddings);
         line("  refused by the model", format!("{refused}; `memorist doctor` says why"));

@@ -26,7 +26,7 @@ use crate::wording::Worded as _;
 /// How often a watching process looks whether it should stop.
 const LOOK: Duration = Duration::from_millis(100);
 /// A hint after an interrupted run.
-const RESTART: &str = "what was read stays; run it again to continue";
+const RESTART: &str = "indexed files stay; run it again to continue";
 /// The message where another process reads the files that hooks have named.
 const ANOTHER: &str = "another process reads what hooks have named";
 /// Texts that are embedded to see how long one takes, and what is long for all.

@@ -16,8 +16,8 @@ use crate::serving::{Access, Changes, Dispatcher, Unavailable};
 use crate::tools::{Problem, ProblemKind, TOOLS, Tool};
 use crate::wire;
 
-const READ_ONLY: &str = "this explorer only shows: it was started with --read-only";
-const UNWRITABLE: &str = "this store can only be read: nobody can change it here";
+const READ_ONLY: &str = "the web UI is read-only: it was started with --read-only";
+const UNWRITABLE: &str = "this store is read-only here";
 /// Functions beside `map` that look at all memories, and that a page calls again with each change.
 const PACED: [&str; 2] = ["timeline", "mapLabels"];
 
@@ -184,7 +184,8 @@ impl Api {
         let defaults = &self.context.defaults;
         [("project", defaults.project()), ("agent", defaults.agent())].into_iter().find_map(|(name, own)| {
             let (own, asked) = (own?, given.get(name)?.as_str()?);
-            let why = || format!("this explorer shows the {name} {own:?}; start it without --{name} to see others");
+            let why =
+                || format!("the web UI is limited to the {name} {own:?}; start it without --{name} to see others");
             (asked != own).then(why)
         })
     }
@@ -195,7 +196,8 @@ pub fn parameters(body: &[u8]) -> Result<Map<String, Value>, Problem> {
     if body.trim_ascii().is_empty() {
         return Ok(Map::new());
     }
-    serde_json::from_slice(body).map_err(|error| Problem::input(format!("the parameters are no JSON object: {error}")))
+    serde_json::from_slice(body)
+        .map_err(|error| Problem::input(format!("the parameters are not a JSON object: {error}")))
 }
 
 /// The version of a memory that a change is meant for.

@@ -95,7 +95,7 @@ impl Gate {
         let Some(name) = path.strip_prefix(API) else {
             let file = page::file(path).ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, "there is no such file"))?;
             let is_read = matches!(head.method, Method::GET | Method::HEAD);
-            let why = "files are read by GET";
+            let why = "method not allowed: use GET";
             let file = is_read.then_some(file).ok_or_else(|| Refusal::new(StatusCode::METHOD_NOT_ALLOWED, why))?;
             return Ok((Route::File(file), 0));
         };

@@ -34,7 +34,7 @@ impl Guard {
         let host = asked(head)?;
         // Browsers leave out the port that HTTP has anyway.
         let is_ours = LOOPBACK.contains(&host.name.as_str()) && host.port.unwrap_or(80) == self.port;
-        let why = "this Host is not answered: open the address that `memorist explore` has printed";
+        let why = "this Host is not allowed: open the address that `memorist explore` printed";
         if is_ours { Ok(()) } else { Err(Refusal::new(StatusCode::FORBIDDEN, why)) }
     }
 }
@@ -42,7 +42,7 @@ impl Guard {
 /// A function is called by POST with JSON: no form and no plain request of another page can send that.
 pub fn check_call(head: &Parts) -> Result<(), Refusal> {
     if head.method != Method::POST {
-        return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "functions are called by POST"));
+        return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "method not allowed: use POST"));
     }
     let mut kinds = head.headers.get_all(CONTENT_TYPE).iter();
     let is_json = match (kinds.next(), kinds.next()) {
@@ -63,7 +63,7 @@ fn check_origin(head: &Parts) -> Result<(), Refusal> {
     let is_own = |origin: &[u8]| own.as_ref().is_some_and(|own| *own == origin.to_ascii_lowercase());
     match head.headers.get_all(ORIGIN).iter().all(|origin| is_own(origin.as_bytes())) {
         true => Ok(()),
-        false => Err(Refusal::new(StatusCode::FORBIDDEN, "web pages of this Origin are not answered")),
+        false => Err(Refusal::new(StatusCode::FORBIDDEN, "requests from this Origin are not allowed")),
     }
 }
 
@@ -77,7 +77,7 @@ fn check_site(head: &Parts) -> Result<(), Refusal> {
     let allows = |site: &[u8]| site == b"same-origin" || (!is_call && (site == b"none" || is_visit));
     match head.headers.get_all(SITE).iter().all(|site| allows(site.as_bytes())) {
         true => Ok(()),
-        false => Err(Refusal::new(StatusCode::FORBIDDEN, "only the page itself is answered")),
+        false => Err(Refusal::new(StatusCode::FORBIDDEN, "only requests of the page itself are allowed")),
     }
 }
 

@@ -77,7 +77,7 @@ impl Making {
         let state = dispatcher.call(Access::Read, move |engine| engine.map_state(&of)).await;
         let state = state.map_err(|why| Problem { kind: ProblemKind::Locked, message: why.message().to_owned() })??;
         if state.stage == MapStage::NoModel {
-            let message = "a map is made of vectors, and no memory has one yet".to_owned();
+            let message = "a map needs embeddings, and no memory has one yet".to_owned();
             return Err(Problem { kind: ProblemKind::Conflict, message });
         }
         if state.progress.is_none() {

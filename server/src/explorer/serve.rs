@@ -115,7 +115,7 @@ async fn serve(settings: Settings, options: ExplorerOptions) -> Outcome {
         tokio::select! {
             () = stop => {}
             () = idle.for_long(IDLE) => {
-                output.note("no page was open for 30 minutes: ended; `memorist explore` starts it again");
+                output.note("stopped after 30 minutes without an open page; run `memorist explore` to restart");
             }
         }
         // Nobody waits any longer for what may never come.

@@ -61,7 +61,7 @@ impl Policy {
             return Some(refusal);
         }
         if !head.headers.get_all(ORIGIN).iter().all(|origin| origin.to_str().is_ok_and(is_local_origin)) {
-            return Some(Refusal::new(StatusCode::FORBIDDEN, "web pages of this Origin are not answered"));
+            return Some(Refusal::new(StatusCode::FORBIDDEN, "requests from this Origin are not allowed"));
         }
         None
     }
@@ -73,7 +73,7 @@ impl Policy {
         }
         Err(Refusal::new(
             StatusCode::FORBIDDEN,
-            "this Host is not allowed; whoever runs the server can add it with --allow-host",
+            "this Host is not allowed; start the server with --allow-host to accept it",
         ))
     }
 }

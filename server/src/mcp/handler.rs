@@ -165,7 +165,7 @@ impl ServerHandler for Handler {
         let arguments = request.arguments.unwrap_or_default();
         let access = (tool.access)(&arguments);
         if access == Access::Write && self.rights == Rights::Read {
-            let why = format!("your token may only read, and {} writes; nothing was changed", request.name);
+            let why = format!("read-only token: {} requires write access; nothing was changed", request.name);
             self.metrics.failed("forbidden");
             return Ok(CallToolResult::error(vec![ContentBlock::text(why)]).into());
         }

@@ -301,7 +301,7 @@ impl RequestHandler {
             METRICS if is_unbound => Ok((Endpoint::Metrics, 0)),
             METRICS => Err(Refusal::new(
                 StatusCode::FORBIDDEN,
-                "your token is bound to a project or an agent; the metrics are about all",
+                "your token is bound to a project or an agent; metrics cover all of them",
             )),
             _ => Err(Refusal::new(StatusCode::NOT_FOUND, "MCP is served at /mcp")),
         }

@@ -197,7 +197,7 @@ impl Services {
         let is_unbound = !rights.is_bound();
         let lease = Lease { state: self.state.clone(), token: sent.to_owned(), rights: rights.clone() };
         let others = || {
-            let why = "your token is bound to a project or agent that this server does not serve";
+            let why = "this server does not serve the project or agent of your token";
             Refusal::new(StatusCode::FORBIDDEN, why)
         };
         let service = self.bound(rights).ok_or_else(others)?;

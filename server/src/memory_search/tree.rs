@@ -45,7 +45,7 @@ pub fn read(
         flatten("", &Value::Object(tree.clone()), &mut keys);
     }
     if let Some(key) = keys.keys().find(|key| !is_known(key)) {
-        return Err(format!("{key} is no key of {TREE}; did you mean {}?", nearest(key)));
+        return Err(format!("unknown key {key} in {TREE}; did you mean {}?", nearest(key)));
     }
     let settings = apply(&keys, defaults, &Paths { file, agent, home })?;
     let is_named = |section: &EmbeddingSection| section.provider != Some(Provider::Auto);
@@ -77,7 +77,7 @@ fn names_sessions(keys: &BTreeMap<String, Value>) -> bool {
 
 /// The trees of this agent: a later one overrides the keys of an earlier one.
 fn trees<'a>(document: &'a Value, agent: &str) -> Result<Vec<&'a Map<String, Value>>, String> {
-    let all = document.as_object().ok_or("it is no JSON object, and no YAML mapping")?;
+    let all = document.as_object().ok_or("it is neither a JSON object nor a YAML mapping")?;
     let tree = |of: &'a Value| of.get(TREE);
     let found: Vec<&Value> = match all.get("agents") {
         Some(agents) => {
@@ -93,7 +93,7 @@ fn trees<'a>(document: &'a Value, agent: &str) -> Result<Vec<&'a Map<String, Val
     if found.is_empty() {
         return Err(format!("it has no {TREE} for the agent {agent}"));
     }
-    found.into_iter().map(|tree| tree.as_object().ok_or_else(|| format!("{TREE} is no object"))).collect()
+    found.into_iter().map(|tree| tree.as_object().ok_or_else(|| format!("{TREE} is not an object"))).collect()
 }
 
 /// Every key below `prefix`, with dots; null counts as absent.

@@ -87,7 +87,7 @@ pub fn purge(engine: &Engine, context: &Context, params: PurgeParams, progress: 
         _ => return Err(Error::invalid("ids", "give either ids or text")),
     };
     if !params.confirm {
-        return Err(Error::invalid("confirm", "must be true: what is purged cannot be had back"));
+        return Err(Error::invalid("confirm", "must be true: a purge cannot be undone"));
     }
     let mut purged = engine.purge(&purge, &viewer, progress)?;
     purged.unowned_files.extend(purge_log(context, &purge, &viewer, &purged.beginnings));

@@ -48,7 +48,7 @@ pub fn no_reply(params: &SearchParams, query: &Query) -> Option<SearchReply> {
         reserved: 0,
         nothing: true,
         tier: Tier::Full,
-        warnings: vec!["no memory of these types comes from these sources; leave one of the two out".to_owned()],
+        warnings: vec!["these types never occur in these sources; omit one of the two".to_owned()],
         near_miss: None,
         remedy: None,
         terms: Vec::new(),

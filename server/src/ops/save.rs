@@ -54,8 +54,7 @@ fn added(engine: &Engine, context: &Context, Save { record, links, viewer, .. }:
         result.suggestions = suggestions.into_iter().filter(is_news).collect();
         if record.content.chars().nth(LONG_CHARS).is_some() {
             result.notes.push(format!(
-                "it has {} characters: words are found anywhere in it, its meaning by its beginning; single statements \
-                 are found better",
+                "it has {} characters: several short memories are found better than a long one",
                 record.content.chars().count()
             ));
         }
@@ -104,7 +103,7 @@ fn result_of(engine: &Engine, context: &Context, outcome: &AddOutcome, viewer: &
     let seen = outcome.supersedes_again.iter().filter(|id| matches!(engine.peek(**id, viewer), Ok(Some(_))));
     let again: Vec<String> = seen.map(ToString::to_string).collect();
     if !again.is_empty() {
-        notes.push(format!("it was superseded and is current again; it supersedes {} now", again.join(", ")));
+        notes.push(format!("it was superseded and is current again; it now supersedes {}", again.join(", ")));
     }
     AddResult {
         id: outcome.id.get(),
@@ -153,7 +152,7 @@ fn check_expiry(engine: &Engine, at: Option<Millis>) -> Result<()> {
     match at {
         Some(at) if (MIN_PLAUSIBLE_MILLIS..=engine.now()).contains(&at) => {
             let at = wire::moment(at);
-            let why = format!("{at} is in the past; leave it out to keep the memory, or delete it with memory_delete");
+            let why = format!("{at} is in the past; omit it, or delete the memory instead");
             Err(Error::invalid("expires_at", why))
         }
         _ => Ok(()),

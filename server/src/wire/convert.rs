@@ -241,7 +241,7 @@ pub fn search_page(reply: &SearchReply, params: &SearchParams, query: &Query, sh
     let mut warnings = wording::warnings(reply);
     let before = params.cursor.as_ref().and_then(|cursor| Cursor::read(cursor, query).ok());
     if before.is_some_and(|before| before.tier != reply.tier) {
-        warnings.push("another ranking than on the page before; for all of it, search again without cursor".into());
+        warnings.push("the ranking changed since the previous page; search again without a cursor".into());
     }
     let offset = query.offset + shown.saturating_sub(reply.reserved);
     let goes_on = reply.more || cut;
@@ -260,7 +260,7 @@ fn end_of_pages(goes_on: bool, query: &Query, explain: &Explain) -> Option<Strin
         let most = query.limit.max(MAX_LIMIT);
         Some(format!("a search shows {most} results at most; ask for something narrower"))
     } else if query.offset > 0 && is_full && explain.pool < MAX_POOL {
-        Some(format!("these pages rank the {} best of each side; a larger limit ranks more", explain.pool))
+        Some(format!("these pages rank the best {} vector and keyword hits; a larger limit ranks more", explain.pool))
     } else {
         None
     }
@@ -681,7 +681,7 @@ mod tests {
         (by_words.tier, by_words.more) = (Tier::Keyword, true);
         let cursor = Cursor { offset: 1, pool: 50, tier: Tier::Full }.to_text(&first);
         let turned = answer(by_words, &search(json!({ "query": "dark", "cursor": cursor })));
-        assert!(turned["warnings"][0].as_str().unwrap().starts_with("another ranking"), "{turned}");
+        assert!(turned["warnings"][0].as_str().unwrap().starts_with("the ranking changed"), "{turned}");
         let says = |value: &Value, what: &str| value["warnings"][0].as_str().is_some_and(|text| text.contains(what));
         assert!(page(0, true, 50)["nextCursor"].as_str().unwrap().starts_with("1-50-"));
         assert!(page(0, true, 50).get("warnings").is_none());

@@ -34,7 +34,7 @@ impl Cursor {
     pub fn read(text: &str, query: &Query) -> Result<Self> {
         let cursor = Cursor::parse(text).filter(|cursor| cursor.to_text(query) == text);
         cursor.ok_or_else(|| {
-            let why = "is not of this search; repeat the query and filters that it came with, or leave it out";
+            let why = "does not match this query; repeat the original query and filters, or omit the cursor";
             Error::invalid("cursor", why)
         })
     }

@@ -105,11 +105,11 @@ impl Defaults {
     pub fn only(self) -> Result<Self> {
         for (owner, every) in [("project", self.every_project), ("agent", self.every_agent)] {
             if every {
-                return Err(Error::invalid(owner, format!("--only keeps to one {owner}, and \"*\" is every one")));
+                return Err(Error::invalid(owner, format!("--only needs one {owner}; \"*\" is all of them")));
             }
         }
         if self.project.is_none() && self.agent.is_none() {
-            let why = "--only keeps to a project or an agent, and none is named; give --project NAME or --agent NAME";
+            let why = "--only needs a scope: pass --project NAME or --agent NAME";
             return Err(Error::invalid("project", why));
         }
         Ok(Defaults { only: Some(ScopeLock::Server), ..self })
@@ -250,10 +250,10 @@ impl Defaults {
                 };
                 let why = match only {
                     ScopeLock::Server => {
-                        format!("this server keeps to {kept} (it was started with --only); leave {owner} out")
+                        format!("this server is limited to {kept} (it was started with --only); omit {owner}")
                     }
                     ScopeLock::Token(_) if others.is_empty() => {
-                        format!("your token is bound to {kept}; leave {owner} out")
+                        format!("your token is bound to {kept}; omit {owner}")
                     }
                     ScopeLock::Token(_) => {
                         let others: String = others.iter().map(|name| format!(" or {name:?}")).collect();
@@ -354,7 +354,7 @@ mod tests {
     #[test]
     fn only_needs_a_project_or_an_agent() {
         for (project, agent, said) in
-            [(None, None, "--agent NAME"), (name("*"), None, "every one"), (name("alpha"), name("*"), "every one")]
+            [(None, None, "--agent NAME"), (name("*"), None, "all of them"), (name("alpha"), name("*"), "all of them")]
         {
             let refused = Defaults::named(project, agent).unwrap().only().unwrap_err().to_string();
             assert!(refused.contains("--only") && refused.contains(said), "{refused}");

@@ -686,10 +686,10 @@ mod tests {
         assert!(error("x", "y", &long).starts_with("session_id: is 70000 bytes long"));
         assert!(error("x", "y", " ").starts_with("session_id: is empty"));
         let secret = concat!("the password", ": hunter2");
-        assert!(error(secret, "y", "z").starts_with("user_message: holds what should stay secret (password)"));
-        assert!(error("x", secret, "z").starts_with("agent_response: holds what should stay secret (password)"));
+        assert!(error(secret, "y", "z").starts_with("user_message: contains a secret (password)"));
+        assert!(error("x", secret, "z").starts_with("agent_response: contains a secret (password)"));
         let fact = reword_fact_error(Sensitive::Refuse.new_record(&NewRecord::new(secret)).unwrap_err());
-        assert!(fact.to_string().starts_with("fact: holds what should stay secret (password)"), "{fact}");
+        assert!(fact.to_string().starts_with("fact: contains a secret (password)"), "{fact}");
     }
 
     #[test]

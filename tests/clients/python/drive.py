@@ -267,7 +267,7 @@ async def check_pages(checks, session, query):
             found += ids(answer)
         checks.equal(f"a search cut by {name} continues to its end", found, ids(whole))
         await session.refused(f"the cursor of a search cut by {name} is of no other", "memory_search",
-                              {"query": "another", "cursor": first, **cut}, "cursor:", "not of this search")
+                              {"query": "another", "cursor": first, **cut}, "cursor:", "does not match this query")
     await session.refused("an invalid cursor is refused", "memory_search", {"query": query, "cursor": "2"}, "cursor:")
 
 

@@ -191,7 +191,7 @@ async def check_no_model(checks, session):
                              MEMORIST_MODEL="none") as other:
         await other.read_tools()
         answer = await other.search("dark mode", mode="vector")
-    checks.that("X1 T14 without a model a search by meaning says so", "words alone" in answer["warnings"][0], answer)
+    checks.that("X1 T14 without a model a search by meaning says so", "keyword search only" in answer["warnings"][0], answer)
     checks.equal("X1 T20 its scores tell nothing", [[hit["score"], hit["matchedBy"]] for hit in answer["results"]],
                  [[0.0, ["keyword"]]])
 

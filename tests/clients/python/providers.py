@@ -226,7 +226,7 @@ def check_change(checks, binary, server):
         first.run("sync")
         other = Memorist(binary, Path(folder), openai_section(server).replace("127.0.0.1", "localhost"))
         answer = other.search("harbour")
-        checks.that("E15 two spaces are not mixed", any("cannot be mixed" in warning for warning in answer["warnings"]),
+        checks.that("E15 two spaces are not mixed", any("embedding model mismatch" in warning for warning in answer["warnings"]),
                     answer["warnings"])
         answer, said = other.run("reembed")
         checks.that("E15 the change says how much it sends", answer["changed"] and "3 texts" in said, said)

@@ -66,7 +66,7 @@ fn a_deleted_memory_stays_deleted() {
     let output = memorist(laptop, &["import", &machines.file()]).output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
     let said = text(&output.stdout);
-    assert!(said.contains("1 left out, for they were deleted here; --restore-deleted brings them back"), "{said}");
+    assert!(said.contains("1 skipped (deleted here); --restore-deleted restores them"), "{said}");
 
     let back = run(laptop, &["import", &machines.file(), "--restore-deleted"]);
     assert_eq!((&back["replaced"], &back["deleted"]), (&json!(1), &json!(0)), "{back}");

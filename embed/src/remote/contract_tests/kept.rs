@@ -181,7 +181,7 @@ fn a_check_asks_the_provider_itself() {
         assert!(asked.load(Ordering::SeqCst) > before);
         down.store(true, Ordering::SeqCst);
         let host = host();
-        assert!(host.verify().unwrap_err().to_string().contains("accept the key (status 401)"), "{dimensions:?}");
+        assert!(host.verify().unwrap_err().to_string().contains("invalid API key (status 401)"), "{dimensions:?}");
         down.store(false, Ordering::SeqCst);
         assert!(host.verify().is_ok(), "whatever it was a moment ago");
     }

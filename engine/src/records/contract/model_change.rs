@@ -138,7 +138,7 @@ fn an_unfinished_change_goes_on_or_is_dropped(store: &impl Subject) {
     assert_eq!((embeddings_of(store, next), embeddings_of(store, third), embeddings_of(store, old)), (0, 0, 3));
     let displaced = next_model::store_next(store.authority(), next, &[]).unwrap_err();
     assert!(matches!(displaced, Error::ModelChanging { .. }));
-    assert!(displaced.to_string().contains("third model has begun"), "{displaced}");
+    assert!(displaced.to_string().contains("Another model change has begun"), "{displaced}");
     let changed = next_model::change_model(store.authority(), next, None, MAX_UNEMBEDDED_AT_SWITCH, NOW);
     assert!(matches!(changed, Err(Error::ModelChanging { .. })));
 

@@ -111,7 +111,7 @@ fn lacks_password(error: &Error) -> bool {
 }
 
 /// Tells what still works without the server.
-const MEANWHILE: &str = "what is here can be searched, but nothing is saved until it is back";
+const MEANWHILE: &str = "the local replica stays searchable, and writes fail until it is back";
 
 /// Adds to an error which server failed, and what can be done.
 pub(crate) fn explain(address: &ServerAddress, error: Error) -> Error {

@@ -68,7 +68,7 @@ pub(super) fn last(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Millis) -> R
 /// over whatever others, is refused: all of that circle would be hidden from every search.
 pub(super) fn insert(tx: &dyn Tx, link: Link, viewer: &Viewer, made_at: Millis, now: Millis) -> Result<bool> {
     if link.from == link.to {
-        return Err(Error::invalid("to_id", format!("{} is the memory itself", link.to)));
+        return Err(Error::invalid("to_id", format!("cannot link memory {} to itself", link.to)));
     }
     for id in [link.from, link.to] {
         if !is_live(tx, id, viewer, now)? {

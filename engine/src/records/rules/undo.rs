@@ -74,14 +74,17 @@ fn undo_last(tx: &dyn Tx, record: &Record, expect: Option<&Expect>, viewer: &Vie
     }
     viewer.check_change(id, &record.scope)?;
     let Some(last) = last else {
-        return Err(Error::invalid("id", format!("memory {id} was not changed or linked since it was saved")));
+        return Err(Error::invalid(
+            "id",
+            format!("nothing to undo: memory {id} has no changes or links since it was saved"),
+        ));
     };
     match last.cause {
         Cause::Undo => Err(Error::invalid(
             "id",
             format!(
-                "what was done last to memory {id} is undone already; give a version to go further back, or version {} \
-                 for what was before the undo",
+                "the last change of memory {id} is undone already; give a version to go further back, or version {} \
+                 to revert the undo",
                 last.version
             ),
         )),

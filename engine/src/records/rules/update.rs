@@ -218,8 +218,10 @@ fn changed(update: &RecordUpdate, before: &Record) -> Result<Record> {
     if record.kind != Kind::Task
         && let Some(name) = update.body_fields.keys().find(|name| Body::is_of_tasks(name))
     {
-        let why =
-            format!("{name}: only a task has one, and memory {} is a {}; make it a task too", before.id, record.kind);
+        let why = format!(
+            "{name}: applies to tasks only, and memory {} is a {}; make it a task, too",
+            before.id, record.kind
+        );
         return Err(Error::invalid("body", why));
     }
     if record.kind == Kind::Profile && update.body_fields.contains_key(METADATA) {

@@ -119,8 +119,8 @@ pub(super) fn earlier(tx: &dyn Tx, id: RecordId, version: i64) -> Result<Version
     let sql = "SELECT version FROM versions WHERE record_id = ?1 ORDER BY version DESC LIMIT ?2";
     let kept = tx.all(sql, &[id.into(), MOST_NAMED.into()], |row| row.get::<i64>(0))?;
     let kept: Vec<String> = kept.iter().map(ToString::to_string).collect();
-    let kept = if kept.is_empty() { "there are none".into() } else { format!("there are {}", kept.join(", ")) };
-    Err(Error::invalid("version", format!("{version} is no earlier version of memory {id}; {kept}")))
+    let kept = if kept.is_empty() { "it has none".into() } else { format!("available: {}", kept.join(", ")) };
+    Err(Error::invalid("version", format!("memory {id} has no earlier version {version}; {kept}")))
 }
 
 /// The versions of a record, oldest first, with the one that it is now.

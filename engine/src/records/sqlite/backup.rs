@@ -84,7 +84,7 @@ pub fn restore(from: &Path, paths: &StorePaths, progress: &dyn Progress) -> Resu
 fn copy_back(from: &Path, paths: &StorePaths, progress: &dyn Progress) -> Result<()> {
     let database = paths.database();
     let has_one_already = || {
-        let why = "it has a store already; choose another folder, or move this one away".into();
+        let why = "the folder already contains a store; choose another folder, or move this one away".into();
         Error::Store { path: paths.root().to_owned(), why }
     };
     let is_lost = || folder::sign_of_lost(paths).is_some();
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(again.snapshot().unwrap().live_count(NOW).unwrap(), 500);
         assert_eq!(again.store_id(), store.store_id());
         assert_eq!(again.integrity().unwrap(), Vec::<String>::new());
-        assert!(restore(&file, &paths, &NoProgress).unwrap_err().to_string().contains("has a store already"));
+        assert!(restore(&file, &paths, &NoProgress).unwrap_err().to_string().contains("already contains a store"));
     }
 
     #[test]
@@ -303,7 +303,7 @@ mod tests {
         let paths = StorePaths::new(folder.path().join("again"));
         let another = Another { paths: &paths, records: Default::default() };
         let error = restore(&file, &paths, &another).unwrap_err();
-        assert!(error.to_string().contains("has a store already"), "{error}");
+        assert!(error.to_string().contains("already contains a store"), "{error}");
         let records = another.records.into_inner().unwrap().unwrap();
         records.add(&new("and written after"), NOW).unwrap();
         drop(records);

@@ -80,7 +80,7 @@ const WRITE_LOCK: u64 = 120;
 pub(super) fn held(path: &Path) -> Error {
     let [_, shared_memory, _] = companions(path);
     let holder = Holder::of_byte(&shared_memory, WRITE_LOCK);
-    holders::held(&format!("the right to write to {}", path.display()), holder.as_ref())
+    holders::held(&format!("the write lock of {}", path.display()), holder.as_ref())
 }
 
 /// The error for a database that contradicts itself.

@@ -104,7 +104,10 @@ fn refuse_foreign_indexes(paths: &StorePaths) -> Result<()> {
     match paths.index_folders().into_iter().find(|folder| folder.exists() && !is_index(folder)) {
         None => Ok(()),
         Some(folder) => {
-            let why = format!("it holds {}, which is not memorist's; choose another folder", folder.display());
+            let why = format!(
+                "the folder contains {}, which does not belong to memorist; choose another folder",
+                folder.display()
+            );
             Err(Error::Store { path: paths.root().to_owned(), why })
         }
     }

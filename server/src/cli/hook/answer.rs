@@ -88,6 +88,6 @@ fn answer(engine: &Arc<Engine>, request: &HookRequest, started: Instant) -> Resu
     {
         return answered.map_err(|error| error.worded());
     }
-    tracing::info!("the model takes too long: searched by words alone");
+    tracing::info!("the model takes too long: keyword search only");
     hooks::answer(engine, &HookRequest { words_only: true, ..request.clone() }).map_err(|error| error.worded())
 }

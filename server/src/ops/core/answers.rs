@@ -63,7 +63,7 @@ pub fn other_projects(engine: &Engine, context: &Context, viewer: &Viewer) -> Re
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let names = shown.collect::<Vec<_>>().join(", ");
     Ok((!projects.is_empty()).then(|| {
-        format!("Only global memories: projects have their own ({names}{more}); give project, or \"*\" for all.")
+        format!("Only global memories were searched. Projects: {names}{more}. Pass project, or \"*\" for all.")
     }))
 }
 
@@ -94,13 +94,15 @@ pub fn absent(engine: &Engine, id: RecordId, viewer: &Viewer, error: Error) -> R
 pub fn updated(outcome: &UpdateOutcome) -> String {
     let record = &outcome.record;
     let Some(before) = outcome.before.as_ref().filter(|before| before.version != record.version) else {
-        return format!("#{} is so already; nothing was changed.", record.id);
+        return format!("#{} is unchanged: it has these values already.", record.id);
     };
     let changes = Fields::from(before).changes(&record.into());
     let mut text = format!("#{} updated (version {}): {}.", record.id, record.version, changes.join("; "));
     text.push_str(&format!(" It was: {}", beginning(&before.content)));
     if outcome.nothing_in_common {
-        text.push_str("\n  The new text has nothing in common with that. Wrong id? memory_undo puts it back.");
+        text.push_str(
+            "\n  Warning: the new text shares no words with the old one. If the id was wrong, call memory_undo.",
+        );
     }
     text
 }

@@ -105,7 +105,7 @@ impl AnswerParts {
         let linked: String = linked.collect();
         let mut text = match result.created {
             true => format!("Saved as #{}{of}{what}{linked}.", result.id),
-            false => format!("#{} has this text already{what}{linked}.", result.id),
+            false => format!("#{} already has this text{what}{linked}.", result.id),
         };
         for note in result.notes.iter().chain(&self.new_project) {
             text.push_str(&format!("\n  {note}"));
@@ -120,7 +120,8 @@ impl AnswerParts {
         }
         if alone && result.suggestions.iter().any(|like| like.link_type == LinkKind::Supersedes) {
             text.push_str(
-                "\n  If it replaces or contradicts one, say so: memory_link from this one, supersedes or contradicts.",
+                "\n  If it replaces or contradicts one, link them: memory_link from this one, supersedes or \
+                 contradicts.",
             );
         }
         Ok(text)
@@ -189,7 +190,7 @@ pub fn delete(engine: &Engine, context: &Context, params: CoreDeleteParams) -> R
         }
         (None, Some(ids)) => Err(Error::invalid("ids", format!("must be 1 to {MAX_ITEMS}, not {}", ids.len()))),
         (Some(_), Some(_)) => Err(Error::invalid("ids", "give either id or ids")),
-        (None, None) => Err(Error::invalid("id", "is missing; give id, ids or query")),
+        (None, None) => Err(Error::invalid("id", "is missing; pass id, ids or query")),
     }
 }
 
@@ -292,10 +293,10 @@ mod tests {
                 json!({ "content": "the deck is teak", "related": [1, 2], "supersedes": [3] }),
                 "Saved as #4, supersedes #3, related to #1, related to #2.",
             ),
-            (json!({ "content": "the hull is larch" }), "#2 has this text already."),
+            (json!({ "content": "the hull is larch" }), "#2 already has this text."),
             (
                 json!({ "content": "the hull is larch", "context": "of the new boat", "contradicts": [4] }),
-                "#2 has this text already, contradicts #4.\n  taken over: context (version 2 now)",
+                "#2 already has this text, contradicts #4.\n  taken over: context (version 2 now)",
             ),
             (
                 json!({ "items": ["one", { "content": "two", "related": [1, 2] }, { "content": "" }], "tags": ["a"] }),

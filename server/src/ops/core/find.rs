@@ -21,8 +21,8 @@ const SNIPPET_CHARS: usize = 700;
 /// Characters of a text where only ids were requested.
 const ID_CHARS: usize = 60;
 /// Note on a query whose cosines say little.
-const UNREAD: &str = "Note: the embedding model hardly knows the language of this query, so words decide: use those that the memory \
-     has, or names. `memorist reembed --model multilingual` sets up a model of a hundred languages.";
+const UNREAD: &str = "Note: the embedding model hardly knows the language of this query, so keyword search decides: \
+     use exact words or names. `memorist reembed --model multilingual` sets up a model of a hundred languages.";
 /// Default number of memories of a list or chain.
 const LISTED: usize = 20;
 /// Most memories at once.
@@ -171,7 +171,7 @@ pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<S
     notes.extend(unknown_project(engine, context, &params.project)?);
     notes.extend(unfollowed(engine, &viewer)?);
     if records.iter().any(|listed| listed.gone.is_some()) {
-        notes.push("memory_undo brings one back.".to_owned());
+        notes.push("Restore one with memory_undo.".to_owned());
     }
     Ok(page.finish(notes))
 }
@@ -231,7 +231,7 @@ pub fn get(engine: &Engine, context: &Context, params: &CoreGetParams) -> Result
     {
         return Err(why);
     }
-    Ok(page.finish((!left.is_empty()).then(|| format!("Not shown, for maxTokens: {}", left.join(", ")))))
+    Ok(page.finish((!left.is_empty()).then(|| format!("Omitted (over maxTokens): {}", left.join(", ")))))
 }
 
 /// A memory whole, with everything that belongs to it.
@@ -423,7 +423,7 @@ pub fn chain(engine: &Engine, context: &Context, params: &ChainParams) -> Result
     let (shown, start) = (page.lines(), query.start);
     let cut = shown < chain.hops.len();
     let more = match (cut, chain.truncated) {
-        (true, _) => Some(format!("{} more do not fit into maxTokens.", chain.hops.len() - shown)),
+        (true, _) => Some(format!("{} more omitted (over maxTokens).", chain.hops.len() - shown)),
         (false, true) => Some("There are more: follow from one of these, or raise limit.".to_owned()),
         (false, false) => None,
     };

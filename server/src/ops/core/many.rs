@@ -133,7 +133,12 @@ fn token(records: &[Record], change: &str) -> String {
 
 /// The memories of a token, if they are still what the preview showed.
 fn chosen(engine: &Engine, given: &str, change: &str, viewer: &Viewer) -> Result<Vec<Record>> {
-    let unknown = || Error::invalid("confirm", "is not the token of a preview of this change; call it without confirm");
+    let unknown = || {
+        Error::invalid(
+            "confirm",
+            "is not a confirmation token of this change; call again without confirm for a new preview",
+        )
+    };
     let (ids, _) = given.trim().split_once('.').ok_or_else(unknown)?;
     let ids = ids.split('-').map(|id| id.parse::<i64>().map(RecordId::from)).collect::<Result<Vec<_>, _>>();
     let mut records = Vec::new();
@@ -141,7 +146,7 @@ fn chosen(engine: &Engine, given: &str, change: &str, viewer: &Viewer) -> Result
         records.extend(engine.peek(id, viewer)?);
     }
     if token(&records, change) != given.trim() {
-        let why = "does not fit: the memories or the change are not those of the preview; call it without confirm";
+        let why = "has expired: the memories or the change differ from the preview; call again without confirm";
         return Err(Error::invalid("confirm", why));
     }
     Ok(records)

@@ -198,11 +198,11 @@ pub fn stats(engine: &Engine, context: &Context, params: &StatsParams) -> Result
     }
     if stats.pending_embeddings > 0 {
         let waiting = stats.pending_embeddings;
-        lines.push(format!("{waiting} wait for an embedding, and are found by their words until then"));
+        lines.push(format!("{waiting} not embedded yet (keyword search only)"));
     }
     let unapplied = stats.indexes.map_or(0, |indexes| indexes.unapplied);
     if unapplied > 0 {
-        lines.push(format!("{unapplied} changes are not indexed yet; they are searched all the same"));
+        lines.push(format!("{unapplied} changes are not indexed yet (searched without the index)"));
     }
     lines.extend(stats.unread.map(|unread| format!("files not read: {}", one_line(&unread.text()))));
     lines.extend(stats.model.map(|model| format!("model: {model}")));

@@ -166,7 +166,7 @@ fn message(why: &Why, query: &Query, field: Option<&str>) -> String {
     match kept_out {
         KeptOut::Deleted(at) => format!("Memory {id} was deleted on {}; undo brings it back.", day(*at)),
         KeptOut::Expired(at) => format!("Memory {id} expired on {}.", day(*at)),
-        KeptOut::Scope => format!("Memory {id} belongs to another project or agent than the search is for."),
+        KeptOut::Scope => format!("Memory {id} belongs to another project or agent than this search."),
         KeptOut::Filter(_) => {
             format!("Memory {id} does not pass the filter {}.", field.unwrap_or_default())
         }
@@ -178,9 +178,9 @@ fn message(why: &Why, query: &Query, field: Option<&str>) -> String {
             }
         }
         KeptOut::NotEmbedded => {
-            format!("Memory {id} waits for its embedding: until then it is found by its words alone.")
+            format!("Memory {id} is not embedded yet: keyword search only.")
         }
-        KeptOut::NoMatch => format!("Memory {id} has no word of the query, and its meaning was not compared."),
+        KeptOut::NoMatch => format!("Memory {id} contains no term of the query, and was not compared by vector."),
         KeptOut::Threshold(threshold, least) => {
             let reached = why.scores.as_ref().map(|scores| match threshold {
                 Threshold::Similarity => scores.vector.unwrap_or_default(),
@@ -188,10 +188,10 @@ fn message(why: &Why, query: &Query, field: Option<&str>) -> String {
                 Threshold::Relevance => scores.relevance,
             });
             let reached = reached.unwrap_or_default();
-            format!("Memory {id} has {reached:.2}, and {} requires {least}.", threshold_name(*threshold))
+            format!("Memory {id} reaches {reached:.2}, below the {} of {least}.", threshold_name(*threshold))
         }
         KeptOut::Limit => match why.rank {
-            Some(rank) => format!("Memory {id} is number {rank} of the ranking, and the search shows {limit}."),
+            Some(rank) => format!("Memory {id} has rank {rank}, and the search shows {limit}."),
             None => format!("Memory {id} ranks below the {limit} that the search shows."),
         },
         KeptOut::Pool { size, deeper } => {
@@ -213,7 +213,7 @@ fn message(why: &Why, query: &Query, field: Option<&str>) -> String {
                 [by_meaning.and_then(|scores| scores.vector_rank), by_words.and_then(|scores| scores.keyword_rank)];
             let sides = sides.join(" and ");
             match ranks.into_iter().flatten().any(|rank| rank <= *size) {
-                true => format!("Memory {id} is {sides}: an approximate search for the best {size} passed it over."),
+                true => format!("Memory {id} is {sides}: the approximate search (top {size}) passed it over."),
                 false => format!("Memory {id} is {sides}, and this search looks at the best {size} of each."),
             }
         }

@@ -25,11 +25,11 @@ pub fn overview(engine: &Engine, context: &Context, _: OverviewParams) -> Result
     };
     let mut warnings = Vec::new();
     if stats.model.is_none() {
-        warnings.push("no embedding model has been used yet: memories are found by their words alone".to_owned());
+        warnings.push("no embedding model has been used yet: keyword search only".to_owned());
     }
     warnings.extend(engine.foreign_memories()?.map(wording::foreign));
     if engine.needs_rebuild()? {
-        warnings.push("an index is being rebuilt: until then, searches do without it".to_owned());
+        warnings.push("an index is being rebuilt: searches run without it until then".to_owned());
     }
     Ok(OverviewResult {
         read_only: !engine.can_write(),

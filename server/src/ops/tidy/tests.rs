@@ -304,7 +304,7 @@ fn a_plan_that_makes_no_sense_changes_nothing() {
         ("99", &|one| one.memories[1].id = 99),
         ("twice", &|one| one.memories.push(one.memories[1].clone())),
         ("only `supersede` takes", &|one| (one.r#do, one.content) = (Do::Link, Some("x".into()))),
-        ("stay secret", &|one| one.content = Some(concat!("password = ", "Tr0ub4dor&3x").into())),
+        ("contains a secret", &|one| one.content = Some(concat!("password = ", "Tr0ub4dor&3x").into())),
     ];
     for (wanted, change) in cases {
         let mut plan = made(&engine);

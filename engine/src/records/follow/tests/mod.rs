@@ -336,7 +336,7 @@ fn without_the_server_searches_go_on_and_writes_say_what_to_do() {
     let state = node.node().unwrap();
     assert!(state.error.unwrap().contains("cannot be reached") && state.as_of.is_some());
     let refused = node.add(&new("lost?"), NOW).unwrap_err().to_string();
-    assert!(refused.contains("nothing is saved until it is back"), "{refused}");
+    assert!(refused.contains("writes fail until it is back"), "{refused}");
     cluster.start_again();
     node.follow().unwrap();
     assert!(node.node().unwrap().error.is_none());
