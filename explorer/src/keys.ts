@@ -17,7 +17,7 @@ export const KEYS: Key[] = [
   { key: "j", command: "next", does: "Next in the list" },
   { key: "k", command: "previous", does: "Previous in the list" },
   { key: "Enter", command: "open", does: "Open it" },
-  { key: "#", command: "why", does: "Why is one not found?" },
+  { key: "#", command: "why", does: "Explain a missing memory" },
   { key: "e", command: "edit", does: "Edit the open memory", writes: true },
   { key: "x", command: "delete", does: "Delete the open memory", writes: true },
   { key: "n", command: "add", does: "Save a new memory", writes: true },
@@ -29,7 +29,7 @@ export const KEYS: Key[] = [
   { key: "5", command: "cleanup", does: "Clean up" },
   { key: "t", command: "theme", does: "Dark or light" },
   { key: "?", command: "help", does: "All keys" },
-  { key: "Escape", command: "close", does: "Close what is on top" },
+  { key: "Escape", command: "close", does: "Close dialog" },
 ];
 
 export interface Pressed {

@@ -57,7 +57,7 @@ test("how often a memory was found is one wording, apart from how often it was o
   await show(page(), `#/list?id=${id}`);
   await page().getByRole("tab", { name: "Found by 3" }).waitFor();
   assert.equal(await fact("Found").textContent(), "by 3 searches");
-  assert.equal(await fact("Opened").textContent(), "by no agent yet");
+  assert.equal(await fact("Opened").textContent(), "by no agent");
   await store.run("get", String(id));
   await page().reload();
   await page().locator(".facts").waitFor();

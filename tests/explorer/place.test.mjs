@@ -180,7 +180,7 @@ test("a group that is written in keeps the focus out of sight, and one that is d
   assert.match(await group.locator("textarea").inputValue(), /Z$/);
   // Near the end, where fewer groups are left than were drawn.
   await show(page(), "#/cleanup?group=neverFound");
-  await page().locator(".hint", { hasText: "No search has found these" }).waitFor({ timeout: 60_000 });
+  await page().locator(".hint", { hasText: "No search has returned these" }).waitFor({ timeout: 60_000 });
   await page().locator(".groups[aria-busy=false] .group").first().waitFor();
   await scroll(100_000);
   const cards = page().locator(".group");

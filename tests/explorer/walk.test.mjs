@@ -254,7 +254,7 @@ test("a memory is corrected, its versions compared, brought back, and that undon
   await page().locator(".compare ins", { hasText: "Thursdays" }).waitFor();
   assert.equal(await page().locator(".compare del").first().textContent(), "Tuesdays");
   await inspect(page(), "versions");
-  await page().getByRole("button", { name: "Bring back" }).click();
+  await page().getByRole("button", { name: "Restore" }).click();
   await page().locator(".version", { hasText: "Version 3" }).waitFor();
   assert.match((await store.json("get", String(id))).entry.content, /Tuesdays/);
   await page().keyboard.press("u");
@@ -270,7 +270,7 @@ test("a conflict shows both versions, and continues with the newer one", async (
   await store.run("update", String(id), "--content", "The user prefers light mode at noon");
   await page().getByText("Somebody else changed this memory meanwhile").waitFor();
   await page().getByRole("button", { name: "Save", exact: true }).click();
-  await page().getByRole("heading", { name: "Somebody else was faster" }).waitFor();
+  await page().getByRole("heading", { name: "Edit conflict" }).waitFor();
   await page().locator("dialog .whole", { hasText: "light mode at noon" }).first().waitFor();
   await inspect(page(), "conflict");
   await page().getByRole("button", { name: "all the same" }).click();

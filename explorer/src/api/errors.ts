@@ -27,14 +27,14 @@ export class ApiError extends Error {
 }
 
 const BY_STATUS: Record<number, [ErrorKind, string]> = {
-  400: ["invalid", "The request was not understood. Reload the page: it may be older than the program."],
+  400: ["invalid", "The server did not understand the request. Reload the page: it may be older than the server."],
   401: ["unauthorized", "This page's key is no longer valid. Run memorist explore again and use the page that it opens."],
-  403: ["forbidden", "That is not allowed here."],
-  404: ["notFound", "That is not there. It may have been removed meanwhile."],
-  409: ["conflict", "Somebody changed this memory meanwhile."],
-  413: ["invalid", "That is too large to be sent."],
+  403: ["forbidden", "Not allowed here."],
+  404: ["notFound", "Not found. It may have been deleted."],
+  409: ["conflict", "The memory was changed by somebody else meanwhile."],
+  413: ["invalid", "The request is too large."],
   429: ["busy", "The store is busy. Try again in a moment."],
-  500: ["internal", "The program reported an error. Its log says more."],
+  500: ["internal", "The server reported an error. See its log."],
   503: ["busy", "The store is busy. Try again in a moment."],
 };
 
@@ -43,7 +43,7 @@ KINDS.add("readOnly");
 
 /** The error that an answer tells of, whatever its body is. */
 export function errorOf(status: number, body: string): ApiError {
-  const [kind, message] = BY_STATUS[status] ?? ["internal", `The program answered with status ${status}.`];
+  const [kind, message] = BY_STATUS[status] ?? ["internal", `The server answered with status ${status}.`];
   try {
     const told = (JSON.parse(body) as { error?: { kind?: string; message?: string; entry?: Entry } }).error;
     return new ApiError(
@@ -58,7 +58,7 @@ export function errorOf(status: number, body: string): ApiError {
 }
 
 export const unreachable = () =>
-  new ApiError("unreachable", "The program does not answer. If it was stopped, run memorist explore again.", 0);
+  new ApiError("unreachable", "The server does not answer. If it stopped, run memorist explore again.", 0);
 
 /** Whether a request was given up by the page itself, which is no error. */
 export const isAborted = (error: unknown) => error instanceof DOMException && error.name === "AbortError";

@@ -26,7 +26,7 @@ export function decode(buffer: ArrayBuffer): Points {
   const head = new DataView(buffer);
   const magic = buffer.byteLength >= 20 ? String.fromCharCode(...new Uint8Array(buffer, 0, 4)) : "";
   if (magic !== "MMAP" || head.getUint32(4, true) !== 1) {
-    throw new Error("The map has a form that this page does not know. Reload the page.");
+    throw new Error("The map has an unknown format. Reload the page.");
   }
   const generation = head.getUint32(8, true);
   const count = head.getUint32(12, true);

@@ -35,7 +35,7 @@ export class Raster implements Renderer {
 
   constructor(readonly canvas: HTMLCanvasElement) {
     const context = canvas.getContext("2d", { alpha: false });
-    if (!context) throw new Error("This browser draws no canvas.");
+    if (!context) throw new Error("This browser does not support canvas.");
     this.#context = context;
   }
 

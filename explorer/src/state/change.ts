@@ -78,7 +78,7 @@ export const undoTo = (id: number, before: number, after: number) => async () =>
 /** Undoes a deletion, and nothing else: somebody may have been faster. */
 export const undelete = async (id: number) => {
   const { gone } = await api.memory({ id });
-  if (!gone) throw new ApiError("conflict", `Memory ${id} was brought back already.`, 409);
+  if (!gone) throw new ApiError("conflict", `Memory ${id} is restored already.`, 409);
   await api.undo({ id });
 };
 
@@ -114,7 +114,7 @@ export const remove = (entry: Pick<Entry, "id" | "version">) =>
     what: `Delete memory ${entry.id}`,
     run: async (version = entry.version) => {
       const { deleted } = await api.remove({ id: entry.id, expect: version });
-      if (!deleted) throw new ApiError("notFound", `Memory ${entry.id} is not there any more.`, 404);
+      if (!deleted) throw new ApiError("notFound", `Memory ${entry.id} no longer exists.`, 404);
       list.drop([entry.id]);
       did(`Deleted memory ${entry.id}`, () => undelete(entry.id));
     },
@@ -122,12 +122,12 @@ export const remove = (entry: Pick<Entry, "id" | "version">) =>
 
 export const rollback = (entry: Pick<Entry, "id" | "version">, to: number, content: string) =>
   attempt({
-    what: `Bring version ${to} of memory ${entry.id} back`,
+    what: `Restore version ${to} of memory ${entry.id}`,
     mine: content,
     run: async (version = entry.version) => {
       const result = checked(await api.rollback({ id: entry.id, version: to, expect: version }));
       if (result.version) own.set(entry.id, result.version);
-      did(`Brought version ${to} of memory ${entry.id} back`, undoTo(entry.id, version, result.version ?? version + 1));
+      did(`Restored version ${to} of memory ${entry.id}`, undoTo(entry.id, version, result.version ?? version + 1));
     },
   }, entry.version);
 
@@ -138,7 +138,7 @@ export const add = (fields: Record<string, unknown>) =>
       const { id, duplicate } = await api.add(fields);
       drafts.forget("new");
       set({ dialog: null });
-      if (duplicate) return say(`Memory ${id} says the same already`);
+      if (duplicate) return say(`Memory ${id} already has this text`);
       did(`Saved memory ${id}`, deleteAgain(id, 1));
     },
   });
@@ -150,7 +150,7 @@ export const link = (fromId: number, linkType: string, toId: number) =>
       const { created } = await api.link({ fromId, toId, linkType });
       set({ dialog: null });
       const label = `Memory ${fromId} ${linkPhrase(linkType, false)} ${toId}`;
-      if (!created) return say(`${label}: that was known already`);
+      if (!created) return say(`${label}: already linked`);
       did(label, () => api.unlink({ fromId, toId, linkType }));
     },
   });
@@ -167,11 +167,11 @@ export const unlink = (fromId: number, linkType: string, toId: number) =>
 /** Takes back the last that was done to a memory: deletion, expiry, a change. */
 export const bringBack = (id: number) =>
   attempt({
-    what: `Bring memory ${id} back`,
+    what: `Restore memory ${id}`,
     run: async () => {
       await undelete(id);
       const { entry } = await api.memory({ id });
-      did(`Brought memory ${id} back`, deleteAgain(id, entry.version));
+      did(`Restored memory ${id}`, deleteAgain(id, entry.version));
     },
   });
 
@@ -184,8 +184,8 @@ export const purge = (what: { ids: number[] } | { text: string }, name: string) 
       // What could bring its text back is forgotten here, too.
       drafts.forgetAll();
       set({ dialog: null, done: get().done.map((one) => ({ ...one, undo: null })) });
-      const files = complete ? "" : " Files are still being cleaned of it in the background.";
-      const needed = stays.length > 0 ? ` It is still in the store, which needs it: ${stays.join(", ")}.` : "";
+      const files = complete ? "" : " Some files are still being purged in the background.";
+      const needed = stays.length > 0 ? ` Kept, because the store needs it: ${stays.join(", ")}.` : "";
       const rest = files + needed + (elsewhere.length > 0 ? ` It may still be in ${elsewhere.join(", ")}.` : "");
       did(
         `Purged ${name}: ${counted(records, "memory", "memories")}, ${counted(versions, "earlier version")}, ${counted(queries, "search", "searches")}.${rest}`,

@@ -61,7 +61,7 @@ function Closed() {
       <h1>memorist explorer</h1>
       <p role="alert">{because}</p>
       <pre>memorist explore</pre>
-      <p class="quiet">Each page has a key of its own, which ends with the program. Nothing was lost.</p>
+      <p class="quiet">Each page has its own key, which ends with the server. Nothing was lost.</p>
     </main>
   );
 }

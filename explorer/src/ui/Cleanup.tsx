@@ -13,24 +13,24 @@ import { Windowed } from "./Windowed.tsx";
 const NAMES: Record<GroupKind, { name: string; nothing: string; does: string }> = {
   duplicates: {
     name: "Near-duplicates",
-    nothing: "No two memories say nearly the same.",
-    does: "Merge keeps one text; the others are superseded, so that searches leave them out.",
+    nothing: "No near-duplicates.",
+    does: "Merge keeps one text and supersedes the others, so that searches omit them.",
   },
   contradictions: {
     name: "Contradictions",
-    nothing: "No memory contradicts another.",
-    does: "Choose what is true; it replaces the other, which searches leave out.",
+    nothing: "No contradictions.",
+    does: "Choose the true memory. It supersedes the other, which searches then omit.",
   },
   superseded: {
     name: "Superseded",
-    nothing: "No memory was replaced by another.",
-    does: "Searches leave these out already. Delete what nobody needs.",
+    nothing: "No superseded memories.",
+    does: "Searches already omit these. Delete the ones that nobody needs.",
   },
-  expiring: { name: "Expiring", nothing: "No memory expires soon.", does: "After that day no search finds them." },
+  expiring: { name: "Expiring", nothing: "No memory expires soon.", does: "Searches omit them after that day." },
   neverFound: {
     name: "Never found",
-    nothing: "Every older memory was found by a search.",
-    does: "No search has found these for long. Keep what is true, delete what is not.",
+    nothing: "Searches have returned every older memory.",
+    does: "No search has returned these for a long time. Keep the true ones and delete the others.",
   },
 };
 
@@ -60,7 +60,7 @@ export function Cleanup() {
         {loaded.data?.total != null && <span class="quiet">{number(loaded.data.total)} of these</span>}
       </div>
       <fieldset class="segments">
-        <legend class="sr-only">What to look at</legend>
+        <legend class="sr-only">Review</legend>
         {GROUPS.map((name) => (
           <label key={name} class={name === kind ? "chosen" : ""}>
             <input type="radio" name="group" checked={name === kind} onChange={() => go({ group: name })} />
@@ -73,7 +73,7 @@ export function Cleanup() {
       {loaded.data && !loaded.loading && groups.length === 0 && (
         <div class="empty">
           <h2>All tidy</h2>
-          <p>{kind === "duplicates" && !model ? "Near-duplicates are found by meaning, which needs an embedding model." : nothing}</p>
+          <p>{kind === "duplicates" && !model ? "Finding near-duplicates needs an embedding model." : nothing}</p>
         </div>
       )}
       {groups.length > 0 && (

@@ -17,7 +17,7 @@ interface ConflictProps {
 export function Conflict({ mine, what, now, again }: ConflictProps) {
   return (
     <>
-      <p>Memory {now.id} was changed {ago(now.updatedAt)}; it is at version {now.version} now. Nothing of yours was saved yet.</p>
+      <p>Memory {now.id} was changed {ago(now.updatedAt)}; it is at version {now.version} now. Your edits are not saved yet.</p>
       {mine && (
         <>
           <h3>From theirs to yours</h3>

@@ -17,7 +17,7 @@ export function Dialogs() {
     case "help":
       return <Dialog key="help" title="Keys" wide><Help /></Dialog>;
     case "done":
-      return <Dialog key="done" title="What you did"><DoneList /></Dialog>;
+      return <Dialog key="done" title="Change log"><DoneList /></Dialog>;
     case "edit":
       return <Dialog key="edit" title={`Edit memory ${dialog.entry.id}`} wide><EditForm entry={dialog.entry} /></Dialog>;
     case "add":
@@ -27,9 +27,9 @@ export function Dialogs() {
     case "link":
       return <Dialog key="link" title={`Link memory ${dialog.id}`}><LinkForm id={dialog.id} /></Dialog>;
     case "why":
-      return <Dialog key="why" title="Why not this one?" wide><WhyForm query={dialog.query} /></Dialog>;
+      return <Dialog key="why" title="Explain a missing memory" wide><WhyForm query={dialog.query} /></Dialog>;
     case "conflict":
-      return <Dialog key="conflict" title="Somebody else was faster" wide><Conflict {...dialog} /></Dialog>;
+      return <Dialog key="conflict" title="Edit conflict" wide><Conflict {...dialog} /></Dialog>;
   }
 }
 
@@ -58,12 +58,12 @@ function Help() {
       )}
       <h3>On the map</h3>
       <dl class="keys">
-        <div><dt><kbd>← ↑ ↓ →</kbd></dt><dd>To the nearest point that way</dd></div>
+        <div><dt><kbd>← ↑ ↓ →</kbd></dt><dd>To the nearest point in that direction</dd></div>
         <div><dt><kbd>+ −</kbd></dt><dd>Closer, farther</dd></div>
         <div><dt><kbd>0</kbd></dt><dd>All of it</dd></div>
         <div><dt><kbd>Shift drag</kbd></dt><dd>Draw around an area</dd></div>
       </dl>
-      <p class="quiet">Looking changes nothing: what you open or search here is neither counted nor logged.</p>
+      <p class="quiet">Views and searches here are not counted or logged.</p>
     </>
   );
 }

@@ -91,7 +91,7 @@ export function AddForm({ content }: { content: string }) {
     <Form values={values} change={put} submit={submit} cancel={() => discard("new")}>
       <label class="field">
         Project
-        <input type="text" list="projects" value={project} placeholder="shared by all" onInput={(event) => setProject(event.currentTarget.value)} />
+        <input type="text" list="projects" value={project} placeholder="global" onInput={(event) => setProject(event.currentTarget.value)} />
         <datalist id="projects">{overview?.projects.map(({ name }) => <option key={name} value={name} />)}</datalist>
       </label>
     </Form>
@@ -145,7 +145,7 @@ function Form({ values, change: then, submit, cancel, children }: FormProps) {
         </label>
       </div>
       <label class="field">
-        Context: what surrounded it
+        Context: embedded together with the text
         <textarea rows={2} value={values.context} onInput={(event) => put({ context: event.currentTarget.value })} />
       </label>
       {children}

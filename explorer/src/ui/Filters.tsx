@@ -10,7 +10,7 @@ import { Dot, useKindColours } from "./Kind.tsx";
 
 const SOURCE_NAMES: Record<Source, string> = { memories: "Saved memories", notes: "Notes", sessions: "Sessions" };
 const STATE_NAMES: Record<string, string> = {
-  "": "All that is current",
+  "": "Current",
   open: "Open tasks",
   overdue: "Overdue tasks",
   superseded: "Superseded",
@@ -22,8 +22,8 @@ const STATE_NAMES: Record<string, string> = {
 
 /** Views that the filters do not change. */
 const WHOLE: Partial<Record<View, string>> = {
-  searches: "Searches are shown whatever they were about.",
-  cleanup: "Clean up looks at all memories, without filters.",
+  searches: "Filters do not apply to searches.",
+  cleanup: "Filters do not apply to Clean up.",
 };
 
 export function Filters() {
@@ -135,8 +135,8 @@ function Places() {
   return (
     <fieldset>
       <legend>Belongs to</legend>
-      {choose("Project (and shared)", "project", overview.projects)}
-      {choose("Agent (and shared)", "agent", overview.agents)}
+      {choose("Project (and global)", "project", overview.projects)}
+      {choose("Agent (and global)", "agent", overview.agents)}
     </fieldset>
   );
 }
@@ -199,8 +199,8 @@ function Scope() {
         ? `This page sees ${project ? `project ${plain(project)}` : "all projects"} and ${agent ? `agent ${plain(agent)}` : "all agents"}.`
         : "This page sees all projects and agents."}</p>
       {!isEmpty && <p>
-        {overview.model ? `Model: ${overview.model}` : "No model: words are searched alone."}
-        {overview.pendingEmbeddings > 0 && ` ${number(overview.pendingEmbeddings)} wait to be embedded.`}
+        {overview.model ? `Model: ${overview.model}` : "No embedding model: keyword search only."}
+        {overview.pendingEmbeddings > 0 && ` ${number(overview.pendingEmbeddings)} pending embeddings.`}
       </p>}
       <p class="path">{overview.store}</p>
       {!isEmpty && overview.warnings.map((text) => <p key={text} class="warning">{text}</p>)}

@@ -8,8 +8,8 @@ export function FoundBy({ result: { foundBy, entry } }: { result: MemoryResult }
   if (foundBy.length === 0) {
     return (
       <div class="empty">
-        <h3>No search found it yet</h3>
-        <p>Searches of agents appear here. What you look at in this page does not count.</p>
+        <h3>Not returned by any search yet</h3>
+        <p>Searches of agents appear here. Your own in this page are not logged.</p>
       </div>
     );
   }

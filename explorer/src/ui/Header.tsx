@@ -14,9 +14,9 @@ const NAMES: Record<View, string> = {
 };
 
 const MODES: [Mode, string][] = [
-  ["hybrid", "Meaning and words"],
-  ["vector", "Meaning"],
-  ["keyword", "Words"],
+  ["hybrid", "Hybrid"],
+  ["vector", "Vector"],
+  ["keyword", "Keyword"],
 ];
 
 export function Header() {
@@ -114,7 +114,7 @@ function Live() {
   const readOnly = useStore((state) => state.overview?.readOnly ?? false);
   return (
     <span class={`live ${live === false ? "off" : live ? "on" : ""}`}>
-      {live === false ? "Connection lost, trying again. If it was stopped, run memorist explore." : live ? "Live" : ""}
+      {live === false ? "Disconnected, reconnecting… If the server stopped, run memorist explore." : live ? "Live" : ""}
       {readOnly && " · read only"}
     </span>
   );

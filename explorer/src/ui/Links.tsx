@@ -32,7 +32,7 @@ export function Links({ entry }: { entry: Entry }) {
       {root && root.children.length === 0 && (
         <div class="empty">
           <h3>No links yet</h3>
-          <p>Links say what caused, superseded or contradicts what.</p>
+          <p>A link says that one memory caused, supersedes or contradicts another.</p>
           {!readOnly && <button type="button" onClick={() => set({ dialog: { kind: "link", id: entry.id } })}>Link it</button>}
         </div>
       )}
@@ -40,7 +40,7 @@ export function Links({ entry }: { entry: Entry }) {
         <>
           <Picture graph={loaded.data} root={root} />
           {loaded.data.truncated && <p class="quiet">There are more: the nearest {loaded.data.nodes.length} are shown.</p>}
-          <ul class="tree" aria-label={`What memory ${entry.id} is linked with`}>
+          <ul class="tree" aria-label={`Links of memory ${entry.id}`}>
             {root.children.map((twig) => <Branch key={twig.node.id} twig={twig} from={entry.id} unlink={!readOnly} />)}
           </ul>
         </>
@@ -79,7 +79,7 @@ function Picture({ graph, root }: { graph: GraphResult; root: Twig }) {
   const edges = graph.edges.filter(({ from, to }) => by.has(from) && by.has(to));
   return (
     <svg class="ego" viewBox={`${-half * 1.2} ${-half} ${half * 2.4} ${half * 2}`} role="img"
-      aria-label={`${counted(spots.length - 1, "linked memory", "linked memories")}; the list below says the same`}>
+      aria-label={`${counted(spots.length - 1, "linked memory", "linked memories")}; listed below`}>
       <defs>
         <marker id="arrow" viewBox="0 0 8 8" refX="13" refY="4" markerWidth="7" markerHeight="7" orient="auto">
           <path d="M0 0L8 4L0 8z" />

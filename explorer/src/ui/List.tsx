@@ -74,7 +74,7 @@ function Head() {
       {count > 0 && <button type="button" class="push" onClick={() => void exporting.save()}>Export</button>}
       {searched && (
         <button type="button" class={count > 0 ? "" : "push"} aria-keyshortcuts="#" onClick={() => set({ dialog: { kind: "why", query: address.query } })}>
-          Why not this one?
+          Explain a missing memory
         </button>
       )}
     </div>
@@ -87,7 +87,7 @@ function Notes() {
   const query = useStore((all) => all.address.query);
   const items = useStore((all) => all.list.items.length);
   const warnings = [...remarks(search, items > 0), ...(search?.warnings ?? [])];
-  if (query && state && state !== "superseded") warnings.push(`A search does not look at what is ${state}. Clear the search to list it.`);
+  if (query && state && state !== "superseded") warnings.push(`Search excludes ${state} memories. Clear the search to list them.`);
   if (warnings.length === 0) return null;
   return <ul class="notes">{warnings.map((text) => <li key={text}>{text}</li>)}</ul>;
 }
@@ -166,15 +166,15 @@ function Empty() {
   const searched = address.query.trim() !== "";
   return (
     <div class="empty">
-      <h2>{searched ? "Nothing found" : overview?.total === 0 ? "No memories yet" : "Nothing passes these filters"}</h2>
-      {isEmpty(address.filters) && <p>The kinds and the sources exclude one another.</p>}
+      <h2>{searched ? "Nothing found" : overview?.total === 0 ? "No memories yet" : "No memories match these filters"}</h2>
+      {isEmpty(address.filters) && <p>These kinds never occur in these sources.</p>}
       {state.search?.best && (
         <p>
           The nearest is <a href={hrefOf({ id: state.search.best.id })}>memory {state.search.best.id}</a>, with a relevance
           of {score(state.search.best.reached)}: “<Marked text={state.search.best.content} />”
         </p>
       )}
-      {!searched && overview?.total === 0 && <p>Run <code>memorist connect</code>: what your agents save appears here by itself. Or save the first one.</p>}
+      {!searched && overview?.total === 0 && <p>Run <code>memorist connect</code>: memories that your agents save appear here. Or save the first one.</p>}
       <p class="actions">
         {set_ > 0 && <button type="button" onClick={clearFilters}>Clear {counted(set_, "filter")}</button>}
         <Weaker count={state.weaker} />

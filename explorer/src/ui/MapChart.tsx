@@ -107,7 +107,7 @@ export function MapChart({ points, labels, newer }: { points: Points; labels: Ma
           class={classOf(lasso, hovered > 0, query !== "" && items.length > 0)}
           role="application"
           aria-roledescription="map"
-          aria-label="Map of the memories. Arrow keys go to the nearest point that way, Enter opens it, plus and minus zoom."
+          aria-label="Map of the memories. Arrow keys go to the nearest point in that direction, Enter opens it, plus and minus zoom."
           tabIndex={0}
         >
           <canvas key={plain ? "2d" : "webgl"} ref={below} data-renderer={plain ? "2d" : "webgl"} />

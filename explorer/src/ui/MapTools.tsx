@@ -28,7 +28,7 @@ export function Toolbar({ chart, labels, points, lasso, setLasso, selected }: To
   return (
     <div class="head map-tools">
       <h1>{counted(points.count, "memory", "memories")}</h1>
-      {state && <span class="quiet">Of every state: that filter is for the list.</span>}
+      {state && <span class="quiet">The state filter applies to the list only.</span>}
       <label>
         Colour by{" "}
         <select value={colour} onChange={(event) => go({ colour: event.currentTarget.value as Colour }, "replace")}>
@@ -59,11 +59,11 @@ export function Zoom({ chart }: { chart: Chart | null }) {
     if (chart?.view) chart.fly(zoomAt(chart.view, chart.size, chart.size.width / 2, chart.size.height / 2, factor));
   };
   return (
-    <div class="zoom" role="group" aria-label="What is seen of the map">
+    <div class="zoom" role="group" aria-label="Map zoom">
       <button type="button" aria-label="Closer" onClick={() => zoom(1.6)}>+</button>
       <button type="button" aria-label="Farther" onClick={() => zoom(1 / 1.6)}>−</button>
       <button type="button" onClick={() => chart?.home()}>All</button>
-      <button type="button" onClick={() => chart?.view && go({ area: seen(chart.view, chart.size) })}>Filter by what is seen</button>
+      <button type="button" onClick={() => chart?.view && go({ area: seen(chart.view, chart.size) })}>Filter by the visible area</button>
     </div>
   );
 }
@@ -98,11 +98,11 @@ export function Legend({ colours, points }: { colours: Colouring; points: Points
     <div class="legend">
       {colours.legend.map(({ name, colour }) => <span key={name}><Dot colour={colour} />{name}</span>)}
       <span class="quiet push">
-        Near is mostly, not always, alike{superseded ? "; superseded ones are shown, too" : ""}. Lines lead to the true nearest.
+        Near is mostly, not always, alike{superseded ? "; includes superseded ones" : ""}. Lines lead to the true nearest.
       </span>
-      {map?.state === "making" && <progress max="1" value={map.progress ?? 0} aria-label="A new map is being made" />}
+      {map?.state === "making" && <progress max="1" value={map.progress ?? 0} aria-label="Building a new map" />}
       {map?.isOld && !readOnly && map.state === "ready" && (
-        <button type="button" onClick={() => void make("warm")}>Much is new since the map was made: make it again</button>
+        <button type="button" onClick={() => void make("warm")}>Many memories are new since this map was built: rebuild</button>
       )}
     </div>
   );

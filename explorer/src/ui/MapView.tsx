@@ -50,7 +50,7 @@ export function MapView() {
   if (error && !points) return <Message title="The map cannot be shown" text={error} button="Try again" act={() => setTries(tries + 1)} />;
   if (!map) return <p class="quiet foot">Loading…</p>;
   if (map.state === "noModel" && total >= FEWEST) {
-    return <Message title="No map without a model" text="A map places memories by meaning, which needs an embedding model. memorist doctor says how to get one." />;
+    return <Message title="No map without a model" text="A map needs an embedding model. memorist doctor says how to get one." />;
   }
   if ((isMade || missing) && !points) return <Making progress={map.progress ?? 0} />;
   if (!ready) return <NoMap />;
@@ -72,19 +72,19 @@ function NoMap() {
   const total = useStore((state) => state.overview?.total ?? 0);
   const readOnly = useStore((state) => state.overview?.readOnly ?? true);
   const why = useStore((state) => state.overview?.map?.why ?? null);
-  if (why) return <Message title="The map could not be made" text={why} button={readOnly ? undefined : "Try again"} act={() => void make("scratch")} />;
+  if (why) return <Message title="The map could not be built" text={why} button={readOnly ? undefined : "Try again"} act={() => void make("scratch")} />;
   if (total < FEWEST) {
-    const text = `A map is made by itself once there are ${FEWEST} memories. Run memorist connect, and agents save them.`;
+    const text = `The map is built automatically from ${FEWEST} memories on. Run memorist connect, so that agents save memories.`;
     return <Message title="No map yet" text={text} />;
   }
-  return <Message title="No map yet" text="This page may only read. Run memorist explore without --read-only, and the map is made by itself." />;
+  return <Message title="No map yet" text="This page is read-only. Run memorist explore without --read-only to build the map." />;
 }
 
 function Making({ progress }: { progress: number }) {
   const percent = Math.round(progress * 100);
   return (
     <div class="empty">
-      <h1>Making the map</h1>
+      <h1>Building the map</h1>
       <progress max="100" value={percent} aria-label="Progress of the map" />
       <p class="quiet">{percent} %. You can go on with anything else.</p>
     </div>

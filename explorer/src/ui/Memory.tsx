@@ -110,7 +110,7 @@ function Gone({ result: { entry, gone, supersededBy, contradictedBy } }: { resul
       {gone && (
         <p class="banner" role="status">
           {gone.why === "deleted" ? "Deleted" : "Expired"} {ago(gone.at)}: no agent finds it any more.{" "}
-          {!readOnly && <button type="button" onClick={() => void change.bringBack(entry.id)}>Bring it back</button>}
+          {!readOnly && <button type="button" onClick={() => void change.bringBack(entry.id)}>Restore</button>}
         </p>
       )}
       {supersededBy.length > 0 && <p class="banner">Superseded by {links(supersededBy)}.</p>}
@@ -136,7 +136,7 @@ function Actions({ result: { entry, gone } }: { result: MemoryResult }) {
   const purge = () => set({ dialog: { kind: "purge", id: entry.id, content: entry.content } });
   const items = [
     ...(readOnly || gone ? [] : [{ label: "Link", act: () => set({ dialog: { kind: "link", id: entry.id } }) }]),
-    ...(place ? [{ label: "Copy its place", act: () => void copy(placeName(place.path, place.startLine)) }] : []),
+    ...(place ? [{ label: "Copy its location", act: () => void copy(placeName(place.path, place.startLine)) }] : []),
     ...(readOnly ? [] : [{ label: "Purge", danger: true, act: purge }]),
   ];
   return (
@@ -200,8 +200,8 @@ function Facts({ result: { entry, foundBy } }: { result: MemoryResult }) {
   const { place } = entry;
   const facts: [string, preact.ComponentChildren][] = [
     ["Kind", <Kind kind={entry.entryType} />],
-    ["Project", entry.project ? <Name text={entry.project} /> : "shared by all"],
-    ["Agent", entry.agent ? <Name text={entry.agent} /> : "shared by all"],
+    ["Project", entry.project ? <Name text={entry.project} /> : "global"],
+    ["Agent", entry.agent ? <Name text={entry.agent} /> : "global"],
     ["Importance", `${entry.importance} of 10`],
     ["Confidence", score(entry.confidence)],
     ["Tags", entry.tags.length > 0 ? entry.tags.map((tag) => <span key={tag} class="tag"><Name text={tag} /></span>) : null],
@@ -212,8 +212,8 @@ function Facts({ result: { entry, foundBy } }: { result: MemoryResult }) {
     ["Saved", <time>{`${time(entry.createdAt)} (${age(entry.createdAt)})`}</time>],
     ["Changed", entry.version > 1 ? `${ago(entry.updatedAt)}, version ${entry.version}` : null],
     ["Expires", entry.expiresAt ? date(entry.expiresAt) : null],
-    ["Found", foundBy.length > 0 ? `by ${foundBy.length === MOST_FOUND ? "at least " : ""}${counted(foundBy.length, "search", "searches")}` : "by no search yet"],
-    ["Opened", entry.accessCount > 0 ? `${counted(entry.accessCount, "time")}${entry.lastAccessedAt ? `, last ${ago(entry.lastAccessedAt)}` : ""}` : "by no agent yet"],
+    ["Found", foundBy.length > 0 ? `by ${foundBy.length === MOST_FOUND ? "at least " : ""}${counted(foundBy.length, "search", "searches")}` : "by no search"],
+    ["Opened", entry.accessCount > 0 ? `${counted(entry.accessCount, "time")}${entry.lastAccessedAt ? `, last ${ago(entry.lastAccessedAt)}` : ""}` : "by no agent"],
     ["Permanent id", <code>{entry.ulid}</code>],
   ];
   return (

@@ -22,12 +22,12 @@ export function PurgeForm({ id, content }: { id: number; content: string }) {
     <>
       <p>
         This removes it with all versions, links and the searches that found it from every file of the store.{" "}
-        <b>It cannot be undone.</b> To take a memory out of searches alone, delete it instead.
+        <b>It cannot be undone.</b> To only hide a memory from searches, delete it instead.
       </p>
       <fieldset class="choices">
         <legend class="sr-only">What to purge</legend>
         <label class="choice"><input type="radio" name="what" checked={!all} onChange={() => setAll(false)} /> Memory {id}</label>
-        <label class="choice"><input type="radio" name="what" checked={all} onChange={() => setAll(true)} /> Every memory and version that has a text</label>
+        <label class="choice"><input type="radio" name="what" checked={all} onChange={() => setAll(true)} /> Every memory and version with a text</label>
       </fieldset>
       {all ? <ByText /> : <ByWords id={id} wanted={confirmation(content)} />}
     </>
@@ -38,7 +38,7 @@ function ByWords({ id, wanted }: { id: number; wanted: string }) {
   const [typed, setTyped] = useState("");
   const same = typed.trim().replace(/\s+/g, " ") === wanted;
   return (
-    <Confirm ready={same} label="Purge it from everywhere" purge={() => change.purge({ ids: [id] }, `memory ${id}`)}>
+    <Confirm ready={same} label="Purge permanently" purge={() => change.purge({ ids: [id] }, `memory ${id}`)}>
       <p>Type its first words to confirm:</p>
       <p class="confirm"><bdi><Plain text={wanted} /></bdi></p>
       <label class="field">
@@ -54,7 +54,7 @@ function ByText() {
   const text = typed.trim();
   const having = useHaving(text);
   return (
-    <Confirm ready={text.length >= SHORTEST} label="Purge all that has it" purge={() => change.purge({ text }, "what had the text")}>
+    <Confirm ready={text.length >= SHORTEST} label="Purge all of them" purge={() => change.purge({ text }, "the memories with the text")}>
       <label class="field">
         The text, exactly: a password, a name
         <input type="text" autocomplete="off" spellcheck={false} value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
@@ -62,7 +62,7 @@ function ByText() {
       <div aria-live="polite">
         {having && (
           <p class="quiet">
-            {having.length === 0 ? "No memory was found that has it." : `${counted(having.length, "memory", "memories")} found that ${having.length === 1 ? "has" : "have"} it:`}{" "}
+            {having.length === 0 ? "No memory contains it." : `${counted(having.length, "memory", "memories")} ${having.length === 1 ? "contains" : "contain"} it:`}{" "}
             Earlier versions, deleted memories and searches are looked through, too.
           </p>
         )}

@@ -42,7 +42,7 @@ export function Searches() {
           <h2>{only ? "None of these" : "No agent has searched yet"}</h2>
           {only
             ? <button type="button" onClick={() => go({ only: "" })}>Show all searches</button>
-            : <p>Run <code>memorist connect</code>: what your agents search appears here by itself. Yours in this page does not.</p>}
+            : <p>Run <code>memorist connect</code>: searches of your agents appear here. Your own in this page are not logged.</p>}
         </div>
       )}
       {results.length > 0 && <Table results={results} isAll={loaded.data?.next == null} list={only} />}

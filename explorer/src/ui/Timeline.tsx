@@ -30,7 +30,7 @@ export function Timeline() {
       <div class="head">
         <h1 id="timeline-title">Timeline</h1>
         {buckets.length > 0 && <span class="quiet">Saved each {loaded.data?.unit}. Drag over it to filter.</span>}
-        {filters.state && <span class="quiet">Of every state: that filter is for the list.</span>}
+        {filters.state && <span class="quiet">The state filter applies to the list only.</span>}
         {(filters.after || filters.before) && (
           <button type="button" class="push" onClick={() => filter({ after: "", before: "" })}>All time</button>
         )}
@@ -38,10 +38,10 @@ export function Timeline() {
       <Status {...loaded} loading={loaded.loading && !loaded.data} />
       {loaded.data && (buckets.length === 0 || isEmpty(filters)) && (
         <div class="empty">
-          <h2>{count > 0 ? "Nothing passes these filters" : "No memories yet"}</h2>
+          <h2>{count > 0 ? "No memories match these filters" : "No memories yet"}</h2>
           {count > 0
             ? <button type="button" onClick={clearFilters}>Clear {counted(count, "filter")}</button>
-            : <p>When memories were saved appears here by itself.</p>}
+            : <p>The days on which memories were saved appear here.</p>}
         </div>
       )}
       {loaded.data && buckets.length > 0 && <Chart result={loaded.data} />}
@@ -117,7 +117,7 @@ function Chart({ result }: { result: TimelineResult }) {
           viewBox={`0 0 ${WIDTH} ${height}`}
           preserveAspectRatio="none"
           role="img"
-          aria-label={`Memories saved from ${date(from)} on; the table below says the same`}
+          aria-label={`Memories saved from ${date(from)} on; also in the table below`}
           onPointerDown={(event) => {
             event.currentTarget.setPointerCapture(event.pointerId);
             const here = at(event);

@@ -88,7 +88,7 @@ function Item({ version, before, entry }: { version: Version; before: Version | 
         <time title={time(version.since)}>{ago(version.since)}</time>
         {!newest && !readOnly && (
           <button type="button" class="push" onClick={() => void change.rollback(entry, version.version, version.content)}>
-            Bring back
+            Restore
           </button>
         )}
       </p>

@@ -31,7 +31,7 @@ export function WhyHere({ entry, isGone }: { entry: Entry; isGone: boolean }) {
   }, [how, entry.id, entry.version, isGone]);
   if (!query || !result) return null;
   return (
-    <section class="why" aria-label="Why it was found or not">
+    <section class="why" aria-label="Ranking details">
       <h3>For “{beginning(query, 60)}”</h3>
       {typeof result === "string" ? <p class="quiet">{result}</p> : <Answer why={result} />}
     </section>
@@ -45,7 +45,7 @@ export function Answer({ why, open = false }: { why: WhyResult; open?: boolean }
       <p class={why.found ? "answer found" : "answer"}>{why.message}</p>
       {(why.vectorPart !== null || why.keywordPart !== null) && (
         <details open={open}>
-          <summary>Why: the numbers</summary>
+          <summary>Scores</summary>
           <Bar vectorPart={why.vectorPart} keywordPart={why.keywordPart} />
           <table class="sides">
             <thead>
@@ -53,11 +53,11 @@ export function Answer({ why, open = false }: { why: WhyResult; open?: boolean }
             </thead>
             <tbody>
               <tr>
-                <th scope="row" class="side meaning">Meaning (cosine)</th>
+                <th scope="row" class="side meaning">Vector (cosine)</th>
                 <td>{score(why.vectorScore, 3)}</td><td>{place(why.vectorRank)}</td><td>{score(why.vectorPart)}</td>
               </tr>
               <tr>
-                <th scope="row" class="side words">Words (BM25)</th>
+                <th scope="row" class="side words">Keyword (BM25)</th>
                 <td>{score(why.keywordScore, 2)}</td><td>{place(why.keywordRank)}</td><td>{score(why.keywordPart)}</td>
               </tr>
               <tr>
@@ -68,7 +68,7 @@ export function Answer({ why, open = false }: { why: WhyResult; open?: boolean }
           </table>
         </details>
       )}
-      {why.words.length > 0 && <p class="quiet">Words that match: {why.words.map((word) => beginning(word, 30)).join(", ")}</p>}
+      {why.words.length > 0 && <p class="quiet">Matching words: {why.words.map((word) => beginning(word, 30)).join(", ")}</p>}
     </>
   );
 }
@@ -96,7 +96,7 @@ export function WhyForm({ query: given }: { query: string }) {
       const id = /^#?(\d+)$/.exec(which.trim())?.[1];
       if (id) return setAnswer(await ask(query, Number(id)));
       const found = await api.search({ query: which.slice(0, 2000), limit: 5, includeSuperseded: true });
-      if (found.results.length === 0) return setError("No memory has such a text. If it was never saved, save it now.");
+      if (found.results.length === 0) return setError("No memory has this text. If it was never saved, save it now.");
       setCandidates(found.results);
     });
   return (
@@ -109,7 +109,7 @@ export function WhyForm({ query: given }: { query: string }) {
         <input type="text" required value={query} onInput={(event) => setQuery(event.currentTarget.value)} />
       </label>
       <label class="field">
-        The memory that you miss: its number, or some of its text
+        The missing memory: its id, or some of its text
         <textarea rows={2} required value={which} onInput={(event) => setWhich(event.currentTarget.value)} />
       </label>
       <p class="actions"><button type="submit" class="primary">Why not?</button></p>

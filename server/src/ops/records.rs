@@ -364,7 +364,7 @@ mod tests {
             assert_eq!(found.iter().collect::<std::collections::BTreeSet<_>>().len(), found.len(), "{limit}");
             arguments["query"] = "team 6".into();
             let refused = asked(&engine, arguments).unwrap_err().to_string();
-            assert!(refused.starts_with("cursor: is not of this search"), "{refused}");
+            assert!(refused.starts_with("cursor: does not match this query"), "{refused}");
         }
         let whole = asked(&engine, json!({ "query": "team 5", "limit": 1000 })).unwrap();
         assert_eq!((whole.total, whole.next_cursor), (120, None));

@@ -159,7 +159,7 @@ fn total_count_is_of_all_that_is_found() {
 fn a_failed_model_is_reported_in_every_profile() {
     let by_words = |answer: &Value| {
         let warnings = answer["warnings"].as_array().unwrap_or_else(|| panic!("no warning in {answer}"));
-        let said = warnings.iter().filter(|one| one.as_str().unwrap().starts_with("searched by words alone: "));
+        let said = warnings.iter().filter(|one| one.as_str().unwrap().starts_with("keyword search only: "));
         assert_eq!(said.count(), 1, "{answer}");
     };
     for profile in [ProfileName::Mudpuppy, ProfileName::Full] {
@@ -181,7 +181,7 @@ fn a_failed_model_is_reported_in_every_profile() {
     let core = Server::of(ProfileName::Core);
     core.add(Kind::Fact, "Green lamps", None);
     let found = core.said("memory_search", json!({ "query": "lamp" }));
-    assert_eq!(found.matches("Note: searched by words alone: ").count(), 1, "{found}");
+    assert_eq!(found.matches("Note: keyword search only: ").count(), 1, "{found}");
     let krolik = Server::krolik(None);
     saved(&krolik, "Lamps", "are green");
     let found = krolik.call("krolik_mem_semantic_search", json!({ "query": "lamp", "hybrid": false }));
