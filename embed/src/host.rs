@@ -139,7 +139,7 @@ impl ModelHost {
     /// Why no embedder is available without a download: the last failure, if there was one.
     pub fn why_unavailable(&self) -> Error {
         if self.loading.is_locked() {
-            return Error::Unavailable("the embedding model is being fetched".into());
+            return Error::Unavailable("the embedding model is being downloaded".into());
         }
         if let Some(failure) = &self.state.lock().failure {
             return Error::FailedBefore { cause: failure.cause.clone(), retry_in: None };
@@ -418,7 +418,7 @@ mod tests {
     fn while_the_model_is_being_fetched_the_error_says_only_that() {
         let (host, ..) = counting();
         let fetching = host.loading.lock();
-        assert_eq!(host.why_unavailable().to_string(), "the embedding model is being fetched");
+        assert_eq!(host.why_unavailable().to_string(), "the embedding model is being downloaded");
         drop(fetching);
         assert!(host.why_unavailable().to_string().contains("not available"));
     }

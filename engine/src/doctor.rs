@@ -197,19 +197,19 @@ fn model(store: &Store, _progress: &dyn Progress) -> Result<Check> {
     let (ok, found, remedy) = match store.host.verify_within(PROVIDER_WAIT).map_err(Error::from) {
         Ok(Some(name)) => (true, name, None),
         Ok(None) if store.config().model.source == ModelSource::None => {
-            (true, "none, so only words are searched".into(), None)
+            (true, "none: keyword search only".into(), None)
         }
-        Ok(None) => (true, "not set up; until then, only words are searched".into(), Some(Remedy::SetUpModel)),
+        Ok(None) => (true, "not set up: keyword search only until then".into(), Some(Remedy::SetUpModel)),
         Err(error) if is_folder => (false, error.to_string(), Some(Remedy::ConfigureModel)),
         Err(error) => (false, error.to_string(), error.remedy()),
     };
     let mut check = Check { name: "model".into(), ok, details: vec![found], remedy };
     let refused = store.records.refused(store.now())?;
     check.details.extend(refused.iter().take(NAMED).map(|Refused { record_id, why }| {
-        format!("it refused the text of record {record_id}, which is found by its words alone: {why}")
+        format!("it rejected the text of record {record_id}, which only keyword search finds: {why}")
     }));
     if refused.len() > NAMED {
-        check.details.push(format!("... and {} more that it refused", refused.len() - NAMED));
+        check.details.push(format!("... and {} more that it rejected", refused.len() - NAMED));
     }
     check.details.extend(store.records.batch_jobs()?.iter().take(NAMED).map(|job| {
         let AboutJob { provider, texts, state, began, .. } = &job.about;
@@ -224,8 +224,8 @@ fn model(store: &Store, _progress: &dyn Progress) -> Result<Check> {
     }
     if let Some(ForeignMemories { count, examined }) = store.foreign_memories()? {
         check.details.push(format!(
-            "{count} of the newest {examined} memories are in a language that it does not know: they are found by their words \
-             alone"
+            "{count} of the newest {examined} memories are in a language that it does not know: only keyword search \
+             finds them"
         ));
         check.remedy = check.remedy.or(Some(Remedy::UseMultilingualModel));
     }
@@ -244,7 +244,7 @@ pub(crate) const KEYWORDS: &str = "keywords";
 pub(crate) const VECTORS: &str = "vectors";
 pub(crate) const MAP: &str = "map";
 
-const NOT_MADE: &str = "not made yet; until then the records are searched";
+const NOT_MADE: &str = "not built yet; searches scan the records until then";
 
 fn verdict(name: &str, problems: Vec<String>, found: String, remedy: Remedy) -> Check {
     match problems.is_empty() {

@@ -66,7 +66,7 @@ pub fn is_pdf(path: &Path) -> bool {
 pub fn why(no_text: NoPdfText) -> &'static str {
     match no_text {
         NoPdfText::Encrypted => "the PDF is encrypted",
-        NoPdfText::Damaged => "the PDF is damaged, or is none",
+        NoPdfText::Damaged => "the PDF is damaged, or not a PDF",
         NoPdfText::OnlyImages => "the PDF draws no letters: it is a scan, or cut short",
         NoPdfText::UnknownLetters => "the PDF does not say which letters it draws",
         NoPdfText::TooLarge => "the PDF has too much text, or takes more than 1 GiB of memory",

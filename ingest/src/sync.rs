@@ -31,8 +31,8 @@ use crate::settings::SyncSettings;
 use crate::{origins, project, stamp};
 
 /// Why the files of an empty folder are not gone.
-const NOT_MOUNTED: &str = "it is empty, and its files were on another disk, which may not be mounted; what was read of them \
-     stays until there are files again, or the source is removed";
+const NOT_MOUNTED: &str = "it is empty, and its files were on another disk, which may not be mounted; their memories \
+     stay until there are files again, or the source is removed";
 /// Problems that a report lists.
 const NAMED: usize = 20;
 
@@ -260,7 +260,7 @@ impl OneSource<'_> {
                 Err(error) => {
                     // A disk that is not mounted has lost nothing: what was read of it stays.
                     let path = report.source.source.path.clone();
-                    report.problem(path, format!("{}; what was read of it stays", why(&error)));
+                    report.problem(path, format!("{}; its memories stay", why(&error)));
                     taken.extend(known.into_iter().map(|file| PathBuf::from(file.path)));
                     return Ok(Some(report));
                 }
@@ -513,13 +513,13 @@ fn gone<'k>(
     let gone = missing.filter(|file| match fs::symlink_metadata(&file.path) {
         // It is there, and not wanted any more: a glob, or an ignore file, excludes it. Or its folder could not be read.
         Ok(_) if !all_read => {
-            report.problem(file.path.clone(), "its folder may not be read; what was read of it stays".to_owned());
+            report.problem(file.path.clone(), "its folder is not readable; its memories stay".to_owned());
             false
         }
         Ok(_) => true,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => true,
         Err(error) => {
-            report.problem(file.path.clone(), format!("{}; what was read of it stays", why(&error)));
+            report.problem(file.path.clone(), format!("{}; its memories stay", why(&error)));
             false
         }
     });

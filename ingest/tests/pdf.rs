@@ -115,7 +115,7 @@ fn a_pdf_without_text_is_named_with_the_reason() {
     desk.sync();
     let named = |name: &str, why: &str| (name.to_owned(), why.to_owned());
     let unread = [
-        named("broken.pdf", "the PDF is damaged, or is none"),
+        named("broken.pdf", "the PDF is damaged, or not a PDF"),
         named("locked.pdf", "the PDF is encrypted"),
         named("scan.pdf", "the PDF draws no letters: it is a scan, or cut short"),
     ];

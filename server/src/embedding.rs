@@ -197,7 +197,7 @@ impl EmbeddingSection {
                 let usual = EmbeddingSection { cache: self.cache.clone(), ..EmbeddingSection::default() };
                 let named = Provider::named(name).filter(|named| *named != Provider::Auto && *named != Provider::Onnx);
                 let named = named.ok_or_else(|| {
-                    format!("fallback: {name:?} is none; use \"words\", \"local\" or the name of a provider")
+                    format!("fallback: unknown {name:?}; use \"words\", \"local\" or the name of a provider")
                 })?;
                 Some(usual.source(named, model, around)?.0).filter(|source| *source != ModelSource::None)
             }
@@ -245,7 +245,7 @@ impl EmbeddingSection {
             (Provider::None, _) => ModelSource::None,
             (Provider::Groq, _) => {
                 let note =
-                    "groq has no embeddings, so only words are searched; `provider = \"local\"` searches by meaning";
+                    "groq has no embeddings, so keyword search only; `provider = \"local\"` enables vector search";
                 return Ok((ModelSource::None, Some(note.to_owned())));
             }
             _ => ModelSource::Default,
@@ -359,7 +359,7 @@ fn seconds(key: &str, seconds: Option<f64>) -> Result<Option<Duration>, String> 
 fn read_key(file: &Path) -> Result<Secret, String> {
     let about = fs::metadata(file).map_err(|error| error.to_string())?;
     if !about.is_file() || about.len() > LONGEST_KEY {
-        return Err("it is no plain file with a key".to_owned());
+        return Err("it is not a plain file with a key".to_owned());
     }
     #[cfg(unix)]
     {

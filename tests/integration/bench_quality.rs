@@ -81,10 +81,10 @@ fn user_pairs_are_measured_by_keywords_without_a_model() {
     let output = bench(folder, &pairs, &[]);
     let shown = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    for part in ["4 queries, by words alone", "recall@10", "words", "75.0 ±", "note: ", "not found", PUMP] {
+    for part in ["4 queries, keyword search only", "recall@10", "keyword", "75.0 ±", "note: ", "not found", PUMP] {
         assert!(shown.contains(part), "{part} is missing in\n{shown}");
     }
-    assert!(!shown.contains("meaning  ") && !shown.contains("hybrid"), "{shown}");
+    assert!(!shown.contains("vector  ") && !shown.contains("hybrid"), "{shown}");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn a_bad_file_is_refused_with_its_lines_and_reasons() {
         &write(&[&sound, "amber key", r#"{"query": 7, "answers": [1]}"#, r#"{"query": "key", "answers": "1"}"#]),
         2,
         &[
-            "nothing was measured, as 3 lines are refused:",
+            "not measured, because 3 lines are refused:",
             "\n  line 2: is not JSON",
             "\n  line 3: query: 7",
             "\n  line 4: answers: \"1\"",

@@ -73,7 +73,7 @@ fn locomo_is_measured_by_turn_and_session_and_type() {
     for part in ["LoCoMo: 3 questions about 4 turns in 1 store", "turns found", "sessions found", "multi-hop", "66.7"] {
         assert!(shown.contains(part), "{part} is missing in\n{shown}");
     }
-    for note in ["by words alone", "not reranked", "1 more question has no evidence"] {
+    for note in ["keyword search only", "not reranked", "1 more question has no evidence"] {
         assert!(shown.contains(note), "{note} is missing in\n{shown}");
     }
 }

@@ -50,7 +50,7 @@ fn an_invalid_body_is_refused_with_its_field_and_not_saved() {
     let engine = &store.engine;
     let refused = |kind, body| add(engine, kind, body).unwrap_err().to_string();
     let friend = refused(Kind::Contact, json!({ "name": "Bo", "type": "friend" }));
-    assert_eq!(friend, "body.type: \"friend\" is none of work, personal, ignored");
+    assert_eq!(friend, "body.type: unknown \"friend\"; use one of work, personal, ignored");
     assert!(refused(Kind::Contact, json!({ "name": "Bo", "colour": "red" })).contains("unknown field \"colour\""));
     assert!(refused(Kind::Chunk, json!({ "a": 1 })).starts_with("body: "));
     let nobody = refused(Kind::Project, json!({ "name": "Engine", "primary_contact_id": 99 }));

@@ -145,7 +145,7 @@ fn links_are_made_shown_from_both_ends_and_removed() {
 
     shell.says(&["unlink", "3", "implements", "2"], &["removed the link 3 → implements 2"]);
     let again = shell.run(&["unlink", "3", "implements", "2"]);
-    assert_eq!((again.status.code(), text(&again.stdout)), (Some(4), "there is no link 3 → implements 2\n"));
+    assert_eq!((again.status.code(), text(&again.stdout)), (Some(4), "no such link 3 → implements 2\n"));
     let again = shell.run(&["unlink", "3", "implements", "2", "--json"]);
     assert_eq!((again.status.code(), document(&again)), (Some(4), json!({ "removed": false })));
 }
@@ -163,7 +163,7 @@ fn a_chain_is_a_tree_and_what_is_superseded_is_listed() {
     let chain = shell.json(&["chain", "3", "--direction", "forward", "--depth", "1"]);
     assert_eq!((&chain["total"], &chain["results"][1]["id"]), (&json!(2), &json!(2)));
     assert_eq!(chain["results"][1]["path"], json!([{ "id": 2, "linkType": "implements", "direction": "forward" }]));
-    shell.says(&["chain", "1", "--limit", "2"], &["2 memories; there are more: --limit"]);
+    shell.says(&["chain", "1", "--limit", "2"], &["2 memories; more with --limit"]);
     let cut =
         shell.says(&["chain", "1", "--max-tokens", "1"], &["1 memory\nnote: 1 of 3 results fit into maxTokens 1"]);
     assert!(!cut.contains("--limit"), "that would not help: {cut}");
@@ -264,7 +264,7 @@ fn a_search_says_that_there_is_more_and_continues_there() {
         cursor = page["nextCursor"].as_str().map(str::to_owned);
         match &cursor {
             Some(next) => {
-                assert!(note.contains("there are more") && note.contains(&format!("--cursor {next}")), "{note}")
+                assert!(note.contains("more results") && note.contains(&format!("--cursor {next}")), "{note}")
             }
             None => assert_eq!((number, note.as_str()), (2, "")),
         }
@@ -283,7 +283,7 @@ fn a_memory_with_more_links_than_are_shown_says_so() {
     let links: Vec<_> = ids[1..].iter().map(|&to| Link { from: ids[0], kind: LinkKind::Related, to }).collect();
     assert!(engine.link_batch(&links, &Viewer::OWNER).unwrap().into_iter().all(|made| made.is_ok()));
     engine.close();
-    shell.says(&["get", "1"], &["there are more links: memorist chain 1 --depth 1"]);
+    shell.says(&["get", "1"], &["more links: memorist chain 1 --depth 1"]);
     shell.says(&["unlink", "1", "related", "2"], &["removed"]);
     let shown = shell.says(&["get", "1"], &["→ related to"]);
     assert!(!shown.contains("more links"), "all 50 are shown: {shown}");
@@ -323,10 +323,7 @@ fn a_memory_goes_back_to_an_earlier_version() {
     let versions = shell.json(&["history", "1", "--before", "2", "--limit", "5"]);
     assert_eq!((&versions["versions"][0]["version"], &versions["versions"][0]["reason"]), (&json!(1), &json!("moved")));
 
-    shell.says(
-        &["rollback", "1", "1", "--reason", "no, it stays"],
-        &["memory 1 is as in version 1 again, now version 3"],
-    );
+    shell.says(&["rollback", "1", "1", "--reason", "no, it stays"], &["restored version 1 of memory 1, as version 3"]);
     shell.says(&["get", "1"], &["The deploy is on Friday"]);
     let rolled = shell.json(&["rollback", "1", "2"]);
     assert_eq!((&rolled["updated"], &rolled["version"]), (&json!(true), &json!(4)));
@@ -384,7 +381,7 @@ fn commands_say_what_was_there_and_what_is_hidden() {
         assert!(!with(&["--project", "atlas"]).contains("no memory belongs"));
     }
     let said = noted(&["search", "lamp", "--agent", "ben"]);
-    assert!(said.contains("only memories of agent \"ben\" and shared ones"), "{said}");
+    assert!(said.contains("only memories of agent \"ben\" and those without an agent"), "{said}");
     shell.says(&["forget", "4", "--agent", "ana"], &["deleted memory 4", "`memorist undo 4`"]);
     shell.fails(&["get", "4", "--agent", "ana"], 4, &["Memory entry not found: 4"]);
 }

@@ -128,7 +128,7 @@ fn connect_writes_client_files_and_disconnect_restores_them() {
     // Nothing is left to ask for, and a model that is not there stops nothing.
     let mut bare = home.command(env!("CARGO_BIN_EXE_memorist").as_ref(), &["connect"]);
     let bare = bare.env_remove("MEMORIST_MODEL").output().unwrap();
-    assert!(bare.status.success() && text(&bare.stderr).contains("no model was fetched"), "{bare:?}");
+    assert!(bare.status.success() && text(&bare.stderr).contains("no model was downloaded"), "{bare:?}");
     let doctor = document(&home.run(&["doctor", "--json"]));
     let stands = |client: &str| {
         let all = doctor["clients"].as_array().unwrap();
@@ -145,7 +145,7 @@ fn connect_writes_client_files_and_disconnect_restores_them() {
     assert!(home.files() == before, "byte for byte");
     let nothing = home.run(&["disconnect", "--yes"]);
     assert!(
-        nothing.status.success() && text(&nothing.stdout).contains("has written nothing"),
+        nothing.status.success() && text(&nothing.stdout).contains("nothing to remove"),
         "{}",
         text(&nothing.stdout)
     );
@@ -303,7 +303,7 @@ fn connect_names_missing_clients_and_unreadable_files() {
     let output = home.run(&["connect", "cursor", "zed", "--yes"]);
     let said = text(&output.stdout);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("NOT CHANGED") && said.contains("way out: mend the file"), "{said}");
+    assert!(said.contains("NOT CHANGED") && said.contains("fix: mend the file"), "{said}");
     assert!(said.contains("not found on this machine: zed"), "{said}");
     assert_eq!(fs::read_to_string(home.path(".cursor/mcp.json")).unwrap(), "{ \"mcpServers\": ");
     let doctor = home.run(&["doctor"]);

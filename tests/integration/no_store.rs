@@ -45,7 +45,7 @@ fn item_10_commands_that_read_make_no_store() {
             let output = command.env("HOME", folder.path()).output().unwrap();
             let said = [text(&output.stdout), text(&output.stderr)].concat();
             assert_eq!(output.status.code(), Some(3), "{arguments:?}: {said}");
-            assert!(said.contains("there is no store in ") && said.contains("memorist add"), "{arguments:?}: {said}");
+            assert!(said.contains("no store in ") && said.contains("memorist add"), "{arguments:?}: {said}");
             assert_eq!(names(), ["memorist.toml"], "{arguments:?} made something");
         }
     }
@@ -70,7 +70,7 @@ fn a_missing_store_stays_missing_and_a_file_is_no_store() {
         .output()
         .unwrap();
     assert!(doctor.status.success(), "{}", text(&doctor.stderr));
-    assert!(document(&doctor)["checks"][0]["details"][0].as_str().unwrap().starts_with("there is no store in "));
+    assert!(document(&doctor)["checks"][0]["details"][0].as_str().unwrap().starts_with("no store in "));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     let output = run("README.md", &["stats", "--json"]);
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));

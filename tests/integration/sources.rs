@@ -264,7 +264,7 @@ fn files_that_are_not_read_are_named() {
     assert_eq!(list["sources"][0]["allUnread"], 1);
     let output = add(&["--kind", "sessions", "--format", "gimli", "--no-embed"]);
     let said = [text(&output.stdout), text(&output.stderr)].concat();
-    assert_eq!(said.matches("no file begins like a transcript of gimli").count(), 1, "{said}");
+    assert_eq!(said.matches("no file looks like a transcript of gimli").count(), 1, "{said}");
     let added = document(&add(&["--kind", "sessions", "--format", "gimli", "--no-embed", "--json"]));
     assert_eq!(added["sync"]["warnings"].as_array().unwrap().len(), 1, "{added}");
 }

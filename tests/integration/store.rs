@@ -364,11 +364,7 @@ fn a_search_does_not_wait_for_another_index_writer() {
     let reply = engine.search(&query("found without", Mode::Keyword)).unwrap();
     assert!(started.elapsed() < Duration::from_secs(5));
     assert_eq!((reply.hits.len(), reply.tier), (1, Tier::Substring), "{:?}", reply.warnings);
-    assert!(
-        reply.warnings.iter().any(|warning| warning.contains("keyword index is out of use")),
-        "{:?}",
-        reply.warnings
-    );
+    assert!(reply.warnings.iter().any(|warning| warning.contains("keyword index is unusable")), "{:?}", reply.warnings);
     drop(held);
 }
 

@@ -60,7 +60,9 @@ fn unpack(
         if !may_download {
             let by_hand = by_hand(cache, &absent, tags, &plan);
             let what = &plan.what;
-            return Err(Error::Unavailable(format!("{what} must be fetched, and the settings forbid it; {by_hand}")));
+            return Err(Error::Unavailable(format!(
+                "{what} must be downloaded, and the settings forbid it; {by_hand}"
+            )));
         }
         announce(&plan);
         progress.start(&format!("fetching {}", plan.what), Some(plan.bytes));
@@ -68,7 +70,7 @@ fn unpack(
         progress.finish();
         downloaded.map_err(|error| match error {
             Error::Provision(why) => Error::Provision(format!(
-                "{} cannot be fetched: {why}\nTo continue, {}",
+                "{} cannot be downloaded: {why}\nTo continue, {}",
                 plan.what,
                 by_hand(cache, &absent, tags, &plan)
             )),

@@ -24,7 +24,7 @@ impl Address {
         let refused =
             |why: &str| Error::Unavailable(format!("the `url` of the embedding provider {}: {why}", settings.name));
         let uri: Uri =
-            settings.url.trim().parse().map_err(|_| refused("it is no address; write it as https://HOST/PATH"))?;
+            settings.url.trim().parse().map_err(|_| refused("it is not an address; write it as https://HOST/PATH"))?;
         let (scheme, authority) = match (uri.scheme_str(), uri.authority()) {
             (Some(scheme @ ("http" | "https")), Some(authority)) => (scheme, authority),
             _ => return Err(refused("it must begin with https:// or http://")),

@@ -62,7 +62,7 @@ impl Breaker {
         let mut state = self.state.lock();
         let error = state.open(cause, demanded, now);
         if !std::mem::replace(&mut state.is_logged, true) {
-            tracing::warn!("{}; until it answers, memories are found by their words", error.root());
+            tracing::warn!("{}; keyword search only until it answers", error.root());
         }
         error
     }

@@ -49,7 +49,7 @@ pub(super) fn unreadable(error: &serde_json::Error) -> String {
     let what = match error.classify() {
         serde_json::error::Category::Data => "it is JSON of another shape",
         serde_json::error::Category::Eof => "it ends too early",
-        serde_json::error::Category::Syntax | serde_json::error::Category::Io => "it is no JSON",
+        serde_json::error::Category::Syntax | serde_json::error::Category::Io => "it is not JSON",
     };
     format!("{what} (line {}, column {})", error.line(), error.column())
 }
@@ -82,7 +82,7 @@ mod tests {
     fn json_errors_quote_no_content() {
         let said = |text: &str| unreadable(&serde_json::from_str::<Vec<u8>>(text).unwrap_err());
         assert_eq!(said("\"a-key\""), "it is JSON of another shape (line 1, column 7)");
-        assert!(said("[1,").starts_with("it ends too early") && said("<a>").starts_with("it is no JSON"));
+        assert!(said("[1,").starts_with("it ends too early") && said("<a>").starts_with("it is not JSON"));
         assert!(serde_json::from_str::<Value>("[1]").is_ok());
     }
 }

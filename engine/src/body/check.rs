@@ -94,7 +94,7 @@ fn check_nul(text: &str) -> Checked {
 }
 
 fn check_choice(word: &str, of: &[&str]) -> Checked {
-    if of.contains(&word) { Ok(()) } else { Err(format!("{word:?} is none of {}", of.join(", "))) }
+    if of.contains(&word) { Ok(()) } else { Err(format!("unknown {word:?}; use one of {}", of.join(", "))) }
 }
 
 fn check_positive(number: &Number) -> Checked {
@@ -108,7 +108,7 @@ fn check_positive(number: &Number) -> Checked {
 fn check_time(number: &Number) -> Checked {
     match number.as_i64() {
         Some(MIN_PLAUSIBLE_MILLIS..) => Ok(()),
-        _ => Err(format!("{number} is no time in Unix milliseconds")),
+        _ => Err(format!("{number} is not a time in Unix milliseconds")),
     }
 }
 

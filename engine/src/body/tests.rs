@@ -176,7 +176,11 @@ fn refusals_say_what_is_allowed() {
             json!({"when": 1}),
             "body: unknown field \"when\" of an event; it has title, description, feature, metadata",
         ),
-        (Kind::Contact, anna("type", json!("friend")), "body.type: \"friend\" is none of work, personal, ignored"),
+        (
+            Kind::Contact,
+            anna("type", json!("friend")),
+            "body.type: unknown \"friend\"; use one of work, personal, ignored",
+        ),
         (Kind::Contact, json!({}), "body.name: is missing"),
         (Kind::Contact, anna("name", json!(7)), "body.name: must be a text, not a number"),
         (Kind::Contact, anna("name", json!(" \n")), "body.name: is empty"),

@@ -84,7 +84,7 @@ impl TantivyIndex {
     pub fn create(folder: &Path, store: &str) -> Result<TantivyIndex> {
         contained(|| {
             if folder.join(META).exists() {
-                let why = "it has a keyword index already; open it, or delete it first".to_owned();
+                let why = "the folder already contains a keyword index; open it, or delete it first".to_owned();
                 return Err(Error::Store { path: folder.to_owned(), why });
             }
             private_folders().create(folder).map_err(|why| Error::io(folder, why))?;

@@ -103,7 +103,7 @@ impl Map {
         let (body, checksum) = bytes.split_last_chunk::<4>().ok_or("it is cut short")?;
         let mut rest = ByteReader(body);
         if rest.take(4)? != MAGIC {
-            return Err("it is no map");
+            return Err("it is not a map");
         }
         if rest.number()? != VERSION {
             return Err("it is of another version of memorist");

@@ -136,7 +136,7 @@ impl Keeper {
     /// # Errors
     /// [`Error::Held`] while one is being made, here or in another process; [`Error::Io`].
     pub fn begin_making(&self) -> Result<MakingGuard<'_>> {
-        let busy = || Error::Held("a map is being made already; wait until it is there".into());
+        let busy = || Error::Held("a map is being built already; wait for it".into());
         let mut making = self.making.lock();
         if making.is_some() {
             return Err(busy());
@@ -337,8 +337,8 @@ pub fn examine(folder: &Path, lineage: &str, model: &str) -> Result<Option<Resul
     let Some(read) = Map::read(&folder.join("places"))? else { return Ok(None) };
     Ok(Some(match read {
         Err(why) => Err(format!("out of use: {why}")),
-        Ok(map) if map.lineage != lineage => Ok("of no use: it was made from another store".into()),
-        Ok(map) if map.model != model => Ok("of another model; a new one can start from its places".into()),
+        Ok(map) if map.lineage != lineage => Ok("unusable: it was made from another store".into()),
+        Ok(map) if map.model != model => Ok("from another model; a new map can start from its coordinates".into()),
         Ok(map) => {
             let later = map.points.iter().filter(|point| point.is_later).count();
             Ok(format!("{} places, {later} of them found after the layout", map.points.len()))

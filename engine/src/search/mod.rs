@@ -63,7 +63,7 @@ use crate::types::{
 };
 
 /// The warning of a search for parts of words in a store with more text than one search reads.
-const NEWEST_ONLY: &str = "parts of words were looked for in the newest memories only: the store has more text than one search \
+const NEWEST_ONLY: &str = "substring search covered the newest memories only: the store has more text than one search \
      reads";
 
 /// The share of the query that a record has within its words, from which it is what was looked for.

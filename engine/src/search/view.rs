@@ -170,7 +170,7 @@ pub(super) fn keyword_fallback(why: &str) -> String {
 
 /// Reports why an index is missing.
 fn out_of_use<T>(side: IndexKind, why: &str, warnings: &mut Vec<String>) -> Option<T> {
-    warnings.push(format!("the {side} index is out of use and is being rebuilt: {why}"));
+    warnings.push(format!("the {side} index is unusable and is being rebuilt: {why}"));
     None
 }
 

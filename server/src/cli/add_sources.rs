@@ -30,7 +30,7 @@ pub fn existing(path: &Path) -> Result<String, Failure> {
     let real = fs::canonicalize(path).map_err(|error| Failure::file(path, &error))?;
     real.into_os_string()
         .into_string()
-        .map_err(|path| Failure::input(format!("{}: its path is no Unicode text", Path::new(&path).display())))
+        .map_err(|path| Failure::input(format!("{}: its path is not Unicode", Path::new(&path).display())))
 }
 
 /// Adds sources, and reads them unless that is left to others.
@@ -75,7 +75,7 @@ pub fn added(result: &SourceAddResult) -> String {
         Some(read) => {
             lines.push(sync::text(read));
         }
-        None if !result.sources.is_empty() => lines.push("`memorist sync`, or a server, reads it".to_owned()),
+        None if !result.sources.is_empty() => lines.push("`memorist sync` or a server indexes it".to_owned()),
         None => {}
     }
     lines.join("\n")
@@ -88,9 +88,9 @@ fn without_turns(read: &SyncedSource) -> Option<String> {
         return None;
     }
     let why = if read.files == 0 {
-        format!("no file begins like a transcript of {format}, or has the name and the folder of one")
+        format!("no file looks like a transcript of {format}, by its content, name or folder")
     } else {
-        format!("nothing that {format} writes as a message is in its {} files", format::thousands(read.files))
+        format!("its {} files contain no messages of {format}", format::thousands(read.files))
     };
     Some(format!(
         "no turn was found: {why}; if another agent wrote them, name it: `memorist source add {} --format NAME`",

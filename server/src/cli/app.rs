@@ -88,9 +88,7 @@ impl App {
         let is_there = engine.team.is_some() || store.is_file() || StorePaths::new(store).is_any_there();
         let store = store.display();
         (!is_there).then(|| {
-            format!(
-                "there is no store in {store}; `memorist add` or `memorist serve` makes one, and --store names another"
-            )
+            format!("no store in {store}; `memorist add` or `memorist serve` creates one, and --store names another")
         })
     }
 

@@ -35,7 +35,7 @@ fn text(chain: &ChainResult) -> String {
     table::align_right(&mut table, &[1]);
     let count = format::memories(chain.results.len() as u64);
     let more = match &chain.warnings[..] {
-        [] if chain.truncated => "; there are more: --limit".to_owned(),
+        [] if chain.truncated => "; more with --limit".to_owned(),
         warnings => warnings.iter().map(|warning| format!("\nnote: {warning}")).collect(),
     };
     format!("{}\n{count}{more}", table.trim_fmt())

@@ -72,12 +72,12 @@ impl ClientsReport {
             lines.push(format!("{:<14} {}{called}", status.client.name(), head(status)));
             for problem in &status.problems {
                 lines.push(format!("{:<14} PROBLEM in {}: {}", "", problem.path.display(), problem.what));
-                lines.push(format!("{:<14} way out: {}", "", problem.way_out));
+                lines.push(format!("{:<14} fix: {}", "", problem.way_out));
             }
         }
         if all.iter().any(|ClientStanding { status, .. }| status.registered == State::No && status.problems.is_empty())
         {
-            lines.push("`memorist connect` registers what is not registered".to_owned());
+            lines.push("`memorist connect` registers the missing ones".to_owned());
         }
         lines.join("\n")
     }
@@ -87,7 +87,7 @@ fn head(status: &Status) -> String {
     let registered = match status.registered {
         State::Yes => "registered",
         State::ByHand => "registered by hand",
-        State::Edited => "registered, and edited by hand since",
+        State::Edited => "registered, edited by hand since",
         State::Partly => "registered in some of its files",
         State::No => "not registered",
     };
@@ -95,8 +95,8 @@ fn head(status: &Status) -> String {
         None => "has no hooks",
         Some(State::Yes) => "hooked",
         Some(State::ByHand) => "hooked by hand",
-        Some(State::Edited) => "hooked, and edited by hand since",
-        Some(State::Partly) => "hooked at some events",
+        Some(State::Edited) => "hooks registered, edited by hand since",
+        Some(State::Partly) => "some hooks registered",
         Some(State::No) => "not hooked",
     };
     let trusted = match status.trusted {

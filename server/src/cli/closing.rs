@@ -15,9 +15,9 @@ pub fn text(program: &Path, store: Option<&Path>) -> String {
     let arguments = [&["serve".to_owned()], &options[..]].concat();
     let settings = json!({ "mcpServers": { "memorist": { "command": program, "args": arguments } } });
     format!(
-        "To give your agents this memory (it shows what it changes in their settings, and asks):\n\n  {}\n\nor add to the \
-         settings of your MCP client\n\n{settings:#}\n\nSeveral agents may use one store at the same time. One server for \
-         all of them, over HTTP:\n\n  {} --http 127.0.0.1:8765      (then connect to http://127.0.0.1:8765/mcp)",
+        "To connect your clients (shows each change of their settings, then asks):\n\n  {}\n\nor add this to the \
+         settings of your MCP client\n\n{settings:#}\n\nSeveral agents may use one store at the same time. One server \
+         for all of them, over HTTP:\n\n  {} --http 127.0.0.1:8765      (then connect to http://127.0.0.1:8765/mcp)",
         [&[program.clone(), "connect".to_owned()], &options[..]].concat().join(" "),
         [slice::from_ref(&program), &arguments[..]].concat().join(" "),
     )

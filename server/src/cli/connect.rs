@@ -99,13 +99,12 @@ pub fn run(app: &App, args: &Connect, global: &Global) -> Outcome {
     if let Some(way) = installation.program.way_to_stay() {
         let path = installation.program.command();
         return Err(Failure::input(format!(
-            "agents would be connected to {path}, which is in a cache and may be removed at any time: install memorist \
-             (`{way}`), then `memorist connect`"
+            "cannot connect clients to {path}, which is in a cache and may be removed at any time: install memorist \
+             (`{way}`), then run `memorist connect`"
         )));
     }
     if app.settings().engine.team.as_ref().is_some_and(|team| team.address.has_password()) {
-        app.output()
-            .note("the password of the team store is not written into their settings: they find it in ~/.pgpass");
+        app.output().note("the password of the team store is not written into their settings: keep it in ~/.pgpass");
     }
     let all = if args.which.clients.is_empty() { &Client::ALL[..] } else { &args.which.clients };
     let around = installation.around(if args.no_hooks { &[] } else { all });
@@ -129,15 +128,15 @@ fn fetch_model(app: &App, yes: bool) -> Result<(), Failure> {
     if !settings.may_download || !is_fetched || embed::setup(&look, &mut |_| {}, &NoProgress).is_ok() {
         return Ok(());
     }
-    let question = "Fetch the embedding model, once? Without it agents find memories by words alone.";
+    let question = "Download the embedding model, once? Without it, keyword search only.";
     // Without a terminal nothing was left to change, or --yes was given: no model is no failure.
     if !yes && !app.output().confirm(question, "--yes, or --no-model").unwrap_or(false) {
-        app.output().note("no model was fetched: `memorist setup` does it later");
+        app.output().note("no model was downloaded: `memorist setup` does it later");
         return Ok(());
     }
     if let Err(error) = embed::setup(settings, &mut |plan| app.announce(plan), &app.bars()?) {
         let why = memorist_engine::Error::from(error).worded();
-        app.output().note(format!("the model was not fetched: {why}; `memorist setup` tries again"));
+        app.output().note(format!("the model was not downloaded: {why}; `memorist setup` tries again"));
     }
     Ok(())
 }
@@ -266,7 +265,9 @@ fn planned(plans: &[ClientPlan], as_diff: bool) -> String {
         lines.push(format!("{}{place}", plan.profile.title));
         for step in plan.steps.iter().filter(|step| action(step) != "none") {
             lines.push(format!("  {} {}", action(step), step.target.path.display()));
-            lines.extend(step.commands.iter().map(|words| format!("    by its own command: {}", words.join(" "))));
+            lines.extend(
+                step.commands.iter().map(|words| format!("    with the client's own command: {}", words.join(" "))),
+            );
             if as_diff {
                 lines.extend(step.diff().lines().map(|line| format!("    {line}")));
             }
@@ -278,18 +279,19 @@ fn planned(plans: &[ClientPlan], as_diff: bool) -> String {
 }
 
 /// The message when there is nothing to disconnect.
-const NOTHING: &str = "`memorist connect` has written nothing that is still there";
+const NOTHING: &str = "nothing to remove: `memorist connect` wrote nothing that still exists";
 
 /// Lists the files that stay as they are.
 fn remarks(plan: &ClientPlan) -> Vec<String> {
-    let done = plan.done.iter().map(|path| format!("  as it should be: {}", path.display()));
+    let done = plan.done.iter().map(|path| format!("  up to date: {}", path.display()));
     let by_hand = plan
         .by_hand
         .iter()
-        .map(|(path, what)| format!("  registered by hand, and left so: {what} in {}", path.display()));
-    let troubles = plan.troubles.iter().map(|(path, trouble)| {
-        format!("  NOT CHANGED {}: {trouble}\n    way out: {}", path.display(), trouble.way_out())
-    });
+        .map(|(path, what)| format!("  registered by hand, unchanged: {what} in {}", path.display()));
+    let troubles = plan
+        .troubles
+        .iter()
+        .map(|(path, trouble)| format!("  NOT CHANGED {}: {trouble}\n    fix: {}", path.display(), trouble.way_out()));
     done.chain(by_hand).chain(troubles).collect()
 }
 
@@ -315,7 +317,7 @@ fn report(plans: &[ClientPlan], entries: &[Value], connects: bool) -> String {
             (false, changes) => format!("disconnected, {}", files(changes, "in")),
         };
         lines.push(format!("{}: {head}", plan.profile.title));
-        lines.extend(remarks(plan).into_iter().filter(|line| !line.starts_with("  as it should be")));
+        lines.extend(remarks(plan).into_iter().filter(|line| !line.starts_with("  up to date")));
         if connects && changes > 0 {
             lines.push(format!("  now: {}", plan.profile.advice));
         }

@@ -32,7 +32,7 @@ pub fn run(app: &App, args: &Delete) -> Outcome {
         all => {
             for (id, result) in all {
                 let text = match result.deleted {
-                    true => format!("deleted memory {id}; for 30 days `memorist undo {id}` brings it back"),
+                    true => format!("deleted memory {id}; `memorist undo {id}` restores it for 30 days"),
                     false => format!("there is no memory {id}"),
                 };
                 output.text(text)?;

@@ -115,7 +115,7 @@ fn show(engine: &Engine, bars: &Bars, output: Output, at: &AtomicI64) -> Result<
     let indexing = started.elapsed();
     bars.finish();
     tell(format!(
-        "{} saved in {}, embedded in {} ({:.0} a second), indexed in {}.\n",
+        "{} saved in {}, embedded in {} ({:.0} per second), indexed in {}.\n",
         format::memories(MEMORIES as u64),
         format::micros(micros(saved)),
         format::micros(micros(embedding)),
@@ -240,9 +240,9 @@ fn search(
 
 fn text(search: &DemoSearch) -> String {
     let how = match search.mode {
-        Mode::Vector => "by meaning",
-        Mode::Keyword => "by word",
-        Mode::Hybrid => "by meaning and word",
+        Mode::Vector => "vector search",
+        Mode::Keyword => "keyword search",
+        Mode::Hybrid => "hybrid search",
     };
     let filter = search.filter.map(|filter| format!(", only {filter}")).unwrap_or_default();
     let known: HashSet<i64> = search.answers.iter().map(|id| id.get()).collect();
@@ -250,7 +250,7 @@ fn text(search: &DemoSearch) -> String {
     let verdict = match right {
         _ if known.is_empty() => String::new(),
         Some(rank) => format!("; the right answer is number {}", rank + 1),
-        None => "; the right answer is not among the first".to_owned(),
+        None => "; the right answer is not among the first hits".to_owned(),
     };
     let embedding = match search.mode {
         Mode::Keyword => String::new(),
@@ -258,7 +258,7 @@ fn text(search: &DemoSearch) -> String {
     };
     let time = format::micros(search.search_us);
     format!(
-        "“{}” {how}{filter}\n{}\nfound in {time}{embedding}{verdict}\n",
+        "“{}” ({how}{filter})\n{}\nfound in {time}{embedding}{verdict}\n",
         search.query,
         table::hits(&search.results, false)
     )

@@ -70,7 +70,7 @@ fn is_addable(place: &PlaceEntry) -> bool {
 
 /// The numbers that a person types; `None` for none.
 fn ask() -> Result<Option<String>, Failure> {
-    output::say("Which shall be added? Numbers (1,3-5), \"all\", or nothing to stop:");
+    output::say("Add which? Numbers (1,3-5), \"all\", or nothing to stop:");
     let mut answer = String::new();
     io::stdin().read_line(&mut answer).map_err(|error| Failure::file("stdin".as_ref(), &error))?;
     let answer = answer.trim();
@@ -87,7 +87,7 @@ fn chosen<'a>(numbers: &str, result: &'a DiscoverResult) -> Result<Vec<&'a Place
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let parsed = first.trim().parse::<usize>().ok().zip(last.trim().parse::<usize>().ok());
         let Some((first, last)) = parsed.filter(|(first, last)| first <= last && *last <= result.places.len()) else {
-            let why = format!("{part:?} is no number of the list, which has {}", result.places.len());
+            let why = format!("{part:?} is not a number of the list, which has {}", result.places.len());
             return Err(Failure::input(why));
         };
         chosen.extend(first..=last);
@@ -100,7 +100,7 @@ fn chosen<'a>(numbers: &str, result: &'a DiscoverResult) -> Result<Vec<&'a Place
                 let why = place.problem.as_deref().unwrap_or("it has no files");
                 return Err(Failure::input(format!("{}: {why}", place.path)));
             }
-            None => return Err(Failure::input(format!("{number} is no number of the list"))),
+            None => return Err(Failure::input(format!("{number} is not a number of the list"))),
         }
     }
     Ok(places)
@@ -121,8 +121,8 @@ fn text(result: &DiscoverResult) -> String {
     if result.places.is_empty() {
         let agents: Vec<&str> = formats::all().iter().map(|format| format.name()).collect();
         return format!(
-            "nothing was found where these keep transcripts: {}; nor memories or instructions of agents, an Obsidian vault, or \
-             notes in this folder. `memorist source add PATH` adds a file or a folder",
+            "found no transcripts of {}, no memories or instructions of agents, no Obsidian vault and no notes in \
+             this folder. `memorist source add PATH` adds a file or folder",
             agents.join(", ")
         );
     }

@@ -96,7 +96,7 @@ fn text(diagnosis: &Diagnosis) -> String {
 
 /// The details of a check, and the way out.
 fn details(check: &Check) -> Vec<String> {
-    let remedy = check.remedy.map(|remedy| format!("way out: {}", wording::command(remedy)));
+    let remedy = check.remedy.map(|remedy| format!("fix: {}", wording::command(remedy)));
     check.details.iter().cloned().chain(remedy).collect()
 }
 
@@ -110,27 +110,27 @@ fn report(salvage: &Salvage) -> (String, Vec<String>) {
     let head = format!("{} of {}", format::thousands(salvage.records), format::memories(salvage.total()));
     let mut details = Vec::new();
     if !salvage.doubtful.is_empty() {
-        details.push(format!("not saved because they contradict themselves: {}", ids(&salvage.doubtful)));
+        details.push(format!("not salvaged, inconsistent: {}", ids(&salvage.doubtful)));
     }
     if !salvage.unreadable.is_empty() {
-        details.push(format!("not saved because they cannot be read: {}", ids(&salvage.unreadable)));
+        details.push(format!("not salvaged, unreadable: {}", ids(&salvage.unreadable)));
     }
     if salvage.deleted > 0 {
-        details.push(format!("deleted, and can still come back: {}", format::memories(salvage.deleted)));
+        details.push(format!("deleted, still restorable: {}", format::memories(salvage.deleted)));
     }
     if !salvage.versions_lost.is_empty() {
         details.push(format!("without an earlier version: {}", ids(&salvage.versions_lost)));
     }
     if salvage.links_lost > 0 {
-        details.push(format!("links that are not saved: {}", format::thousands(salvage.links_lost)));
+        details.push(format!("links not salvaged: {}", format::thousands(salvage.links_lost)));
     }
     if salvage.to_embed > 0 {
         details.push(format!("to be embedded again: {}", format::memories(salvage.to_embed)));
     }
     if let Some(kept) = &salvage.kept {
-        details.push(format!("the damaged database is kept: {}", kept.damaged.display()));
+        details.push(format!("damaged database kept at: {}", kept.damaged.display()));
         if let Some(file) = &kept.doubtful {
-            details.push(format!("what contradicts itself, a line each with what is wrong: {}", file.display()));
+            details.push(format!("inconsistent rows, one per line with the reason: {}", file.display()));
         }
     }
     (head, details)

@@ -49,7 +49,7 @@ fn text(entry: &Entry, links: &[LinkSummary]) -> String {
         text.push_str(&links::text(links));
     }
     if entry.more_links.is_some() {
-        let _ = write!(text, "\nthere are more links: memorist chain {} --depth 1", entry.id);
+        let _ = write!(text, "\nmore links: memorist chain {} --depth 1", entry.id);
     }
     text.trim_end().to_owned()
 }

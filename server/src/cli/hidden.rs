@@ -22,8 +22,9 @@ pub fn note(app: &App, engine: &Engine, found: usize) -> Result<(), Failure> {
     if let Some(agent) = agent
         && engine.names(&Viewer::OWNER)?.agents.iter().any(|(name, _)| name != agent)
     {
-        app.output()
-            .note(format!("only memories of agent {agent:?} and shared ones were looked at; --agent \"*\" is all"));
+        app.output().note(format!(
+            "only memories of agent {agent:?} and those without an agent were searched; --agent \"*\" is all"
+        ));
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ pub fn run(app: &App, args: &History) -> Outcome {
     engine.close();
     let code = app.answer(&result, result.error.as_deref(), text)?;
     if let Some(next) = result.next.filter(|next| *next > 1) {
-        app.output().note(format!("there are more: --before {next}"));
+        app.output().note(format!("more versions: --before {next}"));
     }
     Ok(code)
 }

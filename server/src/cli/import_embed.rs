@@ -27,8 +27,8 @@ pub fn embed(app: &App, args: &Import, engine: &Engine, bars: &Bars) -> Result<(
                 if jobs > 0 {
                     let jobs = format::thousands(jobs);
                     embedded.1 = Some(format!(
-                        "{jobs} texts are in batch jobs, for up to a day; they are found by their words until then; \
-                         `memorist backfill` waits for them, and so does a server that runs"
+                        "{jobs} texts are in batch jobs, for up to a day; keyword search only until then; `memorist \
+                         backfill` or a running server waits for them"
                     ));
                 }
             }
@@ -37,7 +37,7 @@ pub fn embed(app: &App, args: &Import, engine: &Engine, bars: &Bars) -> Result<(
                 return Err(error.into());
             }
             Err(error) => {
-                let why = format!("not embedded, so found by their words alone for now: {}", error.worded());
+                let why = format!("not embedded, so keyword search only for now: {}", error.worded());
                 embedded.1 = Some(why);
             }
         }

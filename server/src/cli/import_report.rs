@@ -39,12 +39,13 @@ impl ImportReport {
         if read.united > 0 {
             let _ = write!(
                 text,
-                "\n  {} changed in both stores: the newer text stays, the other is an earlier version",
+                "\n  {} changed in both stores: the newer text wins, the other is an earlier version",
                 number(read.united)
             );
         }
         for ChangedInBoth { id, version } in &read.changed_in_both {
-            let _ = write!(text, "\n    memory {id}: version {version}; `memorist rollback {id} {version}` takes it");
+            let _ =
+                write!(text, "\n    memory {id}: version {version}; `memorist rollback {id} {version}` restores it");
         }
         if read.deleted > 0 {
             let what = number(read.deleted);
@@ -52,10 +53,7 @@ impl ImportReport {
         }
         if read.circles > 0 {
             let what = number(read.circles);
-            let _ = write!(
-                text,
-                "\n  {what} links closed a circle of memories that supersede one another; the oldest link went"
-            );
+            let _ = write!(text, "\n  {what} links closed a cycle of supersedes links; the oldest one was removed");
         }
         for refusal in &read.errors {
             let _ = write!(text, "\n  line {}: {}", refusal.line, refusal.error);

@@ -39,7 +39,7 @@ pub fn run(app: &App, args: &List) -> Outcome {
     } else {
         output.text(text(&engine, records, &filter.viewer)?)?;
         if let Some(next) = next {
-            output.note(format!("there are more: --after {next}"));
+            output.note(format!("more memories: --after {next}"));
         }
     }
     engine.close();

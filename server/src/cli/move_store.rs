@@ -108,8 +108,8 @@ fn compared(moved: File, there: File) -> Result<u64, Failure> {
             Err(Failure::new(
                 Kind::Store,
                 format!(
-                    "it was moved, but is not the same there, beginning with {what}…; somebody changed it meanwhile, or the other store \
-                 had the same text already. Run it again to see what is left"
+                    "copied, but the stores differ, beginning with {what}…: somebody changed it meanwhile, or the \
+                     other store already had the same text. Run it again to see the differences"
                 ),
             ))
         }

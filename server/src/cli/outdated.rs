@@ -20,7 +20,7 @@ pub fn run(app: &App, args: &Outdated) -> Outcome {
     engine.close();
     app.output().result(&result, text)?;
     if let Some(next) = result.next {
-        app.output().note(format!("there may be more: --before {next}"));
+        app.output().note(format!("possibly more: --before {next}"));
     }
     Ok(0)
 }

@@ -23,7 +23,7 @@ pub fn run(app: &App, args: Purge) -> Outcome {
     let context = &app.settings().context;
     if !args.yes {
         let question = match &text {
-            Some(text) => format!("Permanently remove everything that contains the text {:?}?", format::one_line(text)),
+            Some(text) => format!("Permanently erase everything that contains the text {:?}?", format::one_line(text)),
             None => question(&engine, &context.defaults.own_viewer(), &ids)?,
         };
         if !app.output().ask(&question, "--yes")? {
@@ -59,7 +59,7 @@ fn question(engine: &Engine, viewer: &Viewer, ids: &BTreeSet<i64>) -> Result<Str
     if ids.len() > NAMED {
         question += &format!("{:>8}  and {} more\n", "", ids.len() - NAMED);
     }
-    Ok(question + &format!("Permanently remove {}, with all versions?", format::memories(ids.len() as u64)))
+    Ok(question + &format!("Permanently erase {}, with all versions?", format::memories(ids.len() as u64)))
 }
 
 fn report(result: &PurgeResult) -> String {
@@ -73,10 +73,11 @@ fn report(result: &PurgeResult) -> String {
         count(result.queries, "search", "searches"),
     );
     if !result.complete {
-        text += "\nsome files are not cleaned yet, because others use the store; whoever has it open, or opens it, continues";
+        text += "\nsome files are not cleaned yet, because other processes use the store; they continue, or the next \
+             one that opens it";
     }
     for stays in &result.stays {
-        text += &format!("\nstill in the store, which needs it: {stays}");
+        text += &format!("\nkept, because the store needs it: {stays}");
     }
     for path in &result.elsewhere {
         text += &format!("\nnot part of the store, and may still contain it: {path}");

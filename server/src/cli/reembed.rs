@@ -20,7 +20,7 @@ pub fn run(app: &App, args: &Reembed) -> Outcome {
     let source = &app.settings().engine.model.source;
     if *source == ModelSource::None {
         return Err(Failure::input(
-            "there is no model to embed with (`model = \"none\"`); name one with --model, or remove that setting",
+            "no model to embed with (`model = \"none\"`); name one with --model, or remove that setting",
         ));
     }
     let bars = app.bars()?;
@@ -85,9 +85,7 @@ fn work(texts: u64, tokens: u64, dollars: Option<f64>, provider: &str) -> String
 fn text(report: &ReembedReport, source: &ModelSource) -> String {
     let model = report.model.as_deref().unwrap_or_default();
     match &report.before {
-        None => {
-            "nothing is embedded yet, so there is nothing to embed again: the first model that is used stays".into()
-        }
+        None => "nothing to re-embed: no memory is embedded yet, and the first model that embeds one stays".into(),
         Some(_) if !report.changed => format!("the store's embeddings are those of {model} already"),
         Some(before) => format!(
             "changed from {before} to {model}: {} texts embedded in {}\n{}",
@@ -107,15 +105,15 @@ fn to_keep(source: &ModelSource) -> String {
         }
         ModelSource::Named(model) => {
             return format!(
-                "every memorist that names no model uses it for this store from now on; to name it, write \
-                 `model = \"{}\"` into memorist.toml. Restart servers that are running",
+                "processes without a `model` setting use it for this store from now on; to name it, write `model = \
+                 \"{}\"` into memorist.toml. Restart running servers",
                 model.name()
             );
         }
         ModelSource::Remote(_) => "keep `[embedding]` in memorist.toml and unset MEMORIST_MODEL".to_owned(),
         _ => "remove `model` from memorist.toml and unset MEMORIST_MODEL".to_owned(),
     };
-    format!("to continue with it, {setting}, and restart servers that are running")
+    format!("to keep using it, {setting}, and restart running servers")
 }
 
 #[cfg(test)]

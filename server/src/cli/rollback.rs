@@ -19,7 +19,7 @@ pub fn run(app: &App, args: Rollback) -> Outcome {
     let result = ops::roll_back(&engine, &app.settings().context, &params)?;
     let code = app.answer(&result, result.error.as_deref(), |result| {
         let newest = result.version.unwrap_or_default();
-        format!("memory {id} is as in version {version} again, now version {newest}")
+        format!("restored version {version} of memory {id}, as version {newest}")
     })?;
     deadline::settle(engine, result.embedding.unwrap_or(EmbeddingState::Ready));
     Ok(code)

@@ -33,7 +33,7 @@ pub fn run(app: &App, args: Search) -> Outcome {
     let places: Vec<&PlaceInfo> = result.results.iter().filter_map(|hit| hit.place.as_ref()).collect();
     app.output().linked(&result, &places::links(&places), |result| text(result, explain, is_first, is_usual))?;
     if let Some(cursor) = result.next_cursor.filter(|_| !app.output().json) {
-        app.output().note(format!("there are more: --limit, or the same with --cursor {cursor}"));
+        app.output().note(format!("more results: raise --limit, or repeat with --cursor {cursor}"));
     }
     engine.close();
     Ok(0)
@@ -107,7 +107,7 @@ fn wants_model(app: &App, params: &SearchParams, result: &SearchResult) -> bool 
 /// Fetches the model and embeds what waits for it. False if that cannot be done now: the keyword search is the result
 /// then, and says so itself.
 fn provide_model(app: &App, engine: &Engine) -> Result<bool, Failure> {
-    attempt(app, "by words alone", |bars| {
+    attempt(app, "keyword search only", |bars| {
         engine.prepare_model(&mut |plan| app.announce(plan), bars)?;
         engine.embed_pending(bars).map(drop)
     })
@@ -134,8 +134,8 @@ fn text(result: &SearchResult, explain: bool, is_first: bool, is_usual: bool) ->
     parts.extend(remarks.lines("--min-relevance 0"));
     let how = match result.tier {
         Tier::Full => "",
-        Tier::Keyword => ", by words alone",
-        Tier::Substring => ", by parts of words",
+        Tier::Keyword => ", keyword search only",
+        Tier::Substring => ", substring search",
     };
     let time = |name: &str| result.explain.as_ref().and_then(|times| times[name].as_u64()).unwrap_or_default();
     let (embedding, total) = (time("embedUs"), time("totalUs"));

@@ -26,7 +26,7 @@ pub fn run(app: &App, args: &Searches) -> Outcome {
     let result = SearchesResult { results: searches.into_iter().map(SearchEntry::from).collect(), next };
     app.output().result(&result, text)?;
     if let Some(next) = next {
-        app.output().note(format!("there may be more: --before {next}"));
+        app.output().note(format!("possibly more: --before {next}"));
     }
     Ok(0)
 }

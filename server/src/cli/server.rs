@@ -32,7 +32,9 @@ pub fn run(app: &App, args: &ServerArgs, global: &Global) -> Outcome {
         ServerCommand::Vacuum => {
             server.rewrite()?;
             app.output().result(&json!({ "rewritten": true }), |_| {
-                "no file of the server has what was purged; its WAL, standbys, archives and backups have it until they go".to_owned()
+                "the server's files no longer contain purged rows; its WAL, standbys, archives and backups do until \
+                 they are removed"
+                    .to_owned()
             })?;
             Ok(0)
         }
@@ -48,9 +50,9 @@ pub fn run(app: &App, args: &ServerArgs, global: &Global) -> Outcome {
             TokenCommand::Revoke { id } => {
                 let revoked = server.revoke_token(*id)?;
                 let missing =
-                    (!revoked).then(|| format!("there is no token {id}; `memorist server token list` shows them"));
+                    (!revoked).then(|| format!("no token {id}; `memorist server token list` shows the tokens"));
                 app.answer(&json!({ "id": id, "revoked": revoked }), missing.as_deref(), |_| {
-                    format!("revoked token {id}; nodes refuse it within seconds")
+                    format!("revoked token {id}; nodes reject it within seconds")
                 })
             }
         },
@@ -71,7 +73,7 @@ fn migrated(app: &App, team: &TeamSettings, migrated: &Migrated) -> Outcome {
         match before {
             0 => format!("{address} is a team store now: {store_id}, format {format}"),
             same if same == format => format!("{address} is a team store already: {store_id}, format {format}"),
-            older => format!("{address}: brought from format {older} to format {format}"),
+            older => format!("{address}: upgraded from format {older} to format {format}"),
         }
     })?;
     Ok(0)
@@ -91,7 +93,7 @@ fn members(app: &App, server: &TeamServer, command: &MemberCommand) -> Outcome {
         MemberCommand::List => {
             let members = server.members()?;
             app.output().result(&document(&members), |_| match members.is_empty() {
-                true => "nobody but the owner of the tables; `memorist server member add` lets others in".to_owned(),
+                true => "only the owner of the tables; `memorist server member add` grants access to others".to_owned(),
                 false => {
                     let line = |member: &Member| format!("{:<12} {}", member.role, member.projects.join(", "));
                     members.iter().map(line).collect::<Vec<_>>().join("\n")
@@ -100,16 +102,16 @@ fn members(app: &App, server: &TeamServer, command: &MemberCommand) -> Outcome {
         }
         MemberCommand::Remove { role } => {
             server.expel(role)?;
-            app.output().result(&json!({ "removed": role }), |_| format!("{role} sees nothing any more"))?;
+            app.output().result(&json!({ "removed": role }), |_| format!("{role} has no access any more"))?;
         }
     }
     Ok(0)
 }
 
 fn image(app: &App, team: &TeamSettings, folder: Option<&Path>) -> Outcome {
-    let folder = folder
-        .or(team.images.as_deref())
-        .ok_or_else(|| Failure::input("name a folder for the image, or set `image` below [server] in memorist.toml"))?;
+    let folder = folder.or(team.images.as_deref()).ok_or_else(|| {
+        Failure::input("name a folder for the base backup, or set `image` below [server] in memorist.toml")
+    })?;
     let engine = app.engine(Maintenance::Off)?;
     let bars = app.bars()?;
     let bytes = engine.leave_image(folder, &bars)?;
@@ -117,7 +119,7 @@ fn image(app: &App, team: &TeamSettings, folder: Option<&Path>) -> Outcome {
     drop(bars);
     app.output().result(&json!({ "folder": folder, "bytes": bytes }), |_| {
         format!(
-            "left an image of {} in {}; it has every memory of this machine's copy",
+            "wrote a base backup of {} to {}; it has every memory of the local replica",
             format::bytes(bytes),
             folder.display()
         )
@@ -135,8 +137,8 @@ fn compare(app: &App) -> Outcome {
     let document = json!({ "ranges": ranges, "differed": differed, "lost": lost, "lostLinks": lost_links });
     app.output().result(&document, |_| {
         let mut text = match differed {
-            0 => "the copy of this machine has what the server has".to_owned(),
-            _ => format!("the copy of this machine differed in {differed} of {ranges} ranges, and was made the same"),
+            0 => "the local replica matches the server".to_owned(),
+            _ => format!("the local replica differed in {differed} of {ranges} ranges, and was repaired"),
         };
         if lost + lost_links > 0 {
             text += &format!(
@@ -198,7 +200,8 @@ fn add_token(app: &App, server: &TeamServer, args: &TokenAdd, global: &Global) -
     document["token"] = json!(secret);
     app.output().result(&document, |_| {
         format!(
-            "token {} for {}\n\n  {secret}\n\nit is shown this once; clients send it as \"Authorization: Bearer TOKEN\"",
+            "token {} for {}\n\n  {secret}\n\nit is shown only once; clients send it as \"Authorization: Bearer \
+             TOKEN\"",
             token.id,
             bound(&token)
         )
@@ -241,7 +244,7 @@ fn bound(token: &Token) -> String {
 
 fn token_table(tokens: &[Token]) -> String {
     if tokens.is_empty() {
-        return "there are no tokens; `memorist server token add` makes one".to_owned();
+        return "no tokens; `memorist server token add` creates one".to_owned();
     }
     let mut table = table::table(&["id", "label", "for", "made", "state"]);
     for token in tokens {

@@ -31,20 +31,20 @@ fn run_add(app: &App, args: &SourceAdd) -> Outcome {
     let named = args.format.as_deref().map(known_format).transpose()?;
     let (kind, format) = match (args.kind, named) {
         (Some(SourceKindName::Notes), Some(_)) => {
-            return Err(Failure::input("--format is of sessions; leave it out, or give --kind sessions"));
+            return Err(Failure::input("--format applies to sessions only; omit it, or pass --kind sessions"));
         }
         (Some(SourceKindName::Notes), None) => (SourceKind::Notes, None),
         (_, Some(format)) => (SourceKind::Sessions, Some(format)),
         (wanted, None) => match (detect(Path::new(&path), &machine()?), wanted) {
             ((_, None), Some(_)) => {
-                let why = format!("{path}: no agent's transcripts were recognised; name the agent with --format");
+                let why = format!("{path}: no agent's transcripts were recognized; name the agent with --format");
                 return Err(Failure::input(format!("{why} ({})", names())));
             }
             ((kind, format), _) => (kind, format.map(|format| format.name())),
         },
     };
     if kind == SourceKind::Sessions && !args.globs.is_empty() {
-        return Err(Failure::input("--glob is of notes; transcripts are known by their names"));
+        return Err(Failure::input("--glob applies to notes only; transcripts are recognized by their names"));
     }
     let new = NewSource { kind, path, format: format.map(str::to_owned), globs: args.globs.clone(), scope: scope(app) };
     let engine = app.engine(Maintenance::Off)?;
@@ -60,7 +60,7 @@ fn run_add(app: &App, args: &SourceAdd) -> Outcome {
 fn known_format(name: &str) -> Result<&'static str, Failure> {
     formats::by_name(name)
         .map(|format| format.name())
-        .ok_or_else(|| Failure::input(format!("{name:?} is no agent whose transcripts are known ({})", names())))
+        .ok_or_else(|| Failure::input(format!("unknown agent {name:?}; known are {}", names())))
 }
 
 fn names() -> String {
@@ -121,7 +121,7 @@ fn run_remove(app: &App, args: &SourceRemove) -> Outcome {
     let result = SourceRemoveResult { removed: records.is_some(), records: records.unwrap_or(0) };
     app.output().result(&result, |result| match (args.records, result.records) {
         (true, count) => format!("removed source {id}, and {}", format::memories(count)),
-        (false, _) => format!("removed source {id}; what was read of it stays"),
+        (false, _) => format!("removed source {id}; its memories stay"),
     })?;
     Ok(0)
 }

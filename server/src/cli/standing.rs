@@ -73,9 +73,9 @@ impl TeamStatus {
                 ];
                 if let Some(age) = node.as_ref().and_then(|node| node.age) {
                     let age = u64::try_from(age.as_micros()).unwrap_or(u64::MAX);
-                    lines.push(line("", format!("the copy of this machine is {} old", format::micros(age))));
+                    lines.push(line("", format!("the local replica is {} old", format::micros(age))));
                 }
-                lines.extend(self.error().map(|why| line("", format!("this machine does not follow: {why}"))));
+                lines.extend(self.error().map(|why| line("", format!("this machine does not replicate: {why}"))));
                 lines.extend(status.warnings().into_iter().map(|warning| line("", format!("warning: {warning}"))));
                 lines
             }

@@ -24,7 +24,7 @@ pub fn run(app: &App) -> Outcome {
     // The first page alone, which takes some 35 ms.
     let own = app.settings().context.defaults.own_viewer();
     if !app.output().json && engine.duplicates(&own, None, 1).is_ok_and(|page| !page.groups.is_empty()) {
-        app.output().note("some memories say nearly the same: `memorist tidy` shows them, and changes nothing");
+        app.output().note("some memories are near-duplicates: `memorist tidy` lists them");
     }
     engine.close();
     let cache = match &app.settings().engine.model.source {

@@ -28,7 +28,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// A hint after an interrupted run.
 const RESTART: &str = "indexed files stay; run it again to continue";
 /// The message where another process reads the files that hooks have named.
-const ANOTHER: &str = "another process reads what hooks have named";
+const ANOTHER: &str = "another process is indexing the transcripts that hooks queued";
 /// Texts that are embedded to see how long one takes, and what is long for all.
 const TRIED: u64 = 64;
 const LONG: Duration = Duration::from_secs(120);
@@ -86,7 +86,7 @@ fn read_noted(app: &App, engine: &Engine, noted: &Noted, args: &SyncFiles, bars:
 }
 
 fn noted_failure(error: std::io::Error) -> Failure {
-    Failure::new(Kind::Io, format!("the transcripts that hooks have named: {error}"))
+    Failure::new(Kind::Io, format!("the transcripts that hooks queued: {error}"))
 }
 
 /// Reads what changes until Ctrl-C. Each line that is printed is what a reading changed.
@@ -160,7 +160,7 @@ pub fn read(app: &App, engine: &Engine, each: &[SyncOptions], embed: bool, bars:
             Ok(embedded) => result.embedded = embedded,
             Err(error @ memorist_engine::Error::Cancelled) => return Err(interrupted(error)),
             Err(error) => {
-                result.warnings.push(format!("not embedded, so found by their words alone for now: {}", error.worded()))
+                result.warnings.push(format!("not embedded, so keyword search only for now: {}", error.worded()))
             }
         }
     }
@@ -186,8 +186,8 @@ fn many(texts: u64, each: Duration) -> Option<String> {
         let (minutes, count) = ((seconds / 60.0).ceil(), format::thousands(texts));
         let time = if minutes < 120.0 { format!("{minutes} minutes") } else { format!("{:.0} hours", minutes / 60.0) };
         format!(
-            "embedding {count} texts takes about {time}; they are found by their words already, so Ctrl-C loses nothing, \
-             and `memorist sync --no-embed` leaves them to a server that runs, or to `memorist backfill`"
+            "embedding {count} texts takes about {time}; keyword search finds them already, so Ctrl-C loses nothing; \
+             `memorist sync --no-embed` leaves this to a running server or `memorist backfill`"
         )
     })
 }
@@ -221,7 +221,7 @@ fn line(synced: &SyncedSource) -> String {
     part(synced.changed, "changed");
     part(synced.removed, "removed");
     part(synced.gone, "files gone");
-    part(synced.forgotten, "deleted before, and left out");
+    part(synced.forgotten, "skipped (deleted before)");
     let files = format!(
         "{} of {} files read ({})",
         format::thousands(synced.read),
@@ -242,7 +242,7 @@ pub fn skipped(counts: &BTreeMap<String, u64>) -> String {
     let named: Vec<String> =
         counts.iter().take(NAMED).map(|(reason, count)| format!("{} {reason}", format::thousands(**count))).collect();
     let more = if counts.len() > NAMED { ", ..." } else { "" };
-    if all == 0 { guessed } else { format!("{guessed}; passed over: {}{more}", named.join(", ")) }
+    if all == 0 { guessed } else { format!("{guessed}; skipped: {}{more}", named.join(", ")) }
 }
 
 #[cfg(test)]
@@ -265,6 +265,6 @@ mod tests {
     #[test]
     fn guesses_stand_apart() {
         let counts = [(GUESSED.to_owned(), 3), ("no text".to_owned(), 1)].into();
-        assert_eq!(skipped(&counts), "; 3 in a guessed encoding; passed over: 1 no text");
+        assert_eq!(skipped(&counts), "; 3 in a guessed encoding; skipped: 1 no text");
     }
 }

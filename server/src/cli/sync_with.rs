@@ -22,14 +22,12 @@ use crate::machines::{self, Conflict, Done, Exchange, Files, Known, Met, Peer, P
 use crate::wording::Worded as _;
 
 /// A hint where no place is remembered.
-const NONE: &str = "no other machine is known; `memorist sync-with ssh://HOST` or `memorist sync-with FOLDER` meets one, and remembers it";
+const NONE: &str = "no other machine is known; `memorist sync-with ssh://HOST` or `memorist sync-with FOLDER` adds one";
 
 /// Runs the command.
 pub fn run(app: &App, args: &SyncWith) -> Outcome {
     if app.settings().engine.team.is_some() {
-        return Err(Failure::input(
-            "a team's store is the same on all machines already; sync-with is for a store of your own",
-        ));
+        return Err(Failure::input("a team store is shared by all machines already; sync-with is for a local store"));
     }
     if args.stdio {
         return answer(app);
@@ -123,7 +121,7 @@ fn peer(known: &Known, place: &Place, args: &SyncWith) -> Result<Peer, Failure> 
     if let Some(project) = &args.only_project {
         if project == Reach::EVERY || project.is_empty() {
             return Err(Failure::input(
-                "--only-project: names one project; for all, --forget the place and meet it again",
+                "--only-project: names one project; for all, --forget the place and add it again",
             ));
         }
         if peer.project.as_ref() != Some(project) {
@@ -196,7 +194,7 @@ fn embed(app: &App, engine: &Engine, bars: &Bars) -> Result<Option<String>, Fail
     if app.settings().engine.model.source != ModelSource::None {
         let ready = engine.prepare_model(&mut |plan| app.announce(plan), bars);
         if let Err(error) = ready.and_then(|()| engine.embed_pending(bars)) {
-            warning = Some(format!("not embedded, so found by their words alone for now: {}", error.worded()));
+            warning = Some(format!("not embedded, so keyword search only for now: {}", error.worded()));
         }
     }
     engine.flush(bars)?;
@@ -220,7 +218,7 @@ fn forget(app: &App, named: &str) -> Outcome {
     if !Known::forget(&engine, &address)? {
         return Err(Failure::new(
             Kind::NotFound,
-            format!("{named} is not remembered; `memorist sync-with --list` shows what is"),
+            format!("{named} is not a remembered place; `memorist sync-with --list` shows them"),
         ));
     }
     remove_unused_lock(app, &engine)?;
@@ -228,7 +226,7 @@ fn forget(app: &App, named: &str) -> Outcome {
         let files = if address.starts_with("ssh://") {
             ""
         } else {
-            ", and so does its folder there: remove it if nobody needs it"
+            ", and so does its folder there: remove it if it is not needed"
         };
         format!("forgot {address}; its memories stay{files}")
     })?;
@@ -241,7 +239,7 @@ fn keep(app: &App, id: i64) -> Outcome {
         let why = format!("memory {id} has no conflict; `memorist sync-with --conflicts` shows them");
         return Err(Failure::new(Kind::NotFound, why));
     }
-    app.output().result(&serde_json::json!({ "kept": id }), |_| format!("memory {id} stays as it is"))?;
+    app.output().result(&serde_json::json!({ "kept": id }), |_| format!("memory {id} keeps its text"))?;
     Ok(0)
 }
 
@@ -272,7 +270,7 @@ fn conflicts(app: &App) -> Outcome {
         let each = shown.iter().map(|ConflictTexts { id, newest, version, other, address }| {
             format!(
                 "memory {id}, changed here and at {address}\n  newest:    {}\n  version {version}: {}\n  \
-                 `memorist rollback {id} {version}` takes the other, `memorist sync-with --keep {id}` leaves it",
+                 `memorist rollback {id} {version}` restores the other, `memorist sync-with --keep {id}` keeps the newest",
                 format::one_line(newest),
                 format::one_line(other)
             )

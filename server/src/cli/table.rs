@@ -122,8 +122,8 @@ fn sources(hit: &SearchHit) -> String {
     let names: Vec<_> = sources
         .into_iter()
         .map(|source| match source {
-            MatchSource::Vector => "meaning",
-            MatchSource::Keyword => "word",
+            MatchSource::Vector => "vector",
+            MatchSource::Keyword => "keyword",
             MatchSource::Part => "part",
         })
         .collect();
@@ -179,7 +179,7 @@ mod tests {
         let row: Vec<_> = rendered.lines().filter(|line| line.contains("decision")).collect();
         let [row] = row.as_slice() else { panic!("not one row:\n{rendered}") };
         assert!(row.chars().count() <= usize::from(WIDTH), "{row}");
-        for part in ["0.851", "0.500", "meaning+word", "42", "a long text of many", "…"] {
+        for part in ["0.851", "0.500", "vector+keyword", "42", "a long text of many", "…"] {
             assert!(row.contains(part), "{part} is missing in {row}");
         }
     }
@@ -188,7 +188,7 @@ mod tests {
     fn hits_show_relevance_alone_and_a_reason_if_there_is_one() {
         let shown = hits(&[hit("a text")], false);
         assert!(shown.contains("relevance") && shown.contains("0.50") && !shown.contains(WHY), "{shown}");
-        for part in ["score", "0.851", "cosine", "0.500", "bm25", "logit", "meaning"] {
+        for part in ["score", "0.851", "cosine", "0.500", "bm25", "logit", "vector"] {
             assert!(!shown.contains(part), "{part} is in {shown}");
         }
         let exact = SearchHit { why: Some("exact match".to_owned()), ..hit("a text") };

@@ -23,7 +23,7 @@ const NAMED: usize = 10;
 pub fn run(app: &App, args: Tidy) -> Outcome {
     if args.only.is_some() && args.apply == Some(None) {
         let way_out = "write a plan with --out plan.json, and give --apply plan.json";
-        return Err(Failure::input(format!("--only: the numbers are those of a plan; {way_out}")));
+        return Err(Failure::input(format!("--only: needs a plan; {way_out}")));
     }
     let engine = app.existing(Maintenance::On)?;
     match (&args.apply, &args.undo) {
@@ -80,7 +80,7 @@ fn apply(app: &App, engine: &Engine, file: Option<&Path>, args: &Tidy) -> Result
     let chosen = tidy::chosen(engine, &plan, only)?;
     if !chosen.is_empty() && !args.yes {
         let mut question = first(&chosen);
-        question += &format!("Apply {}? `memorist tidy --undo` takes it back.", proposals(chosen.len() as u64));
+        question += &format!("Apply {}? `memorist tidy --undo` undoes it.", proposals(chosen.len() as u64));
         if !app.output().confirm(&question, "--yes")? {
             app.output().note("nothing was changed");
             return Ok(false);
@@ -91,7 +91,7 @@ fn apply(app: &App, engine: &Engine, file: Option<&Path>, args: &Tidy) -> Result
     app.output().result(&applied?, |result| {
         let way_back = result.run.as_ref().map_or_else(String::new, |run| {
             let them = if result.done == 1 { "it" } else { "them" };
-            format!("; `memorist tidy --undo {run}` takes {them} back")
+            format!("; `memorist tidy --undo {run}` undoes {them}")
         });
         format!("applied: {}{way_back}{}", proposals(result.done), left_alone(result))
     })?;
@@ -132,7 +132,7 @@ fn text(plan: &TidyPlan) -> String {
         judged.iter().for_each(|proposal| text += &described(proposal));
     }
     if plan.proposals.is_empty() {
-        text += "there is nothing to tidy up\n";
+        text += "nothing to tidy up\n";
     }
     let never: u64 = plan.never_found.values().sum();
     if never > 0 {
@@ -165,12 +165,12 @@ fn described(proposal: &Proposal) -> String {
 }
 
 fn left_alone(result: &TidyResult) -> String {
-    result.left.iter().map(|left| format!("\nleft alone: {:>4}  {}", left.n, left.why)).collect()
+    result.left.iter().map(|left| format!("\nskipped:    {:>4}  {}", left.n, left.why)).collect()
 }
 
 fn listed(runs: &[TidyRun]) -> String {
     if runs.is_empty() {
-        return "nothing was tidied up yet".to_owned();
+        return "no runs yet".to_owned();
     }
     let line = |run: &TidyRun| match (&run.error, run.undone) {
         (Some(error), _) => format!("{}  cannot be read: {error}", run.run),

@@ -35,8 +35,8 @@ fn text(result: &UndoResult) -> String {
             let by = result.links.iter().map(|link| link.id.to_string()).collect::<Vec<_>>().join(", ");
             format!("memory {id} is superseded again, by {by}")
         }
-        "deletion" => format!("memory {id} was deleted and is back: {now}"),
-        "expiry" => format!("memory {id} had expired and is back, without an expiry: {now}"),
-        _ => format!("memory {id} is what it was before: {now}"),
+        "deletion" => format!("restored deleted memory {id}: {now}"),
+        "expiry" => format!("restored expired memory {id}, without an expiry: {now}"),
+        _ => format!("memory {id} has its previous content: {now}"),
     }
 }

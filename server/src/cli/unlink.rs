@@ -12,7 +12,7 @@ pub fn run(app: &App, args: &Link) -> Outcome {
     let result = ops::unlink(&engine, &app.settings().context, &link::params(args))?;
     engine.close();
     app.output().result(&result, |result| {
-        let text = if result.removed { "removed the link" } else { "there is no link" };
+        let text = if result.removed { "removed the link" } else { "no such link" };
         format!("{text} {}", link::sentence(args))
     })?;
     Ok(if result.removed { 0 } else { Kind::NotFound.code() })

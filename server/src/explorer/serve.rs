@@ -182,7 +182,7 @@ impl Front {
             (None, Some(agent)) => format!("of the agent {agent} and of none"),
             (Some(project), Some(agent)) => format!("of the project {project} and the agent {agent}, and of none"),
         };
-        let may = if self.options.read_only { "can be looked at" } else { "can be looked at and changed" };
+        let may = if self.options.read_only { "can be viewed" } else { "can be viewed and edited" };
         self.output.note(format!(
             "the memories in {store}, {shown}, {may} at this address, which opens once and within {} minutes.\n\
              Enter: a new address. Ctrl-C: the end, which comes by itself when no page was open for 30 minutes.",

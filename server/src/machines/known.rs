@@ -145,7 +145,7 @@ impl Place {
             return ssh_place(rest.trim_end_matches('/')).map_err(|why| Failure::input(format!("{address}: {why}")));
         }
         if address.contains("://") {
-            let why = "another machine is ssh://HOST, and everything else is a folder";
+            let why = "name another machine as ssh://HOST, or a folder";
             return Err(Failure::input(format!("{address}: {why}")));
         }
         let folder = Path::new(address);

@@ -145,7 +145,7 @@ pub fn lead<R: BufRead, W: Write>(
         met.sent += pipe.send((engine, progress), &filter, &header(&here, Some(done)), Some(&here), Some(&there))?;
         before = Some(both);
     }
-    let why = "the two machines do not have the same yet: one of them refuses what the other has, or somebody saves meanwhile";
+    let why = "the two machines still differ: one rejects memories of the other, or somebody saves meanwhile";
     met.notes.push(why.to_owned());
     Ok(())
 }

@@ -36,7 +36,7 @@ impl Policy {
         let address = resolve(&options.address)?;
         if !address.ip().is_loopback() && options.without_token {
             return Err(Failure::input(format!(
-                "{address} can be reached from other machines: leave out --no-token, or serve on 127.0.0.1:{}",
+                "other machines can reach {address}: omit --no-token, or serve on 127.0.0.1:{}",
                 address.port()
             )));
         }
@@ -48,7 +48,7 @@ impl Policy {
         for text in &options.allow_hosts {
             hosts.push(Host::named(text).ok_or_else(|| {
                 Failure::input(format!(
-                    "--allow-host {text:?} is no host; give a name or NAME:PORT, such as box.example"
+                    "--allow-host {text:?} is not a host; pass NAME or NAME:PORT, such as box.example"
                 ))
             })?);
         }

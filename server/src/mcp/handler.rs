@@ -276,8 +276,8 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let Some(subscriptions) = &self.subscriptions else {
-            let why = "notices need a session, and there is none, or it is over, as after a restart of the server: initialize, \
-                       and send the new id";
+            let why = "notices need a session, which is missing or has ended (for example after a restart of the \
+                 server): initialize, and send the new id";
             return Err(ErrorData::invalid_request(why, None));
         };
         let named = ResourceTarget::by(&request.uri).ok_or_else(|| no_resource(&request.uri))?;

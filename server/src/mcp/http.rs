@@ -94,7 +94,7 @@ impl HttpServer {
         output.note(format!("serving MCP at {url}"));
         output.note(client_settings(&url, &access));
         if address.ip().is_unspecified() && !self.policy.has_allowed_hosts {
-            output.note("only requests to localhost are answered; name this machine with --allow-host");
+            output.note("only requests to localhost are accepted; name this machine with --allow-host");
         }
         let config = StreamableHttpServerConfig::default()
             // `Service` has a second configuration with sessions, for requests that need one.

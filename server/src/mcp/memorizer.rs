@@ -24,7 +24,7 @@ fn section(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Embedding
     let set = |name: &str| variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
     let Some(name) = set("EMBEDDING_PROVIDER") else { return Ok(None) };
     let provider = Provider::named(&name.to_lowercase()).filter(|provider| *provider != Provider::Onnx);
-    let provider = provider.ok_or("EMBEDDING_PROVIDER: is none of ollama, lmstudio, groq, local and none")?;
+    let provider = provider.ok_or("EMBEDDING_PROVIDER: must be ollama, lmstudio, groq, local or none")?;
     let host = set("LMSTUDIO_HOST").filter(|_| provider == Provider::LmStudio);
     Ok(Some(EmbeddingSection { provider: Some(provider), url: host.map(address), ..EmbeddingSection::default() }))
 }

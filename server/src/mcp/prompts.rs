@@ -94,7 +94,7 @@ impl PromptDef {
                 Some(parameter) => {
                     if let Some(choices) = self.choices(argument).filter(|choices| !choices.contains(&value)) {
                         let (name, choices) = (argument.name, choices.join(", "));
-                        return Err(invalid(format!("{name}: {value:?} is none; use one of {choices}")));
+                        return Err(invalid(format!("{name}: unknown value {value:?}; use one of {choices}")));
                     }
                     let is_list = self.schema(parameter).is_some_and(|schema| schema.get("items").is_some());
                     pass.insert(parameter.into(), if is_list { vec![value].into() } else { value.into() });

@@ -161,7 +161,7 @@ impl Batches<'_> {
                 self.batch.links.push((number, link));
             }
             Ok(ImportLine::Tombstone(_)) if !self.importing.from_machine => {
-                let why = "type: what is gone elsewhere is said by `memorist sync-with` alone; no import deletes";
+                let why = "type: only `memorist sync-with` may delete memories; an import does not";
                 self.result.refuse(number, why.into());
             }
             Ok(ImportLine::Tombstone(tombstone)) => {

@@ -449,7 +449,7 @@ pub fn expect(given: Value) -> Result<Expect> {
             Ok(version.parse().map_or(Expect::Words(words), Expect::Version))
         }
         Value::Number(number) if number.as_i64().is_some() => Ok(Expect::Version(number.as_i64().unwrap_or_default())),
-        _ => Err(Error::invalid("expect", "must be words that the memory has, or its version")),
+        _ => Err(Error::invalid("expect", "must be words of the memory, or its version")),
     }
 }
 

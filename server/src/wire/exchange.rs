@@ -134,7 +134,7 @@ fn added(line: &str, defaults: &Defaults) -> Result<NewRecord, String> {
     let linked =
         [("supersedes", &params.supersedes), ("contradicts", &params.contradicts), ("related", &params.related)];
     if let Some((name, _)) = linked.iter().find(|(_, ids)| ids.as_ref().is_some_and(|ids| !ids.is_empty())) {
-        return Err(format!("{name}: a number names no memory in a file; import lines of the type link"));
+        return Err(format!("{name}: a number cannot identify a memory in a file; import lines of the type link"));
     }
     let record = new_record(params, defaults).map_err(|error| error.worded())?;
     record.validate().map_err(|error| error.worded())?;
@@ -215,7 +215,7 @@ mod tests {
             (r#"{"content":}"#, "is not JSON: expected value at column 12"),
             (r#"{"content":"x","importance":11}"#, "importance: 11 is outside 1 to 10"),
             (r#"{"content":"x","expiresAt":1738540800}"#, "looks like seconds"),
-            (r#"{"content":"x","related":[1]}"#, "related: a number names no memory in a file"),
+            (r#"{"content":"x","related":[1]}"#, "related: a number cannot identify a memory in a file"),
             (r#"{"content":"a\u0000b"}"#, "NUL"),
             (r#"{"type":"rumour"}"#, "unknown variant `rumour`, expected one of `memorist`, `record`"),
             (r#"{"type":7}"#, "invalid type: integer `7`"),

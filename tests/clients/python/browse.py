@@ -182,7 +182,7 @@ def check_search(checks, binary, store):
         terminal.type(ESCAPE)
         shows("escape goes back", "Memories")
         terminal.type(HELP)
-        shows("the help key tells the keys", "Keys", "delete, after a question")
+        shows("the help key tells the keys", "Keys", "delete, asks first")
         terminal.type("x")
         shows("and any key closes that", "Memories", without=["Keys"])
         terminal.type(DELETE)

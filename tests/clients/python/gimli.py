@@ -145,7 +145,7 @@ async def check_get(checks, session, transcript):
     read = await session.call("memory_get", {"path": hit["path"]})
     checks.equal("Z12 it is read by that path", read["text"], "The moon rises in the east")
     for other in ("README.md", "../home/.gimli/agents/main/sessions/one.jsonl", "/etc/hostname", "memory/../README.md"):
-        await session.refused(f"Z12 {other} was not read", "memory_get", {"path": other}, "path", "no file that was read")
+        await session.refused(f"Z12 {other} was not read", "memory_get", {"path": other}, "path", "not an indexed file")
     Path(path).unlink()
     gone = await session.call("memory_get", {"path": path})
     checks.that("Z12 a file that is gone is answered from its records", "Gdynia" in gone["text"] and "gone" in gone["warning"],

@@ -86,7 +86,7 @@ def wheel(machine):
     checks.equal("manual pages and completions are there", [page for page in pages if not (prefix / page).is_file()], [])
     demo = machine.run(program, "demo")
     checks.that("the demo finds by meaning, and fetches nothing",
-                demo.returncode == 0 and "meaning" in demo.stdout and "Fetching" not in demo.stderr, demo)
+                demo.returncode == 0 and "vector search" in demo.stdout and "Fetching" not in demo.stderr, demo)
     setup = machine.run(program, "setup", "--json")
     checks.that("setup fetches nothing", '"fetched":false' in setup.stdout.replace(" ", ""), setup)
     by_meaning(checks, machine, program)

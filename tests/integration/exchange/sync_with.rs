@@ -170,7 +170,7 @@ fn trouble_with_another_machine_is_said() {
     let file = homes.store("tombstone.jsonl");
     fs::write(&file, json!({ "type": "tombstone", "ulid": ulid, "purged": true }).to_string()).unwrap();
     let (said, code) = homes.fail("laptop", &["import", file.to_str().unwrap()]);
-    assert!(said.contains("no import deletes") && code == Some(2), "{said}");
+    assert!(said.contains("an import does not") && code == Some(2), "{said}");
     assert_eq!(homes.texts("laptop"), ["a heron"]);
 }
 

@@ -44,7 +44,7 @@ fn a_merge_that_is_refused_changes_nothing(store: &impl Subject) {
         (Merge { keep: (keep, 2), replaced: vec![(one, 1)], content: text() }, "version 1, not 2"),
         (Merge { keep: (keep, 1), replaced: vec![(one, 1), (newer, 3)], content: text() }, "version 1, not 3"),
         (Merge { keep: (keep, 1), replaced: vec![(one, 1), (99.into(), 1)], content: text() }, "not found"),
-        (Merge { keep: (other, 1), replaced: vec![(one, 1)], content: text() }, "is superseded by"),
+        (Merge { keep: (other, 1), replaced: vec![(one, 1)], content: text() }, "is now superseded by"),
         (Merge { keep: (keep, 1), replaced: vec![(one, 1)], content: Some("tea is at 4".into()) }, "keep that one"),
     ];
     for (merge, why) in refused {

@@ -67,7 +67,7 @@ impl Follower {
     pub(super) fn compare(&self, database: &Database, progress: &dyn Progress) -> Result<Compared> {
         let lock = File::create(self.folder.join(LOCK)).and_then(LockedFile::try_lock);
         let Some(_lock) = lock.map_err(|error| Error::io(&self.folder, error))? else {
-            return Err(Error::Held("another process of this node copies from the server at the moment".into()));
+            return Err(Error::Held("another process of this node is replicating from the server".into()));
         };
         self.health.lock().is_comparing = true;
         let compared = self.compare_locked(database, progress);
@@ -118,7 +118,7 @@ impl Follower {
             compared.differed += differing.len() as u64;
             let purges = if here.is_empty() { Purges::None } else { Purges::Others };
             let mut displaced = 0;
-            progress.start("copying from the server", Some(differing.len() as u64));
+            progress.start("replicating from the server", Some(differing.len() as u64));
             for table in &TABLES {
                 for &(_, range) in differing.iter().filter(|(number, _)| *number == table.number) {
                     cancel_point(progress)?;

@@ -64,8 +64,8 @@ fn said(error: &Error) -> String {
         other => return other.to_string(),
     };
     format!(
-        "the disk of this machine is full; make room for {}: until then this copy gets nothing new, and what is saved is on the \
-         server alone",
+        "the disk of this machine is full; free space for {}: until then the local replica is not updated, and new \
+         memories are on the server only",
         full.display()
     )
 }

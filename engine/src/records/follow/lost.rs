@@ -130,8 +130,8 @@ impl LostFile {
             let LostFile { memories, links, .. } = self;
             let path = self.path.display();
             tracing::error!(
-                "the team store has lost {memories} memories and {links} links that were acknowledged, as a server does that was \
-                 promoted or restored; they are in {path}: `memorist import` brings them back"
+                "the team store lost {memories} acknowledged memories and {links} links, for example after a failover \
+                 or restore; they are in {path}: `memorist import` restores them"
             );
         }
     }

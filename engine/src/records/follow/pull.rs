@@ -67,7 +67,7 @@ impl Follower {
         let Some(turn) = turn else {
             return match self.has_copy(database)? {
                 true => Ok(()),
-                false => Err(Error::Held("this node copies the team store at the moment; try again soon".into())),
+                false => Err(Error::Held("this node is replicating the team store; retry soon".into())),
             };
         };
         if self.done.load(Ordering::Acquire) > came {

@@ -120,7 +120,7 @@ pub(crate) fn explain(address: &ServerAddress, error: Error) -> Error {
             "its database has no team store; make one with `memorist server init`".to_owned()
         }
         Some(code) if *code == SqlState::QUERY_CANCELED || *code == SqlState::LOCK_NOT_AVAILABLE => {
-            "others have been writing for too long; try again".to_owned()
+            "timed out while other nodes were writing; retry".to_owned()
         }
         Some(code) if *code == SqlState::CANNOT_CONNECT_NOW => {
             format!("it is starting up or shutting down; try again in a moment: {MEANWHILE}")

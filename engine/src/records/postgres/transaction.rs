@@ -140,7 +140,7 @@ impl Server {
         work: &mut impl FnMut(&dyn Tx) -> Result<T>,
     ) -> Result<Attempt<T>> {
         let Some(_permit) = self.limiter.take(timeout) else {
-            let why = "this node has been writing for too long; try again".into();
+            let why = "timed out while this node was writing; retry".into();
             return Err(Error::Server { address: self.pool.address().to_string(), why });
         };
         let mut client = self.pool.lend()?;

@@ -319,14 +319,14 @@ impl<'a> ImportTx<'a> {
             _ if !self.viewer.changes(&text.scope) => Err(self.not_changed(&text.scope)),
             Some(before) if !before.scope.is(&text.scope) => {
                 let why = if self.viewer.sees(&before.scope) {
-                    "is that of a memory of another project or agent here, and memories do not move"
+                    "belongs to a memory of another project or agent here, and memories do not move"
                 } else {
                     "cannot be used here; import the text as a plain line, without type and ulid"
                 };
                 Err(Error::invalid("ulid", why))
             }
             Some(_) if self.keeps(text) => {
-                let why = "is none, so that the memory is every agent's, and this call may not replace it";
+                let why = "is missing: the memory belongs to every agent, and this call may not replace it";
                 Err(Error::invalid("agent", why))
             }
             _ => Ok(()),

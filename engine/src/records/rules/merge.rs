@@ -24,7 +24,7 @@ pub(crate) fn merge(
         let before = as_seen(tx, merge.keep, viewer, now)?;
         // Its version does not tell, and the text that the others get would be in no search.
         if let Some((newer, _)) = links::superseding(tx, keep, viewer)?.first() {
-            return Err(Error::invalid("expect", format!("memory {keep} is superseded by {newer} now: keep that one")));
+            return Err(Error::invalid("expect", format!("memory {keep} is now superseded by {newer}: keep that one")));
         }
         for replaced in &merge.replaced {
             as_seen(tx, *replaced, viewer, now)?;

@@ -203,7 +203,7 @@ fn claim(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Millis) -> Result<()> 
     let sql = "SELECT r.id FROM trash t JOIN records r ON r.origin = t.origin WHERE t.id = ?1";
     if let Some(other) = tx.first(sql, &[id.into()], |row| row.get(0))? {
         if lookup::scope_of(tx, other)?.is_some_and(|scope| viewer.sees(&scope)) {
-            let why = format!("was read again, and is memory {other} now; delete that one before you restore this one");
+            let why = format!("was indexed again as memory {other}; delete that one before you restore this one");
             return Err(Error::invalid("id", why));
         }
         // It was read or imported again for a scope that is out of view: two records have no place in common.

@@ -34,14 +34,14 @@ pub(super) fn open_error(path: &Path, error: rusqlite::Error) -> Error {
     match code {
         ffi::SQLITE_NOTADB => Error::Database {
             path: path.to_owned(),
-            why: "its beginning is damaged, or it is not an SQLite database; move the file away, and the indexes, to start \
-                  with an empty store"
+            why: "its header is damaged, or it is not an SQLite database; move the file and the indexes away to start \
+                 with an empty store"
                 .into(),
             remedy: Some(Remedy::Repair),
         },
         ffi::SQLITE_CORRUPT => damaged(path, &error.to_string()),
         ffi::SQLITE_CANTOPEN | ffi::SQLITE_PERM | ffi::SQLITE_READONLY => {
-            store("the file or its folder cannot be written; mend its permissions, or choose another folder")
+            store("the file or its folder is not writable; fix its permissions, or choose another folder")
         }
         ffi::SQLITE_FULL => Error::DiskFull { path: path.to_owned() },
         ffi::SQLITE_BUSY => held(path),

@@ -46,7 +46,7 @@ pub(super) fn prepare(paths: &StorePaths) -> Result<()> {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             create_file(&database).map_err(|e| refuse(cannot_make(&e)))
         }
-        Err(error) => Err(refuse(format!("{error}; mend its permissions, or choose another folder"))),
+        Err(error) => Err(refuse(format!("{error}; fix its permissions, or choose another folder"))),
     }
 }
 
@@ -133,7 +133,7 @@ pub(super) fn can_be_written(root: &Path) -> bool {
 }
 
 fn cannot_make(error: &io::Error) -> String {
-    format!("it cannot be written ({error}); mend its permissions, or choose another folder")
+    format!("it is not writable ({error}); fix its permissions, or choose another folder")
 }
 
 /// Creates the folder and those above it that are missing, and makes their names durable.

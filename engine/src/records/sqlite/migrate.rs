@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_file_that_is_no_database_is_refused() {
         for garbage in ["not a database at all, but long enough to have a header".repeat(20).as_bytes(), b"short"] {
-            assert!(refusal(garbage).contains("is not an SQLite database; move the file away"));
+            assert!(refusal(garbage).contains("is not an SQLite database; move the file and the indexes away"));
         }
     }
 

@@ -124,8 +124,8 @@ impl Database {
 
     pub(super) fn writing(&self) -> Result<&Writing> {
         let why = || {
-            let why = "it can only be read here, so nothing is saved or changed; make memory.db and its folder writable and \
-                       restart, or use another store";
+            let why = "it can only be read here, so writes fail; make memory.db and its folder writable and restart, \
+                 or use another store";
             Error::Store { path: self.path.clone(), why: why.into() }
         };
         self.writing.as_ref().ok_or_else(why)

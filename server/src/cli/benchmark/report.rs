@@ -116,7 +116,7 @@ impl BenchmarkReport {
             text += &format!("\n\n{name} found\n{}", table_of(rows));
         }
         if self.by_words_alone > 0 {
-            text += &format!("\nnote: {} searched for by words alone", counted(self.by_words_alone, "question"));
+            text += &format!("\nnote: {} used keyword search only", counted(self.by_words_alone, "question"));
         }
         text += &match self.reranked {
             0 if self.can_rerank => "\nnote: not reranked; `memorist setup --reranker` fetches the reranker".to_owned(),

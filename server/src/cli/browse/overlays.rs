@@ -15,21 +15,21 @@ const WIDTH: u16 = 64;
 
 const KEYS: [(&str, &str); 16] = [
     ("type", "search; an empty line lists the newest memories"),
-    ("↑ ↓", "choose a memory, or scroll the one you read"),
-    ("PgUp PgDn", "the same by pages"),
-    ("Enter", "read with the whole screen, and back"),
-    ("Tab", "between the list and the memory"),
-    ("Esc", "back to the list; there, leave"),
-    ("Home End", "of the search line, or of the memory"),
-    ("← →", "in the search line; in a memory, choose a link"),
-    ("Enter", "on a link, follow it"),
-    ("Backspace", "in a memory, back to where you followed a link"),
-    ("Alt-←", "the same"),
-    ("Del Ctrl-D", "delete, after a question; in the search line, a letter"),
+    ("↑ ↓", "select a memory, or scroll the open one"),
+    ("PgUp PgDn", "select or scroll by page"),
+    ("Enter", "open full screen, and back"),
+    ("Tab", "switch between the list and the memory"),
+    ("Esc", "back to the list; in the list, quit"),
+    ("Home End", "start or end of the search line or the memory"),
+    ("← →", "move in the search line; in a memory, select a link"),
+    ("Enter", "on a link: follow it"),
+    ("Backspace", "in a memory: back to the previous memory"),
+    ("Alt-←", "back to the previous memory"),
+    ("Del Ctrl-D", "delete, asks first; in the search line, a letter"),
     ("Ctrl-W", "delete the word before the cursor; Ctrl-U the line"),
-    ("F2", "in the list: weak results too, or not"),
-    ("Ctrl-C", "leave"),
-    ("F1 ?", "this help; ? where no question can be meant"),
+    ("F2", "in the list: show or hide weak results"),
+    ("Ctrl-C", "quit"),
+    ("F1 ?", "this help; ? outside the search line"),
 ];
 
 /// Draws the help from its line `top` on. Returns the maximum scroll position.
@@ -57,7 +57,7 @@ pub fn help(frame: &mut Frame, state: &State, top: usize, theme: Theme) -> usize
 /// All keys that do not fit in the status line.
 fn notes(state: &State) -> Vec<String> {
     let model = match &state.model {
-        Model::Missing(why) => Some(format!("By words alone: {why}")),
+        Model::Missing(why) => Some(format!("Keyword search only: {why}")),
         Model::Loading | Model::Ready => None,
     };
     let warnings = state.found.iter().flat_map(|found| found.warnings.iter().map(|warning| format!("Note: {warning}")));

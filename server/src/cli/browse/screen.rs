@@ -23,7 +23,7 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 /// Refuses anything but a terminal.
 pub fn check(output: Output) -> Result<(), Failure> {
     if output.json {
-        return Err(Failure::input("browse is for people and has no JSON; use `memorist search --json`"));
+        return Err(Failure::input("browse is interactive and prints no JSON; use `memorist search --json`"));
     }
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
         return Err(Failure::input("browse needs a terminal on stdin and stdout; without one use `memorist search`"));

@@ -45,7 +45,7 @@ struct PanicNotifier(Sender<Message>);
 impl Drop for PanicNotifier {
     fn drop(&mut self) {
         if thread::panicking() {
-            let why = "a fault of this program; `memorist browse 2>FILE` writes into FILE what it was";
+            let why = "internal error; `memorist browse 2>FILE` writes the details to FILE";
             // If nobody receives it, the screen is closed already.
             let _ = self.0.send(Message::Failed(Failure::new(Kind::Internal, why)));
         }

@@ -318,7 +318,7 @@ impl State {
                 self.place = ReadingPosition { link, ..place };
                 self.memory = Some(memory);
             }
-            Ok(None) => self.not_shown(format!("there is no memory {id} any more")),
+            Ok(None) => self.not_shown(format!("memory {id} no longer exists")),
             Err(why) => self.not_shown(why),
         }
         Vec::new()
@@ -337,7 +337,7 @@ impl State {
     fn deleted(&mut self, id: RecordId, deleted: Result<bool, String>) -> Vec<Effect> {
         self.notice = Some(match deleted {
             Ok(true) => format!("deleted memory {id}"),
-            Ok(false) => format!("there is no memory {id} any more"),
+            Ok(false) => format!("memory {id} no longer exists"),
             Err(why) => {
                 self.notice = Some(why);
                 return Vec::new();
@@ -499,7 +499,7 @@ mod tests {
         assert_eq!(play.state.notice.as_deref(), Some("deleted memory 2"));
         play.event(Event::Deleted { id: 1.into(), deleted: Ok(false) });
         assert_eq!((play.ids(), play.state.selected), (vec![3], 0), "the choice stays with its row");
-        assert_eq!(play.state.notice.as_deref(), Some("there is no memory 1 any more"));
+        assert_eq!(play.state.notice.as_deref(), Some("memory 1 no longer exists"));
         play.event(Event::Deleted { id: 3.into(), deleted: Ok(true) });
         assert_eq!((play.ids().len(), play.shown()), (0, None));
     }
@@ -534,6 +534,6 @@ mod tests {
         let mut play = Play::listing(&THREE);
         play.press(KeyCode::Down);
         play.event(Event::Loaded { id: 2.into(), memory: Ok(None) });
-        assert_eq!((play.shown(), play.state.notice.as_deref()), (None, Some("there is no memory 2 any more")));
+        assert_eq!((play.shown(), play.state.notice.as_deref()), (None, Some("memory 2 no longer exists")));
     }
 }

@@ -183,11 +183,13 @@ fn summary(found: &SearchOutput, model: &Model) -> String {
         (By::Listing, _) if found.rows.is_empty() => "no memories".to_owned(),
         (By::Listing, _) if found.more => format!("the newest {number}; type to search"),
         (By::Listing, _) => format!("{number}; type to search"),
-        (By::Meaning, _) => format!("{first} in {time}, by meaning and word"),
-        (By::Parts, _) => format!("{first} in {time}, by parts of words"),
-        (By::Words, Model::Loading) => format!("{first} in {time}, by words alone while the model loads"),
-        (By::Words, Model::Ready) => format!("{first} in {time}, by words alone"),
-        (By::Words, Model::Missing(why)) => format!("{first} in {time}, by words alone: {}", format::one_line(why)),
+        (By::Meaning, _) => format!("{first} in {time}, hybrid"),
+        (By::Parts, _) => format!("{first} in {time}, substring search"),
+        (By::Words, Model::Loading) => format!("{first} in {time}, keyword search only while the model loads"),
+        (By::Words, Model::Ready) => format!("{first} in {time}, keyword search only"),
+        (By::Words, Model::Missing(why)) => {
+            format!("{first} in {time}, keyword search only: {}", format::one_line(why))
+        }
     }
 }
 
@@ -197,13 +199,13 @@ fn keys_text(state: &State) -> &'static str {
         (Some(Overlay::Help(_)), _) => "",
         (Some(Overlay::Delete { sure: false, .. }), _) => "y and Enter delete  n keep",
         (Some(Overlay::Delete { sure: true, .. }), _) => "Enter delete  n keep",
-        (None, Focus::List) => "↑↓ choose  Enter read  Tab memory  Del delete  F1 help  Esc leave",
+        (None, Focus::List) => "↑↓ select  Enter open  Tab memory  Del delete  F1 help  Esc quit",
         (None, Focus::Memory) if state.place.link.is_some() => {
             "Enter follow  ←→ links  Backspace back  ↑↓ scroll  Del delete  ? help  Esc list"
         }
         (None, Focus::Memory) if links => "↑↓ scroll  ←→ links  Backspace back  Del delete  ? help  Esc list",
         (None, Focus::Memory) if state.full => "↑↓ scroll  Del delete  ? help  Esc list",
-        (None, Focus::Memory) => "↑↓ scroll  Enter whole screen  Del delete  ? help  Esc list",
+        (None, Focus::Memory) => "↑↓ scroll  Enter full screen  Del delete  ? help  Esc list",
     }
 }
 
@@ -301,8 +303,8 @@ project     atlas
 agent       any
 source      manual
 created     2026-01-01T00:00:00Z
-4 memories in 1.2 ms, by meaning and word
-↑↓ choose  Enter read  Tab memory  Del delete  F1 help  Esc leave
+4 memories in 1.2 ms, hybrid
+↑↓ select  Enter open  Tab memory  Del delete  F1 help  Esc quit
 ";
         assert_eq!(shown(&mut found_four(), 80, 24), wanted);
     }
@@ -316,8 +318,8 @@ created     2026-01-01T00:00:00Z
   0.88  The login page issues
   0.75  ユーザーは暗い画面を好
   0.62  Deploy the payment ser
-4 memories in 1.2 ms, by meani
-↑↓ choose  Enter read  Tab mem
+4 memories in 1.2 ms, hybrid
+↑↓ select  Enter open  Tab mem
 ";
         assert_eq!(shown(&mut found_four(), 30, 8), wanted);
         let wanted = "\
@@ -327,7 +329,7 @@ The login page issues OAuth
 tokens for authentication,
 which expire after fifteen
 minutes
-4 memories in 1.2 ms, by meani
+4 memories in 1.2 ms, hybrid
 ↑↓ scroll  ←→ links  Backspace
 ";
         assert_eq!(shown(&mut reading(0), 30, 8), wanted);
@@ -395,12 +397,12 @@ fifteen │ The login page issues OAuth tokens for authentication, which │
         let mut play = found_four();
         play.event(Event::ModelMissing("it was not\nfound".to_owned()));
         play.press(KeyCode::F(1));
-        assert!(!shown(&mut play, 30, 8).contains("alone: it was"));
+        assert!(!shown(&mut play, 30, 8).contains("only: it was"));
         (0..200).for_each(|_| play.press(KeyCode::Down));
         let screen = shown(&mut play, 30, 8);
-        assert!(screen.contains("alone: it was") && screen.contains("│ found "), "{screen}");
+        assert!(screen.contains("only: it was") && screen.contains("│ found "), "{screen}");
         play.press(KeyCode::Up);
-        assert!(shown(&mut play, 30, 8).contains("By words alone"), "one line up is one key");
+        assert!(shown(&mut play, 30, 8).contains("Keyword search only"), "one line up is one key");
     }
 
     #[test]
@@ -409,13 +411,13 @@ fifteen │ The login page issues OAuth tokens for authentication, which │
         let status = |play: &mut Play| shown(play, 80, 24).lines().nth(22).unwrap_or_default().to_owned();
         assert_eq!(status(&mut play), "reading the store");
         play.answer(1, found(By::Words, &FOUR));
-        assert_eq!(status(&mut play), "4 memories in 1.2 ms, by words alone while the model loads");
+        assert_eq!(status(&mut play), "4 memories in 1.2 ms, keyword search only while the model loads");
         play.event(Event::ModelMissing("no model\nis set up".to_owned()));
-        assert_eq!(status(&mut play), "4 memories in 1.2 ms, by words alone: no model is set up");
+        assert_eq!(status(&mut play), "4 memories in 1.2 ms, keyword search only: no model is set up");
         let mut half = found(By::Parts, &FOUR[..1]);
         (half.more, half.warnings) = (true, vec!["1 memory waits".to_owned()]);
         play.answer(2, half);
-        assert_eq!(status(&mut play), "the first 1 memory in 1.2 ms, by parts of words; 1 memory waits");
+        assert_eq!(status(&mut play), "the first 1 memory in 1.2 ms, substring search; 1 memory waits");
         play.answer(3, found(By::Listing, &[]));
         assert_eq!(status(&mut play), "no memories");
         play.event(Event::Deleted { id: 5.into(), deleted: Ok(true) });

@@ -167,7 +167,7 @@ fn refusal(file: &Path, refused: &BTreeMap<u64, String>) -> Failure {
         1 => "a line is refused".to_owned(),
         number => format!("{} lines are refused", format::thousands(number as u64)),
     };
-    let mut text = format!("{}: nothing was measured, as {lines}:", file.display());
+    let mut text = format!("{}: not measured, because {lines}:", file.display());
     refused.iter().take(LISTED).for_each(|(line, why)| text += &format!("\n  line {line}: {why}"));
     if refused.len() > LISTED {
         text += &format!("\n  and {} more", format::thousands((refused.len() - LISTED) as u64));
@@ -194,7 +194,7 @@ fn parse(text: &str) -> Result<(String, Vec<AnswerId>), String> {
         return Err(format!("answers: are {}; give 1 to {MAX_LIMIT}", answers.len()));
     }
     if let Some(name) = fields.keys().next() {
-        return Err(format!("{}: is no field of a pair; these are query and answers", cut(name)));
+        return Err(format!("{}: unknown field; use query and answers", cut(name)));
     }
     Ok((query, answers.iter().map(answer).collect::<Result<_, _>>()?))
 }

@@ -92,10 +92,10 @@ impl QualityReport {
             1 => "1 query".to_owned(),
             number => format!("{} queries", format::thousands(number as u64)),
         };
-        let how = if self.words_alone.is_some() { ", by words alone" } else { "" };
+        let how = if self.words_alone.is_some() { ", keyword search only" } else { "" };
         let mut parts = vec![format!("{queries}{how}, in percent, ± half of the 95 % interval"), self.table()];
         if !self.worst.is_empty() {
-            parts.extend(["\nthe worst queries, and what was first instead".to_owned(), self.worst_table()]);
+            parts.extend(["\nthe worst queries, and their first hit instead".to_owned(), self.worst_table()]);
         }
         parts.extend(self.words_alone.iter().chain(&self.warnings).map(|warning| format!("note: {warning}")));
         parts.join("\n")
@@ -106,8 +106,8 @@ impl QualityReport {
         let mut table = table::table(&header);
         for row in &self.measured {
             let name = match row.mode {
-                Mode::Keyword => "words",
-                Mode::Vector => "meaning",
+                Mode::Keyword => "keyword",
+                Mode::Vector => "vector",
                 Mode::Hybrid => "hybrid",
             };
             let shares = [&row.recall_at_1, &row.recall_at_5, &row.recall_at_10, &row.mrr, &row.ndcg_at_10];

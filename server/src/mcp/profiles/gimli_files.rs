@@ -142,10 +142,10 @@ fn only_files_that_were_read_are_read() {
     fs::create_dir_all(desk.path("notes/sub")).unwrap();
     for path in ["secret.md", "../secret.md", "notes/../secret.md", "sub/../../secret.md", "", ".", "..", "/", "a\0b"] {
         let why = desk.refused(path);
-        assert!(why.contains("no file that was read"), "{path}: {why}");
+        assert!(why.contains("not an indexed file"), "{path}: {why}");
     }
     for path in [desk.path("secret.md"), desk.path("notes/../secret.md"), desk.path("notes/.hidden/other.md")] {
-        assert!(desk.refused(&path).contains("no file that was read"), "{}", path.display());
+        assert!(desk.refused(&path).contains("not an indexed file"), "{}", path.display());
     }
 }
 
@@ -179,7 +179,7 @@ fn deleted_files_are_read_from_records_if_the_name_is_unique() {
     desk.write("notes/old/plan.md", "The giraffe plans.\n");
     desk.sync();
     let why = desk.refused("lan.md");
-    assert!(why.contains("no file that was read"), "{why}");
+    assert!(why.contains("not an indexed file"), "{why}");
     fs::remove_file(desk.path("notes/old/plan.md")).unwrap();
     let read = desk.get("old/plan.md");
     assert_eq!((&read["text"], &read["from"], &read["lines"]), (&json!("The giraffe plans."), &json!(1), &json!(1)));
@@ -283,7 +283,7 @@ fn paths_that_were_moved_in_are_read() {
     assert_eq!(read["text"], "User: where do herons sleep?\nAssistant: In the reeds.");
     assert_eq!((&read["from"], &read["lines"]), (&json!(3), &json!(2)));
     assert_eq!(desk.get("memory/old.md")["text"], "The walrus\n\nrests.");
-    assert!(desk.refused("memory/older.md").contains("no file that was read"));
+    assert!(desk.refused("memory/older.md").contains("not an indexed file"));
 }
 
 /// T51: a turn is given what it needs, of the sources that are on.

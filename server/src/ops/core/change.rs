@@ -142,7 +142,7 @@ fn new_project(engine: &Engine, name: &str) -> Result<Option<String>> {
     }
     let projects = engine.project_sizes(&Viewer::OWNER)?;
     let like = nearest(&projects, name).filter(|(likeness, _)| *likeness > 0.9);
-    Ok(like.map(|(_, known)| format!("project {name:?} is new; there is {known:?} already")))
+    Ok(like.map(|(_, known)| format!("project {name:?} is new; did you mean {known:?}?")))
 }
 
 /// `memory_update`.
@@ -153,8 +153,8 @@ pub fn update(engine: &Engine, context: &Context, params: CoreUpdateParams) -> R
     let id = RecordId::from(params.update.id.0);
     let viewer = context.defaults.viewer(&params.update.project, &params.update.agent)?;
     if params.only_moves {
-        let why = "only says where the memory is, and nothing to change is given; a memory cannot be moved: save it \
-                   in the other project, and delete this one";
+        let why = "only selects the memory, and there is nothing to change. A memory cannot be moved: save it in the \
+             other project, and delete this one";
         return Err(Error::invalid("project", why));
     }
     let update = ops::checked_update(engine, params.update)?;
@@ -202,7 +202,7 @@ pub fn link(engine: &Engine, context: &Context, params: &LinkParams) -> Result<S
     let hides = if params.link_type == LinkKind::Supersedes { "; searches leave that one out now" } else { "" };
     Ok(match created {
         true => format!("#{from} {phrase} #{to}{hides}."),
-        false => format!("#{from} {phrase} #{to} already; nothing was changed."),
+        false => format!("unchanged: #{from} {phrase} #{to} already."),
     })
 }
 
@@ -232,23 +232,23 @@ fn undo_one(engine: &Engine, context: &Context, params: &UndoParams) -> Result<S
         outcome.before.as_ref().is_some_and(|before| before.version == outcome.record.version)
     };
     let lines = undone.iter().map(|undone| match undone {
-        Undone::Deletion(outcome) => back(outcome, "was deleted and is back"),
-        Undone::Expiry(outcome) => back(outcome, "had expired and is back, without an expiry"),
+        Undone::Deletion(outcome) => back(outcome, "was deleted and is restored"),
+        Undone::Expiry(outcome) => back(outcome, "had expired and is restored, without an expiry"),
         Undone::Change(outcome) if is_same(outcome) => back(outcome, "is so already"),
         Undone::Change(outcome) => {
-            back(outcome, &format!("is what it was before (version {} now)", outcome.record.version))
+            back(outcome, &format!("has its previous content (now version {})", outcome.record.version))
         }
         Undone::Link(link) => {
             let phrase = wire::link_phrase(link.kind, false);
             let found = if link.kind == LinkKind::Supersedes { found_again(link.to) } else { String::new() };
             format!("Removed the link: #{} {phrase} #{}{found}.", link.from, link.to)
         }
-        Undone::CurrentAgain(by) if by.is_empty() => format!("#{id} is what it was before it was saved again."),
+        Undone::CurrentAgain(by) if by.is_empty() => format!("#{id} has the content it had before it was saved again."),
         Undone::CurrentAgain(by) => {
             let by: Vec<String> = by.iter().map(|by| format!("#{by}")).collect();
             format!("#{id} is superseded again, by {}.", by.join(", "))
         }
-        _ => format!("#{id} is what it was before."),
+        _ => format!("#{id} has its previous content."),
     });
     Ok(lines.collect::<Vec<_>>().join("\n"))
 }

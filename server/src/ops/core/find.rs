@@ -299,7 +299,7 @@ fn passage(text: &str, words: &str, room: usize) -> (String, String) {
     let all = text.chars().count();
     if !wire::has_word_of(text, words) {
         let beginning: String = text.chars().take(room.min(MARK_CHARS)).collect();
-        return (format!("None of these words is in its {all} characters. They begin, to the end"), beginning);
+        return (format!("None of these words is in its {all} characters, which begin"), beginning);
     }
     let mut most = room;
     loop {
@@ -428,6 +428,6 @@ pub fn chain(engine: &Engine, context: &Context, params: &ChainParams) -> Result
         (false, false) => None,
     };
     let alone = chain.hops.len() == 1 && !chain.truncated && query.max_depth > 0;
-    let alone = alone.then(|| format!("Nothing is linked with memory {start} in this direction."));
+    let alone = alone.then(|| format!("Memory {start} has no links in this direction."));
     Ok(page.finish(more.into_iter().chain(alone)))
 }

@@ -107,7 +107,7 @@ fn found(
 /// The preview of a change. `why_not` says why a memory would not be changed, and `some` how to change only some of them.
 fn preview(found: &[Record], change: &str, tool: &str, why_not: impl Fn(&Record) -> Result<()>, some: &str) -> String {
     if found.is_empty() {
-        return "Nothing found; nothing would change.".to_owned();
+        return "No memory matches; nothing would change.".to_owned();
     }
     let mut page = Page::new(MAX_TOKENS);
     for record in found {
@@ -117,8 +117,9 @@ fn preview(found: &[Record], change: &str, tool: &str, why_not: impl Fn(&Record)
     }
     let shown = &found[..page.lines()];
     let failing = shown.iter().filter_map(|record| Some((record.id, why_not(record).err()?)));
-    let mut notes: Vec<_> = failing.map(|(id, why)| format!("Note: #{id} would stay: {}", why.worded())).collect();
-    notes.push(format!("Nothing was changed yet. To change these: {tool} with the same parameters, and"));
+    let mut notes: Vec<_> =
+        failing.map(|(id, why)| format!("Note: #{id} would be skipped: {}", why.worded())).collect();
+    notes.push(format!("Not changed yet. To change these: {tool} with the same parameters, and"));
     notes.push(format!("confirm: {}", token(shown, change)));
     notes.extend((shown.len() > 1).then(|| some.to_owned()));
     page.finish(notes)

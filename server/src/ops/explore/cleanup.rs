@@ -26,7 +26,7 @@ const LONG: Millis = 90 * DAY;
 pub fn cleanup(engine: &Engine, context: &Context, params: CleanupParams) -> Result<CleanupResult> {
     let viewer = context.defaults.own_viewer();
     let limit = wire::size("limit", params.limit, GROUPS)?;
-    let wrong = || Error::invalid("cursor", "is not that of a page; leave it out");
+    let wrong = || Error::invalid("cursor", "is not the cursor of a page; omit it");
     let number = |text: &str| text.parse::<i64>().map_err(|_| wrong());
     let pair = |text: &str| {
         let (at, id) = text.split_once('.').ok_or_else(wrong)?;

@@ -15,7 +15,7 @@ use crate::wire::Int;
 use crate::wire::gimli::{GimliGetParams, GimliGetResult, memory_id, said};
 
 /// Said of lines that are not from the file itself.
-const FROM_RECORDS: &str = "the file is gone, or not the one that was read any more: this is what was read of it";
+const FROM_RECORDS: &str = "the file is missing or has changed: this is its indexed text";
 
 /// Lines of a file that was read, or of a memory.
 pub fn get(engine: &Engine, context: &Context, params: &GimliGetParams) -> Result<GimliGetResult> {

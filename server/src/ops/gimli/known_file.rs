@@ -84,5 +84,5 @@ fn moved(engine: &Engine, path: &str, viewer: &Viewer) -> Result<Option<KnownFil
 
 /// The path is not repeated: it may be one that the caller only guessed.
 fn unknown() -> Error {
-    Error::invalid("path", "is no file that was read; give a path of memory_search")
+    Error::invalid("path", "is not an indexed file; give a path of memory_search")
 }

@@ -225,7 +225,7 @@ fn undo_one(engine: &Engine, viewer: &Viewer, change: &Change) -> memorist_engin
     let linked = change.links.iter().flat_map(|&(from, _, to)| [from, to]);
     for id in linked.chain(change.changes.map(|(id, _)| id)) {
         if engine.peek(id, viewer)?.is_none() {
-            return Ok(Some(format!("memory {id} is deleted, or of a project that is not seen here")));
+            return Ok(Some(format!("memory {id} is deleted, or belongs to another project")));
         }
     }
     if let Some((id, version)) = change.changes

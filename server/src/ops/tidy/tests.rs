@@ -177,7 +177,7 @@ fn a_memory_that_was_changed_meanwhile_is_left_alone() {
     let result = undone(&engine);
     assert_eq!(result.done, 0);
     let left: Vec<_> = result.left.iter().map(|left| &*left.why).collect();
-    assert_eq!(left, ["memory 5 was changed since", "memory 3 is deleted, or of a project that is not seen here"]);
+    assert_eq!(left, ["memory 5 was changed since", "memory 3 is deleted, or belongs to another project"]);
     assert_eq!(engine.peek(5.into(), &Viewer::OWNER).unwrap(), after);
     // A change that was left can be undone later.
     engine.undo(3.into(), &Viewer::OWNER).unwrap();
@@ -198,7 +198,7 @@ fn an_undo_from_another_project_leaves_the_run_as_it_is() {
     let plan = copies(&engine, &atlas, &NoProgress).unwrap();
     assert_eq!(apply(&engine, &atlas, &plan, Some(&BTreeSet::from([2])), &NoProgress).unwrap().done, 1);
     let result = undo(&engine, &borealis, "last", &NoProgress).unwrap();
-    assert!(result.done == 0 && result.left[0].why.contains("not seen here"), "{result:?}");
+    assert!(result.done == 0 && result.left[0].why.contains("belongs to another project"), "{result:?}");
     assert_eq!(undo(&engine, &atlas, "last", &NoProgress).unwrap().done, 1);
     assert_eq!(state(&engine), before);
 }

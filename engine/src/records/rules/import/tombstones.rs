@@ -23,7 +23,7 @@ impl ImportTx<'_> {
         }
         let here = self.known(&tombstones::resolve(self.tx, ulid)?)?;
         if here.as_ref().is_some_and(|here| !here.scope.is(&gone.scope) || here.place.is_some()) {
-            return Err(Error::invalid("ulid", "is that of a memory of another project or agent here"));
+            return Err(Error::invalid("ulid", "belongs to a memory of another project or agent here"));
         }
         let before = (tombstones::of(self.tx, &ulid)?, tombstones::versions(self.tx, &ulid)?.len());
         let scope = Some(self.scope_id(&gone.scope)?);

@@ -26,8 +26,8 @@ use crate::records::sqlite::{integrity, migrate};
 const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The error for a file that SQLite does not recognize.
-const NOTHING_OF_OURS: &str = "it is not an SQLite database, and nothing of memorist's can be read of it; move the file \
-     away, and the indexes, to start with an empty store, or put a backup in its place";
+const NOTHING_OF_OURS: &str = "it is not an SQLite database, and has nothing to salvage; move the file and the \
+     indexes away to start with an empty store, or restore a backup";
 
 /// Reports what a salvage would save. Changes nothing; others may use the store meanwhile.
 ///
@@ -213,9 +213,7 @@ fn fill(source: &Path, new: &Path, doubts: &mut Doubts, progress: &dyn Progress)
     let findings = integrity::findings(&conn);
     progress.finish();
     if let Some(finding) = findings?.first() {
-        let why = format!(
-            "what can be saved of it is not sound either ({finding}); nothing was changed; put a backup in its place"
-        );
+        let why = format!("the salvaged database is corrupt, too ({finding}); nothing was changed; restore a backup");
         return Err(Error::Database { path: new.to_owned(), why, remedy: None });
     }
     conn.close().map_err(|(_, error)| error)?;

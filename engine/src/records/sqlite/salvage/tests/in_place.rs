@@ -152,7 +152,7 @@ fn a_foreign_database_is_rejected_and_left_as_it_was() {
     let headless = [&[0; 600], &other[600..]].concat();
     for (bytes, why) in [
         (b"no database at all, but long enough for a header".repeat(30), "not an SQLite database"),
-        (headless, "nothing of memorist's can be read of it"),
+        (headless, "has nothing to salvage"),
         (other, "database of another program"),
     ] {
         let store = DamagedStore::new(&bytes);
