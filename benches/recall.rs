@@ -1,4 +1,4 @@
-//! Whether a turn gets what it needs unasked, and nothing if it needs nothing: in a store of a few memories; of these among
+//! Automatic recall: whether a turn gets the memories that it needs, and none if it needs none: in a store of a few memories; of these among
 //! thousands of others; and of many that are alike among those, as the dialogues say the same of a dozen services and people.
 //! And the tokens that a recall has, and how long it takes beside a search.
 //!
@@ -167,7 +167,7 @@ fn print(name: &str, asked: &[TurnOutcome<'_>]) {
     }
 }
 
-/// A share, and its 95 % interval after Wilson, which is none of zero width where nothing was given.
+/// A share and its 95 % Wilson interval, which does not have zero width where nothing was given.
 fn percent(values: impl Iterator<Item = bool>) -> String {
     let values: Vec<bool> = values.collect();
     if values.is_empty() {

@@ -25,7 +25,7 @@ pub struct Scratch {
 pub struct Input<'a> {
     /// All of them, with the marks between and around them.
     pub tokens: &'a [u32],
-    /// Where the second text begins; their number, if there is none.
+    /// Where the second text begins; without one, the number of tokens.
     pub second: usize,
 }
 

@@ -24,7 +24,7 @@ pub trait BatchJobs: Send + Sync {
     fn keep(&self, vectors: &[(&str, &[f32])]);
 
     /// Submits texts, each with an id, under a key that no other job has. Returns how the provider calls the job. After
-    /// [`JobFailure::Later`] nobody knows whether there is a job: see [`BatchJobs::find`]. After another failure there is none.
+    /// [`JobFailure::Later`] nobody knows whether there is a job: see [`BatchJobs::find`]. After another failure no job exists.
     fn submit(&self, key: &str, texts: &[(&str, &str)], progress: &dyn Progress) -> Result<String, JobFailure>;
 
     /// The job with this key, among those made since about `since` (Unix milliseconds).

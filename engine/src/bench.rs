@@ -67,7 +67,7 @@ pub struct VectorBench {
     pub setting: Quality,
     /// A series of `ef` values, from the lowest to one with perfect recall.
     pub ladder: Vec<Measured>,
-    /// The named levels, the fastest first, then the store's own setting if it is none of them.
+    /// The named levels, the fastest first, then the store's own setting if it differs from them.
     pub levels: Vec<Measured>,
     /// The exact scan.
     pub exact: Measured,

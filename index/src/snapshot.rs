@@ -182,7 +182,7 @@ impl Snapshot {
     }
 
     /// Compares every segment with its checksums, each once after it was mapped: what newer snapshots take over from
-    /// this one is not read again. Opening an index reads nothing but headers, so whoever wants to rely on what a
+    /// this one is not read again. Opening an index reads nothing but headers, so a caller that relies on what a
     /// search finds checks first.
     ///
     /// # Errors

@@ -84,7 +84,7 @@ fn write(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// Makes a database of a script. One that is none any more leaves nothing.
+/// Creates a database from a script. A file that is no longer a database leaves nothing.
 fn make(path: &Path, script: &str) -> bool {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let made = Connection::open(path).and_then(|agent| {

@@ -271,7 +271,7 @@ fn a_file_that_cannot_be_examined_keeps_its_memories() {
     assert_eq!(desk.changes(), FileChanges::default());
 }
 
-/// Whoever removes a source while others read it leaves nothing of it.
+/// Removing a source while other processes read it leaves nothing of it.
 #[test]
 fn a_source_that_is_removed_while_it_is_read_leaves_nothing() {
     let desk = Desk::new(SyncSettings::default());

@@ -83,7 +83,7 @@ _TAKES: Final[dict[str, tuple[type | tuple[type, ...], str]]] = {
 
 
 def is_absent(value: object) -> bool:
-    """Whether a value is what numpy and pandas have where there is none: NaN, NaT, NA or a masked one."""
+    """Whether a value stands for a missing one in numpy or pandas: NaN, NaT, NA or masked."""
     kind = type(value).__name__
     if kind in ("NaTType", "NAType", "MaskedConstant"):
         return True

@@ -275,7 +275,7 @@ class Store:
         :param columns: the fields of items by other names: ``{"text": "content"}``.
         :param progress: is called with the number of items that were taken so far, after each transaction.
         :raises Refused: if some were refused. The others are saved.
-        :raises InvalidInput: if an item is none. Transactions before it are saved: the exception has them as ``added``.
+        :raises InvalidInput: if an item is invalid. Earlier transactions are saved: the exception has them as ``added``.
         """
         common = {
             "entry_type": entry_type,
@@ -428,7 +428,7 @@ class Store:
         project: str | Unset | None = UNSET,
         agent: str | Unset | None = UNSET,
     ) -> Entry | None | list[Entry | None]:
-        """The memory with this id, whole; ``None`` if there is none that is seen. Counts as an access. Of several ids, a
+        """The memory with this id, whole; ``None`` if it does not exist or is out of scope. Counts as an access. Of several ids, a
         list in their order.
 
         :param include: what else to read: ``["vector"]``.
@@ -520,7 +520,7 @@ class Store:
         :param metadata: replaces all of it.
         :param expect: words that it must have, or its version; else nothing is changed.
         :param vector: of its new text, made by the program. It alone may be new.
-        :raises NotFound: if there is none that is seen.
+        :raises NotFound: if it does not exist or is out of scope.
         :raises Conflict: if another memory has the new text.
         """
         given = {name: value for name, value in locals().items() if name not in ("self", "vector")}
@@ -550,7 +550,7 @@ class Store:
         project: str | Unset | None = UNSET,
         agent: str | Unset | None = UNSET,
     ) -> bool | int:
-        """Deletes a memory; for 30 days :meth:`undo` brings it back. False if there is none that is seen. Of several ids,
+        """Deletes a memory; :meth:`undo` restores it for 30 days. False if it does not exist or is out of scope. Of several ids,
         or of all memories whose metadata passes ``where``, it says how many were deleted, one after the other."""
         if where is not None:
             if id is not None:
@@ -609,7 +609,7 @@ class Store:
     ) -> list[Version]:
         """The versions of a memory, the newest first.
 
-        :raises NotFound: if there is none that is seen.
+        :raises NotFound: if it does not exist or is out of scope.
         """
         given = {name: value for name, value in locals().items() if name != "self"}
         return [_of(Version, version) for version in self._call("history", given)["versions"]]

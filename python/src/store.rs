@@ -59,7 +59,7 @@ impl Engine {
         let library = self.library(py)?;
         let (done, raised) = py.detach(move || {
             let done = embedder::watched(|| work(&library));
-            // Whoever is the last to let go of the store waits for its threads, which may need the interpreter.
+            // Dropping the last handle of the store waits for its threads, which may need the interpreter.
             drop(library);
             done
         });

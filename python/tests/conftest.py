@@ -11,7 +11,7 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def nothing_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No settings and no store of whoever runs the tests."""
+    """Hides the settings and the store of the user who runs the tests."""
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name))
     for name in ("STORE", "CONFIG", "CACHE", "MODEL", "PROJECT", "AGENT"):

@@ -127,7 +127,7 @@ def test_others_run_while_the_engine_works(tmp_path: Path) -> None:
         calls = [index.optimize, lambda: index.search(queries, 10, exact=True), lambda: index.add(base), index.verify]
         for call in calls:
             took, longest = beside(call)
-            # Whoever keeps the interpreter to himself lets nobody run until the end.
+            # A call that holds the interpreter would block this thread until the end.
             assert longest < max(0.5 * took, 0.1), (call, took, longest)
 
 

@@ -42,7 +42,7 @@ fn stands_alone(text: &str, run: Range<usize>) -> bool {
 }
 
 /// Whether a number without gaps is an id: in an address or a path, the name of a file, or after `id`. Near the word
-/// "card" it is none.
+/// "card" it is not an id.
 fn is_id(text: &str, number: &Range<usize>) -> bool {
     const LONGEST_ADDRESS: usize = 256;
     const NEAR: usize = 32;

@@ -48,7 +48,7 @@ pub struct Settings {
     places: Places,
     /// Whether an argument, the environment or the file names the store.
     pub store_is_named: bool,
-    /// Whether nothing names a project, or says that there is none: then that of the working folder may be used.
+    /// Whether neither a project nor "no project" is set: then that of the working folder may be used.
     pub project_is_open: bool,
     /// How files are read, and when.
     pub sync: SyncSettings,

@@ -316,7 +316,7 @@ def check_refusals(checks, binary, folder):
         ("an empty token", ["serve", "--http", "127.0.0.1:0", "--token", ""], folder / "x", 2, ["16 characters"]),
         ("a token file that is not there", ["serve", "--http", "127.0.0.1:0", "--token-file", "none"], folder / "x", 2,
          ["--token-file none", "chmod 600"]),
-        ("an address that is none", ["serve", "--http", "nowhere"], folder / "x", 2, ["nowhere", "HOST:PORT"]),
+        ("an invalid address", ["serve", "--http", "nowhere"], folder / "x", 2, ["nowhere", "HOST:PORT"]),
         ("an address in use", ["serve", "--http", busy], folder / "x", 6, [busy]),
     ]:
         # Stdin stays open: the server must end by itself.

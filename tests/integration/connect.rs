@@ -72,7 +72,7 @@ impl ClientHome {
         found
     }
 
-    /// The files of the clients. What a killed process left is none of them.
+    /// The files of the clients. Files that a killed process left do not count.
     fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let (mut files, mut folders) = (BTreeMap::new(), vec![self.path("")]);
         while let Some(folder) = folders.pop() {
@@ -274,7 +274,7 @@ fn a_connect_that_is_killed_anywhere_can_be_undone() {
     assert_eq!(ends, 3, "each step was passed");
 }
 
-/// A limit on the size of files, which a full disk is to whoever writes.
+/// A limit on the size of files, in place of a full disk.
 #[cfg(unix)]
 #[test]
 fn a_disk_that_is_full_changes_nothing() {

@@ -82,7 +82,7 @@ fn every_path_in_the_documents_exists() {
     for (document, text) in documents() {
         for path in text.split('`').skip(1).step_by(2) {
             let is_one = [".rs", ".py", ".mjs", "/"].iter().any(|end| path.ends_with(end))
-                // What a build makes is not there yet, and a path from the root of the disk is none of the project.
+                // What a build makes is not there yet, and a path from the root of the disk is not in the project.
                 || path
                     .split_once('/')
                     .is_some_and(|(first, _)| !["", "target"].contains(&first) && root().join(first).is_dir());

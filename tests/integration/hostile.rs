@@ -73,7 +73,7 @@ fn an_import_survives_every_shape() {
                 None => thread::sleep(Duration::from_millis(10)),
             }
         };
-        // A refusal is an answer, too; a signal or a panic is none.
+        // A refusal is an answer, too; a signal or a panic is not.
         assert!(status.code().is_some_and(|code| code < 100), "{name}: {status}");
     }
 }

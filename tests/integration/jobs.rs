@@ -381,7 +381,7 @@ fn a_single_opener_polls_a_job_and_others_see_it() {
         until("a look", || provider.state().looks > 0);
         add(&second, 20..50);
         let done = second.backfill(u64::MAX, &NoProgress).unwrap();
-        assert_eq!((done.embedded, jobs(&second)), (0, 1), "whoever asks submits what waits");
+        assert_eq!((done.embedded, jobs(&second)), (0, 1), "the process that polls submits the pending texts");
         let waits = scope.spawn(|| second.await_batch_jobs(&Stop::late()));
         std::thread::sleep(Duration::from_millis(300));
         assert!(!waits.is_finished());

@@ -11,7 +11,7 @@
 //! | `history.rs` | versions and rollback |
 //! | `tidy.rs` | tidying up: a killed run is undone, and only copies are certain |
 //! | `saving.rs` | secrets in new records, and similar records |
-//! | `threads.rs` | memories of a session are judged together, and what is not seen lends nothing |
+//! | `threads.rs` | memories of a session are judged together, and hidden turns add no words |
 //! | `links.rs` | links, chains, superseded records and their visibility, digests |
 //! | `model.rs` | random sequences of everything, against a simple model |
 //! | `first_save.rs` | the first save of a session gets the hints of later ones, and the handshake waits for no model |

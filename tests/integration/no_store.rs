@@ -1,4 +1,4 @@
-//! Item 10: a command that needs a store makes none. It says that there is none, and how one comes to be.
+//! Item 10: a command that needs a store does not create one. It says that the store is missing, and how to create it.
 
 use std::fs;
 use std::process::Command;

@@ -70,7 +70,7 @@ fn that_is_asked() {
     let folder = Path::new(&folder);
     let mut setup = hashed();
     setup.config.team = std::env::var("MEMORIST_PROCESS_TEAM").ok().map(|address| crate::team::settings(&address));
-    let engine = setup.open(folder).expect("the store opens, whoever else has it open");
+    let engine = setup.open(folder).expect("the store opens, also while other processes have it open");
     for ask in std::io::stdin().lock().lines() {
         let ask = serde_json::from_str(&ask.expect("a line")).expect("something that can be asked");
         let answer = serde_json::to_string(&answer(&engine, folder, ask)).expect("JSON");

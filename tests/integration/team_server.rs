@@ -154,7 +154,7 @@ impl Agents {
         Agents { process, address, own_token, _stderr: stderr }
     }
 
-    /// The status and the body of an answer. An empty token is none.
+    /// The status and the body of an answer. An empty token counts as no token.
     fn send(&self, method: &str, path: &str, token: &str, body: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();

@@ -147,7 +147,7 @@ impl Unseen {
         }
     }
 
-    /// It lends where it is seen.
+    /// Its words count where it is visible.
     fn lends(&self, filter: &Filter) {
         let query = Query { filter: filter.clone(), ..query("where is the amber key") };
         assert_eq!(hit(&self.store, &query, self.answered).expect("found").lent_by, [self.neighbour]);

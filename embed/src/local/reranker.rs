@@ -32,7 +32,7 @@ pub(crate) struct LocalReranker {
 impl LocalReranker {
     /// The model, if its files are on this machine.
     pub(crate) fn find(settings: &ModelSettings) -> Result<Option<Self>> {
-        // Without a cache there is none.
+        // Without a cache there is no reranker.
         let Ok(provision) = Provision::of_reranker(settings) else { return Ok(None) };
         let files = provision.locate()?;
         files.map(|files| Self::load(&files)).transpose()

@@ -536,7 +536,7 @@ mod tests {
             let waiting = scope.spawn(|| unopened.find(&["a"], Purpose::Document, 1));
             std::thread::sleep(Duration::from_millis(300));
             other.execute_batch("COMMIT").unwrap();
-            assert_eq!(waiting.join().unwrap(), [Some(vec![1.0])], "whoever embeds waits");
+            assert_eq!(waiting.join().unwrap(), [Some(vec![1.0])], "the embedding process waits");
         });
         // Of one that only writes, what is read is right.
         other.execute_batch("BEGIN IMMEDIATE").unwrap();

@@ -79,7 +79,7 @@ impl Engine {
     /// Returns how many texts were embedded. While another process asks about the jobs, this one waits.
     ///
     /// # Errors
-    /// [`Error::Cancelled`]: the jobs stay, and whoever asks next continues. If the provider cannot be asked.
+    /// [`Error::Cancelled`]: the jobs stay, and the next poll continues. If the provider cannot be asked.
     pub fn await_batch_jobs(&self, progress: &dyn Progress) -> Result<u64> {
         if !self.store.records.can_write() || self.store.records.batch_jobs()?.is_empty() {
             return Ok(0);
@@ -134,7 +134,7 @@ impl Engine {
         if self.store.host_in_use()?.takes_batch_jobs() {
             let (embedder, model) = self.store.embedder()?;
             if self.store.should_submit(&*embedder, most)? {
-                // Whoever asks about the jobs will submit what waits.
+                // The process that polls the jobs submits the pending texts.
                 let Some(guard) = self.store.jobs_lock.try_acquire()? else { return Ok(0) };
                 let target = Target { embedder: &*embedder, model, is_next: false };
                 self.store.submit_pending(&guard, &target, most, progress)?;

@@ -1,7 +1,7 @@
 //! [`Keeper`]: the map of a store, shared by the processes that have it open.
 //!
 //! One process at a time makes a map (`map/making` is locked that long), and one at a time writes the file (`map/lock`, only as
-//! long as that takes). Whoever writes reads the records again first: what was purged meanwhile is not written back.
+//! long as that takes). A writer reads the records again first, so that purged memories are not written back.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ struct CachedMap {
     map: Option<Arc<Map>>,
     /// The file that it was read from.
     file: Option<(FileId, SystemTime)>,
-    /// Why there is none.
+    /// Why there is no map.
     why: Option<&'static str>,
 }
 
@@ -108,7 +108,7 @@ impl Keeper {
         self.folder.join("places")
     }
 
-    /// The newest map of the store, of any model; and why there is none, if a file is there all the same.
+    /// The newest map of the store, of any model; and why it is missing although a file exists.
     ///
     /// # Errors
     /// [`Error::Io`].

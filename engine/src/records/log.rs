@@ -15,7 +15,7 @@
 //! one is enough. A record that is gone by now is removed, whatever its entries say.
 //!
 //! **In which order.** Numbers ([`Seq`]) rise in the order of the commits, begin at 1, have no gaps and are never used
-//! twice, also after trimming. Whoever has read up to `n` gets everything that is new by reading what comes after `n`. This
+//! twice, also after trimming. A reader that has read up to `n` gets all new entries by reading after `n`. This
 //! holds because SQLite has one writer at a time; where several commit at once, a number may become visible after a larger
 //! one, and the machine's copy must assign the numbers as it takes the changes over.
 //!

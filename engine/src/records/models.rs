@@ -232,7 +232,7 @@ fn each_text_once(
                 Some(_) => content.get(rows::to_bytes(row, 4)?),
                 None => Some(content),
             };
-            // A damaged passage is none: the doctor names it.
+            // A damaged passage is skipped: the doctor names it.
             if let Some(part) = part.filter(|_| seen.insert(hash)) {
                 let text = text::embedding_text(row.get(2)?, part);
                 texts.push(Pending { record_id: row.get(0)?, hash, text });

@@ -10,7 +10,7 @@
 //! - **A question answers nothing**: a record that ends with a question mark loses 0.06 of its score.
 //! - **Lengths**: what ends with a question mark and has more than 30 words is no question, but a message that says what its writer
 //!   has or wants, and then asks for help. A text of more than 100 words has a cosine of its own: none is mixed with it; and of its
-//!   neighbours only a question before it lends it words.
+//!   neighbors only the words of a question before it count for it.
 //!
 //! A neighbour that the search could not return adds nothing, and keeps its place until it is deleted.
 
@@ -22,7 +22,7 @@ use crate::types::{RecordId, ThreadRules};
 
 /// Neighbours up to this distance are candidates.
 const NEAR: usize = 2;
-/// And up to this one they lend words.
+/// Neighbors up to this distance add their words.
 const FAR: usize = 4;
 /// Weight of the words of a neighbor.
 const LENT: f64 = 0.6;
@@ -154,13 +154,13 @@ impl CandidatePool {
 }
 
 impl Thread {
-    /// The score and the share of the words, and the neighbours that lend some.
+    /// The score, the word share, and the neighbors whose words count.
     fn words(&self, own: usize, matches: &Matches, rules: ThreadRules) -> (f64, f64, BTreeSet<usize>) {
         let found = matches.records[own];
         let parts = matches.parts(own);
         // The bonus for phrases is of the record alone.
         let mut words = f64::from(found.score);
-        // In a session a text counts whole, however long: what stands in another passage of it, no neighbour lends.
+        // In a session a text counts whole, however long: a neighbor adds no word that another passage of it has.
         let has_some = parts.iter().zip(&matches.shares).filter(|(part, _)| **part > 0.0);
         let mut share = has_some.map(|(_, adds)| f64::from(*adds)).sum::<f64>();
         let mut lenders = BTreeSet::new();
@@ -276,7 +276,7 @@ mod tests {
         }
     }
 
-    /// The bonus for phrases of each record, which is not lent.
+    /// The bonus for phrases of each record, without those of neighbors.
     const PHRASE: f32 = 0.25;
     /// The shares of the first word of the query, and of the second.
     const SHARES: [f32; 2] = [0.75, 0.25];
@@ -298,7 +298,7 @@ mod tests {
             session.words(0, WORDS),
             (phrase + 6.0 + 3.0 * 0.6 * 0.85 * 0.85, 0.6 * 0.75 + 0.6 * 0.7225 * 0.25, &[1, 3]),
         );
-        // What it has more of itself is not lent, and its share stays.
+        // A word that it has more often itself is not added, and its share stays.
         assert_near(session.words(1, WORDS), (phrase + 10.0 + 3.0 * 0.6 * 0.85, 0.75 + 0.6 * 0.85 * 0.25, &[3]));
         assert_near(session.words(2, ThreadRules::NONE), (phrase + 2.0, 0.25, &[]));
     }

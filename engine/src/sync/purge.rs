@@ -73,7 +73,7 @@ impl Store {
         if !self.records.remove_traces(mark, patterns, timeout)? {
             return Ok(false);
         }
-        // After that nobody publishes a map that has them: whoever does reads the records first.
+        // After that no process publishes a map that has them: each reads the records first.
         self.map.forget(|| self.records.copy().snapshot()?.point_rows(self.now()))?;
         #[cfg(feature = "remote")]
         if let Some(folder) = &self.config.model.embeddings_dir {

@@ -85,7 +85,7 @@ pub enum Scale {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ThreadRules {
-    /// Neighbours lend their words.
+    /// The words of neighbors count.
     pub words: bool,
     /// The cosine is the mean with those of the neighbours.
     pub cosines: bool,

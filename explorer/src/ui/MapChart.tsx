@@ -124,7 +124,7 @@ export function MapChart({ points, labels, newer }: { points: Points; labels: Ma
 const classOf = (lasso: boolean, onPoint: boolean, hits: boolean) =>
   `chart${lasso ? " lasso" : onPoint ? " on-point" : ""}${hits ? " hits" : ""}`;
 
-/** Which points pass the filters. A mask of other points is none of these. */
+/** Which points pass the filters. A mask of other points is ignored. */
 function useMask(points: Points, filters: Filters, newer: (points: Points) => void): Uint8Array | null {
   const [known, setKnown] = useState<Passing | null>(null);
   const key = JSON.stringify(filters);

@@ -11,7 +11,7 @@ use memmap2::{Mmap, MmapMut};
 ///
 /// The contract of the whole crate: **nobody writes to or truncates a published segment**. Our writer makes segments
 /// under a new name, publishes them by the manifest, and later only unlinks them, which leaves the mappings of others
-/// whole. Whoever truncates a segment by other means can crash its readers (SIGBUS), as with every mapped file.
+/// whole. A process that truncates a segment by other means can crash its readers (SIGBUS), as with every mapped file.
 #[derive(Debug)]
 pub(crate) struct Mapped(Mmap);
 

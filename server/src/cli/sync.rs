@@ -105,7 +105,7 @@ fn watch(app: &App, embed: bool) -> Outcome {
     let output = app.output();
     let watcher = Watcher::start_with(engine.clone(), syncer, move |report| {
         if report.changes() != FileChanges::default() || report.sources.iter().any(|source| source.failed > 0) {
-            // Whoever has closed the stream does not want to know.
+            // A closed stream needs no error.
             let _closed = output.result(&SyncResult::from(report.clone()), text);
         }
     });

@@ -1,5 +1,5 @@
 //! A look at all memories takes a while, and a page asks for it again with each change of the store. The same is not looked at
-//! again all the time: whoever asks waits a little, and gets what is there then.
+//! again all the time: a caller waits a little, and gets the newest result.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex as Locked, PoisonError};

@@ -60,7 +60,7 @@ pub struct Library {
 }
 
 impl Library {
-    /// Opens a store, and makes one where there is none. `own_model` names what makes the program's vectors.
+    /// Opens a store, or creates it. `own_model` names what makes the program's vectors.
     ///
     /// # Errors
     /// If the settings cannot be read, or the folder cannot be used.

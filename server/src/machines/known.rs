@@ -40,7 +40,7 @@ pub struct Peer {
     pub address: String,
     /// The name of the other machine, as it says it itself.
     pub name: Option<String>,
-    /// The memories of this project alone, and those of none.
+    /// Only memories of this project, and memories without a project.
     pub project: Option<String>,
     /// The command that runs this program there.
     pub program: Option<String>,
@@ -308,7 +308,7 @@ impl Peer {
     }
 }
 
-/// The memories of a project and those of none; without a project, all.
+/// The memories of a project and those without a project; if no project is given, all.
 pub fn filter_of(project: Option<&str>) -> Filter {
     Filter::of(project.map_or(Viewer::OWNER, Viewer::in_project))
 }

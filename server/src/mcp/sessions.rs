@@ -1,4 +1,4 @@
-//! The sessions of HTTP clients of the older era: what a server sends unasked goes to the stream of a session. A session
+//! The sessions of HTTP clients of the older era: notifications of the server go to the stream of a session. A session
 //! costs memory, and its subscriptions cost time, so a new one ends those that nobody seems to use, and their number is
 //! limited. They are not missed: a client whose session is unknown is answered without one, also after a restart. Only one
 //! that its client has ended is refused.

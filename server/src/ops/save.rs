@@ -270,6 +270,6 @@ mod tests {
         assert!(again.notes[0].starts_with("its other fields were not taken over: "), "{:?}", again.notes);
         save(json!({ "content": text, "context": " " }));
         let record = engine.peek(id.into(), &Viewer::OWNER).unwrap().unwrap();
-        assert_eq!(record.context.as_deref(), Some("the loft"), "a blank one is none");
+        assert_eq!(record.context.as_deref(), Some("the loft"), "a blank one does not count");
     }
 }

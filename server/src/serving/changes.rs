@@ -76,7 +76,7 @@ impl Changes {
         self.looking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether nobody waits any longer. Whoever begins to after that starts another look.
+    /// Whether no caller waits any longer. A later caller starts another look.
     fn is_idle(&self) -> bool {
         let mut looking = self.looking();
         let is_idle = self.rounds.receiver_count() == 0 || *self.is_over.borrow();

@@ -165,7 +165,7 @@ impl Dispatcher {
             if writes.is_some() && began.elapsed() < PROMPT {
                 progress.send_replace(());
             }
-            // In this order: whoever acquires all permits must find the engine unused.
+            // In this order: a caller that acquires all permits must find the engine unused.
             drop(engine);
             drop(writes);
             drop(permit);

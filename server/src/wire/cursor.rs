@@ -30,7 +30,7 @@ impl Cursor {
     /// Reads what [`Cursor::to_text`] wrote.
     ///
     /// # Errors
-    /// [`Error::Invalid`] when it is none, or that of another search.
+    /// [`Error::Invalid`] when it is not a cursor, or belongs to another search.
     pub fn read(text: &str, query: &Query) -> Result<Self> {
         let cursor = Cursor::parse(text).filter(|cursor| cursor.to_text(query) == text);
         cursor.ok_or_else(|| {

@@ -1,6 +1,6 @@
-//! The text that goes into a context: what a turn is given unasked, and what a session starts with.
+//! The text that goes into a context: automatic recall of a turn, and the start of a session.
 //!
-//! It is fenced, and says that it is data. Whoever wrote a memory may have wanted to end the fence, or to look like the client's
+//! It is fenced, and says that it is data. The author of a memory may have wanted to end the fence, or to look like the client's
 //! own words: [`contained`] is what its text becomes.
 
 use memorist_engine::snippet;

@@ -85,7 +85,7 @@ pub fn is_fact(record: &Record) -> bool {
     record.kind != Kind::Conversation && (is_plain(record) || !ROWS.contains(&record.kind))
 }
 
-/// Whether it has no other fields than its text: metadata is none of these tools.
+/// Whether it has no other fields than its text. These tools do not know metadata.
 fn is_plain(record: &Record) -> bool {
     record.body.as_ref().is_none_or(Body::is_metadata_alone)
 }

@@ -648,16 +648,16 @@ async def what_models_write(checks, talk):
     for name, tool, arguments, says in [
         ("a time in the past as it was sent", "memory_add", {"content": "x", "expiresAt": "2023-08-01"},
          ["expiresAt", "2023-08-01"]),
-        ("a time that is none", "memory_search", {"query": "x", "createdAfter": "sometime"},
+        ("an invalid time", "memory_search", {"query": "x", "createdAfter": "sometime"},
          ["createdAfter", "sometime"]),
-        ("a status that is none", "memory_add", {"content": "x", "entryType": "task", "status": "someday"},
+        ("an invalid status", "memory_add", {"content": "x", "entryType": "task", "status": "someday"},
          ["status", "someday"]),
         ("a span that ends first", "memory_add", {"content": "x", "validFrom": "2027-02-01", "validTo": "2027-01-01"},
          ["validTo"]),
-        ("a number that is none", "memory_add", {"content": "x", "confidence": "sure"}, ["confidence", "sure"]),
-        ("an id that is none", "memory_get", {"id": "the first"}, ["id", "the first"]),
-        ("a type that is none", "memory_add", {"content": "x", "entryType": "rumour"}, ["entryType", "rumour", "fact"]),
-        ("a parameter that is none", "memory_search", {"query": "x", "colour": "red"}, ["colour"]),
+        ("an invalid number", "memory_add", {"content": "x", "confidence": "sure"}, ["confidence", "sure"]),
+        ("an invalid id", "memory_get", {"id": "the first"}, ["id", "the first"]),
+        ("an invalid type", "memory_add", {"content": "x", "entryType": "rumour"}, ["entryType", "rumour", "fact"]),
+        ("an unknown parameter", "memory_search", {"query": "x", "colour": "red"}, ["colour"]),
         ("a parameter that is misspelt", "memory_search", {"query": "x", "limmit": 3}, ["limmit", "did you mean", "limit"]),
         ("items that are one text", "memory_add", {"items": "Hello, world"}, ["items"]),
     ]:
@@ -696,7 +696,7 @@ async def what_is_meant(checks, talk):
         checks.equal(f"43.1 {given!r} is left out", (talk.problem, kept), (False, []))
     one = await talk.save("The port opens at six", project="null")
     got = await talk.said("memory_get", id=one)
-    checks.that("43.1 a project called null is none", "null" not in got.split("\n")[0], got)
+    checks.that("43.1 a project called null is no project", "null" not in got.split("\n")[0], got)
     two = await talk.save("The gate is green", project="")
     got = await talk.said("memory_get", id=two)
     checks.that("43.1 an empty project is global", "project" not in got.split("\n")[0], got)

@@ -358,7 +358,7 @@ async def check_graph(checks, session):
 
 
 async def check_recall(checks, session):
-    """What a turn is given unasked, on memories of its own, which it deletes."""
+    """Automatic recall, on memories of its own, which it deletes."""
     texts = ["Invoices of the osprey service go to billing@osprey.example on the third working day",
              "Osprey deploys need the approval of Ingrid"]
     added = [(await session.call("memory_add", {"content": text, "project": "recall"}))["id"] for text in texts]

@@ -285,7 +285,7 @@ async def check_tables(checks, session):
     row = session.command("add", "--kind", "contact", "--agent", "main", "--body",
                           json.dumps({"name": "Ben Baker", "role": "cook at the harbour"}))["id"]
     facts = await session.call("list_facts", {"category": "contact"})
-    checks.equal("T31 R13 a contact with fields is none", [[fact["id"] for fact in facts["facts"]],
+    checks.equal("T31 R13 a contact with fields is not a fact", [[fact["id"] for fact in facts["facts"]],
                                                            facts["total_count"]], [[contact, 5], 2])
     expected = f"Fact with ID {row} not found"
     await session.refused("T32 R13 nor is it updated as one", "update_fact", {"fact_id": row, "fact": "x"}, expected)

@@ -1,4 +1,4 @@
-//! Nodes of a team store, on real servers. What each rule of following means for whoever searches.
+//! Nodes of a team store, on real servers. What each rule of replication means for a searching client.
 //!
 //! | file | content |
 //! |---|---|

@@ -243,7 +243,7 @@ fn a_source_is_there_once_and_goes_with_its_files(store: &impl Subject) {
     assert_eq!(remove_source(store.authority(), notes, false).unwrap(), None);
     assert_eq!((store.count("files"), store.count("records")), (0, 1));
     let late = save_readings(store.authority(), notes, &[reading(None, FileContent::Unchanged)], NOW).unwrap();
-    assert_eq!((late, store.count("files")), (None, 0), "whoever was still reading it");
+    assert_eq!((late, store.count("files")), (None, 0), "also while a process was still reading it");
     store.assert_sound();
 }
 

@@ -59,7 +59,7 @@ impl Follower {
             return Ok(());
         }
         let came = self.begun.load(Ordering::Acquire);
-        // A copy from the beginning takes long: whoever reads continues with what is here.
+        // An initial copy takes long: readers continue with the present replica.
         let turn = match why {
             PullReason::Read | PullReason::Written => self.turn.try_lock_for(TIMEOUT),
             PullReason::Tick => Some(self.turn.lock()),

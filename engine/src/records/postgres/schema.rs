@@ -12,7 +12,7 @@
 //! | `changes` | a change that nodes must follow: rows of a table with the same id were written or removed |
 //! | `node_sources` | a source of one node: another has other files. `sources` is what this node sees of them |
 //! | `nodes` | a node, when it was seen, and the role that it belongs to |
-//! | `writes` | a transaction that has committed: or was given up: whoever lost the connection in its COMMIT looks it up; kept for a day |
+//! | `writes` | a transaction that has committed or was given up; a node that lost the connection in its COMMIT looks it up; kept for a day |
 //! | `removed` | the ULID of a record that was deleted: a node that finds it missing knows that it was not lost; kept for a year |
 //! | `leases` | what one node does for all, until when: it embeds a text, it deletes what has expired |
 //! | `members` | a project that a role of the database belongs to, which is not the owner of the tables (`tenants.rs`, `rights.sql`) |

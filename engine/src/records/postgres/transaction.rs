@@ -3,7 +3,7 @@
 //! It runs again when it lost against another one. When [`Authority::write`] returns, the server has committed with
 //! `synchronous_commit` at least `on`: it is on the server's disk, and on that of a synchronous standby where there is one.
 //!
-//! A connection that is lost in the COMMIT leaves the outcome open. So the transaction writes a token with it, and whoever lost the
+//! A connection that is lost in the COMMIT leaves the outcome open. So the transaction writes a token with it, and the node that lost the
 //! connection writes the same token, as given up: this waits for a COMMIT that is still on its way, and changes nothing if it came
 //! through.
 //!

@@ -1,4 +1,4 @@
-//! The store's model, and the vectors of texts: one for each text, whoever has it.
+//! The store's model, and the vectors of texts: one for each text, in whatever scope.
 
 use std::collections::BTreeSet;
 

@@ -7,7 +7,7 @@ use crate::types::{Scope, label, spellings};
 /// The row of the scope of no agent and no project.
 const GLOBAL: i64 = 1;
 
-/// The row of this scope, made where there is none. An earlier version may have made one with names as they were typed.
+/// The row of this scope, created if it is missing. An earlier version may have made one with names as they were typed.
 pub(super) fn scope_id(tx: &dyn Tx, scope: &Scope) -> Result<i64> {
     if *scope == Scope::default() {
         return Ok(GLOBAL);

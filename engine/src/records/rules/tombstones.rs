@@ -279,7 +279,7 @@ pub(crate) fn to_purge(authority: &impl Authority) -> Result<Vec<Purge>> {
             let Some((ulid, _)) = noted(tx, id, "records")? else { continue };
             let purged = versions(tx, &ulid)?;
             let mut all = beginnings(tx, id)?;
-            // The newest is none that can be purged alone.
+            // The newest version cannot be purged alone.
             all.pop();
             numbers.extend(all.into_iter().filter(|(_, began)| purged.contains(began)).map(|(number, _)| (id, number)));
         }

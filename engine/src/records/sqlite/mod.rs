@@ -41,7 +41,7 @@
 //! | `embeddings.rs` | the model, the texts that wait, the vectors |
 //! | `files.rs` | sources, and the files that were read of them |
 //! | `searches.rs` | searches that were made |
-//! | `recalled.rs` | what sessions were given unasked |
+//! | `recalled.rs` | memories that automatic recall gave to sessions |
 //! | `tokens.rs` | the tokens of a team store's clients |
 //! | `export.rs` | records with all that belongs to them, for another store |
 //! | `purge_scan.rs` | which rows have a text that is to be purged |

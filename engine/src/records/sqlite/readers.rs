@@ -4,7 +4,7 @@
 //! folder that cannot be written there are two cases:
 //!
 //! - The log is there: somebody has the store open for writing, or did not close it. It is read with the log.
-//! - There is no log: the database is complete in itself, and is opened as one that does not change. Whoever writes to it
+//! - There is no log: the database is complete in itself, and is opened as one that does not change. A process that writes to it
 //!   makes a log first. So before each read the log is looked for and the time and length of the file are compared; where
 //!   they differ, new connections are made. Backups and exports, which read for long, compare them afterwards, too.
 
@@ -30,7 +30,7 @@ pub(super) const IDLE_READERS: usize = 4;
 struct Look {
     file: Option<FileId>,
     has_log: bool,
-    /// The length and the time, without a log. With one, SQLite sees changes, and a checkpoint is none.
+    /// The length and the time, without a log. With one, SQLite sees changes; a checkpoint does not count as a change.
     state: Option<(u64, Option<SystemTime>)>,
 }
 

@@ -43,7 +43,7 @@ pub(super) struct Writing {
 }
 
 impl Database {
-    /// Opens the store, and creates it where there is none. One that cannot be written is opened for reading.
+    /// Opens the store, or creates it. One that cannot be written is opened for reading.
     ///
     /// # Errors
     /// [`Store`](crate::Error::Store) when the folder cannot be used, [`Database`](crate::Error::Database) when

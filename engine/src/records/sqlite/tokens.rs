@@ -17,7 +17,7 @@ impl Database {
              WHERE sha256 BETWEEN ?2 AND ?3 AND (expires_at IS NULL OR expires_at > ?4) ORDER BY sha256 <> ?1, id",
         )?;
         let mut rows = statement.query((hash, least, greatest, now))?;
-        // Without its first row a token is none, whatever is left of it.
+        // Without its first row a token is invalid, whatever other rows remain.
         let Some(first) = rows.next()?.filter(|row| row.get(0) == Ok(true)) else { return Ok(None) };
         let mut projects: Vec<String> = first.get::<_, Option<String>>(1)?.into_iter().collect();
         let (agent, rights) = (first.get(2)?, if first.get(3)? { Rights::Write } else { Rights::Read });

@@ -37,7 +37,7 @@ fn find(folder: &Path, depth: usize, chats: &mut Vec<PathBuf>) -> Result<(), Fai
     let failure = |error| Failure::file(folder, &error);
     for entry in fs::read_dir(folder).map_err(failure)? {
         let entry = entry.map_err(failure)?;
-        // A link to a folder is none.
+        // A link to a folder does not count.
         if depth > 0 && entry.file_type().map_err(failure)?.is_dir() {
             find(&entry.path(), depth - 1, chats)?;
         }

@@ -74,7 +74,7 @@ fn give_back() {
 }
 
 /// A panic of this thread is printed where it can be read. One of another thread would be written across the screen,
-/// which continues: whoever waits for that thread reports it.
+/// which continues: the code that joins that thread reports it.
 fn give_back_on_panic() {
     let own = thread::current().id();
     let others = panic::take_hook();

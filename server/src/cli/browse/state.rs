@@ -19,7 +19,7 @@ pub enum Event {
     Found {
         /// The number of the search.
         turn: u64,
-        /// Its result, or why there is none.
+        /// Its result, or why it failed.
         found: Result<SearchOutput, String>,
     },
     /// The result of [`Effect::Load`].

@@ -29,7 +29,7 @@ pub fn give(
     started: Instant,
     deadline: &Deadline,
 ) -> Result<(), String> {
-    // No message goes to a provider unasked, and nobody could wait for it.
+    // No message goes to a provider without consent, and a hook could not wait for it.
     request.words_only = matches!(settings.engine.model.source, ModelSource::None | ModelSource::Remote(_));
     #[cfg(unix)]
     let server = if request.event.is_of_action() { FOR_ACTION } else { SERVER };

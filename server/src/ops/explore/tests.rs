@@ -457,7 +457,7 @@ fn duplicates_are_those_that_a_comparison_of_all_finds() {
     for limit in [1, 20] {
         assert_eq!(pages(&engine, &all(), "duplicates", limit), [vec![6, 3, 1], vec![5, 2]]);
     }
-    assert_eq!(apart, 8.into(), "another owner's is none");
+    assert_eq!(apart, 8.into(), "another owner's does not count");
     link(&engine, 5.into(), LinkKind::Supersedes, 2.into());
     assert_eq!(pages(&engine, &all(), "duplicates", 20), [vec![6, 3, 1]], "it is settled");
     engine.flush(&NoProgress).unwrap();

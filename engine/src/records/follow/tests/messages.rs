@@ -91,7 +91,12 @@ fn a_node_uses_the_server_clock_and_warns_of_skew() {
     let open = || Records::open_node(&StorePaths::new(folder.path()), &settings(&team.address(), &[])).unwrap();
     let node = open();
     node.follow(&NoProgress).unwrap();
-    assert_eq!((node.clock_ahead(), node.warnings()), (0, Vec::new()), "within the time of a question it is none");
+    assert_eq!(
+        (node.clock_ahead(), node.warnings()),
+        (0, Vec::new()),
+        "a difference within the time of a question is \
+         ignored"
+    );
     let minutes = |node: &Records| (node.clock_ahead() + 500).div_euclid(60_000);
     for (set, warned) in [(5, "5 minutes behind"), (1, ""), (-3, "3 minutes ahead of")] {
         set_clock(&team, set);

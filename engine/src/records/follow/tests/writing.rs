@@ -42,7 +42,7 @@ fn save(node: &Node, team: &TeamDatabase<'_>, proxy: &Proxy, name: &str) -> bool
         Err(error) => {
             assert!(has_happened, "{name}: {error}");
             assert!(saved.iter().all(Vec::is_empty), "{name}: {saved:?}, but {error}");
-            // The next one is none the worse for it.
+            // The next write succeeds all the same.
             let again = node.add_batch(&news, NOW).unwrap();
             assert!(again.iter().all(|outcome| outcome.as_ref().unwrap().created), "{name}");
         }

@@ -270,7 +270,7 @@ impl DamagedStore {
         }
         for (key, version) in &saved.versions {
             let original = sound().contents.versions.get(key);
-            let original = original.unwrap_or_else(|| panic!("{case}: {key:?} is none: {version:?}"));
+            let original = original.unwrap_or_else(|| panic!("{case}: {key:?} is unknown: {version:?}"));
             assert_eq!(version["content"], original["content"], "{case}: {key:?}");
         }
         for (key, link) in &saved.links {
