@@ -1,6 +1,6 @@
 """memorist: a memory store and hybrid search engine for AI agents, as a library.
 
-:class:`Store` keeps memories and searches them by meaning and by word; :class:`AsyncStore` does so beside an event loop.
+:class:`Store` keeps memories, with hybrid search (semantic and keyword); :class:`AsyncStore` does so beside an event loop.
 :class:`VectorIndex` is its vector index alone. Adapters for agent frameworks are in :mod:`memorist.anthropic`,
 :mod:`memorist.google_adk`, :mod:`memorist.langchain`, :mod:`memorist.langgraph`, :mod:`memorist.llama_index` and
 :mod:`memorist.openai_agents`.

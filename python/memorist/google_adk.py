@@ -29,7 +29,7 @@ _SCOPE = "adk_scope"
 
 
 class MemoristMemoryService(BaseMemoryService):
-    """What was said in the sessions of an app and a user, searched by meaning and by word. Each event with a text is a
+    """The turns of the sessions of an app and a user, with hybrid search. Each event with a text is a
     memory: people and other agents see it, too, change it, and delete it.
 
     An event is saved once. Adding its session again changes nothing: what was edited stays edited, and what was deleted

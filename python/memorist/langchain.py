@@ -27,7 +27,7 @@ Filter = dict[str, Any] | Callable[[Document], bool]
 
 
 class MemoristVectorStore(VectorStore):
-    """Documents in a store of memorist, searched by meaning, by word, or by both.
+    """Documents in a store of memorist, with vector, keyword or hybrid search.
 
     :param store: a store that is open with ``embed=None``, or the folder of one. Other memories may be in it.
     :param embedding: what embeds documents and queries.

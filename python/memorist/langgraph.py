@@ -37,7 +37,7 @@ _Place = tuple[tuple[str, ...], str]
 
 
 class MemoristStore(BaseStore):
-    """Items by namespace and key, searched by meaning and by word. Each is a memory: it has versions, and other agents find
+    """Items by namespace and key, with hybrid search. Each is a memory: it has versions, and other agents find
     it, too.
 
     What a search embeds is the text of a value: its strings, or those that ``index=`` names. Unlike in LangGraph's own

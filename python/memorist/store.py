@@ -128,7 +128,7 @@ class Store:
     :param path: the folder; made where it is absent. Without one the store that the command line uses.
     :param embed: what embeds. By default what the settings say: the local model, which is fetched on first use. A
         function of a list of texts to an array with a row for each, which uses no method of this store: each raises
-        :class:`Locked`. ``None``: nothing; the program gives vectors, or searches by words alone.
+        :class:`Locked`. ``None``: nothing; the program gives vectors, or uses keyword search only.
     :param model: the name of what embeds, if that is the program: change it whenever its vectors change. Vectors of
         two models are never compared.
     :param dimensions: of the function's vectors; without it, the function is called once to find out.
@@ -351,7 +351,7 @@ class Store:
         detail: Literal["ids", "snippet", "full"] = "full",
         explain: bool | None = None,
     ) -> SearchResult:
-        """Searches by meaning and by word.
+        """Searches memories; hybrid by default.
 
         :param query: what is looked for. Without one, ``vector`` alone decides.
         :param vector: of the query, made by the program.

@@ -235,7 +235,7 @@ class SearchResult:
     """The answer to a search: a sequence of its hits, the best first."""
 
     hits: tuple[Hit, ...]
-    #: How it was answered: by both indexes, by words alone, or by parts of words.
+    #: How it was answered: hybrid, keyword or substring search.
     tier: Literal["full", "keyword", "substring"]
     #: Whether the store seems to have no answer.
     nothing: bool = False

@@ -116,7 +116,8 @@ fn error_rates_on_the_corpus_are_as_documented() {
     assert!(missed <= 2.0, "{missed} % missed");
     assert!(refused <= 1.0, "{refused} % refused");
     let promised = format!(
-        "it misses {missed:.1} % of {secrets} texts with a secret, and refuses {refused:.1} % of {harmless} harmless ones"
+        "it misses {missed:.1} % of {secrets} texts with a secret, and rejects {refused:.1} % of {harmless} harmless \
+         ones"
     );
     let pages = [
         ("README.md", include_str!("../../README.md"), vec![&promised]),

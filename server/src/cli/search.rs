@@ -1,4 +1,4 @@
-//! `memorist search`: find memories by meaning and by word.
+//! `memorist search`: search memories by meaning and keyword.
 
 use memorist_engine::Engine;
 use memorist_engine::config::ModelSource;
