@@ -327,10 +327,10 @@ pub enum Command {
     /// Search memories by meaning and keyword
     Search(Search),
     /// Browse and search memories in a terminal UI
-    #[command(long_about = BROWSE)]
+    #[command(long_about = BROWSE, visible_alias = "tui")]
     Browse(Browse),
     /// Open the web UI: browse, inspect and edit memories
-    #[command(long_about = EXPLORE)]
+    #[command(long_about = EXPLORE, visible_alias = "ui")]
     Explore(Explore),
     /// Show a memory with its complete text and links
     #[command(visible_alias = "show")]
@@ -374,6 +374,7 @@ pub enum Command {
     /// Preview the memories that automatic recall injects for a message
     Recall(Recall),
     /// List logged searches, newest first
+    #[command(visible_alias = "search-log")]
     Searches(Searches),
     /// Manage indexed sources: notes and agent transcripts
     Source(SourceArgs),
@@ -411,6 +412,7 @@ pub enum Command {
     /// Remove everything `connect` wrote
     Disconnect(Disconnect),
     /// Administer a team store on PostgreSQL
+    #[command(visible_alias = "team")]
     Server(ServerArgs),
     /// Run the MCP server (stdio or HTTP)
     Serve(Serve),
@@ -422,7 +424,7 @@ pub enum Command {
     /// Print a shell completion script
     Completions(Completions),
     /// Write the man pages of all commands to a folder
-    #[command(after_help = MANUAL)]
+    #[command(after_help = MANUAL, visible_alias = "man")]
     Manual(Manual),
 }
 
@@ -521,7 +523,7 @@ pub struct Export {
     #[arg(default_value = "-")]
     pub file: PathBuf,
     /// Include embeddings, so that an import need not embed; much larger
-    #[arg(long)]
+    #[arg(long = "with-embeddings", alias = "embeddings")]
     pub embeddings: bool,
     #[command(flatten)]
     pub filters: Filters,
@@ -613,7 +615,7 @@ pub struct Serve {
     #[arg(long, value_name = "NAME", env = "MEMORIST_PROFILE", value_parser = profile::profiles())]
     profile: Option<String>,
     /// Isolate clients: read this project, agent and global memories; write only this project's and agent's
-    #[arg(long)]
+    #[arg(long, visible_alias = "isolate")]
     pub only: bool,
     /// Gimli configuration for its profile: JSON with `memorySearch`
     #[arg(long, value_name = "FILE")]
@@ -737,6 +739,28 @@ mod tests {
         parse("memorist add --body {}");
         parse("memorist add text --body {}");
         assert!(Cli::try_parse_from(["memorist", "update", "1", "--body", "{}", "--no-body"]).is_err());
+    }
+
+    #[test]
+    fn earlier_names_of_options_and_aliases_of_commands_work() {
+        for (earlier, now) in [
+            ("search x --neighbours 1", "search x --neighbors 1"),
+            ("searches --nothing", "search-log --no-answer"),
+            ("recall x --before y", "recall x --previous y"),
+            ("list --only deleted", "list --state deleted"),
+            ("list --order updated", "list --sort updated"),
+            ("export --embeddings", "export --with-embeddings"),
+            ("source remove 1 --records", "source remove 1 --delete-memories"),
+            ("sync --noted", "sync --queued"),
+            ("serve --only", "serve --isolate"),
+            ("server status", "team status"),
+            ("explore", "ui"),
+            ("browse", "tui"),
+            ("manual x", "man x"),
+        ] {
+            let [earlier, now] = [earlier, now].map(|line| parse(&format!("memorist {line}")));
+            assert_eq!(format!("{earlier:?}"), format!("{now:?}"));
+        }
     }
 
     #[test]

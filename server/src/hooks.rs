@@ -37,6 +37,7 @@ pub struct HookSettings {
     /// Whether they do anything.
     pub enabled: bool,
     /// Nothing is recalled or noted in these folders, nor below them. `~/` is the home folder.
+    #[serde(rename = "exclude", alias = "except")]
     pub except: Vec<PathBuf>,
     /// Most memories of a recall.
     pub max_results: usize,
@@ -85,7 +86,7 @@ impl HookSettings {
         }
         let is_whole = |path: &&PathBuf| path.is_absolute() || path.starts_with("~");
         match self.except.iter().find(|path| !is_whole(path)) {
-            Some(path) => Err(format!("except: {} is not absolute; name the folder from the root", path.display())),
+            Some(path) => Err(format!("exclude: {} is not absolute; name the folder from the root", path.display())),
             None => Ok(()),
         }
     }
@@ -126,7 +127,7 @@ mod tests {
         assert!(wrong(|settings| settings.max_results = 0).starts_with("max_results: "));
         assert!(wrong(|settings| settings.max_tokens = 0).starts_with("max_tokens: "));
         assert!(wrong(|settings| settings.min_relevance = f64::NAN).starts_with("min_relevance: "));
-        assert!(wrong(|settings| settings.except = vec!["private".into()]).starts_with("except: "));
+        assert!(wrong(|settings| settings.except = vec!["private".into()]).starts_with("exclude: "));
     }
 
     #[test]

@@ -84,8 +84,10 @@ struct SettingsFile {
     /// Expired memories are removed this much later.
     expiry_grace_seconds: Option<u64>,
     /// Deleted memories are removed this much later.
+    #[serde(rename = "trash_retention_seconds", alias = "trash_grace_seconds")]
     trash_grace_seconds: Option<u64>,
     /// Whether the model may be fetched.
+    #[serde(rename = "download_model", alias = "download")]
     download: Option<bool>,
     /// The model is released after this long without use.
     model_idle_seconds: Option<u64>,
@@ -529,6 +531,18 @@ mod tests {
             assert!(error.contains("[sync]") && error.contains(named), "{error}");
         }
         assert!(parse("[sync]\nwacth = true").unwrap_err().contains("wacth"));
+    }
+
+    #[test]
+    fn earlier_names_of_settings_still_work() {
+        for text in [
+            "download = false\ntrash_grace_seconds = 1\n[hooks]\nexcept = [\"/x\"]",
+            "download_model = false\ntrash_retention_seconds = 1\n[hooks]\nexclude = [\"/x\"]",
+        ] {
+            let SettingsFile { download, trash_grace_seconds, hooks, .. } = parse(text).unwrap();
+            assert_eq!((download, trash_grace_seconds), (Some(false), Some(1)), "{text}");
+            assert_eq!(hooks.except, [PathBuf::from("/x")], "{text}");
+        }
     }
 
     #[test]

@@ -152,7 +152,7 @@ pub struct Search {
     #[arg(long)]
     pub no_rerank: bool,
     /// Also show N turns before and after each session hit
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    #[arg(long = "neighbors", alias = "neighbours", value_name = "NUMBER", allow_negative_numbers = true)]
     pub neighbours: Option<i64>,
     /// Token budget for all results
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
@@ -172,7 +172,7 @@ pub struct Search {
 #[derive(Debug, Args)]
 pub struct Searches {
     /// Only searches without an answer
-    #[arg(long)]
+    #[arg(long = "no-answer", alias = "nothing")]
     pub nothing: bool,
     /// Maximum number of searches [default: 50]
     #[arg(short = 'n', long, value_name = "NUMBER", allow_negative_numbers = true)]
@@ -189,7 +189,7 @@ pub struct Recall {
     #[arg(required = true)]
     pub message: Vec<String>,
     /// Earlier message, oldest first (repeatable)
-    #[arg(long, value_name = "MESSAGE")]
+    #[arg(long = "previous", alias = "before", value_name = "MESSAGE")]
     pub before: Vec<String>,
     /// Session; memories it already received are skipped
     #[arg(long, value_name = "NAME")]
@@ -280,10 +280,10 @@ pub struct List {
     #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 50, allow_negative_numbers = true)]
     pub limit: i64,
     /// Only memories in this state: open or overdue tasks, superseded, contradicted, expiring, expired or deleted
-    #[arg(long, value_enum, conflicts_with = "after")]
+    #[arg(long = "state", alias = "only", value_enum, conflicts_with = "after")]
     pub only: Option<Only>,
     /// Sort by creation, update or due date [default: id]
-    #[arg(long, value_enum, conflicts_with = "after")]
+    #[arg(long = "sort", alias = "order", value_enum, conflicts_with = "after")]
     pub order: Option<Order>,
     #[command(flatten)]
     pub filters: Filters,

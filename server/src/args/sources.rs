@@ -19,7 +19,7 @@ pub enum SourceCommand {
     Add(SourceAdd),
     /// List sources and their indexed files
     List,
-    /// Remove a source; keeps its memories without --records
+    /// Remove a source; keeps its memories without --delete-memories
     Remove(SourceRemove),
     /// Find agent transcripts and notes on this machine, and add a selection
     Discover(SourceDiscover),
@@ -63,7 +63,7 @@ pub struct SourceRemove {
     /// Source number (see `source list`) or path
     pub source: String,
     /// Also delete the memories of this source
-    #[arg(long)]
+    #[arg(long = "delete-memories", alias = "records")]
     pub records: bool,
 }
 
@@ -97,6 +97,6 @@ pub struct SyncFiles {
     #[arg(long, conflicts_with_all = ["force", "source"])]
     pub watch: bool,
     /// Only transcripts queued by hooks
-    #[arg(long, conflicts_with_all = ["source", "watch"])]
+    #[arg(long = "queued", alias = "noted", conflicts_with_all = ["source", "watch"])]
     pub noted: bool,
 }

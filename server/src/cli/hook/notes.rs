@@ -68,7 +68,7 @@ impl Notes {
     /// Has another process read the transcripts that are noted, and does not wait for it.
     pub fn read_transcripts(&self, global: &Global) {
         if self.noted.is_any().unwrap_or_default() {
-            run(global, &["sync", "--noted", "--quiet"]);
+            run(global, &["sync", "--queued", "--quiet"]);
         }
     }
 
