@@ -1,4 +1,4 @@
-"""The vector index alone."""
+"""The vector index by itself."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     #: Ids, or a mask: for each id from 0 on, whether it passes.
     Allowed: TypeAlias = "IdSet | NDArray[np.bool_] | Ids"
 
-#: How near two vectors are: by their cosine, their inner product, or the square of their Euclidean distance.
+#: Metric: cosine, inner product, or squared Euclidean distance.
 Metric: TypeAlias = Literal["cosine", "ip", "l2"]
 
 #: Queries that are searched before the first report of progress.
@@ -37,8 +37,8 @@ _REPORT = 0.1
 
 
 class Neighbours(NamedTuple):
-    """The nearest, the best first. Of one query as many as were found. Of several queries a row of ``k`` for each; where
-    fewer were found, the id is -1 and the score NaN."""
+    """The nearest neighbors, best first. For one query, all hits. For several queries, a row of ``k`` for each, padded
+    with the id -1 and the score NaN."""
 
     ids: NDArray[np.int64]
     #: Cosines, inner products, or squares of distances: of these the smallest is the best.
@@ -47,11 +47,11 @@ class Neighbours(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class IndexStats:
-    """What an index has."""
+    """Statistics of an index."""
 
     vectors: int
     dimensions: int
-    #: Each is searched by itself; :meth:`VectorIndex.optimize` makes few of many.
+    #: Each segment is searched separately; :meth:`VectorIndex.optimize` merges them.
     segments: int
     #: Grows with each change.
     generation: int
@@ -69,13 +69,13 @@ def _count_if_given(name: str, given: int | None) -> int | None:
 
 
 def _remove(folder: str, process: int) -> None:
-    """Removes a temporary folder. In a fork it is the other process's."""
+    """Removes a temporary folder, except in a fork, whose parent owns it."""
     if process == os.getpid():
         shutil.rmtree(folder, ignore_errors=True)
 
 
 class IdSet:
-    """Ids that a search may return, made once for many searches. It does not change, and can be pickled.
+    """An immutable set of allowed ids, built once for many searches. It can be pickled.
 
     :param ids: integers from 0 on, or a mask: for each id from 0 on, whether it passes.
     """
@@ -97,7 +97,7 @@ class IdSet:
         return id in self._set if abs(id) < 2**63 else False
 
     def __iter__(self) -> Iterator[int]:
-        """The ids, the smallest first."""
+        """The ids in ascending order."""
         return iter(self._set.ids().tolist())
 
     def __eq__(self, other: object) -> bool:
@@ -136,14 +136,14 @@ class VectorIndex:
     into the graph; until then they are compared one by one. Many threads may share an index; one process writes it,
     and any number of others read it.
 
-    :param path: the folder; without one a temporary folder, which is removed at the end.
-    :param dimensions: of a new index. An index that is there is opened, and must have as many.
-    :param metric: of a new index: the cosine, if nothing is said. An index that is there must have this one. ``ip`` and
+    :param path: the folder. Default: a temporary folder, removed at the end.
+    :param dimensions: of a new index. An existing index must have the same number.
+    :param metric: of a new index, by default the cosine. An existing index must have the same one. ``ip`` and
         ``l2`` keep the lengths of vectors, which may be zero. A search takes longer with them.
-    :param m: half of the links that a vector can have, 2 to 64.
-    :param ef_construction: how hard the links of a new vector are searched for.
-    :param seed: with the same one, the same input makes the same files.
-    :param read_only: follow an index that another process writes; see :meth:`refresh`.
+    :param m: half of the maximum number of links of a vector, 2 to 64.
+    :param ef_construction: candidates kept while the links of a new vector are searched for.
+    :param seed: random seed; the same seed and input produce the same files.
+    :param read_only: open an index that another process writes; see :meth:`refresh`.
     """
 
     def __init__(
@@ -178,17 +178,17 @@ class VectorIndex:
 
     @property
     def dimensions(self) -> int:
-        """Numbers of a vector."""
+        """The number of dimensions."""
         return self._index.dims
 
     @property
     def metric(self) -> Metric:
-        """How near two vectors are."""
+        """The metric."""
         return cast("Metric", self._index.metric)
 
     @property
     def payload(self) -> bytes:
-        """Bytes of the program, which are published together with a change: how far it has come, for instance."""
+        """Bytes of the program that are published with a change, for example its progress."""
         return bytes(self._index.payload)
 
     def __len__(self) -> int:
@@ -215,18 +215,18 @@ class VectorIndex:
         self.close()
 
     def close(self) -> None:
-        """Lets others write the index. Nothing has to be saved. A temporary one is removed. In a fork of the process
-        that opened it, this does nothing."""
+        """Closes the index, so that others may write it. Changes are saved already. Removes a temporary index. Does
+        nothing in a fork of the process that opened it."""
         self._index.close()
         if self._temporary is not None:
             self._temporary()
 
     def add(self, vectors: Vectors, ids: Ids | None = None, *, payload: bytes | None = None) -> NDArray[np.int64]:
-        """Puts in a row for each id, all or none, and returns the ids. A vector of an id that is there is replaced.
+        """Adds a row for each id atomically, and returns the ids. Replaces the vectors of existing ids.
 
         :param vectors: of any length; not zero, if the metric is the cosine. ``float32``, contiguous, they are not copied;
             other numbers are converted first.
-        :param ids: integers from 0 on. Without them, the next after the largest.
+        :param ids: integers from 0 on. Default: the next after the largest.
         :raises InvalidInput: if a vector has NaN, an infinity or no direction, or an array has the wrong type or shape; with
             ``ip`` and ``l2`` also if a vector is about 1,000 times as long as the mean.
         """
@@ -245,7 +245,7 @@ class VectorIndex:
         return made
 
     def update(self, ids: Ids, vectors: Vectors, *, payload: bytes | None = None) -> None:
-        """Replaces the vectors of ids, all or none.
+        """Replaces the vectors of ids atomically.
 
         :raises NotFound: if the index does not have one of the ids.
         """
@@ -257,14 +257,14 @@ class VectorIndex:
             self._apply(changed, floats("vectors", vectors, 2), payload=payload)
 
     def remove(self, ids: Ids, *, payload: bytes | None = None) -> int:
-        """Removes the vectors of ids. Returns how many there were; others are passed over."""
+        """Removes the vectors of ids, ignoring unknown ids. Returns the number of removed ones."""
         with self._lock:
             before = len(self)
             self._apply(None, None, removed=integers("ids", ids), payload=payload)
             return before - len(self)
 
     def checkpoint(self, payload: bytes) -> None:
-        """Publishes bytes of the program, and changes nothing else. Vectors need no saving."""
+        """Publishes bytes of the program, without other changes. Vectors are saved already."""
         with self._lock:
             self._apply(None, None, payload=payload)
 
@@ -296,20 +296,20 @@ class VectorIndex:
         return self._next
 
     def optimize(self) -> None:
-        """Puts new vectors into the graph, on all cores, and gives the space of removed ones back. Others may search and
-        write meanwhile. Ctrl-C stops it; what was done stays."""
+        """Adds new vectors to the graph, on all cores, and frees the space of removed ones. Others may search and write
+        meanwhile. Ctrl-C stops it and keeps the finished part."""
         self._index.optimize()
 
     def refresh(self) -> bool:
-        """Of an index that is read only: looks whether its writer has published something newer. Returns whether."""
+        """Reloads a read-only index if its writer has published a newer state. Returns whether it did."""
         return self._index.refresh()
 
     def ids(self) -> NDArray[np.int64]:
-        """All ids, in no order."""
+        """All ids, unordered."""
         return self._index.ids()
 
     def get(self, ids: Ids) -> NDArray[np.float32]:
-        """The vectors of ids, a row for each, as they are kept: in 16 bits a number, and of length 1 if the metric is
+        """Returns the stored vectors of ids, a row for each: 16 bits per number, and of length 1 if the metric is
         the cosine.
 
         :raises NotFound: if the index does not have one of them.
@@ -336,17 +336,16 @@ class VectorIndex:
         exclude: Allowed | None = None,
         progress: Callable[[int], object] | None = None,
     ) -> Neighbours:
-        """The ``k`` nearest to a vector; of several vectors, a row each, the nearest of each, on all cores.
+        """Returns the ``k`` nearest neighbors of a vector, or of several vectors (a row each, on all cores).
 
-        :param recall: the share of the true neighbours that is to be found, 0.97 by default. How hard that is, the index
-            measures when the graph is built, with queries near its own vectors. Where queries are unlike all of them,
-            fewer are found: give more, or ``exact``.
-        :param ef: how many candidates are kept, instead.
-        :param exact: compare every vector.
-        :param only: ids that may be found, or a mask. An :class:`IdSet` is made once for many searches.
-        :param exclude: ids that may not.
-        :param progress: of several vectors: is called with the number of them that were searched, about ten times a
-            second.
+        :param recall: the target recall, 0.97 by default. The index calibrates ``ef`` for it when the graph is built,
+            with queries near its own vectors. For queries unlike all of them the recall is lower: raise it, or use
+            ``exact``.
+        :param ef: the number of candidates to keep, instead of ``recall``.
+        :param exact: scan all vectors.
+        :param only: allowed ids, or a mask. Build an :class:`IdSet` once for many searches.
+        :param exclude: excluded ids.
+        :param progress: for several vectors, called with the number of searched ones, about ten times a second.
         """
         k, ef = _count("k", k), _count_if_given("ef", ef)
         if recall is not None and (isinstance(recall, bool) or hasattr(recall, "__len__") or not hasattr(recall, "__float__")):
@@ -362,7 +361,7 @@ class VectorIndex:
         return self._in_chunks(rows, how, progress)
 
     def _in_chunks(self, rows: NDArray[np.float32], how: Any, progress: Callable[[int], object] | None) -> Neighbours:
-        """A search of many, between whose parts Ctrl-C stops it."""
+        """Searches for many vectors in parts; Ctrl-C stops it after a part."""
         import numpy as np
 
         if progress is not None and not callable(progress):
@@ -383,9 +382,9 @@ class VectorIndex:
         return Neighbours(np.concatenate(ids), np.concatenate(scores))
 
     def stats(self) -> IndexStats:
-        """What the index has."""
+        """Returns statistics of the index."""
         return IndexStats(len(self), self.dimensions, self._index.segments, self._index.generation)
 
     def verify(self) -> list[str]:
-        """What is wrong with the files, reading every byte; nothing, for a sound index."""
+        """Checks every byte of the files and returns the problems; an intact index has none."""
         return self._index.verify()

@@ -122,19 +122,19 @@ class Store:
     ...     store.search("dark mode")[0].content
 
     Any number of threads may share it, and any number of processes may open the same folder, the command line and
-    the MCP server among them. What was added is on disk when the call returns, and found by every search that begins
-    afterwards, in any process. No call keeps the interpreter to itself.
+    the MCP server among them. :meth:`add` returns after the write is durable, and every later search sees it, in any
+    process. Calls release the GIL.
 
-    :param path: the folder; made where it is absent. Without one the store that the command line uses.
-    :param embed: what embeds. By default what the settings say: the local model, which is fetched on first use. A
-        function of a list of texts to an array with a row for each, which uses no method of this store: each raises
-        :class:`Locked`. ``None``: nothing; the program gives vectors, or uses keyword search only.
-    :param model: the name of what embeds, if that is the program: change it whenever its vectors change. Vectors of
-        two models are never compared.
-    :param dimensions: of the function's vectors; without it, the function is called once to find out.
-    :param project: of new memories, and whose memories are seen beside global ones; without one all are seen.
+    :param path: the folder; created if missing. Default: the store of the command line.
+    :param embed: the embedder. Default: that of the settings, which is the local model, downloaded on first use. Or a
+        function from a list of texts to an array with a row for each; it must not use this store, whose methods raise
+        :class:`Locked` then. ``None``: no embedder; pass vectors, or use keyword search only.
+    :param model: the name of the program's own embedder; change it whenever its vectors change. Vectors of two models
+        are never compared.
+    :param dimensions: of the function's vectors. Default: detected by one call of the function.
+    :param project: scope: new memories get it, and it and global memories are visible. Default: all are visible.
     :param agent: the same for agents.
-    :param config: another ``memorist.toml``.
+    :param config: path of a ``memorist.toml``.
     """
 
     def __init__(
@@ -235,13 +235,13 @@ class Store:
         agent: str | Unset | None = UNSET,
         vector: Vector | None = None,
     ) -> Added:
-        """Saves a memory. A text that its scope has already is saved once, and takes over the fields that are given.
+        """Saves a memory. A text that its scope already has is saved once, and gets the fields that are passed.
 
         :param metadata: keys of the program's own, each with a text, a number, a truth value or a list of them, to filter by
             with ``where``. Other JSON is kept, and not searched.
-        :param vector: of the text, made by the program.
-        :raises InvalidInput: if a value is out of bounds, a text holds a password or a key, or another memory has the
-            text with another vector: ``context`` tells them apart.
+        :param vector: the program's vector of the text.
+        :raises InvalidInput: if a value is out of bounds, a text contains a secret, or another memory has the text with
+            another vector: a ``context`` distinguishes them.
         """
         given = {name: value for name, value in locals().items() if name not in ("self", "vector")}
         params = to_json(named(given, nullable=_NULLABLE, from_table=True))
@@ -266,15 +266,15 @@ class Store:
         """Saves many memories: texts, or mappings with the parameters of :meth:`add`. The other parameters are for
         items that do not have their own.
 
-        Two thousand are taken from ``items`` and saved in one transaction. Ctrl-C ends the call between two. They are
-        embedded in the background, or by :meth:`flush`.
+        A transaction saves 2,000 items; Ctrl-C ends the call after one. Items are embedded in the background, or by
+        :meth:`flush`.
 
-        :param items: a table of pandas comes in as ``frame.to_dict("records")``. Fields of NaN, NaT or NA are absent.
-        :param vectors: a row for each item, made by the program. ``float32``, contiguous, they are not copied; other
-            numbers are converted first.
+        :param items: pass a pandas table as ``frame.to_dict("records")``. NaN, NaT and NA count as absent.
+        :param vectors: the program's vectors, a row for each item. Contiguous ``float32`` is not copied; other numbers
+            are converted.
         :param columns: the fields of items by other names: ``{"text": "content"}``.
-        :param progress: is called with the number of items that were taken so far, after each transaction.
-        :raises Refused: if some were refused. The others are saved.
+        :param progress: called with the number of processed items, after each transaction.
+        :raises Refused: if some were rejected. The others are saved.
         :raises InvalidInput: if an item is invalid. Earlier transactions are saved: the exception has them as ``added``.
         """
         common = {
@@ -353,15 +353,15 @@ class Store:
     ) -> SearchResult:
         """Searches memories; hybrid by default.
 
-        :param query: what is looked for. Without one, ``vector`` alone decides.
-        :param vector: of the query, made by the program.
+        :param query: the search query. Without it, vector search only.
+        :param vector: the program's vector of the query.
         :param mode: ``hybrid`` (the default), ``vector`` or ``keyword``.
-        :param tags: those with any of these.
+        :param tags: only memories with any of these.
         :param where: a condition on the metadata: ``{"year": {"$gte": 2024}, "lang": "de"}``. Operators are ``$eq``,
             ``$ne``, ``$gt``, ``$gte``, ``$lt``, ``$lte``, ``$in``, ``$nin``, ``$exists``, ``$contains``, and around
             conditions ``$and``, ``$or``, ``$nor``, ``$not``. A list passes if one of its items does.
-        :param rerank: whether a second model reads the first results, if it is set up (``memorist setup --reranker``).
-        :param happens_before: with ``happens_after``, when it happens or is due; a ``date`` includes that day.
+        :param rerank: whether to rerank the first hits, if the reranker is set up (``memorist setup --reranker``).
+        :param happens_before: with ``happens_after``, the range of validity or due date; a ``date`` includes that day.
         :raises InvalidInput: if a value is out of bounds. A missing model is a warning in the result.
         """
         given = {name: value for name, value in locals().items() if name not in ("self", "vector")}
@@ -381,8 +381,8 @@ class Store:
     ) -> list[SearchResult]:
         """Searches for several queries at once, on all processors. The results are in the order of the queries.
 
-        :param queries: texts. Without them, ``vectors`` alone decide.
-        :param vectors: a row for each query, made by the program.
+        :param queries: texts. Without them, vector search only.
+        :param vectors: the program's vectors, a row for each query.
         :param options: those of :meth:`search`.
         """
         rows = None if vectors is None else floats("vectors", vectors, 2)
@@ -428,10 +428,10 @@ class Store:
         project: str | Unset | None = UNSET,
         agent: str | Unset | None = UNSET,
     ) -> Entry | None | list[Entry | None]:
-        """The memory with this id, whole; ``None`` if it does not exist or is out of scope. Counts as an access. Of several ids, a
-        list in their order.
+        """Returns the memory with this id; ``None`` if it does not exist or is out of scope. Counts as an access.
+        Several ids return a list in their order.
 
-        :param include: what else to read: ``["vector"]``.
+        :param include: optional fields: ``["vector"]``.
         """
         if isinstance(include, str) or not isinstance(include, Sequence):
             raise WrongType("include", 'a list, as ["vector"]', include)
@@ -454,7 +454,7 @@ class Store:
             return None
 
     def __len__(self) -> int:
-        """How many memories are seen."""
+        """The number of visible memories."""
         return self.stats().total_entries
 
     def __bool__(self) -> bool:
@@ -479,7 +479,7 @@ class Store:
         project: str | Unset | None = UNSET,
         agent: str | Unset | None = UNSET,
     ) -> Iterator[Brief]:
-        """All memories that pass, in the order in which they were saved, page by page."""
+        """Iterates over all memories that pass the filters, in the order of saving."""
         given: dict[str, object] = {name: value for name, value in locals().items() if name != "self"}
         given["limit"] = PAGE
         while True:
@@ -515,11 +515,11 @@ class Store:
         agent: str | Unset | None = UNSET,
         vector: Vector | None = None,
     ) -> Updated:
-        """Changes a memory; what is left out stays, and ``None`` removes what can be absent. The version before is kept.
+        """Changes a memory. Omitted fields stay, ``None`` removes an optional one. The previous version is kept.
 
         :param metadata: replaces all of it.
-        :param expect: words that it must have, or its version; else nothing is changed.
-        :param vector: of its new text, made by the program. It alone may be new.
+        :param expect: words that the memory must have, or its version; otherwise nothing changes.
+        :param vector: the program's vector of the text; may be the only change.
         :raises NotFound: if it does not exist or is out of scope.
         :raises Conflict: if another memory has the new text.
         """
@@ -550,8 +550,8 @@ class Store:
         project: str | Unset | None = UNSET,
         agent: str | Unset | None = UNSET,
     ) -> bool | int:
-        """Deletes a memory; :meth:`undo` restores it for 30 days. False if it does not exist or is out of scope. Of several ids,
-        or of all memories whose metadata passes ``where``, it says how many were deleted, one after the other."""
+        """Deletes a memory; :meth:`undo` restores it for 30 days. False if it does not exist or is out of scope.
+        Several ids, or ``where`` for all memories with such metadata, return the number of deleted memories."""
         if where is not None:
             if id is not None:
                 raise InvalidInput("where: give ids or a condition")
@@ -569,7 +569,7 @@ class Store:
         return bool(self._call("delete", {"id": id, "project": project, "agent": agent})["deleted"])
 
     def undo(self, id: SupportsIndex, *, project: str | Unset | None = UNSET, agent: str | Unset | None = UNSET) -> Undone:
-        """Undoes the last thing that was done to a memory: a change, a deletion, an expiry or a link."""
+        """Undoes the last update, delete, expiry or link of a memory."""
         return _of(Undone, self._call("undo", {"id": id, "project": project, "agent": agent}))
 
     def link(
@@ -581,7 +581,7 @@ class Store:
         project: str | Unset | None = UNSET,
         agent: str | Unset | None = UNSET,
     ) -> bool:
-        """Links two memories. What is superseded is left out of searches. False if they were linked so already."""
+        """Links two memories. Searches omit superseded memories. False if the link exists already."""
         given = {name: value for name, value in locals().items() if name != "self"}
         return bool(self._call("link", given)["created"])
 
@@ -594,7 +594,7 @@ class Store:
         project: str | Unset | None = UNSET,
         agent: str | Unset | None = UNSET,
     ) -> bool:
-        """Removes a link. False if there was none."""
+        """Removes a link. False if it does not exist."""
         given = {name: value for name, value in locals().items() if name != "self"}
         return bool(self._call("unlink", given)["removed"])
 
@@ -607,7 +607,7 @@ class Store:
         project: str | Unset | None = UNSET,
         agent: str | Unset | None = UNSET,
     ) -> list[Version]:
-        """The versions of a memory, the newest first.
+        """Returns the versions of a memory, newest first.
 
         :raises NotFound: if it does not exist or is out of scope.
         """
@@ -623,7 +623,7 @@ class Store:
         project: str | Unset | None = UNSET,
         agent: str | Unset | None = UNSET,
     ) -> Updated:
-        """Makes an earlier version the newest again, as a new version."""
+        """Restores an earlier version, as a new version."""
         given = {name: value for name, value in locals().items() if name != "self"}
         return _of(Updated, self._call("rollback", given))
 
@@ -639,34 +639,34 @@ class Store:
         project: str | Unset | None = UNSET,
         agent: str | Unset | None = UNSET,
     ) -> Recall:
-        """What is known that a message needs, as a text for the context of a model: mostly nothing.
+        """Automatic recall: returns the memories relevant to a message as a context block, or nothing.
 
-        :param session: it gets no memory twice.
+        :param session: memories that it already received are skipped.
         """
         given = {name: value for name, value in locals().items() if name not in ("self", "agent")}
         return Recall._read(self._call("recall", {**given, "agent_id": agent}))
 
     def stats(self, *, project: str | Unset | None = UNSET, agent: str | Unset | None = UNSET) -> Stats:
-        """How many memories are seen, and what of them is indexed."""
+        """Returns the number of visible memories, and the state of the indexes."""
         return _of(Stats, self._call("stats", {"project": project, "agent": agent}))
 
     def sync(self, *paths: StrPath, force: bool = False) -> SyncReport:
-        """Reads the notes and transcripts that have changed: of these files and folders, which become sources of the
-        store, or of all its sources. A server of the store follows them from then on.
+        """Indexes new and changed notes and transcripts: of these files and folders, which become sources of the store,
+        or of all its sources. Servers of the store keep them up to date from then on.
 
-        :param force: read every file again.
+        :param force: index every file again.
         """
         return SyncReport._read(json.loads(self._engine.sync([as_path("paths", path) for path in paths], force)))
 
     def flush(self) -> int:
-        """Embeds what waits for it, if something embeds, and applies what is new to both indexes. Searches do not need
-        it: they find what is new anyway. Returns how many texts were embedded."""
+        """Embeds pending memories, if there is an embedder, and updates both indexes. Searches see new memories without
+        it. Returns the number of embedded texts."""
         return self._engine.flush()
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The vectors of queries by the store's model, a row for each.
+        """Returns the vectors of queries by the store's model, a row for each.
 
-        :raises ModelError: if nothing embeds.
+        :raises ModelError: without an embedder.
         """
         import numpy as np
 
@@ -676,14 +676,13 @@ class Store:
         return self._engine.embed(each) if each else np.empty((0, 0), dtype=np.float32)
 
     def export(self, file: StrPath, *, embeddings: bool = False) -> Exported:
-        """Writes every memory that is seen, with versions and links, as lines of JSON that :meth:`import_` and
-        ``memorist import`` read."""
+        """Writes all visible memories with versions and links as JSONL, for :meth:`import_` and ``memorist import``."""
         return _of(Exported, json.loads(self._engine.export(as_path("file", file), embeddings)))
 
     def import_(self, file: StrPath) -> Imported:
-        """Merges the memories of an export. The same file again changes nothing."""
+        """Merges the memories of an export. Importing a file twice changes nothing."""
         return _of(Imported, json.loads(self._engine.import_(as_path("file", file))))
 
 
-#: What an item of :meth:`Store.add_many` may have.
+#: Fields of an item of :meth:`Store.add_many`.
 _FIELDS = frozenset(inspect.signature(Store.add).parameters) - {"self", "vector"}

@@ -1,4 +1,4 @@
-"""What a store returns. Times are aware, in UTC."""
+"""Result types of a store. Times are aware, in UTC."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ __all__ = [
     "Version",
 ]
 
-#: What a memory is about.
+#: Kind of a memory.
 EntryType = Literal[
     "fact",
     "preference",
@@ -57,9 +57,9 @@ EntryType = Literal[
     "conversation",
     "chunk",
 ]
-#: How a search is done.
+#: Search mode.
 SearchMode = Literal["hybrid", "vector", "keyword"]
-#: What a link says of the memory that it begins at.
+#: Kind of a link, read from its source to its target.
 LinkType = Literal["caused", "related", "supersedes", "implements", "contradicts"]
 
 _T = TypeVar("_T")
@@ -120,17 +120,17 @@ class Entry:
     body: Mapping[str, Any] | None = None
     session: str | None = None
     turn: int | None = None
-    #: The file and the lines that it was read from.
+    #: File and lines of the indexed source.
     place: Mapping[str, Any] | None = None
     links: tuple[Link, ...] = ()
     #: Whether it has more links than these.
     more_links: bool = False
-    #: Of length 1, of the beginning of a long text, where ``include=["vector"]`` asked for it and there is one.
+    #: Unit vector (of a long text: of its beginning), if requested by ``include=["vector"]`` and present.
     vector: NDArray[np.float32] | None = field(default=None, compare=False)
 
     @property
     def metadata(self) -> Mapping[str, Any]:
-        """What the program has kept with it."""
+        """The metadata of the program."""
         return _metadata(self.body)
 
     def __repr__(self) -> str:
@@ -187,7 +187,7 @@ class Hit:
     confidence: float | None = None
     importance: int | None = None
     tags: tuple[str, ...] = ()
-    #: Why it ranks above one that is more relevant, or below one that is less; or what it merely resembles.
+    #: Reason of a rank that differs from the relevance, or the missing identifier that it resembles.
     why: str | None = None
     #: The cosine, -1 to 1.
     vector_score: float | None = None
@@ -200,7 +200,7 @@ class Hit:
     place: Mapping[str, Any] | None = None
     body: Mapping[str, Any] | None = None
     neighbours: tuple[Neighbour, ...] = ()
-    #: Those around it in its session whose words counted for it.
+    #: Neighbors in its session whose words counted for it.
     lent_by: tuple[int, ...] = ()
     #: Memories that contradict it.
     contradicted_by: tuple[int, ...] = ()
@@ -208,7 +208,7 @@ class Hit:
 
     @property
     def metadata(self) -> Mapping[str, Any]:
-        """What the program has kept with it."""
+        """The metadata of the program."""
         return _metadata(self.body)
 
     def __repr__(self) -> str:
@@ -221,7 +221,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The best memory there was, which a threshold excluded."""
+    """The best memory that a threshold excluded."""
 
     id: int
     content: str
@@ -237,13 +237,13 @@ class SearchResult:
     hits: tuple[Hit, ...]
     #: How it was answered: hybrid, keyword or substring search.
     tier: Literal["full", "keyword", "substring"]
-    #: Whether the store seems to have no answer.
+    #: Whether the store probably has no answer.
     nothing: bool = False
     warnings: tuple[str, ...] = ()
     best: Best | None = None
     #: Identifiers, codes and paths of the query that no memory has.
     missing: tuple[str, ...] = ()
-    #: How many more there are below the least relevance.
+    #: Number of further hits below the minimum relevance.
     weaker: int = 0
     #: Give it as ``cursor`` for the next page.
     next_cursor: str | None = None
@@ -276,7 +276,7 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A memory that resembles a new one, and the link that fits."""
+    """A memory that resembles a new one, with a suggested link."""
 
     id: int
     link_type: LinkType
@@ -286,20 +286,20 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What became of a memory that was to be saved."""
+    """The outcome of a save."""
 
-    #: Its id; of the same text that was there already, if it was.
+    #: Memory id; of a duplicate text, the id of the existing memory.
     id: int
     #: Whether it is new.
     created: bool
-    #: Pending: found by words until it is embedded.
+    #: Pending: keyword search only until it is embedded.
     embedding: Literal["ready", "pending"]
     warnings: tuple[str, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
 
     @property
     def duplicate(self) -> bool:
-        """Whether the same text was there already."""
+        """Whether the text existed already."""
         return not self.created
 
     @classmethod
@@ -318,7 +318,7 @@ class Updated:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What was undone."""
+    """The outcome of an undo."""
 
     id: int
     #: deletion, expiry, change, link or currentAgain.
@@ -351,7 +351,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """A memory that a turn is given."""
+    """A memory that automatic recall returns."""
 
     id: int
     entry_type: EntryType
@@ -363,12 +363,12 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """What is known that a message needs: mostly nothing."""
+    """The result of automatic recall, mostly empty."""
 
     memories: tuple[Recalled, ...]
     #: About how many tokens ``context`` has.
     tokens: int
-    #: A text for the context of the model, marked as data; ``None`` if nothing is known that the message needs.
+    #: A text for the context of the model, marked as data; ``None`` without relevant memories.
     context: str | None = None
 
     def __bool__(self) -> bool:
@@ -381,14 +381,14 @@ class Recall:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """How many memories are seen, and what of them is indexed."""
+    """Number of visible memories, and the state of the indexes."""
 
     total_entries: int
     by_type: Mapping[str, int]
     avg_importance: float
     avg_confidence: float
     total_accesses: int
-    #: Texts that words find and meaning does not yet.
+    #: Texts that are not embedded yet: keyword search only.
     pending_embeddings: int
     oldest_entry: datetime | None = None
     newest_entry: datetime | None = None
@@ -396,13 +396,13 @@ class Stats:
     model: str | None = None
     #: Sizes of the indexes: vectors, documents, unapplied.
     indexes: Mapping[str, int] | None = None
-    #: Searches that are kept: kept, last, nothing.
+    #: Search log: kept, last, nothing.
     searches: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SourceReport:
-    """What was read of a source."""
+    """The result of a sync for one source."""
 
     id: int
     kind: Literal["notes", "sessions"]
@@ -419,7 +419,7 @@ class SourceReport:
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """What a sync has read."""
+    """The result of a sync."""
 
     sources: tuple[SourceReport, ...]
     #: Texts that were embedded afterwards.
@@ -433,7 +433,7 @@ class SyncReport:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written."""
+    """The result of an export."""
 
     file: str
     memories: int
@@ -442,12 +442,12 @@ class Exported:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What was read of an export."""
+    """The result of an import."""
 
     lines: int
     #: New memories.
     created: int
-    #: Memories that were there in an older version.
+    #: Memories that had an older version.
     replaced: int
     #: Memories whose text another one of their scope has.
     duplicates: int
@@ -456,6 +456,6 @@ class Imported:
     #: New links.
     links: int
     refused: int
-    #: The first that were refused: line, error.
+    #: The first rejected lines: line, error.
     errors: tuple[Mapping[str, Any], ...] = ()
     warnings: tuple[str, ...] = ()
