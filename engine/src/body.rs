@@ -61,7 +61,7 @@ impl Body {
     /// [`Error::Invalid`] if it is not a JSON object.
     pub(crate) fn from_stored(kind: Kind, json: &str) -> Result<Body> {
         let fields = serde_json::from_str(json)
-            .map_err(|error| Error::invalid("body", format!("what is stored is not a JSON object: {error}")))?;
+            .map_err(|error| Error::invalid("body", format!("the stored body is not a JSON object: {error}")))?;
         Ok(Body { kind, fields })
     }
 

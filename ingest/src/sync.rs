@@ -326,7 +326,7 @@ impl OneSource<'_> {
             }
             (SourceKind::Sessions, None) => {
                 let name = source.format.as_deref().unwrap_or_default();
-                Err(io::Error::other(format!("{name:?} is no format that this version knows")))
+                Err(io::Error::other(format!("unknown format {name:?}")))
             }
         }
     }

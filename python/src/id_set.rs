@@ -69,7 +69,7 @@ impl IdSet {
             "and" => these & others,
             "or" => these | others,
             "without" => these - others,
-            _ => return Err(errors::invalid(py, format!("{how} is no operation of sets"))),
+            _ => return Err(errors::invalid(py, format!("unknown set operation {how}"))),
         };
         Ok(IdSet { ids: Arc::new(ids) })
     }

@@ -493,7 +493,7 @@ fn lock(py: Python<'_>, folder: &std::path::Path) -> PyResult<LockedFile> {
     let path = folder.join(LOCK);
     let open = File::options().read(true).write(true).create(true).truncate(false).open(&path);
     let file = open.map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => exception(py, "NotFound", format!("there is no folder {}", folder.display())),
+        std::io::ErrorKind::NotFound => exception(py, "NotFound", format!("no folder {}", folder.display())),
         _ => exception(py, "StoreError", format!("{}: {error}", path.display())),
     })?;
     match LockedFile::try_lock(file) {

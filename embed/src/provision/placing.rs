@@ -38,7 +38,7 @@ impl CacheFolder {
                 return Err(Error::Cancelled);
             }
             if !waiting {
-                progress.start("waiting for another process that fetches the model", None);
+                progress.start("waiting for another process that downloads the model", None);
                 waiting = true;
             }
             std::thread::sleep(Duration::from_millis(100));

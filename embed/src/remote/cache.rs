@@ -183,7 +183,7 @@ impl EmbeddingCache {
                 Ok(done) => return Some(done),
                 Err(error) if is_damage(&error) => {
                     tracing::warn!(
-                        "the cache of embeddings {} is damaged and is made again: {error}",
+                        "the cache of embeddings {} is corrupt and is recreated: {error}",
                         self.settings.file.display()
                     );
                     match reset(conn) {

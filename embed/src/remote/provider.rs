@@ -240,7 +240,7 @@ pub(super) fn another_model(found: usize, known: usize) -> String {
 }
 
 pub(super) fn refused(Refusal(why): Refusal) -> Error {
-    Error::Provider(format!("the embedding provider refuses the text: {why}"))
+    Error::Provider(format!("the embedding provider rejects the text: {why}"))
 }
 
 pub(super) fn no_vector() -> Error {

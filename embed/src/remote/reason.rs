@@ -8,7 +8,7 @@ const SIGNS: &[(&[&str], &str)] = &[
         "a text is too long for it",
     ),
     (&["dimension"], "it is about `dimensions`"),
-    (&["try pulling"], "the model is not there; it may have to be pulled first"),
+    (&["try pulling"], "model not found; it may have to be pulled first"),
     (&["rate limit", "too many requests", "slow down"], "too many requests"),
     (&["overloaded", "capacity"], "it is overloaded"),
     (&["out of memory"], "it is out of memory"),

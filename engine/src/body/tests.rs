@@ -328,7 +328,7 @@ fn a_stored_body_round_trips_and_corruption_is_an_error() {
     }
     for damaged in ["", "{", "[]", "null", "{\"a\":1}x", "\u{1}"] {
         let error = Body::from_stored(Kind::Fact, damaged).unwrap_err().to_string();
-        assert!(error.starts_with("body: what is stored is not a JSON object"), "{error}");
+        assert!(error.starts_with("body: the stored body is not a JSON object"), "{error}");
     }
     let of_a_newer_version = Body::from_stored(Kind::Contact, r#"{"name":7,"pager":"123"}"#).unwrap();
     assert_eq!(of_a_newer_version.get("pager"), Some(&json!("123")));

@@ -21,7 +21,7 @@ impl Engine {
         if let Some(session) = &request.session
             && let Err(error) = self.note_recalled(session, &recall.given())
         {
-            tracing::warn!("what a session was given could not be noted: {error}");
+            tracing::warn!("the memories given to a session could not be recorded: {error}");
         }
         Ok(recall)
     }

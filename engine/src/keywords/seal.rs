@@ -98,7 +98,7 @@ pub(crate) fn split(meta: &[u8]) -> Result<(&[u8], Files), String> {
     let (text, line) = meta.split_at(line_start);
     let seal: Seal = serde_json::from_slice(line).map_err(|why| format!("its seal is damaged: {why}"))?;
     if seal.check != check(text, &seal.files)? {
-        return Err("its seal is broken: it is not what was written".to_owned());
+        return Err("its checksum is wrong: it was changed after it was written".to_owned());
     }
     Ok((text, seal.files))
 }

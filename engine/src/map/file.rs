@@ -176,7 +176,7 @@ impl<'a> ByteReader<'a> {
     }
 
     fn text(&mut self, length: usize) -> Result<String, &'static str> {
-        let text = str::from_utf8(self.take(length)?).map_err(|_| "it does not say what it was made from")?;
+        let text = str::from_utf8(self.take(length)?).map_err(|_| "it does not name its source")?;
         Ok(text.to_owned())
     }
 }

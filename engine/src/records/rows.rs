@@ -122,7 +122,7 @@ pub(super) fn to_link(row: &dyn Row) -> Result<Link> {
 pub(super) fn to_link_kind(row: &dyn Row, column: usize) -> Result<LinkKind> {
     let code: i64 = row.get(column)?;
     let kind = usize::try_from(code).ok().and_then(|code| LinkKind::ALL.get(code)).copied();
-    kind.ok_or_else(|| Error::unreadable(format!("{code} is no kind of link that this version knows")))
+    kind.ok_or_else(|| Error::unreadable(format!("unknown kind of link {code}")))
 }
 
 /// The number that stands for a kind of link: its place in [`LinkKind::ALL`].
@@ -149,7 +149,7 @@ pub(super) fn place_json(place: &Place) -> String {
 /// The kind with the code in this column.
 pub(super) fn to_kind(row: &dyn Row, column: usize) -> Result<Kind> {
     let code: i64 = row.get(column)?;
-    kind_of(code).ok_or_else(|| Error::unreadable(format!("{code} is no kind that this version knows")))
+    kind_of(code).ok_or_else(|| Error::unreadable(format!("unknown kind {code}")))
 }
 
 /// The kind with this code.
@@ -214,7 +214,7 @@ pub(super) fn to_bytes(row: &dyn Row, column: usize) -> Result<Range<usize>> {
 /// The number of a passage in this column.
 pub(super) fn to_passage(row: &dyn Row, column: usize) -> Result<u8> {
     let number = row.get::<i64>(column)?;
-    u8::try_from(number).map_err(|_| Error::unreadable(format!("{number} is no number of a passage")))
+    u8::try_from(number).map_err(|_| Error::unreadable(format!("invalid passage number {number}")))
 }
 
 #[cfg(test)]

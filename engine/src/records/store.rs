@@ -115,7 +115,7 @@ impl Records {
     #[cfg(feature = "postgres")]
     pub fn compare(&self, progress: &dyn Progress) -> Result<Compared> {
         let Some(follower) = &self.follower else {
-            return Err(Error::invalid("store", "it is no team store: its records are in its folder"));
+            return Err(Error::invalid("store", "it is not a team store: its records are in its folder"));
         };
         follower.compare_now(&self.database, progress)
     }

@@ -24,7 +24,7 @@ impl Store {
     /// Leaves an image in `folder`, which replaces the last one. Returns its length in bytes.
     pub fn leave_image(&self, proof: &WriterGuard<'_>, folder: &Path, progress: &dyn Progress) -> Result<u64> {
         let Some(store_id) = self.records.team_id()? else {
-            return Err(Error::invalid("store", "it is no team store: `memorist backup` copies it"));
+            return Err(Error::invalid("store", "it is not a team store; use `memorist backup`"));
         };
         self.catch_up(proof, progress)?;
         let place = folder.join(&store_id);

@@ -270,7 +270,7 @@ impl<'a> Worker<'a> {
             Err(why) => {
                 plan.look = Look::Polled;
                 if self.said.polled.insert(id) {
-                    tracing::info!("{} is looked at in intervals, not watched: {why}", source.source.path);
+                    tracing::info!("{} is polled, not watched: {why}", source.source.path);
                 }
             }
         }

@@ -88,7 +88,7 @@ fn place(name: &str, path: &Path) -> Result<String, Failure> {
 
 fn absolute(name: &str, path: &Path) -> Result<String, Failure> {
     let path = std::path::absolute(path).map_err(|error| Failure::file(path, &error))?;
-    path.into_os_string().into_string().map_err(|_| Failure::input(format!("{name}: the path is no Unicode text")))
+    path.into_os_string().into_string().map_err(|_| Failure::input(format!("{name}: the path is not Unicode")))
 }
 
 /// Runs `connect`.

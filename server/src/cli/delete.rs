@@ -33,7 +33,7 @@ pub fn run(app: &App, args: &Delete) -> Outcome {
             for (id, result) in all {
                 let text = match result.deleted {
                     true => format!("deleted memory {id}; `memorist undo {id}` restores it for 30 days"),
-                    false => format!("there is no memory {id}"),
+                    false => format!("no memory {id}"),
                 };
                 output.text(text)?;
             }

@@ -23,7 +23,7 @@ impl ImportReport {
         let read = &self.read;
         let number = |number: i64| format::thousands(number.unsigned_abs());
         let mut text = format!(
-            "{} read: {} saved, {} replaced, {} there already, {} links, {} refused; {} embedded",
+            "{} read: {} saved, {} replaced, {} duplicates, {} links, {} rejected; {} embedded",
             number(read.lines),
             number(read.created),
             number(read.replaced),

@@ -65,7 +65,7 @@ impl StoreImportReport {
     fn text(&self, system: System, path: &Path) -> String {
         let moved = &self.moved;
         let mut text = format!(
-            "{} of {system} read from {}: {} saved, {} replaced, {} there already, {} links; {} embedded",
+            "{} of {system} read from {}: {} saved, {} replaced, {} duplicates, {} links; {} embedded",
             format::memories(moved.memories),
             path.display(),
             format::thousands(moved.created),

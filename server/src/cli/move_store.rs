@@ -23,7 +23,7 @@ pub fn run(app: &App, args: &Move) -> Outcome {
     let bars = app.bars()?;
     let (from, to) = (app.settings().at(&args.from)?, app.settings().at(&args.to)?);
     if from.engine.team.is_none() && !StorePaths::new(&from.store).is_any_there() {
-        let why = format!("there is no store in {}", args.from.display());
+        let why = format!("no store in {}", args.from.display());
         return Err(Failure::new(Kind::Store, why));
     }
     if from.store == to.store {
@@ -65,7 +65,7 @@ pub fn run(app: &App, args: &Move) -> Outcome {
             ),
         };
         format!(
-            "moved {} and {} links to {}; compared: {there}\n{} stays as it is",
+            "moved {} and {} links to {}; compared: {there}\n{} is unchanged",
             format::memories(memories),
             format::thousands(links),
             args.to.display(),

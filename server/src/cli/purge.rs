@@ -53,7 +53,7 @@ fn question(engine: &Engine, viewer: &Viewer, ids: &BTreeSet<i64>) -> Result<Str
     let mut question = String::new();
     for id in ids.iter().take(NAMED) {
         let record = engine.peek((*id).into(), viewer)?;
-        let line = record.map_or_else(|| "(there is no such memory)".to_owned(), |record| links::line(&record.content));
+        let line = record.map_or_else(|| "(no such memory)".to_owned(), |record| links::line(&record.content));
         question += &format!("{id:>8}  {line}\n");
     }
     if ids.len() > NAMED {
@@ -69,7 +69,7 @@ fn report(result: &PurgeResult) -> String {
     let mut text = format!(
         "purged: {}, {}, {}",
         format::memories(result.records.unsigned_abs()),
-        count(result.versions, "earlier version of others", "earlier versions of others"),
+        count(result.versions, "earlier version of other memories", "earlier versions of other memories"),
         count(result.queries, "search", "searches"),
     );
     if !result.complete {

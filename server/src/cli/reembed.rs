@@ -86,7 +86,7 @@ fn text(report: &ReembedReport, source: &ModelSource) -> String {
     let model = report.model.as_deref().unwrap_or_default();
     match &report.before {
         None => "nothing to re-embed: no memory is embedded yet, and the first model that embeds one stays".into(),
-        Some(_) if !report.changed => format!("the store's embeddings are those of {model} already"),
+        Some(_) if !report.changed => format!("the store already uses the embeddings of {model}"),
         Some(before) => format!(
             "changed from {before} to {model}: {} texts embedded in {}\n{}",
             format::thousands(report.embedded),
@@ -148,6 +148,6 @@ mod tests {
         assert!(text(&report, &ModelSource::Default).contains("remove `model`"));
         assert!(text(&report, &ModelSource::called("multilingual")).contains("`model = \"multilingual\"`"));
         let same = ReembedReport { changed: false, before: Some("new".into()), ..report };
-        assert_eq!(text(&same, &ModelSource::Default), "the store's embeddings are those of new already");
+        assert_eq!(text(&same, &ModelSource::Default), "the store already uses the embeddings of new");
     }
 }

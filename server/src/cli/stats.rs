@@ -106,7 +106,7 @@ fn text(shown: &StatsOutput) -> String {
     line("pending embeddings", number(stats.pending_embeddings));
     if shown.refused_embeddings > 0 {
         let refused = format::thousands(shown.refused_embeddings);
-        line("  refused by the model", format!("{refused}; `memorist doctor` says why"));
+        line("  rejected by the model", format!("{refused}; `memorist doctor` shows the reasons"));
     }
     for Job { provider, submitted_at, texts, state } in &shown.batch_jobs {
         let (texts, since) = (format::thousands(*texts), format::time(Some(*submitted_at)));

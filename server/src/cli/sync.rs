@@ -36,8 +36,7 @@ const LONG: Duration = Duration::from_secs(120);
 const NAMED: usize = 4;
 
 /// The message where there are no sources.
-pub const NONE: &str =
-    "there are no sources; `memorist source discover` looks for some, and `memorist source add PATH` adds one";
+pub const NONE: &str = "no sources; `memorist source discover` finds some, and `memorist source add PATH` adds one";
 
 /// Runs the command.
 pub fn run(app: &App, args: &SyncFiles) -> Outcome {
@@ -129,7 +128,7 @@ pub fn find(engine: &Engine, named: &str) -> Result<SourceId, Failure> {
         by_number == Some(source.id.get()) || Path::new(&source.source.path) == path || source.source.path == named
     });
     found.map(|source| source.id).ok_or_else(|| {
-        Failure::new(Kind::NotFound, format!("there is no source {named:?}; `memorist source list` shows them"))
+        Failure::new(Kind::NotFound, format!("no source {named:?}; `memorist source list` shows the sources"))
     })
 }
 

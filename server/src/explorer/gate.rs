@@ -60,7 +60,7 @@ impl Gate {
         let (wanted, length) = match self.admit(&head, &body, &slot) {
             Ok(admitted) => admitted,
             Err(refusal) => {
-                tracing::debug!("a request is refused: {}", refusal.why);
+                tracing::debug!("a request was rejected: {}", refusal.why);
                 self.bodies.drop_unread(&head, body);
                 return answers::secured(answers::refused(&refusal));
             }
@@ -93,7 +93,7 @@ impl Gate {
         }
         let path = head.uri.path();
         let Some(name) = path.strip_prefix(API) else {
-            let file = page::file(path).ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, "there is no such file"))?;
+            let file = page::file(path).ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, "no such file"))?;
             let is_read = matches!(head.method, Method::GET | Method::HEAD);
             let why = "method not allowed: use GET";
             let file = is_read.then_some(file).ok_or_else(|| Refusal::new(StatusCode::METHOD_NOT_ALLOWED, why))?;
@@ -109,7 +109,7 @@ impl Gate {
         if !slot.admit() {
             return Err(Refusal::busy());
         }
-        let unknown = || Refusal::new(StatusCode::NOT_FOUND, "there is no such function");
+        let unknown = || Refusal::new(StatusCode::NOT_FOUND, "no such function");
         Ok((Route::Call(Function::named(name).ok_or_else(unknown)?), self.bodies.length(body)?))
     }
 

@@ -101,7 +101,7 @@ impl Making {
             }
         };
         if let Some(why) = &why {
-            tracing::warn!("no map was made: {why}");
+            tracing::warn!("no map was built: {why}");
         }
         self.report(&dispatcher, &viewer, why).await;
     }
@@ -165,5 +165,5 @@ pub fn neighbours(engine: &Engine, context: &Context, given: Map<String, Value>)
 }
 
 fn none() -> Problem {
-    Problem { kind: ProblemKind::Conflict, message: "there is no map yet".to_owned() }
+    Problem { kind: ProblemKind::Conflict, message: "no map yet".to_owned() }
 }

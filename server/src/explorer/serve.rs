@@ -184,8 +184,8 @@ impl Front {
         };
         let may = if self.options.read_only { "can be viewed" } else { "can be viewed and edited" };
         self.output.note(format!(
-            "the memories in {store}, {shown}, {may} at this address, which opens once and within {} minutes.\n\
-             Enter: a new address. Ctrl-C: the end, which comes by itself when no page was open for 30 minutes.",
+            "the memories in {store}, {shown}, {may} at this address, which opens once, within {} minutes.\n\
+             Enter: new address. Ctrl-C: stop (automatic after 30 minutes without an open page).",
             CODE_TIME.as_secs() / 60
         ));
     }

@@ -58,7 +58,7 @@ impl Library {
         let real = fs::canonicalize(path).map_err(|error| Failure::file(path, &error))?;
         let home = BaseDirs::new().ok_or_else(|| Problem::input("this account has no home folder"))?;
         let (kind, format) = detect(&real, &Machine::this(home.home_dir()));
-        let no_text = |_| Problem::input(format!("{}: its path is no Unicode text", path.display()));
+        let no_text = |_| Problem::input(format!("{}: its path is not Unicode", path.display()));
         let path = real.into_os_string().into_string().map_err(no_text)?;
         let defaults = &self.context.defaults;
         let scope =

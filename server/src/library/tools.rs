@@ -19,7 +19,7 @@ impl Library {
         match TOOLS.iter().find(|known| known.name == tool) {
             Some(known) => (known.call)(&self.engine, &self.context, given),
             None if tool == "search" => self.search(given, None),
-            None => Err(Problem::input(format!("there is no tool {tool:?}"))),
+            None => Err(Problem::input(format!("unknown tool {tool:?}"))),
         }
     }
 

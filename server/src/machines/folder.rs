@@ -117,7 +117,7 @@ fn read_machine(
             Err(unusable) => return Err(unusable.failure(&shown)),
         };
         if turn.header.machine != machine || turn.header.number != number {
-            let why = "is a file of another machine, or of another number; it was copied here, and is left alone";
+            let why = "belongs to another machine, or has another number; it was copied here, and is skipped";
             met.notes.push(format!("{shown} {why}"));
             continue;
         }
@@ -141,7 +141,7 @@ fn read_machine(
     if waits > 0 {
         let folder = folder.display();
         met.notes.push(format!(
-            "{waits} files of {folder} are not whole yet, or those before them: they are read when they are"
+            "{waits} files of {folder}, or files before them, are incomplete; they are read once they are complete"
         ));
     }
     Ok(())

@@ -104,7 +104,7 @@ pub fn merge(
         refused: result.refused.unsigned_abs(),
     };
     met.here.add(&done);
-    met.notes.extend(result.errors.iter().map(|refused| format!("refused from {who}: {}", refused.error)));
+    met.notes.extend(result.errors.iter().map(|refused| format!("rejected from {who}: {}", refused.error)));
     met.notes.extend(result.warnings);
     met.notes.dedup();
     // Also of what was united before a failure: the next exchange does not find it again.

@@ -76,7 +76,7 @@ impl Unsent {
     fn failure(self) -> Failure {
         match self {
             Unsent::Failed(failure) => failure,
-            Unsent::Closed(error) => Failure::new(Kind::Io, format!("the other machine does not listen: {error}")),
+            Unsent::Closed(error) => Failure::new(Kind::Io, format!("the other machine does not respond: {error}")),
         }
     }
 }
@@ -141,7 +141,7 @@ pub fn lead<R: BufRead, W: Write>(
         if before.as_ref() == Some(&both) {
             break;
         }
-        let there = there.ok_or_else(|| Failure::new(Kind::Io, format!("{who} does not say what it has")))?;
+        let there = there.ok_or_else(|| Failure::new(Kind::Io, format!("{who} does not list its memories")))?;
         met.sent += pipe.send((engine, progress), &filter, &header(&here, Some(done)), Some(&here), Some(&there))?;
         before = Some(both);
     }

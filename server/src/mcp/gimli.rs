@@ -69,5 +69,7 @@ pub fn configure(settings: &mut Settings, args: &Serve) -> Result<(), Failure> {
 fn project_of(workspace: &Path) -> Result<String, Failure> {
     let of_tree = workspace.join(".git").exists().then(project::of_working_folder).flatten();
     let named = of_tree.or_else(|| workspace.to_str().map(str::to_owned));
-    named.ok_or_else(|| Failure::input("the path of this workspace is no text; name its memories with --project NAME"))
+    named.ok_or_else(|| {
+        Failure::input("the path of this workspace is not Unicode; name its memories with --project NAME")
+    })
 }

@@ -207,7 +207,7 @@ impl RequestHandler {
         match self.services.state().metrics_text().await {
             Ok(text) => plain(StatusCode::OK, text.into(), metrics::CONTENT_TYPE),
             Err(why) => {
-                tracing::warn!("the metrics cannot be made: {why}");
+                tracing::warn!("cannot collect metrics: {why}");
                 self.refuse(&Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "the store cannot be read"))
             }
         }
@@ -242,9 +242,7 @@ impl RequestHandler {
                 plain(StatusCode::BAD_REQUEST, error.into(), "application/json")
             }
             // No JSON-RPC error is due: the body is empty, or a broken response of the client.
-            Unreadable::Silent => {
-                self.refuse(&Refusal::new(StatusCode::BAD_REQUEST, "there is no request in the body"))
-            }
+            Unreadable::Silent => self.refuse(&Refusal::new(StatusCode::BAD_REQUEST, "the body has no request")),
         }
     }
 
@@ -286,7 +284,7 @@ impl RequestHandler {
             None => self.services.of(&head.headers).await,
         };
         let (service, is_unbound) =
-            authenticated.inspect_err(|refusal| tracing::debug!("a request is refused: {}", refusal.why))?;
+            authenticated.inspect_err(|refusal| tracing::debug!("a request was rejected: {}", refusal.why))?;
         // `admit` counts the connection once, at its first valid request. It returns false if too many connections are
         // counted.
         if !slot.admit() {

@@ -61,7 +61,9 @@ pub fn read(text: &[u8]) -> Result<ClientJsonRpcMessage, Unreadable> {
     };
     match serde_json::from_slice::<Value>(text) {
         Ok(Value::Array(batch)) => Err(Unreadable::Refused(refuse_batch(&batch))),
-        Ok(_) => refused(INVALID_REQUEST, format!("the message is no JSON-RPC 2.0 request with a usable id: {error}")),
+        Ok(_) => {
+            refused(INVALID_REQUEST, format!("the message is not a JSON-RPC 2.0 request with a usable id: {error}"))
+        }
         // The parser has no other name for it.
         Err(error) if error.classify() == Category::Syntax && error.to_string().contains("recursion limit") => {
             refused(INVALID_PARAMS, format!("the message is nested too deeply: {error}"))
@@ -114,7 +116,7 @@ fn wrong_params(message: &ClientJsonRpcMessage) -> Option<String> {
 
 /// Each request of a batch is refused with its own id: batches were removed from MCP with 2025-06-18.
 fn refuse_batch(batch: &[Value]) -> String {
-    const WHY: &str = "batches are not answered; send every request in a message of its own";
+    const WHY: &str = "batches are not supported; send every request in its own message";
     let requests = batch.iter().filter(|message| message.get("method").is_some());
     let ids = requests.filter_map(|request| request.get("id"));
     let answers: Vec<String> = ids.map(|id| refusal(&id.to_string(), INVALID_REQUEST, WHY)).collect();

@@ -47,7 +47,7 @@ impl Default for Metrics {
         let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
         registry.register("build", "This program", version);
         registry.register_with_unit("call", "Calls of tools, searches among them", Unit::Seconds, calls.clone());
-        registry.register("errors", "Calls and requests that failed, by why", errors.clone());
+        registry.register("errors", "Failed calls and requests, by reason", errors.clone());
         Metrics { registry, calls, errors }
     }
 }
@@ -85,24 +85,24 @@ fn of_store(engine: &Engine) -> memorist_engine::Result<Registry> {
     let stats = engine.index_stats()?;
     for (name, help, number) in [
         ("memories", "Live memories", engine.stats(&Filter::default())?.total),
-        ("unapplied_entries", "Log entries that an index has not applied yet", stats.unapplied),
+        ("unapplied_entries", "Log entries that are not indexed yet", stats.unapplied),
         ("index_vectors", "Vectors in the published index", stats.vectors),
         ("index_documents", "Documents in the published index", stats.documents),
-        ("refused_texts", "Texts that the embedding model refused", stats.refused),
+        ("refused_texts", "Texts that the embedding model rejected", stats.refused),
     ] {
         registry.register(name, help, ConstGauge::new(i64::try_from(number).unwrap_or(i64::MAX)));
     }
     let Some(node) = engine.node() else { return Ok(registry) };
-    registry.register("pulls", "Questions to the server of the team store", ConstCounter::new(node.pulls));
+    registry.register("pulls", "Requests to the server of the team store", ConstCounter::new(node.pulls));
     registry.register("failed_pulls", "Those that failed", ConstCounter::new(node.failed));
     let took = ConstCounter::new(node.pulled.as_secs_f64());
-    registry.register_with_unit("pulling", "How long they took together", Unit::Seconds, took);
+    registry.register_with_unit("pulling", "Total time of these requests", Unit::Seconds, took);
     if let Some(age) = node.age {
         let age = ConstGauge::new(age.as_secs_f64());
-        registry.register_with_unit("copy_age", "How old the copy of the memories is", Unit::Seconds, age);
+        registry.register_with_unit("copy_age", "Age of the replica", Unit::Seconds, age);
     }
     let is_away = ConstGauge::new(i64::from(node.error.is_some()));
-    registry.register("server_away", "Whether the last question to the server failed", is_away);
+    registry.register("server_away", "Whether the last request to the server failed", is_away);
     Ok(registry)
 }
 

@@ -233,7 +233,7 @@ pub async fn notify<S: Sink>(of: Weak<Subscriptions>, source: SubscriptionSource
                 changed
             }
             Err(error) => {
-                tracing::debug!("subscriptions could not be looked at: {}", error.message);
+                tracing::debug!("subscriptions could not be checked: {}", error.message);
                 // Perhaps nothing is written for long.
                 waits = true;
                 continue;

@@ -113,8 +113,8 @@ fn unusable(folder: &Path, error: &io::Error) -> Failure {
     if error.kind() != io::ErrorKind::PermissionDenied || error.raw_os_error().is_some() {
         return failure;
     }
-    let why = "only you may be able to write to the folder of exports: take that right from others (`chmod go-w`), or name \
-               another folder (export_folder in memorist.toml)";
+    let why = "only you may be able to write to the export folder: remove the rights of others (`chmod go-w`), or \
+         name another folder (export_folder in memorist.toml)";
     Failure::new(Kind::Io, format!("{failure}; {why}"))
 }
 

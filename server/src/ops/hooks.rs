@@ -28,7 +28,7 @@ pub fn answer(engine: &Engine, request: &HookRequest) -> Result<HookOutput> {
     if let Some(session) = request.session.as_deref().filter(|_| request.lost_context) {
         // A store that others write to: then some memories do not come again.
         if let Err(error) = engine.forget_recalled(session) {
-            tracing::warn!("what a session was given is not forgotten: {error}");
+            tracing::warn!("the memories given to a session could not be reset: {error}");
         }
     }
     match request.event {

@@ -193,7 +193,7 @@ impl Batches<'_> {
 
     fn add(&mut self, number: u64, record: NewRecord, part: Part) -> Result<(), Failure> {
         if !self.importing.viewer.changes(&record.scope) {
-            self.result.refuse(number, "project, agent: are others than those of this call".into());
+            self.result.refuse(number, "project, agent: differ from those of this call".into());
             return Ok(());
         }
         self.save_unless(|batch| &batch.added)?;

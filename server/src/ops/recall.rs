@@ -19,7 +19,7 @@ pub fn answer(engine: &Engine, request: &RecallRequest) -> Result<RecallResult> 
     if let Some(session) = &request.session
         && let Err(error) = engine.note_recalled(session, &given.given())
     {
-        tracing::warn!("what a session was given could not be noted: {error}");
+        tracing::warn!("the memories given to a session could not be recorded: {error}");
     }
     Ok(result)
 }

@@ -127,7 +127,7 @@ fn named(id: RecordId, similar: Result<Vec<Similar>>) -> (Vec<String>, Vec<Sugge
     match similar {
         Ok(similar) => wire::suggestions(&similar),
         Err(error) => {
-            tracing::debug!("what resembles memory {id} was not found: {error}");
+            tracing::debug!("memories similar to {id} could not be searched: {error}");
             (Vec::new(), Vec::new())
         }
     }

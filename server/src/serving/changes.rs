@@ -98,11 +98,11 @@ impl Changes {
                     Some(commits)
                 }
                 Ok(Err(error)) => {
-                    tracing::debug!("the store could not be looked at: {error}");
+                    tracing::debug!("the store could not be polled: {error}");
                     None
                 }
                 Err(unavailable) => {
-                    tracing::debug!("the store could not be looked at: {}", unavailable.message());
+                    tracing::debug!("the store could not be polled: {}", unavailable.message());
                     None
                 }
             };

@@ -71,10 +71,9 @@ impl Unavailable {
     /// The message for the caller.
     pub fn message(self) -> &'static str {
         match self {
-            Unavailable::Closing => "the server is ending; try again with a new one",
+            Unavailable::Closing => "the server is shutting down; retry with a new one",
             Unavailable::Busy => {
-                "the store is busy: many writes wait, and none could be made for some seconds; nothing was saved by this \
-                 call, try it again later"
+                "the store is busy: no write succeeded for some seconds; this call saved nothing, retry later"
             }
             Unavailable::Panicked => "internal error; the server's log on stderr says more",
         }

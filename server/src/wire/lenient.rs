@@ -80,7 +80,7 @@ fn unknown_name(name: &str, properties: &Map<String, Value>) -> String {
     let nearest = properties.keys().map(|known| (likeness(known), known));
     match nearest.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(likeness, _)| *likeness >= LIKE) {
         Some((_, known)) => format!("unknown parameter {name:?}; did you mean {known:?}?"),
-        None => format!("unknown parameter {name:?}; the tool's schema names those that it has"),
+        None => format!("unknown parameter {name:?}; see the tool's schema"),
     }
 }
 
@@ -162,7 +162,7 @@ mod tests {
                 json!({ "content": "x", "improtance": 3 }),
                 "unknown parameter \"improtance\"; did you mean \"importance\"?",
             ),
-            (json!({ "content": "x", "colour": "red" }), "unknown parameter \"colour\"; the tool's schema"),
+            (json!({ "content": "x", "colour": "red" }), "unknown parameter \"colour\"; see the tool's schema"),
         ] {
             let Value::Object(mut arguments) = given else { panic!("an object") };
             let refused = lenient::<AddParams>(&mut arguments).unwrap_err();

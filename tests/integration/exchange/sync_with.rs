@@ -223,14 +223,14 @@ fn hostile_files_in_a_folder_change_nothing() {
     let whole = fs::read(&file).unwrap();
     fs::write(&file, &whole[..whole.len() - 10]).unwrap();
     let waits = homes.run("desktop", &["sync-with", &shared]);
-    assert!(waits["machines"][0]["notes"][0].as_str().unwrap().contains("not whole yet"), "{waits}");
+    assert!(waits["machines"][0]["notes"][0].as_str().unwrap().contains("are incomplete"), "{waits}");
     assert_eq!(homes.texts("desktop"), [""; 0]);
 
     let other = homes.store("shared").join("memorist-sync/00ff");
     fs::create_dir(&other).unwrap();
     fs::write(other.join("000001.jsonl"), &whole).unwrap();
     let said = homes.run("desktop", &["sync-with"]).to_string();
-    assert!(said.contains("of another machine"), "{said}");
+    assert!(said.contains("belongs to another machine"), "{said}");
     assert_eq!(homes.texts("desktop"), [""; 0]);
     fs::remove_file(other.join("000001.jsonl")).unwrap();
     for hostile in ["mkfifo \"$0\"", "ln -s /dev/zero \"$0\"", "mkdir \"$0\""] {

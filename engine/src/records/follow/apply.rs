@@ -123,7 +123,7 @@ fn displace(tx: &dyn Tx, table: &Table, values: &[Value<'_>]) -> Result<usize> {
     if table.number == RECORDS {
         let [id, ulid] = [values[0], values[1]];
         if tx.exists("SELECT 1 FROM records WHERE id = ?1 AND ulid <> ?2", &[id, ulid])? {
-            let Value::Integer(id) = id else { return Err(Error::unreadable("an id is no number")) };
+            let Value::Integer(id) = id else { return Err(Error::unreadable("an id is not a number")) };
             forget_uses(tx, id)?;
             searches::forget(tx, id.into())?;
         }

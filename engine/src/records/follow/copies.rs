@@ -31,7 +31,7 @@ pub(super) fn remove_others(copy: &Path, name: &str, database: &Database) -> Res
     for path in beside(copy, name).filter(|path| path.file_name() != copy.file_name()) {
         if let Err(error) = remove_if_of(&path, &team) {
             tracing::warn!(
-                "{}: this may be a copy of the team store, and have what was purged; it cannot be removed: {error}",
+                "{}: this may be a replica of the team store with purged texts; it cannot be removed: {error}",
                 path.display()
             );
         }

@@ -125,7 +125,7 @@ pub(super) fn question(cursor: Option<&Cursor>, node: &str) -> String {
 /// # Errors
 /// [`Error::Held`] if the tables there are too new for this node.
 pub(super) fn answered(answer: Vec<SimpleQueryMessage>, cursor: Option<&Cursor>, asked: Millis) -> Result<News> {
-    let unreadable = || Error::unreadable("the server's answer to what is new cannot be read");
+    let unreadable = || Error::unreadable("the server's list of changes cannot be read");
     let mut state = None;
     let (mut is_far, mut units, mut log) = (false, BTreeMap::<Unit, Rows>::new(), Vec::new());
     for message in answer {

@@ -139,7 +139,7 @@ pub(crate) fn explain(address: &ServerAddress, error: Error) -> Error {
             format!("this role may not do that, the owner of the tables may ({error})")
         }
         Some(code) if code.code().starts_with("28") => {
-            "it refuses the user or the password; set PGPASSWORD, or a line in the file that PGPASSFILE names"
+            "it rejects the user or the password; set PGPASSWORD, or a line in the file that PGPASSFILE names"
                 .to_owned()
         }
         _ => match &error {

@@ -118,7 +118,7 @@ impl Server {
                 Attempt::Done(done, answer) => return Ok((done, answer)),
                 Attempt::Lost(error) if began.elapsed() >= timeout => return Err(error),
                 Attempt::Lost(error) if is_doubled(&error) && doubled == MOST_DOUBLED => {
-                    let why = "the team store has it already, where this role does not see it";
+                    let why = "the team store already has it, but this role cannot see it";
                     return Err(Error::invalid("content", why));
                 }
                 Attempt::Lost(error) => {
@@ -187,7 +187,7 @@ impl Server {
                 }
             }
             Err(error) if has_committed => {
-                tracing::debug!("what is new behind a write is not known: {error}");
+                tracing::debug!("the changes after a write are unknown: {error}");
                 client.give_back();
                 Ok(Attempt::Done(done, None))
             }
@@ -212,8 +212,8 @@ impl Server {
             _ => None,
         })?;
         Some(format!(
-            "it waits for its synchronous standby ({names}), which does not answer: whether this was saved will show in a \
-             search when the standby is back; bring it back, or take it out of synchronous_standby_names"
+            "it waits for its synchronous standby ({names}), which does not answer: a search shows whether this was \
+             saved once the standby is back; restore it, or remove it from synchronous_standby_names"
         ))
     }
 
@@ -243,8 +243,8 @@ impl Server {
                     thread::sleep(Duration::from_millis(100));
                 }
                 Err(_) => {
-                    let why = "the connection was lost while it saved, and it does not come back: whether this was saved will \
-                               show in a search when it is back";
+                    let why = "the connection was lost during the save, and the server does not answer: a search \
+                         shows whether this was saved once the server is back";
                     return Err(Error::Server { address: self.pool.address().to_string(), why: why.into() });
                 }
             }

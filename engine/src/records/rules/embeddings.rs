@@ -106,8 +106,8 @@ pub(super) fn store_own(tx: &dyn Tx, model: ModelId, hash: &Hash, vector: &[f32]
     let other: Option<RecordId> = tx.first(others, &[hash.into(), own_id.into()], |row| row.get(0))?;
     if let Some(other) = other {
         let why = format!(
-            "memory {other} has this text with another vector, and a text has one: update that memory, or, in another \
-             project or session, give this one a context of its own"
+            "memory {other} has this text with another vector, and a text has one vector: update that memory, or, in \
+             another project or session, give this one its own context"
         );
         return Err(Error::invalid("embedding", why));
     }

@@ -97,7 +97,7 @@ fn copy_back(from: &Path, paths: &StorePaths, progress: &dyn Progress) -> Result
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let source = Connection::open_with_flags(from, flags).map_err(refuse)?;
     if FileId::of_open(&plain) != FileId::of(from) {
-        return Err(Error::io(from, io::Error::other("it was replaced meanwhile; try again")));
+        return Err(Error::io(from, io::Error::other("it was replaced meanwhile; retry")));
     }
     distrust(&source).map_err(refuse)?;
     // What is checked is what is copied, also when others write to the file meanwhile.

@@ -190,7 +190,7 @@ impl Snapshot {
         let accesses = statement.query_and_then([id], |row| {
             let name = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
             let kind = [AccessKind::Get, AccessKind::Search].into_iter().find(|kind| kind.as_str() == name);
-            let kind = kind.ok_or_else(|| Error::unreadable(format!("{name:?} is no kind of access")))?;
+            let kind = kind.ok_or_else(|| Error::unreadable(format!("unknown kind of access {name:?}")))?;
             // Damage to a query must not keep the memory from being exported.
             let query = row.get_ref(3)?.as_bytes_or_null().map_err(rusqlite::Error::from)?;
             let query = query.map(String::from_utf8_lossy).as_deref().map(logged_query);

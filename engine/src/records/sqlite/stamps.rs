@@ -91,7 +91,7 @@ impl Snapshot {
         }
         if let Some(json) = row.get_ref(from)?.as_str_or_null().map_err(rusqlite::Error::from)? {
             let kind: i64 = row.get(from + 1)?;
-            let kind = rows::kind_of(kind).ok_or_else(|| Error::unreadable(format!("{kind} is no kind")))?;
+            let kind = rows::kind_of(kind).ok_or_else(|| Error::unreadable(format!("unknown kind {kind}")))?;
             let body = self.body(kind, Some(Body::from_stored(kind, json)?), now)?;
             hash.bytes(body.unwrap_or_default().to_string().as_bytes());
         }

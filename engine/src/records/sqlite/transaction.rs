@@ -54,7 +54,7 @@ impl Database {
 
     fn write_unsynced_with<T>(&self, timeout: Duration, write: impl FnOnce(&mut Connection) -> Result<T>) -> Result<T> {
         let began = Instant::now();
-        let busy = || Error::Store { path: self.path.clone(), why: "others are writing to it".into() };
+        let busy = || Error::Store { path: self.path.clone(), why: "other processes are writing to it".into() };
         let writing = self.writing()?;
         self.files.check()?;
         // Cheaper than to meet the other connection in SQLite's lock.

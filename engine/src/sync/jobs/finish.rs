@@ -37,7 +37,10 @@ impl Store {
         // callback returns an empty string to stop `fetch`.
         let mut store_error = None;
         let dims = target.embedder.dims();
-        progress.start(&format!("fetching a batch job of {}", provider.provider()), Some(job.about.texts));
+        progress.start(
+            &format!("downloading the results of a batch job of {}", provider.provider()),
+            Some(job.about.texts),
+        );
         let mut on_vector = |id: &str, vector: Vec<f32>| {
             // Ignored: a second vector for a text, one for a text outside the job, and one of another length.
             if let Some(hash) = from_hex(id).filter(|hash| vector.len() == dims && unanswered.remove(hash)) {

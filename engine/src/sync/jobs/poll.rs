@@ -106,7 +106,7 @@ impl Store {
                 Err(PollError::Provider(JobFailure::Cancelled)) => return Err(Error::Cancelled),
                 Err(PollError::Provider(failure)) => {
                     report.problem.get_or_insert(PollProblem {
-                        message: format!("a batch job at {} cannot be looked at: {failure}", job.about.provider),
+                        message: format!("a batch job at {} cannot be polled: {failure}", job.about.provider),
                         is_temporary: matches!(failure, JobFailure::Later(_)),
                     });
                 }

@@ -54,7 +54,7 @@ pub fn give(
         deadline.print(text).map_err(|error| error.to_string())?;
     }
     if let Err(error) = hooks::delivered(&engine, &request, &answered) {
-        tracing::info!("what a session was given could not be noted: {error}");
+        tracing::info!("the memories given to a session could not be recorded: {error}");
     }
     // Closing it would wait for its threads; the end of the process does not.
     std::mem::forget(engine);

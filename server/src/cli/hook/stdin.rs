@@ -36,8 +36,8 @@ fn read_from(mut input: impl Read) -> Result<Value, String> {
             }
         }
         if length == 0 {
-            let why = if is_too_long { "is too long" } else { "is no JSON object" };
-            return Err(format!("what is on stdin {why}"));
+            let why = if is_too_long { "is too long" } else { "is not a JSON object" };
+            return Err(format!("stdin {why}"));
         }
     }
 }
@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(read_from(&b"{\"a\":\"\xFF\"}"[..]), Ok(json!({ "a": "\u{FFFD}" })));
         let deep = "[".repeat(100_000);
         for text in ["", "  ", "7", "[]", "null", "{\"a\":1", "{}}", "garbage", &deep] {
-            assert!(read_from(text.as_bytes()).unwrap_err().contains("no JSON object"), "{text:.20}");
+            assert!(read_from(text.as_bytes()).unwrap_err().contains("not a JSON object"), "{text:.20}");
         }
     }
 

@@ -87,7 +87,7 @@ pub fn absent(engine: &Engine, id: RecordId, viewer: &Viewer, error: Error) -> R
         (None, Some(at)) => (format!("has expired {}", moment(at)), "memory_get"),
         (None, None) => return Ok(error),
     };
-    Ok(Error::invalid("id", format!("memory {id} {how}; memory_undo with this id brings it back, {read} shows it")))
+    Ok(Error::invalid("id", format!("memory {id} {how}; memory_undo restores it, {read} shows it")))
 }
 
 /// Describes the outcome of an update.
@@ -120,10 +120,11 @@ pub fn delete_one(engine: &Engine, id: RecordId, expect: Option<&Expect>, viewer
             let found: Vec<String> = older.iter().filter(|id| !is_hidden(id)).map(|id| format!("#{id}")).collect();
             let found = match found.is_empty() {
                 true => String::new(),
-                false => format!("\n  Searches find what it superseded again: {}", found.join(", ")),
+                false => format!("\n  Searches find these again, which it superseded: {}", found.join(", ")),
             };
             Ok(format!(
-                "#{id} deleted; memory_undo brings it back for 30 days. To remove it permanently: `memorist purge {id}`. It was: {was}{found}"
+                "#{id} deleted; memory_undo restores it for 30 days. To erase it permanently: `memorist purge {id}`. \
+                 It was: {was}{found}"
             ))
         }
         None => Err(absent(engine, id, viewer, Error::NotFound(id))?),

@@ -48,7 +48,7 @@ fn duplicates(engine: &Engine, viewer: &Viewer, cursor: Option<i64>, limit: usiz
     let group = |group: Duplicates| CleanupGroup {
         why: match (group.words, group.cosine) {
             (Some(share), _) => format!("{:.0} % of the words are the same", share * 100.0),
-            (None, cosine) => format!("nearly the same meaning (cosine {:.2})", cosine.unwrap_or_default()),
+            (None, cosine) => format!("similar (cosine {:.2})", cosine.unwrap_or_default()),
         },
         similarity: Some(group.words.unwrap_or(0.0).max(group.cosine.unwrap_or(0.0))),
         members: members(group.records, &BTreeSet::new()),

@@ -164,7 +164,7 @@ fn message(why: &Why, query: &Query, field: Option<&str>) -> String {
     };
     let day = |at: i64| wire::day(at);
     match kept_out {
-        KeptOut::Deleted(at) => format!("Memory {id} was deleted on {}; undo brings it back.", day(*at)),
+        KeptOut::Deleted(at) => format!("Memory {id} was deleted on {}; undo restores it.", day(*at)),
         KeptOut::Expired(at) => format!("Memory {id} expired on {}.", day(*at)),
         KeptOut::Scope => format!("Memory {id} belongs to another project or agent than this search."),
         KeptOut::Filter(_) => {
@@ -217,7 +217,7 @@ fn message(why: &Why, query: &Query, field: Option<&str>) -> String {
                 false => format!("Memory {id} is {sides}, and this search looks at the best {size} of each."),
             }
         }
-        _ => format!("There is no memory {id}."),
+        _ => format!("No memory {id}."),
     }
 }
 

@@ -100,7 +100,7 @@ impl Journal {
             LAST => last(engine)?,
             named if names(engine)?.iter().any(|run| run == named) => named.to_owned(),
             named => {
-                let why = format!("there is no run {named:?}; `memorist tidy --undo list` names them");
+                let why = format!("no run {named:?}; `memorist tidy --undo list` lists the runs");
                 return Err(Failure::input(why));
             }
         };
@@ -147,7 +147,7 @@ fn last(engine: &Engine) -> Result<String, Failure> {
             return Ok(run);
         }
     }
-    Err(Failure::input("there is no run of `memorist tidy` to undo"))
+    Err(Failure::input("no run of `memorist tidy` to undo"))
 }
 
 /// The runs whose journals are kept, the newest first.

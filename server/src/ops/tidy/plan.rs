@@ -143,7 +143,7 @@ fn duplicates(
             named.extend(records.iter().map(|record| record.id));
             let mut why = match (words, cosine) {
                 (Some(_), _) => "most words are the same".to_owned(),
-                (None, cosine) => format!("nearly the same meaning (cosine {:.2})", cosine.unwrap_or_default()),
+                (None, cosine) => format!("similar (cosine {:.2})", cosine.unwrap_or_default()),
             };
             // "port 5432" and "port 5433", or "we use Redis" and "we do not use Redis", are near each other.
             let negated = records.iter().filter(|record| negates(&record.content)).count();

@@ -21,7 +21,7 @@ impl ImportTx<'_> {
                 Meaning::Record(id) => *end = id,
                 Meaning::Gone => return Ok(Imported::Expired),
                 Meaning::Unknown => {
-                    let why = format!("{ulid} is neither in this store nor in what was imported; import it first");
+                    let why = format!("{ulid} is neither in this store nor in the import; import it first");
                     return Err(Error::invalid(field, why));
                 }
             }
