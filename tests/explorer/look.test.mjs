@@ -125,8 +125,8 @@ test("where nothing is, the page says what to do", async () => {
     await inspect(bare, `bare-${title}`);
   };
   await says("#/list", "No memories yet", /memorist connect.*New memory/);
-  await says("#/map", "No map yet", /once there are 10 memories.*memorist connect/);
-  await says("#/timeline", "No memories yet", /appears here/);
+  await says("#/map", "No map yet", /from 10 memories on.*memorist connect/);
+  await says("#/timeline", "No memories yet", /appear here/);
   await says("#/searches", "No agent has searched yet", /memorist connect/);
   nothingWrong(wrong);
   await context.close();
