@@ -120,7 +120,7 @@ fn text(shown: &StatsOutput) -> String {
         line("texts indexed", number(indexes.documents));
         line("changes not indexed", number(indexes.unapplied));
     }
-    line("model", stats.model.clone().unwrap_or_else(|| "none used yet".into()));
+    line("model", stats.model.clone().unwrap_or_else(|| "none".into()));
     if let Some(EmbeddingCache { entries, bytes, max_entries }) = &shown.embedding_cache {
         let [entries, most] = [*entries, *max_entries].map(format::thousands);
         line("embeddings kept", format!("{entries} of at most {most}, {}", format::bytes(*bytes)));

@@ -26,7 +26,7 @@ from check import TIMEOUT_SECONDS, Checks, binary_argument
 # What a text costs a model, about.
 CHARS_PER_TOKEN = 4.1
 # Tools whose text is not the structured content, and what is in it.
-IN_WORDS = {"memory_digest": ["\n# "], "memory_recall": ["is known that", "<memorist-recall>"]}
+IN_WORDS = {"memory_digest": ["\n# "], "memory_recall": ["No relevant memories", "<memorist-recall>"]}
 
 
 class Session:

@@ -54,7 +54,7 @@ pub fn recall<P: DeserializeOwned + JsonSchema + 'static>(
         "Recall for a turn",
         "What is known that the user's message needs, as a block for the context: mostly nothing.",
         run,
-        |recall| Some(recall.context.clone().unwrap_or_else(|| "Nothing is known that this message needs.".into())),
+        |recall| Some(recall.context.clone().unwrap_or_else(|| "No relevant memories.".into())),
     )
 }
 

@@ -299,7 +299,7 @@ fn passage(text: &str, words: &str, room: usize) -> (String, String) {
     let all = text.chars().count();
     if !wire::has_word_of(text, words) {
         let beginning: String = text.chars().take(room.min(MARK_CHARS)).collect();
-        return (format!("None of these words is in its {all} characters, which begin"), beginning);
+        return (format!("None of these words is in its {all} characters; its beginning, to the end"), beginning);
     }
     let mut most = room;
     loop {
@@ -314,7 +314,7 @@ fn passage(text: &str, words: &str, room: usize) -> (String, String) {
 }
 
 /// Heading of a text that is shown whole: whatever the text says, nothing else follows.
-const WHOLE: &str = "Its text, to the end";
+const WHOLE: &str = "Full text, to the end";
 
 /// The heading and the part of a text from a character on, of at most `room` bytes.
 fn part(text: &str, offset: usize, room: usize) -> (String, String) {
@@ -324,7 +324,7 @@ fn part(text: &str, offset: usize, room: usize) -> (String, String) {
     };
     let rest = &text[start..];
     if rest.len() <= room {
-        let what = if start == 0 { WHOLE.to_owned() } else { format!("Its text from character {offset}, to the end") };
+        let what = if start == 0 { WHOLE.to_owned() } else { format!("Text from character {offset}, to the end") };
         return (what, rest.to_owned());
     }
     let shown = &rest[..rest.floor_char_boundary(room)];
