@@ -3,6 +3,7 @@
 //! | module | job |
 //! |---|---|
 //! | `new_file` | [`NewFile`]: written beside its target, synced, renamed into place. The only code that replaces files |
+//! | `file_id` | [`FileId`]: tells whether another file has the name |
 //! | `locked` | [`LockedFile`]: locked until it is dropped |
 //! | `plain` | [`open_plain`] opens plain files only: no link, no pipe, no device |
 //! | `folder` | [`PrivateFolder`]: one that only its user can change, held open while it is used |
@@ -11,12 +12,14 @@
 
 #[doc(hidden)]
 pub mod crash;
+mod file_id;
 mod folder;
 mod locked;
 mod new_file;
 mod plain;
 mod program;
 
+pub use file_id::FileId;
 pub use folder::PrivateFolder;
 pub use locked::LockedFile;
 pub use new_file::{

@@ -57,30 +57,3 @@ pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     let _ = path;
     Ok(())
 }
-
-/// Identifies a file or folder, to notice that it was replaced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FileId(u64, u64);
-
-impl FileId {
-    /// The id of the file or folder that is at `path` now.
-    pub(crate) fn of(path: &Path) -> Option<Self> {
-        Self::of_metadata(&path.metadata().ok()?)
-    }
-
-    /// The id of an open file.
-    pub(crate) fn of_open(file: &fs::File) -> Option<Self> {
-        Self::of_metadata(&file.metadata().ok()?)
-    }
-
-    fn of_metadata(metadata: &fs::Metadata) -> Option<Self> {
-        #[cfg(unix)]
-        let id = {
-            use std::os::unix::fs::MetadataExt;
-            FileId(metadata.dev(), metadata.ino())
-        };
-        #[cfg(not(unix))]
-        let id = FileId(0, metadata.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?.as_nanos() as u64);
-        Some(id)
-    }
-}

@@ -1,10 +1,11 @@
 //! Stamps, by which a file is known to be unchanged.
 
 use std::fs::Metadata;
+use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use std::{fs, io};
 
+use memorist_durable::FileId;
 use memorist_engine::types::FileStamp;
 
 /// A file that was changed more recently may change again without another time.
@@ -15,44 +16,33 @@ const GRAIN: Duration = Duration::from_millis(50);
 /// # Errors
 /// Errors of the file system.
 pub fn of(path: &Path) -> io::Result<FileStamp> {
-    let found = fs::metadata(path)?;
-    if !found.is_file() {
+    let found = FileId::with_metadata(path)?;
+    if !found.1.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
-    let mut stamp = of_metadata(&found);
+    let mut stamp = of_found(found);
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
-    if let Ok(log) = fs::metadata(log) {
-        let log = of_metadata(&log);
+    if let Ok(log) = FileId::with_metadata(log.as_ref()) {
+        let log = of_found(log);
         stamp.size = stamp.size.wrapping_add(log.size);
         stamp.modified = stamp.modified.max(log.modified);
     }
     Ok(stamp)
 }
 
-/// The device of an existing file or folder; 0 where the system does not tell.
+/// The device of an existing file or folder.
 pub fn device(path: &Path) -> Option<u64> {
-    fs::metadata(path).ok().map(|metadata| identity(&metadata).0)
+    FileId::of(path).map(|id| id.device)
 }
 
-fn of_metadata(metadata: &Metadata) -> FileStamp {
-    FileStamp { size: metadata.len(), modified: modified(metadata), identity: identity(metadata) }
+fn of_found((id, metadata): (FileId, Metadata)) -> FileStamp {
+    FileStamp { size: metadata.len(), modified: modified(&metadata), identity: (id.device, id.number) }
 }
 
 fn modified(metadata: &Metadata) -> i64 {
     let since = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
     since.map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
-}
-
-#[cfg(unix)]
-fn identity(metadata: &Metadata) -> (u64, u64) {
-    use std::os::unix::fs::MetadataExt as _;
-    (metadata.dev(), metadata.ino())
-}
-
-#[cfg(not(unix))]
-fn identity(_: &Metadata) -> (u64, u64) {
-    (0, 0)
 }
 
 /// A stamp that no file has, if this one is too fresh to be trusted: then the file is read again the next time.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use memorist_durable::crash;
+use memorist_durable::{FileId, crash};
 use parking_lot::Mutex;
 use tantivy::index::{SegmentId, SegmentMeta};
 use tantivy::indexer::IndexWriterOptions;
@@ -389,7 +389,7 @@ fn publish(writer: &mut IndexWriter, payload: &Payload) -> Result<()> {
 struct MetaFile {
     modified: SystemTime,
     length: u64,
-    file: u64,
+    id: FileId,
     bytes: Vec<u8>,
     /// Whether its modification time is old enough to be unique; until then the bytes are compared.
     settled: bool,
@@ -399,9 +399,9 @@ impl MetaFile {
     fn read(folder: &Path) -> Result<MetaFile> {
         let path = folder.join(META);
         let read = || {
-            let metadata = fs::metadata(&path)?;
-            let (modified, length, file) = (metadata.modified()?, metadata.len(), file_number(&metadata));
-            Ok(MetaFile { modified, length, file, bytes: fs::read(&path)?, settled: false })
+            let (id, metadata) = FileId::with_metadata(&path)?;
+            let (modified, length) = (metadata.modified()?, metadata.len());
+            Ok(MetaFile { modified, length, id, bytes: fs::read(&path)?, settled: false })
         };
         read().map_err(|why: std::io::Error| unusable(format!("{} cannot be read: {why}", path.display())))
     }
@@ -409,9 +409,8 @@ impl MetaFile {
     /// Whether it is still the same file.
     fn holds(&mut self, folder: &Path) -> bool {
         let path = folder.join(META);
-        let Ok(metadata) = fs::metadata(&path) else { return false };
-        let now = (metadata.modified().ok(), metadata.len(), file_number(&metadata));
-        if now != (Some(self.modified), self.length, self.file) {
+        let Ok((id, metadata)) = FileId::with_metadata(&path) else { return false };
+        if (metadata.modified().ok(), metadata.len(), id) != (Some(self.modified), self.length, self.id) {
             return false;
         }
         if !self.settled {
@@ -423,16 +422,6 @@ impl MetaFile {
         }
         true
     }
-}
-
-#[cfg(unix)]
-fn file_number(metadata: &fs::Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::ino(metadata)
-}
-
-#[cfg(not(unix))]
-fn file_number(_: &fs::Metadata) -> u64 {
-    0
 }
 
 #[cfg(test)]

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use memorist_durable::LockedFile;
+use memorist_durable::{FileId, LockedFile};
 use parking_lot::Mutex;
 
 use super::file::{Map, Point};
 use super::view::MapView;
 use crate::error::{Error, Result};
-use crate::files::{FileId, private_file, private_folders, remove_file_if_present};
+use crate::files::{private_file, private_folders, remove_file_if_present};
 use crate::progress::Progress;
 use crate::records::PointRows;
 use crate::types::{Millis, Seq, Viewer};
@@ -115,7 +115,7 @@ impl Keeper {
     pub fn newest(&self) -> Result<(Option<Arc<Map>>, Option<&'static str>)> {
         let path = self.file();
         let mut known = self.known.lock();
-        let file = FileId::of(&path).zip(path.metadata().and_then(|found| found.modified()).ok());
+        let file = FileId::with_metadata(&path).and_then(|(id, found)| Ok((id, found.modified()?))).ok();
         if file != known.file {
             let (map, why) = match Map::read(&path) {
                 Ok(Some(Ok(map))) if map.lineage == self.lineage => (Some(Arc::new(map)), None),

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use memorist_durable::FileId;
 use parking_lot::RwLock;
 
 use crate::error::{Error, Result};
-use crate::files::FileId;
 
 /// A derived index that may be out of use (missing, of another version, damaged) until it is rebuilt.
 pub struct IndexSlot<I: ?Sized> {

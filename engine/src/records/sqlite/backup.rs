@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use memorist_durable::{ABANDONED, NewFile, folder_of, open_plain, sweep};
+use memorist_durable::{ABANDONED, FileId, NewFile, folder_of, open_plain, sweep};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
@@ -13,7 +13,7 @@ use super::shape::DatabaseOrigin;
 use super::store::Database;
 use super::{folder, integrity, migrate};
 use crate::error::{Error, Remedy, Result};
-use crate::files::{FileId, remove_file_if_present, remove_if_present};
+use crate::files::{remove_file_if_present, remove_if_present};
 use crate::paths::{StorePaths, companions};
 use crate::progress::Progress;
 

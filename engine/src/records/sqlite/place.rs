@@ -7,8 +7,9 @@
 
 use std::path::{Path, PathBuf};
 
+use memorist_durable::FileId;
+
 use crate::error::{Error, Result};
-use crate::files::FileId;
 use crate::paths::companions;
 
 /// The files of a database as they were when it was opened.

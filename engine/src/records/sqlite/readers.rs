@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use memorist_durable::FileId;
 use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags};
 
 use super::connection::{WRITE_TIMEOUT, connect, connect_with};
 use super::errors::open_error;
 use crate::error::{Error, Result};
-use crate::files::FileId;
 use crate::paths::companions;
 
 /// Reading connections kept open while they are idle.

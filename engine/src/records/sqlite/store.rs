@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use memorist_durable::FileId;
 use parking_lot::Mutex;
 use rusqlite::{Connection, MAIN_DB};
 
@@ -17,7 +18,6 @@ use super::schema::MIGRATIONS;
 use super::shape::DatabaseOrigin;
 use super::{folder, migrate};
 use crate::error::{Error, Result};
-use crate::files::FileId;
 use crate::paths::StorePaths;
 
 /// Page cache of the writing connection, in KiB: the pages that a batch of a thousand changes. The others keep SQLite's

@@ -11,14 +11,13 @@ use std::io::{Seek, SeekFrom};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use memorist_durable::crash;
+use memorist_durable::{FileId, crash};
 use parking_lot::Mutex;
 
 use super::connection::{WRITE_TIMEOUT, connect, enable_secure_delete};
 use super::errors::open_error;
 use super::store::Database;
 use crate::error::{Error, Result};
-use crate::files::FileId;
 use crate::records::purge::mark::PurgeMark;
 use crate::records::purge::patterns::PurgePatterns;
 use crate::records::transaction::Authority;
