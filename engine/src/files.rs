@@ -25,8 +25,12 @@ fn unless_absent(path: &Path, removed: io::Result<()>) -> Result<()> {
 
 /// Drops memory-mapped files on a separate thread. Another process may have removed them, and dropping the last
 /// reference to a removed file waits for the disk to free its blocks (measured: 30 to 60 ms for a few small ones). A
-/// search that still uses it may be the last all the same.
+/// search that still uses it may be the last all the same. On Windows it is dropped at once: a file is removed there only
+/// when it is mapped no more.
 pub(crate) fn drop_in_background(mapped: impl Send + 'static) {
+    if cfg!(windows) {
+        return drop(mapped);
+    }
     // If no thread can be started, it is dropped here.
     let _ = std::thread::Builder::new().name("memorist-unmap".into()).spawn(move || drop(mapped));
 }

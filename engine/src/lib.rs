@@ -35,6 +35,7 @@
 //! |---|---|---|
 //! | 0 | [`error`], [`types`], [`body`], [`quality`], `paths`, `text`, `passages`, `overlap`, `snippet` | the vocabulary that every other module uses |
 //! | 1 | [`progress`], `address`, `clock`, `files`, `holders`, `verification` | progress, the address of a team store, the clock, files, lock holders, checksums |
+//! | 2 | `index_folder` | replaces the folder of an index, or takes it out of use |
 //! | 2 | [`sensitive`] | refuses or redacts passwords and keys in what is saved |
 //! | 3 | [`config`] | the settings of a store |
 //! | 4 | `records` | records, versions, links, embeddings, the access log, searches, the sync log: the rules, and SQLite |
@@ -62,6 +63,7 @@ pub mod engine;
 pub mod error;
 mod files;
 mod holders;
+mod index_folder;
 pub mod map;
 mod overlap;
 pub mod progress;

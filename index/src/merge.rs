@@ -146,7 +146,7 @@ impl Merge {
         if segment.file.header.shape.has_graph() {
             segment.efforts = calibrate(&segment, progress).map_err(|Cancelled| {
                 // No manifest names it, and the next writer would remove it.
-                let _ = publish::remove_if_present(&segment.file.path);
+                publish::remove_unnamed(&segment.file.path);
                 WriteError::Cancelled
             })?;
         }

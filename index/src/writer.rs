@@ -39,6 +39,8 @@ pub struct Writer {
     next_segment: u64,
     /// Whether a sync has failed.
     is_poisoned: bool,
+    /// Whether a file that the manifest does not name could not be removed yet.
+    has_leftovers: bool,
 }
 
 impl Writer {
@@ -55,7 +57,7 @@ impl Writer {
         if path.try_exists().map_err(WriteError::io(&path))? {
             return Err(WriteError::Exists { path });
         }
-        remove_leftovers(&folder, &[]).map_err(WriteError::io(&folder))?;
+        let has_leftovers = !remove_leftovers(&folder, &[]).map_err(WriteError::io(&folder))?;
         let snapshot = Snapshot {
             dims: options.dims,
             generation: 1,
@@ -65,7 +67,7 @@ impl Writer {
             rotation: Arc::new(Rotation::new(options.dims)),
         };
         publish_manifest(&folder, &snapshot)?;
-        Ok(Self::of(folder, options, snapshot))
+        Ok(Self::of(folder, options, snapshot, has_leftovers))
     }
 
     /// Opens an index to change it. What a crash has left in the folder is removed.
@@ -94,13 +96,19 @@ impl Writer {
             let (expected, found) = (options.dims, snapshot.dims);
             return Err(OpenError::Dimensions { path: names::manifest(&folder), expected, found });
         }
-        remove_leftovers(&folder, &snapshot.segments).map_err(OpenError::io(&folder))?;
-        Ok(Self::of(folder, options, snapshot))
+        let has_leftovers = !remove_leftovers(&folder, &snapshot.segments).map_err(OpenError::io(&folder))?;
+        Ok(Self::of(folder, options, snapshot, has_leftovers))
     }
 
-    fn of(folder: PathBuf, options: IndexOptions, snapshot: Snapshot) -> Self {
+    fn of(folder: PathBuf, options: IndexOptions, snapshot: Snapshot, has_leftovers: bool) -> Self {
         let next_segment = snapshot.next_segment;
-        Self { folder, options, current: Arc::new(snapshot), next_segment, is_poisoned: false }
+        Self { folder, options, current: Arc::new(snapshot), next_segment, is_poisoned: false, has_leftovers }
+    }
+
+    /// Whether files of an earlier state are still in the folder. Windows keeps them as long as a process has them mapped;
+    /// the next writer removes them.
+    pub fn has_leftovers(&self) -> bool {
+        self.has_leftovers
     }
 
     /// The view of what was published last.
@@ -251,9 +259,8 @@ impl Writer {
         let before = std::mem::replace(&mut self.current, Arc::new(next));
         for old in &before.segments {
             let is_kept = self.current.segments.iter().any(|kept| kept.file.number == old.file.number);
-            if !is_kept && let Err(error) = publish::remove_if_present(&old.file.path) {
-                // It takes space and does no harm; the next writer tries again.
-                tracing::debug!(path = %old.file.path.display(), %error, "an old segment stays for now");
+            if !is_kept && !publish::remove_unnamed(&old.file.path) {
+                self.has_leftovers = true;
             }
         }
         Ok(())
@@ -289,8 +296,9 @@ fn check_payload(payload: &[u8]) -> Result<(), WriteError> {
     if payload.len() > MAX_PAYLOAD { Err(WriteError::Payload { found: payload.len() }) } else { Ok(()) }
 }
 
-/// Removes the files of an index that no manifest names. Files that are not the index's stay.
-fn remove_leftovers(folder: &Path, segments: &[Segment]) -> io::Result<()> {
+/// Removes the files of an index that no manifest names. Files that are not the index's stay. Returns whether all are gone.
+fn remove_leftovers(folder: &Path, segments: &[Segment]) -> io::Result<bool> {
+    let mut all_gone = true;
     for file in fs::read_dir(folder)? {
         let file = file?;
         let is_leftover = match file.file_name().to_str().map(names::kind) {
@@ -299,8 +307,8 @@ fn remove_leftovers(folder: &Path, segments: &[Segment]) -> io::Result<()> {
             Some(names::Kind::Other) | None => false,
         };
         if is_leftover {
-            publish::remove_if_present(&file.path())?;
+            all_gone &= publish::remove_unnamed(&file.path());
         }
     }
-    Ok(())
+    Ok(all_gone)
 }

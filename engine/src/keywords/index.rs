@@ -213,6 +213,9 @@ impl KeywordIndex for TantivyIndex {
             }
             drop(segments);
             crash::point("words forgotten");
+            // Windows removes no file that this process has mapped.
+            self.outdate();
+            self.snapshot()?;
             Ok(writer.garbage_collect_files().wait()?.failed_to_delete_files)
         })?;
         self.outdate();

@@ -13,6 +13,7 @@ use super::lock::WriterGuard;
 use super::store::Store;
 use crate::config::Backend;
 use crate::error::{Error, Result};
+use crate::index_folder;
 use crate::progress::{Progress, cancel_point};
 use crate::records::rules::expiry;
 use crate::records::{PurgeMark, PurgePatterns, PurgeText};
@@ -123,20 +124,16 @@ impl Store {
     fn forget_deleted(&self, proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<bool> {
         let keywords = self.keywords.get().map(|index| index.forget_deleted());
         let keywords = self.in_use(keywords.ok())?;
-        let vectors = self.vectors.get().map(|index| {
-            while index.forget_deleted(progress)? {
-                cancel_point(progress)?;
-            }
-            Ok(true)
-        });
+        let vectors = self.vectors.get().map(|index| index.forget_deleted(progress));
         let vectors = self.in_use(vectors.ok())?;
         let folder = self.paths.vectors();
+        let mut all_gone = index_folder::sweep(&folder) && index_folder::sweep(&self.paths.keywords());
         let is_on_disk = self.config.backend == Backend::Hnsw && self.model()?.is_some();
         if !is_on_disk && folder.exists() {
             // It is not kept in step: it belongs to another backend, or to a previous database.
-            self.discard(proof, &folder)?;
+            all_gone &= self.discard(proof, &folder)?;
         }
         // An index that turned out to be damaged is rebuilt the next time.
-        Ok(keywords == Some(true) && (vectors.is_some() || !is_on_disk))
+        Ok(all_gone && keywords == Some(true) && (vectors == Some(true) || !is_on_disk))
     }
 }

@@ -1,11 +1,9 @@
 //! Rebuilds an index from the records: in a folder beside the old one, then swapped in. Nothing is embedded again; the
 //! vectors come from `memory.db`. A crash at any point leaves either index or none; a missing one is rebuilt.
 
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use memorist_durable::{crash, sync_folder};
 use roaring::RoaringTreemap;
 
 use super::lock::WriterGuard;
@@ -13,6 +11,7 @@ use super::store::{Store, identity};
 use crate::config::Backend;
 use crate::error::{Error, Result};
 use crate::files::remove_if_present;
+use crate::index_folder;
 use crate::keywords::{KeywordIndex, TantivyIndex};
 use crate::paths::StorePaths;
 use crate::progress::{Progress, cancel_point};
@@ -29,8 +28,7 @@ impl Store {
     pub fn repair_indexes(&self, proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<()> {
         // Left by a killed rebuild.
         for folder in [self.paths.keywords(), self.paths.vectors()] {
-            remove_if_present(&StorePaths::staging(&folder))?;
-            remove_if_present(&StorePaths::retired(&folder))?;
+            index_folder::sweep(&folder);
         }
         // Another process may have rebuilt them while we waited for the lock.
         self.reopen()?;
@@ -65,8 +63,9 @@ impl Store {
         index.maintain()?;
         index.release_writer()?;
         drop(index);
-        swap_in(&beside, &folder)?;
+        index_folder::swap_in(&beside, &folder)?;
         self.keywords.open(&folder, || self.open_keywords())?;
+        index_folder::sweep(&folder);
         Ok(documents)
     }
 
@@ -100,16 +99,15 @@ impl Store {
     /// Replaces the vector index in use by the one that was built beside it.
     pub(super) fn swap_in_vectors(&self, _proof: &WriterGuard<'_>) -> Result<()> {
         let folder = self.paths.vectors();
-        swap_in(&StorePaths::staging(&folder), &folder)?;
-        self.vectors.open(&folder, || self.open_vectors())
+        index_folder::swap_in(&StorePaths::staging(&folder), &folder)?;
+        self.vectors.open(&folder, || self.open_vectors())?;
+        index_folder::sweep(&folder);
+        Ok(())
     }
 
-    /// Removes an index; it disappears at once for others.
-    pub(super) fn discard(&self, _proof: &WriterGuard<'_>, folder: &Path) -> Result<()> {
-        let old = StorePaths::retired(folder);
-        remove_if_present(&old)?;
-        fs::rename(folder, &old).map_err(|error| Error::io(folder, error))?;
-        remove_if_present(&old)
+    /// Removes an index; it disappears at once for others. Returns whether all its files are gone.
+    pub(super) fn discard(&self, _proof: &WriterGuard<'_>, folder: &Path) -> Result<bool> {
+        index_folder::retire(folder)
     }
 
     /// An in-memory index with every embedding of the store.
@@ -152,21 +150,4 @@ pub(super) fn each_step(
         progress.advance(ids.len() as u64);
         cancel_point(progress)?;
     }
-}
-
-/// Replaces `folder` by the folder `new`. Processes with open or mapped files of the old one keep them.
-fn swap_in(new: &Path, folder: &Path) -> Result<()> {
-    let old = StorePaths::retired(folder);
-    remove_if_present(&old)?;
-    match fs::rename(folder, &old) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Error::io(folder, error)),
-        _ => {}
-    }
-    crash::point("old index retired");
-    fs::rename(new, folder).map_err(|error| Error::io(folder, error))?;
-    crash::point("new index in place");
-    if let Some(parent) = folder.parent() {
-        sync_folder(parent).map_err(|error| Error::io(parent, error))?;
-    }
-    remove_if_present(&old)
 }

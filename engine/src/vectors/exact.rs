@@ -58,7 +58,7 @@ impl VectorIndex for ExactIndex {
     }
 
     fn forget_deleted(&self, _progress: &dyn Progress) -> Result<bool> {
-        Ok(false)
+        Ok(true)
     }
 
     fn verify(&self) -> Result<Vec<String>> {

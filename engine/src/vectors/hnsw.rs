@@ -19,7 +19,7 @@ use super::{IdFilter, VectorBatch, VectorIndex, VectorSnapshot};
 use crate::error::{Error, IndexKind, Result};
 use crate::files::{drop_in_background, private_folders};
 use crate::passages::PassageKey;
-use crate::progress::Progress;
+use crate::progress::{Progress, cancel_point};
 use crate::quality::Quality;
 use crate::types::Seq;
 use crate::verification::Verification;
@@ -171,10 +171,17 @@ impl VectorIndex for HnswIndex {
     fn forget_deleted(&self, progress: &dyn Progress) -> Result<bool> {
         let mut options = self.options.clone();
         options.deleted_percent = 0;
-        // Opening it removes unreferenced files.
-        let merged = Self::merge(self.writer(options)?, progress)?;
-        crash::point("vectors forgotten");
-        Ok(merged)
+        loop {
+            // Opening it removes unreferenced files.
+            let writer = self.writer(options.clone())?;
+            let all_removed = !writer.has_leftovers();
+            let merged = Self::merge(writer, progress)?;
+            crash::point("vectors forgotten");
+            if !merged {
+                return Ok(all_removed);
+            }
+            cancel_point(progress)?;
+        }
     }
 
     fn verify(&self) -> Result<Vec<String>> {

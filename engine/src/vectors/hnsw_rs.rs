@@ -108,7 +108,7 @@ impl VectorIndex for HnswRsIndex {
     }
 
     fn forget_deleted(&self, _progress: &dyn Progress) -> Result<bool> {
-        Ok(false)
+        Ok(true)
     }
 
     fn verify(&self) -> Result<Vec<String>> {

@@ -124,9 +124,9 @@ pub trait VectorIndex: Send + Sync {
     /// [`Error::Cancelled`](crate::Error::Cancelled) if `progress` is cancelled; nothing is changed then.
     fn maintain(&self, progress: &dyn Progress) -> Result<bool>;
 
-    /// Rewrites a segment that has a deleted or replaced vector, so that nothing of it is left in a file. Other
-    /// processes that have the old file open can use it until they close it; its name is gone. Returns whether more
-    /// remains. Only the holder of the store's writer lock may call this.
+    /// Rewrites every segment that has a deleted or replaced vector, so that nothing of it is left in a file. Other
+    /// processes that have the old file open can use it until they close it. Returns whether all old files are removed.
+    /// Only the holder of the store's writer lock may call this.
     ///
     /// # Errors
     /// As [`VectorIndex::maintain`].

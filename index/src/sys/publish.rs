@@ -44,8 +44,18 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     memorist_durable::replace(path, bytes)
 }
 
+/// Removes a file that no manifest names any more. Returns whether it is gone. Windows does not remove a file that a process
+/// has mapped: it takes space and does no harm until the next writer tries again.
+pub(crate) fn remove_unnamed(path: &Path) -> bool {
+    let removed = remove_if_present(path);
+    if let Err(error) = &removed {
+        tracing::debug!(path = %path.display(), %error, "an old file of the index stays for now");
+    }
+    removed.is_ok()
+}
+
 /// Removes a file that may be absent.
-pub(crate) fn remove_if_present(path: &Path) -> io::Result<()> {
+fn remove_if_present(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),

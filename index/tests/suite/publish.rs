@@ -97,10 +97,31 @@ fn old_segments_are_removed_and_older_snapshots_stay_whole() {
     world.apply((0..90).zip(clustered(45, 90, DIMS, 5)).collect(), &[]);
     world.apply((90..200).zip(clustered(46, 110, DIMS, 5)).collect(), &[]);
     world.maintain();
-    assert_eq!(files(world.folder.path()).len(), 2, "a manifest and a segment");
+    let windows_keeps_mapped_files = cfg!(windows) && world.writer.has_leftovers();
+    assert!(files(world.folder.path()).len() == 2 || windows_keeps_mapped_files, "a manifest and a segment");
     assert_eq!(older.search(&query, &SearchParams::new(20), Filter::All).unwrap(), before);
     assert!(reader.refresh().unwrap());
     assert_eq!(reader.snapshot().len(), 200);
+    drop(older);
+    let writer = Writer::open(world.folder.path(), small(DIMS, 100)).unwrap();
+    assert!(!writer.has_leftovers());
+    assert_eq!(files(world.folder.path()).len(), 2, "a manifest and a segment");
+}
+
+/// A folder stands for a segment that another process has mapped, which Windows does not remove either.
+#[test]
+fn a_leftover_that_cannot_be_removed_stays_for_a_later_writer() {
+    let mut world = World::filled(small(DIMS, 100), &clustered(50, 150, DIMS, 5), 150);
+    let left = world.folder.path().join("segment-00000000000000ff");
+    fs::create_dir(&left).unwrap();
+    world.writer = Writer::open(world.folder.path(), small(DIMS, 100)).unwrap();
+    assert!(world.writer.has_leftovers());
+    world.apply(vec![(900, vec![1.0; DIMS])], &[5]);
+    assert_eq!(keys(world.folder.path()).len(), 150);
+    fs::remove_dir(&left).unwrap();
+    fs::write(&left, "").unwrap();
+    assert!(!Writer::open(world.folder.path(), small(DIMS, 100)).unwrap().has_leftovers());
+    assert!(!left.exists());
 }
 
 #[test]

@@ -98,7 +98,7 @@ pub(super) fn records(contents: &[&str]) -> Vec<Record> {
 }
 
 /// An index of `records` in `folder`.
-pub(super) fn index_of(folder: &Path, records: &[Record]) -> TantivyIndex {
+pub(crate) fn index_of(folder: &Path, records: &[Record]) -> TantivyIndex {
     let index = TantivyIndex::create(folder, STORE).unwrap();
     index.apply(records, &[], 1.into()).unwrap();
     index

@@ -13,7 +13,8 @@ use super::shape::DatabaseOrigin;
 use super::store::Database;
 use super::{folder, integrity, migrate};
 use crate::error::{Error, Remedy, Result};
-use crate::files::{remove_file_if_present, remove_if_present};
+use crate::files::remove_file_if_present;
+use crate::index_folder;
 use crate::paths::{StorePaths, companions};
 use crate::progress::Progress;
 
@@ -144,10 +145,10 @@ fn prepare_copy(copy: &Path, from: &Path) -> Result<()> {
     conn.close().map_err(|(_, error)| refuse(error))
 }
 
-/// Removes both indexes.
+/// Takes both indexes out of use.
 pub(super) fn remove_indexes(paths: &StorePaths) -> Result<()> {
-    remove_if_present(&paths.vectors())?;
-    remove_if_present(&paths.keywords())
+    index_folder::retire(&paths.vectors())?;
+    index_folder::retire(&paths.keywords()).map(drop)
 }
 
 /// Copies page by page, without looking at the contents of the pages.
