@@ -187,6 +187,11 @@ mod tests {
         let writer = writer.lock();
         assert_eq!(pragma(&writer, "synchronous"), 2, "FULL");
         assert_eq!(pragma(&writer, "foreign_keys"), 1);
+        for connection in [&writer, &unsynced.lock()] {
+            for barrier in ["fullfsync", "checkpoint_fullfsync"] {
+                assert_eq!(pragma(connection, barrier), 1, "{barrier}, for macOS");
+            }
+        }
         let mode: String = writer.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
         assert_eq!(mode, "wal");
         assert_eq!(pragma(&unsynced.lock(), "synchronous"), 1, "NORMAL");
