@@ -148,6 +148,13 @@ impl Places {
     }
 }
 
+/// The platform's data folder. On Windows it is the local one: a store is no file to copy at each sign-in.
+fn data_folder(directories: &ProjectDirs) -> PathBuf {
+    let folder = directories.data_local_dir();
+    // On macOS the settings are there, too, and stay when the store is removed.
+    if cfg!(target_os = "macos") { folder.join("store") } else { folder.to_owned() }
+}
+
 fn homeless() -> Failure {
     Failure::input("this account has no home folder to keep a store in; name one with --store DIR")
 }
@@ -163,7 +170,7 @@ impl Settings {
                 _ => SettingsFile::default(),
             },
         };
-        Self::combine(global, file, directories.as_ref().map(|dirs| dirs.data_dir().to_owned()))
+        Self::combine(global, file, directories.as_ref().map(data_folder))
     }
 
     fn combine(global: &Global, file: SettingsFile, data_dir: Option<PathBuf>) -> Result<Self, Failure> {
