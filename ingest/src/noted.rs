@@ -92,7 +92,9 @@ impl Noted {
     /// # Errors
     /// Errors of the file system.
     pub fn alone(&self) -> io::Result<Option<LockedFile>> {
-        LockedFile::try_lock(private(OpenOptions::new().append(true).create(true), &self.folder.join(LOCK))?)
+        // Windows locks no file that is opened to append alone.
+        let mut options = OpenOptions::new();
+        LockedFile::try_lock(private(options.read(true).append(true).create(true), &self.folder.join(LOCK))?)
     }
 
     /// Takes the notes, and those that another reader took and did not finish.
