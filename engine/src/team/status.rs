@@ -204,7 +204,7 @@ fn one(client: &mut Client, sql: &str) -> Result<Row> {
     client.query_typed(sql, &[])?.pop().ok_or_else(|| Error::unreadable("the server returned nothing"))
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use postgres_testing::shared;
 

@@ -143,7 +143,7 @@ fn read(row: &dyn Row) -> Result<Token> {
     })
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use postgres_testing::shared;
 

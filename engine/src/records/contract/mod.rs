@@ -42,7 +42,7 @@ use std::ops::ControlFlow;
 
 use super::log::Change;
 use super::models::{self, Pending};
-#[cfg(feature = "postgres")]
+#[cfg(all(unix, feature = "postgres"))]
 use super::postgres::{
     testing::{TeamMember, TeamStore},
     transaction::Server,
@@ -228,7 +228,7 @@ impl Subject for TestStore {
     }
 }
 
-#[cfg(feature = "postgres")]
+#[cfg(all(unix, feature = "postgres"))]
 impl Subject for TeamStore {
     type Authority = Server;
 
@@ -270,7 +270,7 @@ impl Subject for TeamStore {
 }
 
 /// The rules work for a member as they do for the owner of the tables.
-#[cfg(feature = "postgres")]
+#[cfg(all(unix, feature = "postgres"))]
 impl Subject for TeamMember {
     type Authority = Server;
 
@@ -314,9 +314,9 @@ macro_rules! on_every_database {
     };
     ($($test:ident),* $(,)? $(; of the owner: $($own:ident),* $(,)?)?) => {
         on_every_database!(in on_sqlite, TestStore: $($test)* $($($own)*)?);
-        #[cfg(feature = "postgres")]
+        #[cfg(all(unix, feature = "postgres"))]
         on_every_database!(in on_postgres, TeamStore: $($test)* $($($own)*)?);
-        #[cfg(feature = "postgres")]
+        #[cfg(all(unix, feature = "postgres"))]
         on_every_database!(in as_a_member, TeamMember: $($test)*);
     };
 }

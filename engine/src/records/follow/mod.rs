@@ -45,7 +45,7 @@ mod question;
 mod read;
 mod scopes;
 pub(crate) mod tables;
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;
 mod turns;
 mod upkeep;

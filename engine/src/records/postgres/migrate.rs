@@ -149,7 +149,7 @@ fn unusable(why: impl std::fmt::Display) -> Error {
     Error::invalid("store", format!("the database cannot hold a team store: {why}"))
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use std::thread;
 

@@ -24,6 +24,6 @@ pub(crate) mod quoted;
 pub(crate) mod schema;
 pub(crate) mod statement;
 pub(crate) mod tenants;
-#[cfg(test)]
+#[cfg(all(test, unix))]
 pub(crate) mod testing;
 pub(crate) mod transaction;
