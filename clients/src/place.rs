@@ -10,6 +10,8 @@ use memorist_sources::machine::Machine;
 pub enum Place {
     /// Below the home folder.
     Home(&'static str),
+    /// A script below the home folder: on Windows one of PowerShell.
+    Script(&'static str),
     /// Below the folder in a variable, else below one of the home folder.
     Variable(&'static str, &'static str, &'static str),
     /// Below the folder of settings: `XDG_CONFIG_HOME`, else `~/.config`, also on macOS.
@@ -50,6 +52,8 @@ impl Place {
     pub fn path(self, machine: &Machine, platform: Platform) -> PathBuf {
         match self {
             Place::Home(path) => machine.home().join(path),
+            Place::Script(path) if platform == Platform::Windows => machine.home().join(format!("{path}.ps1")),
+            Place::Script(path) => machine.home().join(path),
             Place::Variable(variable, default, "") => machine.path(variable, default),
             Place::Variable(variable, default, path) => machine.path(variable, default).join(path),
             Place::Config(path) => match machine.path("XDG_CONFIG_HOME", ".config") {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use memorist_sources::machine::Machine;
 
 use crate::Client;
-use crate::place::on_path;
+use crate::place::{Platform, on_path};
 
 /// The name of our server in every client.
 pub const NAME: &str = "memorist";
@@ -19,6 +19,8 @@ pub struct Program {
     pub options: Vec<String>,
     /// Options of `serve`.
     pub serve: Vec<String>,
+    /// The system whose shells and paths the clients have.
+    pub platform: Platform,
 }
 
 impl Program {
@@ -60,19 +62,33 @@ impl Program {
         words.into_iter().chain(self.options.iter().cloned()).collect()
     }
 
-    /// The command of a hook, as a line for a shell.
+    /// The command of a hook, as a line for a shell: on Windows for PowerShell, cmd and Git Bash.
     pub fn hook_line(&self, client: Client, event: &str) -> String {
+        let quoted = if self.platform == Platform::Windows { quoted_on_windows } else { quoted };
         self.hook(client, event).iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
     }
 }
 
 /// A word for a shell: in quotes if it has a character that might mean something.
 fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,".contains(c) || (cfg!(windows) && c == '\\');
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,".contains(c);
     match word.chars().all(is_plain) && !word.is_empty() {
         true => word.to_owned(),
-        false if cfg!(windows) => format!("\"{word}\""),
         false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+/// A word for each shell of Windows. Git Bash drops a `\`, and all of them know `/`. PowerShell runs no line that begins with a
+/// quote, so quotes begin behind the drive.
+fn quoted_on_windows(word: &str) -> String {
+    let word = word.replace('\\', "/");
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:".contains(c);
+    match word.chars().all(is_plain) && !word.is_empty() {
+        true => word,
+        false => {
+            let drive = if word.get(1..3) == Some(":/") { 3 } else { 0 };
+            format!("{}\"{}\"", &word[..drive], &word[drive..])
+        }
     }
 }
 
@@ -80,9 +96,14 @@ fn quoted(word: &str) -> String {
 mod tests {
     use super::*;
 
+    fn program(path: &str, options: &[&str], platform: Platform) -> Program {
+        let options = options.iter().map(|&option| option.to_owned()).collect();
+        Program { path: path.into(), options, serve: vec![], platform }
+    }
+
     #[test]
     fn a_program_in_a_cache_is_to_be_installed() {
-        let way = |path: &str| Program { path: path.into(), options: vec![], serve: vec![] }.way_to_stay();
+        let way = |path: &str| program(path, &[], Platform::Linux).way_to_stay();
         assert_eq!(way("/home/ana/.cache/uv/archive-v0/Xy12/bin/memorist"), Some("uv tool install memorist"));
         let npx = "/home/ana/.npm/_npx/0f3a/node_modules/@memorist/linux-x64/bin/memorist";
         assert_eq!(way(npx), Some("npm install --global memorist"));
@@ -92,13 +113,22 @@ mod tests {
 
     #[test]
     fn a_command_for_a_shell_has_quotes_where_they_are_needed() {
-        let program =
-            |path: &str| Program { path: path.into(), options: vec!["--store".into(), "/a b".into()], serve: vec![] };
+        let program = |path: &str| program(path, &["--store", "/a b"], Platform::Linux);
         assert_eq!(
             program("/opt/memorist").hook_line(Client::Codex, "start"),
             "/opt/memorist hook codex start --store '/a b'"
         );
         assert!(program("/o'k/$(x)").hook_line(Client::Codex, "stop").starts_with("'/o'\\''k/$(x)' hook"));
         assert_eq!(program("/m").arguments(), ["serve", "--store", "/a b"]);
+    }
+
+    #[test]
+    fn a_command_on_windows_runs_in_each_of_its_shells() {
+        let line = |path: &str, option: &str| {
+            program(path, &[option], Platform::Windows).hook_line(Client::Codex, "stop").replace(" hook codex stop", "")
+        };
+        assert_eq!(line(r"C:\bin\memorist.exe", r"D:\a\b"), "C:/bin/memorist.exe D:/a/b");
+        assert_eq!(line(r"C:\a b\memorist.exe", r"D:\é"), "C:/\"a b/memorist.exe\" D:/\"é\"");
+        assert_eq!(line(r"\\server\a\memorist.exe", "a,b"), "//server/a/memorist.exe \"a,b\"");
     }
 }

@@ -170,13 +170,18 @@ pub fn command_of(entry: &Value) -> Option<String> {
     }
 }
 
-/// The first word of a line for a shell, whose quotes are ours.
+/// The first word of a line for a shell, whose quotes are ours. PowerShell wants a `&` before one that begins with a quote.
 fn first_word(line: &str) -> Option<String> {
-    match (line.strip_prefix('\''), line.strip_prefix('"')) {
-        (Some(quoted), _) => Some(quoted.split("' ").next()?.replace("'\\''", "'")),
-        (None, Some(quoted)) => quoted.split('"').next().map(str::to_owned),
-        (None, None) => line.split(' ').next().map(str::to_owned),
+    let line = line.strip_prefix("& ").unwrap_or(line);
+    if let Some(quoted) = line.strip_prefix('\'') {
+        return Some(quoted.split("' ").next()?.replace("'\\''", "'"));
     }
+    let mut is_quoted = false;
+    let end = line.find(|c| {
+        is_quoted ^= c == '"';
+        c == ' ' && !is_quoted
+    });
+    Some(line[..end.unwrap_or(line.len())].replace('"', ""))
 }
 
 /// Whether an entry runs memorist, whoever wrote it.

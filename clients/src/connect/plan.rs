@@ -13,7 +13,7 @@ use super::{block, diff};
 use crate::Client;
 use crate::clients::profile;
 use crate::format::{Entry, Format, Presence};
-use crate::place::{Place, Platform, on_path};
+use crate::place::{Place, on_path};
 use crate::profile::{Content, Files, Part, Profile, Role};
 use crate::program::{NAME, Program};
 
@@ -22,8 +22,6 @@ use crate::program::{NAME, Program};
 pub struct Environment<'a> {
     /// The home folder and the environment.
     pub machine: &'a Machine,
-    /// The conventions for paths.
-    pub platform: Platform,
     /// The program that clients run.
     pub program: &'a Program,
     /// The clients that get hooks together.
@@ -82,14 +80,14 @@ impl Step {
 
 /// Finds the file or program that shows that a client is on this machine.
 pub fn found(profile: &Profile, around: &Environment) -> Option<PathBuf> {
-    let mut signs = profile.signs.iter().map(|sign| sign.path(around.machine, around.platform));
+    let mut signs = profile.signs.iter().map(|sign| sign.path(around.machine, around.program.platform));
     let program = || profile.programs.iter().find_map(|name| on_path(around.machine, name));
     signs.find(|sign| sign.exists()).or_else(program)
 }
 
 /// The files of a part.
 pub fn files(part: &Part, around: &Environment) -> Vec<PathBuf> {
-    let path = |place: &Place| place.path(around.machine, around.platform);
+    let path = |place: &Place| place.path(around.machine, around.program.platform);
     let has_folder = |path: &PathBuf| path.parent().is_some_and(Path::exists);
     let (all, each): (Vec<PathBuf>, bool) = match part.files {
         Files::First(places) => (places.iter().map(path).collect(), false),
@@ -157,7 +155,7 @@ fn connect_file(
     let text = std::str::from_utf8(base.as_deref().unwrap_or_default()).map_err(|_| Trouble::NotText)?;
     let (after, written, commands) = match &part.content {
         Content::Entries { format, frame, entries, hides, by_command, runs_hooks_of } => {
-            let older = hides.map(|place| place.path(around.machine, around.platform));
+            let older = hides.map(|place| place.path(around.machine, around.program.platform));
             if let Some(older) = older.filter(|older| base.is_none() && older.exists()) {
                 return Err(Trouble::Hides(older));
             }

@@ -43,13 +43,14 @@ impl Installation {
             }
         }
         options.extend(typed(global)?);
+        let program = Program { path, options, serve, platform: Platform::this() };
         let ledger = ledger.config_dir().join("connections");
-        Ok(Installation { machine, program: Program { path, options, serve }, ledger })
+        Ok(Installation { machine, program, ledger })
     }
 
     /// The environment for the crate of clients. `connecting` are the clients that get hooks together.
     pub fn around<'a>(&'a self, connecting: &'a [Client]) -> Environment<'a> {
-        Environment { machine: &self.machine, platform: Platform::this(), program: &self.program, connecting }
+        Environment { machine: &self.machine, program: &self.program, connecting }
     }
 }
 

@@ -87,7 +87,8 @@ impl Home {
         let above = tempfile::tempdir().unwrap();
         let home = above.path().canonicalize().unwrap().join("home");
         fs::create_dir(&home).unwrap();
-        let program = Program { path: "/opt/a b/memorist".into(), options: vec![], serve: vec![] };
+        let path = "/opt/a b/memorist".into();
+        let program = Program { path, options: vec![], serve: vec![], platform: Platform::Linux };
         Home { machine: Machine::new(&home, [("PATH", home.join("bin").to_str().unwrap())]), above, program }
     }
 
@@ -120,7 +121,7 @@ impl Home {
     }
 
     fn around(&self) -> Environment<'_> {
-        Environment { machine: &self.machine, platform: Platform::Linux, program: &self.program, connecting: &[] }
+        Environment { machine: &self.machine, program: &self.program, connecting: &[] }
     }
 
     /// The ledger. A program that another test starts has its lock, too, until it runs.

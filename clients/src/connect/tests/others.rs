@@ -98,6 +98,8 @@ fn a_hook_of_ours_beside_another_is_seen() {
     for line in [
         "'/elsewhere/memorist' hook codex stop",
         "\"C:\\a b\\memorist.exe\" hook codex stop",
+        "& \"C:\\a b\\memorist.exe\" hook codex stop",
+        "C:/\"a b/memorist.exe\" hook codex stop",
         "memorist hook codex stop",
     ] {
         let ours = json!({ "type": "command", "command": line });
@@ -183,7 +185,8 @@ fn a_name_that_another_program_has_is_left() {
 
 #[test]
 fn a_program_that_is_gone_is_named() {
-    let home = Home::full();
+    let mut home = Home::full();
+    home.program.path = home.path("a b/memorist");
     home.connected(Client::Codex);
     let ledger = Ledger::read(&home.ledger()).unwrap();
     let untrusted = status(Client::Codex, &ledger, &home.around()).unwrap();
@@ -196,7 +199,8 @@ fn a_program_that_is_gone_is_named() {
     home.write(".codex/config.toml", config);
     let stands = status(Client::Codex, &ledger, &home.around()).unwrap();
     assert_eq!(stands.trusted, Some(true));
-    let says = |problem: &Problem| problem.what.contains("/opt/a b/memorist") && problem.way_out.contains("connect");
+    let program = home.program.command();
+    let says = |problem: &Problem| problem.what.contains(&program) && problem.way_out.contains("connect");
     assert!(!stands.problems.is_empty() && stands.problems.iter().all(says), "{:?}", stands.problems);
     assert!(status(Client::Copilot, &ledger, &Home::new().around()).is_none(), "not on that machine");
 }
