@@ -50,10 +50,7 @@ impl Target {
     /// Replaces it, or makes it, atomically; with the mode and the group that it had.
     pub fn write(&self, bytes: &[u8], executable: bool) -> Result<(), Trouble> {
         for folder in self.missing_folders() {
-            let mut builder = DirBuilder::new();
-            #[cfg(unix)]
-            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-            match builder.create(&folder) {
+            match rights::folder_builder().create(&folder) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(Trouble::write(&error)),
                 _ => {}
             }
@@ -141,7 +138,7 @@ fn follow(path: &Path, links: usize) -> Result<PathBuf, Trouble> {
 
 #[cfg(unix)]
 mod rights {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 
     use super::*;
 
@@ -178,6 +175,12 @@ mod rights {
         }
     }
 
+    pub(super) fn folder_builder() -> DirBuilder {
+        let mut builder = DirBuilder::new();
+        builder.mode(0o700);
+        builder
+    }
+
     pub(super) fn keep_rights(new: &NewFile, old: &Path, executable: bool) -> io::Result<()> {
         match fs::metadata(old) {
             Ok(found) => {
@@ -205,6 +208,10 @@ mod rights {
 
     pub(super) fn check_folder(_: &Metadata, _: &Path) -> Result<(), Trouble> {
         Ok(())
+    }
+
+    pub(super) fn folder_builder() -> DirBuilder {
+        DirBuilder::new()
     }
 
     pub(super) fn keep_rights(_: &NewFile, _: &Path, _: bool) -> io::Result<()> {
