@@ -40,7 +40,7 @@ impl PrivateFolder {
     pub fn open(path: &Path) -> io::Result<Self> {
         use nix::fcntl::OFlag;
         use std::os::unix::fs::OpenOptionsExt;
-        let path = path.canonicalize()?;
+        let path = dunce::canonicalize(path)?;
         let flags = OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
         let handle = File::options().read(true).custom_flags(flags.bits()).open(&path)?;
         check_owner(&handle)?;
@@ -50,7 +50,7 @@ impl PrivateFolder {
     /// Opens it. Write permissions are left to the system's access control lists.
     #[cfg(not(unix))]
     pub fn open(path: &Path) -> io::Result<Self> {
-        let path = path.canonicalize()?;
+        let path = dunce::canonicalize(path)?;
         match path.is_dir() {
             true => Ok(PrivateFolder { path }),
             false => Err(io::ErrorKind::NotADirectory.into()),

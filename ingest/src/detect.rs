@@ -30,7 +30,7 @@ pub fn detect(path: &Path, machine: &Machine) -> (SourceKind, Option<&'static dy
 /// Whether a path is where an agent keeps its transcripts, or contains such a folder.
 pub(crate) fn is_own(path: &Path, format: &dyn Format, machine: &Machine) -> bool {
     let places = format.places(machine);
-    let mut places = places.iter().map(|place| fs::canonicalize(place).unwrap_or_else(|_| place.clone()));
+    let mut places = places.iter().map(|place| dunce::canonicalize(place).unwrap_or_else(|_| place.clone()));
     places.any(|place| path.starts_with(&place) || place.starts_with(path) && place.exists())
 }
 
@@ -107,7 +107,7 @@ mod tests {
             fs::write(path, "x").unwrap();
         }
         let machine = Machine::new(home.path(), []);
-        let folder = fs::canonicalize(home.path()).unwrap().join("a");
+        let folder = dunce::canonicalize(home.path()).unwrap().join("a");
         detect(&folder, &machine).1.map(|format| format.name())
     }
 
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(kind(&["a/.git/x", "a/note.txt"]), None);
         assert_eq!(kind(&["a/projects/-p/0f8fad5b-d9cb-469f-a165-70867728950e.jsonl"]), Some("claude-code"));
         let home = tempfile::tempdir().unwrap();
-        let home = fs::canonicalize(home.path()).unwrap();
+        let home = dunce::canonicalize(home.path()).unwrap();
         let codex = home.join(".codex/sessions/2026");
         // 44.2: a rollout is known by its records, whatever it is called.
         let elsewhere = home.join("backup");

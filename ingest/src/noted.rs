@@ -162,7 +162,7 @@ impl Taken {
 fn has(source: &Source, transcript: &Path) -> bool {
     let root = Path::new(&source.source.path);
     // A source is listed without links.
-    let folder = || transcript.parent().and_then(|folder| fs::canonicalize(folder).ok());
+    let folder = || transcript.parent().and_then(|folder| dunce::canonicalize(folder).ok());
     source.source.kind == SourceKind::Sessions
         && (transcript.starts_with(root) || folder().is_some_and(|folder| folder.starts_with(root)))
 }
@@ -303,7 +303,7 @@ mod tests {
     fn only_sources_of_sessions_are_read() {
         let (folder, noted) = store();
         let engine = Engine::open(folder.path(), Config::without_model()).unwrap();
-        let home = fs::canonicalize(folder.path()).unwrap();
+        let home = dunce::canonicalize(folder.path()).unwrap();
         let add = |name: &str, kind, format: Option<&str>| {
             fs::create_dir_all(home.join(name)).unwrap();
             let path = home.join(name).to_str().unwrap().to_owned();

@@ -1,7 +1,7 @@
 //! The project of a working folder.
 
+use std::env;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
 
 use directories::BaseDirs;
 use memorist_engine::types::Scope;
@@ -13,7 +13,7 @@ const MAX_GIT_FILE: u64 = 64 << 10;
 /// The project of this process's working folder.
 pub fn of_working_folder() -> Option<String> {
     // Without links, like the path of the working folder.
-    let home = BaseDirs::new().and_then(|dirs| fs::canonicalize(dirs.home_dir()).ok());
+    let home = BaseDirs::new().and_then(|dirs| dunce::canonicalize(dirs.home_dir()).ok());
     of_folder(&env::current_dir().ok()?, home.as_deref())
 }
 
@@ -73,7 +73,7 @@ fn main_tree(tree: &Path) -> Option<PathBuf> {
     let own = tree.join(file.strip_prefix("gitdir:")?.trim());
     let all = own.parent().filter(|all| all.ends_with("worktrees"))?;
     // It may be relative, and contain `..`.
-    let repository = fs::canonicalize(all.parent()?).ok()?;
+    let repository = dunce::canonicalize(all.parent()?).ok()?;
     match repository.extension() {
         // `atlas.git` is bare, and the project's name is before the dot.
         Some(extension) if extension == "git" => Some(repository.with_extension("")),
@@ -86,6 +86,8 @@ fn main_tree(tree: &Path) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use tempfile::TempDir;
 

@@ -99,7 +99,8 @@ impl SyncReport {
 impl Syncer {
     /// Reads files into the store in this folder. `model` is the store's, whose tokens are counted.
     pub fn new(store: &Path, settings: SyncSettings, model: ModelSettings) -> Self {
-        let home = BaseDirs::new().map(|dirs| fs::canonicalize(dirs.home_dir()).unwrap_or(dirs.home_dir().to_owned()));
+        let home =
+            BaseDirs::new().map(|dirs| dunce::canonicalize(dirs.home_dir()).unwrap_or(dirs.home_dir().to_owned()));
         let (lock, watching) = (SyncLock::of(store), SyncLock::to_watch(store));
         Syncer { settings, model, lock, watching, home, words: OnceLock::new() }
     }

@@ -105,7 +105,7 @@ fn is_within(folder: &Path, except: &Path, home: Option<&Path>) -> bool {
         (Ok(below), Some(home)) => home.join(below),
         _ => except.to_owned(),
     };
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let real = |path: &Path| dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     folder.starts_with(&except) || real(folder).starts_with(real(&except))
 }
 

@@ -89,7 +89,7 @@ impl Root {
 
     fn of_folder(path: PathBuf) -> io::Result<Self> {
         let folder = Dir::open_ambient_dir(&path, ambient_authority())?;
-        Ok(Root { folder, real: fs::canonicalize(&path)?, path })
+        Ok(Root { folder, real: dunce::canonicalize(&path)?, path })
     }
 
     /// Opens a file below the folder to read at most `limit` bytes.
@@ -101,7 +101,7 @@ impl Root {
         let file = match self.open_below(&self.below(path)?) {
             // A link may name its goal from the root of the file system, and still lead to a place inside.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                let real = fs::canonicalize(self.path.join(path))?;
+                let real = dunce::canonicalize(self.path.join(path))?;
                 self.open_below(real.strip_prefix(&self.real).map_err(|_| outside())?)?
             }
             opened => opened?,
@@ -242,7 +242,7 @@ impl Foreign<'_> {
     /// As [`Root::file`].
     pub fn checked_path(&self) -> io::Result<PathBuf> {
         drop(self.open(0)?);
-        let real = fs::canonicalize(self.root.path.join(self.path))?;
+        let real = dunce::canonicalize(self.root.path.join(self.path))?;
         if real.starts_with(&self.root.real) { Ok(real) } else { Err(outside()) }
     }
 }

@@ -1,6 +1,5 @@
 //! Adds sources, and reads them: what `source add` and `source discover` share.
 
-use std::fs;
 use std::path::Path;
 
 use directories::BaseDirs;
@@ -27,7 +26,7 @@ pub fn scope(app: &App) -> Scope {
 
 /// The absolute path of a file or a folder that is there.
 pub fn existing(path: &Path) -> Result<String, Failure> {
-    let real = fs::canonicalize(path).map_err(|error| Failure::file(path, &error))?;
+    let real = dunce::canonicalize(path).map_err(|error| Failure::file(path, &error))?;
     real.into_os_string()
         .into_string()
         .map_err(|path| Failure::input(format!("{}: its path is not Unicode", Path::new(&path).display())))

@@ -1,7 +1,6 @@
 //! `memorist sync`: reads the files that have changed, then embeds what is new.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -123,7 +122,7 @@ fn watch(app: &App, embed: bool) -> Outcome {
 pub fn find(engine: &Engine, named: &str) -> Result<SourceId, Failure> {
     let sources = engine.sources()?;
     let by_number = named.parse::<i64>().ok();
-    let path = fs::canonicalize(named).unwrap_or_else(|_| PathBuf::from(named));
+    let path = dunce::canonicalize(named).unwrap_or_else(|_| PathBuf::from(named));
     let found = sources.iter().find(|source| {
         by_number == Some(source.id.get()) || Path::new(&source.source.path) == path || source.source.path == named
     });

@@ -1,6 +1,5 @@
 //! Sync, export and import: work that takes a while, and can be stopped.
 
-use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
@@ -55,7 +54,7 @@ impl Library {
     }
 
     fn source(&self, path: &Path) -> Result<NewSource, Problem> {
-        let real = fs::canonicalize(path).map_err(|error| Failure::file(path, &error))?;
+        let real = dunce::canonicalize(path).map_err(|error| Failure::file(path, &error))?;
         let home = BaseDirs::new().ok_or_else(|| Problem::input("this account has no home folder"))?;
         let (kind, format) = detect(&real, &Machine::this(home.home_dir()));
         let no_text = |_| Problem::input(format!("{}: its path is not Unicode", path.display()));

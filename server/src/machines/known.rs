@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use memorist_engine::types::{Filter, Millis, Viewer};
@@ -150,7 +149,7 @@ impl Place {
         }
         let folder = Path::new(address);
         // A folder that is not there is not made: a stick that is not plugged in would become one.
-        let real = fs::canonicalize(folder).map_err(|error| {
+        let real = dunce::canonicalize(folder).map_err(|error| {
             let hint = "; for a machine that ssh reaches, write ssh://HOST";
             let hint = if address.contains(['/', '\\']) { "" } else { hint };
             Failure::new(Kind::Io, format!("{address}: {error}{hint}"))

@@ -1,7 +1,6 @@
 //! The list of places: each once, none inside another.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use super::survey::{Survey, every_file, is_note, own_files, survey};
@@ -122,5 +121,5 @@ fn has_hidden(path: &Path, outer: &Path) -> bool {
 
 /// The path without links, as far as it can be found.
 fn real(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+    dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }

@@ -153,8 +153,8 @@ fn react(global: &Global, args: &Hook, started: Instant, deadline: &Deadline) ->
 
 /// The folder of a file, without links; of a file that is not there, its nearest folder that is.
 fn real_folder(file: &Path) -> Option<PathBuf> {
-    let of_file = file.canonicalize().ok().and_then(|real| real.parent().map(Path::to_owned));
-    of_file.or_else(|| file.ancestors().skip(1).find_map(|folder| folder.canonicalize().ok()))
+    let of_file = dunce::canonicalize(file).ok().and_then(|real| real.parent().map(Path::to_owned));
+    of_file.or_else(|| file.ancestors().skip(1).find_map(|folder| dunce::canonicalize(folder).ok()))
 }
 
 /// Whether a message may be a question that says little without the one before.
@@ -165,6 +165,6 @@ fn may_continue(message: &str) -> bool {
 
 /// The project of a session in this folder, as those that are read have it.
 fn project_of(folder: &Path, home: Option<&Path>) -> Option<String> {
-    let real = home.and_then(|home| home.canonicalize().ok());
+    let real = home.and_then(|home| dunce::canonicalize(home).ok());
     project::of_session(folder, real.as_deref().or(home))
 }

@@ -45,7 +45,7 @@ pub fn add_sources(engine: &Engine, context: &Context) -> Result<()> {
 fn notes(workspace: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     for path in NOTES.map(|name| workspace.join(name)) {
-        let Ok(real) = path.canonicalize() else { continue };
+        let Ok(real) = dunce::canonicalize(&path) else { continue };
         if !found.contains(&real) {
             found.push(real);
         }
