@@ -42,7 +42,6 @@ mod hooks;
 mod http;
 mod hyperlinks;
 pub mod library;
-#[cfg(unix)]
 mod local;
 mod logging;
 mod machines;

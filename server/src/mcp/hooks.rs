@@ -6,11 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
-use crate::local::{LONGEST_LINE, Listening};
+use crate::local::{LONGEST_LINE, Listening, Stream};
 use crate::ops::hooks;
 use crate::serving::{Access, Dispatcher};
 use crate::wire::{HOOK_VERSION, HookReply, HookRequest};
@@ -32,7 +31,7 @@ pub async fn answer(dispatcher: Dispatcher, store: PathBuf) {
     loop {
         match Listening::start(&store) {
             Ok(Some(listening)) => {
-                if let Err(error) = accept(&dispatcher, &listening).await {
+                if let Err(error) = accept(&dispatcher, listening).await {
                     tracing::warn!("hooks are not answered for now: {error}");
                 }
             }
@@ -47,17 +46,11 @@ pub async fn answer(dispatcher: Dispatcher, store: PathBuf) {
     }
 }
 
-async fn accept(dispatcher: &Dispatcher, listening: &Listening) -> io::Result<()> {
-    let listener = UnixListener::from_std(listening.listener()?)?;
+async fn accept(dispatcher: &Dispatcher, mut listening: Listening) -> io::Result<()> {
     let places = Arc::new(Semaphore::new(AT_ONCE));
     loop {
         let Ok(place) = places.clone().acquire_owned().await else { return Ok(()) };
-        let (stream, _) = listener.accept().await?;
-        let own = nix::unistd::geteuid().as_raw();
-        if !stream.peer_cred().is_ok_and(|peer| peer.uid() == own || peer.uid() == 0) {
-            tracing::warn!("a hook of another user is not answered");
-            continue;
-        }
+        let stream = listening.accept().await?;
         let dispatcher = dispatcher.clone();
         tokio::spawn(async move {
             if timeout(TIMEOUT, one(&dispatcher, stream)).await.is_err() {
@@ -69,7 +62,7 @@ async fn accept(dispatcher: &Dispatcher, listening: &Listening) -> io::Result<()
 }
 
 /// Answers one hook. What its session was given is noted only if the answer was taken.
-async fn one(dispatcher: &Dispatcher, stream: UnixStream) {
+async fn one(dispatcher: &Dispatcher, stream: Stream) {
     let mut stream = BufReader::new(stream);
     let mut line = Vec::new();
     if (&mut stream).take(LONGEST_LINE).read_until(b'\n', &mut line).await.is_err() {
@@ -97,5 +90,43 @@ async fn one(dispatcher: &Dispatcher, stream: UnixStream) {
     let noted = dispatcher.call(Access::Read, move |engine| hooks::delivered(engine, &request, &answered)).await;
     if let Ok(Err(error)) = noted {
         tracing::info!("what a session was given could not be noted: {error}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use memorist_clients::Client;
+    use memorist_clients::hooks::{Call, Event};
+    use memorist_engine::config::Config;
+    use memorist_engine::types::{NewRecord, Viewer};
+
+    use super::*;
+    use crate::hooks::HookSettings;
+    use crate::local::ask;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_hook_gets_its_answer_from_a_running_server() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().to_owned();
+        let (dispatcher, _failed) = Dispatcher::open(store.clone(), Config::without_model());
+        let add = |engine: &memorist_engine::Engine| engine.add(&NewRecord::new("The code word is tidepool")).unwrap();
+        dispatcher.call(Access::Write, add).await.ok().unwrap();
+        let answering = tokio::spawn(answer(dispatcher.clone(), store.clone()));
+        let call = Call { message: Some("what is the code word tidepool?".to_owned()), ..Call::default() };
+        let mut request =
+            HookRequest::new(Client::ClaudeCode, Event::Prompt, call, &[], &Viewer::OWNER, &HookSettings::default());
+        request.words_only = true;
+        let asking = tokio::task::spawn_blocking(move || {
+            (0..100).find_map(|_| {
+                // It may not listen yet.
+                std::thread::sleep(Duration::from_millis(50));
+                ask(&store, &request, Duration::from_secs(5))
+            })
+        });
+        let text = asking.await.unwrap().and_then(|reply| reply.text);
+        assert!(text.as_deref().is_some_and(|text| text.contains("tidepool")), "{text:?}");
+        answering.abort();
+        let _ = answering.await;
+        dispatcher.close().await;
     }
 }

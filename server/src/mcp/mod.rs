@@ -34,7 +34,6 @@ mod errors;
 mod gimli;
 mod guard;
 mod handler;
-#[cfg(unix)]
 mod hooks;
 mod http;
 #[cfg(test)]
@@ -152,7 +151,6 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
         }
     });
     // A server that keeps to one project answers no hook of another.
-    #[cfg(unix)]
     let hooks =
         (settings.hooks.enabled && !args.only).then(|| tokio::spawn(hooks::answer(dispatcher.clone(), store.clone())));
     let serving = async {
@@ -182,7 +180,6 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
         },
         failed => failed,
     };
-    #[cfg(unix)]
     if let Some(hooks) = hooks {
         hooks.abort();
         // The socket is gone before the engine is closed.

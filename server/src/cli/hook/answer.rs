@@ -15,7 +15,6 @@ use crate::wire::HookRequest;
 use crate::wording::Worded as _;
 
 /// How long a server may take: the rest of the time is enough to do without it.
-#[cfg(unix)]
 const SERVER: Duration = Duration::from_millis(100);
 /// How long a server may take before an action. Without a server, the store has to be open by then, since the process began.
 const FOR_ACTION: Duration = Duration::from_millis(60);
@@ -31,9 +30,7 @@ pub fn give(
 ) -> Result<(), String> {
     // No message goes to a provider without consent, and a hook could not wait for it.
     request.words_only = matches!(settings.engine.model.source, ModelSource::None | ModelSource::Remote(_));
-    #[cfg(unix)]
     let server = if request.event.is_of_action() { FOR_ACTION } else { SERVER };
-    #[cfg(unix)]
     if let Some(reply) = crate::local::ask(&settings.store, &request, server) {
         if let Some(text) = reply.text {
             deadline.print(&text).map_err(|error| error.to_string())?;
