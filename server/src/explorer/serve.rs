@@ -140,7 +140,7 @@ async fn serve(settings: Settings, options: ExplorerOptions) -> Outcome {
     Ok(0)
 }
 
-/// Ends when the terminal is closed: nobody can end the server there any longer.
+/// Ends when the terminal is closed: nobody can end the server there any longer. On Windows that is a signal to stop.
 fn terminal_closed() -> Result<impl Future<Output = ()>, Failure> {
     #[cfg(unix)]
     {
