@@ -13,6 +13,11 @@ use memorist_ingest::noted::{Noted, Taken};
 
 use crate::args::Global;
 
+#[cfg(not(unix))]
+const CREATE_NEW_PROCESS_GROUP: u32 = 0x0000_0200;
+#[cfg(not(unix))]
+const CREATE_NO_WINDOW: u32 = 0x0800_0000;
+
 /// The notes of a store, by one client. A note that cannot be made is left out: hooks work in a store that can only be read,
 /// too.
 pub struct Notes {
@@ -101,6 +106,9 @@ fn run(global: &Global, arguments: &[&str]) {
     // A client that ends its hooks with all that they started does not end it.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    // Nor does the end of the terminal, and no window opens.
+    #[cfg(not(unix))]
+    std::os::windows::process::CommandExt::creation_flags(&mut command, CREATE_NEW_PROCESS_GROUP | CREATE_NO_WINDOW);
     if let Err(error) = command.spawn() {
         tracing::info!("{} is not started: {error}", arguments[0]);
     }
