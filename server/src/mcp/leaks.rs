@@ -13,11 +13,10 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use memorist_engine::Engine;
-use memorist_engine::config::{Config, ModelSource, ServerAddress, TeamSettings};
+use memorist_engine::config::{Config, ModelSource, TeamSettings};
 use memorist_engine::embed::HashEmbedder;
 use memorist_engine::progress::NoProgress;
 use memorist_engine::sensitive::Sensitive;
-use memorist_engine::team::TeamServer;
 use memorist_engine::types::{
     FileContent, FileReading, Filter, Kind, Link, LinkKind, ListQuery, MAX_LIMIT, NewRecord, NewSource, Origin, Place,
     Reach, Record, RecordId, Scope, SourceKind, Viewer,
@@ -31,7 +30,6 @@ use super::{completions, prompts, resources};
 use crate::args::ProfileName;
 use crate::memory_search::MemorySearch;
 use crate::ops::Context;
-use crate::team::{NameOrigin, ServerSection};
 use crate::wire::Defaults;
 
 pub(super) const AGENTS: [&str; 3] = ["ann", "bob", Reach::MAIN];
@@ -94,15 +92,6 @@ impl World {
     pub(super) fn with(sensitive: Sensitive) -> Self {
         let folder = tempfile::tempdir().unwrap();
         World::filled(open(folder.path(), None, sensitive), None, folder)
-    }
-
-    /// Filled and examined by one node of a team store, and asked by another.
-    fn of_two_nodes(address: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let team = ServerSection::default().resolve(Path::new(address), NameOrigin::Environment, None).unwrap();
-        let [engine, node] =
-            ["engine", "node"].map(|name| open(&folder.path().join(name), team.clone(), Sensitive::Refuse));
-        World::filled(engine, Some(node), folder)
     }
 
     fn filled(engine: Engine, node: Option<Engine>, folder: tempfile::TempDir) -> Self {
@@ -481,14 +470,31 @@ fn no_tool_shows_or_changes_anything_of_another() {
     }
 }
 
-#[test]
-fn no_tool_of_a_node_shows_or_changes_anything_of_another() {
-    const TEST: &str = "no_tool_of_a_node_shows_or_changes_anything_of_another";
-    let Some(cluster) = postgres_testing::shared(TEST) else { return };
-    let team = cluster.database();
-    TeamServer::new(ServerAddress::parse(&team.address()).unwrap()).init().unwrap();
-    // One of neither, and one of each agent and project.
-    call_all(World::of_two_nodes(&team.address()), ProfileName::Full, viewers().step_by(4), 2);
+/// The tests start PostgreSQL on Unix alone.
+#[cfg(unix)]
+mod nodes {
+    use memorist_engine::config::ServerAddress;
+
+    use super::*;
+
+    /// Filled and examined by one node of a team store, and asked by another.
+    fn of_two_nodes(address: &str) -> World {
+        let folder = tempfile::tempdir().unwrap();
+        let team = ServerSection::default().resolve(Path::new(address), NameOrigin::Environment, None).unwrap();
+        let [engine, node] =
+            ["engine", "node"].map(|name| open(&folder.path().join(name), team.clone(), Sensitive::Refuse));
+        World::filled(engine, Some(node), folder)
+    }
+
+    #[test]
+    fn no_tool_of_a_node_shows_or_changes_anything_of_another() {
+        const TEST: &str = "no_tool_of_a_node_shows_or_changes_anything_of_another";
+        let Some(cluster) = postgres_testing::shared(TEST) else { return };
+        let team = cluster.database();
+        TeamServer::new(ServerAddress::parse(&team.address()).unwrap()).init().unwrap();
+        // One of neither, and one of each agent and project.
+        call_all(of_two_nodes(&team.address()), ProfileName::Full, viewers().step_by(4), 2);
+    }
 }
 
 /// Calls every tool of a profile, for each viewer.
