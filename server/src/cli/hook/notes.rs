@@ -87,6 +87,15 @@ impl Notes {
     }
 }
 
+/// Keeps stdout and stderr for this process: a client that reads them to their end would wait for the other one, too. Each is
+/// closed once a copy that no child inherits has its place.
+#[cfg(not(unix))]
+fn keep_streams() {
+    use filedescriptor::{FileDescriptor, StdioDescriptor};
+    drop(FileDescriptor::redirect_stdio(&io::stdout(), StdioDescriptor::Stdout));
+    drop(FileDescriptor::redirect_stdio(&io::stderr(), StdioDescriptor::Stderr));
+}
+
 /// Runs this program in another process, and does not wait for it.
 fn run(global: &Global, arguments: &[&str]) {
     let Ok(program) = std::env::current_exe() else { return };
@@ -108,7 +117,13 @@ fn run(global: &Global, arguments: &[&str]) {
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     // Nor does the end of the terminal, and no window opens.
     #[cfg(not(unix))]
-    std::os::windows::process::CommandExt::creation_flags(&mut command, CREATE_NEW_PROCESS_GROUP | CREATE_NO_WINDOW);
+    {
+        std::os::windows::process::CommandExt::creation_flags(
+            &mut command,
+            CREATE_NEW_PROCESS_GROUP | CREATE_NO_WINDOW,
+        );
+        keep_streams();
+    }
     if let Err(error) = command.spawn() {
         tracing::info!("{} is not started: {error}", arguments[0]);
     }
