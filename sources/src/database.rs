@@ -109,7 +109,8 @@ pub fn is_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
 /// A path as a URI.
 fn uri(path: &Path) -> String {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.into());
-    let mut uri = String::from("file://");
+    // Before a drive, the path in a URI begins with a slash.
+    let mut uri = String::from(if has_drive(&path) { "file:///" } else { "file://" });
     for byte in path.to_string_lossy().bytes() {
         match byte {
             b'\\' if cfg!(windows) => uri.push('/'),
@@ -118,5 +119,9 @@ fn uri(path: &Path) -> String {
             byte => uri.push_str(&format!("%{byte:02X}")),
         }
     }
-    if cfg!(windows) { uri.replacen("file://", "file:///", 1) } else { uri }
+    uri
+}
+
+fn has_drive(path: &Path) -> bool {
+    cfg!(windows) && path.as_os_str().as_encoded_bytes().get(1) == Some(&b':')
 }

@@ -31,7 +31,30 @@ pub fn user_folders_of(machine: &Machine, editor: &str) -> impl Iterator<Item = 
 /// The folder of an address that editors keep, or of a path; `None` if it is on another machine.
 pub fn folder_of(address: &str) -> Option<String> {
     match address.strip_prefix("file://") {
-        Some(path) => Some(label(&percent_decode_str(path).decode_utf8_lossy())),
+        Some(path) => {
+            let path = percent_decode_str(path).decode_utf8_lossy();
+            // `/c:/notes` of Windows.
+            let has_drive = matches!(path.as_bytes(), [b'/', drive, b':', ..] if drive.is_ascii_alphabetic());
+            Some(label(if has_drive { &path[1..] } else { &path }))
+        }
         None => (!address.is_empty() && !address.contains("://")).then(|| label(address)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_of_windows_begins_with_its_drive() {
+        for (address, folder) in [
+            ("file:///c%3A/Users/ana/atlas", Some("c:/Users/ana/atlas")),
+            ("file:///home/ana/atlas", Some("/home/ana/atlas")),
+            ("/home/ana/atlas", Some("/home/ana/atlas")),
+            ("vscode-remote://wsl/home/ana", None),
+            ("", None),
+        ] {
+            assert_eq!(folder_of(address).as_deref(), folder, "{address}");
+        }
     }
 }
