@@ -109,10 +109,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = folder.path().to_owned();
         let (dispatcher, _failed) = Dispatcher::open(store.clone(), Config::without_model());
-        let add = |engine: &memorist_engine::Engine| engine.add(&NewRecord::new("The code word is tidepool")).unwrap();
+        let add = |engine: &memorist_engine::Engine| {
+            engine.add(&NewRecord::new("The password of the harbour database rotates every Tuesday")).unwrap()
+        };
         dispatcher.call(Access::Write, add).await.ok().unwrap();
         let answering = tokio::spawn(answer(dispatcher.clone(), store.clone()));
-        let call = Call { message: Some("what is the code word tidepool?".to_owned()), ..Call::default() };
+        let call = Call {
+            message: Some("when does the password of the harbour database rotate?".to_owned()),
+            ..Call::default()
+        };
         let mut request =
             HookRequest::new(Client::ClaudeCode, Event::Prompt, call, &[], &Viewer::OWNER, &HookSettings::default());
         request.words_only = true;
@@ -124,7 +129,7 @@ mod tests {
             })
         });
         let text = asking.await.unwrap().and_then(|reply| reply.text);
-        assert!(text.as_deref().is_some_and(|text| text.contains("tidepool")), "{text:?}");
+        assert!(text.as_deref().is_some_and(|text| text.contains("Tuesday")), "{text:?}");
         answering.abort();
         let _ = answering.await;
         dispatcher.close().await;
