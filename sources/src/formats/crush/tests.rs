@@ -57,13 +57,16 @@ fn databases_are_found_by_the_list_of_projects() {
     let home = tempfile::tempdir().unwrap();
     let data = home.path().join(".local/share/crush");
     std::fs::create_dir_all(&data).unwrap();
+    // On Windows, a path without a drive is not absolute.
+    let top = if cfg!(windows) { "C:/w" } else { "/w" };
     let list =
         r#"{"projects":[{"path":"/w/atlas","data_dir":"/w/atlas/.crush"},{"path":"/w/x","data_dir":".crush"},7]}"#;
-    std::fs::write(data.join("projects.json"), list).unwrap();
+    std::fs::write(data.join("projects.json"), list.replace("/w", top)).unwrap();
     let machine = Machine::new(home.path(), []);
-    assert_eq!(Crush.places(&machine), [PathBuf::from("/w/atlas/.crush/crush.db")]);
+    assert_eq!(Crush.places(&machine), [Path::new(top).join("atlas/.crush/crush.db")]);
     let moved = Machine::new("/h", [("CRUSH_GLOBAL_DATA", data.to_str().unwrap())]);
     assert_eq!(Crush.places(&moved).len(), 1);
     assert_eq!(Crush.places_in(Path::new("/w")), [PathBuf::from("/w/.crush/crush.db")]);
-    assert_eq!(corpus::transcripts(&Crush, &machine, &["/w/atlas/.crush/crush.db", "/w/atlas/.crush/x.db"]).len(), 1);
+    let files = ["crush.db", "x.db"].map(|name| format!("{top}/atlas/.crush/{name}"));
+    assert_eq!(corpus::transcripts(&Crush, &machine, &files.each_ref().map(String::as_str)).len(), 1);
 }
