@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn places_follow_the_variables_and_the_platform() {
         let plain = Machine::new("/home/ana", []);
-        let path = |place: Place, platform| place.path(&plain, platform).display().to_string();
+        let path = |place: Place, platform| place.path(&plain, platform).display().to_string().replace('\\', "/");
         let claude = Place::Application("Claude/x.json");
         assert_eq!(path(claude, Platform::Linux), "/home/ana/.config/Claude/x.json");
         assert_eq!(path(claude, Platform::MacOs), "/home/ana/Library/Application Support/Claude/x.json");
@@ -96,9 +96,10 @@ mod tests {
         assert_eq!(path(Place::Config("zed/x"), Platform::MacOs), "/home/ana/.config/zed/x");
         let codex = Place::Variable("CODEX_HOME", ".codex", "config.toml");
         assert_eq!(path(codex, Platform::Linux), "/home/ana/.codex/config.toml");
-        let moved = Machine::new("/home/ana", [("CODEX_HOME", "/c"), ("XDG_CONFIG_HOME", "/x"), ("PATH", "bin:.")]);
+        let absolute = if cfg!(windows) { "C:/x" } else { "/x" };
+        let moved = Machine::new("/home/ana", [("CODEX_HOME", "/c"), ("XDG_CONFIG_HOME", absolute), ("PATH", "bin:.")]);
         assert_eq!(codex.path(&moved, Platform::Linux), Path::new("/c/config.toml"));
-        assert_eq!(claude.path(&moved, Platform::Linux), Path::new("/x/Claude/x.json"));
+        assert_eq!(claude.path(&moved, Platform::Linux), Path::new(absolute).join("Claude/x.json"));
         let relative = Machine::new("/home/ana", [("XDG_CONFIG_HOME", "x")]);
         assert_eq!(Place::Config("zed").path(&relative, Platform::Linux), Path::new("/home/ana/.config/zed"));
         let goose = Place::ConfigOr("goose/x", "Block/goose/config/x");

@@ -44,6 +44,14 @@ fn key(name: &str, is_windows: bool) -> String {
     if is_windows { name.to_uppercase() } else { name.to_owned() }
 }
 
+/// A path without the slash that addresses have before a drive of Windows: `/c:/notes`.
+pub fn drive_first(path: &str) -> &str {
+    match path.as_bytes() {
+        [b'/', drive, b':', ..] if drive.is_ascii_alphabetic() => &path[1..],
+        _ => path,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
 
+use memorist_sources::machine::drive_first;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -138,9 +139,9 @@ pub(super) fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
 
-/// A path.
+/// A path. Cursor on Windows writes it as in an address.
 pub(super) fn path(value: &Value) -> Option<PathBuf> {
-    value.as_str().map(PathBuf::from)
+    value.as_str().map(|path| PathBuf::from(if cfg!(windows) { drive_first(path) } else { path }))
 }
 
 /// Whether a path is absolute and leads where it seems to.

@@ -68,6 +68,16 @@ mod tests {
         read(client, event, input).unwrap()
     }
 
+    /// The input with paths of this system: on Windows as Cursor writes them.
+    fn of_system(input: &Value) -> Value {
+        let drive = if cfg!(windows) { "\"/C:/" } else { "\"/" };
+        serde_json::from_str(&input.to_string().replace("\"/", drive)).unwrap()
+    }
+
+    fn at(path: &str) -> PathBuf {
+        PathBuf::from(if cfg!(windows) { format!("C:{path}") } else { path.to_owned() })
+    }
+
     /// The input that each client sends when a person has typed a message.
     #[test]
     fn a_message_of_each_client_is_understood() {
@@ -93,9 +103,9 @@ mod tests {
             "workspaceRoots": ["/p"], "userId": "u", "userPromptSubmit": { "prompt": "Where is the key?", "attachments": [] },
         });
         for (client, input) in CLIENTS.into_iter().zip([claude, codex, gemini, cursor, opencode, cline]) {
-            let call = of(client, Event::Prompt, &input);
+            let call = of(client, Event::Prompt, &of_system(&input));
             let found = (call.message.as_deref(), call.session.as_deref(), call.cwd);
-            assert_eq!(found, (Some("Where is the key?"), Some("S"), Some(PathBuf::from("/p"))), "{client}");
+            assert_eq!(found, (Some("Where is the key?"), Some("S"), Some(at("/p"))), "{client}");
             let has_transcript = matches!(client, Client::ClaudeCode | Client::Gemini);
             assert_eq!((call.transcript.is_some(), call.lost_context), (has_transcript, false), "{client}");
         }
@@ -142,15 +152,15 @@ mod tests {
                 "cwd": "/p", "permission_mode": "default", "hook_event_name": "PreToolUse", "tool_name": tool,
                 "tool_use_id": "toolu_1", "tool_input": arguments, "unknown": { "field": [1] } });
             input.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
-            read(Client::ClaudeCode, event, &input).unwrap().action
+            read(Client::ClaudeCode, event, &of_system(&input)).unwrap().action
         };
         let before = |tool: &str, arguments: Value| call(Event::Before, tool, arguments, Value::Null);
         let file = json!({ "file_path": "/p/src/a.rs", "old_string": "a", "new_string": "b" });
         for tool in ["Edit", "MultiEdit", "Write"] {
-            assert_eq!(before(tool, file.clone()), Some(Action::Edit("/p/src/a.rs".into())), "{tool}");
+            assert_eq!(before(tool, file.clone()), Some(Action::Edit(at("/p/src/a.rs"))), "{tool}");
         }
         let notebook = json!({ "notebook_path": "/p/a.ipynb" });
-        assert_eq!(before("NotebookEdit", notebook), Some(Action::Edit("/p/a.ipynb".into())));
+        assert_eq!(before("NotebookEdit", notebook), Some(Action::Edit(at("/p/a.ipynb"))));
         let bash = json!({ "command": "cargo test", "description": "Tests" });
         assert_eq!(before("Bash", bash.clone()), Some(Action::Run("cargo test".into())));
         let failed = |more| call(Event::Failed, "Bash", bash.clone(), more);
@@ -220,8 +230,8 @@ mod tests {
             "session_id": "S", "conversation_id": "C", "is_background_agent": false, "workspace_roots": ["/p"],
             "transcript_path": "/home/ana/.cursor/projects/p/agent-transcripts/C/C.jsonl",
         });
-        let call = of(Client::Cursor, Event::Start, &cursor);
-        assert_eq!((call.session.as_deref(), call.cwd), (Some("C"), Some("/p".into())));
+        let call = of(Client::Cursor, Event::Start, &of_system(&cursor));
+        assert_eq!((call.session.as_deref(), call.cwd), (Some("C"), Some(at("/p"))));
         assert!(call.transcript.unwrap().ends_with("C.jsonl"));
         let cline = json!({ "taskId": "T", "workspaceRoots": ["/p"], "taskStart": { "taskMetadata": {} } });
         let call = of(Client::Cline, Event::Start, &cline);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use percent_encoding::percent_decode_str;
 
 use super::field::label;
-use crate::machine::Machine;
+use crate::machine::{Machine, drive_first};
 
 /// The names of their folders.
 const EDITORS: [&str; 5] = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
@@ -31,12 +31,7 @@ pub fn user_folders_of(machine: &Machine, editor: &str) -> impl Iterator<Item = 
 /// The folder of an address that editors keep, or of a path; `None` if it is on another machine.
 pub fn folder_of(address: &str) -> Option<String> {
     match address.strip_prefix("file://") {
-        Some(path) => {
-            let path = percent_decode_str(path).decode_utf8_lossy();
-            // `/c:/notes` of Windows.
-            let has_drive = matches!(path.as_bytes(), [b'/', drive, b':', ..] if drive.is_ascii_alphabetic());
-            Some(label(if has_drive { &path[1..] } else { &path }))
-        }
+        Some(path) => Some(label(drive_first(&percent_decode_str(path).decode_utf8_lossy()))),
         None => (!address.is_empty() && !address.contains("://")).then(|| label(address)),
     }
 }
