@@ -474,8 +474,10 @@ fn no_tool_shows_or_changes_anything_of_another() {
 #[cfg(unix)]
 mod nodes {
     use memorist_engine::config::ServerAddress;
+    use memorist_engine::team::TeamServer;
 
     use super::*;
+    use crate::team::{NameOrigin, ServerSection};
 
     /// Filled and examined by one node of a team store, and asked by another.
     fn of_two_nodes(address: &str) -> World {
