@@ -78,7 +78,7 @@ mod tests {
         let mut report = ImportReport::default();
         (1..=60).for_each(|line| report.read.refuse(line, "is broken".into()));
         let text = report.text();
-        assert!(text.contains("60 refused") && text.contains("line 50: is broken"), "{text}");
+        assert!(text.contains("60 rejected") && text.contains("line 50: is broken"), "{text}");
         assert!(!text.contains("line 51:") && text.ends_with("and 10 more"), "{text}");
     }
 }

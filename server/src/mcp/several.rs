@@ -78,7 +78,7 @@ fn several_every_tool_refuses_any_other_name() {
                     let why = run(&world, &several, tool, &arguments).expect_err("it is refused");
                     let said = match parameter {
                         "project" => "bound to project \"apollo\" or \"gemini\"; name one of them",
-                        _ => "leave agent out",
+                        _ => "omit agent",
                     };
                     assert!(why.contains(said), "{name:?} {} {arguments:?}: {why}", tool.definition.name);
                     assert!(world.state() == state, "{name:?} {} {arguments:?}", tool.definition.name);

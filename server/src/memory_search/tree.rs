@@ -289,7 +289,7 @@ mod tests {
             (json!({ "chunking": { "tokens": 20, "overlap": 19 } }), "chunking: "),
             (json!({ "query": { "hybrid": { "vectorWeight": 0, "textWeight": 0 } } }), "query.hybrid: "),
             (json!({ "agents": { "list": [] } }), "no memorySearch"),
-            (json!([]), "no JSON object"),
+            (json!([]), "neither a JSON object nor"),
         ] {
             let why = refused(tree);
             assert!(why.contains(says), "{why}");

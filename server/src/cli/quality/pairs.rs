@@ -243,7 +243,7 @@ mod tests {
             ("[1]", "is not an object like"),
             (r#"{"answers":[1]}"#, "query: is missing"),
             (r#"{"query":7,"answers":[1]}"#, "query: 7 is not a text"),
-            (r#"{"query":" ","answers":[1]}"#, "query: is empty"),
+            (r#"{"query":" ","answers":[1]}"#, "query: must not be empty"),
             (r#"{"query":"x"}"#, "answers: is missing"),
             (r#"{"query":"x","answers":1}"#, "answers: 1 is not a list"),
             (r#"{"query":"x","answers":[]}"#, "answers: are 0; give 1 to 1000"),

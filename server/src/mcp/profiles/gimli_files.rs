@@ -183,7 +183,7 @@ fn deleted_files_are_read_from_records_if_the_name_is_unique() {
     fs::remove_file(desk.path("notes/old/plan.md")).unwrap();
     let read = desk.get("old/plan.md");
     assert_eq!((&read["text"], &read["from"], &read["lines"]), (&json!("The giraffe plans."), &json!(1), &json!(1)));
-    assert!(read["warning"].as_str().unwrap().contains("gone"), "{read}");
+    assert!(read["warning"].as_str().unwrap().contains("missing"), "{read}");
     desk.add("notes/old", SourceKind::Notes, Scope::default());
     let why = desk.refused("plan.md");
     assert!(why.contains(" or ") && why.contains("old"), "{why}");

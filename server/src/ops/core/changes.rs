@@ -172,7 +172,7 @@ mod tests {
         let before = fields(Kind::Task, 3, None);
         let [joined, split] = [vec!["oak, hull".to_owned()], vec!["oak".to_owned(), "hull".to_owned()]];
         let expiring = |at, tags| Fields { expires_at: Some(at), tags, ..fields(Kind::Task, 3, None) };
-        let minute = 1_767_225_600_000;
+        let minute = 1_767_225_660_000;
         assert_eq!(expiring(minute, &joined).changes(&expiring(minute + 1_000, &split)), ["tags", "expiresAt"]);
         assert!(before.changes(&expiring(minute, &[]))[0].starts_with("expiresAt none → "));
         assert_eq!(expiring(minute, &split).changes(&expiring(minute, &split)), [] as [&str; 0]);
