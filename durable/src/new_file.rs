@@ -14,7 +14,8 @@ use std::fmt;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 
 use tempfile::{Builder, NamedTempFile, TempDir};
 
@@ -27,6 +28,8 @@ const LOCKED_SUFFIX: &str = ".locked";
 const FOLDER_SUFFIX: &str = ".work";
 /// A temporary file that was not written to for this long was left by a killed process.
 pub const ABANDONED: Duration = Duration::from_secs(24 * 3_600);
+/// A file that is replaced may be held by a reader, or a virus scanner, for so long. Only Windows minds.
+const HELD: Duration = Duration::from_millis(500);
 /// Suffixes that SQLite adds to the name of a database.
 const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
 
@@ -117,7 +120,7 @@ impl NewFile {
     /// Moves it to its target, atomically: after a crash the old or the new content is there; after this returns, the
     /// new. Returns its length.
     pub fn replace(self) -> Result<u64, Error> {
-        self.put_in_place(|from, to| fs::rename(from, to))
+        self.put_in_place(rename)
     }
 
     /// Moves it into place if its target does not exist yet; otherwise fails with [`io::ErrorKind::AlreadyExists`].
@@ -148,6 +151,21 @@ impl NewFile {
         sync_folder(folder_of(&self.target)).map_err(Error::Sync)?;
         crash::point("folder synced");
         Ok(length)
+    }
+}
+
+/// Renames a file. On Windows it tries again for a moment where another process has `to` open.
+fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    /// ERROR_ACCESS_DENIED and ERROR_SHARING_VIOLATION.
+    const IN_USE: [Option<i32>; 2] = [Some(5), Some(32)];
+    let began = Instant::now();
+    loop {
+        match fs::rename(from, to) {
+            Err(error) if cfg!(windows) && IN_USE.contains(&error.raw_os_error()) && began.elapsed() < HELD => {
+                thread::sleep(Duration::from_millis(5));
+            }
+            renamed => return renamed,
+        }
     }
 }
 
@@ -285,6 +303,26 @@ mod tests {
         assert_eq!(first.replace().unwrap(), 5);
         assert_eq!(fs::read_to_string(&target).unwrap(), "first");
         assert_eq!(names(folder.path()), ["file"]);
+    }
+
+    #[test]
+    fn a_file_is_replaced_while_another_reads_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("file");
+        replace(&target, &[0; 1_000]).unwrap();
+        let is_done = std::sync::atomic::AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_done.load(std::sync::atomic::Ordering::Relaxed) {
+                    let read = fs::read(&target).unwrap();
+                    assert!(read.len() == 1_000 && read.iter().all(|byte| *byte == read[0]));
+                    thread::sleep(Duration::from_millis(5));
+                }
+            });
+            let replaced = (1..50).try_for_each(|round| replace(&target, &[round; 1_000]));
+            is_done.store(true, std::sync::atomic::Ordering::Relaxed);
+            replaced.unwrap();
+        });
     }
 
     #[test]
