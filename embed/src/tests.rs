@@ -5,9 +5,8 @@ use std::env;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use memorist_bert::{Kernel, Model, Shape, pack_minilm, pack_ms_marco};
 use sha2::{Digest, Sha256};
@@ -18,9 +17,7 @@ use crate::onnx::{OnnxEmbedder, TextTokenizer};
 use crate::progress::{NoProgress, Progress};
 use crate::provision::{ModelFiles, Provision, SourceFile};
 use crate::window::MAX_TOKENS;
-use crate::{
-    Embedder, Error, Languages, ModelHost, ModelIdentity, ModelSettings, ModelSource, NamedModel, Reranker, allocator,
-};
+use crate::{Embedder, Error, Languages, ModelHost, ModelIdentity, ModelSettings, ModelSource, NamedModel, Reranker};
 
 fn cache_dir() -> PathBuf {
     // .../target/debug/deps/<this test>
@@ -441,7 +438,8 @@ fn a_damaged_packed_file_is_packed_again() {
     let opened = load();
     assert_ne!(fs::read(&path).unwrap(), whole, "not noticed yet");
     assert_eq!(opened.embed_query(text).unwrap(), expected);
-    assert_eq!(fs::read(&path).unwrap(), whole);
+    // Windows replaces no mapped file: the process has a copy of its own.
+    assert!(cfg!(windows) || fs::read(&path).unwrap() == whole);
     assert_eq!(opened.embed_query(text).unwrap(), expected);
     // Where it cannot be kept, here because a folder is in its place, each process has its own.
     drop(opened);
@@ -487,13 +485,13 @@ fn a_released_model_gives_its_memory_back() {
         eprint!("{}", said.lines().filter(|line| line.starts_with("resident")).collect::<Vec<_>>().join("\n"));
         return;
     }
-    allocator::restart_with_returning_allocator();
+    crate::allocator::restart_with_returning_allocator();
     let before = resident();
     let host = ModelHost::new(&settings()).unwrap();
     let texts = texts(300);
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     for round in 0..2 {
-        let embedder: Arc<dyn Embedder> = host.embedder().unwrap();
+        let embedder: std::sync::Arc<dyn Embedder> = host.embedder().unwrap();
         let loaded = resident();
         embedder.embed_query("dark theme").unwrap();
         if round == 0 {
@@ -501,7 +499,7 @@ fn a_released_model_gives_its_memory_back() {
         }
         let used = resident();
         drop(embedder);
-        assert!(host.release_if_idle(Instant::now() + Duration::from_secs(61)));
+        assert!(host.release_if_idle(std::time::Instant::now() + Duration::from_secs(61)));
         let released = resident();
         eprintln!(
             "resident before {before:.0} MiB, loaded {loaded:.0}, used {used:.0}, resident after the release {released:.0}"

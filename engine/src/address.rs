@@ -426,9 +426,10 @@ mod tests {
         assert_eq!(tls("postgres://a@db.example/team?sslmode=verify-full"), Some(TrustStore::System));
         assert_eq!(tls("postgres://a@db.example/team?sslmode=disable"), None);
         assert_eq!(tls("postgres://a@127.0.0.1/team"), None);
+        let drive = if cfg!(windows) { "C:" } else { "" };
         assert_eq!(
-            tls("postgres://a@localhost/team?sslrootcert=%2Fa%20b.pem"),
-            Some(TrustStore::File("/a b.pem".into()))
+            tls(&format!("postgres://a@localhost/team?sslrootcert={drive}%2Fa%20b.pem")),
+            Some(TrustStore::File(format!("{drive}/a b.pem").into()))
         );
         for mode in ["require", "prefer", "verify-ca"] {
             let said = refusal(&format!("postgres://a@db.example/team?sslmode={mode}"));

@@ -107,6 +107,7 @@ fn merge_managed(new: &Path, old: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
+    use std::time::Duration;
 
     use super::*;
     use crate::keywords::tests::{index_of, record};
@@ -117,12 +118,14 @@ mod tests {
     use crate::vectors::hnsw::HnswIndex;
     use crate::vectors::{VectorBatch, VectorIndex};
 
-    /// A folder that cannot be renamed, as on Windows one with open files: the name would be too long.
-    fn unmovable(parent: &Path) -> PathBuf {
-        let folder = parent.join("i".repeat(253));
+    /// A folder that cannot be renamed, as on Windows one with open files: on Unix because the new name would be too long, on
+    /// Windows because another folder with a mapped file has it.
+    fn unmovable(parent: &Path) -> (PathBuf, Option<HnswIndex>) {
+        let folder = parent.join(if cfg!(windows) { "index".to_owned() } else { "i".repeat(253) });
+        let held = cfg!(windows).then(|| vectors(&StorePaths::retired(&folder), &[9]));
         fs::create_dir(&folder).unwrap();
         assert!(move_aside(&folder).is_err());
-        folder
+        (folder, held)
     }
 
     fn count_files(folder: &Path) -> usize {
@@ -137,13 +140,15 @@ mod tests {
         let index = HnswIndex::create(folder, "store", "model", 2).unwrap();
         let upserts = keys.iter().map(|&key| (PassageKey::from(key), vec![0.6, 0.8])).collect();
         index.apply(VectorBatch { upserts, deletes: Vec::new() }, 1.into()).unwrap();
+        // Maps its segment, and waits until no other thread reads it.
+        index.snapshot().unwrap().wait_verified(Duration::MAX).unwrap();
         index
     }
 
     #[test]
     fn a_keyword_index_in_use_is_replaced_file_by_file() {
         let parent = tempfile::tempdir().unwrap();
-        let (folder, new) = (unmovable(parent.path()), parent.path().join("new"));
+        let ((folder, _held), new) = (unmovable(parent.path()), parent.path().join("new"));
         let index = index_of(&folder, &[record(1, "old words")]);
         index.release_writer().unwrap();
         let before = index.snapshot().unwrap();
@@ -165,7 +170,7 @@ mod tests {
     #[test]
     fn a_vector_index_in_use_is_replaced_file_by_file() {
         let parent = tempfile::tempdir().unwrap();
-        let (folder, new) = (unmovable(parent.path()), parent.path().join("new"));
+        let ((folder, _held), new) = (unmovable(parent.path()), parent.path().join("new"));
         let index = vectors(&folder, &[1]);
         let before = index.snapshot().unwrap();
         drop(vectors(&new, &[2, 3]));
@@ -182,12 +187,12 @@ mod tests {
     #[test]
     fn an_index_that_stays_in_its_place_is_retired_all_the_same() {
         let parent = tempfile::tempdir().unwrap();
-        let folder = unmovable(parent.path());
+        let (folder, _held) = unmovable(parent.path());
         drop(vectors(&folder, &[1]));
         assert!(!retire(&folder).unwrap(), "a segment is left");
         let error = HnswIndex::open(&folder, "store", "model", 2).unwrap_err();
         assert!(matches!(error, Error::IndexUnusable { .. }), "{error:?}");
-        let movable = parent.path().join("index");
+        let movable = parent.path().join("other");
         drop(vectors(&movable, &[1]));
         assert!(retire(&movable).unwrap() && !movable.exists());
         assert!(retire(&movable).unwrap(), "there is none any more");

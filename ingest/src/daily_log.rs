@@ -224,14 +224,13 @@ mod tests {
         let append = || log.append("x", "fact", "manual", at("2026-02-03T01:02:03Z"));
         append().unwrap();
         let path = folder.path().join("memory/2026-02-03.md");
-        let other = File::open(&path).unwrap();
-        other.lock().unwrap();
+        let other = LockedFile::lock(File::open(&path).unwrap()).unwrap();
         let begin = Instant::now();
         assert!(append().unwrap_err().to_string().starts_with("another program has locked "));
         assert!(begin.elapsed() >= LOCK_TIMEOUT);
         assert!(log.is_locked.load(Ordering::Relaxed), "the next does not wait");
         assert!(append().is_err());
-        other.unlock().unwrap();
+        drop(other);
         append().unwrap();
         assert!(!log.is_locked.load(Ordering::Relaxed));
         assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 4);

@@ -186,9 +186,11 @@ mod tests {
 
     #[test]
     fn a_missing_repository_or_an_invalid_name_is_not_a_project() {
-        let root = tree(&["fix/.git=gitdir: ROOT/gone/.git/worktrees/fix", "*/.git/", "odd/.git=junk"]);
+        let root = tree(&["fix/.git=gitdir: ROOT/gone/.git/worktrees/fix", "odd/.git=junk"]);
         assert_eq!(named(&root, "fix").as_deref(), Some("fix"));
-        assert_eq!(named(&root, "*"), None);
         assert_eq!(named(&root, "odd").as_deref(), Some("odd"));
+        // Windows has no such names.
+        #[cfg(unix)]
+        assert_eq!(named(&tree(&["*/.git/"]), "*"), None);
     }
 }

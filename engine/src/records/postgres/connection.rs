@@ -277,7 +277,7 @@ impl ConnectionPool {
     }
 
     /// How many connections are idle.
-    #[cfg(test)]
+    #[cfg(all(test, unix))]
     pub(crate) fn idle(&self) -> usize {
         self.idle.lock().len()
     }
