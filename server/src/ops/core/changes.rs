@@ -60,7 +60,7 @@ impl<'a> From<&'a Version> for Fields<'a> {
 impl Fields<'_> {
     /// The field `status` or `due` of the body as text. Empty if there is none, or none that can be shown. A task without a
     /// status is open.
-    fn status_or_due(&self, name: &str) -> String {
+    fn shown_body_field(&self, name: &str) -> String {
         match self.body.and_then(|body| body.get(name)) {
             // Of a task, a number can only be `due`, in Unix milliseconds. A profile (the kind, of a person) may have any
             // number under any name: its change is listed as "body".
@@ -71,23 +71,23 @@ impl Fields<'_> {
         }
     }
 
-    /// The fields of the body, without `status` and `due` if [`Fields::status_or_due`] shows them.
+    /// The fields of the body, without `status` and `due` if [`Fields::shown_body_field`] shows them.
     fn other_fields_of_body(&self) -> BTreeMap<&str, &Value> {
         let fields = self.body.into_iter().flat_map(|body| body.as_map());
-        let is_shown = |name: &str| ["status", "due"].contains(&name) && !self.status_or_due(name).is_empty();
+        let is_shown = |name: &str| ["status", "due"].contains(&name) && !self.shown_body_field(name).is_empty();
         fields.map(|(name, value)| (name.as_str(), value)).filter(|(name, _)| !is_shown(name)).collect()
     }
 
     /// Lists the fields that differ in `after`: short ones with both values (`status open → done`), then the long ones
-    /// (text, context, body) only by name. So is a short one whose difference does not show: times are shown to the
-    /// minute.
+    /// (text, context, body) only by name. So is a short one whose two values look the same: times are shown to the
+    /// minute, and white space as single spaces.
     pub fn changes(&self, after: &Fields<'_>) -> Vec<String> {
         let time = |at: Option<Millis>| at.map(moment).unwrap_or_default();
-        // The labels are the parameter names of the tools, but `type` for `entryType`.
+        // The labels are the parameter names of the tools, but `type` for `entryType`, and below `text` for `content`.
         let short_fields = [
             ("type", self.kind.to_string(), after.kind.to_string(), false),
-            ("status", self.status_or_due("status"), after.status_or_due("status"), false),
-            ("due", self.status_or_due("due"), after.status_or_due("due"), false),
+            ("status", self.shown_body_field("status"), after.shown_body_field("status"), false),
+            ("due", self.shown_body_field("due"), after.shown_body_field("due"), false),
             ("importance", self.importance.to_string(), after.importance.to_string(), false),
             ("confidence", self.confidence.to_string(), after.confidence.to_string(), false),
             ("tags", self.tags.join(", "), after.tags.join(", "), self.tags != after.tags),
@@ -99,9 +99,13 @@ impl Fields<'_> {
         let shown = |value: String| if value.is_empty() { "none".to_owned() } else { one_line(&value) };
         let mut changes: Vec<String> = short_fields
             .into_iter()
-            .filter_map(|(name, old, new, differs)| match old == new {
-                false => Some(format!("{name} {} → {}", shown(old), shown(new))),
-                true => differs.then(|| name.to_owned()),
+            .filter_map(|(name, old, new, differs)| {
+                let differs = differs || old != new;
+                let (old, new) = (shown(old), shown(new));
+                match old == new {
+                    false => Some(format!("{name} {old} → {new}")),
+                    true => differs.then(|| name.to_owned()),
+                }
             })
             .collect();
         // Status and due date are in the body, too, but are listed above. Bodies that differ only in a way that is not
@@ -176,5 +180,11 @@ mod tests {
         assert_eq!(expiring(minute, &joined).changes(&expiring(minute + 1_000, &split)), ["tags", "expiresAt"]);
         assert!(before.changes(&expiring(minute, &[]))[0].starts_with("expiresAt none → "));
         assert_eq!(expiring(minute, &split).changes(&expiring(minute, &split)), [] as [&str; 0]);
+
+        let tagged = |tags| Fields { tags, ..fields(Kind::Task, 3, None) };
+        assert_eq!(before.changes(&tagged(&["none".to_owned()])), ["tags"]);
+        let from = |source| Fields { source, ..fields(Kind::Task, 3, None) };
+        assert_eq!(from("the\nlog").changes(&from("the log")), ["source"]);
+        assert_eq!(from("the log").changes(&from("the deck")), ["source the log → the deck"]);
     }
 }
