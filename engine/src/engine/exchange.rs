@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use super::Engine;
-use super::records::filter_and_save;
+use super::records::screen_and_save;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::records::{Aliases, ModelId};
@@ -134,15 +134,15 @@ impl Import<'_> {
     /// [`Error::Duplicate`] if its newer version has the text of another memory.
     pub fn records(&mut self, records: &[Portable]) -> Result<Vec<Result<Imported>>> {
         let (sensitive, redacted) = (self.sensitive, Cell::new(self.redacted));
-        let allow = |portable| {
-            let allowed = sensitive.portable(portable)?;
-            redacted.update(|before| before + u64::from(matches!(allowed, Cow::Owned(_))));
-            Ok(allowed)
+        let screen = |portable| {
+            let screened = sensitive.portable(portable)?;
+            redacted.update(|before| before + u64::from(matches!(screened, Cow::Owned(_))));
+            Ok(screened)
         };
         let store = &self.engine.store.records;
-        let import = |allowed: Vec<_>| {
+        let import = |screened: Vec<_>| {
             store.import(
-                &allowed,
+                &screened,
                 self.model,
                 &self.viewer,
                 self.keep_shared,
@@ -150,7 +150,7 @@ impl Import<'_> {
                 self.engine.store.now(),
             )
         };
-        let outcomes = filter_and_save(records, allow, import)?;
+        let outcomes = screen_and_save(records, screen, import)?;
         self.redacted = redacted.get();
         self.engine.worker.send(Message::Written);
         Ok(outcomes)

@@ -1,7 +1,7 @@
 //! Saving and changing with vectors of the caller, and reading them.
 
 use super::Engine;
-use super::records::filter_and_save;
+use super::records::screen_and_save;
 use crate::error::{Error, Result};
 use crate::records::rules::{add, update};
 use crate::records::{Changed, ModelId};
@@ -35,12 +35,12 @@ impl Engine {
         let (model, dims) = self.model_for_own_vectors()?;
         let sensitive = self.config.sensitive;
         let each: Vec<_> = new.iter().zip(vectors).collect();
-        let allow = |(new, vector): &(&'_ NewRecord, &&[f32])| {
+        let screen = |(new, vector): &(&'_ NewRecord, &&[f32])| {
             let vector = unit(vector, dims)?;
             Ok((sensitive.new_record(new)?.into_owned(), vector))
         };
-        let save = |allowed: Vec<_>| add::add_batch_with(&self.store.records, model, &allowed, self.store.now());
-        let outcomes = filter_and_save(&each, allow, save)?;
+        let save = |screened: Vec<_>| add::add_batch_with(&self.store.records, model, &screened, self.store.now());
+        let outcomes = screen_and_save(&each, screen, save)?;
         self.worker.send(Message::Written);
         Ok(outcomes)
     }

@@ -1,6 +1,7 @@
 //! Saving, fetching, changing and deleting records.
 //!
-//! A record is **live** until it expires or is deleted. Then it is **gone**, and can be brought back for a while.
+//! A record is **live** until it expires or is deleted. Then it is **gone**, and can be brought back for a while. If a save
+//! takes the text of an expired record, that record is removed for good.
 //!
 //! A text has one vector for its beginning, and one for each further passage if it is long. If the model is loaded and
 //! quick (a caller may wait for it: `Embedder::is_quick`), a save or a change embeds the beginning at once. The worker
@@ -25,10 +26,10 @@ use crate::types::{
 impl Engine {
     /// Saves a record, and returns when it is on disk.
     ///
-    /// A text is saved once in a scope, except as another turn of a session, and except for kinds that repeat
-    /// ([`Kind::repeats`](crate::types::Kind::repeats)). If a live record already has the text, the outcome names that
-    /// record. Its update time is set, it joins the session of `new` if it has none, and it becomes current again if it
-    /// was superseded.
+    /// A text is saved once in a scope, except as another turn of a session or a turn of another session, and except for
+    /// kinds that repeat ([`Kind::repeats`](crate::types::Kind::repeats)). If a live record already has the text, the
+    /// outcome names that record. Its update time is set, and it joins the session of `new` if it has none. If it was
+    /// superseded, it becomes current again, and supersedes the records that superseded it.
     ///
     /// # Errors
     /// [`Error::Invalid`] names the field that is out of bounds, or that has a secret which the setting `sensitive`
@@ -44,10 +45,10 @@ impl Engine {
     /// record has an error there, and does not stop the others. All accepted records are written in one transaction.
     pub fn save(&self, saves: &[Save]) -> Result<Vec<Result<Saved>>> {
         let sensitive = self.config.sensitive;
-        let allow = |save| refuse_or_redact(save, sensitive);
-        let outcomes = filter_and_save(saves, allow, |allowed| {
-            let vectors = self.quick_vectors(&allowed);
-            save::save(&self.store.records, &allowed, vectors.as_ref(), self.store.now())
+        let screen = |save| refuse_or_redact(save, sensitive);
+        let outcomes = screen_and_save(saves, screen, |screened| {
+            let vectors = self.quick_vectors(&screened);
+            save::save(&self.store.records, &screened, vectors.as_ref(), self.store.now())
         })?;
         self.worker.send(Message::Written);
         Ok(outcomes.into_iter().map(|outcome| Ok(self.finish_save(outcome?))).collect())
@@ -78,9 +79,9 @@ impl Engine {
     /// [`Engine::embed_pending`]. Outcomes and transaction are as in [`Engine::save`].
     pub fn add_batch(&self, new: &[NewRecord]) -> Result<Vec<Result<AddOutcome>>> {
         let sensitive = self.config.sensitive;
-        let allow = |new| sensitive.new_record(new);
+        let screen = |new| sensitive.new_record(new);
         let outcomes =
-            filter_and_save(new, allow, |allowed| add::add_batch(&self.store.records, &allowed, self.store.now()))?;
+            screen_and_save(new, screen, |screened| add::add_batch(&self.store.records, &screened, self.store.now()))?;
         self.worker.send(Message::Written);
         Ok(outcomes)
     }
@@ -112,7 +113,7 @@ impl Engine {
     /// access. In a team store, it reads the local replica, which may be out of date, without asking the server.
     ///
     /// # Errors
-    /// [`Error::Database`] if the store cannot be read.
+    /// [`Error::DatabaseFailed`] if the store cannot be read.
     pub fn glance(&self, id: RecordId, viewer: &Viewer, max_links: usize) -> Result<Option<(Record, Vec<Link>)>> {
         viewer.validate()?;
         // `copy` is the local database: in a team store the replica. It copies nothing.
@@ -127,23 +128,23 @@ impl Engine {
     /// last call. In a team store, that is the replica: a change by another node counts once the replica has it.
     ///
     /// # Errors
-    /// [`Error::Database`] if the store cannot be read.
+    /// [`Error::DatabaseFailed`] if the store cannot be read.
     pub fn commits(&self) -> Result<Commits> {
         self.store.records.copy().commits()
     }
 
-    /// Logs and counts an access to a record.
+    /// Logs and counts an access to a record. Does nothing if there is no record with this id.
     ///
     /// # Errors
-    /// [`Error::Store`] if the store is busy.
+    /// [`Error::Store`] or [`Error::Held`] if the store is busy.
     pub fn log_access(&self, id: RecordId, kind: AccessKind, score: Option<f64>, query: Option<&str>) -> Result<()> {
         let query = query.map(logged_query);
         let access = Access { id, kind, score, query: query.as_deref(), counts: true };
         self.store.records.record_access(&[access], self.store.now())
     }
 
-    /// Counts an access to each of these records, without logging it. The worker does it later, so the caller does not
-    /// wait for the disk. Under very heavy load, some accesses may not be counted.
+    /// Counts an access to each of these records, without logging it. Skips ids without a record. The worker
+    /// does it later, so the caller does not wait for the disk. Under very heavy load, some accesses may not be counted.
     pub fn count_accesses(&self, ids: Vec<RecordId>) {
         if !ids.is_empty() {
             self.worker.send(Message::Used(ids));
@@ -283,7 +284,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Restores a deleted record with its id, its versions, and its links to records that still exist.
+    /// Restores a deleted record with its id, its versions, and its links to records that still exist. A link to a deleted
+    /// record comes back when that record is restored.
     ///
     /// # Errors
     /// [`Error::NotFound`] if `viewer` sees no deleted record with this id, or its grace period is over;
@@ -311,13 +313,13 @@ impl Engine {
 
     /// Returns a page of the gone records that pass the filter: with `deleted` the deleted ones, else the expired ones. The
     /// most recently deleted or expired come first; `offset` of them are skipped.
-    pub fn all_gone(&self, filter: &Filter, deleted: bool, offset: usize, limit: usize) -> Result<Vec<Gone>> {
+    pub fn list_gone(&self, filter: &Filter, deleted: bool, offset: usize, limit: usize) -> Result<Vec<Gone>> {
         filter.validate()?;
         check_limit(limit)?;
-        self.store.records.snapshot()?.all_gone(filter, deleted, offset, limit, self.store.now())
+        self.store.records.snapshot()?.list_gone(filter, deleted, offset, limit, self.store.now())
     }
 
-    /// Counts the records that match a list query, ignoring its limit and offset.
+    /// Counts the records that match a list query, ignoring its `limit`, `offset`, `after` and `expires_after`.
     pub fn list_count(&self, query: &ListQuery) -> Result<u64> {
         query.filter.validate()?;
         self.store.records.snapshot()?.list_count(query, self.store.now())
@@ -361,22 +363,22 @@ fn refuse_or_redact(save: &Save, sensitive: Sensitive) -> Result<Cow<'_, Save>> 
     })
 }
 
-/// Calls `save` with the items that `allow` accepts; `save` must return one outcome per item, in order. Returns one outcome
-/// per item of `all`, in order: for a refused item the error of `allow`.
-pub(super) fn filter_and_save<'a, T, Allowed, Outcome>(
+/// Calls `save` with the items as `screen` returns them, redacted if need be; `save` must return one outcome per item, in
+/// order. Returns one outcome per item of `all`, in order: for an item that `screen` refuses its error.
+pub(super) fn screen_and_save<'a, T, Screened, Outcome>(
     all: &'a [T],
-    allow: impl Fn(&'a T) -> Result<Allowed>,
-    save: impl FnOnce(Vec<Allowed>) -> Result<Vec<Result<Outcome>>>,
+    screen: impl Fn(&'a T) -> Result<Screened>,
+    save: impl FnOnce(Vec<Screened>) -> Result<Vec<Result<Outcome>>>,
 ) -> Result<Vec<Result<Outcome>>> {
     let mut refused = Vec::new();
-    let mut allowed = Vec::with_capacity(all.len());
+    let mut screened = Vec::with_capacity(all.len());
     for (at, item) in all.iter().enumerate() {
-        match allow(item) {
-            Ok(item) => allowed.push(item),
+        match screen(item) {
+            Ok(item) => screened.push(item),
             Err(error) => refused.push((at, error)),
         }
     }
-    let mut outcomes = save(allowed)?;
+    let mut outcomes = save(screened)?;
     // In ascending order, so that each error is inserted at the position of its item.
     refused.into_iter().for_each(|(at, error)| outcomes.insert(at, Err(error)));
     Ok(outcomes)

@@ -2,7 +2,7 @@
 //!
 //! A **segment** is an immutable part of the index. The **tail** (`tail.rs`) has the records that the index has not applied
 //! yet, in several parts, each indexed in memory. A **document** is a record in a segment or in a part of the tail. A
-//! **word** is a stem here.
+//! **word** is a stem here; a *written word* is not stemmed.
 //!
 //! | file | job |
 //! |---|---|
@@ -34,12 +34,13 @@
 //! | if a word of the query | these terms are in the plan | factor |
 //! |---|---|---|
 //! | occurs in records | the word itself | 1 |
-//! | is the last one, and is to be completed (`KeywordQuery::with_beginning`) | also its completions (`completions.rs`): indexed words that begin with it, and the stems of words that begin with it ("runnin": "run") | [`COMPLETION_FACTOR`] |
+//! | is the last one, and is to be completed (`KeywordQuery::with_beginning`) | also its completions (`completions.rs`): indexed words that begin with it, and the stems of written words that begin with it ("runnin": "run", of "running") | [`COMPLETION_FACTOR`] |
 //! | is absent | its corrections (`typos.rs`): indexed words one letter away from it | [`CORRECTION_FACTOR`] |
 //! | is absent, has no correction, and the query allows it (`KeywordQuery::within_words`) | indexed words that contain it (`within.rs`) | [`WITHIN_FACTOR`] |
 //!
 //! A word is **absent** if it occurs in no record and has no completion. Absent words of a query that has only stop words
-//! get no other terms. If as many words of a query occur as are searched for, its other words do not count as absent.
+//! get no other terms. A query searches for at most 32 words, the rarest. If so many occur, its other words do not count
+//! as absent.
 //!
 //! An identifier of the query that occurs in records is in the plan, too, with the factor 1.
 //!
@@ -82,7 +83,7 @@ const MIN_AVERAGE_LENGTH: u64 = 160;
 const HUGE_AVERAGE_LENGTH: u64 = 1_000_000;
 /// BM25 of one occurrence with idf 1 and [`HUGE_AVERAGE_LENGTH`]: (k1 + 1) / (1 + k1 * (1 - b)).
 const BM25_OF_ONE_OCCURRENCE: f32 = 2.2 / 1.3;
-/// [`relative_idf`] counts a smaller store as one of this many records.
+/// [`relative_idf`] counts a smaller store as one of this many documents.
 const MIN_DOCS: u64 = 1_000;
 
 // `Plan::pair_bit` gives each word of each pair a bit of a u32.
@@ -125,7 +126,7 @@ pub(super) fn field_boost(field: SearchField) -> f32 {
     }
 }
 
-/// The total number of tokens that BM25 assumes in a field, over all `docs` records. `content_tokens` is the real
+/// The total number of tokens that BM25 assumes in a field, over all `docs` documents. `content_tokens` is the real
 /// number in the contents.
 pub(super) fn assumed_tokens(field: SearchField, content_tokens: u64, docs: u64) -> u64 {
     match field {
@@ -141,13 +142,13 @@ pub(super) fn with_phrase_factor(sum: f32, pairs: usize, query_pairs: usize) -> 
     if pairs == 0 { sum } else { sum * (1.0 + PHRASE_BONUS * pairs as f32 / query_pairs as f32) }
 }
 
-/// The inverse document frequency in BM25 of a term that `frequency` of `docs` records have.
+/// The inverse document frequency in BM25 of a term that `frequency` of `docs` documents have.
 pub(super) fn idf(frequency: u64, docs: u64) -> f32 {
     let (frequency, docs) = (frequency.min(docs) as f32, docs as f32);
     (1.0 + (docs - frequency + 0.5) / (frequency + 0.5)).ln()
 }
 
-/// The idf of a term as a share of the highest possible one, 0 to 1. In a store of few records every word is in few of them,
+/// The idf of a term as a share of the highest possible one, 0 to 1. In a store of few documents every word is in few of them,
 /// so a store counts as one of at least [`MIN_DOCS`].
 pub(super) fn relative_idf(frequency: u64, docs: u64) -> f32 {
     let docs = docs.max(MIN_DOCS);

@@ -36,8 +36,8 @@ pub struct MessageQuery {
     pub text: String,
     /// The names in the message, in lower case (see `names`).
     pub names: Vec<String>,
-    /// Whether a memory may have a name with another ending ("Klary" for "Klara"): true unless the message is in
-    /// English.
+    /// Whether a memory may have a name with another ending ("Klary" for "Klara"): true unless the message is
+    /// recognized as English. Many short messages are not.
     pub has_inflected_names: bool,
     /// The codes in the message as they are written, such as `HRB-31` (`keywords/codes.rs`). A code may be a name, too.
     pub codes: Vec<String>,
@@ -118,7 +118,7 @@ fn is_only_a_topic(text: &str, has_name: bool) -> bool {
     let second = lower_case.next().unwrap_or_default();
     let begins_like_one = match &*first {
         "and" | "or" => {
-            // The text has a name, which need not be the second word: "and our billing-api?".
+            // The text has a name, which need not be the second word: "and staging billing-api?".
             let may_be_name = has_name && significant_count(&second) > 0;
             may_be_name || words::has(PREPOSITIONS, &second) || words::has(DETERMINERS, &second)
         }
@@ -212,7 +212,7 @@ fn bare(word: &str) -> &str {
 ///
 /// Groups 2 and 3 come last because they mostly say what is asked about a topic: "why does Priya not use GraphQL?".
 ///
-/// The lower-case topic is not ordinary (`can_be_lower_case_name`). It is the last such word after one of
+/// The lower-case topic is not ordinary (`can_be_lower_case_name` and `is_ordinary`). It is the last such word after one of
 /// `PREPOSITIONS` ("the limit of osprey"). If there is none, it is the first one after one of `BEFORE_SUBJECTS` ("does
 /// osprey have"), or between one of `DETERMINERS` and a significant word ("the osprey queue").
 ///
@@ -319,8 +319,8 @@ fn can_be_lower_case_name(word: &str) -> bool {
 
 /// A text without the blocks that programs add to it: `<system-reminder>`, our own `<memorist-recall>`, and all others
 /// whose tag begins with a lower-case ASCII letter and has a hyphen or an underscore, which no standard HTML tag has. A
-/// block without a closing tag goes to the end of the text, unless its tag follows a letter, a digit, `_` or `:`, as a
-/// type in code does: `Vec<my_type>`.
+/// block without a closing tag goes to the end of the text. A tag without one that follows a letter, a digit, `_` or `:`
+/// begins no block, and stays: it is a type in code, as in `Vec<my_type>`.
 fn without_blocks(text: &str) -> Cow<'_, str> {
     let last_closings = last_closings(text);
     let (mut kept, mut from) = (String::new(), 0);

@@ -11,7 +11,8 @@
 //! | [`Row`], [`Value`] | the data of queries and statements |
 //!
 //! Two databases implement [`Authority`]: SQLite (`sqlite/transaction.rs`), and for team stores PostgreSQL
-//! (`postgres/transaction.rs`). `Records` (`store.rs`) implements it, too, and passes each write on to one of them.
+//! (`postgres/transaction.rs`). `Records` (`store.rs`) implements it, too. In a team store it passes
+//! [`Authority::write`] on to PostgreSQL, and [`Authority::write_unsynced`] to the replica.
 //!
 //! Each node (a machine of a team) has a replica: an SQLite database with the rows of the PostgreSQL database. Reads
 //! outside of transactions use the replica. It is written when it takes over changes (`follow/`), and for usage data
@@ -22,9 +23,9 @@
 //! - **Tables or views**: those of `TABLES` in `contract/mod.rs`, with the columns and cascades of `sqlite/schema.rs`,
 //!   and ids that are never used twice. The column `value` of `meta` holds texts and integers. The tables of tombstones
 //!   are needed only if [`Tx::keeps_tombstones`] is true.
-//! - **No derived data.** In SQLite, triggers fill `tallies`, `record_tags`, `record_metadata`, and the value
-//!   `superseding` in `meta` (the number of changes to `supersedes` links). PostgreSQL has none of these, so rules do not
-//!   use them.
+//! - **No derived data**: a requirement on rules. In SQLite, triggers fill `tallies`, `record_tags`, `record_metadata`,
+//!   and the value `superseding` in `meta` (the number of changes to `supersedes` links). PostgreSQL has none of these, so
+//!   rules do not use them.
 //! - **SQL** that both databases understand: numbered parameters, `INSERT` with `RETURNING id`, `ON CONFLICT` with
 //!   `DO NOTHING` and `DO UPDATE`, `IS DISTINCT FROM`, recursive queries. Statements of rules use no JSON functions.
 //!   For PostgreSQL, `?1` becomes `$1`, and hints such as `INDEXED BY` are removed (`postgres/statement.rs`).
@@ -33,7 +34,8 @@
 //!   PostgreSQL reports a conflict, and `postgres/transaction.rs` runs the transaction again. So the closure `work` of
 //!   [`Authority::write`] may run several times: what it does outside of the transaction must be right when done twice.
 //! - **An ordered sync log**: the log of changed records that the indexes follow (`log.rs`). Its sequence numbers rise
-//!   in the order of the commits. PostgreSQL assigns none: a replica assigns its own when it takes over changes.
+//!   in the order of the commits. In a team store, the indexes follow the log of the replica, which assigns the numbers
+//!   when it takes over changes: PostgreSQL assigns none.
 //!
 //! `contract/` has the tests that both implementations pass.
 

@@ -118,7 +118,7 @@ pub fn gather(
     let vector = vector.as_ref().map(|embedded| (&*embedded.vector, context.store.config().quality, scale));
     let collected = candidates::collect(&view, query, vector, by_words, wanted, now, &mut explain)?;
     let Collected { mut candidates, terms, is_within_words } = collected;
-    candidates.iter_mut().for_each(|candidate| candidate.scale_cosines(&scale));
+    candidates.iter_mut().for_each(|candidate| candidate.calibrate_cosines(&scale));
     if let Some(period) = period {
         place_in(period, &mut candidates, &view)?;
     }

@@ -6,6 +6,9 @@
 //! one index found a candidate, `candidates.rs` looks up its exact score in the other one: with 0 instead, hybrid
 //! search would find less than keyword search alone.
 //!
+//! An *exact match* is a candidate that the query singles out ([`Candidate::is_singled_out`]). With both scales it may
+//! pass a minimum score or relevance by its BM25 alone ([`Ranked::reaches`]).
+//!
 //! A candidate that is not embedded yet has no vector. With [`Scale::Pool`], or if the vector index found no candidate,
 //! its keyword score is its vector score, too.
 //!
@@ -16,8 +19,8 @@
 //! | evidence | The evidence of a candidate is the share of the query's words that it has, lowered if some keyword passage of the store (some 60 words of a text, `keywords/passage.rs`) may have these words by chance. [`Candidate::evidence`] has the exceptions |
 //! | coverage | All keyword scores are multiplied by one factor, which rises with the highest evidence of a candidate. If no candidate has more than a few words of the query, even the highest BM25 says little. The factor is 1 if the vector index found no candidate |
 //! | no vector yet | The similarity of a candidate without a vector counts as the highest similarity times the candidate's share of the query's words. An exact match may count as more similar ([`Fusion::vector_score_without_vector`]) |
-//! | exact match | An *exact match* is a candidate that the query singles out ([`Candidate::is_singled_out`]). If its keyword score is higher than its weighted sum, its score is the keyword score, without weight and penalty: similar vectors do not outrank it. The rule does not hold with a keyword weight of 0 |
-//! | within words | If no candidate was found by a whole word of the query, a candidate with such a word within another one ("engui" in "penguin") ranks above unrelated candidates |
+//! | exact match | If the keyword score of an exact match is higher than its weighted sum, its score is the keyword score, without weight and penalty: similar vectors do not outrank it. The rule does not hold with a keyword weight of 0 |
+//! | within words | If no candidate was found by a whole word of the query, a candidate with a word of the query within another one ("engui" in "penguin") ranks above unrelated candidates |
 
 use super::relevance::relevance;
 use crate::scale::QueryScale;
@@ -29,7 +32,7 @@ const PERIOD_LIFT: f64 = 0.1;
 /// The lowest possible scores.
 const LOWEST_SIMILARITY: f64 = -1.0;
 const LOWEST_BM25: f64 = 0.0;
-/// The similarity, on the scale that all models share, that unrelated texts hardly exceed.
+/// The similarity that unrelated texts hardly exceed.
 const UNRELATED: f64 = 0.25;
 /// The part of the evidence above this counts twice: the keyword factor is 0.5 for an evidence of 0.5, and 1 from 0.75
 /// on.
@@ -48,7 +51,8 @@ pub struct Candidate {
     pub id: RecordId,
     /// Its raw cosine to the query; `None` if the record or the query has no vector.
     pub cosine: Option<f64>,
-    /// Its cosine on the scale that all models share, -1 to 1; `None` before [`Candidate::scale_cosines`].
+    /// Its calibrated cosine, -1 to 1, which is comparable between models (`scale/`); `None` before
+    /// [`Candidate::calibrate_cosines`].
     pub similarity: Option<f64>,
     /// The number of the embedded passage by which the vector index found it. 0, the beginning of the text, if it did
     /// not: a cosine that is looked up may be that of another passage.
@@ -68,8 +72,8 @@ pub struct Candidate {
     /// The share of the query's words that it has, weighted by their idf; `None` if the keyword index was not searched.
     pub share: Option<f64>,
     /// [`Matches::information`](crate::keywords::Matches::information): the idf of all words of the query together,
-    /// divided by the idf that an unrelated keyword passage may have of them by chance. At least 1, and equal for all
-    /// candidates of a query.
+    /// divided by the idf that an unrelated keyword passage may have of them by chance; or by the idf of those that occur
+    /// in any record, if that is lower. At least 1, and equal for all candidates of a query.
     pub information_ratio: f64,
     /// The rarity, 0 to 1, of the rarest word of the query that its own text has: the idf of this word, divided by that
     /// of a word that no record has. `None` if the keyword index was not searched.
@@ -86,8 +90,7 @@ pub struct Candidate {
 pub struct InSession {
     /// The weighted mean of its own raw cosine and those of its neighbors. `None` if the turn itself has no vector.
     pub cosine: Option<f64>,
-    /// The cosine on the scale that all models share. Replaces [`Candidate::similarity`]; `None` before
-    /// [`Candidate::scale_cosines`].
+    /// The calibrated cosine. Replaces [`Candidate::similarity`]; `None` before [`Candidate::calibrate_cosines`].
     pub similarity: Option<f64>,
     /// Replaces [`Candidate::bm25`].
     pub bm25: f64,
@@ -121,8 +124,8 @@ impl Candidate {
     }
 
     /// Computes the similarities from the cosines.
-    pub fn scale_cosines(&mut self, scale: &QueryScale) {
-        let similarity = |cosine: Option<f64>| cosine.map(|cosine| scale.similarity(cosine));
+    pub fn calibrate_cosines(&mut self, calibration: &QueryScale) {
+        let similarity = |cosine: Option<f64>| cosine.map(|cosine| calibration.similarity(cosine));
         self.similarity = similarity(self.cosine);
         if let Some(session) = &mut self.in_session {
             session.similarity = similarity(session.cosine);
@@ -146,9 +149,10 @@ impl Candidate {
 
     /// Its share of the query's words, times its certainty to the power of [`CERTAINTY_EXPONENT`]: 0 to 1.
     ///
-    /// The certainty is the idf of the words that it has, divided by the idf that an unrelated keyword passage may have
-    /// by chance. It is at most 1, and at least [`Candidate::rarest`]. It is 1 for a candidate with all words of the
-    /// query that any record has, and for a turn: neighbors do not have words of the query by chance.
+    /// The certainty is the idf of the words that it has, divided as in [`Candidate::information_ratio`]. It is at most 1,
+    /// and at least [`Candidate::rarest`]. By the second divisor, it is 1 for a candidate with all words of the query that
+    /// any record has. It also is 1 for a turn that is scored with its neighbors: they have the topic of the turn, so they
+    /// hardly have words of the query by chance.
     fn evidence(&self) -> Option<f64> {
         let share = self.effective_share()?;
         if self.in_session.is_some() {

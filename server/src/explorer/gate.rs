@@ -61,7 +61,7 @@ impl Gate {
             Ok(admitted) => admitted,
             Err(refusal) => {
                 tracing::debug!("a request was rejected: {}", refusal.why);
-                self.bodies.drop_unread(&head, body);
+                self.bodies.discard(&head, body);
                 return answers::secured(answers::refused(&refusal));
             }
         };

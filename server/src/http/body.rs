@@ -78,8 +78,8 @@ impl Bodies {
         }
     }
 
-    /// Reads and drops the body of a refused request in the background, for a limited time.
-    pub fn drop_unread(&self, head: &Parts, mut body: Incoming) {
+    /// Reads and discards the body of a refused request in the background, for a limited time.
+    pub fn discard(&self, head: &Parts, mut body: Incoming) {
         // A client that sent `Expect: 100-continue` has not sent the body.
         if head.headers.contains_key(EXPECT) {
             return;

@@ -3,9 +3,9 @@
 //! | path | methods | answer | token |
 //! |---|---|---|---|
 //! | `/mcp` | GET, POST, DELETE | MCP over streamable HTTP | required unless `--no-token` |
-//! | `/metrics` | GET | metrics of the server and its store | likewise; none that is bound to a project or agent |
+//! | `/metrics` | GET | metrics of the server and its store | likewise; a token that is bound to a project or an agent is refused |
 //! | `/healthz` | GET, HEAD | whether the server runs | none |
-//! | `/readyz` | GET, HEAD | whether the store can be read | none |
+//! | `/readyz` | GET, HEAD | whether the store can be read, and whether saves wait for the server of a team store | none |
 //!
 //! `/healthz` and `/readyz` with another method are unknown paths: the token is checked, and the status is 404.
 //!
@@ -13,9 +13,9 @@
 //! or older gets a session when it sends `initialize`, unless it accepts only JSON. With GET, it opens the stream of
 //! notices of the session. A client of version 2026-07-28 opens a stream of notices with `subscriptions/listen`.
 //!
-//! Within a session, `initialize`, `resources/subscribe` and `resources/unsubscribe` are also answered by a stream, which
-//! ends with the answer. Each other call is answered by one JSON document and needs no session. A client that accepts
-//! only event streams gets the document as one event.
+//! The `initialize` that opens a session is answered by a stream, which ends with the answer. So are, within the
+//! session, `resources/subscribe` and `resources/unsubscribe`. Each other call is answered by one JSON document and needs
+//! no session. A client that accepts only event streams gets the document as one event.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -66,7 +66,7 @@ pub struct HttpServer {
 pub struct HttpAccess {
     /// The token; `None` if clients need none.
     pub token: Option<Token>,
-    /// The source of the token, or that none is needed, printed above the settings: "with the token in PATH".
+    /// The source of the token, or that none is needed, printed above the settings: "with the token in FILE".
     pub note: String,
     /// Whether the settings contain the token: false if the user provided it.
     pub show: bool,
@@ -255,8 +255,7 @@ impl RequestHandler {
         let (endpoint, max_bytes) = match self.authorize(head, &body, slot).await {
             Ok(authorized) => authorized,
             Err(refusal) => {
-                // Reads and drops the body in the background.
-                self.bodies.drop_unread(head, body);
+                self.bodies.discard(head, body);
                 return Err(refusal);
             }
         };
@@ -268,8 +267,8 @@ impl RequestHandler {
     /// body in bytes.
     async fn authorize(&self, head: &Parts, body: &Incoming, slot: &Slot) -> Result<(Endpoint, usize), Refusal> {
         let path = head.uri.path().trim_end_matches('/');
-        // Probes send neither a token nor the name of the server. They learn only whether the store can be searched, and
-        // whether a team's server can be reached.
+        // Probes send neither a token nor the name of the server. They learn only whether the server runs,
+        // whether the store can be read, and whether saves wait for the server of a team store.
         let probe = match path {
             HEALTH => Some(Endpoint::Health),
             READY => Some(Endpoint::Readiness),

@@ -190,7 +190,7 @@ impl World {
         let live = records
             .map(|record| (record.id, (self.engine.links(record.id, &Viewer::OWNER, usize::MAX).unwrap(), record)));
         // What was deleted must not be shown, either.
-        let deleted = self.engine.all_gone(&Filter::default(), true, 0, 1_000).unwrap().into_iter();
+        let deleted = self.engine.list_gone(&Filter::default(), true, 0, 1_000).unwrap().into_iter();
         live.chain(deleted.map(|gone| (gone.record.id, (Vec::new(), gone.record)))).collect()
     }
 

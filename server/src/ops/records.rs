@@ -166,7 +166,7 @@ pub fn listed(engine: &Engine, filter: Filter, params: &ListParams, limit: usize
     }
     let only = match params.only {
         Some(Only::Expired | Only::Deleted) => {
-            let page = engine.all_gone(&filter, params.only == Some(Only::Deleted), offset, limit)?;
+            let page = engine.list_gone(&filter, params.only == Some(Only::Deleted), offset, limit)?;
             let listed = page.into_iter().map(|Gone { record, deleted_at }| {
                 let deleted = deleted_at.map(|at| ("deleted", at));
                 let gone = deleted.or(record.expires_at.map(|at| ("expired", at)));

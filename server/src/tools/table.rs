@@ -1,8 +1,8 @@
 //! The tools that programs call by name without MCP, with parameters and results as JSON.
 //!
-//! Programs in other languages call every tool of [`TOOLS`] through the library (`library/`). The page of the explorer
-//! calls a few of them, and tools of its own (`explorer/own.rs` lists both). MCP clients call tools of other tables:
-//! one for each profile (`mcp/profiles/`).
+//! Programs in other languages call every tool of [`TOOLS`] through the library in `server/src/library/`. The page of
+//! the explorer calls a few of them, and tools of its own (`explorer/own.rs` lists both). MCP clients call tools of other
+//! tables: one for each profile (`mcp/profiles/`).
 
 use memorist_engine::{Engine, Result};
 use schemars::JsonSchema;
@@ -43,7 +43,8 @@ impl Tool {
     }
 }
 
-/// The tools of the library. The context has defaults for parameters that a call omits, such as the project.
+/// The tools of the library for other languages (`server/src/library/`). The context has defaults for parameters that a
+/// call omits, such as the project.
 ///
 /// `search` is not among them: that of the library also takes a vector that the program computed (`library/tools.rs`),
 /// and that of the explorer has other parameters (`explorer/own.rs`).

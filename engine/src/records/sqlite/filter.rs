@@ -302,8 +302,8 @@ mod tests {
                     prop_assert!(all.iter().all(|record| without.contains(record.id.key()) != passes(record)));
                 }
                 // The trash has no index of metadata, and is asked in another way.
-                let gone = snapshot.all_gone(filter, false, 0, usize::MAX, NOW).unwrap();
-                let every = snapshot.all_gone(&Filter::default(), false, 0, usize::MAX, NOW).unwrap();
+                let gone = snapshot.list_gone(filter, false, 0, usize::MAX, NOW).unwrap();
+                let every = snapshot.list_gone(&Filter::default(), false, 0, usize::MAX, NOW).unwrap();
                 prop_assert_eq!(gone.len(), every.iter().filter(|gone| filter.allows(&gone.record)).count());
             }
         }

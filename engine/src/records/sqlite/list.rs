@@ -115,7 +115,7 @@ impl Snapshot {
     }
 
     /// A page of the records that pass the filter and are not live any more, deleted or expired: the last ones first.
-    pub fn all_gone(
+    pub fn list_gone(
         &self,
         filter: &Filter,
         deleted: bool,

@@ -135,7 +135,9 @@ impl Store {
         match removed {
             Err(JobFailure::Cancelled) => return Err(Error::Cancelled),
             // The store does not need this job any more, so its cancellation is not tried again.
-            Err(why) => tracing::warn!("files of a batch job may be left at {}: {why}", job.about.provider),
+            Err(why) => {
+                tracing::warn!("a batch job may still run at {}, or its files be left there: {why}", job.about.provider)
+            }
             Ok(()) => {}
         }
         self.close_job(job, JobEnd::Dropped, &[], "the store has another model now")
@@ -151,6 +153,7 @@ impl Store {
     ) -> Result<PollResult, PollError> {
         let name = match &job.about.name {
             Some(name) => name.clone(),
+            // The provider's answer to the submission was lost, or the process ended before it recorded the name.
             None => {
                 let Some(name) = provider.find(&job.key, job.about.began, progress)? else {
                     return self.handle_missing(provider, job, progress);
@@ -171,7 +174,7 @@ impl Store {
         }
         match provider.look(&name, progress)? {
             JobState::Running { done, said: state } => {
-                match self.follow_running(provider, job, &name, state, progress)? {
+                match self.handle_running(provider, job, &name, state, progress)? {
                     true => Ok(PollResult::Closed { stored: 0 }),
                     false => Ok(PollResult::Open { done }),
                 }
@@ -201,7 +204,8 @@ impl Store {
                 Ok(PollResult::Closed { stored: 0 })
             }
             JobState::Gone => {
-                // Deletes nothing: the provider names the files of a job only in its answer about the job.
+                // Deletes nothing: only the provider's answer about a job names the files with its results. An upload, which
+                // OpenAI finds by the key, stays, too. Ordinary requests embed the texts that are left over.
                 let left_over = self.texts_without_vector(&job)?;
                 self.close_job(&job, JobEnd::Failed, &left_over, "the provider does not know it any more")?;
                 Ok(PollResult::Closed { stored: 0 })
@@ -231,14 +235,15 @@ impl Store {
         // Only an unanswered submission counts as a failure. Otherwise the process was killed during the submission,
         // and probably before it was sent.
         let end = if job.about.state == UNANSWERED { JobEnd::Failed } else { JobEnd::Dropped };
-        // Probably the provider did not get the job, and nothing was paid. No text is left over: all may go into another.
+        // Probably the provider did not get the job, and nothing was paid. No text is left over (`mod.rs`):
+        // all may go into another job.
         self.close_job(&job, end, &[], "its submission did not arrive")?;
         Ok(PollResult::Closed { stored: 0 })
     }
 
     /// Cancels a running job after its timeout. Closes it if it is still running [`CANCEL_TIMEOUT`] after a cancellation.
     /// Otherwise records a changed state. Returns whether it closed the job.
-    fn follow_running(
+    fn handle_running(
         &self,
         provider: &dyn BatchJobs,
         mut job: BatchJob,
