@@ -24,9 +24,9 @@ pub struct Defaults {
     otherwise: Reach,
     /// Whether the memories of [`Reach::MAIN`] are visible where a call names no agent. Not with `--only`.
     with_main: bool,
-    /// Why other names are refused, if they are.
+    /// Reason why other names are rejected, if they are.
     only: Option<ScopeLock>,
-    /// Most results of a search that a call may ask for, if it is not [`MAX_LIMIT`].
+    /// Maximum results of a search that a call may request, if not [`MAX_LIMIT`].
     most_results: Option<usize>,
 }
 

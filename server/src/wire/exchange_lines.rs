@@ -23,9 +23,9 @@ pub enum Type {
     Link,
     Entity,
     Relation,
-    /// Between the machines of a person alone.
+    /// Deletion of a memory; only between the machines of one person.
     Tombstone,
-    /// Between them alone, too.
+    /// Deletion of a link; only between these machines, too.
     Unlink,
 }
 
@@ -100,7 +100,7 @@ struct ModelFields {
 }
 
 impl HeaderLine {
-    /// The model that it names.
+    /// Returns the model that the header names.
     pub fn into_model(self) -> Option<Model> {
         self.model.map(|ModelFields { name, weights_sha256, pooling, dims }| Model {
             name,

@@ -8,23 +8,23 @@ use super::values::Patch;
 
 /// The default file of an export.
 pub const DEFAULT_FILE: &str = "memories.jsonl";
-/// Refused lines that are listed; the others are counted.
+/// Maximum number of rejected lines that are listed; the others are only counted.
 const LISTED: usize = 50;
 
 /// `memory_export`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExportParams {
-    /// Plain name of the file in the export folder; one of that name is replaced. Default memories.jsonl.
+    /// Plain file name in the export folder; an existing file is replaced. Default memories.jsonl.
     #[serde(default)]
     pub file: Option<String>,
-    /// With embeddings, so that nothing need be embedded again.
+    /// Include embeddings, so an import need not compute them.
     #[serde(default)]
     pub embeddings: Option<bool>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub project: Patch<String>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub agent: Patch<String>,
 }
@@ -33,20 +33,20 @@ pub struct ExportParams {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ImportParams {
-    /// Plain name of a file in the export folder.
+    /// Plain file name in the export folder.
     pub file: String,
-    /// As in memory_search; memories of others are refused.
+    /// See memory_search; memories of other scopes are rejected.
     #[serde(default)]
     pub project: Patch<String>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub agent: Patch<String>,
 }
 
-/// What was exported.
+/// Result of `memory_export`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ExportResult {
-    /// Where to.
+    /// Path of the file.
     pub file: String,
     /// Memories.
     pub memories: i64,
@@ -54,16 +54,16 @@ pub struct ExportResult {
     pub links: i64,
 }
 
-/// What an import did.
+/// Result of `memory_import`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ImportResult {
     /// Lines read, without empty ones.
     pub lines: i64,
     /// New memories.
     pub created: i64,
-    /// Memories that were there in an older version.
+    /// Memories that replaced an older version.
     pub replaced: i64,
-    /// Memories that were changed in both stores: their histories have the versions of both.
+    /// Memories changed in both stores; their histories have the versions of both.
     pub united: i64,
     /// The first of them.
     #[serde(rename = "changedInBoth", skip_serializing_if = "Vec::is_empty")]
@@ -71,37 +71,37 @@ pub struct ImportResult {
     /// All of them.
     #[serde(skip)]
     pub conflicts: Vec<ChangedInBoth>,
-    /// Memories whose text another memory of their scope has already.
+    /// Memories whose text is already saved in their scope.
     pub duplicates: i64,
-    /// Memories that were there already, as they are or newer.
+    /// Memories that exist in the same or a newer version.
     pub unchanged: i64,
     /// Memories that have expired.
     pub expired: i64,
-    /// Memories and links that were deleted here before, or are now, as elsewhere.
+    /// Memories and links that are deleted, here before or by this import.
     pub deleted: i64,
-    /// Memories and versions that were purged here, as elsewhere.
+    /// Memories and versions that this import purged.
     #[serde(skip)]
     pub purged: u64,
-    /// Circles of memories that superseded one another: each lost its oldest link.
+    /// Cycles of `supersedes` links; each lost its oldest link.
     pub circles: i64,
     /// New links.
     pub links: i64,
-    /// Memories and links that were refused.
+    /// Rejected memories and links.
     pub refused: i64,
     /// The first of them.
     pub errors: Vec<RefusedLine>,
-    /// What else there is to know.
+    /// Other warnings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
-/// A line that was refused, and why.
+/// A rejected line, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct RefusedLine {
     /// Counted from 1.
     pub line: i64,
-    /// What is wrong with it.
+    /// Reason.
     pub error: String,
 }
 
@@ -111,12 +111,12 @@ pub struct RefusedLine {
 pub struct ChangedInBoth {
     /// The memory.
     pub id: i64,
-    /// The version that was the newest in one of them, and is an earlier one now: memory_history shows it, memory_rollback takes it.
+    /// Newest version of one store that is now an earlier one: memory_history shows it, memory_rollback restores it.
     pub version: i64,
 }
 
 impl ImportResult {
-    /// Counts a refused line.
+    /// Counts a rejected line.
     pub fn refuse(&mut self, line: u64, error: String) {
         self.refused += 1;
         if self.errors.len() < LISTED {
@@ -147,7 +147,7 @@ impl ImportResult {
         }
     }
 
-    /// Memories that are there now.
+    /// Number of memories of the file that the store has now.
     pub fn memories(&self) -> u64 {
         (self.created + self.replaced + self.united + self.duplicates + self.unchanged).unsigned_abs()
     }

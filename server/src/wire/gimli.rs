@@ -61,7 +61,7 @@ pub struct Off {
     pub action: String,
 }
 
-/// The same in the schema: each field may be missing.
+/// Schema of [`Off`]: each field may be missing.
 #[derive(Serialize, JsonSchema)]
 struct OptionalOff {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -266,7 +266,7 @@ pub struct Synced {
     pub removed: i64,
 }
 
-/// What was read of a source.
+/// Counts of a synced source.
 #[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct GimliSyncedSource {
@@ -274,12 +274,12 @@ pub struct GimliSyncedSource {
     #[schemars(with = "String")]
     pub source: &'static str,
     pub files: i64,
-    /// Those that were read.
+    /// Files that were read.
     pub read: i64,
-    /// Those that are gone.
+    /// Files that are gone.
     pub gone: i64,
     pub failed: i64,
-    /// What was passed over, by reason.
+    /// Skipped files, by reason.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(schema_with = "super::results::object_schema")]
     pub skipped: BTreeMap<String, u64>,

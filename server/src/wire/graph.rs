@@ -21,17 +21,17 @@ use super::{brief, count};
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LinkParams {
-    /// The memory that says something of the other.
+    /// Id of the linking memory.
     pub from_id: Int,
-    /// The other.
+    /// Id of the linked memory.
     pub to_id: Int,
-    /// What it says: it caused, supersedes, implements or contradicts the other, or is related.
+    /// Relation of fromId to toId, e.g. fromId supersedes toId.
     #[schemars(schema_with = "link_schema")]
     pub link_type: LinkKind,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub project: Patch<String>,
-    /// The same for agents.
+    /// See memory_search.
     #[serde(default)]
     pub agent: Patch<String>,
 }
@@ -39,14 +39,14 @@ pub struct LinkParams {
 /// The result of `memory_link`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct LinkResult {
-    /// False: it was there already.
+    /// False if the link existed already.
     pub created: bool,
 }
 
 /// The result of `memory_unlink`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct UnlinkResult {
-    /// False: there was none.
+    /// False if there was no such link.
     pub removed: bool,
 }
 
@@ -54,32 +54,32 @@ pub struct UnlinkResult {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ChainParams {
-    /// The memory to start from.
+    /// Id of the memory to start from.
     pub id: Int,
-    /// Forward: what it links to; backward: what links to it. Default both.
+    /// forward: memories it links to; backward: memories that link to it. Default both.
     #[serde(default)]
     #[schemars(schema_with = "direction_schema")]
     pub direction: Option<Direction>,
-    /// Most links away, default 3.
+    /// Maximum distance in links, default 3.
     #[serde(default)]
     #[schemars(range(min = 0, max = 10))]
     pub max_depth: Option<Int>,
-    /// Most memories, default 50.
+    /// Maximum memories, default 50.
     #[serde(default)]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<Int>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub max_tokens: Option<Int>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     #[schemars(schema_with = "super::params::detail_schema")]
     pub detail: Option<Detail>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub project: Patch<String>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub agent: Patch<String>,
 }
@@ -90,7 +90,7 @@ pub struct ChainResult {
     /// The start, then the nearest first.
     pub results: Vec<ChainHit>,
     pub total: i64,
-    /// There are more.
+    /// Whether there are more.
     pub truncated: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -169,21 +169,21 @@ pub fn chain_result(chain: Chain, params: &ChainParams) -> Result<ChainResult> {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OutdatedParams {
-    /// Those with a smaller id.
+    /// Only ids below this.
     #[serde(default)]
     pub before: Option<Int>,
-    /// Most memories, default 50.
+    /// Maximum memories, default 50.
     #[serde(default)]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<Int>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     #[schemars(schema_with = "super::params::detail_schema")]
     pub detail: Option<Detail>,
-    /// Of this project alone; "", "*" and the default as in memory_search.
+    /// Only this project's memories; "", "*", default: see memory_search.
     #[serde(default)]
     pub project: Patch<String>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub agent: Patch<String>,
 }
@@ -193,7 +193,7 @@ pub struct OutdatedParams {
 pub struct OutdatedResult {
     /// Newest first.
     pub results: Vec<OutdatedHit>,
-    /// There may be more: ask again with this as `before`.
+    /// Next `before`, if there may be more.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64")]
     pub next: Option<i64>,
@@ -219,17 +219,17 @@ pub fn outdated(outdated: Outdated, detail: Detail) -> OutdatedHit {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DigestParams {
-    /// Its own memories alone; "", "*" and the default as in memory_search.
+    /// Only this project's memories; "", "*", default: see memory_search.
     #[serde(default)]
     pub project: Patch<String>,
     /// Only memories whose body has this feature.
     #[serde(default)]
     pub feature: Option<String>,
-    /// Most tokens, default 1000.
+    /// Token budget, default 1000.
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub max_tokens: Option<Int>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub agent: Patch<String>,
 }
@@ -286,7 +286,7 @@ pub struct Item {
     pub id: i64,
     pub title: String,
     pub description: String,
-    /// Where it came from.
+    /// Source label.
     pub source: String,
     pub importance: i64,
     pub created_at: i64,

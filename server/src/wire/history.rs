@@ -14,19 +14,19 @@ use super::values::{Int, Patch};
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HistoryParams {
-    /// Memory entry ID.
+    /// Memory id.
     pub id: Int,
-    /// Versions before this one.
+    /// Only versions before this one.
     #[serde(default)]
     pub before: Option<Int>,
-    /// Most versions, default 20.
+    /// Maximum versions, default 20.
     #[serde(default)]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<Int>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub project: Patch<String>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub agent: Patch<String>,
 }
@@ -36,11 +36,11 @@ pub struct HistoryParams {
 pub struct HistoryResult {
     /// Newest first.
     pub versions: Vec<VersionEntry>,
-    /// There may be more: ask again with this as `before`.
+    /// Next `before`, if there may be more.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64")]
     pub next: Option<i64>,
-    /// Why there are none.
+    /// Reason why there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub error: Option<String>,
@@ -51,7 +51,7 @@ pub struct HistoryResult {
 #[serde(rename_all = "camelCase")]
 pub struct UndoResult {
     pub id: i64,
-    /// What was undone: deletion, expiry, change, link or currentAgain.
+    /// Undone operation: deletion, expiry, change, link or currentAgain.
     pub undone: &'static str,
     /// Its version now.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +61,7 @@ pub struct UndoResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub content: Option<String>,
-    /// The links that were removed; of currentAgain those that are back: what supersedes the memory.
+    /// Links that were removed; for currentAgain, the restored links of the memories that supersede this one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<UndoneLink>,
 }
@@ -70,7 +70,7 @@ pub struct UndoResult {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UndoneLink {
-    /// The memory that it was linked with.
+    /// Memory at the other end.
     pub id: i64,
     #[schemars(schema_with = "super::graph::link_schema")]
     pub link_type: LinkKind,
@@ -155,17 +155,17 @@ pub fn version(version: Version) -> VersionEntry {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RollbackParams {
-    /// Memory entry ID.
+    /// Memory id.
     pub id: Int,
-    /// The version to go back to.
+    /// Version to restore.
     pub version: Int,
-    /// Why; kept in the history.
+    /// Reason, kept in the history.
     #[serde(default)]
     pub reason: Option<String>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub project: Patch<String>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub agent: Patch<String>,
 }
@@ -174,18 +174,18 @@ pub struct RollbackParams {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PurgeParams {
-    /// These memories.
+    /// Ids of the memories to purge.
     #[serde(default)]
     pub ids: Option<Vec<Int>>,
-    /// Or everything that has this text, exactly, in any version.
+    /// Or: purge everything that contains exactly this text, in any version.
     #[serde(default)]
     pub text: Option<String>,
-    /// Must be true: it cannot be undone.
+    /// Must be true; cannot be undone.
     pub confirm: bool,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub project: Patch<String>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub agent: Patch<String>,
 }
@@ -199,11 +199,11 @@ pub struct PurgeResult {
     pub versions: i64,
     /// Queries removed from the access log.
     pub queries: i64,
-    /// False: the cleanup of files continues in the background.
+    /// False while the cleanup of files continues in the background.
     pub complete: bool,
     /// Files that are not part of the store and may still contain it.
     pub elsewhere: Vec<String>,
-    /// Names and paths in the store that contain it still, because something needs them.
+    /// Names and paths in the store that still contain it, because they are in use.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stays: Vec<String>,
 }

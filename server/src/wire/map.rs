@@ -16,7 +16,7 @@
 //! | u16 × n | x, from the left, over the whole width |
 //! | u16 × n | y, from the top, in the same unit |
 //! | u16 × n | project: 0 is global, else 1 more than its position in the names |
-//! | u16 × n | agent, likewise |
+//! | u16 × n | agent, in the same way |
 //! | u16 × n | the days from 1970 to the creation |
 //! | u8 × n | kind, a position in the names |
 //! | u8 × n | importance |

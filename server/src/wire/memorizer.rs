@@ -21,7 +21,7 @@ use super::{Defaults, Patch, relevance, search_limit};
 
 const DAY_MILLIS: Millis = 86_400_000;
 
-/// What a fact is about.
+/// Category of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]

@@ -21,10 +21,10 @@ pub struct AddParams {
     #[serde(default, alias = "category", skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "kind_schema")]
     pub entry_type: Option<Kind>,
-    /// Where it came from. Default manual.
+    /// Source label, default manual.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// What surrounded it; helps to find it by meaning.
+    /// Context, embedded with the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
     /// Default 1.
@@ -37,49 +37,49 @@ pub struct AddParams {
     /// Labels to filter by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<String>>,
-    /// When to stop showing it: ISO 8601, "30d".
+    /// Expiry, hidden afterwards: ISO 8601, "30d".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Future>,
-    /// When it happened or begins: 2026-12-31T09:00, yesterday, 7d (ago).
+    /// Event date or start of validity: 2026-12-31T09:00, yesterday, 7d (ago).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Past>,
-    /// Until when.
+    /// End of validity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_to: Option<Past>,
-    /// Of a task: open (default), done or dropped.
+    /// Task status, default open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "status_schema")]
     pub status: Option<String>,
-    /// When a task is due: 2026-12-31, tomorrow, 7d (from now). It stays visible.
+    /// Due date of a task: 2026-12-31, tomorrow, 7d (from now). It stays visible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due: Option<Future>,
-    /// Ids of memories that this one replaces.
+    /// Ids of memories this one replaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<Vec<Int>>,
-    /// Ids that it contradicts.
+    /// Ids of memories this one contradicts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contradicts: Option<Vec<Int>>,
-    /// Ids that it has to do with.
+    /// Ids of related memories.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub related: Option<Vec<Int>>,
-    /// Project it belongs to; "": global. Default: the server's. Calls by id need the same, or "*".
+    /// Owning project; "" = global. Default: the server's. Calls by id need the same, or "*".
     #[serde(default, skip_serializing_if = "Patch::is_absent")]
     pub project: Patch<String>,
-    /// Agent it belongs to, likewise.
+    /// Owning agent, same rules.
     #[serde(default, skip_serializing_if = "Patch::is_absent")]
     pub agent: Patch<String>,
-    /// Fields of the type: of a contact name, email, company, role, type; of a decision, pattern, bugfix title, description, feature.
+    /// Fields of the type. contact: name, email, company, role, type; decision, pattern, bugfix: title, description, feature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "object_schema")]
     pub body: Option<Value>,
-    /// Keys of your own, each with a text, a number, true or false, or a list of them: to filter by with where.
+    /// Your own keys, to filter by with where. Values: string, number, boolean or a list of these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "object_schema")]
     pub metadata: Option<Value>,
-    /// Of a turn of a conversation: which. A search judges each turn with those around it.
+    /// Session of a conversation turn. Search ranks a turn together with its neighbors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Its number there. Default: after the last.
+    /// Turn number in the session. Default: append.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<Int>,
 }
@@ -88,14 +88,14 @@ pub struct AddParams {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SearchParams {
-    /// What you look for: a question, phrase, name, identifier or error code.
+    /// Question, phrase, name, identifier or error code.
     #[schemars(length(min = 1))]
     pub query: String,
-    /// By meaning and words (hybrid, default), meaning (vector) or words (keyword).
+    /// hybrid (default), vector (semantic) or keyword (BM25).
     #[serde(default)]
     #[schemars(schema_with = "mode_schema")]
     pub mode: Option<Mode>,
-    /// Most results, default 10.
+    /// Maximum hits, default 10.
     #[serde(default)]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<Int>,
@@ -103,96 +103,96 @@ pub struct SearchParams {
     #[serde(default)]
     #[schemars(schema_with = "kinds_schema")]
     pub entry_types: Option<Vec<Kind>>,
-    /// Least importance.
+    /// Minimum importance.
     #[serde(default)]
     pub min_importance: Option<Importance>,
-    /// Least confidence.
+    /// Minimum confidence.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub min_confidence: Option<f64>,
-    /// With any of these.
+    /// Only with any of these tags.
     #[serde(default)]
     pub tags: Option<Vec<String>>,
-    /// With such metadata: {"year": {"$gte": 2024}, "lang": "de"}. $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $exists; $and, $or, $not.
+    /// Metadata filter: {"year": {"$gte": 2024}, "lang": "de"}. $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $exists; $and, $or, $not.
     #[serde(default, rename = "where")]
     pub with_metadata: Option<Where>,
-    /// Only from these: files of notes, transcripts of sessions, saved memories.
+    /// Only from these: note files, session transcripts, saved memories.
     #[serde(default)]
     #[schemars(schema_with = "sources_schema")]
     pub sources: Option<Vec<SourceName>>,
-    /// See this project and global memories; "": global alone, "*": all. Default: the server's.
+    /// Search this project and global memories; "" = global only, "*" = all. Default: the server's.
     #[serde(default)]
     pub project: Patch<String>,
-    /// The same for agents.
+    /// Agent scope, same rules.
     #[serde(default)]
     pub agent: Patch<String>,
     /// Saved since: ISO 8601, "7d", "last week".
     #[serde(default)]
     pub created_after: Option<Past>,
-    /// Saved until: before a time, or on a day.
+    /// Saved before this time, or by the end of this day.
     #[serde(default)]
     pub created_before: Option<PastEnd>,
-    /// Saved or changed since.
+    /// Saved or updated since.
     #[serde(default)]
     pub updated_after: Option<Past>,
-    /// Last changed until.
+    /// Last updated before; see createdBefore.
     #[serde(default)]
     pub updated_before: Option<PastEnd>,
-    /// Happens (validFrom to validTo, or due) since.
+    /// Happens then or later (validFrom to validTo, or due).
     #[serde(default)]
     pub happens_after: Option<Future>,
-    /// Happens until. A day as both: on it.
+    /// Happens before, or by the end of a day. Same day in both: on it.
     #[serde(default)]
     pub happens_before: Option<FutureEnd>,
-    /// Weight of meaning in hybrid mode, default 0.7.
+    /// Weight of vector search in hybrid mode, default 0.7.
     #[serde(default)]
     #[schemars(range(min = 0))]
     pub vector_weight: Option<f64>,
-    /// Weight of words, default 0.3.
+    /// Weight of keyword search, default 0.3.
     #[serde(default)]
     #[schemars(range(min = 0))]
     pub keyword_weight: Option<f64>,
-    /// Least cosine of what only meaning finds, -1 to 1; 0.3 drops unrelated memories. Mostly left out.
+    /// Minimum cosine similarity of vector-only hits; 0.3 drops unrelated memories. Usually omitted.
     #[serde(default)]
     #[schemars(range(min = -1, max = 1))]
     pub min_similarity: Option<f64>,
-    /// Least relevance, as 0.4; what the words find exactly stays.
+    /// Minimum relevance, e.g. 0.4. Exact keyword matches stay.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub min_relevance: Option<f64>,
-    /// Least score, which is relative to the other results; what the words find exactly stays.
+    /// Minimum score, which is relative to the other hits. Exact keyword matches stay.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub min_score: Option<f64>,
-    /// How both sides are scaled: from what there can be (theoretical, default), or from the least candidate (pool).
+    /// Score normalization: by theoretical bounds (default) or from the lowest candidate (pool).
     #[serde(default)]
     #[schemars(schema_with = "scale_schema")]
     pub scale: Option<Scale>,
-    /// Also what is superseded.
+    /// Include superseded memories.
     #[serde(default)]
     pub include_superseded: Option<bool>,
-    /// Have a second model read the first results, if it is set up: better order, some 50 ms (default: the setting, which is true).
+    /// Rerank the first hits with a second model, if set up: better order, about 50 ms. Default: the setting (true).
     #[serde(default)]
     pub rerank: Option<bool>,
-    /// So many turns before and after each that is of a session.
+    /// Add N turns before and after each session hit.
     #[serde(default)]
     #[schemars(range(min = 0, max = 5))]
     pub neighbours: Option<Int>,
-    /// Most tokens of all results together.
+    /// Token budget for all results.
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub max_tokens: Option<Int>,
-    /// nextCursor of the page before; all else unchanged.
+    /// nextCursor of the previous page; repeat all else unchanged.
     #[serde(default)]
     pub cursor: Option<String>,
-    /// Text per result: its beginning at most (ids), up to 700 characters (snippet, default) or all (full).
+    /// Text per memory: beginning at most (ids), up to 700 characters (snippet, default), all (full).
     #[serde(default)]
     #[schemars(schema_with = "detail_schema")]
     pub detail: Option<Detail>,
-    /// Add times and candidate counts.
+    /// Return times and candidate counts.
     #[serde(default)]
     pub explain: Option<bool>,
-    /// The last word is also the beginning of one. The explorer alone says so, while somebody types.
+    /// Whether the last word may be a prefix. Only the web UI sets it, while the user types.
     #[serde(skip)]
     pub prefix: bool,
 }
@@ -210,7 +210,7 @@ impl SearchParams {
 pub enum Detail {
     /// No text.
     Ids,
-    /// A text of up to 700 characters whole, of a longer one the passage around the query's words.
+    /// Whole text up to 700 characters; of a longer one, the passage around the query terms.
     #[default]
     Snippet,
     /// The whole text.
@@ -221,12 +221,12 @@ pub enum Detail {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetParams {
-    /// Memory entry ID.
+    /// Memory id.
     pub id: Int,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub project: Patch<String>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub agent: Patch<String>,
 }
@@ -235,12 +235,12 @@ pub struct GetParams {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeleteParams {
-    /// Memory entry ID.
+    /// Memory id.
     pub id: Int,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub project: Patch<String>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub agent: Patch<String>,
 }
@@ -257,7 +257,7 @@ pub enum Only {
     Superseded,
     /// Contradicted by another.
     Contradicted,
-    /// Those that will expire.
+    /// Memories that will expire.
     Expiring,
     /// Expired, and not removed yet.
     Expired,
@@ -269,12 +269,12 @@ pub enum Only {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
-    /// The last saved first.
+    /// Latest saved first.
     #[default]
     Saved,
-    /// The last changed first.
+    /// Latest updated first.
     Updated,
-    /// The first due first.
+    /// Earliest due first.
     Due,
 }
 
@@ -286,67 +286,67 @@ pub struct ListParams {
     #[serde(default)]
     #[schemars(schema_with = "kinds_schema")]
     pub entry_types: Option<Vec<Kind>>,
-    /// With any of these.
+    /// Only with any of these tags.
     #[serde(default)]
     pub tags: Option<Vec<String>>,
-    /// With such metadata, as in memory_search.
+    /// Metadata filter, see memory_search.
     #[serde(default, rename = "where")]
     pub with_metadata: Option<Where>,
-    /// Least importance.
+    /// Minimum importance.
     #[serde(default)]
     pub min_importance: Option<Importance>,
-    /// Those that come after this id.
+    /// Continue after this id.
     #[serde(default)]
     pub after: Option<Int>,
     /// Saved since: ISO 8601, "7d", "last week".
     #[serde(default)]
     pub created_after: Option<Past>,
-    /// Saved until: before a time, or on a day.
+    /// Saved before this time, or by the end of this day.
     #[serde(default)]
     pub created_before: Option<PastEnd>,
-    /// Saved or changed since.
+    /// Saved or updated since.
     #[serde(default)]
     pub updated_after: Option<Past>,
-    /// Last changed until.
+    /// Last updated before; see createdBefore.
     #[serde(default)]
     pub updated_before: Option<PastEnd>,
-    /// Happens (validFrom to validTo, or due) since.
+    /// Happens then or later (validFrom to validTo, or due).
     #[serde(default)]
     pub happens_after: Option<Future>,
-    /// Happens until. A day as both: on it.
+    /// Happens before, or by the end of a day. Same day in both: on it.
     #[serde(default)]
     pub happens_before: Option<FutureEnd>,
-    /// Only open or overdue tasks; what is superseded, contradicted, expiring, expired or deleted.
+    /// Only memories in this state; open and overdue: tasks.
     #[serde(default)]
     #[schemars(schema_with = "only_schema")]
     pub only: Option<Only>,
-    /// The last saved first (default), the last updated, or the first due.
+    /// Latest saved (default) or updated first, or earliest due.
     #[serde(default)]
     #[schemars(schema_with = "order_schema")]
     pub order: Option<Order>,
-    /// Skip as many.
+    /// Memories to skip.
     #[serde(default)]
     #[schemars(range(min = 0))]
     pub offset: Option<Int>,
-    /// Most memories, default 50.
+    /// Maximum memories, default 50.
     #[serde(default)]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<Int>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub max_tokens: Option<Int>,
-    /// Default true.
+    /// Default true; false for due and expiring.
     #[serde(default)]
     pub newest_first: Option<bool>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     #[schemars(schema_with = "detail_schema")]
     pub detail: Option<Detail>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub project: Patch<String>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub agent: Patch<String>,
 }
@@ -355,10 +355,10 @@ pub struct ListParams {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StatsParams {
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub project: Patch<String>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub agent: Patch<String>,
 }
@@ -367,7 +367,7 @@ pub struct StatsParams {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UpdateParams {
-    /// Memory entry ID.
+    /// Memory id.
     pub id: Int,
     /// New text.
     #[serde(default)]
@@ -403,38 +403,38 @@ pub struct UpdateParams {
     /// New expiry; "" removes it.
     #[serde(default)]
     pub expires_at: Patch<Future>,
-    /// New date or beginning; "" removes it.
+    /// New date or start; "" removes it.
     #[serde(default)]
     pub valid_from: Patch<Past>,
     /// New end; "" removes it.
     #[serde(default)]
     pub valid_to: Patch<Past>,
-    /// Of a task: open, done or dropped.
+    /// New task status.
     #[serde(default)]
     #[schemars(schema_with = "status_schema")]
     pub status: Option<String>,
-    /// Of a task: when it is due; "" removes it.
+    /// New due date of a task; "" removes it.
     #[serde(default)]
     pub due: Patch<Future>,
-    /// All fields of its type; null removes them.
+    /// New fields of the type, replacing all; null removes them.
     #[serde(default)]
     #[schemars(schema_with = "object_schema")]
     pub body: Patch<Value>,
-    /// New metadata, replacing all; null removes it. Another body leaves it.
+    /// New metadata, replacing all; null removes it. A new body keeps it.
     #[serde(default)]
     #[schemars(schema_with = "object_schema")]
     pub metadata: Patch<Value>,
-    /// Why; kept in the history.
+    /// Reason, kept in the history.
     #[serde(default)]
     pub reason: Option<String>,
-    /// Words it must have, or its version; else nothing is changed. Guards against a wrong id.
+    /// Words it must contain, or its version; else nothing changes. Guards against a wrong id.
     #[serde(default)]
     #[schemars(schema_with = "expect_schema")]
     pub expect: Option<Value>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub project: Patch<String>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub agent: Patch<String>,
 }

@@ -14,7 +14,7 @@ const PDF: &str = ".pdf";
 #[schemars(inline)]
 pub struct PlaceInfo {
     pub path: String,
-    /// That which `path:line` names.
+    /// Line that `path:line` names.
     #[serde(skip)]
     line: u64,
     /// From 1.

@@ -13,30 +13,30 @@ use super::{Defaults, Int, Patch};
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RecallParams {
-    /// What the user said.
+    /// The user's message.
     pub user_message: String,
-    /// The messages before it, the newest last: what a short one is about.
+    /// Previous messages, newest last; context for a short message.
     #[serde(default)]
     pub recent_messages: Option<Vec<String>>,
-    /// Most memories, default 5.
+    /// Maximum memories, default 5.
     #[serde(default)]
     #[schemars(range(min = 1, max = 50))]
     pub max_results: Option<Int>,
-    /// Most tokens of the answer, default 500.
+    /// Token budget, default 500.
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub max_tokens: Option<Int>,
-    /// Least relevance, default 0.3.
+    /// Minimum relevance, default 0.3.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub min_score: Option<f64>,
-    /// The session that asks: it gets no memory twice.
+    /// Session id; memories it already received are skipped.
     #[serde(default)]
     pub session: Option<String>,
-    /// See this project and global memories; "": global alone, "*": all. Default: the server's.
+    /// See memory_search.
     #[serde(default)]
     pub project: Patch<String>,
-    /// The same for agents.
+    /// See memory_search.
     #[serde(default, alias = "agent")]
     pub agent_id: Patch<String>,
 }
@@ -64,13 +64,13 @@ impl RecallParams {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RecallResult {
-    /// The text for the context; none if nothing is known that the message needs.
+    /// Block for the context; none if no memory is relevant to the message.
     pub context: Option<String>,
     /// The memories in it, the most relevant first.
     pub memories: Vec<RecalledMemory>,
-    /// How many tokens the text has.
+    /// Tokens of the block.
     pub tokens: i64,
-    /// Why there may be less than is known.
+    /// Reasons why memories may be missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }

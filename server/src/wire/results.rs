@@ -17,26 +17,26 @@ use crate::wording::Worded as _;
 /// The result of `memory_add`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AddResult {
-    /// Its id.
+    /// Memory id.
     pub id: i64,
     /// Whether it is new.
     pub created: bool,
-    /// Whether the same text existed already; `id` is its id then.
+    /// Whether the text was saved already; `id` is then the id of that memory.
     pub duplicate: bool,
-    /// Pending: found by keywords until it is embedded.
+    /// `pending`: keyword search only, until the memory is embedded.
     #[schemars(schema_with = "embedding_schema")]
     pub embedding: EmbeddingState,
-    /// Memories that are nearly the same.
+    /// Near duplicates.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// Suggested links: id, linkType, similarity, content.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(schema_with = "objects_schema")]
     pub suggestions: Vec<Suggestion>,
-    /// Those of the warnings that are about this memory.
+    /// Warnings about this memory.
     #[serde(skip)]
     pub notes: Vec<String>,
-    /// The links that it has by this call.
+    /// Links that this call created.
     #[serde(skip)]
     pub linked: Vec<(LinkKind, RecordId)>,
 }
@@ -51,9 +51,9 @@ pub struct Suggestion {
     pub link_type: LinkKind,
     /// 0 to 1.
     pub similarity: f64,
-    /// Its beginning.
+    /// Beginning of its text.
     pub content: String,
-    /// Whether it is named because the new text speaks of a change.
+    /// Whether it is suggested because the new text reports a change.
     #[serde(skip)]
     pub is_change: bool,
 }
@@ -64,22 +64,22 @@ pub struct Suggestion {
 pub struct SearchResult {
     /// Best first.
     pub results: Vec<SearchHit>,
-    /// How many.
+    /// Number of results.
     pub total: i64,
-    /// The store seems to have no answer: nothing was found, or nothing relevant.
+    /// Probably no answer in the store: no hit, or no relevant one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub nothing: bool,
-    /// The best there was, below a threshold.
+    /// Best hit below a threshold.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Best")]
     pub best: Option<Best>,
     /// Identifiers, codes and paths of the query that no memory has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
-    /// How many more there are below the least relevance.
+    /// Number of further hits below the minimum relevance.
     #[serde(skip_serializing_if = "is_zero")]
     pub weaker: i64,
-    /// There are more: search again with this as `cursor`.
+    /// Cursor of the next page.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub next_cursor: Option<String>,
@@ -95,17 +95,17 @@ pub struct SearchResult {
     pub explain: Option<Value>,
 }
 
-/// The best memory there was, which a threshold excluded.
+/// Best hit that a threshold excluded.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Best {
     pub id: i64,
-    /// The beginning.
+    /// Beginning of its text.
     pub content: String,
     /// Similarity, score or relevance.
     #[schemars(with = "String")]
     pub threshold: Threshold,
-    /// Lower the threshold to this to find it.
+    /// Value that it reached: lower the threshold to this to find it.
     pub reached: f64,
 }
 
@@ -153,13 +153,13 @@ pub struct SearchHit {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64")]
     pub keyword_score: Option<f64>,
-    /// What the reranker says: above 0, it probably answers the query.
+    /// Logit of the reranker: above 0, the memory probably answers the query.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f32")]
     pub logit: Option<f32>,
-    /// How likely it answers the query, 0 to 1: comparable between queries.
+    /// Likelihood that it answers the query, 0 to 1; comparable between queries.
     pub relevance: f64,
-    /// Why it ranks above one that is more relevant, or below one that is less; or what it merely resembles.
+    /// Reason why it ranks above a more relevant hit or below a less relevant one, or what it merely resembles.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub why: Option<String>,
@@ -175,14 +175,14 @@ pub struct SearchHit {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64")]
     pub turn: Option<i64>,
-    /// The lines of a file that it is from.
+    /// File and lines that it was read from.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "object_schema")]
     pub place: Option<PlaceInfo>,
-    /// Those around it in its session whose words counted for it.
+    /// Neighbors in its session whose words counted for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lent_by: Vec<i64>,
-    /// Those around it in its session, in order.
+    /// Neighbors in its session, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub neighbours: Vec<Neighbour>,
     /// Memories that contradict it.
@@ -238,11 +238,11 @@ pub struct Brief {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ListResult {
     pub results: Vec<Brief>,
-    /// There may be more: call again with this as `after`.
+    /// Next `after`, if there may be more.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "integer_schema")]
     pub next: Option<i64>,
-    /// The same in an order that is not that of ids: call again with this as `offset`.
+    /// Next `offset`, for an order that is not that of ids.
     #[serde(rename = "nextOffset", skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "integer_schema")]
     pub next_offset: Option<i64>,
@@ -254,7 +254,7 @@ pub struct GetResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "entry_schema")]
     pub entry: Option<Entry>,
-    /// Why there is no entry.
+    /// Reason why there is no entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "string_schema")]
     pub error: Option<String>,
@@ -292,7 +292,7 @@ pub struct Entry {
     #[schemars(with = "bool")]
     pub more_links: Option<bool>,
     pub ulid: String,
-    /// The fields of its type beside the text.
+    /// Structured fields of its type.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "object_schema")]
     pub body: Option<Value>,
@@ -302,7 +302,7 @@ pub struct Entry {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64")]
     pub turn: Option<i64>,
-    /// The lines of a file that it is from.
+    /// File and lines that it was read from.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "object_schema")]
     pub place: Option<PlaceInfo>,
@@ -330,7 +330,7 @@ pub struct StatsResult {
     pub total_accesses: i64,
     pub oldest_entry: Option<i64>,
     pub newest_entry: Option<i64>,
-    /// Found by keywords until they are embedded.
+    /// Memories that only keyword search finds until they are embedded.
     pub pending_embeddings: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub indexes: Option<IndexCounts>,
@@ -341,7 +341,7 @@ pub struct StatsResult {
     pub unread: Option<UnreadFiles>,
 }
 
-/// Files of sources of which nothing was read.
+/// Source files that could not be read.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct UnreadFiles {
@@ -351,7 +351,7 @@ pub struct UnreadFiles {
 }
 
 impl UnreadFiles {
-    /// How many, the first ones, and why.
+    /// Number, first files, and reasons.
     pub fn text(&self) -> String {
         let named = self.files.iter().map(|file| format!("{}: {}", file.path, file.why));
         let more = self.count.saturating_sub_unsigned(self.files.len() as u64);
@@ -365,9 +365,9 @@ impl UnreadFiles {
 #[schemars(inline)]
 pub struct SearchTotals {
     pub kept: i64,
-    /// So many of the newest were looked at.
+    /// Number of newest searches that were examined.
     pub last: i64,
-    /// Of these, without an answer.
+    /// Number of these without an answer.
     pub nothing: i64,
 }
 
@@ -377,7 +377,7 @@ pub struct SearchTotals {
 pub struct IndexCounts {
     pub vectors: i64,
     pub documents: i64,
-    /// Changes that are not indexed yet; they are searched all the same.
+    /// Changes that are not indexed yet; searches scan them exactly.
     pub unapplied: i64,
 }
 
@@ -404,7 +404,7 @@ pub struct UpdateResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "embedding_schema")]
     pub embedding: Option<EmbeddingState>,
-    /// Why nothing was updated.
+    /// Reason why nothing was updated.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "string_schema")]
     pub error: Option<String>,

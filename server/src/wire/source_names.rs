@@ -12,7 +12,7 @@ pub enum SourceName {
     Notes,
     /// Transcripts of sessions, and turns that were saved.
     Sessions,
-    /// What was saved as a memory.
+    /// Saved memories.
     Memories,
 }
 

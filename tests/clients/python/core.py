@@ -738,12 +738,12 @@ async def descriptions(checks, talk):
     for name, text, words in [
         ("which fields a body has", said["memory_add"]["body"], ["contact", "name", "email", "decision", "title"]),
         ("what supersedes what", said["memory_add"]["supersedes"], ["replaces"]),
-        ("which end of a link is which", compact(said["memory_link"]), ["says something of the other", "supersedes"]),
+        ("which end of a link is which", compact(said["memory_link"]), ["linking memory", "fromId supersedes toId"]),
         ("when to update and when to save a new one", tools["memory_update"].description, ["correct", "changed",
                                                                                       "supersedes"]),
-        ("that what has expired is hidden", said["memory_add"]["expiresAt"], ["stop showing"]),
+        ("that what has expired is hidden", said["memory_add"]["expiresAt"], ["hidden afterwards"]),
         ("that a due task stays", said["memory_add"]["due"], ["stays visible"]),
-        ("what undo undoes", tools["memory_undo"].description, ["change", "deletion", "link"]),
+        ("what undo undoes", tools["memory_undo"].description, ["update", "delete", "link"]),
         ("how long a deletion can be undone", tools["memory_delete"].description, ["30 days", "memory_undo"]),
     ]:
         checks.that(f"15.16 a description says {name}", has(text, *words), text)

@@ -33,7 +33,7 @@ fn tools() -> Vec<ToolDef> {
         stats(),
         list(),
         undo(),
-        recall(ops::recall),
+        recall("Return the memories relevant to a user message as a context block; usually none.", ops::recall),
         unlink(),
         outdated(),
         history(),
@@ -46,16 +46,12 @@ fn tools() -> Vec<ToolDef> {
 
 /// Recall, in each profile that has it.
 pub fn recall<P: DeserializeOwned + JsonSchema + 'static>(
+    description: &'static str,
     run: fn(&Engine, &Context, P) -> Result<RecallResult>,
 ) -> ToolDef {
-    ToolDef::with_text(
-        Read,
-        "memory_recall",
-        "Recall for a turn",
-        "What is known that the user's message needs, as a block for the context: mostly nothing.",
-        run,
-        |recall| Some(recall.context.clone().unwrap_or_else(|| "No relevant memories.".into())),
-    )
+    ToolDef::with_text(Read, "memory_recall", "Recall for a turn", description, run, |recall| {
+        Some(recall.context.clone().unwrap_or_else(|| "No relevant memories.".into()))
+    })
 }
 
 fn unlink() -> ToolDef {
@@ -73,7 +69,7 @@ fn outdated() -> ToolDef {
         Read,
         "memory_outdated",
         "Outdated memories",
-        "Superseded memories, and what supersedes them.",
+        "List superseded memories and those that supersede them.",
         |engine, context, params: OutdatedParams| ops::outdated(engine, context, &params),
     )
 }
@@ -83,7 +79,7 @@ fn history() -> ToolDef {
         Read,
         "memory_history",
         "History of a memory",
-        "Every version of a memory, and why it was replaced.",
+        "List the versions of a memory and why each was replaced.",
         |engine, context, params: HistoryParams| ops::history(engine, context, &params),
     )
 }
@@ -92,8 +88,8 @@ fn roll_back() -> ToolDef {
     ToolDef::new(
         Change,
         "memory_rollback",
-        "Go back to a version",
-        "Make an earlier version of a memory the newest again.",
+        "Restore a version",
+        "Restore an earlier version of a memory.",
         |engine, context, params: RollbackParams| ops::roll_back(engine, context, &params),
     )
 }
@@ -103,7 +99,7 @@ fn list() -> ToolDef {
         Read,
         "memory_list",
         "List memories",
-        "Memories in the order in which they were saved, page by page.",
+        "List memories without a query, newest first by default, paginated.",
         |engine, context, params: ListParams| ops::list(engine, context, &params),
     )
 }
@@ -113,7 +109,7 @@ fn export() -> ToolDef {
         Change,
         "memory_export",
         "Export memories",
-        "Write what is seen, with versions and links, as JSON lines into a file of the export folder.",
+        "Export visible memories with versions and links as JSONL to a file in the export folder.",
         |engine, context, params: ExportParams| ops::export(engine, context, &params),
     )
 }
@@ -123,8 +119,8 @@ fn import() -> ToolDef {
         Change,
         "memory_import",
         "Import memories",
-        "Merge a file of the export folder, from memory_export or the reference memory server, into the memories. The \
-         same file again changes nothing.",
+        "Merge a file of the export folder, from memory_export or the reference memory server, into the memories. \
+         Repeating it changes nothing.",
         |engine, context, params: ImportParams| ops::import(engine, context, &params),
     )
 }
@@ -134,8 +130,8 @@ fn purge() -> ToolDef {
         Change,
         "memory_purge",
         "Purge memories",
-        "Remove memories, or everything with a text, from every version, index, log and file, permanently. Only when \
-         asked to.",
+        "Erase memories, or everything that contains a text, from every version, index, log and file, permanently. \
+         Call it only when asked to.",
         |engine, context, params| ops::purge(engine, context, params, &NoProgress),
     )
 }
@@ -145,7 +141,7 @@ fn undo() -> ToolDef {
         Change,
         "memory_undo",
         "Undo",
-        "Undo the last thing done to a memory: a change, a deletion, an expiry or a link.",
+        "Undo the last update, delete, expiry or link of a memory, or restore the given version.",
         |engine, context, params: UndoParams| ops::undo(engine, context, &params),
     )
 }
@@ -155,8 +151,8 @@ fn add() -> ToolDef {
         Add,
         "memory_add",
         "Save a memory",
-        "Save something worth knowing in later sessions: a fact, preference, decision, fix. The same text is saved \
-         once; to change its fields, use memory_update.",
+        "Save what later sessions should know: a fact, preference, decision, fix. A duplicate text is saved once; to \
+         change its fields, use memory_update.",
         ops::add,
     )
 }
@@ -166,7 +162,7 @@ fn search() -> ToolDef {
         Read,
         "memory_search",
         "Search memories",
-        "Find memories by meaning and by word. Ask before you answer from memory, and before you save.",
+        "Search memories by meaning and keyword. Call it before answering from memory and before saving.",
         |engine, context, params: SearchParams| ops::search(engine, context, &params),
     )
 }
@@ -177,7 +173,7 @@ fn get() -> ToolDef {
         Read,
         "memory_get",
         "Get a memory",
-        "Get one memory whole, with its history of use.",
+        "Return one full memory with its links and access counts.",
         |engine, context, params: GetParams| ops::get(engine, context, &params),
     )
 }
@@ -187,7 +183,7 @@ fn update() -> ToolDef {
         Change,
         "memory_update",
         "Update a memory",
-        "Change fields of a memory; those left out stay. The version before is kept.",
+        "Update a memory. Omitted fields keep their value; the old version is kept.",
         ops::update,
     )
 }
@@ -197,7 +193,7 @@ fn delete() -> ToolDef {
         Change,
         "memory_delete",
         "Delete a memory",
-        "Delete a memory that is wrong or unwanted. To correct one, use memory_update.",
+        "Delete a wrong or unwanted memory. To correct one, use memory_update.",
         |engine, context, params: DeleteParams| ops::delete(engine, context, &params),
     )
 }
@@ -207,7 +203,7 @@ fn link() -> ToolDef {
         Add,
         "memory_link",
         "Link two memories",
-        "Record how two memories relate. A superseded one is left out of searches.",
+        "Record how two memories relate. Searches omit superseded memories.",
         |engine, context, params: LinkParams| ops::link(engine, context, &params),
     )
 }
@@ -217,7 +213,7 @@ fn chain() -> ToolDef {
         Read,
         "memory_chain",
         "Follow links",
-        "Follow links from a memory, and on from there: each memory reached, with its path.",
+        "Traverse links from a memory. Returns each memory reached and the path to it.",
         |engine, context, params: ChainParams| ops::chain(engine, context, &params),
     )
 }
@@ -227,7 +223,7 @@ fn stats() -> ToolDef {
         Count,
         "memory_stats",
         "Memory statistics",
-        "How many memories there are, of which types and ages, and whether all are indexed.",
+        "Count memories by type and age, and report whether all are indexed.",
         |engine, context, params: StatsParams| ops::stats(engine, context, &params),
     )
 }
@@ -237,7 +233,7 @@ fn digest() -> ToolDef {
         Read,
         "memory_digest",
         "Digest of a project",
-        "What is known, on a page: counts, key decisions, patterns, recent fixes.",
+        "Summarize memories on a page: counts, key decisions, patterns, recent fixes.",
         ops::digest,
         |digest| Some(wire::markdown(digest)),
     )

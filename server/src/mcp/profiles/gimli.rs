@@ -23,6 +23,8 @@ const REMEMBER: &str = "Go through this conversation and write what will matter 
     projects, fixes that worked. One self-contained statement a line. Look first with memory_search, and correct what no \
     longer holds. Write no passwords or keys. Then call memory_sync.";
 
+const RECALL_TOOL: &str = "What is known that the user's message needs, as a block for the context: mostly nothing.";
+
 fn tools() -> Vec<ToolDef> {
     vec![
         ToolDef::new(
@@ -39,7 +41,7 @@ fn tools() -> Vec<ToolDef> {
             "Read lines of a file that memory_search found.",
             |engine, context, params: GimliGetParams| gimli::get(engine, context, &params),
         ),
-        super::full::recall(gimli::recall),
+        super::full::recall(RECALL_TOOL, gimli::recall),
         ToolDef::new(
             Change,
             "memory_sync",

@@ -17,7 +17,7 @@ const BEGINNING_CHARS: usize = 120;
 /// How a memory is shown as a line.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MemoryLine<'a> {
-    /// How well it fits the query.
+    /// Relevance to the query.
     pub relevance: Option<f64>,
     /// The reason for its rank, where the relevance does not say it.
     pub why: Option<&'a str>,
@@ -31,9 +31,9 @@ pub struct MemoryLine<'a> {
     pub passage: Option<&'a Range<usize>>,
     /// Whether the line says that it changed.
     pub changed: bool,
-    /// Whether tags and importance are left out: a search is for texts.
+    /// Whether tags and importance are omitted, as searches do.
     pub unlabelled: bool,
-    /// Whether the date of its saving is left out.
+    /// Whether the creation date is omitted.
     pub undated: bool,
     /// When it was deleted, or expired.
     pub gone: Option<(&'static str, Millis)>,

@@ -65,7 +65,7 @@ extended_schema!(SaveParams, AddParams, {
         "type": "array",
         "items": { "type": "object" },
         "maxItems": 100,
-        "description": "Several at once instead of content: objects with these parameters."
+        "description": "Several memories instead of content: objects with these parameters."
     }
 });
 
@@ -73,33 +73,33 @@ extended_schema!(SaveParams, AddParams, {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CoreGetParams {
-    /// Its id.
+    /// Memory id.
     #[serde(default)]
     pub id: Option<Int>,
-    /// Several; they share the tokens.
+    /// Several ids; they share maxTokens.
     #[serde(default)]
     pub ids: Option<Vec<Int>>,
-    /// Of a long text: begin at this character.
+    /// Start a long text at this character.
     #[serde(default)]
     #[schemars(range(min = 0))]
     pub offset: Option<Int>,
-    /// Of a long text: the part with these words.
+    /// Part of a long text that has these words.
     #[serde(default)]
     pub passage: Option<String>,
-    /// Also its earlier versions.
+    /// Include earlier versions.
     #[serde(default)]
     pub history: Option<bool>,
-    /// Also one that was deleted; by its id alone.
+    /// Include a deleted memory; only with id.
     #[serde(default)]
     pub include_deleted: Option<bool>,
-    /// Most tokens, default 4000.
+    /// Token budget, default 4000.
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub max_tokens: Option<Int>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub project: Patch<String>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub agent: Patch<String>,
 }
@@ -108,26 +108,26 @@ pub struct CoreGetParams {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CoreDeleteParams {
-    /// Its id.
+    /// Memory id.
     #[serde(default)]
     pub id: Option<Int>,
     /// Several ids.
     #[serde(default)]
     pub ids: Option<Vec<Int>>,
-    /// As in memory_update.
+    /// See memory_update.
     #[serde(default)]
     #[schemars(schema_with = "expect_schema")]
     pub expect: Option<Value>,
-    /// Instead of an id: what has all these words, or this code. Answers with a preview and a token.
+    /// Instead of an id: memories with all these words, or this code. Returns a preview and a token.
     #[serde(default)]
     pub query: Option<String>,
-    /// The token of the preview, with the same parameters: does it.
+    /// Token of the preview; repeat the other parameters to apply.
     #[serde(default)]
     pub confirm: Option<String>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub project: Patch<String>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub agent: Patch<String>,
 }
@@ -136,22 +136,22 @@ pub struct CoreDeleteParams {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UndoParams {
-    /// Its id.
+    /// Memory id.
     pub id: Int,
-    /// Back to this version (see memory_get with history).
+    /// Restore this version (see memory_get with history).
     #[serde(default)]
     pub version: Option<Int>,
-    /// Remove the links with this memory.
+    /// Remove the links between id and this memory.
     #[serde(default)]
     pub linked_id: Option<Int>,
-    /// Only those of this type.
+    /// Only links of this type.
     #[serde(default)]
     #[schemars(schema_with = "link_schema")]
     pub link_type: Option<LinkKind>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub project: Patch<String>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub agent: Patch<String>,
 }
@@ -189,20 +189,20 @@ extended_schema!(UndoMany, UndoParams, {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CoreDigestParams {
-    /// Its own memories alone; null, "*" and the default as in memory_search.
+    /// Only this project's memories; "", "*", default: see memory_search.
     #[serde(default)]
     pub project: Patch<String>,
     /// Only memories whose body has this feature.
     #[serde(default)]
     pub feature: Option<String>,
-    /// What changed since: ISO 8601, "7d" (default), "last week".
+    /// Changes since: ISO 8601, "7d" (default), "last week".
     #[serde(default)]
     pub since: Option<Past>,
-    /// Most tokens, default 1500.
+    /// Token budget, default 1500.
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub max_tokens: Option<Int>,
-    /// As in memory_search.
+    /// See memory_search.
     #[serde(default)]
     pub agent: Patch<String>,
 }
@@ -251,10 +251,10 @@ impl<'de> Deserialize<'de> for CoreUpdateParams {
 extended_schema!(CoreUpdateParams, super::super::params::UpdateParams, {
     "query": {
         "type": "string",
-        "description": "Instead of an id: what has all these words, or this code. Answers with a preview and a token."
+        "description": "Instead of an id: memories with all these words, or this code. Returns a preview and a token."
     },
     "confirm": {
         "type": "string",
-        "description": "The token of the preview, with the same parameters: does it."
+        "description": "Token of the preview; repeat the other parameters to apply."
     }
 });

@@ -17,7 +17,7 @@ pub struct OverviewParams {}
 #[derive(Debug, Clone, Default)]
 pub struct FindParams {
     pub search: SearchParams,
-    /// The last word is also the beginning of one: for a search while somebody types.
+    /// Whether the last word may be a prefix: for a search while the user types.
     pub prefix: bool,
 }
 
@@ -66,10 +66,10 @@ pub struct MemoryParams {
 #[serde(deny_unknown_fields)]
 pub struct GraphParams {
     pub id: Int,
-    /// Most links away, 1 to 3; default 1.
+    /// Maximum distance in links, 1 to 3; default 1.
     #[serde(default)]
     pub depth: Option<Int>,
-    /// Most memories, 1 to 150, which is the default.
+    /// Maximum memories, 1 to 150 (default).
     #[serde(default)]
     pub limit: Option<Int>,
 }
@@ -79,7 +79,7 @@ pub struct GraphParams {
 #[serde(deny_unknown_fields)]
 pub struct SimilarParams {
     pub id: Int,
-    /// Most memories, default 10.
+    /// Maximum memories, default 10.
     #[serde(default)]
     pub limit: Option<Int>,
 }
@@ -88,11 +88,11 @@ pub struct SimilarParams {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum SearchesOnly {
-    /// The store seemed to have no answer.
+    /// Searches without an answer.
     Nothing,
-    /// It had one, but nothing that is near.
+    /// Searches whose hits were all weak.
     Weak,
-    /// Nobody has opened a result since.
+    /// Searches of which no hit was opened.
     NeverOpened,
 }
 
@@ -105,7 +105,7 @@ pub struct SearchesParams {
     /// Searches before the one with this id.
     #[serde(default)]
     pub before: Option<Int>,
-    /// Most searches, default 50.
+    /// Maximum searches, default 50.
     #[serde(default)]
     pub limit: Option<Int>,
 }
@@ -126,15 +126,15 @@ pub enum CleanupKind {
 #[serde(deny_unknown_fields)]
 pub struct CleanupParams {
     pub kind: CleanupKind,
-    /// `next` of the page before.
+    /// `next` of the previous page.
     #[serde(default)]
     pub cursor: Option<String>,
-    /// Most groups, default 20.
+    /// Maximum groups, default 20.
     #[serde(default)]
     pub limit: Option<Int>,
 }
 
-/// A memory, and the version of it that somebody saw.
+/// A memory, and the version that the user saw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SeenVersion {
@@ -148,7 +148,7 @@ pub struct SeenVersion {
 pub struct MergeParams {
     /// The memory that stays.
     pub keep: Int,
-    /// The version of it that was seen.
+    /// Version that the user saw.
     pub expect: Int,
     /// The memories that it supersedes.
     pub replaced: Vec<SeenVersion>,

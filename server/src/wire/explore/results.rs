@@ -84,7 +84,7 @@ pub struct WhyResult {
     pub found: bool,
     /// Its rank, from 1; null: beyond the ranked candidates.
     pub rank: Option<i64>,
-    /// Most results of the search.
+    /// Maximum results of the search.
     pub limit: i64,
     pub score: Option<f64>,
     pub vector_score: Option<f64>,
@@ -97,7 +97,7 @@ pub struct WhyResult {
     pub keyword_rank: Option<i64>,
     pub weights: Weights,
     pub words: Vec<String>,
-    /// The rule that kept it out.
+    /// Rule that excluded it.
     pub rule: Option<&'static str>,
     /// The parameter, if the rule is a filter or a threshold.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -154,7 +154,7 @@ pub struct GraphNode {
     /// Its beginning.
     pub content: String,
     pub entry_type: Kind,
-    /// Links away from the start.
+    /// Distance from the start in links.
     pub depth: i64,
     /// Whether nothing supersedes it.
     pub is_current: bool,
@@ -192,7 +192,7 @@ pub struct SimilarHit {
 /// The result of `timeline`.
 #[derive(Debug, Clone, Serialize)]
 pub struct TimelineResult {
-    /// How long a bucket is: `day`, `week` or `month`.
+    /// Length of a bucket: `day`, `week` or `month`.
     pub unit: &'static str,
     /// The buckets with events, the oldest first.
     pub buckets: Vec<Bucket>,
@@ -251,6 +251,6 @@ pub struct Member {
 pub struct MergeResult {
     pub id: i64,
     pub version: i64,
-    /// `undo` of these, one after another, takes it back.
+    /// Ids to pass to `undo`, in this order, to revert the merge.
     pub undo: Vec<i64>,
 }
