@@ -27,6 +27,7 @@ use crate::types::{
 pub enum Sensitive {
     /// It is refused. The error names its type, and never shows it.
     #[default]
+    #[serde(rename = "reject", alias = "refuse")]
     Refuse,
     /// It is saved as `[redacted: ...]`.
     Redact,
@@ -168,7 +169,7 @@ impl Sensitive {
             (Sensitive::Refuse, Some(SecretMatch { field, what })) => Err(Error::invalid(
                 field,
                 format!(
-                    "contains a secret ({what}); remove it, or set sensitive = \"redact\" to redact secrets \
+                    "contains a secret ({what}); remove it, or set secrets = \"redact\" to redact secrets \
                      automatically"
                 ),
             )),

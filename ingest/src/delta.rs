@@ -18,7 +18,7 @@ const COUNTED: u64 = 8 << 20;
 /// alone.
 pub fn waits(settings: &SyncSettings, file: Foreign<'_>, known: FileStamp, found: FileStamp, now: SystemTime) -> bool {
     let Some(grown) = found.size.checked_sub(known.size).filter(|grown| *grown > 0) else { return false };
-    let (bytes, messages) = (settings.delta_bytes, settings.delta_messages);
+    let (bytes, messages) = (settings.min_new_bytes, settings.min_new_lines);
     let counts_lines = messages > 0 && file.path.extension().is_some_and(|end| end == "jsonl");
     if (bytes == 0 && !counts_lines) || (bytes > 0 && grown >= bytes) || is_late(settings, known, now) {
         return false;
@@ -64,7 +64,7 @@ mod tests {
         let nanos = |at: SystemTime| i64::try_from(at.duration_since(UNIX_EPOCH).unwrap().as_nanos()).unwrap();
         let stamp = |size, modified| FileStamp { size, modified: nanos(modified), identity: (1, 1) };
         let waits = |bytes, messages, path: &Path, read: SystemTime, found: u64| {
-            let settings = SyncSettings { delta_bytes: bytes, delta_messages: messages, ..SyncSettings::default() };
+            let settings = SyncSettings { min_new_bytes: bytes, min_new_lines: messages, ..SyncSettings::default() };
             let (root, deadline) = (Root::around(path).unwrap(), Deadline::default());
             let file = Foreign { root: &root, path, deadline: &deadline };
             super::waits(&settings, file, stamp(3, read), stamp(found, now), now)

@@ -28,16 +28,20 @@ pub struct SyncSettings {
     /// It looks at them in intervals instead: for file systems that do not tell when a file changes, though they should.
     pub poll: bool,
     /// How often it looks at files that cannot be watched, in milliseconds.
-    pub poll_ms: u64,
+    #[serde(alias = "poll_ms")]
+    pub poll_interval_ms: u64,
     /// A file is read when it has been left alone for this long, in milliseconds.
     pub watch_debounce_ms: u64,
     /// A server looks at all files this often, in minutes; 0 never.
-    pub interval_minutes: u64,
+    #[serde(alias = "interval_minutes")]
+    pub rescan_minutes: u64,
     /// A transcript that is being written is read once it has grown by this many bytes; 0: they are not counted.
-    pub delta_bytes: u64,
+    #[serde(alias = "delta_bytes")]
+    pub min_new_bytes: u64,
     /// Or by this many lines; 0: they are not counted. If neither is, it is read at every change, and after
-    /// `interval_minutes` in any case.
-    pub delta_messages: u64,
+    /// `rescan_minutes` in any case.
+    #[serde(alias = "delta_messages")]
+    pub min_new_lines: u64,
     /// The folder of the daily log; empty: none, also where a profile has one.
     pub daily_log: Option<PathBuf>,
     /// Whether a server of the profile `mudpuppy` adds the workspace of that system to the sources.
@@ -56,11 +60,11 @@ impl Default for SyncSettings {
             on_search: true,
             watch: true,
             poll: false,
-            poll_ms: 5_000,
+            poll_interval_ms: 5_000,
             watch_debounce_ms: 1_500,
-            interval_minutes: 10,
-            delta_bytes: 0,
-            delta_messages: 0,
+            rescan_minutes: 10,
+            min_new_bytes: 0,
+            min_new_lines: 0,
             daily_log: None,
             auto_index: true,
         }
@@ -85,12 +89,12 @@ impl SyncSettings {
 
     /// How often all files are looked at.
     pub fn interval(&self) -> Option<Duration> {
-        (self.interval_minutes > 0).then(|| Duration::from_secs(self.interval_minutes.saturating_mul(60)))
+        (self.rescan_minutes > 0).then(|| Duration::from_secs(self.rescan_minutes.saturating_mul(60)))
     }
 
     /// How often files that cannot be watched are looked at.
     pub fn poll_interval(&self) -> Duration {
-        Duration::from_millis(self.poll_ms)
+        Duration::from_millis(self.poll_interval_ms)
     }
 
     /// Checks the bounds.
@@ -107,11 +111,11 @@ impl SyncSettings {
         if self.watch_debounce_ms > 60_000 {
             return Err(format!("watch_debounce_ms: {} is more than 60000, a minute", self.watch_debounce_ms));
         }
-        if !(50..=3_600_000).contains(&self.poll_ms) {
-            return Err(format!("poll_ms: {} is outside 50 to 3600000", self.poll_ms));
+        if !(50..=3_600_000).contains(&self.poll_interval_ms) {
+            return Err(format!("poll_interval_ms: {} is outside 50 to 3600000", self.poll_interval_ms));
         }
-        if self.interval_minutes > 525_600 {
-            return Err(format!("interval_minutes: {} is more than 525600, a year", self.interval_minutes));
+        if self.rescan_minutes > 525_600 {
+            return Err(format!("rescan_minutes: {} is more than 525600, a year", self.rescan_minutes));
         }
         match &self.daily_log {
             Some(folder) if self.daily_log_folder().is_some() && !folder.is_absolute() => {
@@ -142,8 +146,8 @@ mod tests {
             settings.validate().unwrap_err()
         };
         assert!(wrong(|settings| settings.watch_debounce_ms = 60_001).starts_with("watch_debounce_ms: "));
-        assert!(wrong(|settings| settings.poll_ms = 1).starts_with("poll_ms: "));
-        assert!(wrong(|settings| settings.interval_minutes = u64::MAX).starts_with("interval_minutes: "));
+        assert!(wrong(|settings| settings.poll_interval_ms = 1).starts_with("poll_interval_ms: "));
+        assert!(wrong(|settings| settings.rescan_minutes = u64::MAX).starts_with("rescan_minutes: "));
         assert!(wrong(|settings| settings.chunk_tokens = 1).starts_with("chunk_tokens: "));
         assert!(wrong(|settings| settings.chunk_overlap = 400).starts_with("chunk_overlap: "));
         assert!(wrong(|settings| settings.daily_log = Some("memory".into())).starts_with("daily_log: "));

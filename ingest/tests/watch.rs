@@ -249,7 +249,7 @@ fn a_source_may_be_a_file_and_transcripts_are_watched() {
 #[test]
 fn every_source_below_a_moved_folder_is_watched_again() {
     for ignored in ["", "chats/\n"] {
-        let desk = WatchDesk::new(|settings| settings.interval_minutes = 0);
+        let desk = WatchDesk::new(|settings| settings.rescan_minutes = 0);
         desk.write("a.md", "The zebra sleeps.\n");
         desk.write(".memoristignore", ignored);
         let turn = |text: &str| {
@@ -279,7 +279,7 @@ fn every_source_below_a_moved_folder_is_watched_again() {
 fn polling_finds_new_and_changed_files() {
     let desk = WatchDesk::new(|settings| {
         settings.poll = true;
-        settings.poll_ms = 200;
+        settings.poll_interval_ms = 200;
     });
     desk.write("a.md", "x\n");
     let _watcher = desk.watched_by_polling();
@@ -304,7 +304,7 @@ fn each_trigger_can_be_switched_off() {
     let desk = WatchDesk::new(|settings| {
         settings.on_start = false;
         settings.watch = false;
-        settings.poll_ms = 50;
+        settings.poll_interval_ms = 50;
     });
     desk.write("a.md", "The zebra sleeps.\n");
     desk.source("", SourceKind::Notes, None);

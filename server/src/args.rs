@@ -8,7 +8,7 @@
 //! | `history.rs` | versions, rollback and permanent removal |
 //! | `sources.rs` | files that are read |
 //! | `sync_with.rs` | exchanges with the other machines of a person |
-//! | `server.rs` | the server of a team store |
+//! | `team.rs` | administering a team store |
 //! | `connect.rs` | agents that are connected |
 //! | `hook.rs` | hooks of clients |
 //! | `tidy.rs` | tidying up |
@@ -24,9 +24,9 @@ mod hook;
 mod moving;
 mod profile;
 mod records;
-mod server;
 mod sources;
 mod sync_with;
+mod team;
 mod tidy;
 mod values;
 
@@ -47,10 +47,10 @@ pub use history::{History, Purge, Reembed, Rollback, Undo};
 pub use hook::Hook;
 pub use moving::Move;
 pub use profile::ProfileName;
-pub use records::{Add, Browse, Delete, Filters, Get, List, Recall, Search, Searches, Update};
-pub use server::{MemberCommand, ServerArgs, ServerCommand, TokenAdd, TokenCommand};
+pub use records::{Add, Browse, Delete, Filters, Get, List, Recall, Search, SearchLog, Update};
 pub use sources::{SourceAdd, SourceArgs, SourceCommand, SourceDiscover, SourceKindName, SourceRemove, SyncFiles};
 pub use sync_with::SyncWith;
+pub use team::{MemberCommand, TeamArgs, TeamCommand, TokenAdd, TokenCommand};
 pub use tidy::Tidy;
 
 const EXAMPLES: &str = "\
@@ -234,10 +234,10 @@ const HOOK: &str = "\
 It always exits with 0, within 300 ms, and prints either nothing or an answer in the client's format. \
 Problems are a line on stderr. MEMORIST_HOOKS=off or [hooks] in memorist.toml turns it off.";
 
-const MANUAL: &str = "\
+const MAN: &str = "\
 Packages already contain them. After an installation from source:
 
-    memorist manual ~/.local/share/man/man1";
+    memorist man ~/.local/share/man/man1";
 
 /// A memory store and hybrid search engine for AI agents, on your own machine.
 #[derive(Debug, Parser)]
@@ -374,8 +374,8 @@ pub enum Command {
     /// Preview the memories that automatic recall injects for a message
     Recall(Recall),
     /// List logged searches, newest first
-    #[command(visible_alias = "search-log")]
-    Searches(Searches),
+    #[command(alias = "searches")]
+    SearchLog(SearchLog),
     /// Manage indexed sources: notes and agent transcripts
     Source(SourceArgs),
     /// Index new and changed source files
@@ -412,8 +412,8 @@ pub enum Command {
     /// Remove everything `connect` wrote
     Disconnect(Disconnect),
     /// Administer a team store on PostgreSQL
-    #[command(visible_alias = "team")]
-    Server(ServerArgs),
+    #[command(alias = "server")]
+    Team(TeamArgs),
     /// Run the MCP server (stdio or HTTP)
     Serve(Serve),
     /// Handle a client hook (run by the client, JSON on stdin)
@@ -424,8 +424,8 @@ pub enum Command {
     /// Print a shell completion script
     Completions(Completions),
     /// Write the man pages of all commands to a folder
-    #[command(after_help = MANUAL, visible_alias = "man")]
-    Manual(Manual),
+    #[command(after_help = MAN, alias = "manual")]
+    Man(Man),
 }
 
 impl Command {
@@ -452,7 +452,7 @@ impl Command {
             | Command::Tidy(_)
             | Command::Stats
             | Command::Recall(_)
-            | Command::Searches(_) => true,
+            | Command::SearchLog(_) => true,
             Command::Serve(serve) => {
                 let profile = serve.profile().unwrap_or(profile);
                 let has_own = matches!(profile, ProfileName::Mudpuppy | ProfileName::Memorizer | ProfileName::Gimli);
@@ -474,13 +474,13 @@ impl Command {
             | Command::Bench(_)
             | Command::Connect(_)
             | Command::Disconnect(_)
-            | Command::Server(_)
+            | Command::Team(_)
             | Command::Setup(_)
             | Command::Hook(_)
             | Command::Demo(_)
             | Command::Explore(_)
             | Command::Completions(_)
-            | Command::Manual(_) => false,
+            | Command::Man(_) => false,
         }
     }
 }
@@ -615,8 +615,8 @@ pub struct Serve {
     #[arg(long, value_name = "NAME", env = "MEMORIST_PROFILE", value_parser = profile::profiles())]
     profile: Option<String>,
     /// Isolate clients: read this project, agent and global memories; write only this project's and agent's
-    #[arg(long, visible_alias = "isolate")]
-    pub only: bool,
+    #[arg(long, alias = "only")]
+    pub isolate: bool,
     /// Gimli configuration for its profile: JSON with `memorySearch`
     #[arg(long, value_name = "FILE")]
     pub memory_search: Option<PathBuf>,
@@ -661,9 +661,9 @@ pub struct Completions {
     pub shell: clap_complete::Shell,
 }
 
-/// `manual`.
+/// `man`.
 #[derive(Debug, Args)]
-pub struct Manual {
+pub struct Man {
     /// Output folder; created if missing
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
@@ -754,6 +754,8 @@ mod tests {
             ("sync --noted", "sync --queued"),
             ("serve --only", "serve --isolate"),
             ("server status", "team status"),
+            ("server compare", "team resync"),
+            ("server image x", "team base-backup x"),
             ("explore", "ui"),
             ("browse", "tui"),
             ("manual x", "man x"),

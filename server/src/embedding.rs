@@ -85,7 +85,7 @@ pub struct EmbeddingSection {
     pub query_timeout_seconds: Option<f64>,
     /// Whether a key may be sent unencrypted.
     pub allow_http: bool,
-    /// The fallback for a store whose vectors are not the provider's: "words", or another provider.
+    /// The fallback for a store whose vectors are not the provider's: "keyword", or another provider.
     pub fallback: Option<String>,
     /// The providers that `auto` may choose.
     pub candidates: Vec<Provider>,
@@ -192,12 +192,12 @@ impl EmbeddingSection {
             };
         };
         let fallback = match self.fallback.as_deref() {
-            None | Some("words" | "none" | "") => None,
+            None | Some("keyword" | "words" | "none" | "") => None,
             Some(name) => {
                 let usual = EmbeddingSection { cache: self.cache.clone(), ..EmbeddingSection::default() };
                 let named = Provider::named(name).filter(|named| *named != Provider::Auto && *named != Provider::Onnx);
                 let named = named.ok_or_else(|| {
-                    format!("fallback: unknown {name:?}; use \"words\", \"local\" or the name of a provider")
+                    format!("fallback: unknown {name:?}; use \"keyword\", \"local\" or the name of a provider")
                 })?;
                 Some(usual.source(named, model, around)?.0).filter(|source| *source != ModelSource::None)
             }
@@ -496,15 +496,12 @@ mod tests {
 
     /// E14.
     #[test]
-    fn a_fallback_is_words_or_another_provider() {
+    fn a_fallback_is_keyword_or_another_provider() {
         let fallback = |name: &str| {
             let text = format!("provider = \"openai\"\nfallback = \"{name}\"");
             resolve_with(&text, &[], false).map(|resolved| resolved.unwrap().fallback)
         };
-        assert_eq!(
-            (fallback("words").unwrap(), fallback("none").unwrap(), fallback("groq").unwrap()),
-            (None, None, None)
-        );
+        assert_eq!(["keyword", "words", "none", "groq"].map(|name| fallback(name).unwrap()), [None, None, None, None]);
         assert_eq!(fallback("local").unwrap(), Some(ModelSource::Default));
         assert!(matches!(fallback("ollama").unwrap(), Some(ModelSource::Remote(remote)) if remote.name == "ollama"));
         assert!(fallback("auto").unwrap_err().contains("fallback"));

@@ -12,7 +12,7 @@
 //! | 1 | `exit`, `hyperlinks` | exit codes, links of terminals |
 //! | 1 | `embedding` | the source of embeddings: the section `[embedding]` of the settings |
 //! | 2 | `args` | command-line arguments |
-//! | 2 | `team` | a store on a server: the section `[server]` of the settings |
+//! | 2 | `team` | a store on a server: the section `[team]` of the settings |
 //! | 2 | `local` | the socket between hooks and a running server |
 //! | 2 | `random` | texts that nobody can guess |
 //! | 2 | `output`, `atomic_file`, `logging` | stdout, files, stderr |
@@ -134,7 +134,7 @@ fn command(cli: Cli, version: &'static str) -> Outcome {
         Command::Purge(args) => cli::purge::run(&app, args),
         Command::Stats => cli::stats::run(&app),
         Command::Recall(args) => cli::recall::run(&app, args),
-        Command::Searches(args) => cli::searches::run(&app, &args),
+        Command::SearchLog(args) => cli::search_log::run(&app, &args),
         Command::Source(args) => cli::source::run(&app, &args),
         Command::Sync(args) => cli::sync::run(&app, &args),
         Command::SyncWith(args) => cli::sync_with::run(&app, &args),
@@ -150,13 +150,13 @@ fn command(cli: Cli, version: &'static str) -> Outcome {
         Command::Bench(args) => cli::bench::run(&app, &args),
         Command::Connect(args) => cli::connect::run(&app, &args, &cli.global),
         Command::Disconnect(args) => cli::connect::undo(&app, &args, &cli.global),
-        Command::Server(args) => cli::server::run(&app, &args, &cli.global),
+        Command::Team(args) => cli::team::run(&app, &args, &cli.global),
         Command::Serve(args) => mcp::serve(app.into_settings(), args),
         // It has a deadline of its own, and was run before.
         Command::Hook(_) => Ok(0),
         Command::Demo(args) => cli::demo::run(&app, &args),
         Command::Completions(args) => cli::completions::run(&app, &args),
-        Command::Manual(args) => cli::manual::run(&app, &args, version),
+        Command::Man(args) => cli::man::run(&app, &args, version),
     }
 }
 

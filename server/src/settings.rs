@@ -23,7 +23,7 @@ use crate::hooks::{HookSettings, SyncWithSettings};
 use crate::logging;
 use crate::ops::Context;
 use crate::output::Output;
-use crate::team::{NameOrigin, ServerSection};
+use crate::team::{NameOrigin, TeamSection};
 use crate::wire::Defaults;
 
 /// The default folder that tools export to and import from, in [`Settings::kept`].
@@ -77,8 +77,9 @@ struct SettingsFile {
     profile: Option<ProfileName>,
     /// "default", "multilingual", a folder with `model.onnx` and `tokenizer.json`, or "none".
     model: Option<String>,
-    /// The treatment of passwords, keys and the like: "refuse" or "redact".
-    sensitive: Option<Sensitive>,
+    /// The treatment of passwords, keys and the like: "reject" or "redact".
+    #[serde(alias = "sensitive")]
+    secrets: Option<Sensitive>,
     /// Where tools export to and import from.
     export_folder: Option<PathBuf>,
     /// Expired memories are removed this much later.
@@ -102,8 +103,8 @@ struct SettingsFile {
     #[serde(default)]
     sync_with: SyncWithSettings,
     /// Settings for team stores.
-    #[serde(default)]
-    server: ServerSection,
+    #[serde(default, alias = "server")]
+    team: TeamSection,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -111,7 +112,8 @@ struct SettingsFile {
 struct SearchSection {
     vector_weight: Option<f64>,
     keyword_weight: Option<f64>,
-    scale: Option<Scale>,
+    #[serde(alias = "scale")]
+    score_scaling: Option<Scale>,
     quality: Option<Quality>,
     /// Overrides `quality`.
     ef: Option<usize>,
@@ -123,7 +125,7 @@ struct SearchSection {
 /// Where stores are on this machine.
 #[derive(Debug, Clone)]
 struct Places {
-    server: ServerSection,
+    team: TeamSection,
     /// The folder for files that are kept beside the replicas of team stores.
     teams: Option<PathBuf>,
     cache: Option<PathBuf>,
@@ -139,7 +141,7 @@ struct StoreLocation {
 impl Places {
     /// The location of the store with this name.
     fn of(&self, name: PathBuf, named: NameOrigin) -> Result<StoreLocation, Failure> {
-        let team = self.server.resolve(&name, named, self.teams.clone()).map_err(Failure::input)?;
+        let team = self.team.resolve(&name, named, self.teams.clone()).map_err(Failure::input)?;
         let Some(team) = team else { return Ok(StoreLocation { kept: name.clone(), store: name, team: None }) };
         let no_cache = || Failure::input("no cache folder is known for this user; name one with --cache DIR");
         let store = self.cache.clone().ok_or_else(no_cache)?.join(NODES).join(team.address.folder_name());
@@ -200,11 +202,11 @@ impl Settings {
         weights.normalised().map_err(|error| Failure::input(format!("[search] in the configuration: {error}")))?;
         let mut engine = Config::default();
         engine.weights = weights;
-        engine.scale = file.search.scale.unwrap_or_default();
+        engine.scale = file.search.score_scaling.unwrap_or_default();
         engine.model.cache_dir = path(&global.cache).or(file.cache);
         let usual = || ProjectDirs::from("", "", "memorist").map(|dirs| dirs.cache_dir().to_owned());
         let places = Places {
-            server: file.server,
+            team: file.team,
             teams: data_dir.map(|folder| folder.join(TEAMS)),
             cache: engine.model.cache_dir.clone().or_else(usual),
         };
@@ -215,7 +217,7 @@ impl Settings {
         engine.backend = file.search.backend.unwrap_or_default();
         engine.log_searches = file.search.log_searches.unwrap_or(engine.log_searches);
         engine.model.may_download = file.download.unwrap_or(engine.model.may_download);
-        engine.sensitive = file.sensitive.unwrap_or_default();
+        engine.sensitive = file.secrets.unwrap_or_default();
         engine.expiry_grace = file.expiry_grace_seconds.map_or(engine.expiry_grace, Duration::from_secs);
         engine.trash_grace = file.trash_grace_seconds.map_or(engine.trash_grace, Duration::from_secs);
         engine.model.idle = file.model_idle_seconds.map_or(engine.model.idle, Duration::from_secs);
@@ -419,7 +421,7 @@ mod tests {
     #[test]
     fn a_team_store_is_a_cached_replica_with_files_elsewhere() {
         let address = "postgres://ana@db.example/team";
-        let text = format!("store = {address:?}\ncache = \"/cache\"\n[server]\nnode = \"box\"");
+        let text = format!("store = {address:?}\ncache = \"/cache\"\n[team]\nnode_name = \"box\"");
         let settings = combine(&Global::default(), &text);
         let team = settings.engine.team.as_ref().unwrap();
         assert_eq!((team.address.to_string().as_str(), team.node_name.as_str()), (address, "box"));
@@ -530,9 +532,11 @@ mod tests {
         assert_eq!(folder("profile = \"mudpuppy\"", Some(ProfileName::Core)), None);
         assert_eq!(folder("[sync]\ndaily_log = \"\"", Some(ProfileName::Mudpuppy)), None);
         assert_eq!(folder("", None), None);
-        for (wrong, named) in
-            [("poll_ms = 1", "poll_ms"), ("daily_log = \"a\"", "daily_log"), ("chunk_tokens = 1", "chunk_tokens")]
-        {
+        for (wrong, named) in [
+            ("poll_interval_ms = 1", "poll_interval_ms"),
+            ("daily_log = \"a\"", "daily_log"),
+            ("chunk_tokens = 1", "chunk_tokens"),
+        ] {
             let file = parse(&format!("[sync]\n{wrong}")).unwrap();
             let error = Settings::combine(&Global::default(), file, Some("/x".into())).unwrap_err().to_string();
             assert!(error.contains("[sync]") && error.contains(named), "{error}");
@@ -542,13 +546,22 @@ mod tests {
 
     #[test]
     fn earlier_names_of_settings_still_work() {
-        for text in [
-            "download = false\ntrash_grace_seconds = 1\n[hooks]\nexcept = [\"/x\"]",
-            "download_model = false\ntrash_retention_seconds = 1\n[hooks]\nexclude = [\"/x\"]",
+        for (earlier, now) in [
+            ("download = false", "download_model = false"),
+            ("trash_grace_seconds = 1", "trash_retention_seconds = 1"),
+            ("sensitive = \"refuse\"", "secrets = \"reject\""),
+            ("sensitive = \"redact\"", "secrets = \"redact\""),
+            ("[hooks]\nexcept = [\"/x\"]", "[hooks]\nexclude = [\"/x\"]"),
+            ("[search]\nscale = \"pool\"", "[search]\nscore_scaling = \"min-max\""),
+            ("[sync]\npoll_ms = 77", "[sync]\npoll_interval_ms = 77"),
+            ("[sync]\ninterval_minutes = 7", "[sync]\nrescan_minutes = 7"),
+            ("[sync]\ndelta_bytes = 7", "[sync]\nmin_new_bytes = 7"),
+            ("[sync]\ndelta_messages = 7", "[sync]\nmin_new_lines = 7"),
+            ("[server]\nnode = \"box\"", "[team]\nnode_name = \"box\""),
         ] {
-            let SettingsFile { download, trash_grace_seconds, hooks, .. } = parse(text).unwrap();
-            assert_eq!((download, trash_grace_seconds), (Some(false), Some(1)), "{text}");
-            assert_eq!(hooks.except, [PathBuf::from("/x")], "{text}");
+            let [earlier, now] = [earlier, now].map(|text| format!("{:?}", parse(text).unwrap()));
+            assert_eq!(earlier, now);
+            assert_ne!(now, format!("{:?}", SettingsFile::default()));
         }
     }
 

@@ -1,4 +1,4 @@
-//! A store whose records a server has, for a team: its address, and the section `[server]` of the settings.
+//! A store whose records a server has, for a team: its address, and the section `[team]` of the settings.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -23,18 +23,22 @@ fn export_line(line: &ExportLine) -> String {
     serde_json::to_string(line).expect("texts and numbers")
 }
 
-/// The settings about a server.
+/// The settings about team stores.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct ServerSection {
+pub struct TeamSection {
     /// The projects whose memories this node has.
-    pub follow: Vec<String>,
+    #[serde(alias = "follow")]
+    pub projects: Vec<String>,
     /// "latest", or how old an answer may be.
-    pub reads: Option<String>,
-    /// Where nodes leave and find images.
-    pub image: Option<PathBuf>,
+    #[serde(alias = "reads")]
+    pub max_staleness: Option<String>,
+    /// Where nodes leave and find base backups.
+    #[serde(alias = "image")]
+    pub base_backup_folder: Option<PathBuf>,
     /// The name of this node.
-    pub node: Option<String>,
+    #[serde(alias = "node")]
+    pub node_name: Option<String>,
 }
 
 /// Where the name of a store stands.
@@ -48,7 +52,7 @@ pub enum NameOrigin {
     File,
 }
 
-impl ServerSection {
+impl TeamSection {
     /// The team whose store this is; `None` for a folder. In `teams` each keeps what is not in its copy.
     ///
     /// # Errors
@@ -76,21 +80,21 @@ impl ServerSection {
                 address.without_password()
             ));
         }
-        let wrong = |key: &str, why: String| format!("[server] {key} in the configuration: {why}");
-        for project in &self.follow {
+        let wrong = |key: &str, why: String| format!("[team] {key} in the configuration: {why}");
+        for project in &self.projects {
             let scope = Scope { project: Some(project.clone()), agent: None };
-            scope.validate().map_err(|error| wrong("follow", error.to_string()))?;
+            scope.validate().map_err(|error| wrong("projects", error.to_string()))?;
             if project == Reach::EVERY {
-                return Err(wrong("follow", "leave it out to follow every project".to_owned()));
+                return Err(wrong("projects", "leave it out to replicate every project".to_owned()));
             }
         }
         Ok(Some(TeamSettings {
             lost_folder: teams.map(|teams| teams.join(address.folder_name())),
             address,
-            follow: self.follow.clone(),
-            reads: reads(self.reads.as_deref()).map_err(|why| wrong("reads", why))?,
-            images: self.image.clone(),
-            node_name: node_name(self.node.as_deref()).map_err(|why| wrong("node", why))?,
+            follow: self.projects.clone(),
+            reads: reads(self.max_staleness.as_deref()).map_err(|why| wrong("max_staleness", why))?,
+            images: self.base_backup_folder.clone(),
+            node_name: node_name(self.node_name.as_deref()).map_err(|why| wrong("node_name", why))?,
             lost: EXPORT_LINES,
         }))
     }
@@ -128,55 +132,65 @@ mod tests {
 
     const ADDRESS: &str = "postgres://ana@db.example/team";
 
-    fn section(text: &str) -> ServerSection {
+    fn section(text: &str) -> TeamSection {
         toml::from_str(text).unwrap()
     }
 
     #[test]
     fn a_folder_is_no_team() {
-        assert_eq!(ServerSection::default().resolve(Path::new("/srv/team"), NameOrigin::Argument, None), Ok(None));
+        assert_eq!(TeamSection::default().resolve(Path::new("/srv/team"), NameOrigin::Argument, None), Ok(None));
     }
 
     #[test]
     fn a_team_has_an_address_and_what_the_section_says() {
-        let given = section("follow = [\"atlas\"]\nreads = \"5s\"\nimage = \"/images\"\nnode = \"box\"");
+        let given = section(
+            "projects = [\"atlas\"]\nmax_staleness = \"5s\"\nbase_backup_folder = \"/images\"\nnode_name = \"box\"",
+        );
         let team = given.resolve(Path::new(ADDRESS), NameOrigin::File, None).unwrap().unwrap();
         assert_eq!((team.address.to_string().as_str(), team.node_name.as_str()), (ADDRESS, "box"));
         assert_eq!((team.follow, team.reads), (vec!["atlas".to_owned()], Reads::Within(Duration::from_secs(5))));
         assert_eq!(team.images, Some("/images".into()));
-        let usual = ServerSection::default().resolve(Path::new(ADDRESS), NameOrigin::File, None).unwrap().unwrap();
+        let usual = TeamSection::default().resolve(Path::new(ADDRESS), NameOrigin::File, None).unwrap().unwrap();
         assert!(usual.reads == Reads::Latest && usual.follow.is_empty() && !usual.node_name.is_empty());
+    }
+
+    #[test]
+    fn earlier_names_of_team_settings_still_work() {
+        let earlier = section("follow = [\"atlas\"]\nreads = \"5s\"\nimage = \"/images\"\nnode = \"box\"");
+        let now =
+            "projects = [\"atlas\"]\nmax_staleness = \"5s\"\nbase_backup_folder = \"/images\"\nnode_name = \"box\"";
+        assert_eq!(earlier, section(now));
     }
 
     #[test]
     fn a_password_is_taken_from_the_environment_alone() {
         let address = Path::new("postgres://ana:changeme@db.example/team?sslmode=disable");
         for named in [NameOrigin::Argument, NameOrigin::File] {
-            let said = ServerSection::default().resolve(address, named, None).unwrap_err();
+            let said = TeamSection::default().resolve(address, named, None).unwrap_err();
             assert!(
                 !said.contains("changeme") && said.contains("MEMORIST_STORE") && said.contains("PGPASSFILE"),
                 "{said}"
             );
             assert!(said.contains("postgres://ana@db.example/team?sslmode=disable"), "{said}");
         }
-        ServerSection::default().resolve(address, NameOrigin::Environment, None).unwrap().unwrap();
+        TeamSection::default().resolve(address, NameOrigin::Environment, None).unwrap().unwrap();
     }
 
     #[test]
-    fn invalid_server_settings_name_the_key() {
+    fn invalid_team_settings_name_the_key() {
         for (text, key) in [
-            ("reads = \"soon\"", "reads"),
-            ("reads = \"0s\"", "reads"),
-            ("reads = \"-5s\"", "reads"),
-            ("reads = \"2 days\"", "reads"),
-            ("follow = [\"\"]", "follow"),
-            ("follow = [\"*\"]", "follow"),
-            ("node = \" \"", "node"),
-            ("node = \"a\\u001bb\"", "node"),
+            ("max_staleness = \"soon\"", "max_staleness"),
+            ("max_staleness = \"0s\"", "max_staleness"),
+            ("max_staleness = \"-5s\"", "max_staleness"),
+            ("max_staleness = \"2 days\"", "max_staleness"),
+            ("projects = [\"\"]", "projects"),
+            ("projects = [\"*\"]", "projects"),
+            ("node_name = \" \"", "node_name"),
+            ("node_name = \"a\\u001bb\"", "node_name"),
         ] {
             let said = section(text).resolve(Path::new(ADDRESS), NameOrigin::File, None).unwrap_err();
-            assert!(said.contains(&format!("[server] {key}")), "{text}: {said}");
+            assert!(said.contains(&format!("[team] {key}")), "{text}: {said}");
         }
-        assert!(toml::from_str::<ServerSection>("reeds = \"5s\"").is_err());
+        assert!(toml::from_str::<TeamSection>("reeds = \"5s\"").is_err());
     }
 }

@@ -257,7 +257,7 @@ def check_scope(checks, binary, folder):
     """Nothing is reported of what the client cannot read."""
     store = Store(binary, folder / "store")
     own, other = store.add("Of Apollo", "--project", "apollo"), store.add("Of Gemini", "--project", "gemini")
-    server = Stdio(checks, binary, folder / "store", "--project", "apollo", "--only")
+    server = Stdio(checks, binary, folder / "store", "--project", "apollo", "--isolate")
     heard = Heard(checks, server.answers)
     for number, wanted in enumerate((own, other, other + 1), 1):
         checks.equal(f"subscribed to {number}, whether it can be read or not", server.ask(subscribe(number, uri(wanted)))["result"], {})
@@ -267,7 +267,7 @@ def check_scope(checks, binary, folder):
     store.update(own, "Of Apollo, and changed")
     heard.updated("a memory of its own", uri(own))
     server.end("a server of one project")
-    with HttpServer(checks, binary, folder / "store", "--project", "apollo", "--only") as server:
+    with HttpServer(checks, binary, folder / "store", "--project", "apollo", "--isolate") as server:
         stream = Events(server, "POST", listen(1, "memory://digest/gemini", uri(own)), MCP_Protocol_Version=NEWER,
                         Mcp_Method="subscriptions/listen")
         heard = Heard(checks, stream.messages)

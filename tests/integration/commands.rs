@@ -416,7 +416,7 @@ fn the_guide_finds_what_a_search_leaves_out() {
     asked(&["get", "3", "--project", "*", "--agent", "*"], &["Write the migration"]);
     asked(&["stats"], &["pending embeddings 3"]);
     shell.says(&["delete", "3"], &[]);
-    asked(&["list", "--only", "deleted"], &["Write the migration"]);
+    asked(&["list", "--state", "deleted"], &["Write the migration"]);
     asked(&["undo", "3"], &[]);
     asked(&["search", "migration"], &["Write the migration"]);
 }

@@ -291,7 +291,7 @@ fn looking_changes_nothing() {
     let folder = store();
     let state = || {
         let export = memorist(folder.path(), &["export", "-"]).output().unwrap();
-        (text(&export.stdout).to_owned(), run(folder.path(), &["searches"]))
+        (text(&export.stdout).to_owned(), run(folder.path(), &["search-log"]))
     };
     let before = state();
     let explorer = Explorer::on(folder.path(), &[]);

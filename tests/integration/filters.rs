@@ -243,7 +243,7 @@ pub fn refuse_invisible(writer: &Store, reader: &Store) {
     assert!(error.to_string().starts_with("project: "), "{error}");
 }
 
-/// R23, R24: with `--only`, a viewer reads shared memories, and cannot change them.
+/// R23, R24: with `--isolate`, a viewer reads shared memories, and cannot change them.
 #[test]
 fn an_only_viewer_reads_shared_records_and_cannot_change_them() {
     let store = Store::new(words_only());

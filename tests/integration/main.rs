@@ -60,7 +60,7 @@
 //! | `meaning.rs` | the examples of the specification, on the real model |
 //! | `fuzz_corpus.rs` | the fuzzing corpus, run through the fuzz targets |
 //! | `team/` | nodes of a team store: nothing acknowledged is missed or lost, and all answer alike |
-//! | `team_server.rs` | `memorist server`, as an operator of a team store runs it |
+//! | `team_server.rs` | `memorist team`, as an operator of a team store runs it |
 //! | `watching.rs` | a server reads files that change, and writes the daily log |
 //! | `scripts.rs` | "probably not here" in every script, with three models |
 //! | `docs.rs` | the documents name files that exist, and every row of the specification has a test |

@@ -19,7 +19,7 @@ const READING: &[&[&str]] = &[
     &["outdated"],
     &["digest"],
     &["recall", "anything"],
-    &["searches"],
+    &["search-log"],
     &["source", "list"],
     &["bench"],
     &["doctor"],

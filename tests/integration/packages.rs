@@ -25,7 +25,7 @@ fn the_version_is_that_of_the_packages() {
 fn every_command_has_a_manual_page() {
     let folder = tempfile::tempdir().unwrap();
     let pages = folder.path().join("share/man/man1");
-    assert!(memorist(folder.path(), &["manual", pages.to_str().unwrap()]).status().unwrap().success());
+    assert!(memorist(folder.path(), &["man", pages.to_str().unwrap()]).status().unwrap().success());
     let read = |name: &str| fs::read_to_string(pages.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
     let first = read("memorist.1");
     let names = first.lines().filter_map(|line| line.strip_prefix("memorist\\-")?.strip_suffix("(1)"));
@@ -35,7 +35,7 @@ fn every_command_has_a_manual_page() {
         let page = read(&format!("memorist-{command}.1"));
         assert!(page.contains(".SH SYNOPSIS") && page.contains(env!("CARGO_PKG_VERSION")), "{command}: {page}");
     }
-    assert!(read("memorist-server-token-add.1").contains("SYNOPSIS"));
+    assert!(read("memorist-team-token-add.1").contains("SYNOPSIS"));
 }
 
 /// So that nobody changes the page and forgets to build it, without needing Node.js to notice.

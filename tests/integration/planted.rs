@@ -202,18 +202,18 @@ fn purge_erases_input_of_commands_and_hooks_everywhere() {
 /// 39.7
 #[test]
 fn no_secret_that_commands_and_hooks_were_given_is_kept() {
-    for setting in ["refuse", "redact"] {
+    for setting in ["reject", "redact"] {
         let (shell, secret) = (HomeShell::new(), secret());
         let settings = shell.path("store/memorist.toml");
         let before = fs::read_to_string(&settings).expect("settings");
-        fs::write(&settings, format!("sensitive = {setting:?}\n{before}")).expect("settings");
+        fs::write(&settings, format!("secrets = {setting:?}\n{before}")).expect("settings");
         shell.plant(&secret);
         assert_eq!(shell.found(&secret), Vec::<PathBuf>::new(), "{setting}");
         let export = shell.path("home/all.jsonl");
         shell.succeeds(&["export", export.to_str().expect("a path"), "--project", "*", "--agent", "*"]);
         // Refused, nothing is saved.
         let lines = fs::read_to_string(&export).expect("a file").lines().count();
-        assert!(setting == "refuse" || lines > 10, "{setting}: {lines}");
+        assert!(setting == "reject" || lines > 10, "{setting}: {lines}");
         assert_eq!(shell.found(&secret), Vec::<PathBuf>::new(), "{setting}");
     }
 }

@@ -211,16 +211,16 @@ fn serve_only_refuses_other_projects() {
         asked(folder.path(), arguments, &json!({ "query": "harbour", "project": project }))
     };
     assert_eq!(ids(&search(&[], json!("*"))["structuredContent"]), [1, 2, 3], "without it, a default");
-    assert_eq!(served(folder.path(), &["--only"]), [1, 3]);
-    assert_eq!(ids(&search(&["--only"], json!("atlas"))["structuredContent"]), [1, 3]);
+    assert_eq!(served(folder.path(), &["--isolate"]), [1, 3]);
+    assert_eq!(ids(&search(&["--isolate"], json!("atlas"))["structuredContent"]), [1, 3]);
     for other in [json!("borealis"), json!("*"), Value::Null] {
-        let refused = search(&["--only"], other);
+        let refused = search(&["--isolate"], other);
         let why = refused["content"][0]["text"].as_str().unwrap();
         assert!(refused["isError"] == true && why.starts_with("project: ") && why.contains("--only"), "{refused}");
     }
     // It needs a project or an agent.
     for nobody in [&["--project", ""][..], &["--project", "*"]] {
-        let mut command = memorist(folder.path(), &[&["serve", "--only"], nobody].concat());
+        let mut command = memorist(folder.path(), &[&["serve", "--isolate"], nobody].concat());
         let output = command.stdin(Stdio::null()).output().unwrap();
         let said = text(&output.stderr);
         assert!(output.status.code() == Some(2) && said.contains("--only needs"), "{nobody:?}: {said}");
@@ -236,7 +236,7 @@ fn searches_are_logged_with_their_tool_unless_disabled() {
         run(folder.path(), &["search", "harbour", "--project", "borealis"], None);
     };
     let kept = |arguments: &[&str]| -> Vec<Value> {
-        let searches = run(folder.path(), &[&["searches"], arguments].concat(), None);
+        let searches = run(folder.path(), &[&["search-log"], arguments].concat(), None);
         let results = searches["results"].as_array().unwrap();
         results.iter().map(|one| json!([one["tool"], one["project"], one["query"], one["hits"]])).collect()
     };
@@ -248,7 +248,7 @@ fn searches_are_logged_with_their_tool_unless_disabled() {
     assert_eq!(kept(&["--project", "*"]), [elsewhere.clone(), in_vain.clone(), by_tool]);
     assert_eq!(kept(&["--nothing"]), [in_vain]);
     assert_eq!(kept(&["--project", "*", "--limit", "1"]), [elsewhere]);
-    let entry = &run(folder.path(), &["searches"], None)["results"][1];
+    let entry = &run(folder.path(), &["search-log"], None)["results"][1];
     assert_eq!((&entry["filters"], &entry["mode"]), (&json!({ "limit": 3 }), &json!("hybrid")));
     let totals = json!({ "kept": 2, "last": 2, "nothing": 1 });
     assert_eq!(run(folder.path(), &["stats"], None)["searches"], totals);

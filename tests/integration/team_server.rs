@@ -1,4 +1,4 @@
-//! `memorist server`, as an operator of a team store runs it.
+//! `memorist team`, as an operator of a team store runs it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -61,38 +61,38 @@ fn a_team_store_is_made_looked_at_and_given_tokens() {
     let Some(cluster) = shared("a_team_store_is_made_looked_at_and_given_tokens") else { return };
     let database = cluster.database();
     let user = User::new(&database);
-    let refused = user.run(&["server", "status"]);
-    assert_eq!((refused.status.code(), text(&refused.stderr).contains("`memorist server init`")), (Some(3), true));
-    let made = document(&user.run(&["server", "init", "--json"]));
+    let refused = user.run(&["team", "status"]);
+    assert_eq!((refused.status.code(), text(&refused.stderr).contains("`memorist team init`")), (Some(3), true));
+    let made = document(&user.run(&["team", "init", "--json"]));
     assert_eq!((&made["formatBefore"], &made["storeId"].as_str().unwrap().len()), (&0.into(), &26));
-    assert_eq!(document(&user.run(&["server", "init", "--json"]))["storeId"], made["storeId"]);
-    assert!(user.run(&["server", "migrate"]).status.success());
+    assert_eq!(document(&user.run(&["team", "init", "--json"]))["storeId"], made["storeId"]);
+    assert!(user.run(&["team", "migrate"]).status.success());
     let add =
-        ["server", "token", "add", "--project", "atlas", "--days", "9", "--read-only", "--label", "of Ana", "--json"];
+        ["team", "token", "add", "--project", "atlas", "--days", "9", "--read-only", "--label", "of Ana", "--json"];
     let token = document(&user.run(&add));
     assert_eq!((&token["project"], &token["rights"]), (&"atlas".into(), &"read".into()));
     assert_eq!(token["token"].as_str().unwrap().len(), 64);
-    let mut other = user.command(&["server", "token", "add", "--json"]);
+    let mut other = user.command(&["team", "token", "add", "--json"]);
     let other = document(&other.env("MEMORIST_PROJECT", "of this machine").output().unwrap());
     assert!(other["project"].is_null(), "what the settings say about this machine binds no token");
     // 40.9.
     assert!(other["expiresAt"].is_string(), "a token ends, unless that is refused: {other}");
-    let endless = document(&user.run(&["server", "token", "add", "--no-expiry", "--json"]));
+    let endless = document(&user.run(&["team", "token", "add", "--no-expiry", "--json"]));
     assert!(endless["expiresAt"].is_null(), "{endless}");
-    assert!(user.run(&["server", "token", "revoke", &endless["id"].to_string()]).status.success());
-    let listed = user.run(&["server", "token", "list", "--json"]);
+    assert!(user.run(&["team", "token", "revoke", &endless["id"].to_string()]).status.success());
+    let listed = user.run(&["team", "token", "list", "--json"]);
     assert!(!text(&listed.stdout).contains(token["token"].as_str().unwrap()), "shown once");
     let listed = document(&listed);
     assert_eq!(listed["tokens"].as_array().unwrap().len(), 2);
-    let shown = user.run(&["server", "token", "list"]);
+    let shown = user.run(&["team", "token", "list"]);
     assert!(text(&shown.stdout).contains("project atlas, read only"), "{}", text(&shown.stdout));
     let id = token["id"].to_string();
-    let revoked = [0, 1].map(|_| user.run(&["server", "token", "revoke", &id]).status.code());
+    let revoked = [0, 1].map(|_| user.run(&["team", "token", "revoke", &id]).status.code());
     assert_eq!(revoked, [Some(0), Some(4)]);
-    let status = document(&user.run(&["server", "status", "--json"]));
+    let status = document(&user.run(&["team", "status", "--json"]));
     assert_eq!((&status["storeId"], &status["tokens"], &status["memories"]), (&made["storeId"], &1.into(), &0.into()));
     assert!(status["warnings"][0].as_str().unwrap().contains("a failover may lose"), "{status}");
-    let shown = user.run(&["server", "status"]);
+    let shown = user.run(&["team", "status"]);
     assert!(text(&shown.stdout).contains("PostgreSQL"), "{}", text(&shown.stdout));
 }
 
@@ -103,7 +103,7 @@ fn a_password_is_read_from_a_private_file_and_not_an_argument() {
     };
     let database = cluster.database();
     let user = User::new(&database);
-    let refused = user.run(&["server", "init", "--store", &database.address()]);
+    let refused = user.run(&["team", "init", "--store", &database.address()]);
     assert_eq!((refused.status.code(), text(&refused.stderr).contains("PGPASSFILE")), (Some(2), true));
     let (name, password, rest) = user.address();
     let file = user.home.path().join("passwords");
@@ -111,7 +111,7 @@ fn a_password_is_read_from_a_private_file_and_not_an_argument() {
     let init = |mode: u32| {
         use std::os::unix::fs::PermissionsExt;
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
-        let mut command = user.command(&["server", "init", "--store", &format!("postgres://{name}@{rest}")]);
+        let mut command = user.command(&["team", "init", "--store", &format!("postgres://{name}@{rest}")]);
         command.env_remove("PGPASSWORD").env("PGPASSFILE", &file).output().unwrap()
     };
     let exposed = init(0o644);
@@ -201,9 +201,9 @@ fn a_team_token_keeps_its_client_in_scope_until_revoked() {
     let Some(cluster) = shared(test) else { return };
     let database = cluster.database();
     let user = User::new(&database);
-    assert!(user.run(&["server", "init"]).status.success());
+    assert!(user.run(&["team", "init"]).status.success());
     let token = |arguments: &[&str]| {
-        let token = document(&user.run(&[&["server", "token", "add", "--json"], arguments].concat()));
+        let token = document(&user.run(&[&["team", "token", "add", "--json"], arguments].concat()));
         (token["id"].to_string(), token["token"].as_str().unwrap().to_owned())
     };
     let (of_atlas, atlas) = token(&["--project", "atlas"]);
@@ -247,7 +247,7 @@ fn a_team_token_keeps_its_client_in_scope_until_revoked() {
     assert_eq!(agents.send("GET", "/readyz", "", ""), (200, "ready\n".into()));
     let unknown = "0".repeat(64);
     assert_eq!(agents.call(&unknown, "memory_search", json!({ "query": "sails" })), Err("401".into()));
-    assert!(user.run(&["server", "token", "revoke", &of_atlas]).status.success());
+    assert!(user.run(&["team", "token", "revoke", &of_atlas]).status.success());
     let began = Instant::now();
     while agents.call(&atlas, "memory_search", json!({ "query": "sails" })).is_ok() {
         assert!(began.elapsed() < Duration::from_secs(20), "a revoked token still answers");
@@ -256,7 +256,7 @@ fn a_team_token_keeps_its_client_in_scope_until_revoked() {
     assert_eq!(agents.call(&atlas, "memory_search", json!({ "query": "sails" })), Err("401".into()));
     // A server that keeps to one project lets nobody see another by a token.
     let (_, hermes) = token(&["--project", "hermes"]);
-    let only = Agents::start(&user, &["--only", "--project", "atlas"]);
+    let only = Agents::start(&user, &["--isolate", "--project", "atlas"]);
     let refusal = || only.call(&hermes, "memory_search", json!({ "query": "sails" })).unwrap_err();
     let began = Instant::now();
     while refusal() == "401" {
@@ -287,9 +287,9 @@ fn a_token_for_several_projects_is_for_one_of_them_in_each_call() {
     let Some(cluster) = shared("a_token_for_several_projects_is_for_one_of_them_in_each_call") else { return };
     let database = cluster.database();
     let user = User::new(&database);
-    assert!(user.run(&["server", "init"]).status.success());
+    assert!(user.run(&["team", "init"]).status.success());
     let add = |arguments: &[&str]| {
-        let mut command = user.command(&[&["server", "token", "add", "--json"], arguments].concat());
+        let mut command = user.command(&[&["team", "token", "add", "--json"], arguments].concat());
         command.env("MEMORIST_PROJECT", "of this machine").output().unwrap()
     };
     let both = ["--project", "atlas", "--project", "borealis"];
@@ -303,7 +303,7 @@ fn a_token_for_several_projects_is_for_one_of_them_in_each_call() {
         assert!(!refused.status.success() && said.contains("project: "), "{said}");
         assert_eq!(document(&add(&["--project", name, "--read-only"]))["projects"], json!([]));
     }
-    let listed = user.run(&["server", "token", "list"]);
+    let listed = user.run(&["team", "token", "list"]);
     assert!(text(&listed.stdout).contains("projects atlas and borealis, read only"), "{}", text(&listed.stdout));
     let secret = |token: &Value| token["token"].as_str().unwrap().to_owned();
     let (token, reader) = (secret(&token), secret(&reader));
@@ -361,14 +361,14 @@ fn a_token_for_several_projects_is_for_one_of_them_in_each_call() {
     assert_eq!(found(&agents, &token, Some("borealis")).unwrap(), ["global"]);
 
     // Of several, a server that keeps to one project serves that one.
-    let only = Agents::start(&user, &["--only", "--project", "borealis"]);
+    let only = Agents::start(&user, &["--isolate", "--project", "borealis"]);
     assert_eq!(found(&only, &token, None).unwrap(), ["global"]);
     let refused = found(&only, &token, Some("atlas")).unwrap_err();
     assert!(refused.contains("your token is bound to project \"borealis\"; omit project"), "{refused}");
-    let only = Agents::start(&user, &["--only", "--project", "hermes"]);
+    let only = Agents::start(&user, &["--isolate", "--project", "hermes"]);
     assert_eq!(found(&only, &token, None), Err("403".into()));
 
-    assert!(user.run(&["server", "token", "revoke", &id]).status.success());
+    assert!(user.run(&["team", "token", "revoke", &id]).status.success());
     let began = Instant::now();
     while found(&agents, &token, Some("borealis")).is_ok() {
         assert!(began.elapsed() < Duration::from_secs(20), "a revoked token still answers");
@@ -391,13 +391,13 @@ fn a_copy_is_compared_and_the_doctor_knows_the_server() {
     let Some(cluster) = shared("a_copy_is_compared_and_the_doctor_knows_the_server") else { return };
     let database = cluster.database();
     let user = User::new(&database);
-    assert!(user.run(&["server", "init"]).status.success());
+    assert!(user.run(&["team", "init"]).status.success());
     assert!(user.run(&["add", "the amber key"]).status.success());
-    let compared = document(&user.run(&["server", "compare", "--json"]));
+    let compared = document(&user.run(&["team", "resync", "--json"]));
     assert_eq!((&compared["differed"], &compared["lost"]), (&0.into(), &0.into()));
-    assert_eq!(user.run(&["server", "image"]).status.code(), Some(2), "no folder is named");
+    assert_eq!(user.run(&["team", "base-backup"]).status.code(), Some(2), "no folder is named");
     let images = user.home.path().join("images");
-    let image = document(&user.run(&["server", "image", images.to_str().unwrap(), "--json"]));
+    let image = document(&user.run(&["team", "base-backup", images.to_str().unwrap(), "--json"]));
     assert!(image["bytes"].as_u64().unwrap() > 0 && images.read_dir().unwrap().count() == 1, "{image}");
     let doctor = user.run(&["doctor", "--json"]);
     let server = document(&doctor)["server"].clone();
@@ -418,7 +418,7 @@ fn a_node_keeps_what_the_server_lost_and_searches_offline() {
     let Some(cluster) = start(test, Options::default()) else { return };
     let database = cluster.database();
     let user = User::new(&database);
-    assert!(user.run(&["server", "init"]).status.success());
+    assert!(user.run(&["team", "init"]).status.success());
     for text in ["the amber key", "the birch gate"] {
         assert!(user.run(&["add", text]).status.success());
     }
@@ -429,7 +429,7 @@ fn a_node_keeps_what_the_server_lost_and_searches_offline() {
          ALTER TABLE memorist.records ENABLE TRIGGER USER",
     );
     cluster.restart();
-    let compared = document(&user.run(&["server", "compare", "--json"]));
+    let compared = document(&user.run(&["team", "resync", "--json"]));
     assert_eq!(compared["lost"], 1, "{compared}");
     assert_eq!(document(&user.run(&["stats", "--json"]))["totalEntries"], 1);
     let teams = user.home.path().join("memorist/teams");
@@ -474,11 +474,11 @@ fn a_store_moves_to_a_team_and_back_and_is_the_same() {
     };
     let refused = moved(folder, &address);
     assert!(
-        !refused.status.success() && text(&refused.stdout).contains("`memorist server init`"),
+        !refused.status.success() && text(&refused.stdout).contains("`memorist team init`"),
         "{}",
         text(&refused.stdout)
     );
-    assert!(user.run(&["server", "init"]).status.success());
+    assert!(user.run(&["team", "init"]).status.success());
     let there = json!({ "memories": 3, "links": 1, "othersThere": 0 });
     for _ in 0..2 {
         let output = moved(folder, &address);
@@ -509,15 +509,15 @@ fn a_role_that_is_let_in_has_its_projects_alone_on_its_disk() {
     let Some(cluster) = shared("a_role_that_is_let_in_has_its_projects_alone_on_its_disk") else { return };
     let database = cluster.database();
     let user = User::new(&database);
-    assert!(user.run(&["server", "init"]).status.success());
+    assert!(user.run(&["team", "init"]).status.success());
     for project in ["atlas", "hermes"] {
         assert!(user.run(&["add", &format!("{project} sails"), "--project", project]).status.success());
     }
     let role = format!("role_of_{}", database.name());
     cluster.execute(&format!("CREATE ROLE {role} LOGIN PASSWORD 'for a test'"));
-    let added = user.run(&["server", "member", "add", &role, "atlas", "--json"]);
+    let added = user.run(&["team", "member", "add", &role, "atlas", "--json"]);
     assert!(added.status.success(), "{}", text(&added.stdout));
-    let listed = document(&user.run(&["server", "member", "list", "--json"]));
+    let listed = document(&user.run(&["team", "member", "list", "--json"]));
     assert_eq!(listed["members"], json!([{ "role": role, "projects": ["atlas"] }]));
     let search = || {
         let (_, _, rest) = user.address();
@@ -528,8 +528,8 @@ fn a_role_that_is_let_in_has_its_projects_alone_on_its_disk() {
     };
     let (found, shown) = search();
     assert!(found && shown.contains("atlas sails") && !shown.contains("hermes sails"), "{shown}");
-    assert!(user.run(&["server", "member", "remove", &role]).status.success());
-    assert_eq!(document(&user.run(&["server", "member", "list", "--json"]))["members"], json!([]));
+    assert!(user.run(&["team", "member", "remove", &role]).status.success());
+    assert_eq!(document(&user.run(&["team", "member", "list", "--json"]))["members"], json!([]));
     drop(database);
     cluster.execute(&format!("DROP ROLE {role}"));
 }
@@ -540,15 +540,15 @@ fn a_node_says_of_a_project_that_it_does_not_follow_it() {
     let Some(cluster) = shared("a_node_says_of_a_project_that_it_does_not_follow_it") else { return };
     let database = cluster.database();
     let user = User::new(&database);
-    assert!(user.run(&["server", "init"]).status.success());
+    assert!(user.run(&["team", "init"]).status.success());
     let follow = |projects: &str| {
-        std::fs::write(user.home.path().join("memorist.toml"), format!("[server]\nfollow = {projects}\n")).unwrap();
+        std::fs::write(user.home.path().join("memorist.toml"), format!("[team]\nprojects = {projects}\n")).unwrap();
     };
     follow("[\"hermes\"]");
     let says_so = |output: &Output| {
         let said = text(&output.stderr).to_owned() + text(&output.stdout);
         assert!(output.status.success(), "{said}");
-        said.contains("does not replicate the project \"atlas\"") && said.contains("`follow` below [server]")
+        said.contains("does not replicate the project \"atlas\"") && said.contains("`projects` below [team]")
     };
     let [add, search, list] = [&["add", "the amber key"][..], &["search", "amber"], &["list"]]
         .map(|command| [command, &["--project", "atlas"]].concat());
@@ -596,7 +596,7 @@ fn a_project_lost_by_the_server_is_imported_with_its_links() {
     let Some(cluster) = start(test, Options::default()) else { return };
     let database = cluster.database();
     let user = User::new(&database);
-    assert!(user.run(&["server", "init"]).status.success());
+    assert!(user.run(&["team", "init"]).status.success());
     assert!(user.run(&["add", "the amber key"]).status.success());
     assert!(user.run(&["add", "the birch gate", "--project", "hermes", "--related", "1"]).status.success());
     database.execute(
@@ -604,7 +604,7 @@ fn a_project_lost_by_the_server_is_imported_with_its_links() {
          DELETE FROM memorist.records WHERE content = 'the birch gate'; DELETE FROM memorist.scopes WHERE project = 'hermes'",
     );
     cluster.restart();
-    let compared = document(&user.run(&["server", "compare", "--json"]));
+    let compared = document(&user.run(&["team", "resync", "--json"]));
     assert_eq!((&compared["lost"], &compared["lostLinks"]), (&1.into(), &1.into()), "{compared}");
     let teams = user.home.path().join("memorist/teams");
     let team = std::fs::read_dir(&teams).unwrap().next().unwrap().unwrap().path();
@@ -626,7 +626,7 @@ fn the_server_clock_decides_expiry_and_relative_times() {
     let Some(cluster) = shared("the_server_clock_decides_expiry_and_relative_times") else { return };
     let database = cluster.database();
     let user = User::new(&database);
-    assert!(user.run(&["server", "init"]).status.success());
+    assert!(user.run(&["team", "init"]).status.success());
     let set_clock = |minutes: i64| {
         let clock = r"clock_timestamp\(\)( \+ interval '[^']*')?";
         let set = format!("clock_timestamp() + interval '{minutes} minutes'");

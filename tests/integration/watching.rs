@@ -133,7 +133,7 @@ fn files_are_polled_if_the_system_cannot_watch_more() {
         let (store, files) = (folder.path().join("store"), folder.path().join("files"));
         fs::create_dir_all(&store).unwrap();
         fs::create_dir_all(files.join("deep")).unwrap();
-        let settings = "model = \"none\"\n[sync]\npoll_ms = 100\ninterval_minutes = 0\non_search = false\n";
+        let settings = "model = \"none\"\n[sync]\npoll_interval_ms = 100\nrescan_minutes = 0\non_search = false\n";
         fs::write(store.join("memorist.toml"), settings).unwrap();
         fs::write(files.join("a.md"), "The zebra sleeps at noon.\n").unwrap();
         fs::write(files.join("deep/b.md"), "The heron wades at dusk.\n").unwrap();

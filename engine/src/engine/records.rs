@@ -32,7 +32,7 @@ impl Engine {
     /// superseded, it becomes current again, and supersedes the records that superseded it.
     ///
     /// # Errors
-    /// [`Error::Invalid`] names the field that is out of bounds, or that has a secret which the setting `sensitive`
+    /// [`Error::Invalid`] names the field that is out of bounds, or that has a secret which the setting `secrets`
     /// refuses.
     pub fn add(&self, new: &NewRecord) -> Result<AddOutcome> {
         let viewer = Viewer::of(&new.scope);
@@ -354,7 +354,7 @@ fn has_nothing_in_common(before: &Record, after: &Record) -> bool {
     !old.is_empty() && !new.is_empty() && old.is_disjoint(&new)
 }
 
-/// Applies the setting `sensitive` to a record with secrets: refuses it with an error, or redacts it. Other records stay
+/// Applies the setting `secrets` to a record with secrets: refuses it with an error, or redacts it. Other records stay
 /// as they are.
 fn refuse_or_redact(save: &Save, sensitive: Sensitive) -> Result<Cow<'_, Save>> {
     Ok(match sensitive.new_record(&save.record)? {

@@ -339,7 +339,7 @@ impl Records {
         {
             return Ok(Some(format!(
                 "this node does not replicate the project {project:?}, so searches here do not find its memories; add \
-                 it to `follow` below [server] in memorist.toml"
+                 it to `projects` below [team] in memorist.toml"
             )));
         }
         let _ = project;
@@ -357,7 +357,7 @@ impl Records {
         {
             return Ok(Some(
                 "this node replicates some projects only, so searches here do not find memories of the others; \
-                 `follow` below [server] in memorist.toml lists its projects"
+                 `projects` below [team] in memorist.toml lists its projects"
                     .into(),
             ));
         }

@@ -94,7 +94,7 @@ fn open_node(paths: &StorePaths, team: &TeamSettings) -> Result<Records> {
         // Without the server, or without an image, the node fills itself when it can.
         let taken = Records::team_id_at(&team.address).and_then(|store_id| image_files::take(paths, images, &store_id));
         if let Err(error) = taken {
-            tracing::warn!("no image was taken: {error}");
+            tracing::warn!("no base backup was used: {error}");
         }
     }
     Records::open_node(paths, team)

@@ -34,7 +34,7 @@ impl TeamServer {
         }
         self.with_client(|client| {
             if migrate::found(client)?.is_some_and(|found| found.format < RIGHTS_FORMAT) {
-                let why = "the tables of the team store are of an older memorist; run `memorist server migrate` first";
+                let why = "the tables of the team store are of an older memorist; run `memorist team migrate` first";
                 return Err(Error::Held(why.into()));
             }
             format::check_server(client)?;

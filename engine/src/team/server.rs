@@ -49,7 +49,7 @@ impl TeamServer {
         match self.with_client(migrate::found)? {
             Some(_) => self.with_client(migrate::migrate),
             None => {
-                let why = "its database has no team store; make one with `memorist server init`".into();
+                let why = "its database has no team store; make one with `memorist team init`".into();
                 Err(Error::Server { address: self.address().to_string(), why })
             }
         }

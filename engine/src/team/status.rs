@@ -96,7 +96,7 @@ impl ServerStatus {
         let mut warnings = Vec::new();
         if self.format < FORMAT {
             warnings.push(format!(
-                "its tables are of format {}, and this memorist has {FORMAT}; run `memorist server migrate`",
+                "its tables are of format {}, and this memorist has {FORMAT}; run `memorist team migrate`",
                 self.format
             ));
         }
@@ -219,7 +219,7 @@ mod tests {
         let server = TeamServer::new(ServerAddress::parse(&database.address()).unwrap());
         let refused = [server.status().map(drop), server.migrate().map(drop)];
         for said in refused.map(|refused| refused.unwrap_err().to_string()) {
-            assert!(said.contains("`memorist server init`") && !said.contains(":secret"), "{said}");
+            assert!(said.contains("`memorist team init`") && !said.contains(":secret"), "{said}");
         }
         let made = server.init().unwrap();
         assert_eq!((made.before, made.format), (0, FORMAT));
@@ -238,7 +238,7 @@ mod tests {
         let good = ServerStatus { standbys: awaited.clone(), fsync: true, ..status };
         assert_eq!(warned(&good), "");
         for (bad, named) in [
-            (ServerStatus { format: 0, ..good.clone() }, "server migrate"),
+            (ServerStatus { format: 0, ..good.clone() }, "team migrate"),
             (ServerStatus { min_reader: 99, ..good.clone() }, "update memorist"),
             (ServerStatus { is_standby: true, ..good.clone() }, "primary"),
             (ServerStatus { fsync: false, ..good.clone() }, "fsync"),

@@ -77,6 +77,7 @@ pub enum Scale {
     #[default]
     Theoretical,
     /// From the least score among the candidates: min-max as it is mostly meant.
+    #[serde(alias = "min-max")]
     Pool,
 }
 

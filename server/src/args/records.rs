@@ -168,9 +168,9 @@ pub struct Search {
     pub explain: bool,
 }
 
-/// `searches`.
+/// `search-log`.
 #[derive(Debug, Args)]
-pub struct Searches {
+pub struct SearchLog {
     /// Only searches without an answer
     #[arg(long = "no-answer", alias = "nothing")]
     pub nothing: bool,

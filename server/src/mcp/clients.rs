@@ -18,7 +18,7 @@ use crate::wire::Defaults;
 /// The state that all clients of a server share.
 pub struct ServerState {
     pub dispatcher: Dispatcher,
-    /// The context before the profile and `--only` are applied.
+    /// The context before the profile and `--isolate` are applied.
     pub context: Context,
     pub profile: ProfileName,
     /// Whether the server keeps to its project and agent.

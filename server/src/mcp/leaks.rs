@@ -477,12 +477,12 @@ mod nodes {
     use memorist_engine::team::TeamServer;
 
     use super::*;
-    use crate::team::{NameOrigin, ServerSection};
+    use crate::team::{NameOrigin, TeamSection};
 
     /// Filled and examined by one node of a team store, and asked by another.
     fn of_two_nodes(address: &str) -> World {
         let folder = tempfile::tempdir().unwrap();
-        let team = ServerSection::default().resolve(Path::new(address), NameOrigin::Environment, None).unwrap();
+        let team = TeamSection::default().resolve(Path::new(address), NameOrigin::Environment, None).unwrap();
         let [engine, node] =
             ["engine", "node"].map(|name| open(&folder.path().join(name), team.clone(), Sensitive::Refuse));
         World::filled(engine, Some(node), folder)

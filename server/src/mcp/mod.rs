@@ -121,7 +121,7 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
         memorizer::configure(&mut settings)?;
     }
     let context = settings.context;
-    tracing::info!(project = context.defaults.project(), only = args.only, "serving");
+    tracing::info!(project = context.defaults.project(), isolate = args.isolate, "serving");
     let mut engine = settings.engine;
     let accepts_team_tokens = engine.team.is_some();
     engine.fetch_in_background = engine.model.source != ModelSource::None && engine.model.may_download;
@@ -134,7 +134,7 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
         dispatcher: dispatcher.clone(),
         context,
         profile: name,
-        only: args.only,
+        only: args.isolate,
         watching: watching.clone(),
         metrics: Arc::default(),
         changes: changes.clone(),
@@ -151,8 +151,8 @@ async fn run(mut settings: Settings, args: Serve) -> Outcome {
         }
     });
     // A server that keeps to one project answers no hook of another.
-    let hooks =
-        (settings.hooks.enabled && !args.only).then(|| tokio::spawn(hooks::answer(dispatcher.clone(), store.clone())));
+    let hooks = (settings.hooks.enabled && !args.isolate)
+        .then(|| tokio::spawn(hooks::answer(dispatcher.clone(), store.clone())));
     let serving = async {
         let Some(HttpOptions { policy, token }) = web else { return stdio::serve(handler, stop).await };
         let server = http::HttpServer::bind(policy).await?;

@@ -1,4 +1,4 @@
-//! Tests of `serve --only`, and of tokens that are bound: no call may name another project or agent, and none changes memories
+//! Tests of `serve --isolate`, and of tokens that are bound: no call may name another project or agent, and none changes memories
 //! of others. Covers each tool of each profile, resources, prompts and completions, with the memories of `leaks.rs`.
 
 use clap::ValueEnum;
@@ -14,7 +14,7 @@ use crate::args::ProfileName;
 use crate::ops::Context;
 use crate::wire::Defaults;
 
-/// A server with `--only`.
+/// A server with `--isolate`.
 fn only_context(world: &World, profile: ProfileName, project: Option<&str>, agent: Option<&str>) -> Context {
     let defaults = Defaults::named(project.map(str::to_owned), agent.map(str::to_owned)).unwrap();
     let exports = world.folder.path().join("exports");
@@ -191,7 +191,7 @@ fn only_completions_are_those_in_view() {
     }
 }
 
-/// A memory of its own and a shared one, with `--only` for the project `apollo`, or the agent `main`.
+/// A memory of its own and a shared one, with `--isolate` for the project `apollo`, or the agent `main`.
 fn own_and_shared(profile: ProfileName) -> (World, Context, [RecordId; 2]) {
     let world = World::new();
     let context = match profile {

@@ -188,7 +188,7 @@ mod tests {
         let sync = &given.sync;
         assert_eq!((sync.chunk_tokens, sync.chunk_overlap, sync.watch_debounce_ms), (200, 40, 9));
         assert_eq!((sync.on_start, sync.on_search, sync.watch), (false, false, false));
-        assert_eq!((sync.interval_minutes, sync.delta_bytes, sync.delta_messages), (3, 7, 8));
+        assert_eq!((sync.rescan_minutes, sync.min_new_bytes, sync.min_new_lines), (3, 7, 8));
         assert!(!sync.enabled, "what is off reads nothing by itself");
         assert_eq!((given.max_results, given.min_score, given.candidates), (2, 0.5, 9));
         assert_eq!(given.weights, Weights { vector: 0.2, keyword: 0.8 });

@@ -341,7 +341,7 @@ async def check_agents(checks, session, timed):
         checks.that("R23 the digest is of that agent", "Dives at dawn" in await digest(other), await digest(other))
         mains = await other.call("list_facts", {"agent_id": "main"})
         checks.equal("R23 another agent is named", mains, await session.call("list_facts"))
-    for options, is_found in (((), True), (("--agent", "diver"), True), (("--agent", "diver", "--only"), False)):
+    for options, is_found in (((), True), (("--agent", "diver"), True), (("--agent", "diver", "--isolate"), False)):
         async with stdio_session(checks, session.binary, session.store, "auto", *options) as other:
             await other.read_tools()
             answer = (await other.client.call_tool("memory_search", {"query": FACTS[0][1]})).content[0].text

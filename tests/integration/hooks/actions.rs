@@ -84,7 +84,7 @@ fn an_action_gets_the_memory_of_exactly_its_subject_once() {
             assert!(ran.is_silent() && ran.said.is_empty(), "{ran:?}");
         }
     }
-    let searches = world.command(&["searches", "--json"]).output().unwrap();
+    let searches = world.command(&["search-log", "--json"]).output().unwrap();
     assert!(!crate::support::text(&searches.stdout).contains("retry"), "{searches:?}");
     // Others take nothing there, and without a session it would come each time.
     let input = json!({ "file_path": world.project().join("src/billing/retry.rs") });

@@ -122,7 +122,7 @@ fn a_killed_or_stopped_server_stops_no_hook_and_is_replaced() {
 #[test]
 fn a_server_that_keeps_to_one_project_answers_no_hook() {
     let world = World::new();
-    let mut server = HookServer::start(&world, &["--only", "--project", "borealis"]);
+    let mut server = HookServer::start(&world, &["--isolate", "--project", "borealis"]);
     thread::sleep(Duration::from_millis(1_500));
     assert!(server.0.try_wait().unwrap().is_none() && !socket(&world).exists());
 }

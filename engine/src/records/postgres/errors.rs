@@ -117,7 +117,7 @@ const MEANWHILE: &str = "the local replica stays searchable, and writes fail unt
 pub(crate) fn explain(address: &ServerAddress, error: Error) -> Error {
     let why = match state(&error) {
         Some(code) if *code == SqlState::INVALID_SCHEMA_NAME || *code == SqlState::UNDEFINED_TABLE => {
-            "its database has no team store; make one with `memorist server init`".to_owned()
+            "its database has no team store; make one with `memorist team init`".to_owned()
         }
         Some(code) if *code == SqlState::QUERY_CANCELED || *code == SqlState::LOCK_NOT_AVAILABLE => {
             "timed out while other nodes were writing; retry".to_owned()

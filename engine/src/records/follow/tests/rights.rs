@@ -263,7 +263,7 @@ fn members_of_before_have_the_rights_of_now_after_a_migration() {
             .admit(&Member { role: role.clone(), projects: vec!["atlas".into()] })
             .unwrap_err()
             .to_string()
-            .contains("server migrate")
+            .contains("team migrate")
     );
     let migrated = migrate(&mut client).unwrap();
     assert_eq!((migrated.before, migrated.format), (1, FORMAT));

@@ -1,10 +1,10 @@
-//! `memorist searches`: the searches that were made.
+//! `memorist search-log`: the searches that were made.
 
 use memorist_engine::types::SearchesQuery;
 
 use super::app::Maintenance;
 use super::{App, format, table};
-use crate::args::Searches;
+use crate::args::SearchLog;
 use crate::exit::Outcome;
 use crate::wire::{self, Int, SearchEntry, SearchesResult};
 
@@ -12,7 +12,7 @@ use crate::wire::{self, Int, SearchEntry, SearchesResult};
 const LISTED: usize = 50;
 
 /// Runs the command.
-pub fn run(app: &App, args: &Searches) -> Outcome {
+pub fn run(app: &App, args: &SearchLog) -> Outcome {
     let query = SearchesQuery {
         before: args.before,
         limit: wire::size("limit", args.limit.map(Int), LISTED)?,

@@ -1,4 +1,4 @@
-//! `memorist server`: the server of a team store.
+//! `memorist team`: the server of a team store.
 
 use std::path::Path;
 
@@ -11,25 +11,25 @@ use serde_json::{Value, json};
 use super::app::Maintenance;
 use super::standing::status_document;
 use super::{App, format, table};
-use crate::args::{Global, MemberCommand, ServerArgs, ServerCommand, TokenAdd, TokenCommand};
+use crate::args::{Global, MemberCommand, TeamArgs, TeamCommand, TokenAdd, TokenCommand};
 use crate::exit::{Failure, Outcome};
 use crate::random;
 
 /// Runs the command.
-pub fn run(app: &App, args: &ServerArgs, global: &Global) -> Outcome {
+pub fn run(app: &App, args: &TeamArgs, global: &Global) -> Outcome {
     let team = team(app)?;
     let server = TeamServer::new(team.address.clone());
     match &args.command {
-        ServerCommand::Init => migrated(app, team, &server.init()?),
-        ServerCommand::Migrate => migrated(app, team, &server.migrate()?),
-        ServerCommand::Status => {
+        TeamCommand::Init => migrated(app, team, &server.init()?),
+        TeamCommand::Migrate => migrated(app, team, &server.migrate()?),
+        TeamCommand::Status => {
             let status = server.status()?;
             app.output().result(&status_document(&status), |_| status_text(team, &status))?;
             Ok(0)
         }
-        ServerCommand::Compare => compare(app),
-        ServerCommand::Image { folder } => image(app, team, folder.as_deref()),
-        ServerCommand::Vacuum => {
+        TeamCommand::Resync => resync(app),
+        TeamCommand::BaseBackup { folder } => base_backup(app, team, folder.as_deref()),
+        TeamCommand::Vacuum => {
             server.rewrite()?;
             app.output().result(&json!({ "rewritten": true }), |_| {
                 "the server's files no longer contain purged rows; its WAL, standbys, archives and backups do until \
@@ -38,8 +38,8 @@ pub fn run(app: &App, args: &ServerArgs, global: &Global) -> Outcome {
             })?;
             Ok(0)
         }
-        ServerCommand::Member(member) => members(app, &server, &member.command),
-        ServerCommand::Token(token) => match &token.command {
+        TeamCommand::Member(member) => members(app, &server, &member.command),
+        TeamCommand::Token(token) => match &token.command {
             TokenCommand::Add(args) => add_token(app, &server, args, global),
             TokenCommand::List => {
                 let tokens = server.tokens()?;
@@ -49,8 +49,7 @@ pub fn run(app: &App, args: &ServerArgs, global: &Global) -> Outcome {
             }
             TokenCommand::Revoke { id } => {
                 let revoked = server.revoke_token(*id)?;
-                let missing =
-                    (!revoked).then(|| format!("no token {id}; `memorist server token list` shows the tokens"));
+                let missing = (!revoked).then(|| format!("no token {id}; `memorist team token list` shows the tokens"));
                 app.answer(&json!({ "id": id, "revoked": revoked }), missing.as_deref(), |_| {
                     format!("revoked token {id}; nodes reject it within seconds")
                 })
@@ -93,7 +92,7 @@ fn members(app: &App, server: &TeamServer, command: &MemberCommand) -> Outcome {
         MemberCommand::List => {
             let members = server.members()?;
             app.output().result(&document(&members), |_| match members.is_empty() {
-                true => "only the owner of the tables; `memorist server member add` grants access to others".to_owned(),
+                true => "only the owner of the tables; `memorist team member add` grants access to others".to_owned(),
                 false => {
                     let line = |member: &Member| format!("{:<12} {}", member.role, member.projects.join(", "));
                     members.iter().map(line).collect::<Vec<_>>().join("\n")
@@ -108,9 +107,9 @@ fn members(app: &App, server: &TeamServer, command: &MemberCommand) -> Outcome {
     Ok(0)
 }
 
-fn image(app: &App, team: &TeamSettings, folder: Option<&Path>) -> Outcome {
+fn base_backup(app: &App, team: &TeamSettings, folder: Option<&Path>) -> Outcome {
     let folder = folder.or(team.images.as_deref()).ok_or_else(|| {
-        Failure::input("name a folder for the base backup, or set `image` below [server] in memorist.toml")
+        Failure::input("name a folder for the base backup, or set `base_backup_folder` below [team] in memorist.toml")
     })?;
     let engine = app.engine(Maintenance::Off)?;
     let bars = app.bars()?;
@@ -127,7 +126,7 @@ fn image(app: &App, team: &TeamSettings, folder: Option<&Path>) -> Outcome {
     Ok(0)
 }
 
-fn compare(app: &App) -> Outcome {
+fn resync(app: &App) -> Outcome {
     let engine = app.engine(Maintenance::Off)?;
     let bars = app.bars()?;
     let compared = engine.compare_with_server(&bars)?;
@@ -244,7 +243,7 @@ fn bound(token: &Token) -> String {
 
 fn token_table(tokens: &[Token]) -> String {
     if tokens.is_empty() {
-        return "no tokens; `memorist server token add` creates one".to_owned();
+        return "no tokens; `memorist team token add` creates one".to_owned();
     }
     let mut table = table::table(&["id", "label", "for", "made", "state"]);
     for token in tokens {

@@ -1,4 +1,4 @@
-//! `memorist manual`: the manual pages of all commands, made of what `--help` says.
+//! `memorist man`: the manual pages of all commands, made of what `--help` says.
 
 use std::fs;
 
@@ -6,11 +6,11 @@ use clap::{Command, CommandFactory};
 use serde_json::json;
 
 use super::App;
-use crate::args::{Cli, Manual};
+use crate::args::{Cli, Man};
 use crate::exit::{Failure, Outcome};
 
 /// Runs the command. `version` is what `--version` says.
-pub fn run(app: &App, args: &Manual, version: &'static str) -> Outcome {
+pub fn run(app: &App, args: &Man, version: &'static str) -> Outcome {
     let folder = &args.folder;
     fs::create_dir_all(folder)
         .and_then(|()| clap_mangen::generate_to(whole(Cli::command().version(version)), folder))

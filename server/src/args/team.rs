@@ -1,20 +1,20 @@
-//! The server of a team store.
+//! Administration of a team store.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-/// `server`.
+/// `team`.
 #[derive(Debug, Args)]
-pub struct ServerArgs {
+pub struct TeamArgs {
     /// Subcommand
     #[command(subcommand)]
-    pub command: ServerCommand,
+    pub command: TeamCommand,
 }
 
-/// The commands of `server`.
+/// The commands of `team`.
 #[derive(Debug, Subcommand)]
-pub enum ServerCommand {
+pub enum TeamCommand {
     /// Create a team store in the database; an existing one stays unchanged
     Init,
     /// Upgrade the tables of the team store
@@ -22,10 +22,12 @@ pub enum ServerCommand {
     /// Show server version, standbys, nodes and size
     Status,
     /// Compare the local replica with the server and repair differences
-    Compare,
+    #[command(alias = "compare")]
+    Resync,
     /// Write a base backup of the local replica; new nodes can start from it
-    Image {
-        /// Output folder [default: the setting `image`]
+    #[command(alias = "image")]
+    BaseBackup {
+        /// Output folder [default: the setting `base_backup_folder`]
         #[arg(value_name = "DIR")]
         folder: Option<PathBuf>,
     },
@@ -37,7 +39,7 @@ pub enum ServerCommand {
     Token(TokenArgs),
 }
 
-/// `server member`.
+/// `team member`.
 #[derive(Debug, Args)]
 pub struct Members {
     /// Subcommand
@@ -45,7 +47,7 @@ pub struct Members {
     pub command: MemberCommand,
 }
 
-/// The commands of `server member`.
+/// The commands of `team member`.
 #[derive(Debug, Subcommand)]
 pub enum MemberCommand {
     /// Grant a database role access to these projects (replaces earlier grants)
@@ -65,7 +67,7 @@ pub enum MemberCommand {
     },
 }
 
-/// `server token`.
+/// `team token`.
 #[derive(Debug, Args)]
 pub struct TokenArgs {
     /// Subcommand
@@ -73,7 +75,7 @@ pub struct TokenArgs {
     pub command: TokenCommand,
 }
 
-/// The commands of `server token`.
+/// The commands of `team token`.
 #[derive(Debug, Subcommand)]
 pub enum TokenCommand {
     /// Create a token and print it once; --project and --agent limit its access
@@ -88,7 +90,7 @@ pub enum TokenCommand {
     },
 }
 
-/// `server token add`.
+/// `team token add`.
 #[derive(Debug, Args)]
 pub struct TokenAdd {
     /// Project that the client may use (repeatable); the first is the default of its calls
