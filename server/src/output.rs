@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::escape;
 use crate::exit::{Failure, Kind};
 use crate::hyperlinks::{self, Hyperlink};
+use crate::wording::with_option;
 
 /// Where a command's results go.
 #[derive(Debug, Clone, Copy)]
@@ -108,7 +109,7 @@ impl Output {
                     // If the reader has gone, the exit code is all that is left.
                     let _ = self.document(&error_document(kind, &message));
                 } else {
-                    say(&format!("error: {message}"));
+                    say(&format!("error: {}", with_option(&message)));
                 }
                 kind.code()
             }

@@ -1,5 +1,7 @@
 //! Errors of the engine in the words of this program: parameters by the names that clients send, remedies as commands.
 
+use std::borrow::Cow;
+
 use memorist_engine::types::{DOUBTFUL, ForeignMemories, Hit, NearMiss, Placed, SearchReply, Threshold, WEAK};
 use memorist_engine::{Error, Remedy};
 
@@ -205,6 +207,37 @@ fn parameter(field: &str) -> &str {
     RENAMED.iter().find(|(engine, _)| *engine == field).map_or(field, |(_, wire)| wire)
 }
 
+/// The parameters whose options have another name, as the command line says it.
+const OPTIONS: [(&str, &str); 18] = [
+    ("entryType", "--kind"),
+    ("expiresAt", "--expires-at"),
+    ("keywordWeight", "--keyword-weight"),
+    ("linkType", "KIND"),
+    ("maxDepth", "--depth"),
+    ("maxTokens", "--max-tokens"),
+    ("minConfidence", "--min-confidence"),
+    ("minImportance", "--min-importance"),
+    ("minRelevance", "--min-relevance"),
+    ("minScore", "--min-score"),
+    ("minSimilarity", "--min-similarity"),
+    ("neighbours", "--neighbors"),
+    ("toId", "TO"),
+    ("limit", "--limit"),
+    ("cursor", "--cursor"),
+    ("validFrom", "--valid-from"),
+    ("validTo", "--valid-to"),
+    ("vectorWeight", "--vector-weight"),
+];
+
+/// An error as the command line shows it: a parameter at its start has the name of its option.
+pub fn with_option(message: &str) -> Cow<'_, str> {
+    let option = |name: &str| OPTIONS.iter().find(|(parameter, _)| *parameter == name).map(|(_, option)| *option);
+    match message.split_once(": ").and_then(|(name, why)| Some((option(name)?, why))) {
+        Some((option, why)) => format!("{option}: {why}").into(),
+        None => message.into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -215,6 +248,15 @@ mod tests {
 
     fn none() -> Remarks<'static> {
         Remarks { relevances: Vec::new(), nothing: false, nearest: None, missing: &[], weaker: 0 }
+    }
+
+    #[test]
+    fn an_error_on_the_command_line_names_the_option() {
+        assert_eq!(with_option("minScore: 2 is outside 0 to 1"), "--min-score: 2 is outside 0 to 1");
+        assert_eq!(with_option("toId: 1 is the memory itself"), "TO: 1 is the memory itself");
+        for same in ["content: is empty", "no store: x", "minScore", "x: minScore: 2"] {
+            assert_eq!(with_option(same), same);
+        }
     }
 
     #[test]

@@ -172,7 +172,7 @@ fn a_chain_is_a_tree_and_what_is_superseded_is_listed() {
     shell.fails(&["chain", "99"], 4, &["Memory entry not found: 99"]);
     let missing = shell.run(&["chain", "99", "--json"]);
     assert_eq!((missing.status.code(), &document(&missing)["error"]), (Some(4), &json!("Memory entry not found: 99")));
-    shell.fails(&["chain", "1", "--depth", "11"], 2, &["maxDepth"]);
+    shell.fails(&["chain", "1", "--depth", "11"], 2, &["--depth: "]);
 
     shell.says(&["outdated"], &["superseded by", "We keep records in files"]);
     assert_eq!(shell.json(&["outdated"])["results"][0]["supersededBy"], json!([2]));
@@ -203,7 +203,7 @@ fn the_turns_of_a_session_are_found_and_shown_together() {
     let shown = shell.says(&["search", "amber key", "--neighbours", "1", "--explain"], &["before", "after", "session"]);
     let line = |part: &str| shown.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}: {shown}"));
     assert!(line("Good to know").contains("after") && line("Good to know").contains('3'), "{shown}");
-    shell.fails(&["search", "amber key", "--neighbours", "6"], 2, &["neighbours", "0 to 5"]);
+    shell.fails(&["search", "amber key", "--neighbours", "6"], 2, &["--neighbors: ", "0 to 5"]);
     shell.fails(&["add", "x", "--turn", "3"], 2, &["--session"]);
 }
 
@@ -306,7 +306,7 @@ fn a_digest_is_a_page_about_a_project() {
     let digest = shell.json(&["digest", "--project", "atlas", "--max-tokens", "1"]);
     assert_eq!((&digest["project"], &digest["summary"]["totalMemories"]), (&json!("atlas"), &json!(5)));
     assert_eq!((&digest["keyDecisions"], digest["omitted"].as_i64() > Some(0)), (&json!([]), true));
-    shell.fails(&["digest", "--max-tokens", "-1"], 2, &["maxTokens"]);
+    shell.fails(&["digest", "--max-tokens", "-1"], 2, &["--max-tokens: "]);
 }
 
 /// R11.
