@@ -1,7 +1,7 @@
 //! Nothing of the working folder is executed, and nothing of the cache that is not the pinned file.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -229,7 +229,7 @@ fn a_cache_that_others_can_change_is_refused() {
             let is_given_away =
                 fs::metadata(&cache).unwrap().permissions().mode() & 0o002 == 0 || why.contains("others");
             let link = world.at("link");
-            symlink(&cache, &link).unwrap();
+            std::os::unix::fs::symlink(&cache, &link).unwrap();
             let output = world.command(&["setup"]).output().unwrap();
             let said = said(&output);
             assert!(!world.mark().exists() && output.status.code() == Some(5), "{said}");

@@ -14,7 +14,7 @@ use memorist_engine::{Engine, MapFrom};
 use serde_json::{Value, json};
 
 use crate::connection::{Connection, TIMEOUT};
-use crate::paused::signal;
+use crate::process::signal;
 use crate::support::{memorist, text};
 
 /// A function that each name of the contract has, with parameters that it accepts.

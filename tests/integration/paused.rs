@@ -12,7 +12,7 @@ use memorist_engine::progress::NoProgress;
 use memorist_engine::types::{Mode, Purge, Query, Viewer};
 use serde_json::{Value, json};
 
-use crate::process::{Answer, Ask, Process};
+use crate::process::{Answer, Ask, Process, signal};
 use crate::support::{Store, hashed, memorist, text};
 
 /// No wait is longer.
@@ -41,11 +41,6 @@ impl Drop for Paused {
             process.end();
         }
     }
-}
-
-pub(crate) fn signal(name: &str, process: u32) {
-    let sent = Command::new("sh").args(["-c", &format!("kill -{name} {process}")]).status().expect("a shell");
-    assert!(sent.success(), "{name} to {process}: {sent}");
 }
 
 /// The error of `call`, which must be returned soon.

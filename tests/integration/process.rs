@@ -22,6 +22,11 @@ pub const WORDS: [&str; 8] = ["heron", "budget", "login", "river", "deploy", "th
 
 const SIGKILL: i32 = 9;
 
+pub(crate) fn signal(name: &str, process: u32) {
+    let sent = Command::new("sh").args(["-c", &format!("kill -{name} {process}")]).status().expect("a shell");
+    assert!(sent.success(), "{name} to {process}: {sent}");
+}
+
 /// A request to a process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Ask {

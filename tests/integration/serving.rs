@@ -15,8 +15,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::connection::{Connection, TIMEOUT};
-use crate::paused::{Paused, signal};
+use crate::paused::Paused;
 use crate::process::Ask;
+use crate::process::signal;
 use crate::support::memorist;
 
 /// For another server. In two parts, because no source of ours may contain what looks like a secret.

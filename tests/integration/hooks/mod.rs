@@ -121,7 +121,7 @@ impl Ran {
         let process = child.id();
         thread::spawn(move || tell.send(child.wait_with_output().unwrap()));
         let output = ended.recv_timeout(Duration::from_secs(20)).unwrap_or_else(|_| {
-            crate::paused::signal("KILL", process);
+            crate::process::signal("KILL", process);
             panic!("the hook does not end");
         });
         let took = started.elapsed();

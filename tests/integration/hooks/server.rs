@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::{FACT, QUESTION, World};
-use crate::paused::signal;
+use crate::process::signal;
 
 /// A server of the store that answers hooks.
 pub struct HookServer(Child);

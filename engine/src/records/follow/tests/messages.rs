@@ -1,9 +1,5 @@
 //! 40.8: messages say what is wrong, and what to do about it.
 
-use std::path::Path;
-
-use postgres_testing::Options;
-
 use super::*;
 use crate::records::transaction::{Authority, SelectExt};
 use crate::team::TeamServer;
@@ -40,11 +36,12 @@ fn a_server_without_a_free_connection_says_so() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_server_that_starts_or_stops_is_waited_for() {
-    let Some(cluster) = postgres_testing::start("a_server_that_starts_or_stops", Options::default()) else { return };
+    let options = postgres_testing::Options::default();
+    let Some(cluster) = postgres_testing::start("a_server_that_starts_or_stops", options) else { return };
     let team = cluster.database_from("team", make);
     let mut client = team.client();
     let child: i32 = client.query_one("SELECT pg_backend_pid()", &[]).unwrap().get(0);
-    let status = std::fs::read_to_string(Path::new("/proc").join(child.to_string()).join("status")).unwrap();
+    let status = std::fs::read_to_string(format!("/proc/{child}/status")).unwrap();
     let server = status.lines().find_map(|line| line.strip_prefix("PPid:")).unwrap().trim().to_owned();
     // It ends when this client has.
     assert!(std::process::Command::new("kill").args(["-TERM", &server]).status().unwrap().success());
