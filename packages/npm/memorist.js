@@ -6,8 +6,7 @@
 const { spawn, execFileSync } = require('node:child_process');
 
 const known = Object.keys(require('./package.json').optionalDependencies);
-const platform = `${process.platform}-${process.arch}`;
-const name = `@memorist/${platform}`;
+const name = `@memorist/${process.platform}-${process.arch}`;
 
 function fail(text) {
   process.stderr.write(`memorist: ${text}\n`);
@@ -16,18 +15,21 @@ function fail(text) {
 
 function program() {
   const file = process.platform === 'win32' ? 'memorist.exe' : 'memorist';
-  try {
-    return require.resolve(`${name}/bin/${file}`);
-  } catch {
-    // npm does not install a program for glibc on a Linux with musl.
-    const isMusl = process.platform === 'linux' && !process.report.getReport().header.glibcVersionRuntime;
-    if (isMusl || !known.includes(name)) {
-      const here = isMusl ? `${platform} with musl` : platform;
-      fail(`there is no package for ${here}, only ${known.join(', ')}; memorist can be built from source, with Rust`);
+  // On Linux, npm installs the program for the C library of the system: glibc or musl.
+  for (const installed of [name, `${name}-musl`]) {
+    try {
+      return require.resolve(`${installed}/bin/${file}`);
+    } catch {
+      // The other one may be there.
     }
-    fail(`its package for this platform, ${name}, is not installed; install memorist again, without --omit=optional ` +
-      'or --no-optional, and not from a node_modules folder of another platform');
   }
+  const isMusl = process.platform === 'linux' && !process.report.getReport().header.glibcVersionRuntime;
+  const wanted = isMusl ? `${name}-musl` : name;
+  if (!known.includes(wanted)) {
+    fail(`there is no package ${wanted}, only ${known.join(', ')}; memorist can be built from source, with Rust`);
+  }
+  fail(`its package for this platform, ${wanted}, is not installed; install memorist again, without --omit=optional ` +
+    'or --no-optional, and not from a node_modules folder of another platform');
 }
 
 const child = spawn(program(), process.argv.slice(2), { stdio: 'inherit', windowsHide: true });

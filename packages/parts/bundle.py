@@ -16,8 +16,9 @@ AUTHOR = "The memorist authors"
 def make(stages):
     """Makes that of each platform."""
     for stage in stages:
-        system, machine = stage.target.npm
-        folder = fresh(WORK / "bundle" / f"{system}-{machine}")
+        if stage.target.is_static:
+            continue  # Of Linux, a client knows one kind.
+        folder = fresh(WORK / "bundle" / stage.target.platform)
         copy(stage.program, folder / "server/bin" / stage.target.file, 0o755)
         # Where the program looks: share beside bin.
         for file in [stage.model.weights, stage.model.tokenizer]:
@@ -26,7 +27,7 @@ def make(stages):
             copy(ROOT / name, folder / name)
         (folder / THIRD_PARTY).write_text(third_party(stage.target, "memorist", others=[of_model(stage.model.weights, stage.model.tokenizer)]))
         (folder / "manifest.json").write_text(json.dumps(manifest(stage.target), indent=2) + "\n")
-        pack(folder, OUT / f"memorist-{VERSION}-{system}-{machine}.mcpb")
+        pack(folder, OUT / f"memorist-{VERSION}-{stage.target.platform}.mcpb")
 
 
 def manifest(target):

@@ -33,6 +33,10 @@ class Target:
     # The names that npm and Debian have for it.
     npm: tuple[str, str]
     deb: str | None
+    # The name for people.
+    shown: str
+    # What its packages say, if it was not tested on such a machine.
+    caution: str
     program: Path | None = None
     # Whether it was compiled here, for old glibcs too.
     portable: bool = False
@@ -59,6 +63,16 @@ class Target:
         return "linux" in self.name
 
     @property
+    def is_static(self):
+        """Whether the program has its C library in it: no shared library, such as a module of Python, can be made."""
+        return "musl" in self.name
+
+    @property
+    def platform(self):
+        """The name that packages and files have."""
+        return "-".join([*self.npm, *(["musl"] if self.is_static else [])])
+
+    @property
     def runs_here(self):
         system = {"Linux": "linux", "Darwin": "darwin", "Windows": "windows"}[platform.system()]
         machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine().lower(), platform.machine())
@@ -71,10 +85,17 @@ class Target:
 
 
 TARGETS = {
-    "x86_64-unknown-linux-gnu": (("linux", "x64"), "amd64"),
-    "aarch64-unknown-linux-gnu": (("linux", "arm64"), "arm64"),
-    "aarch64-apple-darwin": (("darwin", "arm64"), None),
-    "x86_64-pc-windows-msvc": (("win32", "x64"), None),
+    "x86_64-unknown-linux-gnu": (("linux", "x64"), "amd64", "Linux with glibc, x64", ""),
+    "x86_64-unknown-linux-musl": (("linux", "x64"), None, "Linux with musl, x64", ""),
+    "aarch64-unknown-linux-gnu": (
+        ("linux", "arm64"), "arm64", "Linux with glibc, arm64", "Tested in an emulator, not yet on such a processor."
+    ),
+    "aarch64-apple-darwin": (
+        ("darwin", "arm64"), None, "macOS, arm64", "Experimental: it compiles, and was not yet tested on macOS."
+    ),
+    "x86_64-pc-windows-gnu": (
+        ("win32", "x64"), None, "Windows, x64", "Experimental: tested with Wine, not yet on Windows."
+    ),
 }
 
 

@@ -1,4 +1,4 @@
-"""The program of a target, compiled for glibcs that are as old as Rust's own: 2.17, of 2012."""
+"""The program of a target. That for glibc runs with those that are as old as Rust's own: 2.17, of 2012."""
 
 import os
 
@@ -9,11 +9,14 @@ GLIBC = "2.17"
 
 def program(target):
     """Compiles it, unless that was done."""
-    if not target.is_linux:
+    build = ["--release", "--locked", "--package", "memorist", "--target"]
+    if target.is_linux:
+        named = target.name if target.is_static else f"{target.name}.{GLIBC}"
+        run("cargo", "zigbuild", *build, named, env=with_tools(tools("cargo-zigbuild", "ziglang")))
+    elif "windows" in target.name:
+        run("cargo", "build", *build, target.name)  # The linker is that of mingw.
+    else:
         raise Problem(f"{target.name} is compiled on such a machine: build it there, and name it: {target.name}=PROGRAM")
-    environment = with_tools(tools("cargo-zigbuild", "ziglang"))
-    named = f"{target.name}.{GLIBC}"
-    run("cargo", "zigbuild", "--release", "--locked", "--package", "memorist", "--target", named, env=environment)
     folder = os.environ.get("CARGO_TARGET_DIR", ROOT / "target")
     target.program = ROOT / folder / target.name / "release" / target.file
     target.portable = True

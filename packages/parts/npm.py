@@ -18,21 +18,23 @@ def make(stages):
     model = model_package(folder, stages[0].model)
     platforms = {}
     for stage in stages:
-        system, machine = stage.target.npm
-        name = f"@memorist/{system}-{machine}"
+        target = stage.target
+        system, machine = target.npm
+        name = f"@memorist/{target.platform}"
         platforms[name] = VERSION
-        package = folder / f"{system}-{machine}"
+        package = folder / target.platform
         copy(stage.program, package / "bin" / stage.target.file, 0o755)
         copy(stage.folder / DOC / THIRD_PARTY, package / THIRD_PARTY)
         description = {
             "name": name,
-            "description": f"The program of memorist for {system} on {machine}",
+            "description": f"The program of memorist for {target.shown}",
             "os": [system],
             "cpu": [machine],
-            **({"libc": ["glibc"]} if system == "linux" else {}),
+            **({"libc": ["musl" if target.is_static else "glibc"]} if target.is_linux else {}),
             "dependencies": model,
         }
-        pack(package, description, f"# {name}\n\nThe program of [memorist](../memorist) for {system} on {machine}. Install `memorist`.\n")
+        readme = f"# {name}\n\nThe program of [memorist](../memorist) for {target.shown}. Install `memorist`.\n"
+        pack(package, description, f"{readme}\n{target.caution}\n" if target.caution else readme)
     main = folder / "memorist"
     copy(ROOT / "packages/npm/memorist.js", main / "memorist.js", 0o755)
     pages = stages[0].pages()
@@ -48,7 +50,9 @@ def make(stages):
         "engines": {"node": ">=18"},
         "optionalDependencies": platforms,
     }
-    pack(main, description, (ROOT / "packages/npm/README.md").read_text())
+    readme = (ROOT / "packages/npm/README.md").read_text()
+    readme += "".join(f"- {stage.target.shown}. {stage.target.caution}".rstrip() + "\n" for stage in stages)
+    pack(main, description, readme)
 
 
 def model_package(folder, model):

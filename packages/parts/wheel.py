@@ -24,9 +24,11 @@ RECORD = f"{INFO}/RECORD"
 
 
 def make(stages):
-    """Builds one for each target."""
+    """Builds one for each target, but for those without shared libraries."""
     for stage in stages:
-        if stage.target.portable:
+        if stage.target.is_static:
+            continue
+        if stage.target.portable and stage.target.is_linux:
             environment = with_tools(tools("maturin", "ziglang"))
             options = ["--target", stage.target.name, "--zig", "--compatibility", f"manylinux_{GLIBC.replace('.', '_')}"]
         else:
@@ -42,7 +44,7 @@ def make(stages):
         run("maturin", "build", "--release", "--locked", "--out", made, *options, cwd=PROJECT, env=environment)
         (module,) = made.glob("*.whl")
         check(module, stage)
-        whole(module, additions(stage), OUT / module.name)
+        whole(module, additions(stage), stage.target.caution, OUT / module.name)
 
 
 def check(wheel, stage):
@@ -69,15 +71,17 @@ def additions(stage):
     return files
 
 
-def whole(module, additions, to):
-    """Writes the wheel `module` with `additions`: the record of the files last, each file with the date of the sources."""
+def whole(module, additions, caution, to):
+    """Writes the wheel `module` with `additions` and, at the end of its README, a caution: the record of the files last, each file
+    with the date of the sources."""
     with zipfile.ZipFile(module) as archive:
         files = {info.filename: (archive.read(info), info.external_attr >> 16) for info in archive.infolist()}
     files |= {name: (path.read_bytes(), path.stat().st_mode) for name, path in additions.items()}
     del files[RECORD]
     content, mode = files[f"{INFO}/METADATA"]
     named = "".join(f"License-File: {Path(name).name}\n" for name in files if name.startswith(f"{INFO}/licenses/"))
-    files[f"{INFO}/METADATA"] = (content.replace(b"Requires-Python:", named.encode() + b"Requires-Python:", 1), mode)
+    content = content.replace(b"Requires-Python:", named.encode() + b"Requires-Python:", 1)
+    files[f"{INFO}/METADATA"] = (content + (f"\n{caution}\n".encode() if caution else b""), mode)
     lines = "".join(f"{name},sha256={digest(content)},{len(content)}\n" for name, (content, _) in sorted(files.items()))
     entries = [*sorted(files.items()), (RECORD, (f"{lines}{RECORD},,\n".encode(), 0o100644))]
     date = time.gmtime(source_date())[:6]
