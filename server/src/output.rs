@@ -91,13 +91,13 @@ impl Output {
     /// Asks on the terminal before an irreversible action; `instead` is the option that confirms in advance.
     pub fn ask(&self, question: &str, instead: &str) -> Result<bool, Failure> {
         let why =
-            format!("cannot ask for confirmation, because stdin is not a terminal: add {instead} to do it anyway");
+            format!("this cannot be undone, and stdin is not a terminal to ask on: add {instead} if you are sure");
         answer(&format!("{question} This cannot be undone."), why)
     }
 
     /// Asks on the terminal before an action that can be undone.
     pub fn confirm(&self, question: &str, instead: &str) -> Result<bool, Failure> {
-        answer(question, format!("cannot ask for confirmation, because stdin is not a terminal: add {instead}"))
+        answer(question, format!("stdin is not a terminal to ask on: add {instead}"))
     }
 
     /// Reports a failed command, and returns its exit code.

@@ -414,7 +414,7 @@ fn the_guide_finds_what_a_search_leaves_out() {
     asked(&["search", "files", "--include-superseded"], &["We keep records in files"]);
     asked(&["search", "migration", "--project", "*", "--agent", "*"], &["Write the migration"]);
     asked(&["get", "3", "--project", "*", "--agent", "*"], &["Write the migration"]);
-    asked(&["stats"], &["pending embeddings 3"]);
+    asked(&["stats"], &["pending embeddings   3"]);
     shell.says(&["delete", "3"], &[]);
     asked(&["list", "--state", "deleted"], &["Write the migration"]);
     asked(&["undo", "3"], &[]);

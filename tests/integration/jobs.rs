@@ -431,7 +431,7 @@ fn a_refused_cancellation_stops_no_other() {
         engine.backfill(u64::MAX, &NoProgress).unwrap();
         provider.state().uncancellable = Some("batch-1");
         let error = engine.cancel_batch_jobs(&NoProgress).unwrap_err().to_string();
-        assert!(error.contains("this batch goes on"), "{error}");
+        assert!(error.contains("stays: status 400"), "{error}");
         let ended = ["batch-1", "batch-2"].map(|id| provider.state().jobs[id].ended);
         assert_eq!(ended, [None, Some("cancelled")], "{protocol:?}");
     }

@@ -216,14 +216,14 @@ fn serve_only_refuses_other_projects() {
     for other in [json!("borealis"), json!("*"), Value::Null] {
         let refused = search(&["--isolate"], other);
         let why = refused["content"][0]["text"].as_str().unwrap();
-        assert!(refused["isError"] == true && why.starts_with("project: ") && why.contains("--only"), "{refused}");
+        assert!(refused["isError"] == true && why.starts_with("project: ") && why.contains("--isolate"), "{refused}");
     }
     // It needs a project or an agent.
     for nobody in [&["--project", ""][..], &["--project", "*"]] {
         let mut command = memorist(folder.path(), &[&["serve", "--isolate"], nobody].concat());
         let output = command.stdin(Stdio::null()).output().unwrap();
         let said = text(&output.stderr);
-        assert!(output.status.code() == Some(2) && said.contains("--only needs"), "{nobody:?}: {said}");
+        assert!(output.status.code() == Some(2) && said.contains("--isolate needs"), "{nobody:?}: {said}");
     }
 }
 

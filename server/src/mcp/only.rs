@@ -35,7 +35,7 @@ fn only_contexts(world: &World, profile: ProfileName) -> [Context; 5] {
 
 /// Whether an error says that another name is refused.
 fn refuses(why: &str) -> bool {
-    why.contains("--only") || why.contains("your token is bound to")
+    why.contains("--isolate") || why.contains("your token is bound to")
 }
 
 pub(super) fn run(

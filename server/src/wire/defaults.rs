@@ -1,4 +1,4 @@
-//! Project and agent of a server or a command: the defaults of a call, and, with `--only`, the only values allowed.
+//! Project and agent of a server or a command: the defaults of a call, and, with `--isolate`, the only values allowed.
 
 use std::{iter, mem};
 
@@ -22,7 +22,7 @@ pub struct Defaults {
     every_agent: bool,
     /// The visibility if neither the call nor these name one: everything, for a person at the command line.
     otherwise: Reach,
-    /// Whether the memories of [`Reach::MAIN`] are visible where a call names no agent. Not with `--only`.
+    /// Whether the memories of [`Reach::MAIN`] are visible where a call names no agent. Not with `--isolate`.
     with_main: bool,
     /// Reason why other names are rejected, if they are.
     only: Option<ScopeLock>,
@@ -33,7 +33,7 @@ pub struct Defaults {
 /// The reason why a caller is limited to its project and agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ScopeLock {
-    /// The server was started with `--only`.
+    /// The server was started with `--isolate`.
     Server,
     /// The caller's token, which has these other projects, too: a call may name one of them.
     Token(Vec<String>),
@@ -97,7 +97,7 @@ impl Defaults {
         Defaults { every_project: self.every_project || self.project.is_none(), ..self }
     }
 
-    /// With `--only`: a caller reads the memories of this project and agent and shared ones, changes only its own, and
+    /// With `--isolate`: a caller reads the memories of this project and agent and shared ones, changes only its own, and
     /// is refused any other name.
     ///
     /// # Errors
@@ -105,11 +105,11 @@ impl Defaults {
     pub fn only(self) -> Result<Self> {
         for (owner, every) in [("project", self.every_project), ("agent", self.every_agent)] {
             if every {
-                return Err(Error::invalid(owner, format!("--only needs one {owner}; \"*\" is all of them")));
+                return Err(Error::invalid(owner, format!("--isolate needs one {owner}; \"*\" is all of them")));
             }
         }
         if self.project.is_none() && self.agent.is_none() {
-            let why = "--only needs a scope: pass --project NAME or --agent NAME";
+            let why = "--isolate needs a scope: pass --project NAME or --agent NAME";
             return Err(Error::invalid("project", why));
         }
         Ok(Defaults { only: Some(ScopeLock::Server), ..self })
@@ -145,7 +145,7 @@ impl Defaults {
     /// ones, and `*` all.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a name that `--only` excludes.
+    /// [`Error::Invalid`] for a name that `--isolate` excludes.
     pub fn viewer(&self, project: &Patch<String>, agent: &Patch<String>) -> Result<Viewer> {
         self.check(project, agent)?;
         let own = self.own_viewer();
@@ -207,7 +207,7 @@ impl Defaults {
         Ok(of_call)
     }
 
-    /// With `--only`, refuses arguments of a tool that name another project or agent. Also if the tool has no such
+    /// With `--isolate`, refuses arguments of a tool that name another project or agent. Also if the tool has no such
     /// parameter: a call for another's memories must not be answered with its own.
     ///
     /// # Errors
@@ -232,7 +232,7 @@ impl Defaults {
         }
     }
 
-    /// With `--only`, a call may repeat the configured value, or name another project of its token, and nothing else.
+    /// With `--isolate`, a call may repeat the configured value, or name another project of its token, and nothing else.
     fn check(&self, project: &Patch<String>, agent: &Patch<String>) -> Result<()> {
         let others = self.others();
         for (owner, given, own, others) in
@@ -250,7 +250,7 @@ impl Defaults {
                 };
                 let why = match only {
                     ScopeLock::Server => {
-                        format!("this server is limited to {kept} (it was started with --only); omit {owner}")
+                        format!("this server is limited to {kept} (it was started with --isolate); omit {owner}")
                     }
                     ScopeLock::Token(_) if others.is_empty() => {
                         format!("your token is bound to {kept}; omit {owner}")
@@ -339,7 +339,7 @@ mod tests {
         ] {
             let refusals = [wall.viewer(&project, &agent).unwrap_err(), wall.scope(project, agent).unwrap_err()];
             for refused in refusals.map(|error| error.to_string()) {
-                assert!(refused.starts_with(field) && refused.contains("--only"), "{refused}");
+                assert!(refused.starts_with(field) && refused.contains("--isolate"), "{refused}");
             }
         }
         assert_eq!(wall.or_every_project().own_viewer(), viewer, "nor by another way");
@@ -357,7 +357,7 @@ mod tests {
             [(None, None, "--agent NAME"), (name("*"), None, "all of them"), (name("alpha"), name("*"), "all of them")]
         {
             let refused = Defaults::named(project, agent).unwrap().only().unwrap_err().to_string();
-            assert!(refused.contains("--only") && refused.contains(said), "{refused}");
+            assert!(refused.contains("--isolate") && refused.contains(said), "{refused}");
         }
     }
 }

@@ -23,7 +23,7 @@
 //! | `exchange_tools.rs` | parameters and results of the tools for both |
 //! | `knowledge_graph.rs` | the lines of the reference memory server |
 //! | `lines.rs` | the lines of a file |
-//! | `defaults.rs` | default project and agent, and `--only` |
+//! | `defaults.rs` | default project and agent, and `--isolate` |
 //! | `convert.rs` | conversions to and from the engine's types |
 //! | `place.rs` | the lines of a file that a memory is from |
 //! | `source_names.rs` | notes, sessions and memories as sources of a search |

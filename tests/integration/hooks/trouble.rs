@@ -135,7 +135,7 @@ fn settings_that_cannot_be_read_are_a_line_on_stderr() {
         ("unknown = 1", "unknown"),
         ("[hooks]\nmax_results = 0", "max_results"),
         ("[hooks]\nenabled = \"maybe\"", "enabled"),
-        ("[hooks]\nexcept = [\"relative\"]", "except"),
+        ("[hooks]\nexclude = [\"relative\"]", "exclude"),
     ] {
         world.settings(settings);
         let ran = world.recalled();

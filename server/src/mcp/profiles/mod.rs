@@ -54,7 +54,7 @@ impl Profile {
         MADE[name as usize].get_or_init(|| Profile::made(name))
     }
 
-    /// The profile without parameters that name a project or an agent, for a server with `--only`.
+    /// The profile without parameters that name a project or an agent, for a server with `--isolate`.
     pub fn of_only(name: ProfileName) -> &'static Profile {
         static MADE: [OnceLock<Profile>; PROFILES] = [const { OnceLock::new() }; PROFILES];
         MADE[name as usize].get_or_init(|| Profile::made(name).without(&SCOPES))
