@@ -472,9 +472,6 @@ fn resident() -> f64 {
 #[test]
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn a_released_model_gives_its_memory_back() {
-    use std::sync::Arc;
-    use std::time::Instant;
-
     if env::var_os(CHILD).is_none() {
         drop(embedder());
         let output = Command::new(env::current_exe().unwrap())
