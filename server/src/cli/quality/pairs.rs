@@ -251,7 +251,7 @@ mod tests {
             (r#"{"query":"x","answers":[0]}"#, "answers: 0 is neither"),
             (r#"{"query":"x","answers":[1.5]}"#, "answers: 1.5 is neither"),
             (r#"{"query":"x","answers":["12"]}"#, r#"answers: "12" is neither"#),
-            (r#"{"query":"x","answers":[1],"answer":2}"#, "answer: is no field of a pair"),
+            (r#"{"query":"x","answers":[1],"answer":2}"#, "answer: unknown field; use"),
             (long.as_str(), r#"query: ["xxx"#),
         ] {
             let error = parse(line).unwrap_err();
