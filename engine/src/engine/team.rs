@@ -216,11 +216,11 @@ mod tests {
         let one = node(&team, None);
         add(&one.engine, "The tide table of the harbour");
         let warnings = || one.engine.search(&Query::new("tide table")).unwrap().warnings;
-        assert!(!warnings().iter().any(|warning| warning.contains("as of")));
+        assert!(!warnings().iter().any(|warning| warning.contains("results are from")));
         cluster.stop(postgres_testing::Stop::Immediate);
         let said = warnings();
         assert!(
-            said.iter().any(|warning| warning.contains("as of 2") && warning.contains("cannot be reached")),
+            said.iter().any(|warning| warning.contains("results are from 2") && warning.contains("cannot be reached")),
             "{said:?}"
         );
         let empty = node(&team, None);

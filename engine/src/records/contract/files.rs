@@ -190,7 +190,7 @@ fn what_is_there_again_is_not_restored_beside_it(store: &impl Subject) {
     let again = store.add(&said, NOW).id;
     let refused = restore(deleted, &Viewer::OWNER).unwrap_err();
     assert!(
-        matches!(&refused, Error::Invalid { why, .. } if why.contains(&format!("memory {again} now"))),
+        matches!(&refused, Error::Invalid { why, .. } if why.contains(&format!("as memory {again};"))),
         "{refused}"
     );
     delete(again);

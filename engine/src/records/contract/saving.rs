@@ -307,7 +307,7 @@ fn an_earlier_version_comes_back_as_a_new_one(store: &impl Subject) {
     assert_eq!(store.log(2), [(id, Change::Put { version: 3, new_text: true })]);
     assert_eq!(store.number("SELECT count(*) FROM versions WHERE version = 2 AND reason = 'rollback to 1'"), 1);
     let refused = back(7, NOW + 6).unwrap_err().to_string();
-    assert!(refused.contains("there are 2, 1"), "{refused}");
+    assert!(refused.contains("available: 2, 1"), "{refused}");
     assert_eq!(store.count("versions"), 2);
     store.assert_sound();
 }
