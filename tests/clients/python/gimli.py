@@ -148,7 +148,7 @@ async def check_get(checks, session, transcript):
         await session.refused(f"Z12 {other} was not read", "memory_get", {"path": other}, "path", "not an indexed file")
     Path(path).unlink()
     gone = await session.call("memory_get", {"path": path})
-    checks.that("Z12 a file that is gone is answered from its records", "Gdynia" in gone["text"] and "gone" in gone["warning"],
+    checks.that("Z12 a file that is gone is answered from its records", "Gdynia" in gone["text"] and "missing" in gone["warning"],
                 gone)
     synced = await session.call("memory_sync")
     checks.equal("T52 then its lines go, too", synced["removed"] >= 1, True)
