@@ -105,7 +105,7 @@ mod tests {
         let goose = Place::ConfigOr("goose/x", "Block/goose/config/x");
         assert_eq!(path(goose, Platform::MacOs), "/home/ana/.config/goose/x");
         assert_eq!(path(goose, Platform::Windows), "/home/ana/AppData/Roaming/Block/goose/config/x");
-        assert_eq!(on_path(&moved, "sh"), None, "a relative folder of the PATH is that of whoever stands in it");
+        assert_eq!(on_path(&moved, "sh"), None, "a relative folder of the PATH depends on the working folder");
     }
 
     #[cfg(unix)]

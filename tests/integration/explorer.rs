@@ -262,7 +262,7 @@ fn an_address_lets_one_browser_in_once() {
 }
 
 #[test]
-fn the_page_is_served_to_whoever_comes_and_nothing_else_is() {
+fn the_page_is_served_without_a_token_and_nothing_else_is() {
     let folder = store();
     let explorer = Explorer::on(folder.path(), &[]);
     let host = explorer.host();

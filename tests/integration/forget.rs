@@ -158,7 +158,7 @@ fn finds(engine: &Engine, word: &str) -> Vec<RecordId> {
 }
 
 #[test]
-fn no_file_of_a_store_has_what_was_purged_whoever_has_it_open() {
+fn no_file_of_a_store_that_is_open_has_a_purged_text() {
     let Holding { store, kept, changed } = holding(300);
     let folder = store.folder.path();
     let second = hashed().open(folder).expect("a second opener");

@@ -184,7 +184,7 @@ fn first_word(line: &str) -> Option<String> {
     Some(line[..end.unwrap_or(line.len())].replace('"', ""))
 }
 
-/// Whether an entry runs memorist, whoever wrote it.
+/// Whether an entry runs memorist, also if a person wrote it.
 pub fn is_ours(entry: &Value) -> bool {
     command_of(entry).is_some_and(|command| {
         let name = command.rsplit(['/', '\\']).next().unwrap_or_default();

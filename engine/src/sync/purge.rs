@@ -127,7 +127,8 @@ impl Store {
         let vectors = self.vectors.get().map(|index| index.forget_deleted(progress));
         let vectors = self.in_use(vectors.ok())?;
         let folder = self.paths.vectors();
-        let mut all_gone = index_folder::sweep(&folder) && index_folder::sweep(&self.paths.keywords());
+        // Both, whatever the first one says.
+        let mut all_gone = index_folder::sweep(&folder) & index_folder::sweep(&self.paths.keywords());
         let is_on_disk = self.config.backend == Backend::Hnsw && self.model()?.is_some();
         if !is_on_disk && folder.exists() {
             // It is not kept in step: it belongs to another backend, or to a previous database.

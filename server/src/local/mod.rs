@@ -1,8 +1,8 @@
 //! The socket on which a running server answers the hooks of clients: a file in the store's folder, for its user alone; on
 //! Windows a named pipe. One server of a store listens; another takes over when it ends.
 //!
-//! A request and its reply are a line of JSON each. Whoever gets no reply in time searches by himself, so nothing here is an
-//! error.
+//! A request and its reply are a line of JSON each. A hook without a reply in time opens the store itself, so nothing here is
+//! an error.
 
 #[cfg(not(unix))]
 mod pipe;
@@ -39,7 +39,7 @@ const SOCKET: &str = "socket";
 pub struct Listening {
     path: PathBuf,
     listener: Listener,
-    /// Locked while somebody listens. The kernel frees it when its holder dies.
+    /// Locked while this process listens. The kernel frees it when the process dies.
     _lock: LockedFile,
 }
 
@@ -73,7 +73,7 @@ impl Drop for Listening {
     }
 }
 
-/// The lock of whoever listens; `None` if another has it.
+/// The lock of the process that listens; `None` if another process has it.
 fn lock(hooks: &Path) -> io::Result<Option<LockedFile>> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
@@ -94,7 +94,7 @@ pub fn ask(store: &Path, request: &HookRequest, timeout: Duration) -> Option<Hoo
     let hooks = StorePaths::new(store).hooks();
     let line = serde_json::to_string(request).ok()? + "\n";
     let (tell, reply) = mpsc::channel();
-    // A server that is stopped keeps whoever connects to it waiting, once many do.
+    // A paused server accepts no more connections once its queue is full: then a connection waits.
     thread::Builder::new().name("ask".into()).spawn(move || tell.send(exchange(&hooks, &line, timeout))).ok()?;
     let reply = reply.recv_timeout(timeout).ok()?.inspect_err(|error| tracing::debug!("no server answers: {error}"));
     reply.ok().filter(|reply| reply.version == HOOK_VERSION)
@@ -172,13 +172,19 @@ mod tests {
         }
     }
 
-    #[cfg(windows)]
-    #[tokio::test]
-    async fn a_pipe_without_the_lock_is_not_asked() {
+    /// A store in whose folder another program listens, without the lock; the folder of its hooks; and that listener.
+    fn store_with_foreign_listener() -> (tempfile::TempDir, PathBuf, Listener) {
         let store = store();
         let hooks = store.path().join("hooks");
         fs::create_dir(&hooks).unwrap();
-        let _theirs = Listener::bind(&hooks.join(SOCKET)).unwrap();
+        let listener = Listener::bind(&hooks.join(SOCKET)).unwrap();
+        (store, hooks, listener)
+    }
+
+    #[cfg(windows)]
+    #[tokio::test]
+    async fn a_pipe_without_the_lock_is_not_asked() {
+        let (_store, hooks, _listener) = store_with_foreign_listener();
         let refused = exchange(&hooks, "{}\n", Duration::from_secs(1)).unwrap_err();
         assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused, "{refused}");
     }
@@ -187,10 +193,7 @@ mod tests {
     #[tokio::test]
     async fn a_folder_that_others_can_write_to_is_not_used() {
         use std::os::unix::fs::PermissionsExt;
-        let store = store();
-        let hooks = store.path().join("hooks");
-        fs::create_dir(&hooks).unwrap();
-        let _theirs = Listener::bind(&hooks.join(SOCKET)).unwrap();
+        let (store, hooks, _listener) = store_with_foreign_listener();
         fs::set_permissions(&hooks, fs::Permissions::from_mode(0o777)).unwrap();
         assert!(Listening::start(store.path()).is_err());
         let refused = exchange(&hooks, "{}\n", Duration::from_secs(1)).unwrap_err();

@@ -46,7 +46,7 @@ impl PipeListener {
     }
 }
 
-/// Connects to whoever listens.
+/// Connects to the server that listens, which `timeout` limits.
 pub fn connect(path: &Path, timeout: Duration) -> io::Result<File> {
     let name = format!("{PIPES}{}", fs::read_to_string(path)?);
     let mut options = OpenOptions::new();

@@ -37,7 +37,7 @@ impl SocketListener {
     }
 }
 
-/// Connects to whoever listens.
+/// Connects to the server that listens. `timeout` limits each read and each write.
 pub fn connect(path: &Path, timeout: Duration) -> io::Result<UnixStream> {
     let stream = UnixStream::connect(path)?;
     stream.set_read_timeout(Some(timeout))?;

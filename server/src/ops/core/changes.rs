@@ -84,6 +84,7 @@ impl Fields<'_> {
     pub fn changes(&self, after: &Fields<'_>) -> Vec<String> {
         let time = |at: Option<Millis>| at.map(moment).unwrap_or_default();
         // The labels are the parameter names of the tools, but `type` for `entryType`, and below `text` for `content`.
+        // Label, both values as text, and whether the values differ although their texts are equal.
         let short_fields = [
             ("type", self.kind.to_string(), after.kind.to_string(), false),
             ("status", self.shown_body_field("status"), after.shown_body_field("status"), false),
