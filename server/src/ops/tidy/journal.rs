@@ -1,7 +1,7 @@
 //! The journal of a run: `STORE/tidy/TIME.jsonl`, a line for each change, on disk before the change is made. It holds no texts.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek as _, SeekFrom, Write};
 use std::path::PathBuf;
 
 use jiff::Timestamp;
@@ -76,8 +76,8 @@ impl Journal {
         let later = (2_u32..).map(|number| format!("{begun}-{number:03}"));
         for run in [begun.clone()].into_iter().chain(later) {
             let path = path(engine, &run);
-            let mut options = OpenOptions::new();
-            options.append(true).create_new(true);
+            let mut options = writable();
+            options.create_new(true);
             #[cfg(unix)]
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
             match options.open(&path) {
@@ -105,17 +105,21 @@ impl Journal {
             }
         };
         let path = path(engine, &run);
-        // Whose file it is was checked when it was read; the folder is private.
-        let file = OpenOptions::new().append(true).open(&path).map_err(|error| Failure::file(&path, &error))?;
-        let journal = Journal { file: locked(file, &run, &path)?, run, path };
-        let Entries { bytes, store, open, .. } = Entries::read(engine, &journal.run)?;
+        // It checks whose file it is; the folder is private.
+        Entries::read(engine, &run)?;
+        let failure = |error| Failure::file(&path, &error);
+        let file = writable().open(&path).map_err(failure)?;
+        let file = locked(file, &run, &path)?;
+        // By this handle: on Windows, no other one can read what it has locked.
+        let Entries { bytes, store, open, .. } = Entries::parse(&*file).map_err(failure)?;
         if store.as_deref() != Some(engine.lineage()) {
-            let why = format!("the run {} is of another store, or of this one before it was restored", journal.run);
+            let why = format!("the run {run} is of another store, or of this one before it was restored");
             return Err(Failure::input(why));
         }
-        // The next line begins a line.
-        journal.file.set_len(bytes).map_err(|error| Failure::file(&journal.path, &error))?;
-        Ok((journal, open))
+        // A line that was cut is removed.
+        let cut = file.set_len(bytes).and_then(|()| (&*file).seek(SeekFrom::End(0)));
+        cut.map_err(failure)?;
+        Ok((Journal { run, path, file }, open))
     }
 
     /// Writes a line, to the disk.
@@ -130,6 +134,13 @@ impl Journal {
         // If it stays, it is a run with nothing to undo.
         let _ = fs::remove_file(&self.path);
     }
+}
+
+/// Not for appending: Windows locks and cuts only files that can be written everywhere.
+fn writable() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    options
 }
 
 fn locked(file: File, run: &str, path: &std::path::Path) -> Result<LockedFile, Failure> {
@@ -177,15 +188,17 @@ struct Entries {
 
 impl Entries {
     fn read(engine: &Engine, run: &str) -> Result<Self, Failure> {
-        let path = path(engine, run);
-        let failure = |error| Failure::file(&path, &error);
+        let file = PrivateFolder::open(&folder(engine)).and_then(|own| own.open_own(&(run.to_owned() + SUFFIX)));
+        file.and_then(Entries::parse).map_err(|error| Failure::file(&path(engine, run), &error))
+    }
+
+    fn parse(file: impl Read) -> io::Result<Self> {
         let mut text = String::new();
-        let opened = PrivateFolder::open(&folder(engine)).and_then(|own| own.open_own(&(run.to_owned() + SUFFIX)));
-        opened.and_then(|file| file.take(MOST_BYTES).read_to_string(&mut text)).map_err(failure)?;
+        file.take(MOST_BYTES).read_to_string(&mut text)?;
         text.truncate(text.rfind('\n').map_or(0, |end| end + 1));
         let mut entries = Entries { bytes: text.len() as u64, ..Entries::default() };
         for line in text.lines() {
-            match serde_json::from_str(line).map_err(|error| failure(error.into()))? {
+            match serde_json::from_str(line)? {
                 JournalLine::Begun(store) => entries.store = Some(store),
                 JournalLine::Change(change) => {
                     entries.made += 1;
