@@ -248,11 +248,7 @@ fn a_file_that_cannot_be_examined_keeps_its_memories() {
     let stays = |name: &str| {
         let report = desk.sync().sources.remove(0);
         assert_eq!((report.gone, report.changes, report.failed), (0, FileChanges::default(), 1), "{name}");
-        assert!(
-            report.problems[0].0.ends_with(name) && report.problems[0].1.contains("stay"),
-            "{:?}",
-            report.problems
-        );
+        assert!(report.problems[0].0.ends_with(name) && report.problems[0].1.contains("stay"), "{:?}", report.problems);
         assert_eq!(desk.texts().len(), 3);
     };
     fs::remove_file(desk.path("a.md")).unwrap();
