@@ -39,7 +39,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use memorist_engine::bench::BenchOptions;
 use memorist_ingest::sources::moving::System;
 
-use crate::exit;
+use crate::{exit, version};
 
 pub use connect::{ClientArgs, Connect, Disconnect};
 pub use graph::{Chain, Digest, Link, Outdated};
@@ -257,6 +257,10 @@ impl Cli {
     /// Parses the arguments and the environment. An empty project or agent means none, whatever the settings say; an
     /// empty variable counts as not set.
     pub fn read(words: impl IntoIterator<Item = OsString>, version: &'static str) -> Result<Self, clap::Error> {
+        let words: Vec<_> = words.into_iter().collect();
+        let is_verbose = words.iter().any(|word| ["-v", "-vV", "-Vv", "--verbose"].iter().any(|name| word == name));
+        // The text lives as long as the process.
+        let version = if is_verbose { &*version::detailed(version).leak() } else { version };
         let mut matches = Cli::command().version(version).try_get_matches_from(words)?;
         let is_typed = |name: &&str| matches.value_source(name) == Some(ValueSource::CommandLine);
         let typed: Vec<_> = ["store", "cache", "model", "project", "agent"].into_iter().filter(is_typed).collect();

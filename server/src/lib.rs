@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | 0 | `wording` | errors of the engine: parameters by their wire names, remedies as commands |
 //! | 0 | `escape` | escaping for terminals |
+//! | 0 | `version` | this program and its platform |
 //! | 0 | `hooks` | hooks of clients: the section `[hooks]` of the settings |
 //! | 1 | `wire` | parameters and results, by the names of the specification |
 //! | 1 | `exit`, `hyperlinks` | exit codes, links of terminals |
@@ -54,6 +55,7 @@ mod serving;
 mod settings;
 mod team;
 mod tools;
+mod version;
 mod wire;
 mod wording;
 

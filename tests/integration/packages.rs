@@ -18,6 +18,20 @@ fn the_version_is_that_of_the_packages() {
         let said = memorist(folder.path(), arguments).output().unwrap();
         let said = text(&said.stdout);
         assert!(said.contains(env!("CARGO_PKG_VERSION")) && said.contains(env!("MEMORIST_VERSION")), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+}
+
+#[test]
+fn a_verbose_version_names_the_platform_and_its_test() {
+    let folder = tempfile::tempdir().unwrap();
+    for arguments in [&["--version", "--verbose"][..], &["-v", "-V"], &["-Vv"], &["serve", "--verbose", "--version"]] {
+        let output = memorist(folder.path(), arguments).output().unwrap();
+        let said = text(&output.stdout);
+        let lines: Vec<_> = said.lines().collect();
+        assert!(output.status.success() && lines[0].contains(env!("MEMORIST_VERSION")), "{said}");
+        assert!(lines[1].starts_with("platform: ") && lines[1].contains(std::env::consts::ARCH), "{said}");
+        assert!(lines[2].starts_with("tested: "), "{said}");
     }
 }
 
