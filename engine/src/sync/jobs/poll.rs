@@ -12,10 +12,10 @@ use crate::records::rules::jobs as job_records;
 use crate::sync::store::Store;
 use crate::types::{BatchJob, JobEnd, Millis};
 
-/// Time from the cancellation of a job until it is given up if it is still running.
+/// A job that is still running this long after its cancellation is given up.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
-/// The result of one poll of all jobs of a model. Without counts if the embedder takes no batch jobs.
+/// The result of one poll of all jobs of a model. All counts are 0 if the embedder takes no batch jobs.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct PollReport {
     /// Vectors stored in this poll.
@@ -32,7 +32,7 @@ pub(super) struct PollReport {
     pub problem: Option<PollProblem>,
 }
 
-/// A [`PollError::Provider`], as [`PollReport`] has it.
+/// A failure of the provider, as [`PollReport`] reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PollProblem {
     pub message: String,
@@ -40,11 +40,11 @@ pub(super) struct PollProblem {
     pub is_temporary: bool,
 }
 
-/// A job after its poll.
+/// The outcome of the poll of one job.
 enum PollResult {
-    /// It was removed from the database. This many of its vectors were stored in this poll.
+    /// The job was removed from the database. This many of its vectors were stored in this poll.
     Closed { stored: u64 },
-    /// It is still in the database. The provider has finished this many of its texts.
+    /// The job is still in the database. The provider has finished this many of its texts.
     Open { done: u64 },
 }
 
@@ -88,7 +88,7 @@ impl Store {
                 self.close_if_orphaned(provider, &job, progress)?;
                 continue;
             }
-            // The embedder takes no batch jobs any more: the job stays open, and is not counted.
+            // The embedder no longer takes batch jobs: the job stays open, and is not counted.
             let Some(provider) = provider else { continue };
             cancel_point(progress)?;
             let polled = self.poll_job(target, provider, job.clone(), progress);
@@ -172,6 +172,7 @@ impl Store {
             self.clean_up(provider, &job, &name, JobEnd::Done, "", progress)?;
             return Ok(PollResult::Closed { stored: 0 });
         }
+        // `said` is the provider's name of the state.
         match provider.look(&name, progress)? {
             JobState::Running { done, said: state } => {
                 match self.handle_running(provider, job, &name, state, progress)? {
@@ -181,17 +182,18 @@ impl Store {
             }
             JobState::Ended { is_complete, said: state } => {
                 let (stored, no_vector_reason) = self.store_vectors(target, provider, &job, &name, progress)?;
-                let end = match (is_complete, job.about.is_unwanted) {
-                    // If an earlier poll was interrupted while it stored the vectors, the job is fetched from the start,
-                    // and `stored` counts all of its vectors.
+                let is_cancelled_by_user = job.about.is_unwanted;
+                let end = match (is_complete, is_cancelled_by_user) {
+                    // Complete, with vectors. `stored` counts all of them: after an interrupted poll, all are fetched
+                    // and counted again.
                     (true, _) if stored > 0 => JobEnd::Done,
-                    // The user cancelled the job. The vectors that the provider had computed until then are stored.
+                    // The vectors that the provider had computed before the cancellation are stored.
                     (false, true) => JobEnd::Dropped,
                     // Complete without any vector; or expired, or cancelled after its timeout, with vectors or without.
                     _ => JobEnd::Failed,
                 };
-                // If this poll is killed or cancelled now, the next one closes a job with this mark as `Done`. The mark
-                // names no other end, so a job with another end is fetched again.
+                // `is_stored` stands for `Done` only. If this poll is killed or cancelled from here on, the next one closes
+                // such a job as `Done`, and fetches a job with another end again.
                 job.about.is_stored = end == JobEnd::Done;
                 job.about.state.clone_from(&state);
                 job_records::update(&self.records, &job)?;
@@ -204,8 +206,9 @@ impl Store {
                 Ok(PollResult::Closed { stored: 0 })
             }
             JobState::Gone => {
-                // Deletes nothing: only the provider's answer about a job names the files with its results. An upload, which
-                // OpenAI finds by the key, stays, too. Ordinary requests embed the texts that are left over.
+                // Deletes nothing. Only the provider's answer about the job would name the files with its results. An
+                // upload to OpenAI has the key in its name, but it is not looked for, and stays, too. Ordinary requests
+                // embed the texts without a vector, which are left over (`mod.rs`).
                 let left_over = self.texts_without_vector(&job)?;
                 self.close_job(&job, JobEnd::Failed, &left_over, "the provider does not know it any more")?;
                 Ok(PollResult::Closed { stored: 0 })
@@ -235,8 +238,8 @@ impl Store {
         // Only an unanswered submission counts as a failure. Otherwise the process was killed during the submission,
         // and probably before it was sent.
         let end = if job.about.state == UNANSWERED { JobEnd::Failed } else { JobEnd::Dropped };
-        // Probably the provider did not get the job, and nothing was paid. No text is left over (`mod.rs`):
-        // all may go into another job.
+        // Probably the provider did not get the job, and nothing was paid. So no text is recorded as left over
+        // (`mod.rs`), and all may go into another job.
         self.close_job(&job, end, &[], "its submission did not arrive")?;
         Ok(PollResult::Closed { stored: 0 })
     }
@@ -254,7 +257,8 @@ impl Store {
         let now = self.now();
         match job.about.cancelled {
             Some(since) if now - since >= millis(CANCEL_TIMEOUT) => {
-                let end = if job.about.is_unwanted { JobEnd::Dropped } else { JobEnd::Failed };
+                let is_cancelled_by_user = job.about.is_unwanted;
+                let end = if is_cancelled_by_user { JobEnd::Dropped } else { JobEnd::Failed };
                 self.clean_up(provider, &job, name, end, "it does not end", progress)?;
                 return Ok(true);
             }
@@ -273,8 +277,8 @@ impl Store {
     }
 }
 
-/// Cancels a job whose name was just found, and whose state is not known yet. A refusal is no error: probably the
-/// provider has ended the job, and the poll will show it.
+/// Cancels a job whose name was just found, and whose state is not known yet. A refusal is ignored: probably the
+/// provider has ended the job already, and its state, which the poll asks for next, shows it.
 fn cancel_found(provider: &dyn BatchJobs, name: &str, progress: &dyn Progress) -> Result<(), JobFailure> {
     match provider.cancel(name, progress) {
         Err(JobFailure::Refused(why)) => {
