@@ -5,17 +5,19 @@
 //! | `/mcp` | GET, POST, DELETE | MCP over streamable HTTP | required unless `--no-token` |
 //! | `/metrics` | GET | metrics of the server and its store | likewise; a token that is bound to a project or an agent is refused |
 //! | `/healthz` | GET, HEAD | whether the server runs | none |
-//! | `/readyz` | GET, HEAD | whether the store can be read, and whether saves wait for the server of a team store | none |
+//! | `/readyz` | GET, HEAD | whether the store can be read; for a team store, also whether its PostgreSQL server can be reached (if not, saves fail) | none |
 //!
 //! `/healthz` and `/readyz` with another method are unknown paths: the token is checked, and the status is 404.
 //!
-//! Notices are MCP notifications: they say that a memory or digest has changed. A client of protocol version 2025-11-25
-//! or older gets a session when it sends `initialize`, unless it accepts only JSON. With GET, it opens the stream of
-//! notices of the session. A client of version 2026-07-28 opens a stream of notices with `subscriptions/listen`.
+//! Notices are MCP notifications: they say that a memory or a digest (a summary of memories) has changed. A client of
+//! protocol version 2025-11-25 or older gets a session when it sends `initialize`, unless it accepts only JSON. With GET,
+//! it opens the stream of notices of the session. A client of version 2026-07-28 opens a stream of notices with
+//! `subscriptions/listen`.
 //!
-//! The `initialize` that opens a session is answered by a stream, which ends with the answer. So are, within the
-//! session, `resources/subscribe` and `resources/unsubscribe`. Each other call is answered by one JSON document and needs
-//! no session. A client that accepts only event streams gets the document as one event.
+//! The HTTP response to an `initialize` that opens a session is an event stream, which ends after the JSON-RPC response.
+//! So are, within the session, the responses to `resources/subscribe` and `resources/unsubscribe`. Every other call,
+//! except `subscriptions/listen`, is answered by one JSON document and needs no session. A client that accepts only event
+//! streams gets the document as one event.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -66,7 +68,7 @@ pub struct HttpServer {
 pub struct HttpAccess {
     /// The token; `None` if clients need none.
     pub token: Option<Token>,
-    /// The source of the token, or that none is needed, printed above the settings: "with the token in FILE".
+    /// Printed above the settings: where the token comes from ("with the token in FILE"), or that none is needed.
     pub note: String,
     /// Whether the settings contain the token: false if the user provided it.
     pub show: bool,
@@ -97,7 +99,7 @@ impl HttpServer {
             output.note("only requests to localhost are accepted; name this machine with --allow-host");
         }
         let config = StreamableHttpServerConfig::default()
-            // `Service` has a second configuration with sessions, for requests that need one.
+            // For requests that need a session, `Service` has a second configuration with sessions.
             .with_legacy_session_mode(false)
             .with_json_response(true)
             // `guard.rs` checks the headers Host and Origin before the body is read.
@@ -119,7 +121,7 @@ impl HttpServer {
             changes.end();
         };
         serve(self.listener, answer, stop, DRAIN_TIMEOUT).await;
-        // Not earlier: this cancels the calls in flight, which may finish until DRAIN_TIMEOUT.
+        // Only now, because this cancels the calls in flight: `serve` gives them up to DRAIN_TIMEOUT to finish.
         cancellation.cancel();
         Ok(())
     }
@@ -144,7 +146,7 @@ struct RequestHandler {
 }
 
 impl RequestHandler {
-    /// `slot` is the connection's place among those that the server may have.
+    /// `slot` counts the connection toward the limit of connections.
     async fn answer(&self, request: Request<Incoming>, slot: Arc<Slot>) -> Answer {
         let (head, body) = request.into_parts();
         let ReadRequest { endpoint, body, body_permit } = match self.receive(&head, body, &slot).await {
@@ -184,10 +186,11 @@ impl RequestHandler {
         };
         let is_get = head.method == Method::GET;
         let wants_stream = is_get || parsed.as_ref().is_some_and(streams::is_listen_request);
-        // `open` reserves one of the streams of notices that the server may have, if one is left.
+        // `open` opens no stream: it returns a permit for one more stream of notices, or `None` at the limit.
         let stream_permit = if wants_stream { service.streams.open() } else { None };
         if wants_stream && stream_permit.is_none() {
-            // 405 tells a session to go on without a stream; 503 tells the client of `subscriptions/listen` to try again.
+            // 405 tells the client of a session to go on without a stream; 503 tells that of `subscriptions/listen` to
+            // try again.
             return self.refuse(&if is_get { Refusal::no_stream() } else { Refusal::busy() });
         }
         let mut answer = service.answer(Request::from_parts(head, Full::new(body)), parsed.as_ref()).await;
@@ -198,7 +201,8 @@ impl RequestHandler {
         }
         match body_permit {
             None => answer,
-            // Held until the answer is sent: a stream begins before its message is handled.
+            // Held until the response is sent. A stream begins before its message is handled, so the body is still in
+            // memory then.
             Some(body_permit) => holding(answer, body_permit),
         }
     }
@@ -236,12 +240,12 @@ impl RequestHandler {
     /// Refuses a body that is no valid message.
     fn refuse_unreadable(&self, unreadable: Unreadable) -> Answer {
         match unreadable {
-            // A JSON-RPC error is due. Unlike `refuse`, this does not close the connection.
+            // The client expects a JSON-RPC error. Unlike `refuse`, this does not close the connection.
             Unreadable::Refused(error) => {
                 self.count_error(StatusCode::BAD_REQUEST);
                 plain(StatusCode::BAD_REQUEST, error.into(), "application/json")
             }
-            // No JSON-RPC error is due: the body is empty, or a broken response of the client.
+            // The client expects no JSON-RPC error: the body is empty, or a broken response of the client.
             Unreadable::Silent => self.refuse(&Refusal::new(StatusCode::BAD_REQUEST, "the body has no request")),
         }
     }
@@ -267,8 +271,8 @@ impl RequestHandler {
     /// body in bytes.
     async fn authorize(&self, head: &Parts, body: &Incoming, slot: &Slot) -> Result<(Endpoint, usize), Refusal> {
         let path = head.uri.path().trim_end_matches('/');
-        // Probes send neither a token nor the name of the server. They learn only whether the server runs,
-        // whether the store can be read, and whether saves wait for the server of a team store.
+        // Probes send no token, and their Host header may be any name, so neither is checked. They learn only whether the
+        // server runs, whether the store can be read, and whether the PostgreSQL server of a team store can be reached.
         let probe = match path {
             HEALTH => Some(Endpoint::Health),
             READY => Some(Endpoint::Readiness),
@@ -290,7 +294,7 @@ impl RequestHandler {
             return Err(Refusal::busy());
         }
         match path {
-            // `length` refuses a body that says it is too long.
+            // `length` refuses a request whose Content-Length is over the limit.
             PATH => Ok((Endpoint::Service(Box::new(service)), self.bodies.length(body)?)),
             METRICS if head.method != Method::GET => {
                 Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "GET the metrics"))
@@ -309,13 +313,13 @@ impl RequestHandler {
 struct ReadRequest {
     endpoint: Endpoint,
     body: Bytes,
-    /// For a long body, its share of the memory for all long bodies.
+    /// The permit for the memory of a long body; `None` for a short one.
     body_permit: Option<OwnedSemaphorePermit>,
 }
 
 /// The endpoint that a request is for.
 enum Endpoint {
-    /// `/mcp`, answered by the service for the rights of the client.
+    /// `/mcp`, answered by the service for the client's rights.
     Service(Box<Service>),
     /// `/metrics`.
     Metrics,
