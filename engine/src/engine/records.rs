@@ -1,11 +1,13 @@
 //! Saving, fetching, changing and deleting records.
 //!
-//! A record is **live** until it expires or is deleted. Then it is **gone**, and can be brought back for a while. If a save
-//! takes the text of an expired record, that record is removed for good.
+//! A record belongs to a **scope**: a project and an agent, each of which may be none ([`Scope`](crate::types::Scope)).
+//!
+//! A record is **live** until it expires or is deleted. Then it is **gone**, and can be brought back for a while. An
+//! expired record is removed permanently if a save, a change or a restore gives another record its text in its scope.
 //!
 //! A text has one vector for its beginning, and one for each further passage if it is long. If the model is loaded and
-//! quick (a caller may wait for it: `Embedder::is_quick`), a save or a change embeds the beginning at once. The worker
-//! embeds the rest.
+//! quick, a save or a change embeds the beginning at once. The worker embeds the rest. A quick model is fast enough for
+//! a caller to wait for it: local models are, providers are not (`Embedder::is_quick`).
 
 use std::borrow::Cow;
 
@@ -26,17 +28,18 @@ use crate::types::{
 impl Engine {
     /// Saves a record, and returns when it is on disk.
     ///
-    /// A text is saved once in a scope, except as another turn of a session or a turn of another session, and except for
-    /// kinds that repeat ([`Kind::repeats`](crate::types::Kind::repeats)). If a live record already has the text, the
-    /// outcome names that record. Its update time is set, and it joins the session of `new` if it has none. If it was
-    /// superseded, it becomes current again, and supersedes the records that superseded it.
+    /// A scope contains each text only once, with two exceptions: records of a kind that repeats
+    /// ([`Kind::repeats`](crate::types::Kind::repeats)), and records that are both turns, either of different sessions
+    /// or with different numbers in one session. If a live record already has the text, the outcome names that record.
+    /// Its update time is set, and it joins the session of `new` if it has none. If it was superseded, it becomes
+    /// current again, and supersedes the records that superseded it.
     ///
     /// # Errors
     /// [`Error::Invalid`] names the field that is out of bounds, or that has a secret which the setting `secrets`
     /// refuses.
     pub fn add(&self, new: &NewRecord) -> Result<AddOutcome> {
         let viewer = Viewer::of(&new.scope);
-        // `given` are the fields that an existing record with this text takes over: here none.
+        // `given` names the fields that overwrite those of an existing record with the same text: here none.
         let save = Save { record: new.clone(), links: Vec::new(), given: None, viewer };
         Ok(self.save(&[save])?.swap_remove(0)?.added)
     }
@@ -103,20 +106,23 @@ impl Engine {
         self.peek(id, viewer)?.ok_or(Error::NotFound(id))
     }
 
-    /// Returns the live record with this id, if `viewer` sees it. Counts and logs no access.
+    /// Returns the live record with this id, if `viewer` sees it. Counts and logs no access. In a team store, it first
+    /// brings the local replica up to date, unless the setting `reads` allows an older state.
     pub fn peek(&self, id: RecordId, viewer: &Viewer) -> Result<Option<Record>> {
         viewer.validate()?;
         self.store.records.get(id, viewer, self.store.now())
     }
 
-    /// Returns the live record with this id, if `viewer` sees it, and at most `max_links` of its links. Meant for polling: counts no
-    /// access. In a team store, it reads the local replica, which may be out of date, without asking the server.
+    /// Returns the live record with this id, if `viewer` sees it, and at most `max_links` of its links. Meant for
+    /// polling: counts no access, and unlike [`Engine::peek`] reads the replica of a team store as it is, perhaps out
+    /// of date.
     ///
     /// # Errors
-    /// [`Error::DatabaseFailed`] if the store cannot be read.
+    /// [`Error::Invalid`] if a name of `viewer` is out of bounds; [`Error::Store`] if the files of the store were
+    /// replaced; [`Error::DatabaseFailed`] if SQLite fails.
     pub fn glance(&self, id: RecordId, viewer: &Viewer, max_links: usize) -> Result<Option<(Record, Vec<Link>)>> {
         viewer.validate()?;
-        // `copy` is the local database: in a team store the replica. It copies nothing.
+        // `Records::copy` returns the local database, in a team store the replica. It copies nothing.
         let (local, now) = (self.store.records.copy(), self.store.now());
         let Some(record) = local.get(id, viewer, now)? else { return Ok(None) };
         // `None` if the record was deleted since the line above.
@@ -125,10 +131,11 @@ impl Engine {
     }
 
     /// Returns a watcher of the local database. [`Commits::any`] tells whether any process has written to it since the
-    /// last call. In a team store, that is the replica: a change by another node counts once the replica has it.
+    /// last call. In a team store, that is the replica: it reports a change by another node only after the replica has
+    /// received the change.
     ///
     /// # Errors
-    /// [`Error::DatabaseFailed`] if the store cannot be read.
+    /// [`Error::Store`] if the files of the store were replaced; [`Error::DatabaseFailed`] if SQLite fails.
     pub fn commits(&self) -> Result<Commits> {
         self.store.records.copy().commits()
     }
@@ -156,10 +163,12 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::NotFound`], also if `viewer` does not see the record; [`Error::Duplicate`] if another record of the scope has
-    /// the new text; [`Error::Invalid`] as in [`Engine::add`], if `viewer` may not change the record, or if the record
-    /// does not match the `expect` of the update.
+    /// the new text. [`Error::Invalid`] in three cases: as in [`Engine::add`]; `viewer` may not change the record; the
+    /// record does not match the `expect` of the update.
     ///
-    /// A late error, from reading the embedding state, comes after the transaction: then the record is changed.
+    /// After most errors the record is unchanged. After a *late* error, from reading the embedding state, it is
+    /// changed. It may be changed after an error with an *open outcome*: PostgreSQL did not confirm the COMMIT, or
+    /// somebody replaced the files of the store meanwhile.
     pub fn update(&self, id: RecordId, update: &RecordUpdate, viewer: &Viewer) -> Result<UpdateOutcome> {
         viewer.validate()?;
         let update = self.config.sensitive.update(update)?;
@@ -170,7 +179,8 @@ impl Engine {
     /// Changes several records in one transaction, each as by [`Engine::update`]: all, or none.
     ///
     /// # Errors
-    /// The errors of [`Engine::update`]: after a late one all records are changed, after any other none.
+    /// The errors of [`Engine::update`]. After a late error all records are changed, and after one with an open outcome
+    /// perhaps all. After any other error none is.
     pub fn update_all(&self, updates: &[(RecordId, RecordUpdate)], viewer: &Viewer) -> Result<Vec<UpdateOutcome>> {
         viewer.validate()?;
         let allowed = updates.iter().map(|(id, update)| Ok((*id, self.config.sensitive.update(update)?)));
@@ -208,10 +218,11 @@ impl Engine {
     }
 
     /// Makes an earlier version of a live record current again, as a new version. The scope stays, and an expiry that has
-    /// passed is not restored. The replaced version is kept, with `reason`. If the record already is as the earlier
-    /// version was, there is no new version.
+    /// passed is not restored. The replaced version is kept, with `reason`. If nothing would change, there is no new
+    /// version.
     ///
-    /// `expect` guards against a wrong id: it is words that the record must have, or its version.
+    /// `expect` guards against a wrong id: it is either words that the record must contain, or the version that it must
+    /// have.
     ///
     /// # Errors
     /// The errors of [`Engine::update`]. [`Error::Invalid`] also if there is no such version; the error names those that
@@ -260,8 +271,8 @@ impl Engine {
         Ok(deleted)
     }
 
-    /// Deletes a record if it matches `expect`, or without `expect` in any case. Returns the deleted record; `None` if `viewer` sees
-    /// no live or expired record with this id.
+    /// Deletes a record. With `expect`, does so only if the record matches it. Returns the deleted record; `None` if
+    /// `viewer` sees no live or expired record with this id.
     ///
     /// # Errors
     /// [`Error::Invalid`] if the record does not match `expect`, or `viewer` may not change it.
@@ -289,8 +300,9 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::NotFound`] if `viewer` sees no deleted record with this id, or its grace period is over;
-    /// [`Error::Duplicate`] if its text was saved again, or it was imported again; [`Error::Invalid`] if it was read again
-    /// from its file, or `viewer` may not change it. A late error as in [`Engine::update`].
+    /// [`Error::Duplicate`] if a live record has its text, or another record its ULID, from an import;
+    /// [`Error::Invalid`] if its text came from an indexed file and was indexed again as another record, or if `viewer`
+    /// may not change it. A late error as in [`Engine::update`].
     pub fn restore(&self, id: RecordId, viewer: &Viewer) -> Result<UpdateOutcome> {
         viewer.validate()?;
         let record = self.store.records.restore(id, viewer, self.store.now())?;
@@ -319,7 +331,8 @@ impl Engine {
         self.store.records.snapshot()?.list_gone(filter, deleted, offset, limit, self.store.now())
     }
 
-    /// Counts the records that match a list query, ignoring its `limit`, `offset`, `after` and `expires_after`.
+    /// Counts all records that match a list query. Its fields for paging (`limit`, `offset`, `after`, `expires_after`)
+    /// have no effect.
     pub fn list_count(&self, query: &ListQuery) -> Result<u64> {
         query.filter.validate()?;
         self.store.records.snapshot()?.list_count(query, self.store.now())

@@ -12,20 +12,19 @@
 //!
 //! Two databases implement [`Authority`]: SQLite (`sqlite/transaction.rs`), and for team stores PostgreSQL
 //! (`postgres/transaction.rs`). `Records` (`store.rs`) implements it, too. In a team store it passes
-//! [`Authority::write`] on to PostgreSQL, and [`Authority::write_unsynced`] to the replica.
+//! [`Authority::write`] on to PostgreSQL, and [`Authority::write_unsynced`] to the replica. An *unsynced* write does
+//! not wait for the disk; it stays on this node.
 //!
-//! Each node (a machine of a team) has a replica: an SQLite database with the rows of the PostgreSQL database. Reads
-//! outside of transactions use the replica. It is written when it takes over changes (`follow/`), and for usage data
-//! such as access counts.
+//! Each node (a machine of a team) has a replica: an SQLite database with the rows of the PostgreSQL database, or only
+//! with those of the projects that the node replicates. Reads outside of transactions use the replica. It is written to
+//! apply changes from PostgreSQL (`follow/`), and for usage data such as access counts.
 //!
 //! # Requirements for a database
 //!
-//! - **Tables or views**: those of `TABLES` in `contract/mod.rs`, with the columns and cascades of `sqlite/schema.rs`,
-//!   and ids that are never used twice. The column `value` of `meta` holds texts and integers. The tables of tombstones
-//!   are needed only if [`Tx::keeps_tombstones`] is true.
-//! - **No derived data**: a requirement on rules. In SQLite, triggers fill `tallies`, `record_tags`, `record_metadata`,
-//!   and the value `superseding` in `meta` (the number of changes to `supersedes` links). PostgreSQL has none of these, so
-//!   rules do not use them.
+//! - **Tables**: those of `TABLES` in `contract/mod.rs`, with the columns and cascades of `sqlite/schema.rs`, and ids
+//!   that are never used twice. The column `value` of `meta` holds texts and integers. The tables of tombstones are
+//!   needed only if [`Tx::keeps_tombstones`] is true. In PostgreSQL, `sources` and `files` are views of this node's
+//!   rows.
 //! - **SQL** that both databases understand: numbered parameters, `INSERT` with `RETURNING id`, `ON CONFLICT` with
 //!   `DO NOTHING` and `DO UPDATE`, `IS DISTINCT FROM`, recursive queries. Statements of rules use no JSON functions.
 //!   For PostgreSQL, `?1` becomes `$1`, and hints such as `INDEXED BY` are removed (`postgres/statement.rs`).
@@ -33,9 +32,13 @@
 //!   once per scope, at most one profile per scope, no cycle of `supersedes` links. SQLite has one writer at a time.
 //!   PostgreSQL reports a conflict, and `postgres/transaction.rs` runs the transaction again. So the closure `work` of
 //!   [`Authority::write`] may run several times: what it does outside of the transaction must be right when done twice.
-//! - **An ordered sync log**: the log of changed records that the indexes follow (`log.rs`). Its sequence numbers rise
-//!   in the order of the commits. In a team store, the indexes follow the log of the replica, which assigns the numbers
-//!   when it takes over changes: PostgreSQL assigns none.
+//! - **An ordered sync log**, in SQLite: the log of changed records that the indexes follow (table `sync_log`,
+//!   `log.rs`). Its sequence numbers rise in the order of the commits. In a team store, the indexes follow the log of
+//!   the replica, which assigns the numbers when it applies changes. PostgreSQL also numbers its rows of `sync_log`,
+//!   but not in the order of the commits. Nodes do not use these numbers.
+//!
+//! Rules use no data that SQLite derives with triggers, because PostgreSQL does not have it: `tallies`, `record_tags`,
+//! `record_metadata`, and the value `superseding` in `meta` (the number of changes to `supersedes` links).
 //!
 //! `contract/` has the tests that both implementations pass.
 
@@ -45,10 +48,10 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 use crate::types::{ModelId, RecordId, Seq};
 
-/// How long an unsynced write (one that does not wait for the disk), such as an access count, waits for other writers.
+/// How long an unsynced write, such as an access count, waits for other writers.
 const UNSYNCED_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The database that decides what a store contains. The indexes, and the replicas of a team store, are derived from it.
+/// A database that rules write to: the SQLite database of a store, or PostgreSQL and the replica of a team store.
 pub(crate) trait Authority {
     /// Runs `work` in a transaction, and runs it again after a serialization conflict. On success, the changes are
     /// durable.
@@ -101,9 +104,10 @@ pub(crate) trait Tx: Select {
 
     /// Lets PostgreSQL answer several queries in one round trip. SQLite does nothing. To be called before the first write.
     ///
-    /// `read` makes the queries that will follow. It gets a transaction that notes them and returns no rows, so it must not
-    /// write, and cannot make a query that needs the row of an earlier one. PostgreSQL then answers all of them at once.
-    /// Until the first write, the same queries get these answers.
+    /// Calls `read` once as a dry run, with a transaction that records each query and returns no rows. So `read` must
+    /// not write, and its queries must not depend on the rows of earlier ones. PostgreSQL then runs the recorded
+    /// queries in one round trip. Until the first write, [`Select::select`] answers the same queries from these
+    /// results.
     fn prefetch(&self, _read: &dyn Fn(&dyn Tx)) -> Result<()> {
         Ok(())
     }

@@ -62,8 +62,8 @@ impl Fields<'_> {
     /// status is open.
     fn shown_body_field(&self, name: &str) -> String {
         match self.body.and_then(|body| body.get(name)) {
-            // Of a task, a number can only be `due`, in Unix milliseconds. A profile (the kind, of a person) may have any
-            // number under any name: its change is listed as "body".
+            // In a task, a number can only be `due`, in Unix milliseconds. A memory of the kind `profile` can have any
+            // field: there a number is not a time, and a change of it is listed as "body".
             Some(Value::Number(due)) if self.kind == Kind::Task => due.as_i64().map(moment).unwrap_or_default(),
             Some(Value::String(text)) => text.clone(),
             None if name == "status" && self.kind == Kind::Task => "open".to_owned(),
@@ -79,12 +79,13 @@ impl Fields<'_> {
     }
 
     /// Lists the fields that differ in `after`: short ones with both values (`status open → done`), then the long ones
-    /// (text, context, body) only by name. So is a short one whose two values look the same: times are shown to the
-    /// minute, and white space as single spaces.
+    /// (text, context, body) only by name. A short field whose two values look the same is also listed only by name:
+    /// times are shown to the minute, and white space as single spaces.
     pub fn changes(&self, after: &Fields<'_>) -> Vec<String> {
         let time = |at: Option<Millis>| at.map(moment).unwrap_or_default();
-        // The labels are the parameter names of the tools, but `type` for `entryType`, and below `text` for `content`.
-        // Label, both values as text, and whether the values differ although their texts are equal.
+        // Label, both values as text, and whether the values differ. The last is computed only for fields in which
+        // different values can have the same text. The labels are the parameter names of the tools, with two
+        // exceptions: `type` for `entryType`, and below `text` for `content`.
         let short_fields = [
             ("type", self.kind.to_string(), after.kind.to_string(), false),
             ("status", self.shown_body_field("status"), after.shown_body_field("status"), false),
@@ -109,8 +110,9 @@ impl Fields<'_> {
                 }
             })
             .collect();
-        // Status and due date are in the body, too, but are listed above. Bodies that differ only in a way that is not
-        // shown (one has the status `open`, the other none) are listed as "body" if no short field differs.
+        // `status` and `due` are fields of the body, but are listed above. Bodies can differ in a way that is not
+        // shown: one has the status `open`, the other none. "body" is then listed only if no short field is, so that a
+        // change always lists something.
         let differs_in_body = self.other_fields_of_body() != after.other_fields_of_body()
             || changes.is_empty() && self.body != after.body;
         for (name, differs) in [
