@@ -17,13 +17,15 @@ use super::words::{
 use crate::keywords::{codes, is_question, significant_count};
 use crate::snippet::both_ends;
 
-/// Bytes of a message that are read, at most: of a longer one, half from each end. Limits the time to remove blocks.
+/// Maximum bytes of a message to read. Of a longer message, half is read from each end. Limits the time to remove
+/// blocks.
 const READ_BYTES: usize = 64 << 10;
-/// Bytes of the text that is left without blocks, at most: of a longer one, half from each end, joined by a line break.
+/// Maximum bytes of the text without blocks to keep. Of a longer text, half is kept from each end, joined by a line
+/// break.
 const SEARCHED_BYTES: usize = 4 << 10;
-/// A text that ends with one of [`QUESTION_MARKS`] is always a follow-up if it has at most this many significant words:
-/// "and tidepool?". `is_only_a_topic` finds longer follow-ups.
-const FOLLOW_UP_MAX_WORDS: usize = 1;
+/// A question of at most this many significant words is always a follow-up: "and tidepool?". `is_only_a_topic` finds
+/// longer follow-ups.
+const SHORT_QUESTION_WORDS: usize = 1;
 /// A follow-up, and the question that it continues, must end with one of these, without a quote or a bracket after it:
 /// the common, the CJK or the Arabic question mark.
 const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
@@ -36,10 +38,12 @@ pub struct MessageQuery {
     pub text: String,
     /// The names in the message, in lower case (see `names`).
     pub names: Vec<String>,
-    /// Whether a memory may have a name with another ending ("Klary" for "Klara"): true unless the message is
-    /// recognized as English. Many short messages are not.
+    /// Whether a memory also has a name if it has it with another ending ("Klary" for "Klara"). True unless the message
+    /// is recognized as English; many short English messages are not recognized.
     pub has_inflected_names: bool,
-    /// The codes in the message as they are written, such as `HRB-31` (`keywords/codes.rs`). A code may be a name, too.
+    /// The codes in the message as they are written: file paths, and words with a digit, `_`, `@`, `::` or camel case,
+    /// such as `HRB-31` (`keywords/codes.rs` has the rules; `billing-api` is none). If few results have a code, the
+    /// gate keeps only those. A code may be in `names`, too.
     pub codes: Vec<String>,
     /// Number of significant words in `text`.
     pub significant_words: usize,
@@ -89,8 +93,8 @@ fn searched_text(message: &str) -> String {
     both_ends(text.trim(), SEARCHED_BYTES).into_owned()
 }
 
-/// Whether a text ends like a Japanese question, which needs no question mark. A question without a mark is no
-/// follow-up, and no follow-up continues it.
+/// Whether a text ends like a Japanese question, which needs no question mark. Follow-ups, and the questions that they
+/// continue, do need one: `is_follow_up` and `is_self_contained_question` do not call this.
 fn is_japanese_question(text: &str) -> bool {
     text.trim_end_matches(['。', ' ']).ends_with('か')
 }
@@ -98,7 +102,7 @@ fn is_japanese_question(text: &str) -> bool {
 /// Whether a text is a question that says too little by itself: a very short one, or "what about billing-api?".
 /// `has_name` tells whether the text has a name (see `names`).
 fn is_follow_up(text: &str, has_name: bool) -> bool {
-    let is_short = || significant_count(text) <= FOLLOW_UP_MAX_WORDS;
+    let is_short = || significant_count(text) <= SHORT_QUESTION_WORDS;
     text.ends_with(QUESTION_MARKS) && (is_short() || is_only_a_topic(text, has_name))
 }
 
@@ -116,16 +120,17 @@ fn is_only_a_topic(text: &str, has_name: bool) -> bool {
     let mut lower_case = text.split_whitespace().map(str::to_lowercase);
     let first = lower_case.next().unwrap_or_default();
     let second = lower_case.next().unwrap_or_default();
-    let begins_like_one = match &*first {
+    let begins_like_follow_up = match &*first {
         "and" | "or" => {
-            // The text has a name, which need not be the second word: "and staging billing-api?".
+            // Any significant second word is accepted if the text has a name, as the name may come later: "and staging
+            // billing-api?".
             let may_be_name = has_name && significant_count(&second) > 0;
             may_be_name || words::has(PREPOSITIONS, &second) || words::has(DETERMINERS, &second)
         }
         "what" | "how" => second == "about",
         _ => false,
     };
-    begins_like_one && is_one_phrase(text)
+    begins_like_follow_up && is_one_phrase(text)
 }
 
 /// Whether no other word stands between the significant words of a text: "and the pricing engine?". "And the harbour of
@@ -203,7 +208,7 @@ fn bare(word: &str) -> &str {
     word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word)
 }
 
-/// The names in a text, in lower case: all of the first of these groups that the text has.
+/// The names in a text, in lower case. Returns all words of one group: the first of these that is not empty.
 ///
 /// 1. Identifiers, which have a mark inside (`billing-api`); words of which only the first letter is a capital ("Priya");
 ///    and in an English text at most one lower-case word, the topic.
@@ -212,12 +217,13 @@ fn bare(word: &str) -> &str {
 ///
 /// Groups 2 and 3 come last because they mostly say what is asked about a topic: "why does Priya not use GraphQL?".
 ///
-/// The lower-case topic is not ordinary (`can_be_lower_case_name` and `is_ordinary`). It is the last such word after one of
-/// `PREPOSITIONS` ("the limit of osprey"). If there is none, it is the first one after one of `BEFORE_SUBJECTS` ("does
-/// osprey have"), or between one of `DETERMINERS` and a significant word ("the osprey queue").
+/// A lower-case word can be the topic if `can_be_lower_case_name` accepts it and `is_ordinary` does not. The topic is
+/// the last such word directly after one of `PREPOSITIONS` ("the limit of osprey"). If there is none, it is the first
+/// such word directly after one of `BEFORE_SUBJECTS` ("does osprey have"), or between one of `DETERMINERS` and a
+/// significant word ("the osprey queue").
 ///
-/// Only an identifier may be the first word of a sentence. English days and months are no names. Nor are capitalized
-/// words of a German text after an article or an adjective, which are probably nouns.
+/// The first word of a sentence is a name only if it is an identifier. English days and months are no names. Nor are
+/// capitalized words of a German text after an article or an adjective, which are probably nouns.
 fn names(text: &str, is_ordinary: impl Fn(&str) -> bool) -> Vec<String> {
     let (mut names, mut several_capitals, mut abbreviations) = (Vec::new(), Vec::new(), Vec::new());
     let (mut last_after_preposition, mut first_elsewhere) = (None, None);
@@ -293,8 +299,9 @@ fn precedes_german_noun(word: &str) -> bool {
     words::has(ARTICLES, word) || endings.iter().any(|ending| word.ends_with(ending))
 }
 
-/// Whether a word of letters and hyphens is no identifier: a one-letter prefix ("e-mail"), a pronoun after a verb
-/// ("est-elle"), or in German a capital letter shows that. "billing-api" is an identifier, and so is "read-only".
+/// Whether a word of letters and hyphens is an ordinary compound, and so no identifier: it has a one-letter prefix
+/// ("e-mail"), ends with a pronoun ("est-elle"), or begins with a capital letter in a German text. "billing-api" is an
+/// identifier, and so is "read-only".
 fn is_ordinary_compound(word: &str, is_german: bool) -> bool {
     let has_only_letters = word.chars().all(|c| c.is_alphabetic() || c == '-');
     let has_one_letter_prefix = word.chars().nth(1) == Some('-');
@@ -319,8 +326,8 @@ fn can_be_lower_case_name(word: &str) -> bool {
 
 /// A text without the blocks that programs add to it: `<system-reminder>`, our own `<memorist-recall>`, and all others
 /// whose tag begins with a lower-case ASCII letter and has a hyphen or an underscore, which no standard HTML tag has. A
-/// block without a closing tag goes to the end of the text. A tag without one that follows a letter, a digit, `_` or `:`
-/// begins no block, and stays: it is a type in code, as in `Vec<my_type>`.
+/// block without a closing tag goes to the end of the text. But an opening tag directly after a letter, a digit, `_` or
+/// `:` begins no block if it has no closing tag: it is a type in code, as in `Vec<my_type>`.
 fn without_blocks(text: &str) -> Cow<'_, str> {
     let last_closings = last_closings(text);
     let (mut kept, mut from) = (String::new(), 0);

@@ -3,11 +3,12 @@
 //!
 //! The scores of each index are scaled to 0..1 (min-max), weighted and added. 1 is the highest score of a candidate. 0
 //! is the lowest possible score ([`Scale::Theoretical`]) or the lowest score of a candidate ([`Scale::Pool`]). If only
-//! one index found a candidate, `candidates.rs` looks up its exact score in the other one: with 0 instead, hybrid
-//! search would find less than keyword search alone.
+//! one index found a candidate, `candidates.rs` looks up its exact score in the other one. If a missing score counted
+//! as 0 instead, hybrid search could return fewer relevant results than keyword search alone.
 //!
-//! An *exact match* is a candidate that the query singles out ([`Candidate::is_singled_out`]). With both scales it may
-//! pass a minimum score or relevance by its BM25 alone ([`Ranked::reaches`]).
+//! An *exact match* is a candidate that has an identifier of the query, a rare word of it, or all of its words
+//! ([`Candidate::is_singled_out`]). With both scales it may pass a minimum score or relevance by its BM25 alone
+//! ([`Ranked::reaches`]).
 //!
 //! A candidate that is not embedded yet has no vector. With [`Scale::Pool`], or if the vector index found no candidate,
 //! its keyword score is its vector score, too.
@@ -40,7 +41,8 @@ const COUNTS_TWICE_ABOVE: f64 = 0.5;
 /// The exponent of certainty in [`Candidate::evidence`]. In a store of long texts, candidates with words of the query
 /// by chance outrank those with similar vectors if it is 1, and hardly ever if it is 4 (`benches/quality.rs`).
 const CERTAINTY_EXPONENT: i32 = 4;
-/// The [`Candidate::information_ratio`] of words that no text has by chance. Finite, so that 0 times it is 0.
+/// The [`Candidate::information_ratio`] before it is set: so high that the certainty in [`Candidate::evidence`] is 1.
+/// It is finite because 0 times infinity is not a number.
 const NO_CHANCE: f64 = f64::MAX;
 
 /// A record that is scored, with its scores and ranks in both indexes: one that an index found, a neighbor of such a
@@ -54,10 +56,10 @@ pub struct Candidate {
     /// Its calibrated cosine, -1 to 1, which is comparable between models (`scale/`); `None` before
     /// [`Candidate::calibrate_cosines`].
     pub similarity: Option<f64>,
-    /// The number of the embedded passage by which the vector index found it. 0, the beginning of the text, if it did
-    /// not: a cosine that is looked up may be that of another passage.
+    /// The number of the embedded passage by which the vector index found it. 0 (the beginning of the text) if the
+    /// vector index did not find it. `cosine` is then looked up, and may be that of another passage.
     pub passage: u8,
-    /// Its BM25; `None` if the keyword index was not searched.
+    /// Its BM25; `None` if the keyword index was not searched, or does not have the record.
     pub bm25: Option<f64>,
     /// How it was found: by its vector, by a keyword, or only by query words within other words
     /// ([`MatchSource::Part`]). Empty if no index found it.
@@ -66,20 +68,21 @@ pub struct Candidate {
     pub vector_rank: Option<usize>,
     /// Its rank among the results of the keyword index, from 0; `None` if it is not among them.
     pub keyword_rank: Option<usize>,
-    /// [`Match::is_singled_out`](crate::keywords::Match::is_singled_out): whether it has an identifier, a rare word, or
-    /// all words of the query, without its neighbors.
+    /// Whether it is an exact match: its own text has an identifier, a rare word, or all words of the query
+    /// ([`Match::is_singled_out`](crate::keywords::Match::is_singled_out)). Words of its neighbors do not count.
     pub is_singled_out: bool,
-    /// The share of the query's words that it has, weighted by their idf; `None` if the keyword index was not searched.
+    /// The share of the query's words that it has, weighted by their idf; `None` as for `bm25`.
     pub share: Option<f64>,
-    /// [`Matches::information`](crate::keywords::Matches::information): the idf of all words of the query together,
-    /// divided by the idf that an unrelated keyword passage may have of them by chance; or by the idf of those that occur
-    /// in any record, if that is lower. At least 1, and equal for all candidates of a query.
+    /// The sum of the idfs of all words of the query, divided by the smaller of two numbers: the idf of a word that
+    /// only one keyword passage of the store has, and the sum of the idfs of the query's words that any record has.
+    /// Some passage may have words with the first idf by chance. At least 1, and equal for all candidates of a query
+    /// ([`Matches::information`](crate::keywords::Matches::information)).
     pub information_ratio: f64,
     /// The rarity, 0 to 1, of the rarest word of the query that its own text has: the idf of this word, divided by that
-    /// of a word that no record has. `None` if the keyword index was not searched.
+    /// of a word that no record has. `None` as for `bm25`.
     pub rarest: Option<f64>,
-    /// Its scores together with its neighbors. `None` if it belongs to no session, is not near a leading candidate
-    /// there (`candidates.rs`), or if sessions do not count: they do in a hybrid search with [`Scale::Theoretical`].
+    /// Its scores together with its neighbors. `Some` only in a hybrid search with [`Scale::Theoretical`], for a turn
+    /// that is one of the first 100 candidates of an index, or at most two turns away from such a turn in its session.
     pub in_session: Option<InSession>,
     /// Whether it belongs to the period that the query names; `None` if the query names none.
     pub in_period: Option<bool>,
@@ -123,7 +126,8 @@ impl Candidate {
         }
     }
 
-    /// Computes the similarities from the cosines.
+    /// Computes the similarities from the cosines. `calibration` converts cosines of the store's model to the scale
+    /// that all models share. Unrelated to [`Scale`].
     pub fn calibrate_cosines(&mut self, calibration: &QueryScale) {
         let similarity = |cosine: Option<f64>| cosine.map(|cosine| calibration.similarity(cosine));
         self.similarity = similarity(self.cosine);
@@ -149,10 +153,10 @@ impl Candidate {
 
     /// Its share of the query's words, times its certainty to the power of [`CERTAINTY_EXPONENT`]: 0 to 1.
     ///
-    /// The certainty is the idf of the words that it has, divided as in [`Candidate::information_ratio`]. It is at most 1,
-    /// and at least [`Candidate::rarest`]. By the second divisor, it is 1 for a candidate with all words of the query that
-    /// any record has. It also is 1 for a turn that is scored with its neighbors: they have the topic of the turn, so they
-    /// hardly have words of the query by chance.
+    /// The certainty is the share times [`Candidate::information_ratio`]: the idf of the words that it has, divided by
+    /// the idf that some passage may have by chance. It is at most 1, and at least [`Candidate::rarest`]. It is 1 for a
+    /// candidate that has every word of the query that any record has. It is also 1 for a turn that is scored with its
+    /// neighbors: they are about the same topic, so they are unlikely to have words of the query by chance.
     fn evidence(&self) -> Option<f64> {
         let share = self.effective_share()?;
         if self.in_session.is_some() {
@@ -196,7 +200,8 @@ pub struct Ranked {
     /// The score by which it is ranked, 0 to 1.
     pub score: f64,
     /// The weighted vector score and the weighted keyword score, before a penalty and a lift. For an exact match that
-    /// is scored by its keyword score alone: 0 and that score, without its weight.
+    /// is scored by its keyword score alone: 0 and that score, without its weight. Unrelated to
+    /// [`MatchSource::Part`].
     pub parts: Parts,
     /// How likely it answers the query, 0 to 1.
     pub relevance: f64,
@@ -207,8 +212,8 @@ pub struct Ranked {
 }
 
 impl Ranked {
-    /// Whether it passes a minimum score. A period lowers the scores of candidates outside of it, but excludes none:
-    /// the score before the lift counts, too.
+    /// Whether it passes a minimum score. If the query names a period, [`Candidate::lifted`] lowers the scores of
+    /// candidates outside of it. So that this excludes none, the score before that counts, too.
     ///
     /// An exact match also passes if the ratio of its BM25 to the highest one reaches the minimum. Its score may be low
     /// however exact the match is: with [`Scale::Pool`], a candidate with the lowest similarity scores at most the
@@ -230,11 +235,12 @@ impl Ranked {
 }
 
 /// Ranks the candidates by score, the highest first. Of equal scores, the higher id comes first: the newer record. With
-/// [`Scale::Pool`] the lower id does, as in the systems that use it.
+/// [`Scale::Pool`] the lower id comes first, as in the other memory systems whose tools memorist offers
+/// (`server/src/mcp/profiles/`).
 ///
 /// If an index found no candidate, its scores count 0. If that is the vector index, the vector score of a candidate
-/// without a vector is still its keyword score. If all scores of an index are at the minimum, each counts 1, as each is
-/// the highest, too: with [`Scale::Pool`], if there is only one candidate or all scores are equal.
+/// without a vector is still its keyword score. If all scores of an index equal the minimum, each counts 1. With
+/// [`Scale::Pool`] this happens if there is only one candidate, or if all scores are equal.
 pub fn merge(candidates: Vec<Candidate>, weights: Weights, scale: Scale) -> Vec<Ranked> {
     let fusion = Fusion::new(&candidates, weights, scale);
     let mut ranked: Vec<Ranked> = candidates.into_iter().map(|candidate| fusion.score(candidate)).collect();
@@ -309,9 +315,9 @@ impl Fusion {
 
     /// The similarity of a candidate, scaled.
     ///
-    /// If the words of a query occur only within other words, they are fragments, of which a model knows little:
-    /// similarities say little, too. So the similarity of a candidate with such a fragment counts as at least
-    /// [`UNRELATED`], or as at least the highest similarity if that is lower.
+    /// If the words of the query occur only within other words, they are fragments, and embedding models represent
+    /// fragments badly. So the similarity of a candidate with such a fragment is raised to [`UNRELATED`] if it is
+    /// lower, but not above the highest similarity of any candidate.
     fn vector_score(&self, candidate: &Candidate, similarity: f64) -> f64 {
         let is_raised = self.has_no_whole_word && candidate.found_by.contains(&MatchSource::Part);
         let similarity = match self.similarities {

@@ -2,7 +2,7 @@
 //!
 //! Programs in other languages call every tool of [`TOOLS`] through the library in `server/src/library/`. The page of
 //! the explorer calls a few of them, and tools of its own (`explorer/own.rs` lists both). MCP clients call tools of other
-//! tables: one for each profile (`mcp/profiles/`).
+//! tables: one for each *profile*, a named set of MCP tools (`mcp/profiles/`).
 
 use memorist_engine::{Engine, Result};
 use schemars::JsonSchema;
@@ -22,22 +22,22 @@ pub type ToolFn = fn(&Engine, &Context, Map<String, Value>) -> Result<Value, Pro
 #[derive(Clone, Copy)]
 pub struct Tool {
     /// The name, unique in a table. In [`TOOLS`] it is the name of the same tool in the MCP profile `full`, without the
-    /// prefix `memory_`: `add` for `memory_add`. Two tools are not in that profile: `memory_files` and
-    /// `clear_memory_files`.
+    /// prefix `memory_`: `add` for `memory_add`. Two tools are not in that profile: `memory_files`, which is the tool
+    /// `memory` of the profile `files`, and `clear_memory_files`, which is no MCP tool.
     pub name: &'static str,
-    /// Whether the tool only reads memories, or changes the store.
+    /// Whether the tool can change memories or links.
     pub access: Access,
     /// The function that runs the tool.
     pub call: ToolFn,
 }
 
 impl Tool {
-    /// A tool that changes no memory. It may count accesses, and note which memories a session got.
+    /// A tool that changes no memory and no link. It may count accesses, and note which memories a session got.
     pub const fn reading(name: &'static str, call: ToolFn) -> Self {
         Tool { name, access: Access::Read, call }
     }
 
-    /// A tool that changes the store.
+    /// A tool that can change memories or links.
     pub const fn writing(name: &'static str, call: ToolFn) -> Self {
         Tool { name, access: Access::Write, call }
     }
@@ -104,8 +104,11 @@ fn call_leniently<P: DeserializeOwned + JsonSchema + 'static, R: Serialize>(
     call_strictly(engine, context, params, operation)
 }
 
-/// Calls a function of `ops` with parameters as JSON, and returns its result as JSON. It converts no loosely typed
-/// values. The explorer's own tools use it directly: the page sends values of the right types.
+/// Calls a function of `ops` with parameters as JSON, and returns its result as JSON. It is strict only about types: it
+/// converts no loosely typed values, but a null that a parameter does not accept counts as omitted.
+///
+/// Most of the explorer's own tools use it directly: the page sends values of the right types. The others call
+/// [`parse_params`] and [`to_json`] themselves (`explorer/changing.rs`, `explorer/map.rs`).
 ///
 /// # Errors
 /// [`ProblemKind::InvalidInput`] for wrong parameters, [`ProblemKind::NotFound`] for an unknown id, and errors of the
