@@ -151,6 +151,7 @@ impl Pair {
     }
 
     /// Two nodes, if the setup is that of a team store.
+    #[cfg(unix)]
     pub fn of_two_folders(setup: Setup) -> Self {
         Self::new(setup, 2)
     }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -17,7 +16,7 @@ use memorist_engine::{Engine, passages};
 use rusqlite::Connection;
 
 use crate::meaning::engine_with_model;
-use crate::support::{DIMS, Setup, Store, another_process, with_embedder};
+use crate::support::{DIMS, Setup, Store, with_embedder};
 
 /// Words that the model of these tests reads, about as many as the real one.
 const WINDOW: usize = 190;
@@ -351,7 +350,10 @@ fn paraphrases_find_facts_at_the_end_of_long_memories() {
 /// Killed while texts are cut, embedded and indexed.
 #[cfg(unix)]
 mod killed {
+    use std::process::Stdio;
+
     use super::*;
+    use crate::support::another_process;
 
     const STEPS: [&str; 5] =
         ["some texts cut:1", "vectors applied:1", "file renamed:1", "log trimmed:1", "words applied:1"];

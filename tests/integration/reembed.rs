@@ -127,6 +127,7 @@ fn search(engine: &Engine, text: &str) -> SearchReply {
 }
 
 /// The results once no index is being rebuilt: the worker of any opener may be at it, and a search does not wait.
+#[cfg(unix)]
 fn search_whole(engine: &Engine, text: &str) -> SearchReply {
     let started = Instant::now();
     loop {

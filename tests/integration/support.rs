@@ -1,6 +1,5 @@
 //! Shared helpers: stores in temporary folders, with a model made of hashes or with none.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::Arc;
@@ -64,8 +63,12 @@ pub fn document(output: &Output) -> Value {
     document
 }
 
+#[cfg(unix)]
+type Texts = std::collections::BTreeMap<RecordId, String>;
+
 /// The results are exactly the live records: ids and texts.
-pub fn assert_same(found: &BTreeMap<RecordId, String>, live: &BTreeMap<RecordId, String>, what: &str) {
+#[cfg(unix)]
+pub fn assert_same(found: &Texts, live: &Texts, what: &str) {
     let lost: Vec<_> = live.iter().filter(|(id, text)| found.get(id) != Some(text)).collect();
     let invented: Vec<_> = found.iter().filter(|(id, text)| live.get(id) != Some(text)).collect();
     assert!(lost.is_empty() && invented.is_empty(), "{what}: lost {lost:?}, invented {invented:?}");
