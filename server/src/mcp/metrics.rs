@@ -85,24 +85,24 @@ fn of_store(engine: &Engine) -> memorist_engine::Result<Registry> {
     let stats = engine.index_stats()?;
     for (name, help, number) in [
         ("memories", "Live memories", engine.stats(&Filter::default())?.total),
-        ("unapplied_entries", "Log entries that are not indexed yet", stats.unapplied),
+        ("index_lag_entries", "Log entries that are not indexed yet", stats.unapplied),
         ("index_vectors", "Vectors in the published index", stats.vectors),
         ("index_documents", "Documents in the published index", stats.documents),
-        ("refused_texts", "Texts that the embedding model rejected", stats.refused),
+        ("rejected_texts", "Texts that the embedding model rejected", stats.refused),
     ] {
         registry.register(name, help, ConstGauge::new(i64::try_from(number).unwrap_or(i64::MAX)));
     }
     let Some(node) = engine.node() else { return Ok(registry) };
-    registry.register("pulls", "Requests to the server of the team store", ConstCounter::new(node.pulls));
-    registry.register("failed_pulls", "Those that failed", ConstCounter::new(node.failed));
+    registry.register("replication_pulls", "Requests of the replica to the primary", ConstCounter::new(node.pulls));
+    registry.register("replication_pull_failures", "Requests to the primary that failed", ConstCounter::new(node.failed));
     let took = ConstCounter::new(node.pulled.as_secs_f64());
-    registry.register_with_unit("pulling", "Total time of these requests", Unit::Seconds, took);
+    registry.register_with_unit("replication_pull", "Total time of these requests", Unit::Seconds, took);
     if let Some(age) = node.age {
         let age = ConstGauge::new(age.as_secs_f64());
-        registry.register_with_unit("copy_age", "Age of the replica", Unit::Seconds, age);
+        registry.register_with_unit("replica_lag", "Age of the replica", Unit::Seconds, age);
     }
-    let is_away = ConstGauge::new(i64::from(node.error.is_some()));
-    registry.register("server_away", "Whether the last request to the server failed", is_away);
+    let is_down = ConstGauge::new(i64::from(node.error.is_some()));
+    registry.register("primary_down", "Whether the last request to the primary failed", is_down);
     Ok(registry)
 }
 
@@ -134,6 +134,8 @@ mod tests {
             "memorist_call_seconds_count{tool=\"memory_add\",access=\"write\"} 1",
             "memorist_errors_total{kind=\"busy\"} 1",
             "memorist_memories 1",
+            "# TYPE memorist_index_lag_entries gauge",
+            "memorist_rejected_texts 0",
         ] {
             assert!(text.lines().any(|found| found == line), "{line} is not in {text}");
         }
