@@ -17,9 +17,9 @@ use memorist_engine::progress::{NoProgress, Progress};
 use memorist_engine::types::{Filter, NewRecord, Query, RecordId, Viewer};
 use memorist_engine::{Engine, MapFrom};
 
-/// Memories whose neighbours are compared.
+/// Memories whose neighbors are compared.
 const ASKED: usize = 500;
-/// True neighbours.
+/// True neighbors.
 const TRUE: usize = 15;
 const AMONG: [usize; 3] = [15, 50, 500];
 /// New memories.
@@ -53,7 +53,7 @@ fn row(id: u32) -> usize {
     id as usize - 1
 }
 
-/// The true neighbours of some of the first `of` rows.
+/// The true neighbors of some of the first `of` rows.
 fn truth(corpus: &Corpus, asked: impl Iterator<Item = usize>) -> Vec<(usize, Vec<usize>)> {
     asked
         .map(|at| (at, corpus.nearest(corpus.vector(at), TRUE + 1, |row| row != at).into_iter().take(TRUE).collect()))
@@ -104,10 +104,10 @@ fn laid_out(engine: &Engine, from: MapFrom, records: usize, what: &str) {
     engine.make_map(from, &clock).expect("a map");
     let reports = clock.0.into_inner().expect("one thread");
     let spent = |at: usize| (reports[at].0 - reports[0].0).as_secs_f64();
-    let found = reports.iter().position(|(_, done)| *done >= records as u64).expect("neighbours");
+    let found = reports.iter().position(|(_, done)| *done >= records as u64).expect("neighbors");
     let first = (found + 50).min(reports.len() - 1);
     eprintln!(
-        "{what}: neighbours {:.1} s, 50 passes {:.1} s, all {:.1} s of one processor",
+        "{what}: neighbors {:.1} s, 50 passes {:.1} s, all {:.1} s of one processor",
         spent(found),
         spent(first),
         spent(reports.len() - 1)
@@ -176,8 +176,8 @@ fn main() {
     common::percentiles("a mask", 100, |_| {
         drop(engine.map_mask(&Viewer::OWNER, &Filter { min_importance: Some(7), ..Filter::default() }).expect("a mask"))
     });
-    common::percentiles("15 neighbours", 1_000, |at| {
-        drop(engine.neighbours(RecordId::from(at as i64 + 1), 15, &Viewer::OWNER).expect("neighbours"))
+    common::percentiles("15 neighbors", 1_000, |at| {
+        drop(engine.neighbors(RecordId::from(at as i64 + 1), 15, &Viewer::OWNER).expect("neighbors"))
     });
     searches(&engine, &corpus);
 

@@ -8,7 +8,7 @@ use serde::de::{Deserialize, Deserializer, Unexpected, Visitor};
 /// The lowest recall that can be requested.
 const LEAST_RECALL: f64 = 0.5;
 
-/// Target recall of a vector search: the share of the true nearest neighbours to find. More takes longer.
+/// Target recall of a vector search: the share of the true nearest neighbors to find. More takes longer.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum Quality {
     /// Nine in ten of them.
@@ -83,7 +83,7 @@ impl Visitor<'_> for NameOrShare {
         for level in Quality::LEVELS {
             write!(f, "\"{level}\", ")?;
         }
-        write!(f, "or the share of the true neighbours to find, a number from {LEAST_RECALL:.1} to 1.0")
+        write!(f, "or the share of the true neighbors to find, a number from {LEAST_RECALL:.1} to 1.0")
     }
 
     fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Quality, E> {
@@ -123,7 +123,7 @@ mod tests {
         );
         for refused in ["\"best\"", "0.49", "1.01", "97", "-1", "true", "\"0.9\"", "null"] {
             let error = serde_json::from_str::<Quality>(refused).unwrap_err().to_string();
-            let allowed = "\"fast\", \"balanced\", \"high\", or the share of the true neighbours to find, a number from 0.5 to 1.0";
+            let allowed = "\"fast\", \"balanced\", \"high\", or the share of the true neighbors to find, a number from 0.5 to 1.0";
             assert!(error.contains(allowed), "{refused}: {error}");
         }
     }

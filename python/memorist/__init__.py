@@ -26,7 +26,7 @@ from .errors import (
     StoreError,
     WrongType,
 )
-from .index import IdSet, IndexStats, Metric, Neighbours, VectorIndex
+from .index import IdSet, IndexStats, Metric, Neighbors, VectorIndex
 from .store import Importance, Store, When, Where
 from .types import (
     Added,
@@ -76,7 +76,7 @@ __all__ = [
     "Metric",
     "ModelError",
     "ModelMismatch",
-    "Neighbours",
+    "Neighbors",
     "NotFound",
     "Recall",
     "Recalled",

@@ -36,7 +36,7 @@ _FIRST_CHUNK = 8
 _REPORT = 0.1
 
 
-class Neighbours(NamedTuple):
+class Neighbors(NamedTuple):
     """The nearest neighbors, best first. For one query, all hits. For several queries, a row of ``k`` for each, padded
     with the id -1 and the score NaN."""
 
@@ -335,7 +335,7 @@ class VectorIndex:
         only: Allowed | None = None,
         exclude: Allowed | None = None,
         progress: Callable[[int], object] | None = None,
-    ) -> Neighbours:
+    ) -> Neighbors:
         """Returns the ``k`` nearest neighbors of a vector, or of several vectors (a row each, on all cores).
 
         :param recall: the target recall, 0.97 by default. The index calibrates ``ef`` for it when the graph is built,
@@ -357,10 +357,10 @@ class VectorIndex:
         filter = None if given is None else (given if isinstance(given, IdSet) else IdSet(given))._set
         how = (k, ef, recall, exact, filter, exclude is not None)
         if rows.ndim == 1:
-            return Neighbours(*self._index.search(rows, *how))
+            return Neighbors(*self._index.search(rows, *how))
         return self._in_chunks(rows, how, progress)
 
-    def _in_chunks(self, rows: NDArray[np.float32], how: Any, progress: Callable[[int], object] | None) -> Neighbours:
+    def _in_chunks(self, rows: NDArray[np.float32], how: Any, progress: Callable[[int], object] | None) -> Neighbors:
         """Searches for many vectors in parts; Ctrl-C stops it after a part."""
         import numpy as np
 
@@ -377,9 +377,9 @@ class VectorIndex:
                 progress(done)
             size = max(1, min(int(speed * _REPORT), 4 * size))
         if len(parts) == 1:
-            return Neighbours(*parts[0])
+            return Neighbors(*parts[0])
         ids, scores = zip(*parts)
-        return Neighbours(np.concatenate(ids), np.concatenate(scores))
+        return Neighbors(np.concatenate(ids), np.concatenate(scores))
 
     def stats(self) -> IndexStats:
         """Returns statistics of the index."""

@@ -345,7 +345,7 @@ class Store:
         scale: Literal["theoretical", "pool"] | None = None,
         include_superseded: bool | None = None,
         rerank: bool | None = None,
-        neighbours: int | None = None,
+        neighbors: int | None = None,
         max_tokens: int | None = None,
         cursor: str | None = None,
         detail: Literal["ids", "snippet", "full"] = "full",

@@ -24,7 +24,7 @@ __all__ = [
     "Imported",
     "LinkType",
     "Link",
-    "Neighbour",
+    "Neighbor",
     "Recall",
     "Recalled",
     "SearchMode",
@@ -161,7 +161,7 @@ class Brief:
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbour:
+class Neighbor:
     """A turn before or after a hit in its session."""
 
     id: int
@@ -199,9 +199,9 @@ class Hit:
     turn: int | None = None
     place: Mapping[str, Any] | None = None
     body: Mapping[str, Any] | None = None
-    neighbours: tuple[Neighbour, ...] = ()
+    neighbors: tuple[Neighbor, ...] = ()
     #: Neighbors in its session whose words counted for it.
-    lent_by: tuple[int, ...] = ()
+    boosted_by: tuple[int, ...] = ()
     #: Memories that contradict it.
     contradicted_by: tuple[int, ...] = ()
     truncated: bool = False
@@ -216,7 +216,7 @@ class Hit:
 
     @classmethod
     def _read(cls, raw: Mapping[str, Any]) -> Hit:
-        return _of(cls, raw, neighbours=tuple(_of(Neighbour, one) for one in raw.get("neighbours", ())))
+        return _of(cls, raw, neighbors=tuple(_of(Neighbor, one) for one in raw.get("neighbors", ())))
 
 
 @dataclass(frozen=True, slots=True)

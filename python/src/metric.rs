@@ -15,7 +15,7 @@ const SHORTEST: f64 = 1e-4;
 const FAR: f64 = 0.05;
 /// The error of a squared distance computed from the cosine, as a share of the squared length. Measured: 0.00002.
 const DOUBT: f64 = 5e-5;
-/// The queries of `ip` lie away from the lifted vectors: by this, less of the neighbours may be missed. Measured.
+/// The queries of `ip` lie away from the lifted vectors: by this, less of the neighbors may be missed. Measured.
 const LESS_MISSED: f32 = 6.0;
 
 /// An index of a metric.

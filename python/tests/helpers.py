@@ -16,7 +16,7 @@ PAGE = Path(__file__).parent.parent.parent / "docs" / "src" / "python.md"
 
 
 def vectors(count: int, seed: int = 0, dims: int = DIMS) -> NDArray[np.float32]:
-    """Vectors in groups, so that each has neighbours."""
+    """Vectors in groups, so that each has neighbors."""
     random = np.random.default_rng(seed)
     centres = np.random.default_rng(7).standard_normal((64, dims))
     made = centres[random.integers(0, 64, count)] + 0.5 * random.standard_normal((count, dims))

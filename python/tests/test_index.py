@@ -14,7 +14,7 @@ from helpers import DIMS, vectors
 
 
 def nearest(base, query, k: int, allowed=None):  # type: ignore[no-untyped-def]
-    """The true neighbours."""
+    """The true neighbors."""
     unit = base / np.linalg.norm(base, axis=1, keepdims=True)
     scores = unit @ (query / np.linalg.norm(query))
     if allowed is not None:

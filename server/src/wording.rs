@@ -220,7 +220,7 @@ const OPTIONS: [(&str, &str); 18] = [
     ("minRelevance", "--min-relevance"),
     ("minScore", "--min-score"),
     ("minSimilarity", "--min-similarity"),
-    ("neighbours", "--neighbors"),
+    ("neighbors", "--neighbors"),
     ("toId", "TO"),
     ("limit", "--limit"),
     ("cursor", "--cursor"),

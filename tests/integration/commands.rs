@@ -195,11 +195,11 @@ fn the_turns_of_a_session_are_found_and_shown_together() {
     let hits = found["results"].as_array().unwrap();
     let answer = hits.iter().find(|hit| hit["id"] == 2).expect("the answer is found by its question");
     assert_eq!((&answer["session"], &answer["turn"]), (&"talk".into(), &2.into()));
-    assert_eq!(answer["lentBy"], serde_json::json!([1]));
-    let around: Vec<_> = answer["neighbours"].as_array().unwrap().iter().map(|turn| &turn["id"]).collect();
+    assert_eq!(answer["boostedBy"], serde_json::json!([1]));
+    let around: Vec<_> = answer["neighbors"].as_array().unwrap().iter().map(|turn| &turn["id"]).collect();
     assert_eq!(around, [1, 3]);
     let silent = shell.json(&["search", "amber key"]);
-    assert!(silent["results"].as_array().unwrap().iter().all(|hit| hit.get("lentBy").is_none()), "{silent}");
+    assert!(silent["results"].as_array().unwrap().iter().all(|hit| hit.get("boostedBy").is_none()), "{silent}");
     let shown = shell.says(&["search", "amber key", "--neighbours", "1", "--explain"], &["before", "after", "session"]);
     let line = |part: &str| shown.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}: {shown}"));
     assert!(line("Good to know").contains("after") && line("Good to know").contains('3'), "{shown}");

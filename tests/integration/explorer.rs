@@ -29,7 +29,7 @@ const CALLS: &[(&str, &str)] = &[
     ("why", r#"{"query": "heron", "id": 2}"#),
     ("timeline", "{}"),
     ("cleanup", r#"{"kind": "superseded"}"#),
-    ("neighbours", r#"{"id": 1, "k": 3}"#),
+    ("neighbors", r#"{"id": 1, "k": 3}"#),
     ("history", r#"{"id": 1}"#),
     ("chain", r#"{"id": 1}"#),
     ("outdated", "{}"),
@@ -191,7 +191,7 @@ fn the_explorer_answers_only_its_own_page() {
     let explorer = Explorer::on(folder.path(), &[]);
     let (host, authorization) = (explorer.host(), explorer.authorization());
     let (own, port) = (format!("http://{host}"), explorer.address.port());
-    let (elsewhere, neighbour) = (format!("evil.example:{port}"), format!("http://127.0.0.1:{}", port ^ 1));
+    let (elsewhere, neighbor) = (format!("evil.example:{port}"), format!("http://127.0.0.1:{}", port ^ 1));
     let by_name = format!("http://localhost:{port}");
     let other = format!("Bearer {}", "0".repeat(64));
     let names = CALLS.iter().chain(WRITES).copied().chain(OTHERS.iter().map(|name| (*name, "{}")));
@@ -207,7 +207,7 @@ fn the_explorer_answers_only_its_own_page() {
             (403, &[("Host", "127.0.0.1"), ("Origin", "")]),
             (400, &[("Host", "")]),
             (403, &[("Origin", "http://evil.example")]),
-            (403, &[("Origin", &*neighbour)]),
+            (403, &[("Origin", &*neighbor)]),
             (403, &[("Origin", &*by_name)]),
             (403, &[("Origin", "null")]),
             (403, &[("Sec-Fetch-Site", "cross-site")]),

@@ -241,7 +241,10 @@ fn a_team_token_keeps_its_client_in_scope_until_revoked() {
     let line = |name: &str| figures.lines().any(|line| line.starts_with(name) && !line.ends_with(" 0"));
     assert!(status == 200 && line("memorist_replication_pulls_total"), "{figures}");
     assert!(line("memorist_replication_pull_seconds_total") && line("memorist_replica_lag_seconds"), "{figures}");
-    assert!(figures.contains("\nmemorist_memories 2\n") && figures.contains("\nmemorist_primary_down 0\n"), "{figures}");
+    assert!(
+        figures.contains("\nmemorist_memories 2\n") && figures.contains("\nmemorist_primary_down 0\n"),
+        "{figures}"
+    );
     assert_eq!([&atlas, &reader].map(|token| agents.send("GET", "/metrics", token, "").0), [403, 200]);
     // 40.9.
     assert_eq!(agents.send("GET", "/healthz", "", ""), (200, "running\n".into()));

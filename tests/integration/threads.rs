@@ -36,7 +36,7 @@ fn query(text: &str) -> Query {
 
 /// Each hit with its score and who lent it words.
 fn judged(hits: &[Hit]) -> Vec<(RecordId, String, Vec<RecordId>)> {
-    hits.iter().map(|hit| (hit.record.id, format!("{:.9}", hit.score), hit.lent_by.clone())).collect()
+    hits.iter().map(|hit| (hit.record.id, format!("{:.9}", hit.score), hit.boosted_by.clone())).collect()
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn an_answer_is_found_by_its_question_before_and_after_indexing() {
             }
             let answered = store.engine.add(&said("s", 8 + step, &format!("{ANSWERED} {step}"))).unwrap().id;
             let found = hit(&store, &query("where is the amber key"), answered).expect("found");
-            assert_eq!(found.lent_by, [asked], "{found:?}");
+            assert_eq!(found.boosted_by, [asked], "{found:?}");
             assert_eq!(found.keyword_score, Some(0.0), "its own score stays its own");
             let alone = Query { threads: ThreadRules::NONE, ..query("where is the amber key") };
             assert!(hit(&store, &alone, answered).is_none_or(|alone| alone.score < found.score));
@@ -82,7 +82,7 @@ fn the_order_of_saving_makes_no_thread() {
         let with = hits(&store, &query("amber stones"));
         let without = hits(&store, &Query { threads: ThreadRules::NONE, ..query("amber stones") });
         assert_eq!(judged(&with), judged(&without));
-        assert!(!with.is_empty() && with.iter().all(|hit| hit.lent_by.is_empty()));
+        assert!(!with.is_empty() && with.iter().all(|hit| hit.boosted_by.is_empty()));
         store.settle();
     }
 }
@@ -106,27 +106,27 @@ fn other_modes_and_the_pools_scale_judge_each_memory_by_itself() {
 struct Unseen {
     store: Store,
     answered: RecordId,
-    neighbour: RecordId,
+    neighbor: RecordId,
     /// The store where the two are of different sessions.
     apart: Store,
 }
 
 /// The first of the two is as `change` makes it.
 fn unseen(change: impl Fn(&mut NewRecord)) -> Unseen {
-    let [(store, neighbour, answered), (apart, ..)] = ["s", "another"].map(|session| {
+    let [(store, neighbor, answered), (apart, ..)] = ["s", "another"].map(|session| {
         // Nothing is indexed by itself: a cosine from the index differs in the seventh digit.
         let store = Store::new(hashed_with(|config| config.index_writer = false));
         others(&store);
         let mut first = said(session, 1, ASKED);
         change(&mut first);
-        let neighbour = store.engine.add(&first).unwrap().id;
+        let neighbor = store.engine.add(&first).unwrap().id;
         let ours = Scope { agent: None, project: Some("ours".into()) };
         let second = NewRecord { scope: ours, tags: vec!["kept".into()], ..said("s", 2, ANSWERED) };
         let answered = store.engine.add(&second).unwrap().id;
         store.engine.embed_pending(&NoProgress).unwrap();
-        (store, neighbour, answered)
+        (store, neighbor, answered)
     });
-    Unseen { store, answered, neighbour, apart }
+    Unseen { store, answered, neighbor, apart }
 }
 
 impl Unseen {
@@ -138,7 +138,7 @@ impl Unseen {
                 let query = Query { filter: filter.clone(), ..query(text) };
                 let (with, apart) = (hits(&self.store, &query), hits(&self.apart, &query));
                 assert_eq!(judged(&with), judged(&apart), "{text}");
-                assert!(with.iter().all(|hit| hit.record.id != self.neighbour), "{text}");
+                assert!(with.iter().all(|hit| hit.record.id != self.neighbor), "{text}");
                 found += with.iter().filter(|hit| hit.record.id == self.answered).count();
             }
             assert!(found > 0);
@@ -150,7 +150,7 @@ impl Unseen {
     /// Its words count where it is visible.
     fn lends(&self, filter: &Filter) {
         let query = Query { filter: filter.clone(), ..query("where is the amber key") };
-        assert_eq!(hit(&self.store, &query, self.answered).expect("found").lent_by, [self.neighbour]);
+        assert_eq!(hit(&self.store, &query, self.answered).expect("found").boosted_by, [self.neighbor]);
     }
 }
 
@@ -164,8 +164,8 @@ fn a_thread_of_others_lends_nothing() {
         unseen.lends_nothing(&seen);
         // One who sees both sees two sessions.
         let all = hits(&unseen.store, &query("where is the amber key"));
-        assert!(all.iter().any(|hit| hit.record.id == unseen.neighbour));
-        assert!(all.iter().filter(|hit| hit.record.id == unseen.answered).all(|hit| hit.lent_by.is_empty()));
+        assert!(all.iter().any(|hit| hit.record.id == unseen.neighbor));
+        assert!(all.iter().filter(|hit| hit.record.id == unseen.answered).all(|hit| hit.boosted_by.is_empty()));
     }
 }
 
@@ -193,9 +193,9 @@ fn superseded_or_deleted_turns_do_not_boost_neighbors() {
         for store in [&unseen.store, &unseen.apart] {
             store.settle();
             if is_deleted {
-                store.engine.delete(unseen.neighbour, &Viewer::OWNER).unwrap();
+                store.engine.delete(unseen.neighbor, &Viewer::OWNER).unwrap();
             } else {
-                let link = Link { from: unseen.answered, kind: LinkKind::Supersedes, to: unseen.neighbour };
+                let link = Link { from: unseen.answered, kind: LinkKind::Supersedes, to: unseen.neighbor };
                 store.engine.link(link, &Viewer::OWNER).unwrap();
             }
         }
@@ -241,7 +241,7 @@ fn a_least_relevance_keeps_an_answer_with_its_question() {
 /// The ids of a hit's neighbors.
 fn around(store: &Store, query: &Query, id: RecordId) -> Vec<RecordId> {
     let hit = hit(store, query, id).expect("found");
-    hit.neighbours.iter().map(|record| record.id).collect()
+    hit.neighbors.iter().map(|record| record.id).collect()
 }
 
 #[test]
@@ -257,7 +257,7 @@ fn neighbors_come_in_order_if_the_search_may_return_them() {
     ids.sort_unstable();
     let ids: Vec<_> = ids.into_iter().map(|(_, id)| id).collect();
     let alone = store.add("number3 without a session");
-    let third = |neighbours| Query { neighbours, mode: Mode::Keyword, ..query("number3") };
+    let third = |neighbors| Query { neighbors, mode: Mode::Keyword, ..query("number3") };
     assert_eq!(around(&store, &third(0), ids[2]), []);
     assert_eq!(around(&store, &third(1), ids[2]), [ids[1], ids[3]]);
     assert_eq!(around(&store, &third(5), ids[2]), [ids[0], ids[1], ids[3], ids[4]]);
@@ -270,5 +270,5 @@ fn neighbors_come_in_order_if_the_search_may_return_them() {
     assert_eq!(around(&store, &third(5), ids[2]), [ids[1], ids[4]]);
     assert_eq!(around(&store, &Query { include_superseded: true, ..third(5) }, ids[2]), [ids[1], ids[3], ids[4]]);
     let refused = store.engine.search(&third(6)).expect_err("too many");
-    assert!(refused.to_string().contains("neighbours"), "{refused}");
+    assert!(refused.to_string().contains("neighbors"), "{refused}");
 }

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::overlap::{SIMILAR, numbers};
 use crate::records::Changed;
 use crate::records::rules::merge;
-use crate::search::{View, neighbours};
+use crate::search::{View, neighbors};
 use crate::types::bounds::check_limit;
 use crate::types::{
     Duplicates, DuplicatesPage, Filter, Kind, ListQuery, Merge, Merged, Millis, Query, Record, RecordId, RecordUpdate,
@@ -278,7 +278,7 @@ impl DuplicateSearch<'_> {
     /// have taken the places of more. `None` without a vector.
     fn near_twins(&self, record: &Record, among: Option<RoaringTreemap>) -> Result<Option<(Vec<NearDuplicate>, bool)>> {
         let quality = self.engine.config.quality;
-        let Some(near) = neighbours(self.view, record.id, NEAREST, quality, among)? else { return Ok(None) };
+        let Some(near) = neighbors(self.view, record.id, NEAREST, quality, among)? else { return Ok(None) };
         let likely: HashMap<RecordId, f64> = near.iter().filter(|(_, cosine)| *cosine >= LIKELY).copied().collect();
         let ids: Vec<RecordId> = near.iter().map(|(id, _)| *id).filter(|id| likely.contains_key(id)).collect();
         let mut others = self.view.records.records(&ids, self.now)?;

@@ -17,8 +17,8 @@ use crate::vectors::VectorSnapshot;
 const PLACED_AT_ONCE: usize = if cfg!(test) { 600 } else { 5_000 };
 /// A new layout is offered when this share of the points of the last one was placed later.
 const OLD: f64 = 0.2;
-/// Memories whose neighbours [`Engine::neighbours`] gives at most.
-const MAX_NEIGHBOURS: usize = 100;
+/// Memories whose neighbors [`Engine::neighbors`] gives at most.
+const MAX_NEIGHBORS: usize = 100;
 
 /// The starting point of a new map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -256,9 +256,9 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::NotFound`], also if `viewer` does not see it; [`Error::Invalid`] if `k` is out of bounds.
-    pub fn neighbours(&self, id: RecordId, k: usize, viewer: &Viewer) -> Result<Vec<(RecordId, f32)>> {
-        if !(1..=MAX_NEIGHBOURS).contains(&k) {
-            return Err(Error::invalid("k", format!("must be between 1 and {MAX_NEIGHBOURS}")));
+    pub fn neighbors(&self, id: RecordId, k: usize, viewer: &Viewer) -> Result<Vec<(RecordId, f32)>> {
+        if !(1..=MAX_NEIGHBORS).contains(&k) {
+            return Err(Error::invalid("k", format!("must be between 1 and {MAX_NEIGHBORS}")));
         }
         self.peek(id, viewer)?.ok_or(Error::NotFound(id))?;
         let (Some((model, _)), Some(index)) = (self.store.model()?, self.store.vector_snapshot()?) else {

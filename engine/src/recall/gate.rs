@@ -258,8 +258,8 @@ mod tests {
             rarest_word: Some(share),
             logit: None,
             placed: None,
-            lent_by: Vec::new(),
-            neighbours: Vec::new(),
+            boosted_by: Vec::new(),
+            neighbors: Vec::new(),
             contradicted_by: Vec::new(),
         }
     }

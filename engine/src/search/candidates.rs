@@ -203,7 +203,7 @@ impl<'a> KeywordSide<'a> {
         Ok(ByWords { search, found, micros: micros(started) })
     }
 
-    /// Says of each candidate how it matches, by itself and in its thread. The neighbours of those that are `leading` by
+    /// Says of each candidate how it matches, by itself and in its thread. The neighbors of those that are `leading` by
     /// meaning, and of as many by words, become candidates too.
     fn judge(
         &self,

@@ -9,8 +9,8 @@
 //! | `gathering.rs` | the view and the candidates of a query |
 //! | `why.rs` | how one record fares in a search, wherever it ranks |
 //! | `candidates.rs` | the candidates of both indexes, and the missing scores |
-//! | `neighbours.rs` | the records nearest to one of them |
-//! | `threads.rs` | a candidate judged with its neighbours in a thread |
+//! | `neighbors.rs` | the records nearest to one of them |
+//! | `threads.rs` | a candidate judged with its neighbors in a thread |
 //! | `merge.rs` | one ranking of all candidates |
 //! | `relevance.rs` | how likely a record answers the query |
 //! | `timing.rs` | how long a step took |
@@ -28,7 +28,7 @@ mod merge;
 mod missing;
 mod named;
 mod near_miss;
-mod neighbours;
+mod neighbors;
 pub mod order;
 mod parts;
 mod relevance;
@@ -48,7 +48,7 @@ use gathering::{Gathered, gather};
 use memorist_embed::Reranker;
 use merge::{Candidate, Ranked};
 use near_miss::Missed;
-pub use neighbours::neighbours;
+pub use neighbors::neighbors;
 pub use tail::TailCache;
 use timing::micros;
 pub use view::{SearchContext, SearchSets, View};
@@ -170,7 +170,7 @@ pub fn search(
     let more = cut_page(&mut hits, query);
     let weaker = dropped.min(query.limit - hits.len());
     add_contradictions(&view, &mut hits, query, now)?;
-    add_neighbours(&view, &mut hits, query, now)?;
+    add_neighbors(&view, &mut hits, query, now)?;
     explain.load_us = micros(loading);
     explain.total_us = micros(started);
     Ok(SearchReply {
@@ -259,8 +259,12 @@ fn load(view: &View, ranked: &[Ranked], query: &Query, most: usize, now: Millis)
                     word_share: candidate.share,
                     rarest_word: candidate.rarest,
                     logit: None,
-                    lent_by: candidate.in_session.as_ref().map(|session| session.lenders.clone()).unwrap_or_default(),
-                    neighbours: Vec::new(),
+                    boosted_by: candidate
+                        .in_session
+                        .as_ref()
+                        .map(|session| session.lenders.clone())
+                        .unwrap_or_default(),
+                    neighbors: Vec::new(),
                     contradicted_by: Vec::new(),
                 });
             }
@@ -289,8 +293,8 @@ fn unscored(record: crate::types::Record) -> Hit {
         word_share: None,
         rarest_word: None,
         logit: None,
-        lent_by: Vec::new(),
-        neighbours: Vec::new(),
+        boosted_by: Vec::new(),
+        neighbors: Vec::new(),
         contradicted_by: Vec::new(),
     }
 }
@@ -345,10 +349,10 @@ fn cut_page(hits: &mut Vec<Hit>, query: &Query) -> bool {
 }
 
 /// Adds to each result the records around it in its thread, if this search could have found them.
-fn add_neighbours(view: &View, hits: &mut [Hit], query: &Query, now: Millis) -> Result<()> {
-    for hit in hits.iter_mut().filter(|hit| query.neighbours > 0 && hit.record.session.is_some()) {
-        hit.neighbours = view.records.around(hit.record.id, query.neighbours, now)?;
-        hit.neighbours.retain(|record| query.filter.allows(record) && !view.hidden.contains(record.id.key()));
+fn add_neighbors(view: &View, hits: &mut [Hit], query: &Query, now: Millis) -> Result<()> {
+    for hit in hits.iter_mut().filter(|hit| query.neighbors > 0 && hit.record.session.is_some()) {
+        hit.neighbors = view.records.around(hit.record.id, query.neighbors, now)?;
+        hit.neighbors.retain(|record| query.filter.allows(record) && !view.hidden.contains(record.id.key()));
     }
     Ok(())
 }

@@ -3,16 +3,16 @@
 //!
 //! With k the distance of two records in their thread:
 //!
-//! - **Candidates** are also the neighbours of candidates, up to k = 2.
-//! - **Words**: of each word of the query counts the most of what the record itself has of it, what a neighbour has, times
+//! - **Candidates** are also the neighbors of candidates, up to k = 2.
+//! - **Words**: of each word of the query counts the most of what the record itself has of it, what a neighbor has, times
 //!   0.6 * 0.85^(k-1) up to k = 4, and what the record before has, times 0.9, if that is a question.
-//! - **Meaning**: the cosine is the mean with those of the neighbours, which count 0.3 (k = 1) and 0.15 (k = 2).
+//! - **Meaning**: the cosine is the mean with those of the neighbors, which count 0.3 (k = 1) and 0.15 (k = 2).
 //! - **A question answers nothing**: a record that ends with a question mark loses 0.06 of its score.
 //! - **Lengths**: what ends with a question mark and has more than 30 words is no question, but a message that says what its writer
 //!   has or wants, and then asks for help. A text of more than 100 words has a cosine of its own: none is mixed with it; and of its
 //!   neighbors only the words of a question before it count for it.
 //!
-//! A neighbour that the search could not return adds nothing, and keeps its place until it is deleted.
+//! A neighbor that the search could not return adds nothing, and keeps its place until it is deleted.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -20,7 +20,7 @@ use super::merge::InSession;
 use crate::keywords::{DocLocation, Matches, Turn, Window};
 use crate::types::{RecordId, ThreadRules};
 
-/// Neighbours up to this distance are candidates.
+/// Neighbors up to this distance are candidates.
 const NEAR: usize = 2;
 /// Neighbors up to this distance add their words.
 const FAR: usize = 4;
@@ -46,7 +46,7 @@ pub struct CandidatePool {
     /// Where each is.
     pub places: Vec<DocLocation>,
     slots: HashMap<RecordId, usize>,
-    /// By record: its neighbours up to `FAR`, itself in the middle, as indexes into `ids`.
+    /// By record: its neighbors up to `FAR`, itself in the middle, as indexes into `ids`.
     threads: HashMap<usize, Thread>,
 }
 
@@ -197,7 +197,7 @@ impl Thread {
         if rules.words { LENT * FADING.powi(distance as i32 - 1) } else { 0.0 }
     }
 
-    /// The mean of the cosines; a neighbour without one counts as the record itself, and so does a long one.
+    /// The mean of the cosines; a neighbor without one counts as the record itself, and so does a long one.
     fn cosine(&self, own: f64, cosines: &[Option<f64>], rules: ThreadRules) -> f64 {
         let is_alone = |place: usize| rules.lengths && self.long[place];
         if !rules.cosines || is_alone(FAR) {
@@ -349,7 +349,7 @@ mod tests {
         );
         let [[_, answer], [question, own]] = long;
         assert!(answer.cosine.unwrap() > 0.35 && own.cosine == Some(0.3));
-        assert!((question.cosine.unwrap() - 0.9).abs() < 1e-9, "its neighbour is long");
+        assert!((question.cosine.unwrap() - 0.9).abs() < 1e-9, "its neighbor is long");
 
         let [_, [_, answer]] = judged([30, 101]);
         assert_eq!(answer.share, 0.9 * 0.75);

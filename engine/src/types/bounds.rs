@@ -16,7 +16,7 @@ pub const MAX_QUERY_BYTES: usize = 64 << 10;
 /// Largest place in a thread: every JSON parser reads it exactly.
 pub const MAX_TURN: i64 = (1 << 53) - 1;
 /// Most records on each side that come along with a result.
-pub const MAX_NEIGHBOURS: usize = 5;
+pub const MAX_NEIGHBORS: usize = 5;
 /// Most items of one list, and most results of one search that a model or a person asks for.
 pub const MAX_LIMIT: usize = 1_000;
 /// Most results of one search of a program.

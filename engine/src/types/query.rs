@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::bounds::{MAX_NEIGHBOURS, MAX_POOL, MAX_QUERY_BYTES, MAX_RESULTS, check_limit_up_to, check_unit};
+use super::bounds::{MAX_NEIGHBORS, MAX_POOL, MAX_QUERY_BYTES, MAX_RESULTS, check_limit_up_to, check_unit};
 use super::filter::Filter;
 use super::kind::Kind;
 use super::period::Period;
@@ -88,14 +88,14 @@ pub enum Scale {
 pub struct ThreadRules {
     /// The words of neighbors count.
     pub words: bool,
-    /// The cosine is the mean with those of the neighbours.
+    /// The cosine is the mean with those of the neighbors.
     pub cosines: bool,
     /// A record after a question has most of its words.
     pub answers: bool,
     /// A question ranks lower.
     pub questions: bool,
     /// A long question is a message that says something, and a long turn is judged by its own cosine, and by the words of
-    /// no neighbour but a question before it.
+    /// no neighbor but a question before it.
     pub lengths: bool,
 }
 
@@ -154,8 +154,8 @@ pub struct Query {
     /// [`Scale::Theoretical`].
     pub period: Option<Period>,
     /// Number of records before and after each result in its thread that come along, 0 to
-    /// [`MAX_NEIGHBOURS`](super::MAX_NEIGHBOURS), as far as they pass the filter.
-    pub neighbours: usize,
+    /// [`MAX_NEIGHBORS`](super::MAX_NEIGHBORS), as far as they pass the filter.
+    pub neighbors: usize,
     /// Minimum cosine, -1 to 1, of vector matches. Keyword matches stay.
     pub min_similarity: Option<f64>,
     /// Minimum merged score, 0 to 1, before the reranker adds to it. A record that the words of the query single out (by an identifier, by a word that
@@ -192,7 +192,7 @@ impl Query {
             scale: None,
             threads: ThreadRules::ALL,
             period: None,
-            neighbours: 0,
+            neighbors: 0,
             min_similarity: None,
             min_score: None,
             min_relevance: None,
@@ -227,9 +227,9 @@ impl Query {
         if let Some(pool) = self.pool.filter(|pool| !(1..=MAX_POOL).contains(pool)) {
             return Err(Error::invalid("pool", format!("{pool} is outside 1 to {MAX_POOL}")));
         }
-        if self.neighbours > MAX_NEIGHBOURS {
-            let why = format!("{} is outside 0 to {MAX_NEIGHBOURS}", self.neighbours);
-            return Err(Error::invalid("neighbours", why));
+        if self.neighbors > MAX_NEIGHBORS {
+            let why = format!("{} is outside 0 to {MAX_NEIGHBORS}", self.neighbors);
+            return Err(Error::invalid("neighbors", why));
         }
         if let Some(weights) = self.weights {
             weights.normalised()?;

@@ -68,11 +68,11 @@ pub struct Hit {
     pub rarest_word: Option<f64>,
     /// The logit of the reranker: above 0, it probably answers the query. `None` if it was not read.
     pub logit: Option<f32>,
-    /// The neighbours in its thread whose words counted for it, by id.
-    pub lent_by: Vec<RecordId>,
-    /// The records before and after it in its thread, in order; none unless [`Query::neighbours`](super::Query::neighbours)
+    /// The neighbors in its thread whose words counted for it, by id.
+    pub boosted_by: Vec<RecordId>,
+    /// The records before and after it in its thread, in order; none unless [`Query::neighbors`](super::Query::neighbors)
     /// asks for them.
-    pub neighbours: Vec<Record>,
+    pub neighbors: Vec<Record>,
     /// The memories that contradict it and that the search could have found, by id.
     pub contradicted_by: Vec<RecordId>,
 }

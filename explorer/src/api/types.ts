@@ -89,7 +89,7 @@ export interface Hit extends Brief {
   session?: string;
   turn?: number;
   place?: Place;
-  lentBy?: number[];
+  boostedBy?: number[];
   contradictedBy?: number[];
 }
 
@@ -283,7 +283,7 @@ export interface SimilarResult {
   results: { id: number; content: string; entryType: string; similarity: number; words?: string[] }[];
 }
 
-export interface NeighboursResult {
+export interface NeighborsResult {
   results: { id: number; similarity: number }[];
 }
 

@@ -18,7 +18,7 @@ const SLOW = 100;
 export class Chart {
   view: View | null = null;
   size: Size = { width: 1, height: 1 };
-  over: Omit<Over, "points"> = { labels: [], hits: [], focus: -1, neighbours: [], open: -1, area: [], drawing: false };
+  over: Omit<Over, "points"> = { labels: [], hits: [], focus: -1, neighbors: [], open: -1, area: [], drawing: false };
   #scene: Scene | undefined;
   #grid: Grid | undefined;
   #ids: Map<number, number> | undefined;
@@ -56,7 +56,7 @@ export class Chart {
       this.#bounds = boundsOf(scene.points);
       if (this.#isWhole) this.view = fit(this.size, this.#bounds);
       this.#ids = undefined;
-      this.over = { ...this.over, focus: -1, neighbours: [] };
+      this.over = { ...this.over, focus: -1, neighbors: [] };
     }
     this.#scene = scene;
     this.#ink = ink;

@@ -1,4 +1,4 @@
-// What lies over the points: names of places, hits of a search, the point in focus with its true neighbours, an area.
+// What lies over the points: names of places, hits of a search, the point in focus with its true neighbors, an area.
 
 import type { MapLabel } from "../api/types.ts";
 import { shownLabels } from "./labels.ts";
@@ -11,7 +11,7 @@ export interface Over {
   /** Indexes of what a search found, best first. */
   hits: number[];
   focus: number;
-  neighbours: number[];
+  neighbors: number[];
   open: number;
   area: readonly number[];
   drawing: boolean;
@@ -64,13 +64,13 @@ function area(context: CanvasRenderingContext2D, { area: corners, drawing }: Ove
   context.setLineDash([]);
 }
 
-function lines(context: CanvasRenderingContext2D, { focus, neighbours }: Over, spot: (at: number) => [number, number], ink: Ink) {
+function lines(context: CanvasRenderingContext2D, { focus, neighbors }: Over, spot: (at: number) => [number, number], ink: Ink) {
   if (focus < 0) return;
   const [x, y] = spot(focus);
   context.strokeStyle = ink.accent;
   context.globalAlpha = 0.75;
   context.lineWidth = 1.2;
-  for (const at of neighbours) {
+  for (const at of neighbors) {
     const [left, top] = spot(at);
     context.beginPath();
     context.moveTo(x, y);
@@ -78,7 +78,7 @@ function lines(context: CanvasRenderingContext2D, { focus, neighbours }: Over, s
     context.stroke();
   }
   context.globalAlpha = 1;
-  for (const at of neighbours) ring(context, spot(at), 4, ink.accent, ink.halo);
+  for (const at of neighbors) ring(context, spot(at), 4, ink.accent, ink.halo);
 }
 
 function names(context: CanvasRenderingContext2D, levels: MapLabel[][], view: View, size: Size, ink: Ink) {

@@ -154,14 +154,14 @@ export interface About {
 const known = new Map<number, About>();
 let knownOf = -1;
 
-/** The text of a point, said if a key led to it, and lines to its true neighbours. */
+/** The text of a point, said if a key led to it, and lines to its true neighbors. */
 function useFocus(chart: Chart | null, points: Points, id: number, isKey: boolean, revision: number): About | null {
   const [about, setAbout] = useState<About | null>(null);
   useEffect(() => {
     // What was changed or purged is read again.
     if (knownOf !== revision) known.clear();
     knownOf = revision;
-    chart?.set({ focus: id === 0 ? -1 : chart.indexOf(id), neighbours: [] });
+    chart?.set({ focus: id === 0 ? -1 : chart.indexOf(id), neighbors: [] });
     setAbout(known.get(id) ?? null);
     if (!chart || id === 0) return;
     const abort = new AbortController();
@@ -171,8 +171,8 @@ function useFocus(chart: Chart | null, points: Points, id: number, isKey: boolea
         known.set(id, memory);
         setAbout(memory);
         if (isKey) announce(`${memory.content}, ${memory.entryType}, memory ${id}`);
-        const near = await api.neighbours({ id, k: 8 }, abort.signal);
-        chart.set({ neighbours: near.results.map((one) => chart.indexOf(one.id)).filter((at) => at >= 0) });
+        const near = await api.neighbors({ id, k: 8 }, abort.signal);
+        chart.set({ neighbors: near.results.map((one) => chart.indexOf(one.id)).filter((at) => at >= 0) });
       } catch {
         // Without text: the point can still be opened, which says what is wrong.
       }

@@ -152,8 +152,8 @@ pub struct Search {
     #[arg(long)]
     pub no_rerank: bool,
     /// Also show N turns before and after each session hit
-    #[arg(long = "neighbors", alias = "neighbours", value_name = "NUMBER", allow_negative_numbers = true)]
-    pub neighbours: Option<i64>,
+    #[arg(long, alias = "neighbours", value_name = "NUMBER", allow_negative_numbers = true)]
+    pub neighbors: Option<i64>,
     /// Token budget for all results
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub max_tokens: Option<i64>,

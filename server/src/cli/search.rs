@@ -65,7 +65,7 @@ fn params(args: Search, json: bool) -> SearchParams {
         min_relevance: args.min_relevance.or(Some(WEAK)),
         include_superseded: Some(args.include_superseded),
         rerank: args.no_rerank.then_some(false),
-        neighbours: args.neighbours.map(Int),
+        neighbors: args.neighbors.map(Int),
         max_tokens: args.max_tokens.map(Int),
         cursor: args.cursor,
         detail: args.detail,

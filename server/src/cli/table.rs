@@ -53,13 +53,13 @@ pub fn hits(hits: &[SearchHit], explain: bool) -> String {
         let mut cells = vec![(rank + 1).to_string()];
         cells.extend(columns.iter().map(|column| (column.value)(hit)));
         add_row(&mut table, cells);
-        for neighbour in &hit.neighbours {
-            let side = if (neighbour.turn, neighbour.id) < (hit.turn, hit.id) { "before" } else { "after" };
+        for neighbor in &hit.neighbors {
+            let side = if (neighbor.turn, neighbor.id) < (hit.turn, hit.id) { "before" } else { "after" };
             let mut cells = vec![String::new(); columns.len() - 2];
             cells.extend([
                 side.to_owned(),
-                neighbour.id.to_string(),
-                neighbour.content.as_deref().map(format::one_line).unwrap_or_default(),
+                neighbor.id.to_string(),
+                neighbor.content.as_deref().map(format::one_line).unwrap_or_default(),
             ]);
             add_row(&mut table, cells);
         }
@@ -85,7 +85,7 @@ impl Column {
 }
 
 const WHY: &str = "why here";
-/// The last three are those of neighbours, too.
+/// The last three are those of neighbors, too.
 const COLUMNS: [Column; 10] = [
     Column { name: "score", explains: true, is_number: true, value: |hit| format!("{:.3}", hit.score) },
     Column { name: "relevance", explains: false, is_number: true, value: relevance },
@@ -163,8 +163,8 @@ mod tests {
             session: None,
             turn: None,
             place: None,
-            lent_by: Vec::new(),
-            neighbours: Vec::new(),
+            boosted_by: Vec::new(),
+            neighbors: Vec::new(),
             contradicted_by: Vec::new(),
             truncated: None,
         }

@@ -19,8 +19,8 @@ use crate::wire::{self, Int, ListParams, MapFrom, MapLabelsResult};
 
 /// How often the state of a map that is being made is reported.
 const REPORTED: Duration = Duration::from_millis(500);
-/// Default number of neighbours.
-const NEIGHBOURS: usize = 8;
+/// Default number of neighbors.
+const NEIGHBORS: usize = 8;
 
 /// The making of maps.
 #[derive(Clone, Default)]
@@ -45,10 +45,10 @@ struct ViewParams {
     have: Option<u32>,
 }
 
-/// `neighbours`.
+/// `neighbors`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct NeighboursParams {
+struct NeighborsParams {
     id: Int,
     #[serde(default)]
     k: Option<Int>,
@@ -154,11 +154,11 @@ pub fn labels(engine: &Engine, context: &Context, _: Map<String, Value>) -> Resu
     to_json(&MapLabelsResult::from(engine.map_labels(&context.defaults.own_viewer())?.ok_or_else(none)?))
 }
 
-/// `neighbours`: the true nearest of a memory.
-pub fn neighbours(engine: &Engine, context: &Context, given: Map<String, Value>) -> Result<Value, Problem> {
-    let NeighboursParams { id, k } = parse_params(given)?;
-    let k = wire::size("k", k, NEIGHBOURS)?;
-    let found = engine.neighbours(id.0.into(), k, &context.defaults.own_viewer())?;
+/// `neighbors`: the true nearest of a memory.
+pub fn neighbors(engine: &Engine, context: &Context, given: Map<String, Value>) -> Result<Value, Problem> {
+    let NeighborsParams { id, k } = parse_params(given)?;
+    let k = wire::size("k", k, NEIGHBORS)?;
+    let found = engine.neighbors(id.0.into(), k, &context.defaults.own_viewer())?;
     let results: Vec<_> =
         found.into_iter().map(|(id, similarity)| json!({ "id": id.get(), "similarity": similarity })).collect();
     Ok(json!({ "results": results }))

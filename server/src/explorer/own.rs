@@ -26,7 +26,7 @@ pub const OWN: &[Tool] = &[
     Tool::reading("outdated", |engine, context, given| {
         call_strictly(engine, context, given, |e, c, p| ops::outdated(e, c, &p))
     }),
-    Tool::reading("neighbours", map::neighbours),
+    Tool::reading("neighbors", map::neighbors),
     Tool::reading("mapLabels", map::labels),
     Tool::writing("purge", |engine, context, given| {
         call_strictly(engine, context, given, |e, c, p| ops::purge(e, c, p, &NoProgress))

@@ -299,7 +299,7 @@ impl World {
             "minSimilarity" => (self.dice.below(10) as f64 / 20.0).into(),
             "session" => ["talk", "other talk"][self.dice.below(2)].into(),
             "turn" => self.dice.below(9).into(),
-            "neighbours" => self.dice.below(6).into(),
+            "neighbors" => self.dice.below(6).into(),
             "scale" => ["theoretical", "pool"][self.dice.below(2)].into(),
             "limit" | "maxResults" | "batch_size" => (1 + self.dice.below(100)).into(),
             "cursor" => "10-50-0123456789ab".into(),

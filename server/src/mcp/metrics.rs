@@ -94,7 +94,11 @@ fn of_store(engine: &Engine) -> memorist_engine::Result<Registry> {
     }
     let Some(node) = engine.node() else { return Ok(registry) };
     registry.register("replication_pulls", "Requests of the replica to the primary", ConstCounter::new(node.pulls));
-    registry.register("replication_pull_failures", "Requests to the primary that failed", ConstCounter::new(node.failed));
+    registry.register(
+        "replication_pull_failures",
+        "Requests to the primary that failed",
+        ConstCounter::new(node.failed),
+    );
     let took = ConstCounter::new(node.pulled.as_secs_f64());
     registry.register_with_unit("replication_pull", "Total time of these requests", Unit::Seconds, took);
     if let Some(age) = node.age {

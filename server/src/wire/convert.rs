@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use super::cursor::Cursor;
 use super::params::{AddParams, Detail, SearchParams, UpdateParams};
 use super::place::PlaceInfo;
-use super::results::{Best, Brief, Entry, Neighbour, SearchHit, SearchResult, Suggestion};
+use super::results::{Best, Brief, Entry, Neighbor, SearchHit, SearchResult, Suggestion};
 use super::source_names::kinds_of;
 use super::times::{Future, Past};
 use super::values::{Importance, Int, Where};
@@ -124,9 +124,9 @@ pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Re
     query.min_relevance = params.min_relevance;
     query.scale = params.scale;
     query.period = periods::period(&params.query, &Zoned::now());
-    if let Some(Int(neighbours)) = params.neighbours {
-        query.neighbours = usize::try_from(neighbours)
-            .map_err(|_| Error::invalid("neighbours", format!("{neighbours} is negative")))?;
+    if let Some(Int(neighbors)) = params.neighbors {
+        query.neighbors =
+            usize::try_from(neighbors).map_err(|_| Error::invalid("neighbors", format!("{neighbors} is negative")))?;
     }
     query.include_superseded = params.include_superseded.unwrap_or(false);
     query.rerank = params.rerank.unwrap_or(false);
@@ -157,10 +157,10 @@ impl Cut for SearchHit {
         self.content = self.content.take().map(|text| cut_text(text, most));
         self.context = self.context.take().map(|context| context.map(|text| cut_text(text, most)));
         if most <= LEAST_CHARS {
-            self.neighbours.clear();
+            self.neighbors.clear();
         }
-        for neighbour in &mut self.neighbours {
-            neighbour.content = neighbour.content.take().map(|text| cut_text(text, most));
+        for neighbor in &mut self.neighbors {
+            neighbor.content = neighbor.content.take().map(|text| cut_text(text, most));
         }
     }
 }
@@ -300,21 +300,21 @@ fn search_hit(hit: Hit, missing: &[String], detail: Detail, params: &SearchParam
         session: record.session.filter(|_| with_text),
         turn: record.turn,
         place,
-        lent_by: hit.lent_by.into_iter().filter(|_| params.explain == Some(true)).map(RecordId::get).collect(),
-        neighbours: hit.neighbours.into_iter().map(|record| neighbour(record, detail)).collect(),
+        boosted_by: hit.boosted_by.into_iter().filter(|_| params.explain == Some(true)).map(RecordId::get).collect(),
+        neighbors: hit.neighbors.into_iter().map(|record| neighbor(record, detail)).collect(),
         contradicted_by: hit.contradicted_by.into_iter().map(RecordId::get).collect(),
         truncated: truncated.then_some(true),
     }
 }
 
 /// A record that stands before or after a result.
-fn neighbour(record: Record, detail: Detail) -> Neighbour {
+fn neighbor(record: Record, detail: Detail) -> Neighbor {
     let content = match detail {
         Detail::Ids => None,
         Detail::Snippet => Some(snippet::cut(&record.content, "").unwrap_or(record.content)),
         Detail::Full => Some(record.content),
     };
-    Neighbour { id: record.id.get(), turn: record.turn, content }
+    Neighbor { id: record.id.get(), turn: record.turn, content }
 }
 
 /// A record as lists show it.
@@ -506,8 +506,8 @@ mod tests {
 
     fn reply(content: &str) -> SearchReply {
         let hit = Hit {
-            lent_by: Vec::new(),
-            neighbours: Vec::new(),
+            boosted_by: Vec::new(),
+            neighbors: Vec::new(),
             contradicted_by: Vec::new(),
             passage: None,
             record: Record { content: content.into(), ..record() },
@@ -629,23 +629,23 @@ mod tests {
     fn neighbors_follow_the_detail_level_and_the_token_budget() {
         let mut around = reply("short");
         around.hits[0].record.turn = Some(5);
-        around.hits[0].neighbours =
+        around.hits[0].neighbors =
             [4, 6].map(|turn| Record { content: "long ".repeat(400), turn: Some(turn), ..record() }).into();
         let result = |more: Value| {
-            let mut params = json!({ "query": "dark", "neighbours": 1 });
+            let mut params = json!({ "query": "dark", "neighbors": 1 });
             params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
             let value = answer(around.clone(), &search(params));
             (value["results"][0].clone(), serde_json::to_vec(&value["results"]).unwrap().len())
         };
         let (hit, _) = result(json!({ "detail": "ids" }));
-        assert_eq!((&hit["turn"], &hit["neighbours"][0]["turn"]), (&json!(5), &json!(4)));
-        assert!(hit["neighbours"][0].get("content").is_none(), "{hit}");
+        assert_eq!((&hit["turn"], &hit["neighbors"][0]["turn"]), (&json!(5), &json!(4)));
+        assert!(hit["neighbors"][0].get("content").is_none(), "{hit}");
         let (whole, size) = result(json!({ "detail": "full" }));
-        assert!(whole["neighbours"][1]["content"].as_str().unwrap().len() == 2_000 && size > 4_000);
+        assert!(whole["neighbors"][1]["content"].as_str().unwrap().len() == 2_000 && size > 4_000);
         let (cut, size) = result(json!({ "detail": "full", "maxTokens": 400 }));
-        assert!(size <= 1_602 && cut["neighbours"].as_array().unwrap().len() == 2, "{size} {cut}");
+        assert!(size <= 1_602 && cut["neighbors"].as_array().unwrap().len() == 2, "{size} {cut}");
         let (none, _) = result(json!({ "detail": "full", "maxTokens": 1 }));
-        assert!(none.get("neighbours").is_none() && none["content"] == "short", "{none}");
+        assert!(none.get("neighbors").is_none() && none["content"] == "short", "{none}");
     }
 
     #[test]

@@ -52,11 +52,11 @@ impl Cursor {
         Query { offset: self.offset, pool: Some(self.pool), limit, ..query }
     }
 
-    /// A hash of the position, and of everything that decides the ranking: the page size does not, nor do neighbours or
+    /// A hash of the position, and of everything that decides the ranking: the page size does not, nor do neighbors or
     /// who asks. A period is in the text, and moves on with the time.
     fn mark(self, query: &Query) -> String {
         let (offset, pool) = (self.offset, Some(self.pool));
-        let ranking = Query { offset, pool, limit: 0, neighbours: 0, period: None, tool: "", ..query.clone() };
+        let ranking = Query { offset, pool, limit: 0, neighbors: 0, period: None, tool: "", ..query.clone() };
         let mut mark = content_hash(&format!("{ranking:?}"));
         mark.truncate(MARK);
         mark
@@ -81,7 +81,7 @@ mod tests {
         let page = CURSOR.page_of(Query { limit: 3, ..query.clone() });
         assert_eq!((page.offset, page.pool, page.limit), (10, Some(50), 3));
         assert_eq!(Cursor::read(&text, &page).unwrap(), CURSOR);
-        assert_eq!(Cursor::read(&text, &Query { neighbours: 2, ..query.clone() }).unwrap(), CURSOR);
+        assert_eq!(Cursor::read(&text, &Query { neighbors: 2, ..query.clone() }).unwrap(), CURSOR);
         let period = Some(Period { from: 1, until: 2 });
         assert_eq!(Cursor::read(&text, &Query { period, ..query.clone() }).unwrap(), CURSOR);
         assert_eq!(Cursor::read(&text, &Query { tool: "another", ..query.clone() }).unwrap(), CURSOR);

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::forms::Forms;
 
-/// Other names of parameters, each with what it may stand for: the first that the tool has.
-const NAMES: [(&str, &[&str]); 17] = [
+/// Other names of parameters, earlier ones of our own among them, each with what it may stand for: the first that the tool has.
+const NAMES: [(&str, &[&str]); 18] = [
     ("q", &["query"]),
     ("type", &["entryType", "entryTypes", "linkType"]),
     ("kind", &["entryType", "entryTypes"]),
@@ -25,6 +25,7 @@ const NAMES: [(&str, &[&str]); 17] = [
     ("since", &["updatedAfter", "createdAfter"]),
     ("dueDate", &["due"]),
     ("maxResults", &["limit"]),
+    ("neighbours", &["neighbors"]),
 ];
 
 /// How like a name must be to one that there is.
@@ -90,7 +91,7 @@ mod tests {
 
     use super::super::forms::adapt_values;
     use super::super::params::{AddParams, DeleteParams, SearchParams};
-    use super::super::{LinkParams, parse};
+    use super::super::{LinkParams, parse, parse_exactly};
     use super::*;
 
     fn adapted<P: JsonSchema + 'static>(given: Value) -> Value {
@@ -142,6 +143,24 @@ mod tests {
         assert_eq!(adapted::<DeleteParams>(json!({ "ids": [7] })), json!({ "id": 7 }));
         let link = json!({ "from": "#1", "to": "2", "type": "Supersedes" });
         assert_eq!(adapted::<LinkParams>(link), json!({ "fromId": 1, "toId": 2, "linkType": "supersedes" }));
+    }
+
+    /// Models and programs, which are parsed without [`lenient`], may use the earlier names.
+    #[test]
+    fn earlier_names_of_parameters_work() {
+        fn parsed<P: JsonSchema + serde::de::DeserializeOwned + std::fmt::Debug + 'static>(
+            given: Value,
+        ) -> [String; 2] {
+            let Value::Object(given) = given else { panic!("not an object") };
+            let mut of_model = given.clone();
+            lenient::<P>(&mut of_model).unwrap();
+            [given, of_model].map(|given| format!("{:?}", parse_exactly::<P>(given).unwrap()))
+        }
+        let [earlier, now] = ["neighbours", "neighbors"].map(|name| json!({ "query": "x", (name): 2 }));
+        assert_eq!(parsed::<SearchParams>(earlier), parsed::<SearchParams>(now));
+        let Value::Object(mut both) = json!({ "query": "x", "neighbors": 1, "neighbours": 2 }) else { panic!() };
+        assert!(parse_exactly::<SearchParams>(both.clone()).unwrap_err().contains("duplicate field `neighbors`"));
+        assert!(lenient::<SearchParams>(&mut both).unwrap_err().starts_with("unknown parameter \"neighbours\""));
     }
 
     #[test]

@@ -175,9 +175,9 @@ pub struct SearchParams {
     #[serde(default)]
     pub rerank: Option<bool>,
     /// Add N turns before and after each session hit.
-    #[serde(default)]
+    #[serde(default, alias = "neighbours")]
     #[schemars(range(min = 0, max = 5))]
-    pub neighbours: Option<Int>,
+    pub neighbors: Option<Int>,
     /// Token budget for all results.
     #[serde(default)]
     #[schemars(range(min = 1))]

@@ -181,10 +181,10 @@ pub struct SearchHit {
     pub place: Option<PlaceInfo>,
     /// Neighbors in its session whose words counted for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub lent_by: Vec<i64>,
+    pub boosted_by: Vec<i64>,
     /// Neighbors in its session, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub neighbours: Vec<Neighbour>,
+    pub neighbors: Vec<Neighbor>,
     /// Memories that contradict it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contradicted_by: Vec<i64>,
@@ -197,7 +197,7 @@ pub struct SearchHit {
 /// A memory before or after a result in its session.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Neighbour {
+pub struct Neighbor {
     pub id: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64")]

@@ -571,7 +571,7 @@ async def sessions(checks, talk):
     after = await talk.save("We should tell Bert", session="talk", turn="9")
     got = await talk.said("memory_get", id=answered)
     checks.that("17.3 a turn without a number is the next one", "turn 8 of session talk" in got, got)
-    said = await talk.search("where is the amber key", explain=True, neighbours=1)
+    said = await talk.search("where is the amber key", explain=True, neighbors=1)
     line = line_of(said, answered)
     checks.that("17.3 an answer is found by its question, which is named",
                 f"also by the words of #{asked}" in said[said.index(line):], said)
@@ -579,8 +579,8 @@ async def sessions(checks, talk):
                 has(said[said.index(line):], f'before it #{asked}: "Where did', f'after it #{after}: "We should'), said)
     said = await talk.search("where is the amber key")
     checks.that("17.3 unless they are not requested", "before it" not in said and "also by" not in said, said)
-    why = await talk.refused("memory_search", query="key", neighbours=6)
-    checks.that("17.3 too many neighbours are refused", has(why, "neighbours", "0 to 5"), why)
+    why = await talk.refused("memory_search", query="key", neighbors=6)
+    checks.that("17.3 too many neighbors are refused", has(why, "neighbors", "0 to 5"), why)
     why = await talk.refused("memory_add", content="No session", turn=3)
     checks.that("17.3 a turn of no session is refused", has(why, "turn", "session"), why)
 

@@ -246,10 +246,10 @@ async def check_session(checks, session):
     asked, answered, after = saved
     entry = (await session.call("memory_get", {"id": answered}))["entry"]
     checks.equal("a turn without a number is the next one", (entry["session"], entry["turn"]), ("talk", 2))
-    found = await session.search("where is the amber key", explain=True, neighbours=1)
+    found = await session.search("where is the amber key", explain=True, neighbors=1)
     hit = next(hit for hit in found["results"] if hit["id"] == answered)
-    checks.equal("an answer has the words of its question", hit["lentBy"], [asked])
-    checks.equal("the turns around it come along", [turn["id"] for turn in hit["neighbours"]], [asked, after])
+    checks.equal("an answer has the words of its question", hit["boostedBy"], [asked])
+    checks.equal("the turns around it come along", [turn["id"] for turn in hit["neighbors"]], [asked, after])
     for number in saved:
         await session.call("memory_delete", {"id": number})
 

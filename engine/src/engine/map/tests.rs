@@ -196,11 +196,11 @@ fn a_viewer_s_map_has_only_visible_points_names_and_words() {
     assert_eq!((masked.len(), mask.iter().map(|byte| byte.count_ones()).sum::<u32>()), (120, 30));
     assert_eq!(seen(&engine).generation, masked.generation);
 
-    let near = engine.neighbours(1.into(), 70, &other).unwrap();
+    let near = engine.neighbors(1.into(), 70, &other).unwrap();
     assert_eq!(near.len(), 59, "all others that he sees");
     assert!(near.is_sorted_by(|a, b| a.1 >= b.1) && near.iter().all(|(id, _)| id.get() % 2 == 1 && id.get() != 1));
-    assert!(matches!(engine.neighbours(2.into(), 5, &other), Err(Error::NotFound(_))));
-    assert!(matches!(engine.neighbours(1.into(), 0, &other), Err(Error::Invalid { .. })));
+    assert!(matches!(engine.neighbors(2.into(), 5, &other), Err(Error::NotFound(_))));
+    assert!(matches!(engine.neighbors(1.into(), 0, &other), Err(Error::Invalid { .. })));
 }
 
 #[test]

@@ -67,7 +67,7 @@ pub fn search_with_records(engine: &Engine, context: &Context, params: &SearchPa
             ..MemoryLine::default()
         };
         let explained = if params.explain == Some(true) { explained(hit) } else { String::new() };
-        let around = neighbours(hit);
+        let around = neighbors(hit);
         if !page.add(chars(params.detail), |most| line.of(&hit.record, most) + &around + &explained) {
             break;
         }
@@ -109,21 +109,21 @@ fn chars(detail: Option<Detail>) -> usize {
 fn explained(hit: &Hit) -> String {
     let number = |score: Option<f64>| score.map_or("none".to_owned(), |score| format!("{score:.3}"));
     let mut text = format!("\n  cosine {}, BM25 {}", number(hit.vector_score), number(hit.keyword_score));
-    if !hit.lent_by.is_empty() {
-        let lenders: Vec<String> = hit.lent_by.iter().map(|id| format!("#{id}")).collect();
+    if !hit.boosted_by.is_empty() {
+        let lenders: Vec<String> = hit.boosted_by.iter().map(|id| format!("#{id}")).collect();
         text.push_str(&format!(", also by the words of {}", lenders.join(", ")));
     }
     text
 }
 
 /// The lines of the turns around one.
-fn neighbours(hit: &Hit) -> String {
+fn neighbors(hit: &Hit) -> String {
     let place = |record: &Record| (record.turn, record.id);
     let line = |record: &Record| {
         let where_ = if place(record) < place(&hit.record) { "before" } else { "after" };
         format!("\n  {where_} it #{}: {}", record.id, beginning(&record.content))
     };
-    hit.neighbours.iter().map(line).collect()
+    hit.neighbors.iter().map(line).collect()
 }
 
 fn marks_of(marks: &BTreeMap<RecordId, Vec<Mark>>, id: RecordId) -> &[Mark] {

@@ -13,7 +13,7 @@ use crate::types::RecordId;
 
 /// The `k` records nearest to the beginning of a record, each with its cosine: without the record itself and what is hidden,
 /// and of these alone if some are `allowed`. `None` if it has no vector.
-pub fn neighbours(
+pub fn neighbors(
     view: &View,
     id: RecordId,
     k: usize,
