@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Added",
-    "Best",
     "Brief",
     "Entry",
     "EntryType",
@@ -24,6 +23,7 @@ __all__ = [
     "Imported",
     "LinkType",
     "Link",
+    "NearMiss",
     "Neighbor",
     "Recall",
     "Recalled",
@@ -220,14 +220,14 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Best:
+class NearMiss:
     """The best memory that a threshold excluded."""
 
     id: int
     content: str
     threshold: Literal["similarity", "score", "relevance"]
     #: A search with this as the threshold finds it.
-    reached: float
+    actual: float
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -238,9 +238,9 @@ class SearchResult:
     #: How it was answered: hybrid, keyword or substring search.
     tier: Literal["full", "keyword", "substring"]
     #: Whether the store probably has no answer.
-    nothing: bool = False
+    no_answer: bool = False
     warnings: tuple[str, ...] = ()
-    best: Best | None = None
+    near_miss: NearMiss | None = None
     #: Identifiers, codes and paths of the query that no memory has.
     missing: tuple[str, ...] = ()
     #: Number of further hits below the minimum relevance.
@@ -270,8 +270,8 @@ class SearchResult:
     @classmethod
     def _read(cls, raw: Mapping[str, Any]) -> SearchResult:
         hits = tuple(Hit._read(hit) for hit in raw["results"])
-        best = raw.get("best")
-        return _of(cls, raw, hits=hits, best=best and _of(Best, best))
+        missed = raw.get("nearMiss")
+        return _of(cls, raw, hits=hits, near_miss=missed and _of(NearMiss, missed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,7 +396,7 @@ class Stats:
     model: str | None = None
     #: Sizes of the indexes: vectors, documents, unapplied.
     indexes: Mapping[str, int] | None = None
-    #: Search log: kept, last, nothing.
+    #: Search log: logged, last, noAnswer.
     searches: Mapping[str, int] | None = None
 
 

@@ -33,15 +33,15 @@ impl Worded for String {
 /// The warnings of a search, with what can be done about them.
 pub fn warnings(reply: &SearchReply) -> Vec<String> {
     let remedy = reply.remedy.map(|remedy| format!("to enable vector search: {}", command(remedy)));
-    let near_miss = reply.near_miss.as_ref().filter(|missed| !is_weak(missed)).map(|NearMiss { id, threshold, minimum, reached, beginning, .. }| {
+    let near_miss = reply.near_miss.as_ref().filter(|missed| !is_weak(missed)).map(|NearMiss { id, threshold, minimum, actual, beginning, .. }| {
         let threshold = match threshold {
             Threshold::Similarity => "minSimilarity",
             Threshold::Score => "minScore",
             Threshold::Relevance => "minRelevance",
         };
         format!(
-            "no hit reaches {threshold} {minimum}: the nearest, memory {id}, has {reached}: \"{beginning}\"; to find it, \
-             lower {threshold} to {reached}"
+            "no hit reaches {threshold} {minimum}: the nearest, memory {id}, has {actual}: \"{beginning}\"; to find it, \
+             lower {threshold} to {actual}"
         )
     });
     reply.warnings.iter().cloned().chain(remedy).chain(near_miss).collect()
@@ -55,15 +55,15 @@ fn is_weak(missed: &NearMiss) -> bool {
 /// The nearest of what was left out as weak, for [`Remarks::nearest`].
 pub fn nearest(reply: &SearchReply) -> Option<(i64, f64, &str)> {
     let missed = reply.near_miss.as_ref().filter(|missed| is_weak(missed))?;
-    Some((missed.id.get(), missed.reached, &missed.beginning))
+    Some((missed.id.get(), missed.actual, &missed.beginning))
 }
 
 /// Remarks on a search beside its results.
 pub struct Remarks<'a> {
     /// The relevance of each result.
     pub relevances: Vec<f64>,
-    /// See [`SearchReply::nothing`]; false on a later page.
-    pub nothing: bool,
+    /// See [`SearchReply::no_answer`]; false on a later page.
+    pub no_answer: bool,
     /// The nearest of those that are left out where none is shown: id, relevance, beginning.
     pub nearest: Option<(i64, f64, &'a str)>,
     /// See [`SearchReply::missing`].
@@ -80,11 +80,11 @@ impl Remarks<'_> {
         let but = if is_empty { "" } else { "; these only resemble it" };
         let missing = (!names.is_empty()).then(|| format!("no memory mentions {names}{but}"));
         let nothing = match (is_empty, self.nearest) {
-            (true, Some((id, reached, content))) => Some(format!(
-                "probably not here: the nearest, memory {id}, has a relevance of {reached}: \"{content}\""
-            )),
+            (true, Some((id, actual, content))) => {
+                Some(format!("probably not here: the nearest, memory {id}, has a relevance of {actual}: \"{content}\""))
+            }
             (true, None) => Some("nothing found".to_owned()),
-            (false, _) => self.nothing.then(|| {
+            (false, _) => self.no_answer.then(|| {
                 let best = self.relevances.iter().copied().fold(0.0, f64::max);
                 let is_by_reranker = self.missing.is_empty() && best >= DOUBTFUL;
                 let read = if is_by_reranker { "the reranker finds no answer; " } else { "" };
@@ -247,7 +247,7 @@ mod tests {
     }
 
     fn none() -> Remarks<'static> {
-        Remarks { relevances: Vec::new(), nothing: false, nearest: None, missing: &[], weaker: 0 }
+        Remarks { relevances: Vec::new(), no_answer: false, nearest: None, missing: &[], weaker: 0 }
     }
 
     #[test]
@@ -262,12 +262,12 @@ mod tests {
     #[test]
     fn a_search_says_what_is_not_there_and_what_was_left_out() {
         assert!(remarks(&[0.9, 0.3], none()).is_empty());
-        let doubted = remarks(&[0.11, 0.2], Remarks { nothing: true, weaker: 8, ..none() });
+        let doubted = remarks(&[0.11, 0.2], Remarks { no_answer: true, weaker: 8, ..none() });
         assert_eq!(doubted, ["probably not here: the best relevance is 0.20", "8 weaker ones: --all"]);
-        assert_eq!(remarks(&[], Remarks { nothing: true, ..none() }), ["nothing found"]);
+        assert_eq!(remarks(&[], Remarks { no_answer: true, ..none() }), ["nothing found"]);
         let read = "probably not here: the reranker finds no answer; the best relevance is 0.45";
-        assert_eq!(remarks(&[0.45, 0.2], Remarks { nothing: true, ..none() }), [read]);
-        let nearest = Remarks { nothing: true, nearest: Some((7, 0.06, "The harbour")), weaker: 1, ..none() };
+        assert_eq!(remarks(&[0.45, 0.2], Remarks { no_answer: true, ..none() }), [read]);
+        let nearest = Remarks { no_answer: true, nearest: Some((7, 0.06, "The harbour")), weaker: 1, ..none() };
         let nothing = "probably not here: the nearest, memory 7, has a relevance of 0.06: \"The harbour\"";
         assert_eq!(remarks(&[], nearest), [nothing, "1 weaker one: --all"]);
         let missing = ["KESTREL-12".to_owned(), "src/none.rs".to_owned()];

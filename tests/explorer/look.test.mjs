@@ -133,7 +133,7 @@ test("where nothing is, the page says what to do", async () => {
   await show(page(), "#/timeline?kind=profile");
   await page().locator(".empty").getByRole("button", { name: "Clear 1 filter" }).click();
   await page().locator("svg.timeline").waitFor();
-  await show(page(), "#/searches?only=nothing");
+  await show(page(), "#/searches?only=noAnswer");
   await page().getByRole("button", { name: "Show all searches" }).click();
   await page().locator(".searches [data-row]").first().waitFor();
 });

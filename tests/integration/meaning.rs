@@ -140,7 +140,7 @@ fn parts_of_words_scripts_and_emoji_are_found_beside_vectors() {
     let search = |text: &str| engine.search(&Query::new(text)).unwrap();
     for text in ["engui zzz", "engui"] {
         let reply = search(text);
-        assert!(reply.hits[0].record.id == penguin && !reply.nothing, "{text}: {:?}", reply.hits);
+        assert!(reply.hits[0].record.id == penguin && !reply.no_answer, "{text}: {:?}", reply.hits);
         assert!(reply.hits[0].matched_by.contains(&MatchSource::Part), "{text}");
     }
     for (text, first) in [("report กรุงเทพ", thai), ("🚀", rocket), ("penguin", penguin)] {

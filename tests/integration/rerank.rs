@@ -219,20 +219,20 @@ fn it_is_probably_not_here_if_nothing_read_answers() {
         store.settle();
         let text = "at which hour does the ferry to Wick leave";
         let plain = store.engine.search(&Query::new(text)).unwrap();
-        assert!((0.25..0.5).contains(&plain.hits[0].relevance) && !plain.nothing, "{}", plain.hits[0].relevance);
+        assert!((0.25..0.5).contains(&plain.hits[0].relevance) && !plain.no_answer, "{}", plain.hits[0].relevance);
         let read = reply(&store, text);
-        assert_eq!(read.nothing, is_nothing, "{otherwise}");
+        assert_eq!(read.no_answer, is_nothing, "{otherwise}");
         assert_eq!(read.hits.len(), plain.hits.len(), "nothing is dropped for it");
         for (least, is_doubted) in [(0.1, is_nothing), (0.25, false)] {
             let query = Query { rerank: true, min_relevance: Some(least), ..Query::new(text) };
-            assert_eq!(store.engine.search(&query).unwrap().nothing, is_doubted, "{otherwise} {least}");
+            assert_eq!(store.engine.search(&query).unwrap().no_answer, is_doubted, "{otherwise} {least}");
         }
         // One of the first is not read, and may be the answer.
         store.add("паром ferry to Wick: уходит в полдень at the hour");
         store.settle();
         let read = reply(&store, text);
         assert!(read.hits[..3].iter().any(|hit| hit.logit.is_none()), "{:?}", read.hits[0]);
-        assert!(!read.nothing);
+        assert!(!read.no_answer);
     }
 }
 

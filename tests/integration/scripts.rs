@@ -54,7 +54,7 @@ fn ask(source: ModelSource) -> Verdicts {
         let filter = Filter::of(Viewer::of(&scope_of(line[0])));
         let search = |text: &str| engine.search(&Query { filter: filter.clone(), ..Query::new(text) }).unwrap();
         let unrelated = search(line[4]);
-        if !unrelated.nothing {
+        if !unrelated.no_answer {
             let best = unrelated.hits.iter().map(|hit| hit.relevance).fold(0.0, f64::max);
             answers.wrongly_found.push(format!("{} {best:.2}", line[0]));
         }

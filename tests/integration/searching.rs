@@ -124,7 +124,7 @@ fn a_part_of_a_word_is_found_beside_vectors() {
             store.engine.flush(&NoProgress).unwrap();
         }
     }
-    assert!(!search(&Query::new("engui")).nothing);
+    assert!(!search(&Query::new("engui")).no_answer);
     let without = search(&Query { substring_tier: false, ..Query::new("engui") });
     assert!(without.hits.iter().all(|hit| hit.matched_by == [MatchSource::Vector]));
     let word = search(&Query::new("penguin"));
@@ -186,7 +186,7 @@ fn thresholds_drop_what_is_below_them_but_no_exact_hit() {
     let nothing = store.engine.search(&Query { mode: Mode::Vector, ..similar(1.0) }).unwrap();
     assert!(nothing.hits.is_empty() && nothing.tier == Tier::Full, "a threshold does not start the substring search");
     let nearest = nothing.near_miss.expect("what there was is named");
-    assert!(nearest.id == exact && nearest.minimum == 1.0 && nearest.reached < 1.0, "{nearest:?}");
+    assert!(nearest.id == exact && nearest.minimum == 1.0 && nearest.actual < 1.0, "{nearest:?}");
     assert_eq!(nearest.threshold, Threshold::Similarity);
     for (bad, field) in [
         (Query { min_score: Some(1.5), ..Query::new("x") }, "min_score"),
@@ -211,36 +211,36 @@ fn a_search_reports_no_answer_and_the_nearest_miss() {
     let search = |query: &Query| store.engine.search(query).unwrap();
     for (text, mode) in [("herons and otters", Mode::Hybrid), ("note 7", Mode::Keyword)] {
         let reply = search(&Query { mode, ..Query::new(text) });
-        assert!(!reply.nothing && reply.near_miss.is_none() && !reply.hits.is_empty(), "{text}: {reply:?}");
+        assert!(!reply.no_answer && reply.near_miss.is_none() && !reply.hits.is_empty(), "{text}: {reply:?}");
     }
     let unknown = query("quantum chromodynamics", Mode::Hybrid);
     let reply = search(&unknown);
-    assert!(reply.nothing && reply.near_miss.is_none() && !reply.hits.is_empty(), "{reply:?}");
+    assert!(reply.no_answer && reply.near_miss.is_none() && !reply.hits.is_empty(), "{reply:?}");
     assert!(reply.hits.iter().all(|hit| hit.relevance < DOUBTFUL));
     let page = search(&Query { offset: 10, ..query("herons and otters", Mode::Hybrid) });
     let past = search(&Query { offset: 900, ..query("herons and otters", Mode::Hybrid) });
-    assert!(!page.nothing && !past.nothing && past.hits.is_empty(), "a page is not all there is");
+    assert!(!page.no_answer && !past.no_answer && past.hits.is_empty(), "a page is not all there is");
 
     let missed_by = |query: Query| {
         let reply = search(&query);
-        assert!(reply.nothing && reply.hits.is_empty() && reply.tier == Tier::Full, "{reply:?}");
+        assert!(reply.no_answer && reply.hits.is_empty() && reply.tier == Tier::Full, "{reply:?}");
         reply.near_miss.expect("the best there was")
     };
     let relevant = |least| Query { min_relevance: Some(least), ..unknown.clone() };
     let missed = missed_by(relevant(0.9));
     let best = reply.hits.iter().map(|hit| hit.relevance).fold(0.0, f64::max);
     assert_eq!((missed.threshold, missed.minimum), (Threshold::Relevance, 0.9));
-    assert!(missed.reached <= best && best < missed.reached + 0.01, "{missed:?}");
-    assert!(search(&relevant(missed.reached)).hits.iter().any(|hit| hit.record.id == missed.id), "{missed:?}");
+    assert!(missed.actual <= best && best < missed.actual + 0.01, "{missed:?}");
+    assert!(search(&relevant(missed.actual)).hits.iter().any(|hit| hit.record.id == missed.id), "{missed:?}");
     // The words, of which none is there, add nothing: 0.7 is the most.
     let scored = |least| Query { min_score: Some(least), ..unknown.clone() };
     let missed = missed_by(scored(0.9));
-    assert_eq!((missed.threshold, missed.reached), (Threshold::Score, 0.7));
+    assert_eq!((missed.threshold, missed.actual), (Threshold::Score, 0.7));
     // Of those that are equally good, the newer is shown first.
     assert!(search(&scored(0.7)).hits.iter().any(|hit| hit.record.id == missed.id), "{missed:?}");
 
     let reply = search(&query("tter", Mode::Keyword));
-    assert!(reply.tier == Tier::Substring && !reply.nothing, "it is there, as a part of words");
+    assert!(reply.tier == Tier::Substring && !reply.no_answer, "it is there, as a part of words");
 }
 
 /// A fragment of a word is no typo of another.

@@ -250,7 +250,7 @@ fn searches_are_logged_with_their_tool_unless_disabled() {
     assert_eq!(kept(&["--project", "*", "--limit", "1"]), [elsewhere]);
     let entry = &run(folder.path(), &["search-log"], None)["results"][1];
     assert_eq!((&entry["filters"], &entry["mode"]), (&json!({ "limit": 3 }), &json!("hybrid")));
-    let totals = json!({ "kept": 2, "last": 2, "nothing": 1 });
+    let totals = json!({ "logged": 2, "last": 2, "noAnswer": 1 });
     assert_eq!(run(folder.path(), &["stats"], None)["searches"], totals);
 
     let settings = "model = \"none\"\nproject = \"atlas\"\n[search]\nlog_searches = false\n";

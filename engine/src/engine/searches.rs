@@ -55,7 +55,7 @@ pub(super) fn trace(query: &Query, reply: &SearchReply, at: Millis) -> SearchTra
         mode: query.mode,
         filters: filters(query),
         hits: reply.hits.len() as u64,
-        nothing: reply.nothing,
+        no_answer: reply.no_answer,
         best_score: reply.hits.first().map(|hit| hit.score),
         best_cosine: reply.hits.iter().filter_map(|hit| hit.vector_score).max_by(f64::total_cmp),
         micros: reply.explain.total_us,
@@ -138,7 +138,7 @@ mod tests {
         let search = |tool: &str, query: &str, hits| (tool.to_owned(), query.to_owned(), hits);
         let in_vain = search("search", "zebra", 0);
         assert_eq!(kept(&engine), [in_vain.clone(), search("memory_search", "heron", 2)], "a page is no search");
-        let counts = SearchCounts { kept: 2, last: 2, nothing: 1 };
+        let counts = SearchCounts { logged: 2, last: 2, no_answer: 1 };
         assert_eq!(engine.search_counts(&Viewer::OWNER).unwrap(), counts);
         let refused = engine.searches(&SearchesQuery { limit: 0, ..SearchesQuery::new(Viewer::OWNER) });
         assert!(refused.is_err());

@@ -164,7 +164,7 @@ pub fn search(
     // Whatever is near resembles a code by chance.
     let is_unknown = !missing.is_empty() && has_only_codes(&query.text);
     let has_no_answer = best_logit.is_some_and(|best| best < NO_ANSWER);
-    let nothing = tier != Tier::Substring
+    let no_answer = tier != Tier::Substring
         && !is_named
         && (is_unknown || is_nothing(&ranked, query, is_within_words, has_no_answer));
     let more = cut_page(&mut hits, query);
@@ -177,7 +177,7 @@ pub fn search(
         hits,
         more,
         reserved: 0,
-        nothing,
+        no_answer,
         tier,
         warnings,
         near_miss,

@@ -15,7 +15,7 @@ pub struct Missed {
     id: RecordId,
     threshold: Threshold,
     minimum: f64,
-    reached: f64,
+    actual: f64,
 }
 
 impl Missed {
@@ -25,11 +25,11 @@ impl Missed {
         let cosines = candidates.iter().filter_map(|candidate| Some((candidate.id, candidate.cosine?)));
         let nearest = cosines.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
         candidates.retain_mut(|candidate| candidate.drop_far_vector_match(least));
-        nearest.filter(|(id, _)| candidates.iter().all(|candidate| candidate.id != *id)).map(|(id, reached)| Missed {
+        nearest.filter(|(id, _)| candidates.iter().all(|candidate| candidate.id != *id)).map(|(id, actual)| Missed {
             id,
             threshold: Threshold::Similarity,
             minimum: least,
-            reached,
+            actual,
         })
     }
 
@@ -50,17 +50,17 @@ impl Missed {
     }
 
     fn of_all(best: Option<(RecordId, f64)>, kept: &[Ranked], threshold: Threshold, minimum: f64) -> Option<Missed> {
-        let (id, reached) = best.filter(|_| kept.is_empty())?;
-        Some(Missed { id, threshold, minimum, reached })
+        let (id, actual) = best.filter(|_| kept.is_empty())?;
+        Some(Missed { id, threshold, minimum, actual })
     }
 
     /// With the beginning of its text; `None` if it has been deleted meanwhile.
     pub fn load(self, view: &View, query: &Query, now: Millis) -> Result<Option<NearMiss>> {
-        let Missed { id, threshold, minimum, reached } = self;
+        let Missed { id, threshold, minimum, actual } = self;
         let record = view.records.records(&[id], now)?.pop().filter(|record| query.filter.allows(record));
         // Rounded down, so that a search with this number finds it.
-        let reached = (reached * 100.0).floor() / 100.0;
-        Ok(record.map(|record| NearMiss { id, threshold, minimum, reached, beginning: beginning(&record.content) }))
+        let actual = (actual * 100.0).floor() / 100.0;
+        Ok(record.map(|record| NearMiss { id, threshold, minimum, actual, beginning: beginning(&record.content) }))
     }
 }
 

@@ -143,7 +143,7 @@ pub struct NearMiss {
     /// The minimum that the query required.
     pub minimum: f64,
     /// The value of the memory, rounded down: a query with this minimum finds it.
-    pub reached: f64,
+    pub actual: f64,
     /// The beginning of its text, on one line.
     pub beginning: String,
 }
@@ -159,7 +159,7 @@ pub struct SearchReply {
     pub reserved: usize,
     /// Whether the store seems to have no answer: nothing was found, or nothing of the relevance [`DOUBTFUL`] where the
     /// query does not require as much; or nothing of twice that which the reranker takes for an answer.
-    pub nothing: bool,
+    pub no_answer: bool,
     /// How it was answered.
     pub tier: Tier,
     /// Warnings: a missing index, records that still wait for their embedding, a rebuild.

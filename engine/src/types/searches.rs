@@ -25,8 +25,8 @@ pub struct SearchTrace {
     pub filters: Option<String>,
     /// How many results it had.
     pub hits: u64,
-    /// Whether the store seemed to have no answer ([`SearchReply::nothing`](super::SearchReply::nothing)).
-    pub nothing: bool,
+    /// Whether the store seemed to have no answer ([`SearchReply::no_answer`](super::SearchReply::no_answer)).
+    pub no_answer: bool,
     /// The score of the best result.
     pub best_score: Option<f64>,
     /// The highest cosine of a result.
@@ -47,7 +47,7 @@ impl SearchTrace {
             mode: Mode::Hybrid,
             filters: None,
             hits: 0,
-            nothing: true,
+            no_answer: true,
             best_score: None,
             best_cosine: None,
             micros: 7,
@@ -85,7 +85,7 @@ pub struct SearchesQuery {
     /// Most searches, 1 to [`MAX_LIMIT`](super::MAX_LIMIT).
     pub limit: usize,
     /// Only those to which the store seemed to have no answer.
-    pub nothing: bool,
+    pub no_answer: bool,
     /// Only those with at most this many results.
     pub most_hits: Option<u64>,
     /// Only those to which the store seemed to have an answer, but nothing [near](SearchesQuery::NEAR) by meaning.
@@ -103,7 +103,7 @@ impl SearchesQuery {
     /// The newest fifty that `viewer` made.
     pub fn new(viewer: Viewer) -> Self {
         let (weak, unopened) = (false, false);
-        SearchesQuery { before: None, limit: 50, nothing: false, most_hits: None, weak, unopened, viewer }
+        SearchesQuery { before: None, limit: 50, no_answer: false, most_hits: None, weak, unopened, viewer }
     }
 
     /// Checks every bound.
@@ -117,11 +117,11 @@ impl SearchesQuery {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SearchCounts {
     /// All of them.
-    pub kept: u64,
+    pub logged: u64,
     /// The newest of them, at most [`SearchCounts::LAST`].
     pub last: u64,
     /// To how many of these the store seemed to have no answer.
-    pub nothing: u64,
+    pub no_answer: u64,
 }
 
 impl SearchCounts {

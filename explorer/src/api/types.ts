@@ -38,7 +38,7 @@ export interface Overview {
   oldest: number | null;
   newest: number | null;
   pendingEmbeddings: number;
-  searches: { kept: number; nothing: number };
+  searches: { logged: number; noAnswer: number };
   warnings: string[];
   map: MapState;
   /** Other machines of the person; missing on a page that sees a part. */
@@ -96,8 +96,8 @@ export interface Hit extends Brief {
 export interface SearchResult {
   results: Hit[];
   total: number;
-  nothing?: boolean;
-  best?: { id: number; content: string; threshold: string; reached: number };
+  noAnswer?: boolean;
+  nearMiss?: { id: number; content: string; threshold: string; actual: number };
   /** Identifiers, codes and paths of the query that no memory has. */
   missing?: string[];
   /** How many more there are that are hardly relevant. */
@@ -241,7 +241,7 @@ export interface PastSearch {
   mode: Mode;
   filters?: unknown;
   hits: number;
-  nothing: boolean;
+  noAnswer: boolean;
   bestScore: number | null;
   bestCosine: number | null;
   micros: number;

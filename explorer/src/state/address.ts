@@ -11,7 +11,7 @@ export type GroupKind = (typeof GROUPS)[number];
 export const COLOURS = ["kind", "project", "agent", "age", "importance"] as const;
 export type Colour = (typeof COLOURS)[number];
 const MODES = ["hybrid", "vector", "keyword"] as const;
-const ONLY = ["", "nothing", "weak", "neverOpened"] as const;
+const ONLY = ["", "noAnswer", "weak", "neverOpened"] as const;
 
 export interface Address {
   view: View;

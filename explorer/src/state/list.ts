@@ -87,7 +87,7 @@ async function find(address: Address, signal: AbortSignal, isFirst = false) {
   if (signal.aborted) return;
   const items = ids ? result.results.filter(({ id }) => ids.has(id)) : result.results;
   const counts = items.length === 0 ? "Nothing found" : counted(items.length, "result");
-  const found = result.nothing ? `Probably not here: ${counts}` : counts;
+  const found = result.noAnswer ? `Probably not here: ${counts}` : counts;
   set({
     list: {
       ...EMPTY_LIST,

@@ -8,7 +8,7 @@ export function remarks(search: SearchResult | null, hasResults: boolean): strin
   if (!search) return said;
   const missing = search.missing ?? [];
   if (missing.length > 0) said.push(`No memory mentions ${missing.join(", ")}${hasResults ? "; these only resemble it" : ""}.`);
-  if (search.nothing && hasResults) {
+  if (search.noAnswer && hasResults) {
     const best = Math.max(...search.results.map(({ relevance }) => relevance));
     said.push(`Probably not here: the best relevance is ${score(best)}.`);
   }

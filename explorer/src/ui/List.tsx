@@ -56,7 +56,7 @@ function Head() {
   const searched = address.query.trim() !== "";
   const count = state.items.length;
   const title = searched
-    ? state.search?.nothing
+    ? state.search?.noAnswer
       ? "Probably not here"
       : `${number(count)}${state.more ? "+" : ""} found`
     : address.area.length > 0
@@ -168,10 +168,10 @@ function Empty() {
     <div class="empty">
       <h2>{searched ? "Nothing found" : overview?.total === 0 ? "No memories yet" : "No memories match these filters"}</h2>
       {isEmpty(address.filters) && <p>These kinds never occur in these sources.</p>}
-      {state.search?.best && (
+      {state.search?.nearMiss && (
         <p>
-          The nearest is <a href={hrefOf({ id: state.search.best.id })}>memory {state.search.best.id}</a>, with a relevance
-          of {score(state.search.best.reached)}: “<Marked text={state.search.best.content} />”
+          The nearest is <a href={hrefOf({ id: state.search.nearMiss.id })}>memory {state.search.nearMiss.id}</a>, with a relevance
+          of {score(state.search.nearMiss.actual)}: “<Marked text={state.search.nearMiss.content} />”
         </p>
       )}
       {!searched && overview?.total === 0 && <p>Run <code>memorist connect</code>: memories that your agents save appear here. Or save the first one.</p>}

@@ -10,7 +10,7 @@ import { Name } from "./Text.tsx";
 import { useLoad } from "./useLoad.ts";
 import { Windowed } from "./Windowed.tsx";
 
-const ONLY = [["", "All"], ["nothing", "Found nothing"], ["weak", "Found little"], ["neverOpened", "Never opened"]] as const;
+const ONLY = [["", "All"], ["noAnswer", "Found nothing"], ["weak", "Found little"], ["neverOpened", "Never opened"]] as const;
 const PAGE = 100;
 
 /** What agents searched, and what they got. */
@@ -25,7 +25,7 @@ export function Searches() {
     <section aria-labelledby="searches-title">
       <div class="head">
         <h1 id="searches-title">Searches of agents</h1>
-        {counts && <span class="quiet">{number(counts.kept)} kept, {number(counts.nothing)} found nothing</span>}
+        {counts && <span class="quiet">{number(counts.logged)} logged, {number(counts.noAnswer)} found nothing</span>}
       </div>
       <fieldset class="segments">
         <legend class="sr-only">Which searches</legend>
@@ -74,12 +74,12 @@ function Table({ results, isAll, list }: { results: PastSearch[]; isAll: boolean
           <bdi>{beginning(one.query, 160) || "(removed)"}</bdi>
         </a>
       </td>
-      <td data-label="Found">{one.nothing ? <span class="tag warning">nothing</span> : number(one.hits)}</td>
+      <td data-label="Found">{one.noAnswer ? <span class="tag warning">nothing</span> : number(one.hits)}</td>
       <td data-label="By">{one.agent && one.agent !== "*" && <><Name text={one.agent} />, </>}{one.tool}</td>
       <td data-label="When"><time title={time(one.searchedAt)}>{ago(one.searchedAt)}</time></td>
       {!readOnly && (
         <td>
-          {(one.nothing || one.hits === 0) && (
+          {(one.noAnswer || one.hits === 0) && (
             <button type="button" class="small" onClick={() => set({ dialog: { kind: "add", content: one.query } })}>
               Save what was missing
             </button>

@@ -172,8 +172,8 @@ pub struct Search {
 #[derive(Debug, Args)]
 pub struct SearchLog {
     /// Only searches without an answer
-    #[arg(long = "no-answer", alias = "nothing")]
-    pub nothing: bool,
+    #[arg(long, alias = "nothing")]
+    pub no_answer: bool,
     /// Maximum number of searches [default: 50]
     #[arg(short = 'n', long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub limit: Option<i64>,

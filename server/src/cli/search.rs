@@ -118,11 +118,11 @@ const QUICK: u64 = 10;
 
 /// The results; `is_first`: they are the first page, and so begin with the best; `is_usual`: no least relevance was given.
 fn text(result: &SearchResult, explain: bool, is_first: bool, is_usual: bool) -> String {
-    let nearest = result.best.as_ref().filter(|best| is_usual && best.threshold == Threshold::Relevance);
+    let nearest = result.near_miss.as_ref().filter(|best| is_usual && best.threshold == Threshold::Relevance);
     let remarks = Remarks {
         relevances: result.results.iter().map(|hit| hit.relevance).collect(),
-        nothing: result.nothing && is_first,
-        nearest: nearest.map(|best| (best.id, best.reached, &*best.content)),
+        no_answer: result.no_answer && is_first,
+        nearest: nearest.map(|best| (best.id, best.actual, &*best.content)),
         missing: &result.missing,
         weaker: usize::try_from(result.weaker).unwrap_or_default(),
     };

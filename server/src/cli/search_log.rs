@@ -16,7 +16,7 @@ pub fn run(app: &App, args: &SearchLog) -> Outcome {
     let query = SearchesQuery {
         before: args.before,
         limit: wire::size("limit", args.limit.map(Int), LISTED)?,
-        nothing: args.nothing,
+        no_answer: args.no_answer,
         ..SearchesQuery::new(app.settings().context.defaults.own_viewer())
     };
     let engine = app.existing(Maintenance::Off)?;
@@ -44,7 +44,7 @@ fn text(searches: &SearchesResult) -> String {
             search.mode.as_str().to_owned(),
             search.hits.to_string(),
             search.best_cosine.map_or_else(|| "-".into(), |cosine| format!("{cosine:.2}")),
-            if search.nothing { "none" } else { "" }.to_owned(),
+            if search.no_answer { "none" } else { "" }.to_owned(),
             format::micros(search.micros.unsigned_abs()),
             format::one_line(&search.query),
         ];

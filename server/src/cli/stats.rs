@@ -138,8 +138,8 @@ fn text(shown: &StatsOutput) -> String {
         }
     }
     let searches = &stats.searches;
-    let nothing = format!("{} of the last {} found no answer", number(searches.nothing), number(searches.last));
-    line("searches kept", format!("{}; {nothing}", number(searches.kept)));
+    let no_answer = format!("{} of the last {} found no answer", number(searches.no_answer), number(searches.last));
+    line("searches logged", format!("{}; {no_answer}", number(searches.logged)));
     text.trim_end().to_owned()
 }
 

@@ -46,7 +46,7 @@ pub fn no_reply(params: &SearchParams, query: &Query) -> Option<SearchReply> {
         hits: Vec::new(),
         more: false,
         reserved: 0,
-        nothing: true,
+        no_answer: true,
         tier: Tier::Full,
         warnings: vec!["these types never occur in these sources; omit one of the two".to_owned()],
         near_miss: None,
@@ -237,9 +237,9 @@ pub fn stats_of(engine: &Engine, filter: &Filter) -> Result<StatsResult> {
         }),
         model: indexes.model,
         searches: SearchTotals {
-            kept: wire::count(searches.kept),
+            logged: wire::count(searches.logged),
             last: wire::count(searches.last),
-            nothing: wire::count(searches.nothing),
+            no_answer: wire::count(searches.no_answer),
         },
         unread: None,
     })
@@ -317,7 +317,7 @@ mod tests {
         assert!(!ids(json!({ "sources": ["memories"] })).contains(&4));
         assert!(ids(json!({ "sources": ["notes"] })).is_empty());
         let none = found(json!({ "sources": ["notes", "memories"], "entryTypes": ["conversation"] }));
-        assert!(none.results.is_empty() && none.nothing && none.warnings[0].contains("sources"), "{none:?}");
+        assert!(none.results.is_empty() && none.no_answer && none.warnings[0].contains("sources"), "{none:?}");
     }
 
     /// T22: a memory with many links says that not all are shown.

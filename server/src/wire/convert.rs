@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use super::cursor::Cursor;
 use super::params::{AddParams, Detail, SearchParams, UpdateParams};
 use super::place::PlaceInfo;
-use super::results::{Best, Brief, Entry, Neighbor, SearchHit, SearchResult, Suggestion};
+use super::results::{Brief, Entry, NearMissInfo, Neighbor, SearchHit, SearchResult, Suggestion};
 use super::source_names::kinds_of;
 use super::times::{Future, Past};
 use super::values::{Importance, Int, Where};
@@ -217,8 +217,8 @@ pub fn search_result(mut reply: SearchReply, params: &SearchParams, query: &Quer
         total: count(results.len() as u64),
         results,
         next_cursor,
-        nothing: reply.nothing,
-        best: reply.near_miss.map(Best::from),
+        no_answer: reply.no_answer,
+        near_miss: reply.near_miss.map(NearMissInfo::from),
         missing: reply.missing,
         weaker: count(reply.weaker as u64),
         tier: reply.tier,
@@ -527,7 +527,7 @@ mod tests {
             hits: vec![hit],
             more: false,
             reserved: 0,
-            nothing: false,
+            no_answer: false,
             tier: memorist_engine::types::Tier::Full,
             warnings: Vec::new(),
             near_miss: None,

@@ -68,11 +68,11 @@ pub struct SearchResult {
     pub total: i64,
     /// Probably no answer in the store: no hit, or no relevant one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub nothing: bool,
+    pub no_answer: bool,
     /// Best hit below a threshold.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Best")]
-    pub best: Option<Best>,
+    #[schemars(with = "NearMissInfo")]
+    pub near_miss: Option<NearMissInfo>,
     /// Identifiers, codes and paths of the query that no memory has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
@@ -98,20 +98,25 @@ pub struct SearchResult {
 /// Best hit that a threshold excluded.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Best {
+pub struct NearMissInfo {
     pub id: i64,
     /// Beginning of its text.
     pub content: String,
     /// Similarity, score or relevance.
     #[schemars(with = "String")]
     pub threshold: Threshold,
-    /// Value that it reached: lower the threshold to this to find it.
-    pub reached: f64,
+    /// Its value: lower the threshold to this to find it.
+    pub actual: f64,
 }
 
-impl From<NearMiss> for Best {
+impl From<NearMiss> for NearMissInfo {
     fn from(missed: NearMiss) -> Self {
-        Best { id: missed.id.get(), content: missed.beginning, threshold: missed.threshold, reached: missed.reached }
+        NearMissInfo {
+            id: missed.id.get(),
+            content: missed.beginning,
+            threshold: missed.threshold,
+            actual: missed.actual,
+        }
     }
 }
 
@@ -362,13 +367,14 @@ impl UnreadFiles {
 
 /// The caller's own searches.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 pub struct SearchTotals {
-    pub kept: i64,
+    pub logged: i64,
     /// Number of newest searches that were examined.
     pub last: i64,
     /// Number of these without an answer.
-    pub nothing: i64,
+    pub no_answer: i64,
 }
 
 /// Sizes of the indexes.

@@ -32,7 +32,7 @@ pub struct SearchEntry {
     pub filters: Option<Value>,
     pub hits: i64,
     /// The store seemed to have no answer.
-    pub nothing: bool,
+    pub no_answer: bool,
     pub best_score: Option<f64>,
     pub best_cosine: Option<f64>,
     pub micros: i64,
@@ -50,7 +50,7 @@ impl From<PastSearch> for SearchEntry {
             mode: trace.mode,
             filters: trace.filters.and_then(|filters| serde_json::from_str(&filters).ok()),
             hits: count(trace.hits),
-            nothing: trace.nothing,
+            no_answer: trace.no_answer,
             best_score: trace.best_score,
             best_cosine: trace.best_cosine,
             micros: count(trace.micros),

@@ -230,13 +230,13 @@ async def check_search(checks, session, words_only):
 
 async def check_nothing(checks, session):
     answer = await session.search("quantum chromodynamics of gluons")
-    checks.that("a search without an answer says so", answer.get("nothing") is True and "best" not in answer, answer)
+    checks.that("a search without an answer says so", answer.get("noAnswer") is True and "nearMiss" not in answer, answer)
     answer = await session.search("quantum chromodynamics of gluons", minRelevance=0.9)
-    checks.that("the best there was is named", answer["results"] == [] and answer["nothing"] is True
-                and answer["best"]["threshold"] == "relevance" and answer["best"]["reached"] < 0.9, answer)
+    checks.that("the best there was is named", answer["results"] == [] and answer["noAnswer"] is True
+                and answer["nearMiss"]["threshold"] == "relevance" and answer["nearMiss"]["actual"] < 0.9, answer)
     checks.that("and how many there were below", answer["weaker"] > 0 and "missing" not in answer, answer)
     answer = await session.search("dark mode")
-    checks.that("one with an answer does not", "nothing" not in answer and "best" not in answer, answer)
+    checks.that("one with an answer does not", "noAnswer" not in answer and "nearMiss" not in answer, answer)
 
 
 async def check_session(checks, session):

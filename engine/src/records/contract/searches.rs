@@ -14,7 +14,7 @@ fn search(query: &str) -> SearchTrace {
         mode: Mode::Keyword,
         filters: Some(r#"{"tags":["a"]}"#.into()),
         hits: 1,
-        nothing: false,
+        no_answer: false,
         best_score: Some(0.5),
         micros: 1_500,
         ..SearchTrace::sample(query, Viewer::in_project("atlas"))
@@ -24,7 +24,7 @@ fn search(query: &str) -> SearchTrace {
 fn a_search_is_kept_with_what_it_found_and_changes_no_record(store: &impl Subject) {
     let [one, two] = ["one", "two"].map(|text| store.add(&new(text), NOW).id);
     let head = store.head();
-    let nothing = SearchTrace { hits: 0, nothing: true, best_score: None, filters: None, ..search("none") };
+    let nothing = SearchTrace { hits: 0, no_answer: true, best_score: None, filters: None, ..search("none") };
     record_searches(store.authority(), &[(search("one"), vec![one, two]), (nothing, vec![])]).unwrap();
     let kept = format!(
         "SELECT count(*) FROM searches WHERE searched_at = {NOW} AND agent = '*' AND project = 'atlas'

@@ -50,7 +50,7 @@ fn insert(tx: &dyn Tx, trace: &SearchTrace, found: &[RecordId]) -> Result<()> {
             trace.mode.as_str().into(),
             trace.filters.as_ref().into(),
             trace.hits.cast_signed().into(),
-            i64::from(trace.nothing).into(),
+            i64::from(trace.no_answer).into(),
             trace.best_score.into(),
             trace.best_cosine.into(),
             trace.micros.cast_signed().into(),

@@ -21,7 +21,7 @@ impl Snapshot {
              ORDER BY id DESC";
         let values = [
             query.before.unwrap_or(i64::MAX).into(),
-            i64::from(query.nothing).into(),
+            i64::from(query.no_answer).into(),
             query.most_hits.map_or(i64::MAX, |most| i64::try_from(most).unwrap_or(i64::MAX)).into(),
             query.weak.then_some(SearchesQuery::NEAR).into(),
         ];
@@ -104,10 +104,10 @@ impl Snapshot {
         let sql = "SELECT id, agent, project, unanswered FROM searches ORDER BY id DESC";
         self.conn().select(sql, &[], &mut |row| {
             if viewer.made(&searcher(row)?) {
-                counts.kept += 1;
-                if counts.kept <= SearchCounts::LAST {
+                counts.logged += 1;
+                if counts.logged <= SearchCounts::LAST {
                     counts.last += 1;
-                    counts.nothing += u64::from(row.get::<bool>(3)?);
+                    counts.no_answer += u64::from(row.get::<bool>(3)?);
                 }
             }
             Ok(ControlFlow::Continue(()))
@@ -131,7 +131,7 @@ fn trace(row: &dyn Row, viewer: Viewer) -> Result<SearchTrace> {
         mode: row.get::<&str>(6)?.parse()?,
         filters: row.get(7)?,
         hits: number(8)?,
-        nothing: row.get(9)?,
+        no_answer: row.get(9)?,
         best_score: row.get(10)?,
         best_cosine: row.get(11)?,
         micros: number(12)?,
@@ -164,10 +164,10 @@ mod tests {
         assert_eq!(page.iter().map(|search| &search.trace).collect::<Vec<_>>(), [&made[4].0, &made[3].0]);
         let next = SearchesQuery { before: Some(page[1].id), limit: 9, ..all.clone() };
         assert_eq!(queries(&store, &next), ["2", "1", "0"]);
-        assert_eq!(queries(&store, &SearchesQuery { nothing: true, ..next.clone() }), ["1", "0"]);
+        assert_eq!(queries(&store, &SearchesQuery { no_answer: true, ..next.clone() }), ["1", "0"]);
         assert_eq!(queries(&store, &SearchesQuery { most_hits: Some(0), ..next.clone() }), ["0"]);
         assert_eq!(queries(&store, &SearchesQuery { most_hits: Some(u64::MAX), ..all }), ["4", "3"]);
-        let counts = SearchCounts { kept: 5, last: 5, nothing: 2 };
+        let counts = SearchCounts { logged: 5, last: 5, no_answer: 2 };
         assert_eq!(store.view().search_counts(&Viewer::OWNER).unwrap(), counts);
         assert_eq!(store.view().search_counts(&Viewer::of_agent("a")).unwrap(), SearchCounts::default());
     }

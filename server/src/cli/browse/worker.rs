@@ -135,7 +135,7 @@ impl Worker<'_> {
         };
         let remarks = Remarks {
             relevances: reply.hits.iter().map(|hit| hit.relevance).collect(),
-            nothing: reply.nothing,
+            no_answer: reply.no_answer,
             nearest: wording::nearest(&reply),
             missing: &reply.missing,
             weaker: reply.weaker,

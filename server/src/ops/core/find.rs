@@ -75,7 +75,7 @@ pub fn search_with_records(engine: &Engine, context: &Context, params: &SearchPa
     let shown = page.lines();
     let remarks = Remarks {
         relevances: reply.hits.iter().map(|hit| hit.relevance).collect(),
-        nothing: reply.nothing && query.offset == 0,
+        no_answer: reply.no_answer && query.offset == 0,
         nearest: nearest(&reply),
         missing: &reply.missing,
         weaker: reply.weaker,

@@ -20,7 +20,7 @@ pub fn search(engine: &Engine, context: &Context, params: FindParams) -> Result<
     };
     let parts: HashMap<i64, Parts> = reply.hits.iter().map(|hit| (hit.record.id.get(), hit.parts)).collect();
     let marks = Marks::of(&reply);
-    let SearchResult { results, total, nothing, best, missing, weaker, next_cursor, tier, warnings, explain } =
+    let SearchResult { results, total, no_answer, near_miss, missing, weaker, next_cursor, tier, warnings, explain } =
         wire::search_result(reply, &params, &query);
     let hit = |hit: wire::SearchHit| FindHit {
         words: hit.content.as_deref().map_or_else(Vec::new, |text| marks.of_text(text)),
@@ -29,7 +29,7 @@ pub fn search(engine: &Engine, context: &Context, params: FindParams) -> Result<
         hit,
     };
     let results = results.into_iter().map(hit).collect();
-    Ok(FindResult { results, total, nothing, best, missing, weaker, next_cursor, tier, warnings, explain })
+    Ok(FindResult { results, total, no_answer, near_miss, missing, weaker, next_cursor, tier, warnings, explain })
 }
 
 /// The search of these parameters, without weak results.

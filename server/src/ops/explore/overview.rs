@@ -4,7 +4,7 @@ use memorist_engine::types::{Filter, Reach, SearchesQuery};
 use memorist_engine::{Engine, Result};
 
 use super::super::{Context, records};
-use crate::wire::explore::{KeptSearches, NameCount, OverviewParams, OverviewResult, SearchesOnly, SearchesParams};
+use crate::wire::explore::{LoggedSearches, NameCount, OverviewParams, OverviewResult, SearchesOnly, SearchesParams};
 use crate::wire::{self, Int, SearchEntry, SearchesResult, StatsResult};
 use crate::wording;
 
@@ -43,7 +43,7 @@ pub fn overview(engine: &Engine, context: &Context, _: OverviewParams) -> Result
         oldest: stats.oldest_entry,
         newest: stats.newest_entry,
         pending_embeddings: stats.pending_embeddings,
-        searches: KeptSearches { kept: stats.searches.kept, nothing: stats.searches.nothing },
+        searches: LoggedSearches { logged: stats.searches.logged, no_answer: stats.searches.no_answer },
         warnings,
     })
 }
@@ -53,7 +53,7 @@ pub fn searches(engine: &Engine, context: &Context, params: SearchesParams) -> R
     let query = SearchesQuery {
         before: params.before.map(|Int(before)| before),
         limit: wire::size("limit", params.limit, SEARCHES)?,
-        nothing: params.only == Some(SearchesOnly::Nothing),
+        no_answer: params.only == Some(SearchesOnly::NoAnswer),
         weak: params.only == Some(SearchesOnly::Weak),
         unopened: params.only == Some(SearchesOnly::NeverOpened),
         ..SearchesQuery::new(context.defaults.own_viewer())

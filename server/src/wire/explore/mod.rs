@@ -14,6 +14,6 @@ pub use params::{
 };
 pub use results::{
     Bucket, CleanupGroup, CleanupResult, FindHit, FindResult, FoundByEntry, GoneEntry, GraphEdge, GraphNode,
-    GraphResult, KeptSearches, Member, MemoryResult, MergeResult, NameCount, OverviewResult, SimilarHit, SimilarResult,
-    TimelineResult, WhyResult,
+    GraphResult, LoggedSearches, Member, MemoryResult, MergeResult, NameCount, OverviewResult, SimilarHit,
+    SimilarResult, TimelineResult, WhyResult,
 };

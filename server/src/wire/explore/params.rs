@@ -89,7 +89,8 @@ pub struct SimilarParams {
 #[serde(rename_all = "camelCase")]
 pub enum SearchesOnly {
     /// Searches without an answer.
-    Nothing,
+    #[serde(alias = "nothing")]
+    NoAnswer,
     /// Searches whose hits were all weak.
     Weak,
     /// Searches of which no hit was opened.

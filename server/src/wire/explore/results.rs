@@ -6,7 +6,7 @@ use memorist_engine::types::{Kind, LinkKind, Tier, Weights};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::super::results::{Best, Entry, SearchHit};
+use super::super::results::{Entry, NearMissInfo, SearchHit};
 
 /// A name, and how many memories have it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -33,16 +33,17 @@ pub struct OverviewResult {
     pub oldest: Option<i64>,
     pub newest: Option<i64>,
     pub pending_embeddings: i64,
-    pub searches: KeptSearches,
+    pub searches: LoggedSearches,
     pub warnings: Vec<String>,
 }
 
-/// The searches that are kept.
+/// The searches in the search log.
 #[derive(Debug, Clone, Serialize)]
-pub struct KeptSearches {
-    pub kept: i64,
+#[serde(rename_all = "camelCase")]
+pub struct LoggedSearches {
+    pub logged: i64,
     /// Searches without an answer, of the last hundred.
-    pub nothing: i64,
+    pub no_answer: i64,
 }
 
 /// The result of `search`: that of `memory_search`, with more of each result.
@@ -51,8 +52,8 @@ pub struct KeptSearches {
 pub struct FindResult {
     pub results: Vec<FindHit>,
     pub total: i64,
-    pub nothing: bool,
-    pub best: Option<Best>,
+    pub no_answer: bool,
+    pub near_miss: Option<NearMissInfo>,
     pub missing: Vec<String>,
     pub weaker: i64,
     pub next_cursor: Option<String>,
