@@ -291,7 +291,7 @@ fn text_read_from_files_is_purged_everywhere() {
     desk.engine.purge(&Purge::Ids(ids), &Viewer::OWNER, &NoProgress).unwrap();
     let purged = desk.purge(MARKER);
     assert_eq!(files_with(&desk.store(), MARKER), Vec::<PathBuf>::new());
-    assert_eq!(purged.unowned_files, Vec::<PathBuf>::new(), "locks have nothing");
+    assert_eq!(purged.remaining_files, Vec::<PathBuf>::new(), "locks have nothing");
     // The files are there still.
     desk.sync();
     assert!(!desk.exported().contains(MARKER), "no memory comes back");

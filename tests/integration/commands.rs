@@ -355,7 +355,10 @@ fn purge_erases_memories_and_requires_confirmation() {
     let purged = document(&output);
     assert!(output.status.success(), "{purged}");
     let config: PathBuf = shell.folder.path().join("memorist.toml");
-    assert_eq!(purged, json!({ "records": 1, "versions": 0, "queries": 0, "complete": true, "elsewhere": [config] }));
+    assert_eq!(
+        purged,
+        json!({ "records": 1, "versions": 0, "queries": 0, "complete": true, "remainingFiles": [config] })
+    );
     assert_eq!(shell.json(&["purge", "--text", "SQLite", "--yes"])["records"], 0, "nothing has it any more: as wanted");
     assert_eq!(shell.json(&["stats"])["totalEntries"], 1);
 }

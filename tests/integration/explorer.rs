@@ -490,7 +490,7 @@ fn a_page_keeps_to_the_project_of_its_explorer() {
     assert_eq!(explorer.call("list", &json!({ "project": "atlas" })).0, 200);
     assert_eq!(explorer.call("stats", &json!({})).1.get("indexes"), None, "they are of everyone");
     let purged = explorer.call("purge", &json!({ "ids": [4], "confirm": true })).1;
-    assert_eq!((&purged["records"], purged.get("elsewhere")), (&json!(1), None));
+    assert_eq!((&purged["records"], purged.get("remainingFiles")), (&json!(1), None));
 }
 
 #[test]

@@ -169,7 +169,7 @@ fn no_file_of_a_store_that_is_open_has_a_purged_text() {
     let purged = purge(&store.engine, &text(&secret()));
     assert_eq!((purged.records, purged.versions), (HOLDERS, 1));
     assert!(purged.queries > 0 && purged.complete, "{purged:?}");
-    assert_eq!(purged.unowned_files, Vec::<PathBuf>::new());
+    assert_eq!(purged.remaining_files, Vec::<PathBuf>::new());
     assert_gone(folder);
 
     for engine in [&store.engine, &second] {
@@ -240,10 +240,10 @@ fn purge_names_unowned_files_without_touching_them() {
     }
     let purged = purge(&store.engine, &text(&secret()));
     assert!(purged.complete);
-    assert_eq!(purged.unowned_files.iter().collect::<std::collections::BTreeSet<_>>(), beside.iter().collect());
+    assert_eq!(purged.remaining_files.iter().collect::<std::collections::BTreeSet<_>>(), beside.iter().collect());
     let mut found = files_with(store.folder.path(), &secret());
     found.sort();
-    assert_eq!(found, purged.unowned_files);
+    assert_eq!(found, purged.remaining_files);
 }
 
 #[test]

@@ -177,7 +177,7 @@ fn purge_erases_input_of_commands_and_hooks_everywhere() {
     let purged = shell.purge(&["--text", MARKER]);
     assert!(purged["complete"] == true && purged["records"].as_i64() > Some(10), "{purged}");
     let settings = shell.path("store/memorist.toml");
-    assert_eq!(purged["elsewhere"], json!([settings, day]));
+    assert_eq!(purged["remainingFiles"], json!([settings, day]));
     assert_eq!(fs::read_to_string(&day).expect("a day").matches(MARKER).count(), 1);
     assert_eq!(fs::read_to_string(&noted).expect("is UTF-8 now"), "\"/home/other\"\n");
     let stays = purged["stays"].to_string();
@@ -195,7 +195,7 @@ fn purge_erases_input_of_commands_and_hooks_everywhere() {
         shell.succeeds(&["source", "remove", source]);
     }
     let purged = shell.purge(&["--text", MARKER]);
-    assert_eq!((&purged["elsewhere"], purged.get("stays")), (&json!([settings]), None));
+    assert_eq!((&purged["remainingFiles"], purged.get("stays")), (&json!([settings]), None));
     assert_eq!(shell.found(MARKER), Vec::<PathBuf>::new());
 }
 

@@ -189,7 +189,7 @@ impl Import<'_> {
             all.versions += purged.versions;
             all.queries += purged.queries;
             all.complete &= purged.complete;
-            all.unowned_files = purged.unowned_files;
+            all.remaining_files = purged.remaining_files;
         }
         Ok(all)
     }

@@ -33,7 +33,7 @@ impl Engine {
     /// A text that is written again while this runs stays. So may a search for the text that another process made in
     /// the last second and has not logged yet; later searches are logged as usual. Files that are not part of the store
     /// are not touched: backups, exports and what a repair kept. Those in its folder are named in
-    /// [`Purged::unowned_files`].
+    /// [`Purged::remaining_files`].
     ///
     /// # Errors
     /// [`Error::Invalid`] if there is no text, or no id, or too much of either; [`Error::Cancelled`]: what is removed
@@ -41,7 +41,7 @@ impl Engine {
     pub fn purge(&self, purge: &Purge, viewer: &Viewer, progress: &dyn Progress) -> Result<Purged> {
         purge.validate()?;
         viewer.validate()?;
-        let unowned_files = self.store.unowned_files()?;
+        let remaining_files = self.store.unowned_files()?;
         progress.start("removing", None);
         let removed = self.remove(purge, viewer, progress);
         progress.finish();
@@ -65,7 +65,7 @@ impl Engine {
             }
         };
         let Removed { records, versions, queries, stays, beginnings, .. } = removed;
-        Ok(Purged { records, versions, queries, complete, unowned_files, stays, beginnings })
+        Ok(Purged { records, versions, queries, complete, remaining_files, stays, beginnings })
     }
 
     /// Removes it from the tables.

@@ -63,7 +63,7 @@ pub struct Purged {
     pub complete: bool,
     /// Files and folders in the store's folder that are not part of the store and were not touched: damaged databases
     /// that a repair kept, backups, exports. They may still contain the text. Empty files are left out.
-    pub unowned_files: Vec<PathBuf>,
+    pub remaining_files: Vec<PathBuf>,
     /// Where the text is in the store still, because something needs it there: names of agents and projects that have memories,
     /// and paths of sources and of files that are there. At most [`Purged::MOST_STAYS`]; none, unless the viewer sees everything.
     pub stays: Vec<Stays>,

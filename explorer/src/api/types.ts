@@ -304,7 +304,7 @@ export interface PurgeResult {
   versions: number;
   queries: number;
   complete: boolean;
-  elsewhere: string[];
+  remainingFiles: string[];
   /** Left out if nothing stays. */
   stays?: string[];
 }

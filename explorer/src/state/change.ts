@@ -179,14 +179,14 @@ export const purge = (what: { ids: number[] } | { text: string }, name: string) 
   attempt({
     what: `Purge ${name}`,
     run: async () => {
-      const { records, versions, queries, complete, elsewhere, stays = [] } = await api.purge({ ...what, confirm: true });
+      const { records, versions, queries, complete, remainingFiles, stays = [] } = await api.purge({ ...what, confirm: true });
       if ("ids" in what) list.drop(what.ids);
       // What could bring its text back is forgotten here, too.
       drafts.forgetAll();
       set({ dialog: null, done: get().done.map((one) => ({ ...one, undo: null })) });
       const files = complete ? "" : " Some files are still being purged in the background.";
       const needed = stays.length > 0 ? ` Kept, because the store needs it: ${stays.join(", ")}.` : "";
-      const rest = files + needed + (elsewhere.length > 0 ? ` It may still be in ${elsewhere.join(", ")}.` : "");
+      const rest = files + needed + (remainingFiles.length > 0 ? ` It may still be in ${remainingFiles.join(", ")}.` : "");
       did(
         `Purged ${name}: ${counted(records, "memory", "memories")}, ${counted(versions, "earlier version")}, ${counted(queries, "search", "searches")}.${rest}`,
         null,

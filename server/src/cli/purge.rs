@@ -79,7 +79,7 @@ fn report(result: &PurgeResult) -> String {
     for stays in &result.stays {
         text += &format!("\nkept, because the store needs it: {stays}");
     }
-    for path in &result.elsewhere {
+    for path in &result.remaining_files {
         text += &format!("\nnot part of the store, and may still contain it: {path}");
     }
     text

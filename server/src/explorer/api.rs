@@ -149,7 +149,7 @@ impl Api {
                     if is_narrow && let Some(result) = result.as_object_mut() {
                         // Of everyone: sizes of the indexes, and names of files.
                         result.shift_remove("indexes");
-                        result.shift_remove("elsewhere");
+                        result.shift_remove("remainingFiles");
                         result.shift_remove("machines");
                     }
                     answers::result(&result)

@@ -189,7 +189,7 @@ fn purge_erases_tool_arguments_wherever_they_were_stored() {
     let ids = ids.iter().filter(|id| is_named(id, &fixture.world)).map(|id| Int(id.get())).collect();
     fixture.purge(PurgeParams { ids: Some(ids), ..PurgeParams::default() });
     let purged = fixture.purge_text(MARKER);
-    assert_eq!((&*purged.stays, &*purged.elsewhere), (&[][..], &[][..]));
+    assert_eq!((&*purged.stays, &*purged.remaining_files), (&[][..], &[][..]));
     assert_eq!(fixture.found(MARKER), Vec::<PathBuf>::new());
 }
 

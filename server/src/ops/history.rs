@@ -90,10 +90,10 @@ pub fn purge(engine: &Engine, context: &Context, params: PurgeParams, progress: 
         return Err(Error::invalid("confirm", "must be true: a purge cannot be undone"));
     }
     let mut purged = engine.purge(&purge, &viewer, progress)?;
-    purged.unowned_files.extend(purge_log(context, &purge, &viewer, &purged.beginnings));
+    purged.remaining_files.extend(purge_log(context, &purge, &viewer, &purged.beginnings));
     if context.defaults.is_only() {
         // Their names may reveal other projects or agents.
-        purged.unowned_files.clear();
+        purged.remaining_files.clear();
         purged.stays.clear();
     }
     Ok(wire::purged(purged))

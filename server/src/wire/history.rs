@@ -192,6 +192,7 @@ pub struct PurgeParams {
 
 /// The result of `memory_purge`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct PurgeResult {
     /// Memories, with all versions.
     pub records: i64,
@@ -202,7 +203,7 @@ pub struct PurgeResult {
     /// False while the cleanup of files continues in the background.
     pub complete: bool,
     /// Files that are not part of the store and may still contain it.
-    pub elsewhere: Vec<String>,
+    pub remaining_files: Vec<String>,
     /// Names and paths in the store that still contain it, because they are in use.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stays: Vec<String>,
@@ -215,7 +216,7 @@ pub fn purged(purged: Purged) -> PurgeResult {
         versions: count(purged.versions),
         queries: count(purged.queries),
         complete: purged.complete,
-        elsewhere: purged.unowned_files.iter().map(|path| path.display().to_string()).collect(),
+        remaining_files: purged.remaining_files.iter().map(|path| path.display().to_string()).collect(),
         stays: purged.stays.iter().map(|stays| format!("{}: {}", stays.what, stays.text)).collect(),
     }
 }

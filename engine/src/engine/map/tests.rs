@@ -251,7 +251,7 @@ fn a_purged_memory_is_in_no_map_and_its_words_in_no_label() {
     };
     let text_before = kept(ids[0]).unwrap().text;
     let purged = engine.purge(&Purge::Text("xylophone".into()), &Viewer::OWNER, &NoProgress).unwrap();
-    assert!(purged.complete && purged.records == 19 && purged.unowned_files.is_empty(), "{purged:?}");
+    assert!(purged.complete && purged.records == 19 && purged.remaining_files.is_empty(), "{purged:?}");
     assert!(ids[1..].iter().all(|id| kept(*id).is_none()));
     assert_ne!(kept(ids[0]).unwrap().text, text_before);
     assert!(!words().contains("xylophone"));
