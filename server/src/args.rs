@@ -753,6 +753,7 @@ mod tests {
             ("recall x --before y", "recall x --previous y"),
             ("list --only deleted", "list --state deleted"),
             ("list --order updated", "list --sort updated"),
+            ("list --sort saved", "list --sort created"),
             ("export --embeddings", "export --with-embeddings"),
             ("source remove 1 --records", "source remove 1 --delete-memories"),
             ("sync --noted", "sync --queued"),

@@ -511,8 +511,8 @@ fn hostile_texts_are_json_and_too_much_is_refused() {
     let (status, answer) = explorer.send("session", &headers[..1], &json!({ "code": "x".repeat(5000) }).to_string());
     assert_eq!(status, 413, "{answer}");
     for name in ["export", "timeline", "mapMask"] {
-        let (status, answer) = explorer.send(name, &headers[..2], r#"{"only": "deleted"}"#);
-        assert_eq!((status, answer["error"]["message"].to_string().contains("only")), (400, true), "{name}: {answer}");
+        let (status, answer) = explorer.send(name, &headers[..2], r#"{"state": "deleted"}"#);
+        assert_eq!((status, answer["error"]["message"].to_string().contains("state")), (400, true), "{name}: {answer}");
     }
     for nonsense in ["[]", "{", "1", "\"x\"", r#"{"id": "x"}"#, r#"{"no": 1}"#] {
         let (status, answer) = explorer.send("memory", &headers[..2], nonsense);

@@ -67,7 +67,7 @@ export function params(filters: Filters): Record<string, unknown> {
   };
 }
 
-export const listParams = (filters: Filters) => ({ ...params(filters), only: filters.state || undefined });
+export const listParams = (filters: Filters) => ({ ...params(filters), state: filters.state || undefined });
 
 export const searchParams = (filters: Filters) => ({
   ...params(filters),

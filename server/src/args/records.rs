@@ -4,7 +4,7 @@ use clap::{ArgGroup, Args};
 use memorist_engine::types::{Kind, Mode};
 
 use super::values::{id, kinds};
-use crate::wire::{Detail, Future, FutureEnd, Importance, Only, Order, Past, PastEnd, SourceName, Where};
+use crate::wire::{Detail, Future, FutureEnd, Importance, ListSort, ListState, Past, PastEnd, SourceName, Where};
 
 /// Fields of a memory that have a default.
 #[derive(Debug, Clone, Default, Args)]
@@ -280,11 +280,11 @@ pub struct List {
     #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 50, allow_negative_numbers = true)]
     pub limit: i64,
     /// Only memories in this state: open or overdue tasks, superseded, contradicted, expiring, expired or deleted
-    #[arg(long = "state", alias = "only", value_enum, conflicts_with = "after")]
-    pub only: Option<Only>,
+    #[arg(long, alias = "only", value_enum, conflicts_with = "after")]
+    pub state: Option<ListState>,
     /// Sort by creation, update or due date [default: id]
-    #[arg(long = "sort", alias = "order", value_enum, conflicts_with = "after")]
-    pub order: Option<Order>,
+    #[arg(long, alias = "order", value_enum, conflicts_with = "after")]
+    pub sort: Option<ListSort>,
     #[command(flatten)]
     pub filters: Filters,
 }

@@ -18,7 +18,7 @@ pub fn run(app: &App, args: &List) -> Outcome {
     let filter = filter(&args.filters, &app.settings().context.defaults);
     filter.validate()?;
     app.note_unfollowed(&engine)?;
-    if args.only.is_some() || args.order.is_some() {
+    if args.state.is_some() || args.sort.is_some() {
         return in_order(app, engine, args, limit);
     }
     let mut records = Vec::new();
@@ -48,7 +48,7 @@ pub fn run(app: &App, args: &List) -> Outcome {
 
 /// A list of memories in one state, or in another order than that of ids.
 fn in_order(app: &App, engine: Engine, args: &List, limit: usize) -> Outcome {
-    let params = ListParams { only: args.only, order: args.order, ..ListParams::default() };
+    let params = ListParams { state: args.state, sort: args.sort, ..ListParams::default() };
     let filter = filter(&args.filters, &app.settings().context.defaults);
     let viewer = filter.viewer.clone();
     let records = ops::listed(&engine, filter, &params, limit)?;

@@ -11,8 +11,9 @@ use memorist_engine::{Engine, Error, Result};
 use super::Context;
 use super::save::checked_update;
 use crate::wire::{
-    self, DeleteParams, DeleteResult, FileProblem, GetParams, GetResult, IndexCounts, ListParams, ListResult, Only,
-    Order, SearchParams, SearchResult, SearchTotals, StatsParams, StatsResult, UnreadFiles, UpdateParams, UpdateResult,
+    self, DeleteParams, DeleteResult, FileProblem, GetParams, GetResult, IndexCounts, ListParams, ListResult, ListSort,
+    ListState, SearchParams, SearchResult, SearchTotals, StatsParams, StatsResult, UnreadFiles, UpdateParams,
+    UpdateResult,
 };
 use crate::wording::Worded as _;
 
@@ -144,8 +145,8 @@ pub fn list_filter(context: &Context, params: &ListParams) -> Result<Filter> {
 /// # Errors
 /// [`Error::Invalid`] if the parameters choose by state, which is not part of the filter.
 pub fn plain_filter(context: &Context, params: &ListParams) -> Result<Filter> {
-    match params.only {
-        Some(_) => Err(Error::invalid("only", "is for lists; leave it out here")),
+    match params.state {
+        Some(_) => Err(Error::invalid("state", "is for lists; leave it out here")),
         None => list_filter(context, params),
     }
 }
@@ -164,9 +165,9 @@ pub fn listed(engine: &Engine, filter: Filter, params: &ListParams, limit: usize
     if params.after.is_some() && order.is_none_or(|(order, _)| order != ListOrder::Saved) {
         return Err(Error::invalid("after", "is an id, and this list is not in the order of ids; give offset"));
     }
-    let only = match params.only {
-        Some(Only::Expired | Only::Deleted) => {
-            let page = engine.list_gone(&filter, params.only == Some(Only::Deleted), offset, limit)?;
+    let only = match params.state {
+        Some(ListState::Expired | ListState::Deleted) => {
+            let page = engine.list_gone(&filter, params.state == Some(ListState::Deleted), offset, limit)?;
             let listed = page.into_iter().map(|Gone { record, deleted_at }| {
                 let deleted = deleted_at.map(|at| ("deleted", at));
                 let gone = deleted.or(record.expires_at.map(|at| ("expired", at)));
@@ -174,11 +175,11 @@ pub fn listed(engine: &Engine, filter: Filter, params: &ListParams, limit: usize
             });
             return Ok(listed.collect());
         }
-        Some(Only::Open) => Some(ListOnly::Open),
-        Some(Only::Overdue) => Some(ListOnly::Overdue),
-        Some(Only::Superseded) => Some(ListOnly::Superseded),
-        Some(Only::Contradicted) => Some(ListOnly::Contradicted),
-        Some(Only::Expiring) => Some(ListOnly::Expiring),
+        Some(ListState::Open) => Some(ListOnly::Open),
+        Some(ListState::Overdue) => Some(ListOnly::Overdue),
+        Some(ListState::Superseded) => Some(ListOnly::Superseded),
+        Some(ListState::Contradicted) => Some(ListOnly::Contradicted),
+        Some(ListState::Expiring) => Some(ListOnly::Expiring),
         None => None,
     };
     let after = params.after.map_or(RecordId::START, |wire::Int(id)| id.into());
@@ -189,12 +190,12 @@ pub fn listed(engine: &Engine, filter: Filter, params: &ListParams, limit: usize
 
 /// The order of a list, and whether it is reversed; `None` for deleted or expired memories, the last of which comes first.
 fn order_of(params: &ListParams) -> Option<(ListOrder, bool)> {
-    Some(match (params.order.unwrap_or_default(), params.only) {
-        (_, Some(Only::Expired | Only::Deleted)) => return None,
-        (Order::Saved, Some(Only::Expiring)) => (ListOrder::Expiry, params.newest_first.unwrap_or(false)),
-        (Order::Saved, _) => (ListOrder::Saved, params.newest_first.unwrap_or(true)),
-        (Order::Updated, _) => (ListOrder::Updated, params.newest_first.unwrap_or(true)),
-        (Order::Due, _) => (ListOrder::Due, params.newest_first.unwrap_or(false)),
+    Some(match (params.sort.unwrap_or_default(), params.state) {
+        (_, Some(ListState::Expired | ListState::Deleted)) => return None,
+        (ListSort::Created, Some(ListState::Expiring)) => (ListOrder::Expiry, params.newest_first.unwrap_or(false)),
+        (ListSort::Created, _) => (ListOrder::Saved, params.newest_first.unwrap_or(true)),
+        (ListSort::Updated, _) => (ListOrder::Updated, params.newest_first.unwrap_or(true)),
+        (ListSort::Due, _) => (ListOrder::Due, params.newest_first.unwrap_or(false)),
     })
 }
 
@@ -280,11 +281,11 @@ mod tests {
             list(&engine, &Context::default(), &serde_json::from_value::<ListParams>(arguments.clone()).unwrap())
         };
         let delete = || (1..=9).for_each(|id| assert!(engine.delete(id.into(), &Viewer::OWNER).unwrap()));
-        for (order, only) in [("saved", None), ("updated", None), ("due", None), ("saved", Some("deleted"))] {
-            if only.is_some() {
+        for (sort, state) in [("created", None), ("updated", None), ("due", None), ("created", Some("deleted"))] {
+            if state.is_some() {
                 delete();
             }
-            let mut arguments = json!({ "order": order, "only": only, "limit": 4 });
+            let mut arguments = json!({ "sort": sort, "state": state, "limit": 4 });
             let mut found = Vec::new();
             for _ in 0..4 {
                 let page = listed(&arguments).unwrap();
@@ -296,9 +297,9 @@ mod tests {
                 }
             }
             found.sort_unstable();
-            assert_eq!(found, (1..=9).collect::<Vec<_>>(), "{order} {only:?}");
+            assert_eq!(found, (1..=9).collect::<Vec<_>>(), "{sort} {state:?}");
         }
-        let refused = listed(&json!({ "order": "updated", "after": 3 })).unwrap_err().to_string();
+        let refused = listed(&json!({ "sort": "updated", "after": 3 })).unwrap_err().to_string();
         assert!(refused.starts_with("after: "), "{refused}");
     }
 

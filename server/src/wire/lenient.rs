@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::forms::Forms;
 
 /// Other names of parameters, earlier ones of our own among them, each with what it may stand for: the first that the tool has.
-const NAMES: [(&str, &[&str]); 18] = [
+const NAMES: [(&str, &[&str]); 20] = [
     ("q", &["query"]),
     ("type", &["entryType", "entryTypes", "linkType"]),
     ("kind", &["entryType", "entryTypes"]),
@@ -26,6 +26,8 @@ const NAMES: [(&str, &[&str]); 18] = [
     ("dueDate", &["due"]),
     ("maxResults", &["limit"]),
     ("neighbours", &["neighbors"]),
+    ("only", &["state"]),
+    ("order", &["sort"]),
 ];
 
 /// How like a name must be to one that there is.
@@ -90,7 +92,7 @@ mod tests {
     use serde_json::json;
 
     use super::super::forms::adapt_values;
-    use super::super::params::{AddParams, DeleteParams, SearchParams};
+    use super::super::params::{AddParams, DeleteParams, ListParams, SearchParams};
     use super::super::{LinkParams, parse, parse_exactly};
     use super::*;
 
@@ -158,6 +160,9 @@ mod tests {
         }
         let [earlier, now] = ["neighbours", "neighbors"].map(|name| json!({ "query": "x", (name): 2 }));
         assert_eq!(parsed::<SearchParams>(earlier), parsed::<SearchParams>(now));
+        let [earlier, now] = [["only", "order", "saved"], ["state", "sort", "created"]]
+            .map(|[state, sort, created]| json!({ (state): "deleted", (sort): created }));
+        assert_eq!(parsed::<ListParams>(earlier), parsed::<ListParams>(now));
         let Value::Object(mut both) = json!({ "query": "x", "neighbors": 1, "neighbours": 2 }) else { panic!() };
         assert!(parse_exactly::<SearchParams>(both.clone()).unwrap_err().contains("duplicate field `neighbors`"));
         assert!(lenient::<SearchParams>(&mut both).unwrap_err().starts_with("unknown parameter \"neighbours\""));

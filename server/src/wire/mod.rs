@@ -104,7 +104,8 @@ pub use map::{MapFrom, MapLabelsResult, map_bytes, mask_bytes};
 pub use memorist_engine::snippet::{cut_to, has_word_of};
 pub use memory_files::{FileCommand, FileParams};
 pub use params::{
-    AddParams, DeleteParams, Detail, GetParams, ListParams, Only, Order, SearchParams, StatsParams, UpdateParams,
+    AddParams, DeleteParams, Detail, GetParams, ListParams, ListSort, ListState, SearchParams, StatsParams,
+    UpdateParams,
 };
 pub use parse::{parse, parse_exactly};
 pub use periods::period;

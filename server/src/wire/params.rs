@@ -248,7 +248,7 @@ pub struct DeleteParams {
 /// The state of the memories in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub enum Only {
+pub enum ListState {
     /// Tasks that are neither done nor dropped.
     Open,
     /// Open tasks whose date has passed.
@@ -268,10 +268,12 @@ pub enum Only {
 /// The order of a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub enum Order {
-    /// Latest saved first.
+pub enum ListSort {
+    /// Latest created first.
     #[default]
-    Saved,
+    #[serde(alias = "saved")]
+    #[value(alias = "saved")]
+    Created,
     /// Latest updated first.
     Updated,
     /// Earliest due first.
@@ -317,13 +319,13 @@ pub struct ListParams {
     #[serde(default)]
     pub happens_before: Option<FutureEnd>,
     /// Only memories in this state; open and overdue: tasks.
-    #[serde(default)]
-    #[schemars(schema_with = "only_schema")]
-    pub only: Option<Only>,
-    /// Latest saved (default) or updated first, or earliest due.
-    #[serde(default)]
-    #[schemars(schema_with = "order_schema")]
-    pub order: Option<Order>,
+    #[serde(default, alias = "only")]
+    #[schemars(schema_with = "state_schema")]
+    pub state: Option<ListState>,
+    /// Latest created (default) or updated first, or earliest due.
+    #[serde(default, alias = "order")]
+    #[schemars(schema_with = "sort_schema")]
+    pub sort: Option<ListSort>,
     /// Memories to skip.
     #[serde(default)]
     #[schemars(range(min = 0))]
@@ -479,13 +481,13 @@ fn kinds_schema(generator: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "array", "items": kind })
 }
 
-pub(super) fn only_schema(_: &mut SchemaGenerator) -> Schema {
+pub(super) fn state_schema(_: &mut SchemaGenerator) -> Schema {
     let names = ["open", "overdue", "superseded", "contradicted", "expiring", "expired", "deleted"];
     json_schema!({ "type": "string", "enum": names })
 }
 
-pub(super) fn order_schema(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "string", "enum": ["saved", "updated", "due"] })
+pub(super) fn sort_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "enum": ["created", "updated", "due"] })
 }
 
 fn status_schema(_: &mut SchemaGenerator) -> Schema {

@@ -110,7 +110,7 @@ async def undo_and_no_loss(checks, talk):
     said = await talk.said("memory_delete", id=one)
     checks.that("15.1 a deletion says what was there", has(said, "The contract with the printer", "memory_undo"), said)
     checks.that("15.1 what is deleted is not found", one not in await talk.found("printer in Ghent"))
-    listed = await talk.said("memory_list", only="deleted")
+    listed = await talk.said("memory_list", state="deleted")
     checks.that("15.1 it is listed as deleted", lines(listed) == [one] and "deleted 20" in listed, listed)
     why = await talk.refused("memory_get", id=one)
     checks.that("15.1 memory_get says that it can come back", has(why, "deleted", "memory_undo"), why)
@@ -271,9 +271,9 @@ async def marks(checks, talk):
         checks.that(f"15.6 {mode}: and says by what it is superseded",
                     f'  superseded by #{new}: "Reviews: Tom, Mondays"' in line_of(answer, old), answer)
     got = await talk.said("memory_get", id=new)
-    checks.equal("15.6 what is contradicted is listed", lines(await talk.said("memory_list", only="contradicted")), [new])
+    checks.equal("15.6 what is contradicted is listed", lines(await talk.said("memory_list", state="contradicted")), [new])
     settled = await talk.save("Tom does the reviews, on Tuesdays", supersedes=[doubt])
-    checks.equal("15.6 until that is settled", lines(await talk.said("memory_list", only="contradicted")), [])
+    checks.equal("15.6 until that is settled", lines(await talk.said("memory_list", state="contradicted")), [])
     await talk.said("memory_undo", id=settled, linkedId=doubt)
     checks.that("15.6 memory_get has the beginning of what is linked", f'#{old}: "The code review is done' in got
                 and f'#{doubt}: "Tom is away' in got, got)
@@ -281,7 +281,7 @@ async def marks(checks, talk):
     await talk.save("Tidy the shelf", entryType="task", status="done")
     soon = await talk.save("The parking permit is valid", expiresAt="3d")
     for only, wanted in (("superseded", [old]), ("contradicted", [new]), ("open", [task]), ("expiring", [soon])):
-        checks.equal(f"15.6 memory_list: {only}", lines(await talk.said("memory_list", only=only)), wanted)
+        checks.equal(f"15.6 memory_list: {only}", lines(await talk.said("memory_list", state=only)), wanted)
 
 
 async def waiting(checks, talk):
@@ -327,7 +327,7 @@ async def dates(checks, talk):
     await talk.said("memory_link", fromId=fair, toId=lunch, linkType="caused")
     await talk.said("memory_delete", id=rent)
     await talk.said("memory_get", id=plain, history=True)
-    for tool, arguments in (("memory_list", {}), ("memory_list", {"only": "deleted"}), ("memory_chain", {"id": fair}),
+    for tool, arguments in (("memory_list", {}), ("memory_list", {"state": "deleted"}), ("memory_chain", {"id": fair}),
                             ("memory_digest", {}), ("memory_stats", {})):
         await talk.said(tool, **arguments)
     await talk("memory_get", id=rent)
@@ -440,7 +440,7 @@ async def by_time(checks, talk):
         ("saved since a date", {"createdAfter": day}, [new, quay]),
         ("saved before last week", {"createdBefore": "last week"}, [quay, fees, dredger]),
         ("changed since 7d", {"updatedAfter": "7d"}, [new, dredger]),
-        ("changed since last month, the last changed first", {"updatedAfter": "30d", "order": "updated"},
+        ("changed since last month, the last changed first", {"updatedAfter": "30d", "sort": "updated"},
          [new, dredger, quay]),
         ("last changed before a date", {"updatedBefore": day}, [fees]),
         ("between two times", {"createdAfter": "30d", "createdBefore": "10d"}, [quay]),
@@ -477,15 +477,15 @@ async def tasks(checks, talk):
     note = await talk.save("The winch is old")
     line = line_of(await talk.search("harbour fee"), late)
     checks.that("15.12 an overdue task is shown, and as such", f"(overdue since {yesterday}" in line, line)
-    listed = await talk.said("memory_list", only="open", order="due")
+    listed = await talk.said("memory_list", state="open", sort="due")
     checks.that("15.12 open tasks, the first due first", lines(listed)[:2] == [late, soon] and sorted(lines(listed)) ==
                 sorted([late, soon, free]), listed)
     checks.that("15.12 with status and date", f"(open, due {tomorrow}" in line_of(listed, soon)
                 and "(open)" in line_of(listed, free), listed)
-    checks.equal("15.12 overdue tasks", lines(await talk.said("memory_list", only="overdue")), [late])
+    checks.equal("15.12 overdue tasks", lines(await talk.said("memory_list", state="overdue")), [late])
     await talk.said("memory_update", id=late, status="done")
     await talk.said("memory_update", id=free, status="dropped")
-    checks.equal("15.12 done and dropped ones are not open", lines(await talk.said("memory_list", only="open")), [soon])
+    checks.equal("15.12 done and dropped ones are not open", lines(await talk.said("memory_list", state="open")), [soon])
     answer = await talk.search("winch hull fee log")
     checks.that("15.12 but are found, with their status", "(done" in line_of(answer, late)
                 and "(dropped)" in line_of(answer, free) and "(done)" in line_of(answer, done), answer)
@@ -506,7 +506,7 @@ async def tasks(checks, talk):
     checks.that("15.12 afterwards it is not", brief not in await talk.found("guest code", mode="keyword"))
     got = await talk.said("memory_get", id=brief)
     checks.that("15.12 but can be read by its id", has(got, "expired", "The guest code is 4711"), got)
-    checks.equal("15.12 and listed", lines(await talk.said("memory_list", only="expired")), [brief])
+    checks.equal("15.12 and listed", lines(await talk.said("memory_list", state="expired")), [brief])
     await talk.said("memory_undo", id=brief)
     checks.that("15.12 and revived", brief in await talk.found("guest code", mode="keyword"))
 
@@ -789,12 +789,12 @@ async def no_pretending(checks, talk):
     await talk.save("a doubt", contradicts=[two])
     for tool, arguments in [
         ("memory_search", {"query": "fake", "includeSuperseded": True, "detail": "full"}),
-        ("memory_search", {"query": "other"}), ("memory_list", {}), ("memory_list", {"only": "superseded"}),
+        ("memory_search", {"query": "other"}), ("memory_list", {}), ("memory_list", {"state": "superseded"}),
         ("memory_get", {"id": one}), ("memory_get", {"id": two}), ("memory_get", {"ids": [one, two]}),
         ("memory_get", {"id": one, "passage": "fake"}), ("memory_chain", {"id": two}),
         ("memory_digest", {}), ("memory_stats", {}), ("memory_delete", {"query": "fake"}),
         ("memory_update", {"id": one, "importance": 7}), ("memory_undo", {"id": one}), ("memory_delete", {"id": one}),
-        ("memory_get", {"id": one}), ("memory_list", {"only": "deleted"}), ("memory_undo", {"id": one}),
+        ("memory_get", {"id": one}), ("memory_list", {"state": "deleted"}), ("memory_undo", {"id": one}),
     ]:
         said = await talk(tool, **arguments)
         # Every way in which a reader may break lines.
