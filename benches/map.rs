@@ -101,7 +101,7 @@ fn moved(before: &MapView, after: &MapView) -> [f64; 2] {
 /// A layout, with the times at which it could be seen.
 fn laid_out(engine: &Engine, from: MapFrom, records: usize, what: &str) {
     let clock = Clock::default();
-    engine.make_map(from, &clock).expect("a map");
+    engine.build_map(from, &clock).expect("a map");
     let reports = clock.0.into_inner().expect("one thread");
     let spent = |at: usize| (reports[at].0 - reports[0].0).as_secs_f64();
     let found = reports.iter().position(|(_, done)| *done >= records as u64).expect("neighbors");
@@ -126,7 +126,7 @@ fn searches(engine: &Engine, corpus: &Corpus) {
     let made = AtomicBool::new(false);
     let beside = std::thread::scope(|scope| {
         scope.spawn(|| {
-            engine.make_map(MapFrom::Scratch, &NoProgress).expect("a map");
+            engine.build_map(MapFrom::Scratch, &NoProgress).expect("a map");
             made.store(true, Ordering::Relaxed);
         });
         (0..2_000).take_while(|_| !made.load(Ordering::Relaxed)).map(search).collect::<Vec<_>>()
@@ -174,7 +174,11 @@ fn main() {
         );
     }
     common::percentiles("a mask", 100, |_| {
-        drop(engine.map_mask(&Viewer::OWNER, &Filter { min_importance: Some(7), ..Filter::default() }).expect("a mask"))
+        drop(
+            engine
+                .map_filter(&Viewer::OWNER, &Filter { min_importance: Some(7), ..Filter::default() })
+                .expect("a mask"),
+        )
     });
     common::percentiles("15 neighbors", 1_000, |at| {
         drop(engine.neighbors(RecordId::from(at as i64 + 1), 15, &Viewer::OWNER).expect("neighbors"))
@@ -206,7 +210,7 @@ fn main() {
         kept(&warm, &asked),
         kept(&warm, &of_new)
     );
-    engine.make_map(MapFrom::Scratch, &NoProgress).expect("a map");
+    engine.build_map(MapFrom::Scratch, &NoProgress).expect("a map");
     let scratch = seen(&engine);
     eprintln!(
         "from scratch again: moved {:.4?}; new ones: kept {:.3?}",

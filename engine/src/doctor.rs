@@ -100,8 +100,8 @@ fn map(store: &Store) -> Result<Option<Check>> {
     let model = store.model()?.map(|(_, model)| identity(&model)).unwrap_or_default();
     let found = crate::map::examine(store.map.folder(), store.records.lineage(), &model)?;
     Ok(found.map(|found| match found {
-        Ok(found) => verdict(MAP, Vec::new(), found, Remedy::RemakeMap),
-        Err(problem) => verdict(MAP, vec![problem], String::new(), Remedy::RemakeMap),
+        Ok(found) => verdict(MAP, Vec::new(), found, Remedy::RebuildMap),
+        Err(problem) => verdict(MAP, vec![problem], String::new(), Remedy::RebuildMap),
     }))
 }
 

@@ -182,8 +182,8 @@ pub enum Remedy {
     /// Rebuild the index: [`Engine::rebuild`](crate::Engine::rebuild).
     Rebuild,
     /// Remove the map and make another: [`Engine::doctor`](crate::Engine::doctor) with `repair`, then
-    /// [`Engine::make_map`](crate::Engine::make_map).
-    RemakeMap,
+    /// [`Engine::build_map`](crate::Engine::build_map).
+    RebuildMap,
     /// Repair the store: [`examine`](crate::examine) rebuilds its indexes, or saves what can be read of a damaged database
     /// into a new one. The damaged one is kept.
     Repair,

@@ -143,7 +143,7 @@ pub fn command(remedy: Remedy) -> &'static str {
         Remedy::EmbedMemories => "run `memorist backfill` to fetch the model and embed them",
         Remedy::AddMemories => "save some with `memorist add` or `memorist import`, or name another store",
         Remedy::Rebuild => "`memorist rebuild` rebuilds it from the records at once",
-        Remedy::RemakeMap => "`memorist doctor --repair` removes it, and the web UI builds another",
+        Remedy::RebuildMap => "`memorist doctor --repair` removes it, and the web UI builds another",
         Remedy::Repair => {
             "`memorist doctor --repair` salvages it into a new database and keeps this one; or restore a backup"
         }

@@ -26,7 +26,7 @@ const CALLS: &[(&str, &str)] = &[
     ("graph", r#"{"id": 1, "depth": 2}"#),
     ("similar", r#"{"id": 1}"#),
     ("searches", "{}"),
-    ("why", r#"{"query": "heron", "id": 2}"#),
+    ("explain", r#"{"query": "heron", "id": 2}"#),
     ("timeline", "{}"),
     ("cleanup", r#"{"kind": "superseded"}"#),
     ("neighbors", r#"{"id": 1, "k": 3}"#),
@@ -49,7 +49,7 @@ const WRITES: &[(&str, &str)] = &[
     ("purge", r#"{"ids": [3], "confirm": true}"#),
 ];
 /// Functions that need no token, go on, or need a map.
-const OTHERS: &[&str] = &["session", "events", "map", "mapMask", "mapLabels", "makeMap"];
+const OTHERS: &[&str] = &["session", "events", "map", "mapFilter", "mapLabels", "buildMap"];
 
 /// The headers that every answer has, with what their values have in common.
 const SECURITY: [(&str, &str); 7] = [
@@ -308,6 +308,23 @@ fn looking_changes_nothing() {
 }
 
 #[test]
+fn earlier_names_of_functions_work() {
+    let folder = store();
+    let explorer = Explorer::on(folder.path(), &["--read-only"]);
+    let (near, heron) = (json!({ "id": 1, "k": 3 }), json!({ "query": "heron", "id": 2 }));
+    for (earlier, now, given) in [
+        ("why", "explain", heron),
+        ("neighbours", "neighbors", near),
+        ("mapMask", "mapFilter", json!({})),
+        ("makeMap", "buildMap", json!({ "from": "scratch" })),
+    ] {
+        let answer = explorer.call(now, &given);
+        assert_eq!(explorer.call(earlier, &given), answer, "{earlier}");
+        assert_ne!(answer.1["error"]["message"], explorer.call("absent", &given).1["error"]["message"], "{now}");
+    }
+}
+
+#[test]
 fn a_change_to_a_stale_version_is_a_conflict() {
     let folder = store();
     let explorer = Explorer::on(folder.path(), &[]);
@@ -390,7 +407,7 @@ fn an_explorer_that_only_shows_refuses_every_write() {
     for (name, parameters) in CALLS {
         assert_eq!(explorer.call(name, &serde_json::from_str(parameters).unwrap()).0, 200, "{name}");
     }
-    assert_eq!(explorer.call("makeMap", &json!({ "from": "scratch" })).1["error"]["kind"], "readOnly");
+    assert_eq!(explorer.call("buildMap", &json!({ "from": "scratch" })).1["error"]["kind"], "readOnly");
     assert_eq!(explorer.call("map", &json!({})).0, 409);
     let overview = explorer.call("overview", &json!({})).1;
     assert_eq!((&overview["readOnly"], &overview["total"]), (&json!(true), &json!(3)));
@@ -411,7 +428,7 @@ fn an_explorer_that_only_shows_leaves_the_map_as_it_is() {
         engine.flush(&NoProgress).unwrap();
     };
     save(0, 30);
-    engine.make_map(MapFrom::Scratch, &NoProgress).unwrap();
+    engine.build_map(MapFrom::Scratch, &NoProgress).unwrap();
     save(30, 35);
     engine.close();
     let places = || std::fs::read(folder.path().join("map/places")).unwrap();
@@ -510,7 +527,7 @@ fn hostile_texts_are_json_and_too_much_is_refused() {
     assert_eq!((status, &answer["error"]["kind"]), (413, &json!("invalid")), "{answer}");
     let (status, answer) = explorer.send("session", &headers[..1], &json!({ "code": "x".repeat(5000) }).to_string());
     assert_eq!(status, 413, "{answer}");
-    for name in ["export", "timeline", "mapMask"] {
+    for name in ["export", "timeline", "mapFilter", "mapMask"] {
         let (status, answer) = explorer.send(name, &headers[..2], r#"{"state": "deleted"}"#);
         assert_eq!((status, answer["error"]["message"].to_string().contains("state")), (400, true), "{name}: {answer}");
     }

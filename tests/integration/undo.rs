@@ -192,6 +192,6 @@ fn undo_is_for_what_is_seen() {
     assert!(matches!(engine.undo(id, &theirs), Err(Error::NotFound(_))));
     engine.delete(id, &Viewer::OWNER).unwrap();
     assert!(matches!(engine.undo(id, &theirs), Err(Error::NotFound(_))));
-    assert!(engine.gone(id, &theirs).unwrap().is_none());
+    assert!(engine.recoverable(id, &theirs).unwrap().is_none());
     assert!(engine.undo(id, &Viewer::in_project("atlas")).is_ok());
 }

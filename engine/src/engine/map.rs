@@ -152,7 +152,7 @@ impl Engine {
     /// # Errors
     /// [`Error::NothingToMeasure`] without vectors; [`Error::IndexUnusable`]; [`Error::Held`] while one is being made;
     /// [`Error::Cancelled`]: what was published stays.
-    pub fn make_map(&self, from: MapFrom, progress: &dyn Progress) -> Result<()> {
+    pub fn build_map(&self, from: MapFrom, progress: &dyn Progress) -> Result<()> {
         let Some((_, model)) = self.store.model()? else {
             let why = "a map needs embeddings, and no memory has one".into();
             return Err(Error::NothingToMeasure { why, remedy: Some(Remedy::EmbedMemories) });
@@ -224,7 +224,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Invalid`] names the bound of the filter that is violated.
-    pub fn map_mask(&self, viewer: &Viewer, filter: &Filter) -> Result<Option<(Arc<MapView>, Vec<u8>)>> {
+    pub fn map_filter(&self, viewer: &Viewer, filter: &Filter) -> Result<Option<(Arc<MapView>, Vec<u8>)>> {
         filter.validate()?;
         let Some(view) = self.shown(viewer)? else { return Ok(None) };
         let ids = self.store.records.copy().snapshot()?.matching(filter, self.store.now())?;

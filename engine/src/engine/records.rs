@@ -318,7 +318,7 @@ impl Engine {
 
     /// Returns the gone record with this id: it was deleted or has expired, and [`Engine::undo`] can bring it back. `None`
     /// if `viewer` sees no such record.
-    pub fn gone(&self, id: RecordId, viewer: &Viewer) -> Result<Option<Gone>> {
+    pub fn recoverable(&self, id: RecordId, viewer: &Viewer) -> Result<Option<Gone>> {
         viewer.validate()?;
         self.store.records.snapshot()?.gone(id, viewer, self.store.now())
     }

@@ -58,7 +58,7 @@ const reading =
 export const overview = reading<Api.Overview>("overview");
 export const search = reading<Api.SearchResult>("search");
 export const list = reading<Api.ListResult>("list");
-export const why = reading<Api.WhyResult>("why");
+export const explain = reading<Api.ExplainResult>("explain");
 export const memory = reading<Api.MemoryResult>("memory");
 export const history = reading<Api.HistoryResult>("history");
 export const graph = reading<Api.GraphResult>("graph");
@@ -68,7 +68,7 @@ export const timeline = reading<Api.TimelineResult>("timeline");
 export const searches = reading<Api.SearchesResult>("searches");
 export const cleanup = reading<Api.CleanupResult>("cleanup");
 export const mapLabels = reading<Api.MapLabels>("mapLabels");
-export const makeMap = of<{ state: string }>("makeMap");
+export const buildMap = of<{ state: string }>("buildMap");
 
 export const add = of<{ id: number; created: boolean; duplicate: boolean; warnings?: string[] }>("add");
 export const update = of<{ id?: number; version?: number; error?: string }>("update");

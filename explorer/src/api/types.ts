@@ -153,10 +153,10 @@ export interface MemoryResult {
   supersededBy: number[];
   contradictedBy: number[];
   foundBy: { query: string; at: number; tool: string; score: number | null }[];
-  gone: { why: "deleted" | "expired"; at: number } | null;
+  recoverable: { why: "deleted" | "expired"; at: number } | null;
 }
 
-export interface WhyResult {
+export interface ExplainResult {
   id: number;
   found: boolean;
   rank: number | null;
@@ -304,7 +304,8 @@ export interface PurgeResult {
   versions: number;
   queries: number;
   complete: boolean;
-  remainingFiles: string[];
+  /** Left out on a page that sees a part. */
+  remainingFiles?: string[];
   /** Left out if nothing stays. */
   stays?: string[];
 }

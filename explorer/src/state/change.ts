@@ -77,8 +77,8 @@ export const undoTo = (id: number, before: number, after: number) => async () =>
 
 /** Undoes a deletion, and nothing else: somebody may have been faster. */
 export const undelete = async (id: number) => {
-  const { gone } = await api.memory({ id });
-  if (!gone) throw new ApiError("conflict", `Memory ${id} is restored already.`, 409);
+  const { recoverable } = await api.memory({ id });
+  if (!recoverable) throw new ApiError("conflict", `Memory ${id} is restored already.`, 409);
   await api.undo({ id });
 };
 
@@ -179,7 +179,7 @@ export const purge = (what: { ids: number[] } | { text: string }, name: string) 
   attempt({
     what: `Purge ${name}`,
     run: async () => {
-      const { records, versions, queries, complete, remainingFiles, stays = [] } = await api.purge({ ...what, confirm: true });
+      const { records, versions, queries, complete, remainingFiles = [], stays = [] } = await api.purge({ ...what, confirm: true });
       if ("ids" in what) list.drop(what.ids);
       // What could bring its text back is forgotten here, too.
       drafts.forgetAll();

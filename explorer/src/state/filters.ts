@@ -52,7 +52,7 @@ export const isEmpty = (filters: Filters) => kindsOf(filters)?.length === 0;
 
 const name = (value: string) => (value === "" ? undefined : value === SHARED ? null : value);
 
-/** The parameters that `list`, `search`, `timeline`, `export` and `mapMask` share. The state is for lists alone. */
+/** The parameters that `list`, `search`, `timeline`, `export` and `mapFilter` share. The state is for lists alone. */
 export function params(filters: Filters): Record<string, unknown> {
   const kinds = kindsOf(filters);
   const before = nextDayStart(filters.before);

@@ -203,8 +203,8 @@ async function byIds(ids: number[], signal: AbortSignal): Promise<Item[]> {
   for (let from = 0; from < ids.length; from += AT_ONCE) {
     const read = ids.slice(from, from + AT_ONCE).map(async (id) => {
       try {
-        const { entry, gone } = await api.memory({ id }, signal);
-        return gone && !ofGone() ? [] : [{ ...entry, content: entry.content.slice(0, SNIPPET), truncated: entry.content.length > SNIPPET } as Item];
+        const { entry, recoverable } = await api.memory({ id }, signal);
+        return recoverable && !ofGone() ? [] : [{ ...entry, content: entry.content.slice(0, SNIPPET), truncated: entry.content.length > SNIPPET } as Item];
       } catch (error) {
         if (error instanceof ApiError && error.kind === "notFound") return [];
         throw error;

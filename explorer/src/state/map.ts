@@ -6,7 +6,7 @@ import * as overview from "./overview.ts";
 
 export async function make(from: "scratch" | "warm") {
   try {
-    await api.makeMap({ from });
+    await api.buildMap({ from });
     await overview.load();
   } catch (error) {
     change.fail(error);

@@ -17,7 +17,7 @@ export async function passing(filters: Filters, signal?: AbortSignal): Promise<P
   if (countSet({ ...filters, state: "" }) === 0) return { points, mask: null };
   if (isEmpty(filters)) return { points, mask: new Uint8Array(points.count) };
   for (let tries = 0; ; tries++) {
-    const response = await post("mapMask", params(filters), signal);
+    const response = await post("mapFilter", params(filters), signal);
     const { generation, mask } = decodeMask(await response.arrayBuffer());
     if (generation === points.generation && mask.length === points.count) return { points, mask };
     if (tries === 2) throw new Error("The map changes faster than it can be filtered. Try again in a moment.");

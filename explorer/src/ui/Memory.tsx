@@ -100,16 +100,16 @@ function Loaded({ result }: { result: MemoryResult }) {
   );
 }
 
-function Gone({ result: { entry, gone, supersededBy, contradictedBy } }: { result: MemoryResult }) {
+function Gone({ result: { entry, recoverable, supersededBy, contradictedBy } }: { result: MemoryResult }) {
   const readOnly = useStore((state) => state.overview?.readOnly ?? true);
   const links = (ids: number[]) => ids.map((id, at) => (
     <span key={id}>{at > 0 ? ", " : ""}<a href={hrefOf({ id, tab: "text" })}>memory {id}</a></span>
   ));
   return (
     <>
-      {gone && (
+      {recoverable && (
         <p class="banner" role="status">
-          {gone.why === "deleted" ? "Deleted" : "Expired"} {ago(gone.at)}: no agent finds it any more.{" "}
+          {recoverable.why === "deleted" ? "Deleted" : "Expired"} {ago(recoverable.at)}: no agent finds it any more.{" "}
           {!readOnly && <button type="button" onClick={() => void change.bringBack(entry.id)}>Restore</button>}
         </p>
       )}
@@ -129,19 +129,19 @@ async function copy(path: string) {
   }
 }
 
-function Actions({ result: { entry, gone } }: { result: MemoryResult }) {
+function Actions({ result: { entry, recoverable } }: { result: MemoryResult }) {
   const { place } = entry;
   const url = place ? editorUrl(place.path, place.startLine) : null;
   const readOnly = useStore((state) => state.overview?.readOnly ?? true);
   const purge = () => set({ dialog: { kind: "purge", id: entry.id, content: entry.content } });
   const items = [
-    ...(readOnly || gone ? [] : [{ label: "Link", act: () => set({ dialog: { kind: "link", id: entry.id } }) }]),
+    ...(readOnly || recoverable ? [] : [{ label: "Link", act: () => set({ dialog: { kind: "link", id: entry.id } }) }]),
     ...(place ? [{ label: "Copy its location", act: () => void copy(placeName(place.path, place.startLine)) }] : []),
     ...(readOnly ? [] : [{ label: "Purge", danger: true, act: purge }]),
   ];
   return (
     <div class="actions">
-      {!readOnly && !gone && (
+      {!readOnly && !recoverable && (
         <>
           <button type="button" aria-keyshortcuts="e" onClick={() => set({ dialog: { kind: "edit", entry } })}>Edit</button>
           <button type="button" aria-keyshortcuts="x" onClick={() => void change.remove(entry)}>Delete</button>
@@ -154,7 +154,7 @@ function Actions({ result: { entry, gone } }: { result: MemoryResult }) {
 }
 
 function About({ result }: { result: MemoryResult }) {
-  const { entry, gone } = result;
+  const { entry, recoverable } = result;
   const hit = useStore((state) => state.list.items.find(({ id }) => id === entry.id));
   const words = hit && "words" in hit ? hit.words : undefined;
   return (
@@ -166,7 +166,7 @@ function About({ result }: { result: MemoryResult }) {
           <Whole text={entry.context} />
         </>
       )}
-      <WhyHere entry={entry} isGone={gone !== null} />
+      <WhyHere entry={entry} isGone={recoverable !== null} />
       {entry.body != null && <Body body={entry.body} />}
       <Facts result={result} />
     </>

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import * as api from "../api/client.ts";
 import { isAborted, worded } from "../api/errors.ts";
-import type { Brief, Entry, WhyResult } from "../api/types.ts";
+import type { Brief, Entry, ExplainResult } from "../api/types.ts";
 import { asked } from "../state/asked.ts";
 import { openMemory } from "../state/navigate.ts";
 import { get, set, useStore } from "../state/store.ts";
@@ -13,13 +13,13 @@ import { Bar } from "./Score.tsx";
 import { Marked } from "./Text.tsx";
 
 const ask = (query: string, id: number, signal?: AbortSignal) =>
-  api.why({ id, ...asked({ ...get().address, query }) }, signal);
+  api.explain({ id, ...asked({ ...get().address, query }) }, signal);
 
 /** In an open memory: what the search that is shown makes of it. */
 export function WhyHere({ entry, isGone }: { entry: Entry; isGone: boolean }) {
   const query = useStore((state) => state.list.query || state.address.query).trim();
   const how = useStore((state) => JSON.stringify(asked({ ...state.address, query })));
-  const [result, setResult] = useState<WhyResult | string | null>(null);
+  const [result, setResult] = useState<ExplainResult | string | null>(null);
   useEffect(() => {
     setResult(null);
     if (!query) return;
@@ -38,7 +38,7 @@ export function WhyHere({ entry, isGone }: { entry: Entry; isGone: boolean }) {
   );
 }
 
-export function Answer({ why, open = false }: { why: WhyResult; open?: boolean }) {
+export function Answer({ why, open = false }: { why: ExplainResult; open?: boolean }) {
   const place = (rank: number | null) => (rank === null ? "–" : number(rank));
   return (
     <>
@@ -78,7 +78,7 @@ export function WhyForm({ query: given }: { query: string }) {
   const [query, setQuery] = useState(given);
   const [which, setWhich] = useState("");
   const [candidates, setCandidates] = useState<Brief[] | null>(null);
-  const [answer, setAnswer] = useState<WhyResult | null>(null);
+  const [answer, setAnswer] = useState<ExplainResult | null>(null);
   const [error, setError] = useState("");
   const attempt = async (task: () => Promise<void>) => {
     setError("");

@@ -65,7 +65,7 @@ export function obey(command: Command): boolean {
     return true;
   }
   const entry = memory?.result?.entry;
-  const present = entry && !memory.result?.gone;
+  const present = entry && !memory.result?.recoverable;
   switch (command) {
     case "search":
       document.getElementById("query")?.focus();

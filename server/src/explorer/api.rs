@@ -20,6 +20,9 @@ const READ_ONLY: &str = "the web UI is read-only: it was started with --read-onl
 const UNWRITABLE: &str = "this store is read-only here";
 /// Functions beside `map` that look at all memories, and that a page calls again with each change.
 const PACED: [&str; 2] = ["timeline", "mapLabels"];
+/// Earlier names of functions, each with its present one.
+const EARLIER: [(&str, &str); 4] =
+    [("why", "explain"), ("neighbours", "neighbors"), ("mapMask", "mapFilter"), ("makeMap", "buildMap")];
 
 /// The state on which functions are called.
 pub struct Api {
@@ -56,23 +59,24 @@ pub enum Function {
     Bytes(Bytes),
     /// The map.
     Map,
-    /// A map is made.
-    MakeMap,
+    /// A map is built.
+    BuildMap,
 }
 
 /// A function that is answered in bytes; `None`: the page has them.
 type Bytes = fn(&Engine, &Context, Map<String, Value>) -> Result<Option<Vec<u8>>, Problem>;
 
 impl Function {
-    /// The function with this name.
+    /// The function with this name, or earlier name.
     pub fn named(name: &str) -> Option<Self> {
+        let name = EARLIER.iter().find(|(earlier, _)| *earlier == name).map_or(name, |(_, now)| now);
         let shared = || TOOLS.iter().filter(|tool| SHARED.contains(&tool.name));
         match name {
             "events" => Some(Function::Events),
             "export" => Some(Function::Export),
             "map" => Some(Function::Map),
-            "mapMask" => Some(Function::Bytes(map::mask)),
-            "makeMap" => Some(Function::MakeMap),
+            "mapFilter" => Some(Function::Bytes(map::filter)),
+            "buildMap" => Some(Function::BuildMap),
             _ => OWN.iter().chain(shared()).find(|tool| tool.name == name).map(Function::Plain),
         }
     }
@@ -98,8 +102,8 @@ impl Api {
             Function::Map => self.bytes(map::view, given).await,
             Function::Events => streams::events(self.changes.clone(), self.making.subscribe(), &self.events, slot),
             Function::Bytes(function) => self.bytes(function, given).await,
-            Function::MakeMap if self.read_only => answers::read_only(READ_ONLY),
-            Function::MakeMap => {
+            Function::BuildMap if self.read_only => answers::read_only(READ_ONLY),
+            Function::BuildMap => {
                 match self.making.begin(&self.dispatcher, self.context.defaults.own_viewer(), given).await {
                     Ok(state) => answers::result(&state),
                     Err(problem) => answers::problem(&problem, None),

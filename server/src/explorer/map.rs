@@ -30,10 +30,10 @@ pub struct Making {
     stop: Arc<AtomicBool>,
 }
 
-/// `makeMap`.
+/// `buildMap`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct MakeParams {
+struct BuildParams {
     from: MapFrom,
 }
 
@@ -72,7 +72,7 @@ impl Making {
         viewer: Viewer,
         given: Map<String, Value>,
     ) -> Result<Value, Problem> {
-        let MakeParams { from } = parse_params(given)?;
+        let BuildParams { from } = parse_params(given)?;
         let of = viewer.clone();
         let state = dispatcher.call(Access::Read, move |engine| engine.map_state(&of)).await;
         let state = state.map_err(|why| Problem { kind: ProblemKind::Locked, message: why.message().to_owned() })??;
@@ -88,7 +88,7 @@ impl Making {
 
     async fn make(self, dispatcher: Dispatcher, viewer: Viewer, from: memorist_engine::MapFrom) {
         let until = Until(self.stop.clone());
-        let making = dispatcher.call(Access::Read, move |engine| engine.make_map(from, &until));
+        let making = dispatcher.call(Access::Read, move |engine| engine.build_map(from, &until));
         let mut making = std::pin::pin!(making);
         let why = loop {
             tokio::select! {
@@ -141,11 +141,11 @@ pub fn view(engine: &Engine, context: &Context, given: Map<String, Value>) -> Re
     Ok((have != Some(view.generation)).then(|| wire::map_bytes(&view)))
 }
 
-/// `mapMask`: which of its points pass the filters of a list.
-pub fn mask(engine: &Engine, context: &Context, given: Map<String, Value>) -> Result<Option<Vec<u8>>, Problem> {
+/// `mapFilter`: which of its points pass the filters of a list.
+pub fn filter(engine: &Engine, context: &Context, given: Map<String, Value>) -> Result<Option<Vec<u8>>, Problem> {
     let params: ListParams = parse_params(given)?;
     let filter = ops::plain_filter(context, &params)?;
-    let (view, mask) = engine.map_mask(&context.defaults.own_viewer(), &filter)?.ok_or_else(none)?;
+    let (view, mask) = engine.map_filter(&context.defaults.own_viewer(), &filter)?.ok_or_else(none)?;
     Ok(Some(wire::mask_bytes(&view, &mask)))
 }
 

@@ -13,7 +13,7 @@ pub const SHARED: &[&str] = &["add", "list", "link", "unlink", "history", "stats
 pub const OWN: &[Tool] = &[
     Tool::reading("overview", |engine, context, given| call_strictly(engine, context, given, explore::overview)),
     Tool::reading("search", |engine, context, given| call_strictly(engine, context, given, explore::search)),
-    Tool::reading("why", |engine, context, given| call_strictly(engine, context, given, explore::why)),
+    Tool::reading("explain", |engine, context, given| call_strictly(engine, context, given, explore::explain)),
     Tool::reading("memory", |engine, context, given| call_strictly(engine, context, given, explore::memory)),
     Tool::reading("graph", |engine, context, given| call_strictly(engine, context, given, explore::graph)),
     Tool::reading("similar", |engine, context, given| call_strictly(engine, context, given, explore::similar)),

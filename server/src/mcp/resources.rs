@@ -130,7 +130,7 @@ pub fn is_changed_since(engine: &Engine, context: &Context, id: RecordId, at: Mi
     let viewer = context.defaults.own_viewer();
     let changed = match engine.glance(id, &viewer, 1)? {
         Some((record, _)) => Some(record.updated_at),
-        None => engine.gone(id, &viewer)?.and_then(|gone| gone.deleted_at),
+        None => engine.recoverable(id, &viewer)?.and_then(|gone| gone.deleted_at),
     };
     Ok(changed.is_some_and(|changed| changed >= at))
 }

@@ -24,7 +24,7 @@
 //!
 //! Points are in an order that looks random: the first of them are a fair sample.
 //!
-//! # `POST /api/mapMask`
+//! # `POST /api/mapFilter`
 //!
 //! u32 the generation; u32 the number of points; then a bit for each of them, in that order, the lowest of a byte first.
 
@@ -66,7 +66,7 @@ pub fn mask_bytes(view: &MapView, mask: &[u8]) -> Vec<u8> {
     numbers.into_iter().flat_map(u32::to_le_bytes).chain(mask.iter().copied()).collect()
 }
 
-/// The start of a new map: the parameter of `makeMap`.
+/// The start of a new map: the parameter of `buildMap`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum MapFrom {

@@ -79,7 +79,7 @@ fn without_vectors_or_before_one_is_made_there_is_no_map() {
     let engine = Engine::open(folder.path(), Config::without_model()).unwrap();
     engine.add(&NewRecord::new("words alone")).unwrap();
     assert_eq!((state(&engine).stage, state(&engine).of), (MapStage::NoModel, 1));
-    let why = engine.make_map(MapFrom::Scratch, &NoProgress).unwrap_err();
+    let why = engine.build_map(MapFrom::Scratch, &NoProgress).unwrap_err();
     assert!(matches!(why, Error::NothingToMeasure { .. }), "{why}");
     assert_eq!(engine.map(&Viewer::OWNER).unwrap(), None);
     engine.close();
@@ -87,11 +87,11 @@ fn without_vectors_or_before_one_is_made_there_is_no_map() {
     fill(&engine, 0, 3);
     assert_eq!(state(&engine).stage, MapStage::None);
     assert_eq!(
-        (engine.map_mask(&Viewer::OWNER, &Filter::default()).unwrap(), engine.map_labels(&Viewer::OWNER).unwrap()),
+        (engine.map_filter(&Viewer::OWNER, &Filter::default()).unwrap(), engine.map_labels(&Viewer::OWNER).unwrap()),
         (None, None)
     );
     assert!(!folder.path().join("map").exists(), "looking makes no files");
-    engine.make_map(MapFrom::Present, &NoProgress).unwrap();
+    engine.build_map(MapFrom::Present, &NoProgress).unwrap();
     assert_eq!((seen(&engine).len(), state(&engine).stage), (4, MapStage::Ready));
 }
 
@@ -100,7 +100,7 @@ fn new_memories_move_no_point_and_deleted_ones_disappear() {
     let folder = tempfile::tempdir().unwrap();
     let engine = open(folder.path());
     let ids = fill(&engine, 0, 300);
-    engine.make_map(MapFrom::Scratch, &NoProgress).unwrap();
+    engine.build_map(MapFrom::Scratch, &NoProgress).unwrap();
     let first = seen(&engine);
     assert_eq!((first.len(), first.flags.iter().all(|flags| *flags == 0), first.of), (300, true, 300));
     assert!(Arc::ptr_eq(&first, &seen(&engine)), "looking again computes nothing");
@@ -144,7 +144,7 @@ fn new_memories_move_no_point_and_deleted_ones_disappear() {
     // Another process has the same places, also after a warm layout.
     let other = open(folder.path());
     assert_eq!(places(&seen(&other)), now);
-    other.make_map(MapFrom::Present, &NoProgress).unwrap();
+    other.build_map(MapFrom::Present, &NoProgress).unwrap();
     assert!(!state(&engine).is_old);
     assert_eq!(places(&seen(&engine)), places(&seen(&other)));
     assert_ne!(places(&seen(&engine)), now);
@@ -165,7 +165,7 @@ fn a_viewer_s_map_has_only_visible_points_names_and_words() {
     engine.add_batch(&records).unwrap();
     engine.embed_pending(&NoProgress).unwrap();
     engine.flush(&NoProgress).unwrap();
-    engine.make_map(MapFrom::Scratch, &NoProgress).unwrap();
+    engine.build_map(MapFrom::Scratch, &NoProgress).unwrap();
     let all = seen(&engine);
     assert_eq!((all.len(), &all.project_names[..]), (120, &["secret".to_owned()][..]));
     assert_eq!(all.projects.iter().filter(|project| **project == 1).count(), 60);
@@ -180,7 +180,7 @@ fn a_viewer_s_map_has_only_visible_points_names_and_words() {
     assert_eq!((view.len(), view.of, view.project_names.len()), (60, 60, 0));
     assert!(!words(&other).contains("smuggling") && words(&other).contains("tulips"));
     let even = Filter { tags: vec!["even".into()], ..Filter::of(other.clone()) };
-    let (masked, mask) = engine.map_mask(&other, &even).unwrap().unwrap();
+    let (masked, mask) = engine.map_filter(&other, &even).unwrap().unwrap();
     assert_eq!(
         (masked.generation, mask.len(), mask.iter().map(|byte| byte.count_ones()).sum::<u32>()),
         (view.generation, 8, 30)
@@ -192,7 +192,7 @@ fn a_viewer_s_map_has_only_visible_points_names_and_words() {
     }
 
     // Who sees all filters by a project: the points are his own.
-    let (masked, mask) = engine.map_mask(&Viewer::OWNER, &even).unwrap().unwrap();
+    let (masked, mask) = engine.map_filter(&Viewer::OWNER, &even).unwrap().unwrap();
     assert_eq!((masked.len(), mask.iter().map(|byte| byte.count_ones()).sum::<u32>()), (120, 30));
     assert_eq!(seen(&engine).generation, masked.generation);
 
@@ -222,7 +222,7 @@ fn a_memory_that_expired_after_mapping_is_in_no_label() {
     }
     engine.embed_pending(&NoProgress).unwrap();
     engine.flush(&NoProgress).unwrap();
-    engine.make_map(MapFrom::Scratch, &NoProgress).unwrap();
+    engine.build_map(MapFrom::Scratch, &NoProgress).unwrap();
     let words = || format!("{:?}", engine.map_labels(&Viewer::OWNER).unwrap());
     assert!(words().contains("xylophone"));
     now.store(1_700_000_005_001, std::sync::atomic::Ordering::Relaxed);
@@ -239,7 +239,7 @@ fn a_purged_memory_is_in_no_map_and_its_words_in_no_label() {
         engine.add_batch(&secret).unwrap().into_iter().map(|outcome| outcome.unwrap().id.key()).collect();
     engine.embed_pending(&NoProgress).unwrap();
     engine.flush(&NoProgress).unwrap();
-    engine.make_map(MapFrom::Scratch, &NoProgress).unwrap();
+    engine.build_map(MapFrom::Scratch, &NoProgress).unwrap();
     let words = || format!("{:?}", engine.map_labels(&Viewer::OWNER).unwrap());
     assert!(words().contains("xylophone"));
     // A text that a memory had before: what the file knows of it goes, too.
@@ -269,7 +269,7 @@ fn a_corrupt_or_foreign_map_is_ignored_and_reported() {
         checks.into_iter().find(|check| check.name == "map").map(|check| (check.ok, check.details.join(" ")))
     };
     assert_eq!(checked(&engine, false), None);
-    engine.make_map(MapFrom::Scratch, &NoProgress).unwrap();
+    engine.build_map(MapFrom::Scratch, &NoProgress).unwrap();
     assert_eq!(checked(&engine, false).unwrap(), (true, "50 places, 0 of them found after the layout".into()));
 
     let sound = std::fs::read(&file).unwrap();
@@ -288,7 +288,7 @@ fn a_corrupt_or_foreign_map_is_ignored_and_reported() {
         (engine.map(&Viewer::OWNER).unwrap(), state(&engine).why),
         (None, Some("it was made from another store"))
     );
-    engine.make_map(MapFrom::Present, &NoProgress).unwrap();
+    engine.build_map(MapFrom::Present, &NoProgress).unwrap();
     let places_before = places(&seen(&engine));
     engine.close();
 
@@ -299,7 +299,7 @@ fn a_corrupt_or_foreign_map_is_ignored_and_reported() {
     let MapState { stage, is_old, why, .. } = state(&engine);
     assert_eq!((stage, is_old, why), (MapStage::None, true, Some("its vectors were made by another model")));
     assert!(checked(&engine, false).unwrap().0);
-    engine.make_map(MapFrom::Present, &NoProgress).unwrap();
+    engine.build_map(MapFrom::Present, &NoProgress).unwrap();
     assert_ne!(places(&seen(&engine)), places_before);
     assert_eq!(state(&engine).why, None);
 }
@@ -318,7 +318,7 @@ fn a_reader_maps_in_memory_and_places_changes_by_new_vectors() {
     let update = RecordUpdate { content: Some("violin from the harbour".into()), ..Default::default() };
     reader.update(ids[0], &update, &Viewer::OWNER).unwrap();
     reader.embed_pending(&NoProgress).unwrap();
-    reader.make_map(MapFrom::Scratch, &NoProgress).unwrap();
+    reader.build_map(MapFrom::Scratch, &NoProgress).unwrap();
     let view = seen(&reader);
     assert_eq!(view.len(), 120);
     let later: Vec<u32> = (0..120).filter(|at| view.flags[*at] != 0).map(|at| view.ids[at]).collect();
@@ -342,10 +342,10 @@ fn a_map_cannot_be_built_while_another_is_being_built() {
     let making = other.store.map.begin_making().unwrap();
     assert_eq!((state(&other).stage, state(&other).progress), (MapStage::Making, Some(0.0)));
     for engine in [&engine, &other] {
-        let busy = engine.make_map(MapFrom::Scratch, &NoProgress).unwrap_err();
+        let busy = engine.build_map(MapFrom::Scratch, &NoProgress).unwrap_err();
         assert!(matches!(busy, Error::Held(_)), "{busy}");
     }
     drop(making);
-    engine.make_map(MapFrom::Scratch, &NoProgress).unwrap();
+    engine.build_map(MapFrom::Scratch, &NoProgress).unwrap();
     assert_eq!(state(&engine).progress, None);
 }

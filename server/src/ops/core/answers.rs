@@ -78,7 +78,7 @@ pub fn nearest<'a>(names: &'a [(String, u64)], name: &str) -> Option<(f64, &'a s
 /// The error for an id without a memory, which may have been deleted, have expired, or be only on a team's server. The text of
 /// a deleted memory is not repeated: it may have been deleted because of that text.
 pub fn absent(engine: &Engine, id: RecordId, viewer: &Viewer, error: Error) -> Result<Error> {
-    let Some(gone) = engine.gone(id, viewer)? else {
+    let Some(gone) = engine.recoverable(id, viewer)? else {
         let unfollowed = engine.unfollowed_of(viewer)?;
         return Ok(unfollowed.map_or(error, |why| Error::invalid("id", format!("memory {id} is not found; {why}"))));
     };

@@ -245,7 +245,7 @@ fn one(
 ) -> Result<String> {
     let (record, gone) = match engine.get(id, viewer) {
         Ok(record) => (record, None),
-        Err(error @ Error::NotFound(_)) => match engine.gone(id, viewer)? {
+        Err(error @ Error::NotFound(_)) => match engine.recoverable(id, viewer)? {
             // An expired memory can be read until it is removed.
             Some(Gone { record, deleted_at: None }) => {
                 let expired = record.expires_at.map(|at| ("expired", at));

@@ -7,7 +7,7 @@ use memorist_engine::types::{KeptOut, Parts, Query, RecordId, SearchReply, Thres
 use memorist_engine::{Engine, Result};
 
 use super::super::{Context, records};
-use crate::wire::explore::{FindHit, FindParams, FindResult, WhyParams, WhyResult};
+use crate::wire::explore::{ExplainParams, ExplainResult, FindHit, FindParams, FindResult};
 use crate::wire::{self, SearchParams, SearchResult};
 
 /// `memory_search` that is not logged and counts no access.
@@ -74,7 +74,7 @@ impl Marks {
 }
 
 /// Explains why a search does not find a memory, or at which rank it does.
-pub fn why(engine: &Engine, context: &Context, params: WhyParams) -> Result<WhyResult> {
+pub fn explain(engine: &Engine, context: &Context, params: ExplainParams) -> Result<ExplainResult> {
     let id = RecordId::from(params.id.0);
     let (query, params) = asked(context, params.search)?;
     let viewer = context.defaults.own_viewer();
@@ -89,7 +89,7 @@ pub fn why(engine: &Engine, context: &Context, params: WhyParams) -> Result<WhyR
     let scores = why.scores.as_ref();
     let place = |rank: Option<usize>| rank.map(|rank| wire::count(rank as u64));
     let weights = query.weights.unwrap_or(context.weights);
-    Ok(WhyResult {
+    Ok(ExplainResult {
         id: id.get(),
         found: why.found,
         rank: place(why.rank),
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn why_tells_an_approximate_miss_from_a_rank_past_the_pool() {
+    fn explain_tells_an_approximate_miss_from_a_rank_past_the_pool() {
         let (_folder, engine) = store();
         let id = engine.add(&NewRecord::new("the heron")).unwrap().id;
         let query = Query::new("heron");

@@ -6,8 +6,8 @@ use memorist_engine::{Engine, Error, Result};
 
 use super::super::{Context, LINKS_SHOWN, superseded};
 use crate::wire::explore::{
-    FoundByEntry, GoneEntry, GraphEdge, GraphNode, GraphParams, GraphResult, MemoryParams, MemoryResult, SimilarHit,
-    SimilarParams, SimilarResult,
+    FoundByEntry, GraphEdge, GraphNode, GraphParams, GraphResult, MemoryParams, MemoryResult, RecoverableEntry,
+    SimilarHit, SimilarParams, SimilarResult,
 };
 use crate::wire::{self, Int};
 
@@ -24,19 +24,19 @@ const SIMILAR: usize = 10;
 pub fn memory(engine: &Engine, context: &Context, params: MemoryParams) -> Result<MemoryResult> {
     let viewer = context.defaults.own_viewer();
     let id = RecordId::from(params.id.0);
-    let (record, gone) = match engine.peek(id, &viewer)? {
+    let (record, recoverable) = match engine.peek(id, &viewer)? {
         Some(record) => (record, None),
         None => {
-            let Gone { record, deleted_at } = engine.gone(id, &viewer)?.ok_or(Error::NotFound(id))?;
-            let deleted = deleted_at.map(|at| GoneEntry { why: "deleted", at });
-            let gone = deleted.or(record.expires_at.map(|at| GoneEntry { why: "expired", at }));
-            (record, gone)
+            let Gone { record, deleted_at } = engine.recoverable(id, &viewer)?.ok_or(Error::NotFound(id))?;
+            let deleted = deleted_at.map(|at| RecoverableEntry { why: "deleted", at });
+            let recoverable = deleted.or(record.expires_at.map(|at| RecoverableEntry { why: "expired", at }));
+            (record, recoverable)
         }
     };
-    let links = if gone.is_none() { engine.links(id, &viewer, LINKS_SHOWN + 1)? } else { Vec::new() };
+    let links = if recoverable.is_none() { engine.links(id, &viewer, LINKS_SHOWN + 1)? } else { Vec::new() };
     let marks = engine.marks(&[id], &viewer, 0)?.remove(&id).unwrap_or_default();
     let by = |kind: LinkKind| {
-        let by = marks.iter().filter(|mark| mark.by_other && mark.kind == kind && gone.is_none());
+        let by = marks.iter().filter(|mark| mark.by_other && mark.kind == kind && recoverable.is_none());
         by.map(|mark| mark.other.get()).collect()
     };
     let found_by = engine.found_by(id, &viewer, SEARCHES)?.into_iter();
@@ -51,7 +51,7 @@ pub fn memory(engine: &Engine, context: &Context, params: MemoryParams) -> Resul
             links: links.iter().take(LINKS_SHOWN).map(|link| wire::step(id, link)).collect(),
             ..wire::entry(record)
         },
-        gone,
+        recoverable,
     })
 }
 

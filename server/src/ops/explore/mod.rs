@@ -20,7 +20,7 @@ pub(super) mod testing;
 mod tests;
 
 pub use cleanup::{cleanup, merge};
-pub use find::{search, why};
+pub use find::{explain, search};
 pub use memory::{graph, memory, similar};
 pub use overview::{overview, searches};
 pub use timeline::timeline;

@@ -122,7 +122,7 @@ fn looking_counts_nothing_and_keeps_nothing() {
     let id = add(&engine, "the lighthouse keeper").get();
     let page = all();
     asked(&engine, json!({ "query": "lighthouse", "prefix": true }));
-    why(&engine, &page, params(json!({ "id": id, "query": "lighthouse" }))).unwrap();
+    explain(&engine, &page, params(json!({ "id": id, "query": "lighthouse" }))).unwrap();
     memory(&engine, &page, params(json!({ "id": id }))).unwrap();
     graph(&engine, &page, params(json!({ "id": id }))).unwrap();
     similar(&engine, &page, params(json!({ "id": id }))).unwrap();
@@ -153,9 +153,9 @@ fn a_memory_says_what_found_it_and_what_replaces_it() {
     assert_eq!(new["contradictedBy"], json!([rival]));
     assert_eq!((&new["foundBy"][0]["query"], &new["foundBy"][0]["tool"]), (&json!("ferry nine"), &json!("recall")));
     assert!(new["foundBy"][0]["score"].as_f64().unwrap() > 0.0);
-    assert_eq!(new["gone"], Value::Null);
+    assert_eq!(new["recoverable"], Value::Null);
     engine.delete(rival, &Viewer::OWNER).unwrap();
-    assert_eq!(of(rival)["gone"]["why"], "deleted");
+    assert_eq!(of(rival)["recoverable"]["why"], "deleted");
     let unknown = memory(&engine, &all(), params(json!({ "id": 99 }))).unwrap_err();
     assert!(matches!(unknown, Error::NotFound(_)));
 }
@@ -207,7 +207,7 @@ fn searches_are_listed_by_what_was_wrong_with_them() {
 
 /// The rule that keeps a memory out, for each rule.
 #[test]
-fn why_names_the_rule_that_kept_a_memory_out() {
+fn explain_names_the_rule_that_kept_a_memory_out() {
     let (_folder, engine) = store();
     let [plain, old, new] =
         ["the red harbour crane", "the red crane is old", "the red crane is new"].map(|text| add(&engine, text));
@@ -219,7 +219,7 @@ fn why_names_the_rule_that_kept_a_memory_out() {
     let ask = |id: RecordId, more: Value| {
         let mut arguments = json!({ "id": id, "query": "red crane" });
         arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        json_of(why(&engine, &all(), params(arguments)))
+        json_of(explain(&engine, &all(), params(arguments)))
     };
     let rule = |id, more| {
         let answer = ask(id, more);
@@ -269,7 +269,7 @@ fn why_names_the_rule_that_kept_a_memory_out() {
 
 /// Against the search itself: in a ranking of all, each has the rank, the scores and the parts that the search shows.
 #[test]
-fn why_agrees_with_the_search_about_every_memory() {
+fn explain_agrees_with_the_search_about_every_memory() {
     let (_folder, engine) = store();
     let words = ["amber", "boat", "cedar", "dune", "ember", "fjord", "grove"];
     for at in 0..120usize {
@@ -285,7 +285,7 @@ fn why_agrees_with_the_search_about_every_memory() {
     assert_eq!(hits.len(), 120);
     for (at, hit) in hits.iter().enumerate() {
         let ask = |limit: usize| {
-            json_of(why(
+            json_of(explain(
                 &engine,
                 &all(),
                 params(json!({ "id": hit["id"], "query": "amber dune", "limit": limit, "minRelevance": 0 })),
@@ -304,7 +304,7 @@ fn why_agrees_with_the_search_about_every_memory() {
 }
 
 #[test]
-fn why_says_that_a_search_did_not_look_so_deep() {
+fn explain_says_that_a_search_did_not_look_so_deep() {
     let (_folder, engine) = store();
     // The shorter ones are better by words: the last is best.
     for at in (0..80usize).rev() {
@@ -313,7 +313,7 @@ fn why_says_that_a_search_did_not_look_so_deep() {
     engine.flush(&NoProgress).unwrap();
     let ask = |id: i64, limit: usize, mode: &str| {
         let asked = json!({ "id": id, "query": "crane", "limit": limit, "minRelevance": 0, "mode": mode });
-        json_of(why(&engine, &all(), params(asked)))
+        json_of(explain(&engine, &all(), params(asked)))
     };
     let far = ask(1, 5, "keyword");
     assert_eq!((&far["rule"], &far["keywordRank"], &far["limit"]), (&json!("pool"), &json!(80), &json!(5)), "{far}");
@@ -326,7 +326,7 @@ fn why_says_that_a_search_did_not_look_so_deep() {
 
 /// A search for a period looks at more than others do.
 #[test]
-fn why_looks_at_least_as_deep_as_the_search() {
+fn explain_looks_at_least_as_deep_as_the_search() {
     let (_folder, engine) = store();
     let texts = (0..1_300).map(|at| NewRecord::new(format!("crane number{at} {}", "tail ".repeat(1 + at / 10))));
     engine.add_batch(&texts.collect::<Vec<_>>()).unwrap();
@@ -339,7 +339,7 @@ fn why_looks_at_least_as_deep_as_the_search() {
 }
 
 #[test]
-fn why_reports_a_pending_embedding() {
+fn explain_reports_a_pending_embedding() {
     let folder = tempfile::tempdir().unwrap();
     let engine = super::testing::open(folder.path());
     let first = add(&engine, "an embedded one");
@@ -347,7 +347,7 @@ fn why_reports_a_pending_embedding() {
     engine.add_batch(&[NewRecord::new("a new note about opera")]).unwrap();
     let waits = engine.list(&ListQuery { limit: 9, ..ListQuery::default() }).unwrap().pop().unwrap().id;
     assert_ne!(waits, first);
-    let answer = json_of(why(&engine, &all(), params(json!({ "id": waits, "query": "zebra", "mode": "vector" }))));
+    let answer = json_of(explain(&engine, &all(), params(json!({ "id": waits, "query": "zebra", "mode": "vector" }))));
     // The worker may have embedded it meanwhile.
     assert!(answer["rule"] == "notEmbedded" || answer["found"] == true, "{answer}");
 }
@@ -624,7 +624,7 @@ fn a_project_viewer_sees_nothing_of_another_project() {
         answers.push(json_of(memory(&engine, &page, params(json!({ "id": id })))));
         answers.push(json_of(graph(&engine, &page, params(json!({ "id": id, "depth": 3 })))));
         answers.push(json_of(similar(&engine, &page, params(json!({ "id": id })))));
-        answers.push(json_of(why(&engine, &page, params(json!({ "id": id, "query": "crane" })))));
+        answers.push(json_of(explain(&engine, &page, params(json!({ "id": id, "query": "crane" })))));
     }
     for kind in ["duplicates", "contradictions", "superseded", "expiring", "neverFound"] {
         answers.push(json_of(cleanup(&engine, &page, params(json!({ "kind": kind })))));
@@ -640,7 +640,7 @@ fn a_project_viewer_sees_nothing_of_another_project() {
     assert_eq!(answers[1]["total"], 2);
     assert_eq!(answers[3]["buckets"][0]["saved"], json!({ "fact": 2 }));
     let absent = |id: i64| {
-        let mut answer = json_of(why(&engine, &page, params(json!({ "id": id, "query": "crane" }))));
+        let mut answer = json_of(explain(&engine, &page, params(json!({ "id": id, "query": "crane" }))));
         answer["message"] = answer["message"].as_str().unwrap().replace(&id.to_string(), "N").into();
         answer["id"] = Value::Null;
         answer

@@ -9,11 +9,11 @@ mod params;
 mod results;
 
 pub use params::{
-    CleanupKind, CleanupParams, FindParams, GraphParams, MemoryParams, MergeParams, OverviewParams, SearchesOnly,
-    SearchesParams, SeenVersion, SimilarParams, WhyParams,
+    CleanupKind, CleanupParams, ExplainParams, FindParams, GraphParams, MemoryParams, MergeParams, OverviewParams,
+    SearchesOnly, SearchesParams, SeenVersion, SimilarParams,
 };
 pub use results::{
-    Bucket, CleanupGroup, CleanupResult, FindHit, FindResult, FoundByEntry, GoneEntry, GraphEdge, GraphNode,
-    GraphResult, LoggedSearches, Member, MemoryResult, MergeResult, NameCount, OverviewResult, SimilarHit,
-    SimilarResult, TimelineResult, WhyResult,
+    Bucket, CleanupGroup, CleanupResult, ExplainResult, FindHit, FindResult, FoundByEntry, GraphEdge, GraphNode,
+    GraphResult, LoggedSearches, Member, MemoryResult, MergeResult, NameCount, OverviewResult, RecoverableEntry,
+    SimilarHit, SimilarResult, TimelineResult,
 };

@@ -38,19 +38,19 @@ impl FindParams {
     }
 }
 
-/// `why`: a search, and the memory that it is about.
+/// `explain`: a search, and the memory that it is about.
 #[derive(Debug, Clone, Default)]
-pub struct WhyParams {
+pub struct ExplainParams {
     pub id: Int,
     pub search: FindParams,
 }
 
-impl<'de> Deserialize<'de> for WhyParams {
+impl<'de> Deserialize<'de> for ExplainParams {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut given = Map::deserialize(deserializer)?;
         let id = given.shift_remove("id").ok_or_else(|| D::Error::missing_field("id"))?;
         let id = serde_json::from_value(id).map_err(|error| D::Error::custom(format!("id: {error}")))?;
-        Ok(WhyParams { id, search: FindParams::of(given).map_err(D::Error::custom)? })
+        Ok(ExplainParams { id, search: FindParams::of(given).map_err(D::Error::custom)? })
     }
 }
 

@@ -76,10 +76,10 @@ pub struct FindHit {
     pub keyword_part: f64,
 }
 
-/// The result of `why`.
+/// The result of `explain`.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct WhyResult {
+pub struct ExplainResult {
     pub id: i64,
     /// Whether the search finds it.
     pub found: bool,
@@ -116,7 +116,7 @@ pub struct MemoryResult {
     /// The newest searches that found it.
     pub found_by: Vec<FoundByEntry>,
     /// Null for a live memory.
-    pub gone: Option<GoneEntry>,
+    pub recoverable: Option<RecoverableEntry>,
 }
 
 /// A search that found a memory.
@@ -130,7 +130,7 @@ pub struct FoundByEntry {
 
 /// The deletion or expiry of a memory that can be restored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct GoneEntry {
+pub struct RecoverableEntry {
     /// `deleted` or `expired`.
     pub why: &'static str,
     pub at: i64,
