@@ -46,7 +46,7 @@ test("filters say what the API understands, and nothing that is not set", () => 
   assert.deepEqual(JSON.parse(JSON.stringify(of)), {
     entryTypes: ["conversation", "chunk"], minImportance: 3, project: null, agent: "claude",
   });
-  assert.equal(listParams({ ...NO_FILTERS, state: "expired" }).only, "expired");
+  assert.equal(listParams({ ...NO_FILTERS, state: "expired" }).state, "expired");
   assert.equal(searchParams({ ...NO_FILTERS, state: "superseded" }).includeSuperseded, true);
   const day = params({ ...NO_FILTERS, after: "2026-05-01", before: "2026-05-01" });
   assert.equal(Number(day.createdBefore) - Number(day.createdAfter), 86_400_000);

@@ -407,7 +407,7 @@ fn a_copy_is_compared_and_the_doctor_knows_the_server() {
     let server = document(&doctor)["server"].clone();
     assert_eq!((doctor.status.code(), &server["reachable"], &server["memories"]), (Some(0), &true.into(), &1.into()));
     assert!(server["copyAgeMillis"].as_u64().unwrap() < 60_000 && server["problem"].is_null(), "{server}");
-    assert!(text(&user.run(&["doctor"]).stdout).contains("team server  sound"));
+    assert!(text(&user.run(&["doctor"]).stdout).contains("team server  ok"));
     let mut away = user.command(&["doctor", "--json"]);
     let (name, _, rest) = user.address();
     let database = rest.split_once('/').unwrap().1;

@@ -83,7 +83,7 @@ fn text(diagnosis: &Diagnosis) -> String {
         .checks
         .iter()
         .flat_map(|check| {
-            let verdict = if check.ok { "sound" } else { "NOT SOUND" };
+            let verdict = if check.ok { "ok" } else { "NOT OK" };
             lines_of(&check.name, verdict.to_owned(), details(check))
         })
         .collect();

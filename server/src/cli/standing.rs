@@ -54,9 +54,9 @@ impl TeamStatus {
         let Some(standing) = &self.0 else { return Vec::new() };
         let line = |name: &str, text: String| format!("{name:<12} {text}");
         match standing {
-            Err(why) => vec![line("team server", format!("NOT SOUND: {why}"))],
+            Err(why) => vec![line("team server", format!("NOT OK: {why}"))],
             Ok((status, node)) => {
-                let verdict = if self.is_sound() { "sound" } else { "NOT SOUND" };
+                let verdict = if self.is_sound() { "ok" } else { "NOT OK" };
                 let timeline = status.incarnation.timeline.map_or("-".to_owned(), |timeline| timeline.to_string());
                 let mut lines = vec![
                     line("team server", verdict.to_owned()),
