@@ -112,9 +112,9 @@ test("a search says what is not there", () => {
   const search = (rest: object) => ({ results: [hit(0.11), hit(0.2)], total: 2, tier: "full" as const, ...rest });
   assert.deepEqual(remarks(null, false), []);
   assert.deepEqual(remarks(search({}), true), []);
-  assert.deepEqual(remarks(search({ nothing: true }), true), ["Probably not here: the best relevance is 0.20."]);
+  assert.deepEqual(remarks(search({ noAnswer: true }), true), ["Probably not here: the best relevance is 0.20."]);
   assert.deepEqual(remarks(search({ missing: ["KESTREL-12"] }), true), ["No memory mentions KESTREL-12; these only resemble it."]);
-  assert.deepEqual(remarks(search({ results: [], nothing: true, missing: ["A-1", "B-2"] }), false), ["No memory mentions A-1, B-2."]);
+  assert.deepEqual(remarks(search({ results: [], noAnswer: true, missing: ["A-1", "B-2"] }), false), ["No memory mentions A-1, B-2."]);
 });
 
 test("an axis of time has few marks, at the beginnings of days, months or years, and each year is said once", () => {
