@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ._wire import UNSET, Unset
 from .errors import InvalidInput, Refused
 from .store import Store, Where
-from .types import Brief, Entry, Hit, SearchMode, SearchResult
+from .types import Hit, Memory, MemorySummary, SearchMode, SearchResult
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,7 +43,7 @@ class Document:
     tags: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, memory: Entry | Hit) -> Document:
+    def of(cls, memory: Memory | Hit) -> Document:
         """Of a memory that one has become."""
         body: Mapping[str, Any] = memory.body or {}
         metadata = memory.metadata if "metadata" in body else json.loads(body["description"])  # as before metadata
@@ -114,7 +114,7 @@ class Documents:
                 raise
             change(document.id)
 
-    def _is_own(self, memory: Brief | Entry | Hit) -> bool:
+    def _is_own(self, memory: MemorySummary | Memory | Hit) -> bool:
         """Whether a memory is a document of this collection, and not one that somebody else has put beside them."""
         return (
             memory.project == self.collection
@@ -142,7 +142,7 @@ class Documents:
         found = {}
         for first in range(0, len(ids), _TAGS):
             tags = [f"id:{id}" for id in ids[first : first + _TAGS]]
-            for brief in self.store.entries(tags=tags, project=self.collection, detail="snippet"):
+            for brief in self.store.list(tags=tags, project=self.collection, detail="snippet"):
                 # A tag is found in upper and lower case.
                 names = [tag[3:] for tag in brief.tags if tag.startswith("id:") and tag[3:] in wanted]
                 if names and self._is_own(brief):
@@ -153,15 +153,15 @@ class Documents:
         """Documents, in the order of their ids; those that are not there are left out."""
         return [Document.of(entry) for entry in self.entries(ids)]
 
-    def entries(self, ids: Sequence[str]) -> list[Entry]:
+    def entries(self, ids: Sequence[str]) -> list[Memory]:
         """The memories of documents, as :meth:`get`."""
         known = self._memories(list(dict.fromkeys(ids)))
         entries = (self.store.get(known[id], project=self.collection) for id in ids if id in known)
         return [entry for entry in entries if entry is not None]
 
-    def briefs(self) -> Iterator[Brief]:
+    def briefs(self) -> Iterator[MemorySummary]:
         """Every document, as in a list."""
-        return (brief for brief in self.store.entries(project=self.collection, detail="snippet") if self._is_own(brief))
+        return (brief for brief in self.store.list(project=self.collection, detail="snippet") if self._is_own(brief))
 
     def all(
         self, tags: Sequence[str] | None = None, where: Where | None = None
@@ -169,9 +169,9 @@ class Documents:
         """Every document, or those with one of the tags and such metadata, and its memory."""
         return ((entry.id, Document.of(entry)) for entry in self.all_entries(tags, where))
 
-    def all_entries(self, tags: Sequence[str] | None = None, where: Where | None = None) -> Iterator[Entry]:
+    def all_entries(self, tags: Sequence[str] | None = None, where: Where | None = None) -> Iterator[Memory]:
         """The memories of :meth:`all`."""
-        for brief in list(self.store.entries(tags=tags, where=where, project=self.collection, detail="ids")):
+        for brief in list(self.store.list(tags=tags, where=where, project=self.collection, detail="ids")):
             entry = self.store.get(brief.id, project=self.collection)
             if entry is not None and self._is_own(entry):
                 yield entry

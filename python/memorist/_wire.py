@@ -60,7 +60,7 @@ _TAKES: Final[dict[str, tuple[type | tuple[type, ...], str]]] = {
             "agent agent_id content context cursor detail entry_type link_type mode project query reason scale session "
             "source status user_message",
         ),
-        (int, "an integer", "before from_id id limit max_results max_tokens neighbors to_id turn version"),
+        (int, "an integer", "before from_id id limit max_results max_tokens neighbors neighbours to_id turn version"),
         (
             (int, float),
             "a number",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from itertools import islice
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, SupportsIndex, Ty
 
 from ._wire import UNSET, Unset
 from .store import PAGE, Include, Store, Where
-from .types import Brief, Entry
+from .types import Memory, MemorySummary
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -30,12 +31,12 @@ def _in_thread(
 
 def _pages(
     method: Callable[Concatenate[Store, P], Any],
-) -> Callable[Concatenate[AsyncStore, P], AsyncIterator[Brief]]:
-    async def call(self: AsyncStore, /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[Brief]:
+) -> Callable[Concatenate[AsyncStore, P], AsyncIterator[MemorySummary]]:
+    async def call(self: AsyncStore, /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[MemorySummary]:
         import asyncio
 
-        entries = method(self.store, *args, **kwargs)
-        while page := await asyncio.to_thread(lambda: list(islice(entries, PAGE))):
+        memories = method(self.store, *args, **kwargs)
+        while page := await asyncio.to_thread(lambda: list(islice(memories, PAGE))):
             for one in page:
                 yield one
 
@@ -79,14 +80,18 @@ class AsyncStore:
     add_many = _in_thread(Store.add_many)
     close = _in_thread(Store.close)
     embed = _in_thread(Store.embed)
-    entries = _pages(Store.entries)
     export = _in_thread(Store.export)
     flush = _in_thread(Store.flush)
     history = _in_thread(Store.history)
     import_ = _in_thread(Store.import_)
     link = _in_thread(Store.link)
+    list = _pages(Store.list)
+    #: Earlier name of :meth:`list`.
+    entries = list
     recall = _in_thread(Store.recall)
     roll_back = _in_thread(Store.roll_back)
+    #: Another name of :meth:`roll_back`.
+    rollback = roll_back
     search = _in_thread(Store.search)
     search_many = _in_thread(Store.search_many)
     stats = _in_thread(Store.stats)
@@ -106,7 +111,7 @@ class AsyncStore:
             include: Sequence[Include] = (),
             project: str | Unset | None = UNSET,
             agent: str | Unset | None = UNSET,
-        ) -> Entry | None: ...
+        ) -> Memory | None: ...
         @overload
         async def get(
             self,
@@ -115,7 +120,7 @@ class AsyncStore:
             include: Sequence[Include] = (),
             project: str | Unset | None = UNSET,
             agent: str | Unset | None = UNSET,
-        ) -> list[Entry | None]: ...
+        ) -> builtins.list[Memory | None]: ...
         async def get(self, id: Any, **scope: Any) -> Any: ...
         @overload
         async def delete(

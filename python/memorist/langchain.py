@@ -52,7 +52,7 @@ class MemoristVectorStore(VectorStore):
 
     @property
     def embeddings(self) -> Embeddings:
-        """What embeds."""
+        """The embeddings that the store uses."""
         return self._embedding
 
     @property

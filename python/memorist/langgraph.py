@@ -25,7 +25,7 @@ from langgraph.store.base.embed import get_text_at_path
 
 from ._documents import Document, Documents
 from .store import Store
-from .types import Entry
+from .types import Memory
 
 __all__ = ["MemoristStore"]
 
@@ -43,7 +43,7 @@ class MemoristStore(BaseStore):
     What a search embeds is the text of a value: its strings, or those that ``index=`` names. Unlike in LangGraph's own
     stores, a query leaves out what does not belong to it, so that fewer than ``limit`` may come back.
 
-    :param store: an open store, or the folder of one. What embeds is that of the store.
+    :param store: an open store, or the folder of one. Its embedder makes the vectors.
     :param collection: the project that the items belong to.
     """
 
@@ -147,17 +147,17 @@ def _texts(value: object) -> Iterator[str]:
             yield from _texts(one)
 
 
-def _fields(entry: Entry) -> dict[str, Any]:
+def _fields(entry: Memory) -> dict[str, Any]:
     namespace, key = _place(Document.of(entry).id)
     times = {"created_at": entry.created_at, "updated_at": entry.updated_at}
     return {"namespace": namespace, "key": key, "value": entry.metadata[_VALUE]["value"], **times}
 
 
-def _item(entry: Entry) -> Item:
+def _item(entry: Memory) -> Item:
     return Item(**_fields(entry))
 
 
-def _search_item(entry: Entry, score: float | None) -> SearchItem:
+def _search_item(entry: Memory, score: float | None) -> SearchItem:
     return SearchItem(**_fields(entry), score=score)
 
 

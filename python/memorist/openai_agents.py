@@ -118,7 +118,7 @@ class MemoristSession:
 
     def _newest(self) -> Iterator[tuple[int, TResponseInputItem]]:
         """The memories and their items, the newest first."""
-        found = self._store.entries(
+        found = self._store.list(
             where={_THREAD: self._thread}, newest_first=True, detail="ids", project=self._collection
         )
         for brief in found:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import builtins
 import difflib
 import inspect
 import json
@@ -23,12 +24,12 @@ from ._wire import UNSET, Unset, named, snake, to_json
 from .errors import InvalidInput, NotFound, Refused, WrongType, not_pickled
 from .types import (
     Added,
-    Brief,
-    Entry,
     EntryType,
     Exported,
     Imported,
     LinkType,
+    Memory,
+    MemorySummary,
     Recall,
     SearchMode,
     SearchResult,
@@ -59,7 +60,7 @@ Where: TypeAlias = Mapping[str, Any]
 
 #: Memories of one transaction of :meth:`Store.add_many`.
 _BATCH = 2_000
-#: Memories of one page of :meth:`Store.entries`.
+#: Memories of one page of :meth:`Store.list`.
 PAGE = 500
 _NULLABLE = frozenset({"project", "agent", "agent_id"})
 _CLEARED = _NULLABLE | {"context", "expires_at", "valid_from", "valid_to", "due", "body", "metadata"}
@@ -262,7 +263,7 @@ class Store:
         importance: Importance | None = None,
         project: str | Unset | None = UNSET,
         agent: str | Unset | None = UNSET,
-    ) -> list[Added]:
+    ) -> builtins.list[Added]:
         """Saves many memories: texts, or mappings with the parameters of :meth:`add`. The other parameters are for
         items that do not have their own.
 
@@ -346,6 +347,7 @@ class Store:
         include_superseded: bool | None = None,
         rerank: bool | None = None,
         neighbors: int | None = None,
+        neighbours: int | None = None,
         max_tokens: int | None = None,
         cursor: str | None = None,
         detail: Literal["ids", "snippet", "full"] = "full",
@@ -360,6 +362,7 @@ class Store:
         :param where: a condition on the metadata: ``{"year": {"$gte": 2024}, "lang": "de"}``. Operators are ``$eq``,
             ``$ne``, ``$gt``, ``$gte``, ``$lt``, ``$lte``, ``$in``, ``$nin``, ``$exists``, ``$contains``, and around
             conditions ``$and``, ``$or``, ``$nor``, ``$not``. A list passes if one of its items does.
+        :param neighbors: turns to add before and after each session hit; ``neighbours`` is its earlier name.
         :param rerank: whether to rerank the first hits, if the reranker is set up (``memorist setup --reranker``).
         :param happens_before: with ``happens_after``, the range of validity or due date; a ``date`` includes that day.
         :raises InvalidInput: if a value is out of bounds. A missing model is a warning in the result.
@@ -378,7 +381,7 @@ class Store:
 
     def search_many(
         self, /, queries: Sequence[str] | None = None, *, vectors: Vectors | None = None, **options: Any
-    ) -> list[SearchResult]:
+    ) -> builtins.list[SearchResult]:
         """Searches for several queries at once, on all processors. The results are in the order of the queries.
 
         :param queries: texts. Without them, vector search only.
@@ -410,7 +413,7 @@ class Store:
         include: Sequence[Include] = (),
         project: str | Unset | None = UNSET,
         agent: str | Unset | None = UNSET,
-    ) -> Entry | None: ...
+    ) -> Memory | None: ...
     @overload
     def get(
         self,
@@ -419,7 +422,7 @@ class Store:
         include: Sequence[Include] = (),
         project: str | Unset | None = UNSET,
         agent: str | Unset | None = UNSET,
-    ) -> list[Entry | None]: ...
+    ) -> builtins.list[Memory | None]: ...
     def get(
         self,
         id: SupportsIndex | Iterable[SupportsIndex],
@@ -427,7 +430,7 @@ class Store:
         include: Sequence[Include] = (),
         project: str | Unset | None = UNSET,
         agent: str | Unset | None = UNSET,
-    ) -> Entry | None | list[Entry | None]:
+    ) -> Memory | None | builtins.list[Memory | None]:
         """Returns the memory with this id; ``None`` if it does not exist or is out of scope. Counts as an access.
         Several ids return a list in their order.
 
@@ -443,10 +446,10 @@ class Store:
 
     def _get(
         self, id: object, include: Sequence[Include], project: str | Unset | None, agent: str | Unset | None
-    ) -> Entry | None:
+    ) -> Memory | None:
         given = {"id": id, "project": project, "agent": agent}
         try:
-            entry = Entry._read(self._call("get", given)["entry"])
+            entry = Memory._read(self._call("get", given)["entry"])
             if not include:
                 return entry
             return replace(entry, vector=self._engine.vector(to_json(named(given, nullable=_NULLABLE))))
@@ -461,7 +464,7 @@ class Store:
         """True: an empty store is a store."""
         return True
 
-    def entries(
+    def list(
         self,
         *,
         entry_types: Sequence[EntryType] | None = None,
@@ -478,16 +481,19 @@ class Store:
         detail: Literal["ids", "snippet", "full"] = "full",
         project: str | Unset | None = UNSET,
         agent: str | Unset | None = UNSET,
-    ) -> Iterator[Brief]:
+    ) -> Iterator[MemorySummary]:
         """Iterates over all memories that pass the filters, in the order of saving."""
         given: dict[str, object] = {name: value for name, value in locals().items() if name != "self"}
         given["limit"] = PAGE
         while True:
             page = self._call("list", given)
-            yield from (_of(Brief, one) for one in page["results"])
+            yield from (_of(MemorySummary, one) for one in page["results"])
             if (after := page.get("next")) is None:
                 return
             given["after"] = after
+
+    #: Earlier name of :meth:`list`.
+    entries = list
 
     def update(
         self,
@@ -557,7 +563,7 @@ class Store:
                 raise InvalidInput("where: give ids or a condition")
             if not where:
                 raise InvalidInput("where: an empty condition would delete every memory")
-            found = self.entries(where=where, detail="ids", project=project, agent=agent)
+            found = self.list(where=where, detail="ids", project=project, agent=agent)
             id = [brief.id for brief in found]
         if id is None:
             raise InvalidInput("id: give ids, or a condition as where")
@@ -606,7 +612,7 @@ class Store:
         limit: int | None = None,
         project: str | Unset | None = UNSET,
         agent: str | Unset | None = UNSET,
-    ) -> list[Version]:
+    ) -> builtins.list[Version]:
         """Returns the versions of a memory, newest first.
 
         :raises NotFound: if it does not exist or is out of scope.
@@ -626,6 +632,9 @@ class Store:
         """Restores an earlier version, as a new version."""
         given = {name: value for name, value in locals().items() if name != "self"}
         return _of(Updated, self._call("rollback", given))
+
+    #: Another name of :meth:`roll_back`.
+    rollback = roll_back
 
     def recall(
         self,

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Added",
-    "Brief",
-    "Entry",
     "EntryType",
     "Exported",
     "Hit",
     "Imported",
     "LinkType",
     "Link",
+    "Memory",
+    "MemorySummary",
     "NearMiss",
     "Neighbor",
     "Recall",
@@ -93,7 +93,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Entry:
+class Memory:
     """A whole memory."""
 
     id: int
@@ -134,15 +134,15 @@ class Entry:
         return _metadata(self.body)
 
     def __repr__(self) -> str:
-        return f"Entry(id={self.id}, entry_type={self.entry_type!r}, content={_short(self.content)})"
+        return f"Memory(id={self.id}, entry_type={self.entry_type!r}, content={_short(self.content)})"
 
     @classmethod
-    def _read(cls, raw: Mapping[str, Any]) -> Entry:
+    def _read(cls, raw: Mapping[str, Any]) -> Memory:
         return _of(cls, raw, links=tuple(_of(Link, link) for link in raw.get("links", ())))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Brief:
+class MemorySummary:
     """A memory in a list."""
 
     id: int
@@ -157,7 +157,7 @@ class Brief:
     truncated: bool = False
 
     def __repr__(self) -> str:
-        return f"Brief(id={self.id}, entry_type={self.entry_type!r}, content={_short(self.content)})"
+        return f"MemorySummary(id={self.id}, entry_type={self.entry_type!r}, content={_short(self.content)})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,7 +160,7 @@ def test_a_file_is_found_by_every_agent(store: memorist.Store) -> None:
     assert "The lighthouse is white." in answer(tool, {"command": "view", "path": "/memories/search/lighthouse"})
     assert tool.clear_all_memory() == "All memory cleared"
     assert "ferry" not in answer(tool, {"command": "view", "path": "/memories"})
-    assert [entry.content for entry in store.entries()] == ["The lighthouse is white."]
+    assert [entry.content for entry in store.list()] == ["The lighthouse is white."]
 
 
 def test_files_belong_to_a_project(tmp_path: Path) -> None:
@@ -274,4 +274,4 @@ def test_claude_uses_it_in_the_runner_of_the_sdk(store: memorist.Store) -> None:
     results = [request["messages"][-1]["content"][0] for request in asked[1:]]
     assert results[0]["content"] == "File created successfully at: /memories/tea.md"
     assert results[1]["is_error"] and "does not exist" in results[1]["content"]
-    assert [entry.content for entry in store.entries()] == ["The user likes green tea."]
+    assert [entry.content for entry in store.list()] == ["The user likes green tea."]

@@ -64,7 +64,7 @@ def test_eight_threads_share_a_store(store: Store) -> None:
     assert len(set(kept)) == len(kept) == THREADS * (EACH * 4 // 5 + 50)
     assert store.stats().total_entries == len(kept)
     store.flush()
-    assert sorted(one.id for one in store.entries()) == sorted(kept)
+    assert sorted(one.id for one in store.list()) == sorted(kept)
 
 
 def test_four_processes_share_a_store_with_eight_threads_of_this_one(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def message(text: str) -> Any:
 
 
 def contents(session: MemoristSession) -> list[str | None]:
-    return [brief.content for brief in session._store.entries(project="openai-agents")]
+    return [brief.content for brief in session._store.list(project="openai-agents")]
 
 
 ODD: list[Any] = [

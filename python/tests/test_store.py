@@ -48,6 +48,17 @@ def test_a_memory_is_saved_found_changed_and_deleted(store: Store) -> None:
     assert store.undo(added.id).undone == "deletion" and store.get(added.id) is not None
 
 
+def test_earlier_and_other_names_work(store: Store) -> None:
+    texts = ("Where is the amber key?", "Under the third stone", "Tell Bert")
+    saved = [store.add(text, session="talk").id for text in texts]
+    now = store.search("third stone", mode="keyword", limit=1, neighbors=1)
+    earlier = store.search("third stone", mode="keyword", limit=1, neighbours=1)
+    assert [[turn.id for turn in hit.neighbors] for hit in (*now, *earlier)] == [[saved[0], saved[2]]] * 2
+    assert [one.id for one in store.entries()] == [one.id for one in store.list()] == saved
+    store.update(saved[0], content="Where is the key?")
+    assert store.rollback(saved[0], 1).version == store.roll_back(saved[0], 2).version - 1 == 3
+
+
 def test_metadata_is_kept_and_filtered_by(store: Store) -> None:
     each = [
         {"content": f"boat number {at}", "metadata": {"year": 2000 + at, "lang": "de" if at % 2 else "fr", "of": ["boats", at]}}
@@ -59,7 +70,7 @@ def test_metadata_is_kept_and_filtered_by(store: Store) -> None:
 
     def years(where: memorist.Where) -> list[int]:
         by_search = sorted(hit.id for hit in store.search("boat", mode="keyword", where=where, limit=50))
-        assert by_search == sorted(brief.id for brief in store.entries(where=where, detail="ids"))
+        assert by_search == sorted(brief.id for brief in store.list(where=where, detail="ids"))
         return [ids.index(id) for id in by_search]
 
     assert years({"year": {"$gte": 2018}}) == [18, 19]
@@ -152,9 +163,9 @@ def test_many_are_saved_at_once(store: Store) -> None:
     mixed = store.add_many(items, source="x")
     entries = [store.get(one.id) for one in mixed]
     assert [(one.entry_type, one.source) for one in entries if one] == [("decision", "x"), ("fact", "x")]
-    listed = list(store.entries(tags=["meeting"]))
+    listed = list(store.list(tags=["meeting"]))
     assert [one.id for one in listed] == list(range(1, 4_501)) and listed[0].content == texts[0]
-    newest = next(store.entries(newest_first=True))
+    newest = next(store.list(newest_first=True))
     assert newest.content == "a fact"
 
 
@@ -179,7 +190,7 @@ def test_projects_and_agents_are_walls(tmp_path: Path) -> None:
         atlas.add("Everybody knows this", project=None)
         assert atlas.stats().total_entries == 2
         with Store(tmp_path / "store", embed=None, project="boreas") as boreas:
-            assert [one.content for one in boreas.entries()] == ["Everybody knows this"]
+            assert [one.content for one in boreas.list()] == ["Everybody knows this"]
             assert boreas.stats(project="*").total_entries == 2
             assert boreas.get(1) is None and boreas.get(1, project="atlas") is not None
     assert repr(UNSET) == "UNSET"
@@ -413,7 +424,7 @@ async def test_a_store_is_awaited(tmp_path: Path) -> None:
         added = await asyncio.gather(*(store.add(f"memory {number} of the harbour") for number in range(8)))
         assert len({one.id for one in added}) == 8
         assert len(await store.search("harbour", limit=20)) == 8
-        assert sorted([entry.id async for entry in store.entries()]) == sorted(one.id for one in added)
+        assert sorted([entry.id async for entry in store.list()]) == sorted(one.id for one in added)
         assert await store.update(added[0].id, content="changed") and await store.delete(added[1].id)
         got = await store.get(added[0].id)
         assert got is not None and got.content == "changed" and (await store.stats()).total_entries == 7

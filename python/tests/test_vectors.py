@@ -87,7 +87,7 @@ def test_a_vector_without_a_direction_is_refused_and_the_others_are_saved(store:
     made[1] = number
     with pytest.raises(memorist.Refused, match="number 1: embedding"):
         store.add_many(["one", "two", "three"], vectors=made)
-    assert sorted(str(one.content) for one in store.entries()) == ["one", "three"]
+    assert sorted(str(one.content) for one in store.list()) == ["one", "three"]
     with pytest.raises(memorist.InvalidInput, match=f"{DIMS}"):
         store.add("four", vector=np.ones(DIMS - 1, dtype=np.float32))
     with pytest.raises(memorist.InvalidInput, match=f"{DIMS}"):

@@ -10,7 +10,7 @@ import numpy as np
 from memorist import (
     AsyncStore,
     Embed,
-    Entry,
+    Memory,
     Hit,
     IdSet,
     Importance,
@@ -57,7 +57,7 @@ def remember(store: Store, text: str) -> int:
 
 
 def vectors(store: Store, ids: list[int]) -> list[NDArray[np.float32]]:
-    entries: list[Entry | None] = store.get(ids, include=["vector"])
+    entries: list[Memory | None] = store.get(ids, include=["vector"])
     return [entry.vector for entry in entries if entry is not None and entry.vector is not None]
 
 
@@ -72,8 +72,8 @@ def correct(store: Store, id: int) -> str:
 async def concurrently(store: Store, questions: list[str]) -> list[int]:
     async with AsyncStore(store) as shared:
         results = await asyncio.gather(*(shared.search(question, limit=1) for question in questions))
-        one: Entry | None = await shared.get(1)
-        async for brief in shared.entries(tags=["note"]):
+        one: Memory | None = await shared.get(1)
+        async for brief in shared.list(tags=["note"]):
             print(brief.id, one)
         return [hit.id for result in results for hit in result]
 
