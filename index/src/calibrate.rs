@@ -35,14 +35,16 @@ pub(crate) fn calibrate(segment: &Segment, on_progress: OnProgress<'_>) -> Resul
     let count = view.count();
     let sample = SAMPLE.min(count);
     let work = Work::new(Stage::Measuring, sample, on_progress);
-    let rotation = Rotation::new(segment.file.header.shape.dims as usize);
+    let shape = segment.file.header.shape;
+    let rotation = Rotation::new(shape.dims as usize);
     let slots = (0..sample).into_par_iter().map(|at| (at as u64 * count as u64 / sample as u64) as Slot);
     let with_answer = |slot| {
         if work.is_cancelled() {
             return None;
         }
         let query = Query::new(question(segment, &rotation, view.vectors.row(slot)?, slot)?);
-        // A scan by coarse codes reads half of what an exact one does, and hardly ever misses one.
+        // A scan by coarse codes reads half of what an exact one does, and hardly ever misses one of those that a search
+        // of all by the index's own codes finds.
         let scores = scores(segment, &query, Effort::Ef(usize::MAX));
         work.advance(1);
         let worst = scores.iter().copied().fold(f32::INFINITY, f32::min);
@@ -56,7 +58,10 @@ pub(crate) fn calibrate(segment: &Segment, on_progress: OnProgress<'_>) -> Resul
     let mut next = 0;
     for step in 0.. {
         let ef = (LEAST_EF * 2f64.powf(f64::from(step) / 2.0)).round();
-        if next == TARGETS.len() || work.is_cancelled() || !search::is_walk_cheaper(ef as u64, count as u64) {
+        if next == TARGETS.len()
+            || work.is_cancelled()
+            || !search::is_walk_cheaper(shape.layout, ef as u64, count as u64)
+        {
             break;
         }
         questions.par_iter_mut().for_each(|question| question.search(segment, ef as usize));

@@ -1,6 +1,7 @@
 //! Errors, one enum per operation. Each message says what is wrong and the way out.
 
 use std::io;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use crate::ids::Key;
@@ -26,16 +27,16 @@ pub enum OpenError {
 
     /// The file was written by another version of this program.
     #[error(
-        "{} has format version {found}, this program reads version {supported}: use the program that wrote it, or remove \
-         the folder and rebuild the index from the records", path.display()
+        "{} has format version {found}, this program reads {} to {}: use the program that wrote it, or remove the \
+         folder and rebuild the index from the records", path.display(), supported.start(), supported.end()
     )]
     Version {
         /// The file.
         path: PathBuf,
         /// Its version.
         found: u32,
-        /// The version that this program reads and writes.
-        supported: u32,
+        /// The versions that this program reads and writes.
+        supported: RangeInclusive<u32>,
     },
 
     /// The file is not what was written.

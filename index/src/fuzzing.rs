@@ -46,7 +46,8 @@ pub fn segment(bytes: &[u8], folder: &Path) -> bool {
     let file_len = bytes.len() as u64;
     let efforts = Efforts([10; TARGETS.len()]);
     let segments = vec![SegmentEntry { number: 1, file_len, count, header_checksum, efforts, tombstones }];
-    let manifest = Manifest { dims, generation: 1, next_segment: 2, payload: Vec::new(), segments };
+    let manifest =
+        Manifest { layout: header.shape.layout, dims, generation: 1, next_segment: 2, payload: Vec::new(), segments };
     // What is mapped is never changed: a new file each time.
     let file = names::segment(folder, 1);
     let _ = std::fs::remove_file(&file);

@@ -25,11 +25,11 @@
 //!
 //! | row | module | job |
 //! |---|---|---|
-//! | 0 | `ids`, `bounds`, `efforts`, `progress`, `best`, `random`, `sys` | keys and slots, limits, measured efforts, progress, the best few, hashes, files and mappings |
+//! | 0 | `ids`, `layout`, `bounds`, `efforts`, `progress`, `best`, `random`, `sys` | keys and slots, what is kept of a vector, limits, measured efforts, progress, the best few, hashes, files and mappings |
 //! | 1 | `error`, `filter` | errors; which keys a search may return |
 //! | 2 | `format`, `options` | the bytes of the files; the settings |
 //! | 3 | [`simd`] | dot products and estimates |
-//! | 4 | `quantize` | vectors in codes of 16 bits |
+//! | 4 | `quantize` | vectors in codes of 16 or 8 bits |
 //! | 5 | `rotate`, `graph` | the rotation of a vector before it is coded; the HNSW graph |
 //! | 6 | `segment` | one segment: its mapped file, how it is written, its tombstones |
 //! | 7 | `search`, `verify` | the search of a segment; the check of all segments |
@@ -47,7 +47,7 @@
 //! | how hard a search has to try for a recall is measured on a new graph | `calibrate.rs` |
 //! | the files and what they hold | `format/mod.rs` (**the page of the format**), `sys/publish.rs` |
 //! | another process sees the new manifest and maps what is new | `reader.rs`, `snapshot.rs` |
-//! | a search picks a plan per segment: it walks the graph by estimates, or scans the codes | `search.rs`, `graph/walk.rs`, `simd/` |
+//! | a search picks a plan per segment: it walks the graph, by estimates or by codes, or scans the codes | `search.rs`, `graph/walk/`, `simd/` |
 //! | everything is checked | `verify.rs` |
 
 /// The example of the README is compiled and run.
@@ -66,6 +66,7 @@ mod format;
 pub mod fuzzing;
 mod graph;
 mod ids;
+mod layout;
 mod merge;
 mod options;
 mod progress;
@@ -88,6 +89,7 @@ pub use format::FORMAT_VERSION;
 #[doc(hidden)]
 pub use graph::edges::estimating;
 pub use ids::Key;
+pub use layout::Layout;
 pub use merge::{Merge, Merged};
 pub use options::{Effort, IndexOptions, SearchParams};
 pub use progress::{Progress, Stage};

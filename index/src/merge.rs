@@ -118,7 +118,7 @@ impl Merge {
         let views: Vec<_> = sources.iter().map(|segment| segment.file.view()).collect();
         let dims = options.dims;
         let mut keys: Vec<Key> = Vec::with_capacity(rows.len());
-        let mut quantized = Quantized::with_capacity(rows.len(), dims);
+        let mut quantized = Quantized::with_capacity(options.layout, rows.len(), dims);
         for &(source, slot) in &rows {
             keys.push(views[source].keys[slot as usize]);
             let row = views[source].vectors.row(slot);
@@ -138,7 +138,8 @@ impl Merge {
         } else {
             None
         };
-        let draft = Draft { dims, keys: &keys, vectors, graph: graph.as_ref().map(Graph::view) };
+        let draft =
+            Draft { layout: options.layout, dims, keys: &keys, vectors, graph: graph.as_ref().map(Graph::view) };
         let mut segment = write_segment(&folder, number, &draft, progress)?;
         // Searching the segment brings it into memory: not beside all that it was made of.
         drop((graph, quantized, keys, rows, views));

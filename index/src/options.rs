@@ -2,14 +2,17 @@
 
 use crate::bounds::{MAX_DIMS, MAX_M};
 use crate::error::OptionsError;
+use crate::layout::Layout;
 
-/// How an index is built. Only `dims` is kept in the files: the others may change from one opening to the next, and
-/// apply to what is built from then on.
+/// How an index is built. Only `dims` and `layout` are kept in the files: the others may change from one opening to the
+/// next, and apply to what is built from then on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IndexOptions {
     /// Dimensions of the vectors, 1 to [`MAX_DIMS`].
     pub dims: usize,
+    /// How vectors are kept, by an index that is made. One that is opened has its own, whatever this says.
+    pub layout: Layout,
     /// Half of the links that a node can have, which are rounded up to a multiple of 32. 2 to 64. `M` in the HNSW paper
     /// (Malkov and Yashunin, arXiv 1603.09320).
     pub m: usize,
@@ -36,6 +39,7 @@ impl IndexOptions {
     pub fn new(dims: usize) -> Self {
         Self {
             dims,
+            layout: Layout::Standard,
             m: 16,
             ef_construction: 200,
             seed: 0x6d65_6d6f_7269_7374,
@@ -86,11 +90,12 @@ impl SearchParams {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Effort {
     /// So hard that about this share of the true neighbours is found: as hard as it took with questions near vectors of
-    /// the segment itself when its graph was built. More than 0.999 means that all vectors are compared.
+    /// the segment itself when its graph was built. More than 0.999 means that all vectors are compared. The true ones are
+    /// those of [`Exact`](Self::Exact), which in a compact index confuses what is about equally near.
     Recall(f32),
     /// A walk keeps this many candidates per segment, at least `k` of them.
     Ef(usize),
-    /// Every vector is compared, by its 16-bit codes.
+    /// Every vector is compared, by its codes of 16 bits, in a compact index of 8.
     Exact,
 }
 

@@ -1,7 +1,9 @@
-//! From a caller's vector to what is stored: length 1, rotated, in codes of 16 bits.
+//! From a caller's vector to what is stored: length 1, rotated, in codes of 16 or 8 bits.
 
+use crate::bounds::MAX_DIMS;
 use crate::error::VectorError;
 use crate::format::node::code_stride;
+use crate::layout::Layout;
 use crate::simd::Kernel;
 
 /// Replaces what is in `out` by `vector`, scaled to length 1. The length is computed in f64, so that
@@ -35,14 +37,20 @@ pub(crate) fn normalise(vector: &[f32], dims: usize, out: &mut Vec<f32>) -> Resu
 
 /// Vectors in 16 bits per number, as two sections of codes: `(256 * coarse + fine) / 256 * scale` is about the number.
 /// The coarse codes alone are what is scanned and what graphs are built on; both together are within `scale / 512` of
-/// the number, for a vector of 384 numbers within about 0.000003.
+/// the number, for a vector of 384 numbers within about 0.000003. The compact layout keeps the coarse codes alone, which are
+/// within `scale / 2`.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Quantized {
+    layout: Layout,
     pub(crate) coarse: Vec<i8>,
+    /// Empty in the compact layout.
     pub(crate) fine: Vec<i8>,
     /// One for each vector, so that what the codes stand for has the length 1: about its largest number / 127.
     pub(crate) scales: Vec<f32>,
 }
+
+/// Stands for the fine codes of a vector that has none.
+pub(crate) static NO_FINE: [i8; MAX_DIMS] = [0; MAX_DIMS];
 
 /// One vector of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -53,39 +61,70 @@ pub(crate) struct Row<'a> {
 }
 
 impl Quantized {
+    /// None yet, in a layout.
+    pub(crate) fn new(layout: Layout) -> Self {
+        Self { layout, ..Self::default() }
+    }
+
     /// None, with room for `count` of `dims` numbers each.
-    pub(crate) fn with_capacity(count: usize, dims: usize) -> Self {
-        let codes = || Vec::with_capacity(count * code_stride(dims));
-        Self { coarse: codes(), fine: codes(), scales: Vec::with_capacity(count) }
+    pub(crate) fn with_capacity(layout: Layout, count: usize, dims: usize) -> Self {
+        let codes = count * code_stride(dims);
+        let mut empty = Self::new(layout);
+        empty.coarse.reserve_exact(codes);
+        empty.fine.reserve_exact(if layout == Layout::Standard { codes } else { 0 });
+        empty.scales.reserve_exact(count);
+        empty
     }
 
     /// Appends a vector of length 1, filled up with zeros to whole cache lines. The largest number gets the coarse code
     /// 127 or -127.
     pub(crate) fn push(&mut self, vector: &[f32]) {
         let largest = vector.iter().fold(0f32, |most, x| most.max(x.abs()));
-        let steps = if largest > 0.0 { 127.0 * 256.0 / largest } else { 0.0 };
+        let parts: u16 = match self.layout {
+            Layout::Standard => 256,
+            Layout::Compact => 1,
+        };
+        let steps = if largest > 0.0 { 127.0 * f32::from(parts) / largest } else { 0.0 };
         let start = self.coarse.len();
         let end = start + code_stride(vector.len());
         self.coarse.resize(end, 0);
-        self.fine.resize(end, 0);
-        let codes = self.coarse[start..].iter_mut().zip(&mut self.fine[start..]);
-        let split = |(coarse, fine): (&mut i8, &mut i8), x: f32| -> i64 {
-            let code = round(x * steps);
-            *coarse = ((code + 128) >> 8) as i8;
-            *fine = (code - (i32::from(*coarse) << 8)) as i8;
-            i64::from(code * code)
+        let coarse = self.coarse[start..].iter_mut();
+        let square: i64 = match self.layout {
+            Layout::Standard => {
+                self.fine.resize(end, 0);
+                let codes = coarse.zip(&mut self.fine[start..]);
+                let split = |(coarse, fine): (&mut i8, &mut i8), x: f32| -> i64 {
+                    let code = round(x * steps);
+                    *coarse = ((code + 128) >> 8) as i8;
+                    *fine = (code - (i32::from(*coarse) << 8)) as i8;
+                    i64::from(code * code)
+                };
+                Kernel::detect().run(
+                    #[inline(always)]
+                    || codes.zip(vector).map(|(codes, &x)| split(codes, x)).sum(),
+                )
+            }
+            Layout::Compact => {
+                let put = |coarse: &mut i8, x: f32| -> i64 {
+                    let code = round(x * steps);
+                    *coarse = code as i8;
+                    i64::from(code * code)
+                };
+                Kernel::detect().run(
+                    #[inline(always)]
+                    || coarse.zip(vector).map(|(coarse, &x)| put(coarse, x)).sum(),
+                )
+            }
         };
-        let square = Kernel::detect().run(
-            #[inline(always)]
-            || codes.zip(vector).map(|(codes, &x)| split(codes, x)).sum::<i64>(),
-        );
-        self.scales.push((256.0 / (square.max(1) as f64).sqrt()) as f32);
+        self.scales.push((f64::from(parts) / (square.max(1) as f64).sqrt()) as f32);
     }
 
-    /// Appends a vector that was quantised before.
+    /// Appends a vector that was quantised before, in the same layout: its codes as they are.
     pub(crate) fn push_row(&mut self, row: Row<'_>) {
         self.coarse.extend_from_slice(row.coarse);
-        self.fine.extend_from_slice(row.fine);
+        if self.layout == Layout::Standard {
+            self.fine.extend_from_slice(row.fine);
+        }
         self.scales.push(row.scale);
     }
 
@@ -93,7 +132,11 @@ impl Quantized {
     pub(crate) fn row(&self, position: usize) -> Row<'_> {
         let stride = self.coarse.len() / self.scales.len();
         let codes = position * stride..(position + 1) * stride;
-        Row { coarse: &self.coarse[codes.clone()], fine: &self.fine[codes], scale: self.scales[position] }
+        let fine = match self.layout {
+            Layout::Standard => &self.fine[codes.clone()],
+            Layout::Compact => &NO_FINE[..stride],
+        };
+        Row { coarse: &self.coarse[codes], fine, scale: self.scales[position] }
     }
 }
 
@@ -177,5 +220,29 @@ mod tests {
         let sum: f32 = vector.iter().map(|x| x * x).sum();
         let padded: Vec<f32> = vector.iter().copied().chain(std::iter::repeat(0.0)).take(256).collect();
         assert!((row.dot(&padded, Kernel::detect()) - sum).abs() < 1e-4);
+    }
+
+    #[test]
+    fn compact_codes_are_coarse_ones_of_length_1() {
+        let mut vector = Vec::new();
+        normalise(&[0.5f32, -0.25, 0.1, 0.0, 0.8, -0.8, 0.799_999], 7, &mut vector).unwrap();
+        let mut codes = Quantized::new(Layout::Compact);
+        codes.push(&[0.377_964_47; 7]);
+        codes.push(&vector);
+        assert_eq!((codes.coarse.len(), codes.fine.len()), (512, 0));
+        let row = codes.row(1);
+        assert_eq!((row.coarse[4], row.coarse[5], row.fine), (127, -127, &[0; 256][..]));
+        let decoded = row.decode();
+        for ((coarse, exact), x) in row.coarse.iter().zip(&decoded).zip(&vector) {
+            assert!((exact - x).abs() <= row.scale * 0.51, "{exact} for {x}");
+            assert_eq!(*exact, f32::from(*coarse) * row.scale);
+        }
+        let length: f32 = decoded.iter().map(|x| x * x).sum();
+        assert!((length - 1.0).abs() < 1e-6, "{length}");
+        assert!((row.dot(&decoded, Kernel::detect()) - length).abs() < 1e-6);
+        // Codes are copied from segment to segment.
+        let mut copied = Quantized::new(Layout::Compact);
+        copied.push_row(row);
+        assert_eq!((copied.row(0), copied.fine.len()), (row, 0));
     }
 }

@@ -8,6 +8,7 @@ use crate::graph::ranked::Ranked;
 use crate::graph::scratch::Scratch;
 use crate::graph::walk::{WalkParams, walk};
 use crate::ids::{Key, Slot};
+use crate::layout::Layout;
 use crate::options::Effort;
 use crate::quantize::{Quantized, Row};
 use crate::segment::Segment;
@@ -15,8 +16,15 @@ use crate::segment::view::SegmentView;
 use crate::simd;
 use crate::simd::query::EdgeQuery;
 
-/// Rows of codes that a scan reads in the time in which a walk looks at a node, its edges included (measured).
-const ROWS_PER_NODE: u64 = 7;
+/// Rows of codes that a scan reads in the time in which a walk looks at a node, its edges included (measured). In a compact
+/// index the walk reads the codes of those of its neighbors that it has not compared yet.
+const fn rows_per_node(layout: Layout) -> u64 {
+    match layout {
+        Layout::Standard => 7,
+        Layout::Compact => 14,
+    }
+}
+
 /// A walk under a filter that lets a share pass finds about as much as one without a filter by an effort that is less by
 /// this power of the share (measured, from 10 % to 50 % allowed).
 const LESS_EFFORT: f64 = 0.2;
@@ -31,8 +39,8 @@ const ROWS_AHEAD: usize = 8;
 
 /// Whether a walk with an effort is cheaper than a scan of all that are allowed: it looks at a number of slots that
 /// grows with the effort, which grows with the share that the filter refuses.
-pub(crate) fn is_walk_cheaper(effort: u64, allowed: u64) -> bool {
-    effort.saturating_mul(ROWS_PER_NODE) < allowed
+pub(crate) fn is_walk_cheaper(layout: Layout, effort: u64, allowed: u64) -> bool {
+    effort.saturating_mul(rows_per_node(layout)) < allowed
 }
 
 /// A query vector, in the forms that the parts of a search take.
@@ -163,7 +171,8 @@ impl SegmentSearch<'_> {
 
     /// The slots that a walk finds. `None` if it did not find enough before a scan was cheaper.
     fn walk(&self, graph: &GraphView<'_>, scratch: &mut Scratch) -> Option<Vec<Slot>> {
-        let Self { view, request, .. } = self;
+        let Self { view, request, segment, .. } = self;
+        let layout = segment.file.header.shape.layout;
         let (count, allowed) = (view.count() as u64, self.allowed());
         let share = allowed as f64 / count as f64;
         let ef = ((self.ef() as f64 * share.powf(LESS_EFFORT)).ceil() as u64).max(request.k as u64);
@@ -171,7 +180,7 @@ impl SegmentSearch<'_> {
         let mut effort = ef.saturating_mul(count) / allowed.clamp(1, count);
         // A walk that finds fewer has met them on its way: what is allowed lies in another region than the query.
         let enough = (ef / 2).max(request.k as u64).min(self.most_allowed());
-        while is_walk_cheaper(effort, allowed) {
+        while is_walk_cheaper(layout, effort, allowed) {
             let params = WalkParams {
                 vector: &request.query.vector,
                 codes: self.codes,

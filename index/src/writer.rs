@@ -59,6 +59,7 @@ impl Writer {
         }
         let has_leftovers = !remove_leftovers(&folder, &[]).map_err(WriteError::io(&folder))?;
         let snapshot = Snapshot {
+            layout: options.layout,
             dims: options.dims,
             generation: 1,
             next_segment: options.first_segment,
@@ -100,8 +101,9 @@ impl Writer {
         Ok(Self::of(folder, options, snapshot, has_leftovers))
     }
 
-    fn of(folder: PathBuf, options: IndexOptions, snapshot: Snapshot, has_leftovers: bool) -> Self {
+    fn of(folder: PathBuf, mut options: IndexOptions, snapshot: Snapshot, has_leftovers: bool) -> Self {
         let next_segment = snapshot.next_segment;
+        options.layout = snapshot.layout;
         Self { folder, options, current: Arc::new(snapshot), next_segment, is_poisoned: false, has_leftovers }
     }
 
@@ -151,11 +153,12 @@ impl Writer {
             .collect();
         if !fresh.is_empty() {
             let number = self.take_number();
-            let mut fresh_vectors = Quantized::default();
+            let layout = self.options.layout;
+            let mut fresh_vectors = Quantized::new(layout);
             fresh.iter().for_each(|&row| fresh_vectors.push_row(vectors.row(row)));
             let dims = self.options.dims;
             let vectors = Vectors::of(&fresh_vectors, dims);
-            let draft = Draft { dims, keys: &fresh_keys, vectors, graph: None };
+            let draft = Draft { layout, dims, keys: &fresh_keys, vectors, graph: None };
             segments.push(write_segment(&self.folder, number, &draft, &|_| ControlFlow::Continue(()))?);
         }
         self.publish(segments, payload.to_vec())
@@ -232,7 +235,7 @@ impl Writer {
         let last: HashMap<Key, usize> =
             upserts.iter().enumerate().map(|(position, &(key, _))| (key, position)).collect();
         let mut keys = Vec::with_capacity(last.len());
-        let (mut vectors, mut unit) = (Quantized::default(), Vec::new());
+        let (mut vectors, mut unit) = (Quantized::new(self.options.layout), Vec::new());
         for (position, &(key, vector)) in upserts.iter().enumerate() {
             self.current.rotation.unit(vector, &mut unit).map_err(|why| WriteError::Vector { key, why })?;
             if last.get(&key) == Some(&position) {
@@ -252,9 +255,9 @@ impl Writer {
     }
 
     fn publish(&mut self, segments: Vec<Segment>, payload: Vec<u8>) -> Result<(), WriteError> {
-        let (dims, generation) = (self.options.dims, self.current.generation + 1);
+        let (layout, dims, generation) = (self.options.layout, self.options.dims, self.current.generation + 1);
         let (next_segment, rotation) = (self.next_segment, self.current.rotation.clone());
-        let next = Snapshot { dims, generation, next_segment, payload, segments, rotation };
+        let next = Snapshot { layout, dims, generation, next_segment, payload, segments, rotation };
         publish_manifest(&self.folder, &next)?;
         let before = std::mem::replace(&mut self.current, Arc::new(next));
         for old in &before.segments {
@@ -280,6 +283,7 @@ fn add_tombstones(segment: &Segment, keys: &[Key]) -> Segment {
 
 fn publish_manifest(folder: &Path, snapshot: &Snapshot) -> Result<(), WriteError> {
     let manifest = Manifest {
+        layout: snapshot.layout,
         dims: snapshot.dims,
         generation: snapshot.generation,
         next_segment: snapshot.next_segment,

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use super::bytes::{Cursor, Put};
 use super::node::{BATCH, code_stride, links_of, node_words};
-use super::{CODE_ALIGNMENT, FORMAT_VERSION, MAX_COUNT};
+use super::{CODE_ALIGNMENT, MAX_COUNT, layout_of, version_of};
 use crate::bounds::{MAX_DIMS, MAX_M};
+use crate::layout::Layout;
 
 const MAGIC: &[u8; 8] = b"MEMIXSEG";
 /// The length of the header.
@@ -57,9 +58,10 @@ impl Section {
     }
 }
 
-/// The numbers of a segment's header that its layout follows from.
+/// The numbers of a segment's header that the places of its sections follow from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shape {
+    pub(crate) layout: Layout,
     pub(crate) dims: u32,
     pub(crate) count: u32,
     pub(crate) links: u32,
@@ -76,17 +78,22 @@ impl Shape {
         (self.entries as usize).next_multiple_of(BATCH)
     }
 
-    /// Words of `links` links, with their edges.
-    pub(crate) fn words(&self, links: usize) -> usize {
-        node_words(links, code_stride(self.dims as usize))
+    /// Words of a node: its links, and their edges but in a compact index.
+    pub(crate) fn node_words(&self) -> usize {
+        let links = self.links as usize;
+        match self.layout {
+            Layout::Standard => node_words(links, code_stride(self.dims as usize)),
+            Layout::Compact => links,
+        }
     }
 
     /// The bytes of a section, without the zeros after it.
     fn len(&self, section: Section) -> u64 {
         let count = u64::from(self.count);
         match section {
-            Section::Entries => self.words(self.entry_width()) as u64 * 4,
-            Section::Nodes => count * self.words(self.links as usize) as u64 * 4,
+            Section::Entries => node_words(self.entry_width(), code_stride(self.dims as usize)) as u64 * 4,
+            Section::Nodes => count * self.node_words() as u64 * 4,
+            Section::Fine if self.layout == Layout::Compact => 0,
             Section::Codes | Section::Fine => count * code_stride(self.dims as usize) as u64,
             Section::Scales | Section::SortedSlots => count * 4,
             Section::Firm => {
@@ -101,7 +108,7 @@ impl Shape {
     }
 
     /// The place of each section, and the length of the file.
-    pub(crate) fn layout(&self) -> Layout {
+    pub(crate) fn places(&self) -> Places {
         let mut end = HEADER_LEN as u64;
         let sections = Section::ALL.map(|section| {
             let start = end;
@@ -109,7 +116,7 @@ impl Shape {
             end = (start + len).next_multiple_of(CODE_ALIGNMENT as u64);
             Place { start, len, padded_end: end }
         });
-        Layout { sections, file_len: end }
+        Places { sections, file_len: end }
     }
 
     fn check(&self) -> Result<(), String> {
@@ -142,12 +149,12 @@ pub(crate) struct Place {
 
 /// Where all sections lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Layout {
+pub(crate) struct Places {
     sections: [Place; Section::COUNT],
     pub(crate) file_len: u64,
 }
 
-impl Layout {
+impl Places {
     /// The section itself. `None` where this machine cannot address it.
     pub(crate) fn range(&self, section: Section) -> Option<Range<usize>> {
         let place = self.sections[section as usize];
@@ -179,10 +186,10 @@ pub(crate) enum HeaderError {
 impl Header {
     /// The bytes of the header, and its checksum, which is the last of them.
     pub(crate) fn encode(&self) -> (Vec<u8>, u32) {
-        let Shape { dims, count, links, entries } = self.shape;
+        let Shape { layout, dims, count, links, entries } = self.shape;
         let mut bytes = Vec::with_capacity(HEADER_LEN);
         bytes.extend_from_slice(MAGIC);
-        for number in [FORMAT_VERSION, dims, count, links, entries] {
+        for number in [version_of(layout), dims, count, links, entries] {
             bytes.put_u32(number);
         }
         for checksum in self.section_checksums {
@@ -203,15 +210,13 @@ impl Header {
             return Err(HeaderError::NotASegment);
         }
         let version = cursor.u32().ok_or_else(short)?;
-        if version != FORMAT_VERSION {
-            return Err(HeaderError::Version(version));
-        }
+        let layout = layout_of(version).ok_or(HeaderError::Version(version))?;
         let checksum = Cursor(&header[CHECKSUM_OFFSET..]).u32().ok_or_else(short)?;
         if crc32fast::hash(&header[..CHECKSUM_OFFSET]) != checksum {
             return Err(HeaderError::Damaged("its header does not match its checksum".to_owned()));
         }
         let mut next = || cursor.u32().ok_or_else(short);
-        let shape = Shape { dims: next()?, count: next()?, links: next()?, entries: next()? };
+        let shape = Shape { layout, dims: next()?, count: next()?, links: next()?, entries: next()? };
         shape.check().map_err(HeaderError::Damaged)?;
         let mut section_checksums = [0; Section::COUNT];
         for section_checksum in &mut section_checksums {
@@ -230,23 +235,24 @@ mod tests {
     proptest! {
         #[test]
         fn sections_are_aligned_in_order_and_apart(
-            dims in 1u32..=16_384, count in 1u32..=(1 << 31) - 1, m in 0u32..=64, entries in 1u32..1000
+            compact: bool, dims in 1u32..=16_384, count in 1u32..=(1 << 31) - 1, m in 0u32..=64, entries in 1u32..1000
         ) {
             let links = (2 * m).next_multiple_of(BATCH as u32);
             let entries = if m == 0 { 0 } else { entries.min(count) };
-            let shape = Shape { dims, count, links, entries };
+            let layout = if compact { Layout::Compact } else { Layout::Standard };
+            let shape = Shape { layout, dims, count, links, entries };
             prop_assert_eq!(shape.check(), Ok(()));
-            let layout = shape.layout();
+            let places = shape.places();
             let mut end = HEADER_LEN;
             for section in Section::ALL {
-                let range = layout.range(section).unwrap();
+                let range = places.range(section).unwrap();
                 prop_assert_eq!(range.start, end);
                 prop_assert_eq!(range.start % CODE_ALIGNMENT, 0);
                 prop_assert_eq!(range.len() as u64, shape.len(section));
-                end = layout.padded_range(section).unwrap().end;
+                end = places.padded_range(section).unwrap().end;
                 prop_assert!(end - range.end < CODE_ALIGNMENT);
             }
-            prop_assert_eq!(end as u64, layout.file_len);
+            prop_assert_eq!(end as u64, places.file_len);
             let header = Header { shape, section_checksums: [7; Section::COUNT] };
             let (bytes, checksum) = header.encode();
             prop_assert_eq!(bytes.len(), HEADER_LEN);
@@ -256,7 +262,7 @@ mod tests {
 
     #[test]
     fn headers_that_are_sound_but_impossible_are_refused() {
-        let sound = Shape { dims: 8, count: 60, links: 32, entries: 15 };
+        let sound = Shape { layout: Layout::Standard, dims: 8, count: 60, links: 32, entries: 15 };
         let decode = |shape| Header::decode(&Header { shape, section_checksums: [0; Section::COUNT] }.encode().0);
         assert!(decode(sound).is_ok());
         for shape in [

@@ -7,10 +7,11 @@ use std::path::Path;
 use roaring::RoaringBitmap;
 
 use super::bytes::{Cursor, Put};
-use super::{FORMAT_VERSION, MAX_COUNT, names};
+use super::{MAX_COUNT, VERSIONS, layout_of, names, version_of};
 use crate::bounds::{MAX_DIMS, MAX_PAYLOAD};
 use crate::efforts::{Efforts, TARGETS};
 use crate::error::OpenError;
+use crate::layout::Layout;
 
 const MAGIC: &[u8; 8] = b"MEMIXMAN";
 const CHECKSUM_OFFSET: usize = MAGIC.len() + size_of::<u32>();
@@ -32,6 +33,7 @@ pub(crate) struct SegmentEntry {
 /// The content of a manifest, which describes an index.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Manifest {
+    pub(crate) layout: Layout,
     pub(crate) dims: usize,
     pub(crate) generation: u64,
     pub(crate) next_segment: u64,
@@ -83,7 +85,7 @@ impl Manifest {
         let number = |value: usize| u32::try_from(value).map_err(io::Error::other);
         let mut bytes = Vec::new();
         bytes.extend_from_slice(MAGIC);
-        bytes.put_u32(FORMAT_VERSION);
+        bytes.put_u32(version_of(self.layout));
         bytes.put_zeros(size_of::<u32>() + size_of::<u64>());
         bytes.put_u64(self.generation);
         bytes.put_u64(self.next_segment);
@@ -124,9 +126,8 @@ impl Manifest {
             return Err(OpenError::NotAnIndex { path: path.to_owned() });
         }
         let version = cursor.u32().ok_or_else(|| damaged("it ends within its header"))?;
-        if version != FORMAT_VERSION {
-            return Err(OpenError::Version { path: path.to_owned(), found: version, supported: FORMAT_VERSION });
-        }
+        let refused = || OpenError::Version { path: path.to_owned(), found: version, supported: VERSIONS };
+        let layout = layout_of(version).ok_or_else(refused)?;
         let checksum = cursor.u32().ok_or_else(|| damaged("it ends within its header"))?;
         if crc32fast::hash(cursor.0) != checksum {
             return Err(damaged("it does not match its checksum"));
@@ -135,10 +136,11 @@ impl Manifest {
         if cursor.u64() != Some(bytes.len() as u64) {
             return Err(damaged("its length is not what it says"));
         }
-        Self::decode_checked(cursor).ok_or_else(|| damaged("its checksum is right, but its content is impossible"))
+        Self::decode_checked(cursor, layout)
+            .ok_or_else(|| damaged("its checksum is right, but its content is impossible"))
     }
 
-    fn decode_checked(mut cursor: Cursor<'_>) -> Option<Self> {
+    fn decode_checked(mut cursor: Cursor<'_>, layout: Layout) -> Option<Self> {
         let generation = cursor.u64()?;
         let next_segment = cursor.u64()?;
         let dims = cursor.u32()? as usize;
@@ -169,7 +171,7 @@ impl Manifest {
             let entry = SegmentEntry { number, file_len, count, header_checksum, efforts, tombstones };
             segments.push(is_sound.then_some(entry)?);
         }
-        cursor.0.is_empty().then_some(Self { dims, generation, next_segment, payload, segments })
+        cursor.0.is_empty().then_some(Self { layout, dims, generation, next_segment, payload, segments })
     }
 }
 
@@ -187,6 +189,7 @@ mod tests {
             tombstones: tombstones.iter().copied().collect(),
         };
         Manifest {
+            layout: Layout::Standard,
             dims: 384,
             generation: 9,
             next_segment: 5,

@@ -1,4 +1,7 @@
-//! The format of an index on disk, version 3.
+//! The format of an index on disk, versions 3 and 4.
+//!
+//! Version 3 is the standard layout, version 4 the compact one, which leaves out the fine codes and the edges of nodes. All files
+//! of an index have one version, and keep it; all else is equal.
 //!
 //! An index is a folder:
 //!
@@ -17,7 +20,7 @@
 //! ```text
 //! offset  bytes  what
 //!      0      8  magic "MEMIXMAN"
-//!      8      4  format version, 3
+//!      8      4  format version, 3 or 4
 //!     12      4  checksum of everything from offset 16 to the end of the file
 //!     16      8  length of the file
 //!     24      8  generation: 1 for the first manifest of a folder, one more for each that follows
@@ -54,7 +57,7 @@
 //! ```text
 //! offset  bytes  what
 //!      0      8  magic "MEMIXSEG"
-//!      8      4  format version, 3
+//!      8      4  format version, 3 or 4
 //!     12      4  dimensions D
 //!     16      4  number of vectors N, 1 to 2^31 - 1
 //!     20      4  links per node L, a multiple of 32, at most 128; 0 for a flat segment, which has no graph
@@ -74,6 +77,7 @@
 //! nodes         -     N      links of each slot to its neighbours, and their edges: see below   absent
 //! codes         i8    N * C  coarse codes of each vector                                        present
 //! fine codes    i8    N * C  what the coarse codes leave: (256 * coarse + fine) * scale / 256   present
+//!                            absent in version 4
 //! scales        f32   N      coarse code * scale is about the vector's number                   present
 //! firm links    u8    N      how many of the links of each slot are not there to fill up only   absent
 //! keys          u64   N      the caller's key of each slot                                      present
@@ -91,7 +95,11 @@
 //! is `256 * coarse + fine` with fine from -128 to 127. The scale is 256 by the root of the sum of the squares of those
 //! integers, so that what the codes stand for has the length 1 (`quantize.rs`).
 //!
-//! A node. The entries lie like one with E links, rounded up to a multiple of 32, whose vector is zero:
+//! In version 4 each number x becomes `round(x * 127 / m)`, which is the coarse code, and the scale is 1 by the root of the sum
+//! of their squares. Where the fine codes are read, they are zero. A merge copies codes and scales as they are.
+//!
+//! A node. The entries lie like one with E links, rounded up to a multiple of 32, whose vector is zero. In version 4 the entries
+//! alone have what follows after the links; a node there is its 4 * L bytes of links:
 //!
 //! ```text
 //! offset  bytes  what
@@ -104,7 +112,7 @@
 //!                is the lowest bit, 1 for positive
 //! ```
 //!
-//! Signs, slope and offset of a neighbour say the way r from the slot to it, both taken from their 16-bit codes: the
+//! Signs, slope and offset of a neighbour say the way r from the slot to it, both taken from all of their codes: the
 //! signs of r, `|r|^2 / sum(|r_i|)`, and `<r, c> - slope * <signs, c>` for the slot's vector c and the slope as it is
 //! kept (`graph/edges.rs`).
 //!
@@ -134,7 +142,12 @@
 //! |---|---|
 //! | 1 | first; vectors as f32, not rotated, no edges. Refused: an index of it is rebuilt from its source |
 //! | 2 | vectors rotated and in 16 bits, edges beside the links. Refused, as 1 |
-//! | 3 | entries instead of upper levels; firm links |
+//! | 3 | entries instead of upper levels; firm links. The standard layout |
+//! | 4 | the compact layout. Programs that know version 3 alone refuse it by its number |
+
+use std::ops::RangeInclusive;
+
+use crate::layout::Layout;
 
 pub(crate) mod bytes;
 pub(crate) mod layout;
@@ -145,8 +158,23 @@ pub(crate) mod node;
 #[cfg(target_endian = "big")]
 compile_error!("the index maps little-endian files as they are, so it cannot run on a big-endian machine");
 
-/// The version that this crate reads and writes.
-pub const FORMAT_VERSION: u32 = 3;
+/// The newest version that this crate reads and writes: that of a compact index. A standard one has the version before.
+pub const FORMAT_VERSION: u32 = 4;
+/// All that it reads and writes.
+pub(crate) const VERSIONS: RangeInclusive<u32> = version_of(Layout::Standard)..=FORMAT_VERSION;
+
+/// The version of an index in a layout.
+pub(crate) const fn version_of(layout: Layout) -> u32 {
+    match layout {
+        Layout::Standard => 3,
+        Layout::Compact => 4,
+    }
+}
+
+/// The layout of an index of a version.
+pub(crate) fn layout_of(version: u32) -> Option<Layout> {
+    [Layout::Standard, Layout::Compact].into_iter().find(|&layout| version_of(layout) == version)
+}
 
 /// Sections and rows of codes start at multiples of this: a cache line.
 pub(crate) const CODE_ALIGNMENT: usize = 64;

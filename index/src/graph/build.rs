@@ -58,7 +58,7 @@ pub(crate) fn build(
     order.retain(|&slot| slot >= first_new);
 
     let entries = carried_entries.len() + new_entries.len();
-    let mut graph = Graph::new(&vectors.codes, options.m, entries).map_err(Error::Memory)?;
+    let mut graph = Graph::new(&vectors.codes, options.layout, options.m, entries).map_err(Error::Memory)?;
     if let Some(carried) = carried {
         let mending = Work::new(Stage::Mending, carried.count(), on_progress);
         carried.put_into(vectors, &mut graph, &mending);
@@ -95,7 +95,8 @@ mod tests {
 
     use super::*;
     use crate::graph::GraphView;
-    use crate::graph::nodes::tests::{DIMS, assert_sound, clustered};
+    use crate::graph::nodes::tests::{DIMS, LAYOUTS, assert_sound, clustered};
+    use crate::layout::Layout;
     use crate::progress::Progress;
     use crate::quantize::Quantized;
 
@@ -109,9 +110,11 @@ mod tests {
         (0..count as Key).map(|slot| 3 * slot + 7).collect()
     }
 
-    fn built(quantized: &Quantized, keys: &[Key], carried: Option<&Carried<'_>>) -> Graph {
+    fn built(layout: Layout, quantized: &Quantized, keys: &[Key], carried: Option<&Carried<'_>>) -> Graph {
         let vectors = Vectors::of(quantized, DIMS);
-        let built = build(&vectors, keys, carried, &options(), &|_| ControlFlow::Continue(()));
+        let mut options = options();
+        options.layout = layout;
+        let built = build(&vectors, keys, carried, &options, &|_| ControlFlow::Continue(()));
         built.unwrap_or_else(|_| panic!("nobody has stopped it"))
     }
 
@@ -141,7 +144,7 @@ mod tests {
     fn the_entries_have_the_lowest_hashes_of_all_that_repeat_none() {
         for (count, entries) in [(1, 1), (2, 2), (5, 4), (700, 52)] {
             let (quantized, keys) = (with_duplicates(count, 0.5), keys(count));
-            let graph = built(&quantized, &keys, None);
+            let graph = built(Layout::Standard, &quantized, &keys, None);
             let expected = lowest(&keys, |slot| slot % 5 == 4);
             assert_eq!((graph.view().entries(), expected.len()), (&expected[..], entries));
             assert_sound(&graph.view(), &Vectors::of(&quantized, DIMS));
@@ -153,21 +156,26 @@ mod tests {
         let mut quantized = Quantized::default();
         let vectors = clustered(500, 20, 0.5);
         (0..500).for_each(|slot| quantized.push_row(vectors.row(slot - slot % 5)));
-        let graph = built(&quantized, &keys(500), None);
-        for slot in (0..500).filter(|slot| slot % 5 > 0) {
-            let (first, previous) = (slot - slot % 5, slot - 1);
-            assert!(graph.view().neighbours(previous).contains(&slot), "{slot}");
-            assert!(graph.view().neighbours(slot).contains(&first), "{slot}");
+        for layout in LAYOUTS {
+            let graph = built(layout, &quantized, &keys(500), None);
+            for slot in (0..500).filter(|slot| slot % 5 > 0) {
+                let (first, previous) = (slot - slot % 5, slot - 1);
+                assert!(graph.view().neighbours(previous).contains(&slot), "{slot}");
+                assert!(graph.view().neighbours(slot).contains(&first), "{slot}");
+            }
+            assert_sound(&graph.view(), &Vectors::of(&quantized, DIMS));
         }
-        assert_sound(&graph.view(), &Vectors::of(&quantized, DIMS));
     }
 
     #[test]
     fn every_slot_is_reachable_among_distant_clusters() {
         let quantized = clustered(3000, 20, 0.01);
-        let graph = built(&quantized, &keys(3000), None);
-        assert_sound(&graph.view(), &Vectors::of(&quantized, DIMS));
-        assert_reachable(&graph.view(), 3000);
+        for layout in LAYOUTS {
+            let graph = built(layout, &quantized, &keys(3000), None);
+            assert_eq!(graph.view().has_edges(), layout == Layout::Standard);
+            assert_sound(&graph.view(), &Vectors::of(&quantized, DIMS));
+            assert_reachable(&graph.view(), 3000);
+        }
     }
 
     #[test]
@@ -189,13 +197,13 @@ mod tests {
     }
 
     /// An older graph of 800, of which the slots that are not a multiple of 3 remain, and 267 new ones.
-    fn carried(spread: f32) -> (Quantized, Vec<Key>, Graph) {
+    fn carried(layout: Layout, spread: f32) -> (Quantized, Vec<Key>, Graph) {
         let quantized = with_duplicates(800 + 267, spread);
         let older: Quantized = (0..800).fold(Quantized::default(), |mut older, slot| {
             older.push_row(quantized.row(slot));
             older
         });
-        let graph = built(&older, &keys(800), None);
+        let graph = built(layout, &older, &keys(800), None);
         let kept: Vec<Slot> = (0..800).filter(|slot| slot % 3 != 0).collect();
         let mut merged = Quantized::default();
         let slots = || kept.iter().copied().chain(800..800 + 267);
@@ -203,7 +211,7 @@ mod tests {
         let keys: Vec<Key> = slots().map(|slot| 3 * Key::from(slot) + 7).collect();
         let graph = {
             let view = graph.view();
-            built(&merged, &keys, Some(&Carried::new(view, kept, 800)))
+            built(layout, &merged, &keys, Some(&Carried::new(view, kept, 800)))
         };
         (merged, keys, graph)
     }
@@ -211,8 +219,8 @@ mod tests {
     #[test]
     fn a_reused_graph_is_sound_with_the_entries_of_a_new_build() {
         // Also where most are nearer to a neighbour than rounding can tell.
-        for spread in [0.5, 0.003] {
-            let (quantized, keys, graph) = carried(spread);
+        for (spread, layout) in [0.5, 0.003].into_iter().flat_map(|spread| LAYOUTS.map(|layout| (spread, layout))) {
+            let (quantized, keys, graph) = carried(layout, spread);
             let vectors = Vectors::of(&quantized, DIMS);
             assert_sound(&graph.view(), &vectors);
             assert_reachable(&graph.view(), keys.len());
@@ -229,10 +237,14 @@ mod tests {
 
     #[test]
     fn graph_reuse_is_deterministic_across_thread_counts() {
-        let in_threads =
-            |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| carried(0.5)).2;
-        let (one, three) = (in_threads(1), in_threads(3));
-        let (one, three) = (one.view(), three.view());
-        assert!(one.nodes == three.nodes && one.firm == three.firm && one.entries == three.entries);
+        for layout in LAYOUTS {
+            let in_threads = |threads| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| carried(layout, 0.5)).2
+            };
+            let (one, three) = (in_threads(1), in_threads(3));
+            let (one, three) = (one.view(), three.view());
+            assert!(one.nodes == three.nodes && one.firm == three.firm && one.entries == three.entries);
+        }
     }
 }

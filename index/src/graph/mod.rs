@@ -15,7 +15,7 @@
 //! | `ranked.rs` | a slot and its similarity, in one integer |
 //! | `scratch.rs` | working memory of a walk, which the next one uses again |
 //! | `edges.rs` | estimates of all neighbours of a slot at once |
-//! | `walk.rs` | from the entries to the nearest slots |
+//! | `walk/` | from the entries to the nearest slots |
 //! | `select.rs` | which of the nearest become neighbours |
 //! | `nodes.rs` | a graph in memory: its nodes, and links put into them |
 //! | `seek.rs` | the slots that a walk finds, and the links that a new slot gets |
@@ -49,7 +49,7 @@ const WORDS_PER_CACHE_LINE: usize = 16;
 pub(crate) struct GraphView<'a> {
     /// Links per slot.
     pub(crate) width: usize,
-    /// Words from one slot's links to the next one's: what is between are its edges.
+    /// Words from one slot's links to the next one's: what is between are its edges. A compact index has none.
     pub(crate) stride: usize,
     /// The nodes of all slots, one after another.
     pub(crate) nodes: &'a [u32],
@@ -62,6 +62,11 @@ pub(crate) struct GraphView<'a> {
 }
 
 impl<'a> GraphView<'a> {
+    /// Whether there are edges beside the links of a slot.
+    pub(crate) fn has_edges(&self) -> bool {
+        self.stride > self.width
+    }
+
     /// The neighbours of a slot; none where there is no such slot.
     #[inline]
     pub(crate) fn neighbours(&self, slot: Slot) -> &'a [Slot] {

@@ -12,6 +12,7 @@ use super::vectors::Vectors;
 use crate::format::NO_SLOT;
 use crate::format::node::{BATCH, links_of, node_words, row_links};
 use crate::ids::Slot;
+use crate::layout::Layout;
 use crate::sys::map::Zeroed;
 
 /// Nodes that a thread works on at once.
@@ -42,9 +43,12 @@ impl Graph {
     ///
     /// # Errors
     /// When there is not enough memory.
-    pub(crate) fn new(codes: &Codes<'_>, m: usize, entries: usize) -> io::Result<Self> {
+    pub(crate) fn new(codes: &Codes<'_>, layout: Layout, m: usize, entries: usize) -> io::Result<Self> {
         let width = links_of(m);
-        let stride = node_words(width, codes.stride());
+        let stride = match layout {
+            Layout::Standard => node_words(width, codes.stride()),
+            Layout::Compact => width,
+        };
         let mut nodes = Zeroed::new(4 * stride * codes.count())?;
         nodes.words_mut().par_chunks_exact_mut(stride).for_each(|node| node[..width].fill(NO_SLOT));
         let entry_width = entries.next_multiple_of(BATCH);
@@ -241,6 +245,7 @@ pub(crate) mod tests {
     use crate::rotate::Rotation;
 
     pub(crate) const DIMS: usize = 8;
+    pub(crate) const LAYOUTS: [Layout; 2] = [Layout::Standard, Layout::Compact];
 
     /// Vectors near some centres, the row modulo `clusters` is the number of the centre.
     pub(crate) fn clustered(count: usize, clusters: usize, spread: f32) -> Quantized {

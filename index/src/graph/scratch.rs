@@ -14,6 +14,9 @@ pub(crate) struct Scratch {
     pub(crate) buckets: Buckets,
     /// Slots that it has looked at, in that order.
     pub(crate) seen: Vec<Ranked>,
+    /// Slots that a walk by codes compares, and those that it compares after them.
+    pub(crate) here: Vec<Slot>,
+    pub(crate) coming: Vec<Slot>,
 }
 
 impl Scratch {

@@ -1,8 +1,8 @@
-//! The vectors of all slots, in 16 bits per number: exact enough to distinguish near-duplicates.
+//! The vectors of all slots: in 16 bits per number exact enough to distinguish near-duplicates, in a compact index in 8.
 
 use super::codes::Codes;
 use crate::ids::Slot;
-use crate::quantize::{Quantized, Row};
+use crate::quantize::{NO_FINE, Quantized, Row};
 use crate::simd;
 
 /// The vectors of all slots.
@@ -10,6 +10,7 @@ use crate::simd;
 pub(crate) struct Vectors<'a> {
     /// Their coarse codes, and their scales.
     pub(crate) codes: Codes<'a>,
+    /// Empty in a compact index.
     fine: &'a [i8],
 }
 
@@ -33,7 +34,10 @@ impl<'a> Vectors<'a> {
     pub(crate) fn row(&self, slot: Slot) -> Option<Row<'a>> {
         let coarse = self.codes.row(slot);
         let start = (slot as usize).checked_mul(coarse.len())?;
-        let fine = self.fine.get(start..start.checked_add(coarse.len())?)?;
+        let fine = match self.fine {
+            [] => NO_FINE.get(..coarse.len())?,
+            fine => fine.get(start..start.checked_add(coarse.len())?)?,
+        };
         (!coarse.is_empty()).then_some(Row { coarse, fine, scale: self.codes.scale(slot) })
     }
 

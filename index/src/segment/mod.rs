@@ -14,10 +14,11 @@ use roaring::RoaringBitmap;
 use self::view::SegmentView;
 use crate::efforts::Efforts;
 use crate::error::OpenError;
-use crate::format::layout::{Header, HeaderError, Layout, Section};
+use crate::format::layout::{Header, HeaderError, Places, Section};
 use crate::format::manifest::SegmentEntry;
-use crate::format::{FORMAT_VERSION, names};
+use crate::format::{VERSIONS, names};
 use crate::ids::{Key, Slot};
+use crate::layout::Layout;
 use crate::simd::Kernel;
 use crate::sys::map::Mapped;
 
@@ -31,7 +32,7 @@ pub(crate) struct SegmentFile {
     pub(crate) path: PathBuf,
     pub(crate) header: Header,
     pub(crate) header_checksum: u32,
-    pub(crate) layout: Layout,
+    pub(crate) places: Places,
     kernel: Kernel,
     bytes: Mapped,
     /// Whether it was read whole and found to be what was written.
@@ -40,7 +41,7 @@ pub(crate) struct SegmentFile {
 
 impl SegmentFile {
     /// Maps the file that a manifest names. Only its header is read.
-    pub(crate) fn open(folder: &Path, entry: &SegmentEntry, dims: usize) -> Result<Self, OpenError> {
+    pub(crate) fn open(folder: &Path, entry: &SegmentEntry, layout: Layout, dims: usize) -> Result<Self, OpenError> {
         let path = names::segment(folder, entry.number);
         let len = std::fs::metadata(&path).map_err(OpenError::io(&path))?.len();
         if len != entry.file_len {
@@ -49,19 +50,21 @@ impl SegmentFile {
         let bytes = Mapped::open(&path).map_err(OpenError::io(&path))?;
         let (header, header_checksum) = Header::decode(bytes.as_ref()).map_err(|error| match error {
             HeaderError::NotASegment => OpenError::NotAnIndex { path: path.clone() },
-            HeaderError::Version(found) => OpenError::Version { path: path.clone(), found, supported: FORMAT_VERSION },
+            HeaderError::Version(found) => OpenError::Version { path: path.clone(), found, supported: VERSIONS },
             HeaderError::Damaged(why) => OpenError::damaged(&path, why),
         })?;
         let shape = &header.shape;
-        if header_checksum != entry.header_checksum || shape.count != entry.count || shape.dims as usize != dims {
+        if (header_checksum, shape.count) != (entry.header_checksum, entry.count)
+            || (shape.layout, shape.dims as usize) != (layout, dims)
+        {
             return Err(OpenError::damaged(&path, "it is not the segment that the manifest speaks of"));
         }
         // Not before the header was read: that would bring in the first huge page of a file that is not read any
         // further.
         bytes.advise_huge_pages();
-        let layout = shape.layout();
+        let places = shape.places();
         let kernel = Kernel::detect();
-        if layout.file_len != entry.file_len || SegmentView::parse(bytes.as_ref(), &header, &layout, kernel).is_none() {
+        if places.file_len != entry.file_len || SegmentView::parse(bytes.as_ref(), &header, &places, kernel).is_none() {
             return Err(OpenError::damaged(&path, "its sections do not fit its length"));
         }
         Ok(Self {
@@ -69,7 +72,7 @@ impl SegmentFile {
             path,
             header,
             header_checksum,
-            layout,
+            places,
             kernel,
             bytes,
             is_checked: AtomicBool::new(false),
@@ -78,7 +81,7 @@ impl SegmentFile {
 
     /// Its sections.
     pub(crate) fn view(&self) -> SegmentView<'_> {
-        SegmentView::parse(self.bytes.as_ref(), &self.header, &self.layout, self.kernel)
+        SegmentView::parse(self.bytes.as_ref(), &self.header, &self.places, self.kernel)
             .expect("`open` has parsed the same bytes, and neither they nor the header change")
     }
 
@@ -114,7 +117,7 @@ impl SegmentFile {
 
     /// Whether the bytes of a section are those that were written.
     pub(crate) fn matches_checksum(&self, section: Section) -> bool {
-        let bytes = self.layout.padded_range(section).and_then(|range| self.bytes.as_ref().get(range));
+        let bytes = self.places.padded_range(section).and_then(|range| self.bytes.as_ref().get(range));
         bytes.map(crc32fast::hash) == Some(self.header.section_checksums[section as usize])
     }
 }
@@ -167,7 +170,7 @@ impl Segment {
     pub(crate) fn entry(&self) -> SegmentEntry {
         SegmentEntry {
             number: self.file.number,
-            file_len: self.file.layout.file_len,
+            file_len: self.file.places.file_len,
             count: self.file.header.shape.count,
             header_checksum: self.file.header_checksum,
             efforts: self.efforts,

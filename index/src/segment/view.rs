@@ -1,6 +1,6 @@
 //! A segment as it lies in its bytes: nothing is copied, and nothing in it is trusted.
 
-use crate::format::layout::{Header, Layout, Section};
+use crate::format::layout::{Header, Places, Section};
 use crate::graph::GraphView;
 use crate::graph::codes::Codes;
 use crate::graph::vectors::Vectors;
@@ -20,13 +20,13 @@ pub(crate) struct SegmentView<'a> {
 
 impl<'a> SegmentView<'a> {
     /// Lays the sections over `bytes`. `None` if they do not reach, or are not aligned as a mapping is.
-    pub(crate) fn parse(bytes: &'a [u8], header: &Header, layout: &Layout, kernel: Kernel) -> Option<Self> {
-        let section = |section| bytes.get(layout.range(section)?);
+    pub(crate) fn parse(bytes: &'a [u8], header: &Header, places: &Places, kernel: Kernel) -> Option<Self> {
+        let section = |section| bytes.get(places.range(section)?);
         let shape = &header.shape;
         let graph = if shape.has_graph() {
             Some(GraphView {
                 width: shape.links as usize,
-                stride: shape.words(shape.links as usize),
+                stride: shape.node_words(),
                 nodes: slice_of(section(Section::Nodes)?)?,
                 firm: section(Section::Firm)?,
                 entry_width: shape.entry_width(),

@@ -16,6 +16,7 @@ use crate::format::{CODE_ALIGNMENT, names};
 use crate::graph::GraphView;
 use crate::graph::vectors::Vectors;
 use crate::ids::{Key, Slot};
+use crate::layout::Layout;
 use crate::progress::{OnProgress, Stage, Work};
 use crate::sys::publish;
 
@@ -24,6 +25,7 @@ const WORDS_AT_ONCE: usize = 2 << 20;
 
 /// All that goes into a segment.
 pub(crate) struct Draft<'a> {
+    pub(crate) layout: Layout,
     pub(crate) dims: usize,
     /// The key of each slot, each once.
     pub(crate) keys: &'a [Key],
@@ -52,7 +54,7 @@ pub(crate) fn write_segment(
         efforts: Efforts::NONE,
         tombstones: RoaringBitmap::new(),
     };
-    let file = Arc::new(SegmentFile::open(folder, &entry, draft.dims)?);
+    let file = Arc::new(SegmentFile::open(folder, &entry, draft.layout, draft.dims)?);
     Ok(Segment { file, efforts: Efforts::NONE, tombstones: Arc::default() })
 }
 
@@ -66,6 +68,7 @@ struct Written {
 fn write_file(path: &Path, draft: &Draft<'_>, on_progress: OnProgress<'_>) -> Result<Written, publish::Error> {
     let number = |value: usize| u32::try_from(value).map_err(io::Error::other);
     let shape = Shape {
+        layout: draft.layout,
         dims: number(draft.dims)?,
         count: number(draft.keys.len())?,
         links: number(draft.graph.map_or(0, |graph| graph.width))?,
@@ -77,7 +80,7 @@ fn write_file(path: &Path, draft: &Draft<'_>, on_progress: OnProgress<'_>) -> Re
     let sorted_slots: Vec<Slot> = sorted.iter().map(|&(_, slot)| slot).collect();
     drop(sorted);
 
-    let file_len = shape.layout().file_len;
+    let file_len = shape.places().file_len;
     publish::write_new(path, |writer| {
         publish::put(writer, &[0; HEADER_LEN])?;
         let mut section_checksums = [0; Section::COUNT];

@@ -3,22 +3,45 @@
 use std::fs;
 use std::path::Path;
 
-use memorist_index::{Effort, Filter, OpenError, Reader, SearchParams, WriteError, Writer};
+use memorist_index::{Effort, Filter, Layout, OpenError, Reader, SearchParams, WriteError, Writer};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use roaring::RoaringTreemap;
 use tempfile::TempDir;
 
-use crate::support::{World, clustered, shape, shapes, small};
+use crate::support::{World, clustered, shape, shapes, small, with_layout};
 
 const DIMS: usize = 8;
 const SEED: u64 = 50;
 
+in_both_layouts!(
+    every_flipped_bit_is_found_and_harmless,
+    large_damage_is_found_and_harmless,
+    a_sound_segment_is_compared_with_its_checksums_once,
+    damage_is_not_merged_into_a_sound_segment,
+    a_graph_that_leads_nowhere_still_gives_the_k_nearest,
+    verify_reports_each_invalid_graph_structure,
+    every_truncation_and_every_longer_file_is_refused,
+    a_segment_of_another_index_is_refused,
+    a_scale_that_is_no_number_costs_its_own_vector_only,
+);
+
 /// A segment with a graph and tombstones, and a flat one.
-fn world() -> World {
-    let mut world = World::filled(small(DIMS, 150), &clustered(SEED, 400, DIMS, 5), 400);
+fn world(layout: Layout) -> World {
+    let mut world = World::filled(with_layout(layout, small(DIMS, 150)), &clustered(SEED, 400, DIMS, 5), 400);
     world.apply((390..420).zip(clustered(51, 30, DIMS, 5)).collect(), &[1, 2, 3]);
     world
+}
+
+/// Bytes of the codes of a vector, which fill 256 numbers.
+fn code_bytes(layout: Layout) -> usize {
+    if layout == Layout::Standard { 2 * 256 } else { 256 }
+}
+
+/// Bytes of a node of 32 links.
+fn node_bytes(layout: Layout) -> usize {
+    let edges = 64 + 64 + 4 * 256;
+    if layout == Layout::Standard { 32 * 4 + edges } else { 32 * 4 }
 }
 
 /// A copy in which one file has other bytes.
@@ -62,9 +85,8 @@ fn use_everything(folder: &Path) {
     }
 }
 
-#[test]
-fn every_flipped_bit_is_found_and_harmless() {
-    let world = world();
+fn every_flipped_bit_is_found_and_harmless(layout: Layout) {
+    let world = world(layout);
     let mut random = ChaCha8Rng::seed_from_u64(SEED);
     for name in names(world.folder.path()) {
         let bytes = fs::read(world.folder.path().join(&name)).unwrap();
@@ -95,9 +117,8 @@ fn every_flipped_bit_is_found_and_harmless() {
     }
 }
 
-#[test]
-fn large_damage_is_found_and_harmless() {
-    let world = world();
+fn large_damage_is_found_and_harmless(layout: Layout) {
+    let world = world(layout);
     let mut random = ChaCha8Rng::seed_from_u64(SEED);
     for name in names(world.folder.path()).into_iter().filter(|name| name != "manifest") {
         let bytes = fs::read(world.folder.path().join(&name)).unwrap();
@@ -117,9 +138,8 @@ fn large_damage_is_found_and_harmless() {
     }
 }
 
-#[test]
-fn a_sound_segment_is_compared_with_its_checksums_once() {
-    let mut world = world();
+fn a_sound_segment_is_compared_with_its_checksums_once(layout: Layout) {
+    let mut world = world(layout);
     let reader = Reader::open(world.folder.path()).unwrap();
     let size = |name: &String| fs::metadata(world.folder.path().join(name)).unwrap().len();
     let segments: u64 = names(world.folder.path()).iter().filter(|name| *name != "manifest").map(size).sum();
@@ -132,9 +152,8 @@ fn a_sound_segment_is_compared_with_its_checksums_once() {
     assert!(unchecked > 0 && unchecked < segments, "only what is new: {unchecked}");
 }
 
-#[test]
-fn damage_is_not_merged_into_a_sound_segment() {
-    let world = world();
+fn damage_is_not_merged_into_a_sound_segment(layout: Layout) {
+    let world = world(layout);
     for name in names(world.folder.path()).into_iter().filter(|name| name != "manifest") {
         let mut bytes = fs::read(world.folder.path().join(&name)).unwrap();
         *bytes.last_mut().unwrap() ^= 1;
@@ -148,13 +167,12 @@ fn damage_is_not_merged_into_a_sound_segment() {
     }
 }
 
-#[test]
-fn a_graph_that_leads_nowhere_still_gives_the_k_nearest() {
-    let world = world();
+fn a_graph_that_leads_nowhere_still_gives_the_k_nearest(layout: Layout) {
+    let world = world(layout);
     for name in names(world.folder.path()).into_iter().filter(|name| name != "manifest") {
         let mut bytes = fs::read(world.folder.path().join(&name)).unwrap();
         let batch = 32 * 4 + 32 * 256 / 8;
-        let (entries, node) = (64 * 4 + 2 * batch, 32 * 4 + batch);
+        let (entries, node) = (64 * 4 + 2 * batch, node_bytes(layout));
         if shape(&bytes) == (30, 0) {
             continue; // the flat segment
         }
@@ -168,6 +186,8 @@ fn a_graph_that_leads_nowhere_still_gives_the_k_nearest() {
         for filter in [Filter::All, Filter::Except(&(0..20).collect())] {
             // An effort so small that a walk is worth its while.
             let hits = snapshot.search(&query, &SearchParams { k: 5, effort: Effort::Ef(5) }, filter).unwrap();
+            let exact = SearchParams { k: 5, effort: Effort::Exact };
+            assert_eq!(hits, snapshot.search(&query, &exact, filter).unwrap());
             let exact: Vec<u64> = world.exact(&query, 5, filter).into_iter().map(|(key, _)| key).collect();
             assert!(hits.iter().map(|hit| hit.key).eq(exact));
         }
@@ -175,25 +195,24 @@ fn a_graph_that_leads_nowhere_still_gives_the_k_nearest() {
 }
 
 /// Checksums find all of it too, but not where a faulty writer has made them.
-#[test]
-fn verify_reports_each_invalid_graph_structure() {
+fn verify_reports_each_invalid_graph_structure(layout: Layout) {
     // As the page of the format says.
     const BATCH: usize = 64 + 64 + 4 * 256;
     const ENTRIES: usize = 128;
-    const NODE: usize = 32 * 4 + BATCH;
     const NODES: usize = ENTRIES + 64 * 4 + 2 * BATCH;
-    const FIRM: usize = NODES + 400 * (NODE + 256 + 256 + 4);
-    let world = world();
+    let node = node_bytes(layout);
+    let firm_links = NODES + 400 * (node + code_bytes(layout) + 4);
+    let world = world(layout);
     let read = |name: String| (fs::read(world.folder.path().join(&name)).unwrap(), name);
     let mut files = names(world.folder.path()).into_iter().map(read);
     let (bytes, name) = files.find(|(bytes, name)| name != "manifest" && shape(bytes) == (400, 32)).unwrap();
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     let entry = |place: usize| ENTRIES + 4 * place;
-    let link = |slot: usize, place: usize| NODES + slot * NODE + 4 * place;
+    let link = |slot: usize, place: usize| NODES + slot * node + 4 * place;
     assert!(word(entry(39)) < 400 && word(entry(40)) == u32::MAX, "40 entries");
     let first = word(entry(0));
     // All its links are there, and some of them only fill it up.
-    let is_full = |slot: &usize| word(link(*slot, 31)) < 400 && bytes[FIRM + slot] < 30;
+    let is_full = |slot: &usize| word(link(*slot, 31)) < 400 && bytes[firm_links + slot] < 30;
     let full = (0..400).find(is_full).unwrap();
 
     let expect = |sections: &[&str], damage: &[(usize, &[u8])], expected: &[&str]| {
@@ -222,36 +241,37 @@ fn verify_reports_each_invalid_graph_structure() {
         entries((at, &flipped(at)), &[edges]);
     }
 
+    // A compact index has no edges beside its links.
+    let has_edges = layout == Layout::Standard;
     let edges = format!("the edges of slot {full} are not those of its links and codes");
-    let nodes = |damage: (usize, &[u8]), expected: &[&str]| expect(&["nodes"], &[damage], expected);
+    let nodes = |damage: (usize, &[u8]), expected: &[&str]| {
+        let edges = has_edges.then_some(&*edges);
+        expect(&["nodes"], &[damage], &expected.iter().copied().chain(edges).collect::<Vec<_>>());
+    };
     for other in [400, full as u32, word(link(full, 4))] {
-        let wrong = format!("slot {full}: a wrong link to {other}");
-        nodes((link(full, 5), &other.to_le_bytes()), &[&wrong, &edges]);
+        nodes((link(full, 5), &other.to_le_bytes()), &[&format!("slot {full}: a wrong link to {other}")]);
     }
-    nodes((link(full, 30), &end), &[&format!("slot {full}: links after their end"), &edges]);
+    nodes((link(full, 30), &end), &[&format!("slot {full}: links after their end")]);
     let swapped = [link(full, 6), link(full, 5)].map(|at| word(at).to_le_bytes()).concat();
-    nodes((link(full, 5), &swapped), &[&edges]);
+    nodes((link(full, 5), &swapped), &[]);
     let batch = link(full, 32);
-    for at in [batch, batch + 64, batch + 128, batch + BATCH - 1] {
-        nodes((at, &flipped(at)), &[&edges]);
+    for at in [batch, batch + 64, batch + 128, batch + BATCH - 1].into_iter().filter(|_| has_edges) {
+        nodes((at, &flipped(at)), &[]);
     }
-    let firm = |firm: u8, expected: &[&str]| expect(&["firm links"], &[(FIRM + full, &[firm])], expected);
+    let firm = |firm: u8, expected: &[&str]| expect(&["firm links"], &[(firm_links + full, &[firm])], expected);
     firm(32, &[]);
     firm(33, &[&format!("slot {full} has fewer links than firm ones")]);
 
     // No way leads out of the first entry.
     let alone = (link(first as usize, 0), &[0xff; 32 * 4][..]);
     let edges = format!("the edges of slot {first} are not those of its links and codes");
-    expect(
-        &["nodes", "firm links"],
-        &[alone, (FIRM + first as usize, &[0])],
-        &["399 of 400 vectors cannot be reached from the first entry", &edges],
-    );
+    let lost = "399 of 400 vectors cannot be reached from the first entry";
+    let expected = if has_edges { vec![lost, &edges] } else { vec![lost] };
+    expect(&["nodes", "firm links"], &[alone, (firm_links + first as usize, &[0])], &expected);
 }
 
-#[test]
-fn every_truncation_and_every_longer_file_is_refused() {
-    let world = world();
+fn every_truncation_and_every_longer_file_is_refused(layout: Layout) {
+    let world = world(layout);
     let mut random = ChaCha8Rng::seed_from_u64(SEED);
     for name in names(world.folder.path()) {
         let bytes = fs::read(world.folder.path().join(&name)).unwrap();
@@ -269,9 +289,9 @@ fn every_truncation_and_every_longer_file_is_refused() {
     }
 }
 
-#[test]
-fn a_segment_of_another_index_is_refused() {
-    let (one, other) = (world(), World::filled(small(DIMS, 150), &clustered(53, 400, DIMS, 5), 400));
+fn a_segment_of_another_index_is_refused(layout: Layout) {
+    let (one, other) =
+        (world(layout), World::filled(with_layout(layout, small(DIMS, 150)), &clustered(53, 400, DIMS, 5), 400));
     let segment = |world: &World| {
         let mut names = names(world.folder.path());
         names.sort();
@@ -284,16 +304,15 @@ fn a_segment_of_another_index_is_refused() {
 }
 
 /// A scale that is no number makes its vector neither the best of all nor the end of the others.
-#[test]
-fn a_scale_that_is_no_number_costs_its_own_vector_only() {
+fn a_scale_that_is_no_number_costs_its_own_vector_only(layout: Layout) {
     const COUNT: u32 = 30;
     let vectors = clustered(54, COUNT as usize, DIMS, 5);
-    let world = World::filled(small(DIMS, 150), &vectors, COUNT as usize);
+    let world = World::filled(with_layout(layout, small(DIMS, 150)), &vectors, COUNT as usize);
     assert_eq!(shapes(world.folder.path()), [(COUNT, 0)], "flat: it is scanned");
     let name = names(world.folder.path()).into_iter().find(|name| name.starts_with("segment-")).unwrap();
     let mut bytes = fs::read(world.folder.path().join(&name)).unwrap();
-    // Behind the header and the two sections of codes, 256 to a vector.
-    let scale = 128 + 2 * 256 * COUNT as usize;
+    // Behind the header and the codes, 256 to a vector.
+    let scale = 128 + code_bytes(layout) * COUNT as usize;
     bytes[scale..scale + 4].copy_from_slice(&f32::NAN.to_le_bytes());
     let copy = damaged(world.folder.path(), &name, &bytes);
     let snapshot = Reader::open(copy.path()).unwrap().snapshot();

@@ -16,6 +16,18 @@
 
 #![expect(clippy::print_stdout, reason = "a test that fails shows what it has measured")]
 
+/// Makes two tests of each function that takes a layout.
+macro_rules! in_both_layouts {
+    ($($test:ident),* $(,)?) => {
+        mod standard {
+            $(#[test] fn $test() { super::$test(memorist_index::Layout::Standard); })*
+        }
+        mod compact {
+            $(#[test] fn $test() { super::$test(memorist_index::Layout::Compact); })*
+        }
+    };
+}
+
 mod bounds;
 mod compatibility;
 mod damage;

@@ -1,14 +1,21 @@
 //! Merges that find little of an older graph, or that find it otherwise than they would have built it.
 
 use bench_data::vectors::{self, Shape};
-use memorist_index::{Filter, Writer};
+use memorist_index::{Filter, Layout, Writer};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::support::{World, clustered, shapes, small, with_ef};
+use crate::support::{World, clustered, shapes, small, with_ef, with_layout};
 
 const DIMS: usize = 48;
+
+in_both_layouts!(
+    the_few_vectors_left_of_an_old_graph_stay_findable,
+    nearly_all_deleted_then_merged,
+    a_graph_is_carried_into_one_of_other_links,
+    merges_copy_codes_as_they_are,
+);
 
 /// The share of some vectors that a search for themselves finds.
 fn own(world: &World, keys: impl Iterator<Item = u64> + Clone, ef: usize) -> f64 {
@@ -24,13 +31,12 @@ fn bytes(world: &World) -> u64 {
     std::fs::read_dir(world.folder.path()).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum()
 }
 
-#[test]
-fn the_few_vectors_left_of_an_old_graph_stay_findable() {
+fn the_few_vectors_left_of_an_old_graph_stay_findable(layout: Layout) {
     const OLD: usize = 300;
     const NEW: usize = 2000;
     for (left, seed) in (0..3).flat_map(|seed| [(5, seed), (20, seed)]) {
         let vectors: Vec<Vec<f32>> = vectors::vectors(Shape::Realistic, seed, OLD + NEW, DIMS).collect();
-        let mut options = small(DIMS, OLD);
+        let mut options = with_layout(layout, small(DIMS, OLD));
         (options.ef_construction, options.seed) = (40, seed);
         let mut world = World::filled(options, &vectors[..OLD], OLD);
         assert_eq!(shapes(world.folder.path()), [(OLD as u32, 32)]);
@@ -48,11 +54,10 @@ fn the_few_vectors_left_of_an_old_graph_stay_findable() {
     }
 }
 
-#[test]
-fn nearly_all_deleted_then_merged() {
+fn nearly_all_deleted_then_merged(layout: Layout) {
     const COUNT: usize = 6000;
     const LEFT: usize = COUNT / 20;
-    let mut world = World::filled(small(DIMS, LEFT), &clustered(22, COUNT, DIMS, 40), COUNT);
+    let mut world = World::filled(with_layout(layout, small(DIMS, LEFT)), &clustered(22, COUNT, DIMS, 40), COUNT);
     let before = bytes(&world);
     let mut keys: Vec<u64> = (0..COUNT as u64).collect();
     keys.shuffle(&mut ChaCha8Rng::seed_from_u64(22));
@@ -72,13 +77,12 @@ fn nearly_all_deleted_then_merged() {
     assert!(own >= 0.98 && recall >= 0.95, "{own} are found by themselves, recall {recall}");
 }
 
-#[test]
-fn a_graph_is_carried_into_one_of_other_links() {
+fn a_graph_is_carried_into_one_of_other_links(layout: Layout) {
     const OLD: usize = 1000;
     const NEW: usize = 500;
     let vectors = clustered(23, OLD + NEW, DIMS, 40);
     let with_m = |m: usize| {
-        let mut options = small(DIMS, 300);
+        let mut options = with_layout(layout, small(DIMS, 300));
         (options.m, options.ef_construction) = (m, 50);
         options
     };
@@ -97,4 +101,20 @@ fn a_graph_is_carried_into_one_of_other_links() {
         println!("{what}: {own:.4} are found by themselves");
         assert!(own >= 0.95, "{what}: {own} are found by themselves");
     }
+}
+
+/// Vectors that were decoded and coded again would change a little with each merge.
+fn merges_copy_codes_as_they_are(layout: Layout) {
+    let vectors = clustered(24, 1200, DIMS, 40);
+    let mut world = World::new(with_layout(layout, small(DIMS, 150)));
+    let mut before: Vec<(u64, Vec<f32>)> = Vec::new();
+    for (rows, first) in vectors.chunks(100).zip((0..).step_by(100)) {
+        world.apply((first..).zip(rows.to_vec()).collect(), &[]);
+        let snapshot = world.writer.snapshot();
+        before.extend((first..first + 100).map(|key| (key, snapshot.vector(key).unwrap())));
+        world.maintain();
+    }
+    assert!(world.inserted >= 1200, "all went through merges: {}", world.inserted);
+    let snapshot = world.writer.snapshot();
+    assert!(before.iter().all(|(key, vector)| snapshot.vector(*key).as_ref() == Some(vector)));
 }

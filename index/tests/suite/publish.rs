@@ -5,11 +5,20 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use memorist_index::{Filter, OpenError, Reader, SearchParams, WriteError, Writer};
+use memorist_index::{Filter, Layout, OpenError, Reader, SearchParams, WriteError, Writer};
 
-use crate::support::{World, clustered, small};
+use crate::support::{World, clustered, small, with_layout};
 
 const DIMS: usize = 8;
+
+in_both_layouts!(
+    a_crash_before_the_manifest_is_replaced_leaves_the_old_state,
+    a_failed_write_changes_nothing,
+    old_segments_are_removed_and_older_snapshots_stay_whole,
+    a_writer_beside_a_reader_begins_with_what_is_published_now,
+    a_reader_follows_to_an_index_of_other_dimensions,
+    a_reader_that_races_with_a_writer_sees_whole_states_in_order,
+);
 
 fn files(folder: &Path) -> Vec<String> {
     let name = |file: std::io::Result<fs::DirEntry>| file.unwrap().file_name().into_string().unwrap();
@@ -32,9 +41,8 @@ fn keys(folder: &Path) -> Vec<u64> {
     keys
 }
 
-#[test]
-fn a_crash_before_the_manifest_is_replaced_leaves_the_old_state() {
-    let mut world = World::filled(small(DIMS, 100), &clustered(40, 150, DIMS, 5), 150);
+fn a_crash_before_the_manifest_is_replaced_leaves_the_old_state(layout: Layout) {
+    let mut world = World::filled(with_layout(layout, small(DIMS, 100)), &clustered(40, 150, DIMS, 5), 150);
     let before = copy(world.folder.path());
     world.apply((100..300).zip(clustered(41, 200, DIMS, 5)).collect(), &(0..50).collect::<Vec<_>>());
     // The segments of the new state, and the manifest of the old one, as after a crash in between.
@@ -61,9 +69,8 @@ fn a_crash_before_the_manifest_is_replaced_leaves_the_old_state() {
     assert_eq!(writer.snapshot().verify(), []);
 }
 
-#[test]
-fn a_failed_write_changes_nothing() {
-    let mut world = World::filled(small(DIMS, 100), &clustered(42, 150, DIMS, 5), 150);
+fn a_failed_write_changes_nothing(layout: Layout) {
+    let mut world = World::filled(with_layout(layout, small(DIMS, 100)), &clustered(42, 150, DIMS, 5), 150);
     let generation = world.writer.snapshot().generation();
     let before = files(world.folder.path());
     // A folder instead of the manifest: publishing fails, after the segment was written.
@@ -84,9 +91,8 @@ fn a_failed_write_changes_nothing() {
     assert_eq!(files(world.folder.path()).len(), before.len() + 1, "what the failure left behind is gone");
 }
 
-#[test]
-fn old_segments_are_removed_and_older_snapshots_stay_whole() {
-    let mut world = World::new(small(DIMS, 100));
+fn old_segments_are_removed_and_older_snapshots_stay_whole(layout: Layout) {
+    let mut world = World::new(with_layout(layout, small(DIMS, 100)));
     let reader = Reader::open(world.folder.path()).unwrap();
     world.apply((0..).zip(clustered(43, 90, DIMS, 5)).collect(), &[]);
     assert!(reader.refresh().unwrap());
@@ -149,9 +155,8 @@ fn a_writer_beside_a_reader_checks_nothing_again() {
 }
 
 /// The reader is behind: another process has published, or has made another index in the same folder.
-#[test]
-fn a_writer_beside_a_reader_begins_with_what_is_published_now() {
-    let mut world = World::filled(small(DIMS, 100), &clustered(48, 150, DIMS, 5), 150);
+fn a_writer_beside_a_reader_begins_with_what_is_published_now(layout: Layout) {
+    let mut world = World::filled(with_layout(layout, small(DIMS, 100)), &clustered(48, 150, DIMS, 5), 150);
     let reader = Reader::open(world.folder.path()).unwrap();
     world.apply((100..300).zip(clustered(49, 200, DIMS, 5)).collect(), &(0..50).collect::<Vec<_>>());
     let vector = [1.0f32; DIMS];
@@ -166,7 +171,7 @@ fn a_writer_beside_a_reader_begins_with_what_is_published_now() {
     assert_eq!(keys(world.folder.path()), (50..299).chain([900]).collect::<Vec<_>>());
 
     fs::remove_dir_all(world.folder.path()).unwrap();
-    let mut options = small(DIMS, 100);
+    let mut options = with_layout(layout, small(DIMS, 100));
     options.first_segment = 1_000;
     Writer::create(world.folder.path(), options, b"").unwrap().apply(&[(7, &vector)], &[], b"").unwrap();
     let mut writer = Writer::beside(&reader, small(DIMS, 100)).unwrap();
@@ -176,15 +181,14 @@ fn a_writer_beside_a_reader_begins_with_what_is_published_now() {
 }
 
 /// The caller's model has changed, and with it the dimensions: a new index was made where the old one was.
-#[test]
-fn a_reader_follows_to_an_index_of_other_dimensions() {
-    let mut world = World::filled(small(8, 100), &clustered(70, 300, 8, 5), 100);
+fn a_reader_follows_to_an_index_of_other_dimensions(layout: Layout) {
+    let mut world = World::filled(with_layout(layout, small(8, 100)), &clustered(70, 300, 8, 5), 100);
     let reader = Reader::open(world.folder.path()).unwrap();
     let older = reader.snapshot();
     let before = older.search(&[1.0; 8], &SearchParams::new(20), Filter::All).unwrap();
 
     fs::remove_file(world.folder.path().join("manifest")).unwrap();
-    let mut options = small(16, 100);
+    let mut options = with_layout(layout, small(16, 100));
     options.first_segment = 1000;
     world.writer = Writer::create(world.folder.path(), options, b"").unwrap();
     world.vectors.clear();
@@ -202,9 +206,8 @@ fn a_reader_follows_to_an_index_of_other_dimensions() {
     assert_eq!(older.search(&[1.0; 8], &SearchParams::new(20), Filter::All).unwrap(), before);
 }
 
-#[test]
-fn a_reader_that_races_with_a_writer_sees_whole_states_in_order() {
-    let mut world = World::new(small(DIMS, 60));
+fn a_reader_that_races_with_a_writer_sees_whole_states_in_order(layout: Layout) {
+    let mut world = World::new(with_layout(layout, small(DIMS, 60)));
     world.writer.apply(&[], &[], &0u64.to_le_bytes()).unwrap();
     let path = world.folder.path().to_owned();
     let is_done = AtomicBool::new(false);

@@ -3,15 +3,33 @@
 use std::ops::ControlFlow;
 
 use bench_data::vectors::{self, Shape};
-use memorist_index::{Filter, IndexOptions, Progress, SearchParams, Stage};
+use memorist_index::{Filter, IndexOptions, Layout, Progress, SearchParams, Stage};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::support::{World, clustered, in_threads, shapes, small, with_ef};
+use crate::support::{World, clustered, in_threads, shapes, small, with_ef, with_layout};
 
 const FLOOR: f64 = 0.95;
 const DIMS: usize = 48;
+
+in_both_layouts!(
+    a_single_build_reaches_the_recall_floor,
+    batches_and_merges,
+    a_random_half_deleted_then_merged,
+    whole_clusters_deleted,
+    every_vector_replaced_twice,
+    deleting_and_replacing_during_a_merge,
+    deleting_everything_during_a_merge,
+    a_replaced_key_outlives_its_old_segment_during_a_merge,
+    index_files_depend_on_the_seed_but_not_on_threads,
+    every_number_of_links,
+    half_replaced_in_rounds_is_as_good_as_a_new_index,
+);
+
+fn small_in(layout: Layout, dims: usize, flat_limit: usize) -> IndexOptions {
+    with_layout(layout, small(dims, flat_limit))
+}
 
 fn queries() -> Vec<Vec<f32>> {
     clustered(99, 100, DIMS, 40)
@@ -28,17 +46,15 @@ fn assert_sound(world: &World, what: &str) {
     }
 }
 
-#[test]
-fn a_single_build_reaches_the_recall_floor() {
-    let world = World::filled(IndexOptions::new(DIMS), &clustered(1, 6000, DIMS, 40), 6000);
+fn a_single_build_reaches_the_recall_floor(layout: Layout) {
+    let world = World::filled(with_layout(layout, IndexOptions::new(DIMS)), &clustered(1, 6000, DIMS, 40), 6000);
     assert_eq!(world.writer.snapshot().segment_count(), 1);
     assert_eq!(world.inserted, 6000, "by the way: all of it went into a graph");
     assert_sound(&world, "one build");
 }
 
-#[test]
-fn batches_and_merges() {
-    let world = World::filled(small(DIMS, 300), &clustered(2, 6000, DIMS, 40), 250);
+fn batches_and_merges(layout: Layout) {
+    let world = World::filled(small_in(layout, DIMS, 300), &clustered(2, 6000, DIMS, 40), 250);
     assert_sound(&world, "batches of 250");
 }
 
@@ -53,9 +69,8 @@ fn merging_inserts_each_vector_a_few_times_at_most() {
     assert!(world.writer.snapshot().segment_count() <= 8);
 }
 
-#[test]
-fn a_random_half_deleted_then_merged() {
-    let mut world = World::filled(small(DIMS, 1000), &clustered(4, 6000, DIMS, 40), 6000);
+fn a_random_half_deleted_then_merged(layout: Layout) {
+    let mut world = World::filled(small_in(layout, DIMS, 1000), &clustered(4, 6000, DIMS, 40), 6000);
     let mut keys: Vec<u64> = (0..6000).collect();
     keys.shuffle(&mut ChaCha8Rng::seed_from_u64(4));
     world.apply(Vec::new(), &keys[..3000]);
@@ -66,26 +81,24 @@ fn a_random_half_deleted_then_merged() {
     assert_sound(&world, "half deleted, merged");
 
     // With little effort the quality of the links shows: it is that of a graph that never had the other half.
-    let fresh = World::filled(small(DIMS, 1000), &world.vectors.values().cloned().collect::<Vec<_>>(), 3000);
+    let fresh = World::filled(small_in(layout, DIMS, 1000), &world.vectors.values().cloned().collect::<Vec<_>>(), 3000);
     let recall = |world: &World| world.recall(&world.writer.snapshot(), &queries(), with_ef(10, 15), Filter::All);
     let (mended, built) = (recall(&world), recall(&fresh));
     println!("little effort: recall {mended:.4} mended, {built:.4} built new");
     assert!(mended >= built - 0.02, "{mended} mended, {built} built new");
 }
 
-#[test]
-fn whole_clusters_deleted() {
-    let mut world = World::filled(small(DIMS, 1000), &clustered(5, 6000, DIMS, 40), 6000);
+fn whole_clusters_deleted(layout: Layout) {
+    let mut world = World::filled(small_in(layout, DIMS, 1000), &clustered(5, 6000, DIMS, 40), 6000);
     let gone: Vec<u64> = (0..6000).filter(|key| key % 40 < 30).collect();
     world.apply(Vec::new(), &gone);
     world.maintain();
     assert_sound(&world, "30 of 40 clusters deleted");
 }
 
-#[test]
-fn every_vector_replaced_twice() {
+fn every_vector_replaced_twice(layout: Layout) {
     let count = 3000;
-    let mut world = World::filled(small(DIMS, 500), &clustered(6, count, DIMS, 40), count);
+    let mut world = World::filled(small_in(layout, DIMS, 500), &clustered(6, count, DIMS, 40), count);
     for round in 0..2 {
         let vectors = clustered(60 + round, count, DIMS, 40);
         let mut keys: Vec<usize> = (0..count).collect();
@@ -98,10 +111,9 @@ fn every_vector_replaced_twice() {
     assert_sound(&world, "every vector replaced twice");
 }
 
-#[test]
-fn deleting_and_replacing_during_a_merge() {
+fn deleting_and_replacing_during_a_merge(layout: Layout) {
     let vectors = clustered(7, 3000, DIMS, 40);
-    let mut world = World::new(small(DIMS, 500));
+    let mut world = World::new(small_in(layout, DIMS, 500));
     world.apply((0..).zip(vectors[..2000].to_vec()).collect(), &[]);
     let merge = world.writer.begin_merge().unwrap();
     assert_eq!(merge.vectors(), 2000);
@@ -115,9 +127,8 @@ fn deleting_and_replacing_during_a_merge() {
     assert_sound(&world, "after all merges");
 }
 
-#[test]
-fn deleting_everything_during_a_merge() {
-    let mut world = World::new(small(DIMS, 100));
+fn deleting_everything_during_a_merge(layout: Layout) {
+    let mut world = World::new(small_in(layout, DIMS, 100));
     world.apply((0..).zip(clustered(8, 200, DIMS, 4)).collect(), &[]);
     let merge = world.writer.begin_merge().unwrap();
     world.apply(Vec::new(), &(0..200).collect::<Vec<_>>());
@@ -126,9 +137,8 @@ fn deleting_everything_during_a_merge() {
     assert_eq!((snapshot.len(), snapshot.segment_count(), snapshot.verify()), (0, 0, vec![]));
 }
 
-#[test]
-fn a_replaced_key_outlives_its_old_segment_during_a_merge() {
-    let mut world = World::new(small(DIMS, 100));
+fn a_replaced_key_outlives_its_old_segment_during_a_merge(layout: Layout) {
+    let mut world = World::new(small_in(layout, DIMS, 100));
     let vectors = clustered(11, 300, DIMS, 4);
     world.apply((0..2).zip(vectors[..2].to_vec()).collect(), &[]);
     world.apply((1..200).zip(vectors[100..299].to_vec()).collect(), &[]);
@@ -139,11 +149,10 @@ fn a_replaced_key_outlives_its_old_segment_during_a_merge() {
     assert_sound(&world, "key 1 was replaced before the merge, key 0 deleted during it");
 }
 
-#[test]
-fn index_files_depend_on_the_seed_but_not_on_threads() {
+fn index_files_depend_on_the_seed_but_not_on_threads(layout: Layout) {
     let vectors = clustered(9, 1500, 16, 10);
     let segments = |seed: u64, threads: usize| {
-        let mut options = small(16, 400);
+        let mut options = small_in(layout, 16, 400);
         options.seed = seed;
         let world = in_threads(threads, || World::filled(options, &vectors, 500));
         let mut files: Vec<_> = std::fs::read_dir(world.folder.path()).unwrap().map(|f| f.unwrap().path()).collect();
@@ -171,10 +180,9 @@ fn a_merge_can_be_stopped() {
 }
 
 /// A node has its edges in batches of 32: one, two and four of them.
-#[test]
-fn every_number_of_links() {
+fn every_number_of_links(layout: Layout) {
     for (m, links) in [(2, 32), (16, 32), (17, 64), (64, 128)] {
-        let mut options = small(DIMS, 500);
+        let mut options = small_in(layout, DIMS, 500);
         options.m = m;
         let world = World::filled(options, &clustered(12, 3000, DIMS, 40), 1000);
         assert_eq!(shapes(world.folder.path()), [(3000, links)], "m = {m}");
@@ -187,8 +195,7 @@ fn every_number_of_links() {
 
 /// Each merge mends what the deletes have torn and links the new ones to what was there. What is lost by that would add up from
 /// round to round.
-#[test]
-fn half_replaced_in_rounds_is_as_good_as_a_new_index() {
+fn half_replaced_in_rounds_is_as_good_as_a_new_index(layout: Layout) {
     const COUNT: usize = 6000;
     const ROUNDS: usize = 6;
     const DIMS: usize = 96;
@@ -196,7 +203,7 @@ fn half_replaced_in_rounds_is_as_good_as_a_new_index() {
     let queries: Vec<Vec<f32>> = vectors::queries_for(Shape::Realistic, 13, COUNT, DIMS, 1000).collect();
     let mut keys: Vec<u64> = (0..COUNT as u64).collect();
     keys.shuffle(&mut ChaCha8Rng::seed_from_u64(13));
-    let options = || small(DIMS, COUNT / 2 / ROUNDS);
+    let options = || small_in(layout, DIMS, COUNT / 2 / ROUNDS);
     let (churned, fresh) = in_threads(1, || {
         let mut churned = World::filled(options(), &all[..COUNT], COUNT);
         let new: Vec<(u64, Vec<f32>)> = (COUNT as u64..).zip(all[COUNT..].iter().cloned()).collect();

@@ -1,36 +1,17 @@
-//! The walk over a graph: a beam search (algorithm 2 of the HNSW paper) by estimates.
+//! The walk of a standard index: neighbors are estimated from the edges beside their links.
 
-use super::GraphView;
-use super::buckets::Buckets;
-use super::codes::QueryCodes;
-use super::ranked::Ranked;
-use super::scratch::{Scratch, Visited};
-use super::vectors::Vectors;
+use super::params::WalkParams;
 use crate::format::node::{BATCH, Edges, batch_words};
+use crate::graph::GraphView;
+use crate::graph::buckets::Buckets;
+use crate::graph::ranked::Ranked;
+use crate::graph::scratch::{Scratch, Visited};
+use crate::graph::vectors::Vectors;
 use crate::ids::Slot;
-use crate::simd::query::EdgeQuery;
-
-/// Codes of 8 bits are off by about a thousandth: among vectors as similar as this to the query, their differences
-/// may be less.
-const NEAR: f32 = 0.98;
-
-/// The query of a walk, and its effort.
-#[derive(Clone, Copy)]
-pub(crate) struct WalkParams<'a> {
-    pub(crate) vector: &'a [f32],
-    pub(crate) codes: QueryCodes<'a>,
-    pub(crate) edges: &'a EdgeQuery,
-    /// How many slots it keeps.
-    pub(crate) ef: usize,
-    /// After this many accepted slots, it looks only at slots that it accepts.
-    pub(crate) enough: usize,
-}
 
 /// Looks at what is estimated to be among the best `ef`, best first, and estimates its neighbours; what is not
-/// estimated to be one of the best is not looked at. It begins with the estimates of all entries. What it has looked at
-/// and accepts is in the scratch's `seen` afterwards, with about its similarity; it goes through the others. What
-/// `accept` will be called with is given to `prepare` before.
-pub(crate) fn walk(
+/// estimated to be one of the best is not looked at. It begins with the estimates of all entries.
+pub(super) fn walk(
     graph: &GraphView<'_>,
     vectors: &Vectors<'_>,
     params: WalkParams<'_>,
@@ -38,7 +19,7 @@ pub(crate) fn walk(
     prepare: impl Fn(Slot),
     scratch: &mut Scratch,
 ) {
-    let Scratch { visited, buckets, seen } = scratch;
+    let Scratch { visited, buckets, seen, .. } = scratch;
     let codes = &vectors.codes;
     let kernel = codes.kernel();
     visited.reset(codes.count());
@@ -87,10 +68,7 @@ pub(crate) fn walk(
             }
             continue;
         };
-        let mut similarity = codes.similarity(params.codes, slot);
-        if similarity > NEAR {
-            similarity = vectors.cosine(params.vector, slot);
-        }
+        let similarity = params.similarity(vectors, slot);
         bring(next, 1);
         // In a damaged file it can be no number, which would be the best of all.
         if similarity.is_finite() && accept(slot) {
