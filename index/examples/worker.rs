@@ -12,7 +12,7 @@
 //! The environment says where the vectors are: `ANN_BASE` and `ANN_QUERY` (raw little-endian f32, row after row), `ANN_DIM`,
 //! and a folder `ANN_DIR` for the index and the answers. `filter` is the path of allowed ids, raw little-endian u32.
 //! `ANN_BATCH` reads and applies the vectors in batches of so many, with merges in between; `ANN_EF_CONSTRUCTION` and `ANN_M` change
-//! how the graph is built.
+//! how the graph is built. `ANN_LAYOUT=compact` builds a compact index.
 
 use std::env;
 use std::error::Error;
@@ -22,7 +22,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use memorist_index::{Effort, Filter, IndexOptions, Reader, SearchParams, WriteError, Writer};
+use memorist_index::{Effort, Filter, IndexOptions, Layout, Reader, SearchParams, WriteError, Writer};
 use roaring::RoaringTreemap;
 use serde_json::{Value, json};
 
@@ -79,6 +79,9 @@ fn build(threads: usize) -> Result<Value> {
     }
     if let Some(m) = number("ANN_M")? {
         options.m = m;
+    }
+    if env::var("ANN_LAYOUT").is_ok_and(|layout| layout == "compact") {
+        options.layout = Layout::Compact;
     }
     // Read before the clock runs, unless they come in batches: then no more of them than that are in memory.
     let mut batches: Box<dyn Iterator<Item = Result<Vec<f32>>>> = match number("ANN_BATCH")? {
