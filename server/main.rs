@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    memorist_server::run(env!("MEMORIST_VERSION"))
+    memorist_server::run(std::env::args_os().collect(), env!("MEMORIST_VERSION")).into()
 }

@@ -15,6 +15,8 @@ pub const NAME: &str = "memorist";
 pub struct Program {
     /// Where it is: clients with windows do not have the `PATH` of a shell.
     pub path: PathBuf,
+    /// Words before all others, where that is an interpreter: of Python, `-m memorist`.
+    pub before: Vec<String>,
     /// Options of every command, such as `--store`.
     pub options: Vec<String>,
     /// Options of `serve`.
@@ -52,14 +54,15 @@ impl Program {
 
     /// The arguments that start the server.
     pub fn arguments(&self) -> Vec<String> {
-        let serve = ["serve".to_owned()].into_iter();
+        let serve = self.before.iter().cloned().chain(["serve".to_owned()]);
         serve.chain(self.serve.iter().cloned()).chain(self.options.iter().cloned()).collect()
     }
 
     /// The words of a hook's command.
     pub fn hook(&self, client: Client, event: &str) -> Vec<String> {
-        let words = [self.command(), "hook".to_owned(), client.name().to_owned(), event.to_owned()];
-        words.into_iter().chain(self.options.iter().cloned()).collect()
+        let hook = ["hook", client.name(), event].map(str::to_owned);
+        let words = [self.command()].into_iter().chain(self.before.iter().cloned()).chain(hook);
+        words.chain(self.options.iter().cloned()).collect()
     }
 
     /// The command of a hook, as a line for a shell: on Windows for PowerShell, cmd and Git Bash.
@@ -98,7 +101,7 @@ mod tests {
 
     fn program(path: &str, options: &[&str], platform: Platform) -> Program {
         let options = options.iter().map(|&option| option.to_owned()).collect();
-        Program { path: path.into(), options, serve: vec![], platform }
+        Program { path: path.into(), before: vec![], options, serve: vec![], platform }
     }
 
     #[test]
@@ -120,6 +123,13 @@ mod tests {
         );
         assert!(program("/o'k/$(x)").hook_line(Client::Codex, "stop").starts_with("'/o'\\''k/$(x)' hook"));
         assert_eq!(program("/m").arguments(), ["serve", "--store", "/a b"]);
+        let before = ["-P", "-m", "memorist"].map(str::to_owned).to_vec();
+        let module = Program { before, ..program("/bin/python3") };
+        assert_eq!(module.arguments(), ["-P", "-m", "memorist", "serve", "--store", "/a b"]);
+        assert_eq!(
+            module.hook_line(Client::Codex, "stop"),
+            "/bin/python3 -P -m memorist hook codex stop --store '/a b'"
+        );
     }
 
     #[test]

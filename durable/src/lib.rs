@@ -7,7 +7,8 @@
 //! | `locked` | [`LockedFile`]: locked until it is dropped |
 //! | `plain` | [`open_plain`] opens plain files only: no link, no pipe, no device |
 //! | `folder` | [`PrivateFolder`]: one that only its user can change, held open while it is used |
-//! | `program` | [`command()`]: starts a program that is not one of the working folder. The only code that does |
+//! | `program` | [`command()`]: starts a program that is not one of the working folder. The only code that does. \
+//! [`ThisProgram`]: what starts this one again |
 //! | [`crash`] | named steps at which a test ends the process |
 
 #[doc(hidden)]
@@ -27,4 +28,4 @@ pub use new_file::{
     sweep_work_folders, sync_folder,
 };
 pub use plain::open_plain;
-pub use program::{command, find_program, is_executable};
+pub use program::{ThisProgram, command, find_program, is_executable};

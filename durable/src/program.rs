@@ -2,11 +2,12 @@
 //! looked up in the absolute folders of the `PATH`, and gets no others to look up its own.
 
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{Error, ErrorKind, Result};
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 /// The command that runs `program`: an absolute path, or a name that the `PATH` has.
 ///
@@ -29,6 +30,52 @@ pub fn command(program: impl AsRef<OsStr>) -> Result<Command> {
         _ => command.env_remove("PATH"),
     };
     Ok(command)
+}
+
+/// The way to start this program again.
+#[derive(Debug, Clone, Default)]
+pub struct ThisProgram {
+    /// The file to run, as an absolute path.
+    pub file: PathBuf,
+    /// Words before its own arguments, where the file is an interpreter.
+    pub before: Vec<OsString>,
+    /// Folders of packages that were installed with it, if others know them than those beside the file.
+    pub packages: Vec<PathBuf>,
+}
+
+static THIS: OnceLock<ThisProgram> = OnceLock::new();
+
+impl ThisProgram {
+    /// The program of this process: its own file, unless [`ThisProgram::declare`] has said otherwise.
+    ///
+    /// # Errors
+    /// If the system does not say which file that is.
+    pub fn find() -> Result<Self> {
+        match THIS.get() {
+            Some(this) => Ok(this.clone()),
+            None => Ok(ThisProgram { file: env::current_exe()?, ..ThisProgram::default() }),
+        }
+    }
+
+    /// Says what starts this process again, where its own file is only an interpreter. The first call counts.
+    pub fn declare(this: ThisProgram) {
+        let _said_already = THIS.set(this);
+    }
+
+    /// Whether it is a file of its own, and no interpreter runs it.
+    pub fn is_own_file() -> bool {
+        THIS.get().is_none()
+    }
+
+    /// The command that starts it, to which its arguments are added.
+    ///
+    /// # Errors
+    /// As [`command()`].
+    pub fn command(&self) -> Result<Command> {
+        let mut command = command(&self.file)?;
+        command.args(&self.before);
+        Ok(command)
+    }
 }
 
 /// The program of this name in the absolute folders of `path`. A name with a folder is found in none.
@@ -93,6 +140,18 @@ mod tests {
         }
         assert!(command(relative.to_string() + "/xdg-open").is_err(), "a relative path");
         assert_eq!(command(&program).unwrap().get_program(), program);
+    }
+
+    #[test]
+    fn this_program_is_its_file_until_another_is_named() {
+        assert!(ThisProgram::is_own_file());
+        assert_eq!(ThisProgram::find().unwrap().file, env::current_exe().unwrap());
+        let named = |file: &str| ThisProgram { file: file.into(), before: vec!["-m".into()], packages: Vec::new() };
+        ThisProgram::declare(named("/bin/sh"));
+        ThisProgram::declare(named("/bin/ls"));
+        assert!(!ThisProgram::is_own_file());
+        let command = ThisProgram::find().unwrap().command().unwrap();
+        assert_eq!((command.get_program(), command.get_args().collect::<Vec<_>>()), ("/bin/sh".as_ref(), vec!["-m"]));
     }
 
     #[test]

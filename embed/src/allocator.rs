@@ -5,28 +5,35 @@
 //! Measured, resident: 130 MiB instead of 198 with a model loaded, 45 instead of 343 after a release, at the same
 //! speed. The thresholds are read when a process starts, so it has to restart.
 
-/// Restarts this program with the settings, under the same process id and with the same arguments. Call it first thing
-/// in a long-running program. Returns without doing anything if the settings are there already, on systems that need
+use std::ffi::OsString;
+
+/// Restarts this program with the settings, under the same process id and with the same words: its name, and its arguments.
+/// Call it first thing in a long-running program. Returns without doing anything if the settings are there already, on systems that need
 /// none, and if it does not work: then released memory stays with the process.
-pub fn restart_with_returning_allocator() {
+pub fn restart_with_returning_allocator(words: &[OsString]) {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    gnu::restart();
+    gnu::restart(words);
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    let _ = words;
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod gnu {
     use std::env;
+    use std::ffi::OsString;
     use std::os::unix::process::CommandExt;
+
+    use memorist_durable::ThisProgram;
 
     const VARIABLE: &str = "GLIBC_TUNABLES";
     const SETTINGS: &str = "glibc.malloc.mmap_threshold=131072:glibc.malloc.trim_threshold=131072";
 
-    pub(super) fn restart() {
+    pub(super) fn restart(words: &[OsString]) {
         let Some(value) = extended(env::var(VARIABLE).ok()) else { return };
-        let Ok(program) = env::current_exe() else { return };
-        let mut arguments = env::args_os();
-        let Ok(mut command) = memorist_durable::command(program) else { return };
-        if let Some(name) = arguments.next() {
+        let Some((name, arguments)) = words.split_first() else { return };
+        let Ok(mut command) = ThisProgram::find().and_then(|this| this.command()) else { return };
+        // An interpreter finds its libraries by its name.
+        if ThisProgram::is_own_file() {
             command.arg0(name);
         }
         let error = command.args(arguments).env(VARIABLE, value).exec();

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
+use memorist_durable::ThisProgram;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -20,8 +21,8 @@ pub(crate) struct Holder {
 impl Holder {
     /// This process, since `now`.
     pub(crate) fn this_process(now: Millis) -> Self {
-        let program = std::env::current_exe().ok();
-        let program = program.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+        let program = ThisProgram::find().ok();
+        let program = program.and_then(|this| Some(this.file.file_name()?.to_string_lossy().into_owned()));
         Holder { pid: std::process::id(), since: Some(now), program }
     }
 

@@ -3,6 +3,8 @@
 //! A PDF was written by somebody else, in a format in which a kilobyte can say gigabytes. What it takes of memory and time is
 //! taken from a child process, which is ended when that is too much. The child gets the file on stdin and answers on stdout.
 
+use std::env;
+use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
@@ -26,11 +28,16 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Bytes that it may answer: text is at most doubled in JSON, but for control characters, which it does not have.
 const MAX_ANSWER: u64 = 64 << 20;
 
+/// Variables by which an interpreter finds its libraries.
+#[cfg(unix)]
+const OF_INTERPRETERS: [&str; 6] =
+    ["HOME", "PYTHONHOME", "PYTHONPATH", "PYTHONUSERBASE", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"];
+
 /// The reason for pages that have no text, of a PDF that has some.
 pub const PAGES: &str = "pages of a PDF without text";
 
 /// The program that reads PDFs, and its arguments.
-static READER: OnceLock<(PathBuf, Vec<String>)> = OnceLock::new();
+static READER: OnceLock<(PathBuf, Vec<OsString>)> = OnceLock::new();
 
 /// The answer of a child.
 type Answer = Result<PdfText, NoPdfText>;
@@ -40,8 +47,7 @@ const MARK: &str = "memorist read-pdf";
 
 /// Names the program that reads PDFs for this process: one that calls [`answer`] when it is started with these arguments. The
 /// first call counts.
-pub fn read_with(program: PathBuf, arguments: &[&str]) {
-    let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
+pub fn read_with(program: PathBuf, arguments: Vec<OsString>) {
     let _named_already = READER.set((program, arguments));
 }
 
@@ -89,9 +95,10 @@ pub fn text(bytes: &[u8], deadline: &Deadline) -> io::Result<Answer> {
     };
     deadline.check()?;
     let mut command = memorist_durable::command(program)?;
-    // Settings in the environment are none of its concern. Windows starts nothing without its own.
+    // Settings in the environment are none of its concern, but for those of an interpreter. Windows starts nothing without its
+    // own.
     #[cfg(unix)]
-    command.env_clear();
+    command.env_clear().envs(OF_INTERPRETERS.iter().filter_map(|name| Some((name, env::var_os(name)?))));
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let not_started = |error| io::Error::other(format!("the process that reads PDFs cannot be started: {error}"));
     let mut child = command.spawn().map_err(not_started)?;

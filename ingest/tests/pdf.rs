@@ -73,7 +73,7 @@ fn corpus(name: &str) -> std::path::PathBuf {
 
 fn set_reader() {
     let program = std::env::current_exe().unwrap();
-    pdf::read_with(program, &["--ignored", "--exact", "--nocapture", "child"]);
+    pdf::read_with(program, ["--ignored", "--exact", "--nocapture", "child"].map(Into::into).to_vec());
 }
 
 #[test]

@@ -60,8 +60,8 @@ mod wire;
 mod wording;
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::io::IsTerminal;
-use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::error::ErrorKind;
@@ -73,31 +73,32 @@ use memorist_ingest::{pdf, project};
 use output::Output;
 use settings::Settings;
 
-/// Runs the command of this process. `version` is what `--version` says.
-pub fn run(version: &'static str) -> ExitCode {
+/// Runs the command that `words` say, the first of which is the name of this program. `version` is what `--version` says. Returns
+/// the code with which the process is to end.
+pub fn run(words: Vec<OsString>, version: &'static str) -> u8 {
     let started = Instant::now();
-    if std::env::args_os().skip(1).eq([pdf::ARGUMENT]) {
+    if words.iter().skip(1).eq([pdf::ARGUMENT]) {
         return cli::read_pdf::run();
     }
     cli::read_pdf::by_this_program();
     mcp::note_parent();
-    let cli = match Cli::read(std::env::args_os(), version) {
+    let cli = match Cli::read(words.clone(), version) {
         Ok(cli) => cli,
-        Err(error) if error.use_stderr() && cli::hook::is_meant() => {
+        Err(error) if error.use_stderr() && cli::hook::is_meant(&words) => {
             output::say(error.to_string().trim_end());
-            return ExitCode::SUCCESS;
+            return 0;
         }
-        Err(error) => return ExitCode::from(not_understood(&error)),
+        Err(error) => return not_understood(&error, &words),
     };
     if matches!(cli.command, Command::Serve(_)) {
         // A server is idle for hours: the model's memory goes back to the system when the model is released.
-        memorist_engine::embed::allocator::restart_with_returning_allocator();
+        memorist_engine::embed::allocator::restart_with_returning_allocator(&words);
     }
     if let Command::Hook(args) = &cli.command {
         return cli::hook::run(&cli.global, args, started);
     }
     let output = Output { json: cli.global.json, quiet: cli.global.quiet };
-    ExitCode::from(command(cli, version).unwrap_or_else(|failure| output.failure(failure)))
+    command(cli, version).unwrap_or_else(|failure| output.failure(failure))
 }
 
 fn command(cli: Cli, version: &'static str) -> Outcome {
@@ -185,9 +186,9 @@ fn use_folder_project(settings: &mut Settings, command: &Command) {
 }
 
 /// Help and version are results; anything else is bad usage, reported as JSON if `--json` was given.
-fn not_understood(error: &clap::Error) -> u8 {
+fn not_understood(error: &clap::Error, words: &[OsString]) -> u8 {
     let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    let json = !asked_for && std::env::args_os().any(|argument| argument == "--json");
+    let json = !asked_for && words.iter().any(|word| word == "--json");
     if json {
         let message = error.render().to_string();
         let message = message.trim().trim_start_matches("error: ").to_owned();

@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn a_hook_on_windows_is_a_script_of_powershell() {
         let path = r"C:\a b\memorist.exe".into();
-        let program = Program { path, options: vec![], serve: vec![], platform: Platform::Windows };
+        let program = Program { path, before: vec![], options: vec![], serve: vec![], platform: Platform::Windows };
         let text = script(&program, "stop");
         assert!(
             text.starts_with("\u{feff}# ") && text.ends_with("\nC:/\"a b/memorist.exe\" hook cline stop\n"),

@@ -188,8 +188,14 @@ fn first_word(line: &str) -> Option<String> {
 pub fn is_ours(entry: &Value) -> bool {
     command_of(entry).is_some_and(|command| {
         let name = command.rsplit(['/', '\\']).next().unwrap_or_default();
-        name.trim_end_matches(".exe") == NAME
+        name.trim_end_matches(".exe") == NAME || (name.starts_with("python") && runs_module(entry))
     })
+}
+
+/// Whether its arguments, which are a list or part of a line, have Python run the module of our name.
+fn runs_module(entry: &Value) -> bool {
+    let text = entry.to_string();
+    text.contains(&format!(r#""-m","{NAME}""#)) || text.contains(&format!(" -m {NAME} "))
 }
 
 /// Whether a value is ours, or ours with members that a client's own command has added.

@@ -4,9 +4,10 @@
 //! nothing is fetched. What is found is no more trusted than what is fetched: a file is compared with its hash, and copied
 //! into the cache.
 
-use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+
+use memorist_durable::ThisProgram;
 
 use super::cache::CacheFolder;
 use super::packages::{Artefact, FileSet};
@@ -25,9 +26,9 @@ impl Installed {
     /// In `folders`, and beside this program.
     pub(super) fn new(folders: &[PathBuf]) -> Self {
         // A link leads to where the packages are.
-        let program = env::current_exe().and_then(fs::canonicalize);
-        let beside = program.as_deref().map(beside).unwrap_or_default();
-        Installed { folders: folders.iter().cloned().chain(beside).collect() }
+        let this = ThisProgram::find().unwrap_or_default();
+        let beside = fs::canonicalize(&this.file).map(|program| beside(&program)).unwrap_or_default();
+        Installed { folders: folders.iter().cloned().chain(this.packages).chain(beside).collect() }
     }
 
     /// Whether a file as long as that of `artefact` is there.

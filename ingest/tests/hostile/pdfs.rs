@@ -82,7 +82,7 @@ pub fn set_reader(starts: &Path) {
     let program = std::env::current_exe().unwrap();
     let test = ["--ignored", "--exact", "--nocapture", "pdfs::child"];
     let arguments = ["-c", &limits, starts.to_str().unwrap(), program.to_str().unwrap()];
-    pdf::read_with("/bin/sh".into(), &[&arguments[..], &test].concat());
+    pdf::read_with("/bin/sh".into(), [&arguments[..], &test].concat().into_iter().map(Into::into).collect());
 }
 
 #[test]

@@ -8,6 +8,7 @@ use memorist_clients::Client;
 use memorist_clients::connect::{self, ClientPlan, Environment, Ledger, Step};
 use memorist_clients::place::Platform;
 use memorist_clients::program::Program;
+use memorist_durable::ThisProgram;
 use memorist_engine::config::{ModelSource, ServerAddress};
 use memorist_engine::embed::{self, ModelSettings};
 use memorist_engine::progress::NoProgress;
@@ -34,8 +35,9 @@ impl Installation {
         let directories = ProjectDirs::from("", "", "memorist");
         let ledger = directories.ok_or_else(|| Failure::input("this account has no home folder"))?;
         let machine = add_sources::machine()?;
-        let program = std::env::current_exe().map_err(|error| Failure::file("this program".as_ref(), &error))?;
-        let path = Program::stable_path(&machine, &program);
+        let this = ThisProgram::find().map_err(|error| Failure::file("this program".as_ref(), &error))?;
+        let path = Program::stable_path(&machine, &this.file);
+        let before = this.before.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let mut options = Vec::new();
         for (name, path) in [("--store", &global.store), ("--config", &global.config)] {
             if let Some(path) = path.as_ref().filter(|path| !path.as_os_str().is_empty()) {
@@ -43,7 +45,7 @@ impl Installation {
             }
         }
         options.extend(typed(global)?);
-        let program = Program { path, options, serve, platform: Platform::this() };
+        let program = Program { path, before, options, serve, platform: Platform::this() };
         let ledger = ledger.config_dir().join("connections");
         Ok(Installation { machine, program, ledger })
     }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use bench_data::{Question, Style};
+use memorist_durable::ThisProgram;
 use memorist_engine::Engine;
 use memorist_engine::config::Clock;
 use memorist_engine::progress::Progress;
@@ -265,7 +266,7 @@ fn text(search: &DemoSearch) -> String {
 }
 
 fn closing(kept: Option<&Path>) -> Result<String, Failure> {
-    let program = std::env::current_exe()
+    let program = ThisProgram::find()
         .map_err(|error| Failure::new(Sort::Io, format!("cannot tell where this program is: {error}")))?;
     let store = kept.map(std::path::absolute).transpose().map_err(|error| Failure::new(Sort::Io, error.to_string()))?;
     Ok(closing::text(&program, store.as_deref()))

@@ -1,29 +1,30 @@
 //! The child process that reads a PDF: the file on stdin, its text on stdout. Not for people, so it is no command.
 
 use std::io;
-use std::path::PathBuf;
-use std::process::ExitCode;
 
+use memorist_durable::ThisProgram;
 use memorist_ingest::pdf;
+
+use crate::exit::Kind;
 
 /// Has PDFs read by this program, also when another one has been put in its place since.
 pub fn by_this_program() {
-    let program = match cfg!(target_os = "linux") {
-        true => Ok(PathBuf::from("/proc/self/exe")),
-        false => std::env::current_exe(),
+    let this = match cfg!(target_os = "linux") && ThisProgram::is_own_file() {
+        true => Ok(ThisProgram { file: "/proc/self/exe".into(), ..ThisProgram::default() }),
+        false => ThisProgram::find(),
     };
-    if let Ok(program) = program {
-        pdf::read_with(program, &[pdf::ARGUMENT]);
+    if let Ok(ThisProgram { file, before, .. }) = this {
+        pdf::read_with(file, before.into_iter().chain([pdf::ARGUMENT.into()]).collect());
     }
 }
 
 /// Reads one.
-pub fn run() -> ExitCode {
+pub fn run() -> u8 {
     #[cfg(unix)]
     limit();
     match pdf::answer(io::stdin().lock(), crate::output::raw()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::FAILURE,
+        Ok(()) => 0,
+        Err(_) => Kind::Internal.code(),
     }
 }
 

@@ -88,7 +88,7 @@ impl Home {
         let home = above.path().canonicalize().unwrap().join("home");
         fs::create_dir(&home).unwrap();
         let path = "/opt/a b/memorist".into();
-        let program = Program { path, options: vec![], serve: vec![], platform: Platform::Linux };
+        let program = Program { path, before: vec![], options: vec![], serve: vec![], platform: Platform::Linux };
         Home { machine: Machine::new(&home, [("PATH", home.join("bin").to_str().unwrap())]), above, program }
     }
 

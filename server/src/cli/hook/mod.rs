@@ -14,9 +14,9 @@ mod notes;
 mod stdin;
 
 use std::env;
+use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::CommandFactory;
@@ -43,20 +43,20 @@ const DEADLINE_OF_ACTION: Duration = Duration::from_millis(100);
 const LONGEST_FOLLOW_UP: usize = 200;
 
 /// Whether these arguments are those of a hook, though they are not understood: then no client may see an error.
-pub fn is_meant() -> bool {
-    let lenient = Cli::command().ignore_errors(true).try_get_matches();
-    let first = env::args_os().skip(1).find(|word| !word.as_encoded_bytes().starts_with(b"-"));
+pub fn is_meant(words: &[OsString]) -> bool {
+    let lenient = Cli::command().ignore_errors(true).try_get_matches_from(words);
+    let first = words.iter().skip(1).find(|word| !word.as_encoded_bytes().starts_with(b"-"));
     lenient.is_ok_and(|matches| matches.subcommand_name() == Some("hook")) || first.is_some_and(|word| word == "hook")
 }
 
 /// Runs the command, and ends the process.
-pub fn run(global: &Global, args: &Hook, started: Instant) -> ExitCode {
+pub fn run(global: &Global, args: &Hook, started: Instant) -> u8 {
     let is_of_action = args.event.parse().is_ok_and(Event::is_of_action);
     let end = started + if is_of_action { DEADLINE_OF_ACTION } else { DEADLINE };
     let Some(deadline) = Deadline::start(end) else {
         // Without anybody who ends it, it might not end.
         output::say("memorist hook: no thread can be started");
-        return ExitCode::SUCCESS;
+        return 0;
     };
     let outcome = catch_unwind(AssertUnwindSafe(|| react(global, args, started, &deadline)));
     // What panicked was said by then.

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::time::{Duration, SystemTime};
 
 use memorist_clients::Client;
-use memorist_durable::{PrivateFolder, command};
+use memorist_durable::{PrivateFolder, ThisProgram};
 use memorist_engine::paths::StorePaths;
 use memorist_ingest::noted::{Noted, Taken};
 
@@ -98,8 +98,7 @@ fn keep_streams() {
 
 /// Runs this program in another process, and does not wait for it.
 fn run(global: &Global, arguments: &[&str]) {
-    let Ok(program) = std::env::current_exe() else { return };
-    let Ok(mut command) = command(program) else { return };
+    let Ok(mut command) = ThisProgram::find().and_then(|this| this.command()) else { return };
     command.args(arguments);
     // What the environment says is said to the other process, too, and may have a password.
     let store = global.store.clone().filter(|_| global.typed.contains(&"store"));
