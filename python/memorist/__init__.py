@@ -6,48 +6,8 @@
 :mod:`memorist.openai_agents`.
 """
 
-from ._arrays import Embed, Vector
-from ._memorist import __version__
-from ._wire import UNSET
-from .async_store import AsyncStore
-from .errors import (
-    Cancelled,
-    Closed,
-    Conflict,
-    Corrupt,
-    Error,
-    Full,
-    InvalidInput,
-    Locked,
-    ModelError,
-    ModelMismatch,
-    NotFound,
-    Refused,
-    StoreError,
-    WrongType,
-)
-from .index import IdSet, IndexStats, Metric, Neighbors, VectorIndex
-from .store import Importance, Store, When, Where
-from .types import (
-    Added,
-    EntryType,
-    Exported,
-    Hit,
-    Imported,
-    Link,
-    LinkType,
-    Memory,
-    MemorySummary,
-    Recall,
-    Recalled,
-    SearchMode,
-    SearchResult,
-    Stats,
-    SyncReport,
-    Undone,
-    Updated,
-    Version,
-)
+# Of `typing`, whose import takes longer than a command.
+TYPE_CHECKING = False
 
 __all__ = [
     "UNSET",
@@ -97,3 +57,64 @@ __all__ = [
     "WrongType",
     "__version__",
 ]
+
+if TYPE_CHECKING:
+    from ._arrays import Embed, Vector
+    from ._memorist import __version__
+    from ._wire import UNSET
+    from .async_store import AsyncStore
+    from .errors import (
+        Cancelled,
+        Closed,
+        Conflict,
+        Corrupt,
+        Error,
+        Full,
+        InvalidInput,
+        Locked,
+        ModelError,
+        ModelMismatch,
+        NotFound,
+        Refused,
+        StoreError,
+        WrongType,
+    )
+    from .index import IdSet, IndexStats, Metric, Neighbors, VectorIndex
+    from .store import Importance, Store, When, Where
+    from .types import (
+        Added,
+        EntryType,
+        Exported,
+        Hit,
+        Imported,
+        Link,
+        LinkType,
+        Memory,
+        MemorySummary,
+        Recall,
+        Recalled,
+        SearchMode,
+        SearchResult,
+        Stats,
+        SyncReport,
+        Undone,
+        Updated,
+        Version,
+    )
+else:
+    _MODULES = ("_arrays", "_memorist", "_wire", "async_store", "errors", "index", "store", "types")
+
+    def __getattr__(name):
+        """Imports the library when something of it is first used: the command line does without."""
+        if name in __all__ or not name.startswith("_"):
+            from importlib import import_module
+
+            for module in _MODULES:
+                found = vars(import_module(f"{__name__}.{module}"))
+                globals().update({one: found[one] for one in __all__ if one in found})
+            if name in globals():
+                return globals()[name]
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__():
+        return sorted({*globals(), *__all__})

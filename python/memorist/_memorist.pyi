@@ -1,11 +1,11 @@
 import os
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, NoReturn, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Engine", "Frozen", "IdSet", "Index", "__version__", "join_left"]
+__all__ = ["Engine", "Frozen", "IdSet", "Index", "__version__", "join_left", "run_program"]
 
 __version__: str
 
@@ -120,3 +120,4 @@ class Index:
     def close(self) -> None: ...
 
 def join_left() -> None: ...
+def run_program(command: list[str], arguments: list[str]) -> NoReturn: ...

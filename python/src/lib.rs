@@ -10,6 +10,7 @@
 //! | `store.rs` | a store |
 //! | `id_set.rs` | ids that a search may return |
 //! | `index.rs` | the vector index alone |
+//! | `program.rs` | the command line |
 //!
 //! No call keeps the interpreter to itself while it works.
 
@@ -21,6 +22,7 @@ mod index;
 mod interrupt;
 mod lift;
 mod metric;
+mod program;
 mod store;
 
 #[pyo3::pymodule]
@@ -31,6 +33,8 @@ mod _memorist {
     use crate::id_set::IdSet;
     #[pymodule_export]
     use crate::index::{Frozen, Index};
+    #[pymodule_export]
+    use crate::program::run_program;
     #[pymodule_export]
     use crate::store::Engine;
 

@@ -278,7 +278,7 @@ impl Drop for Engine {
 }
 
 /// The folder of packages that this one is in: what it depends on is there, the default model among it.
-fn packages(py: Python<'_>) -> Vec<PathBuf> {
+pub fn packages(py: Python<'_>) -> Vec<PathBuf> {
     let ours = || py.import("memorist")?.getattr("__path__")?.get_item(0)?.extract::<PathBuf>();
     ours().ok().and_then(|folder| folder.parent().map(PathBuf::from)).into_iter().collect()
 }

@@ -13,9 +13,11 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import tarfile
 import tempfile
 import time
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -24,6 +26,9 @@ from check import TIMEOUT_SECONDS, Checks, ends
 
 SAVED = ["User prefers dark mode for all applications", "The harbour master keeps the tide tables",
          "Authentication uses JWT tokens that expire after fifteen minutes"]
+PDFS = Path(__file__).resolve().parents[3] / "sources/tests/corpus/pdf"
+# Of the wheel, installed without what it depends on, in MB: the engine once.
+MOST_INSTALLED = 62
 # None of its words is in the first text, which it is about.
 QUERY = "which colour theme does she like"
 
@@ -91,6 +96,160 @@ def wheel(machine):
     checks.that("setup fetches nothing", '"fetched":false' in setup.stdout.replace(" ", ""), setup)
     by_meaning(checks, machine, program)
     return checks.failed
+
+
+def one_engine(machine):
+    """The program of the wheel is a script over the library's module."""
+    checks = Checks("one engine")
+    with zipfile.ZipFile(machine.wheel) as packed:
+        large = [info.filename for info in packed.infolist() if info.file_size > 5_000_000]
+        size = sum(info.file_size for info in packed.infolist()) / 1e6
+    checks.equal("the engine is in the wheel once", large, ["memorist/_memorist.abi3.so"])
+    checks.that(f"it takes {MOST_INSTALLED} MB at most", size < MOST_INSTALLED, f"{size:.1f} MB")
+    light = "import sys, memorist.__main__; print(sorted({'numpy', 'typing', 'memorist.store'} & set(sys.modules)))"
+    imported = machine.run(machine.scratch / "venv/bin/python", "-c", light)
+    checks.equal("the program imports nothing of the library", imported.stdout, "[]\n")
+    return checks.failed
+
+
+def as_npm(machine):
+    """The script of the wheel does what the program of npm's package does, to the byte."""
+    checks = Checks("script")
+    script = machine.scratch / "venv/bin/memorist"
+    (native,) = (machine.scratch / "npm/node_modules/@memorist").glob("*/bin/memorist")
+    home = machine.home()
+    machine.run(native, "add", SAVED[0], home=home)
+
+    def same(name, code, *words, shell=None):
+        """Both end in the same way; the one that is tried first may change nothing."""
+        ended = [machine.run(*(["bash", "-c", shell] if shell else []), program, *words, home=home) for program in (native, script)]
+        ends_as = [(done.returncode, done.stdout, done.stderr) for done in ended]
+        if checks.equal(f"{name}: as npm's", ends_as[1], ends_as[0]):
+            checks.that(f"{name}: {code}", ended[1].returncode == code and "Traceback" not in ended[1].stderr, ended[1])
+
+    same("a list", 0, "list")
+    same("help", 0, "serve", "--help")
+    same("a wrong option", 2, "list", "--no-such")
+    same("a wrong option, as JSON", 2, "--json", "list", "--no-such")
+    same("a memory that is not there", 4, "get", "99")
+    same("no store", 3, "--store", machine.scratch / "nowhere", "list")
+    same("a word that is not Unicode", 2, "add", os.fsdecode(b"caf\xe9"))
+    same("a store that is not Unicode", 3, "--store", os.fsdecode(b"/caf\xe9"), "list")
+    same("a hook that is not understood", 0, "hook", "codex", "--no-such")
+    same("a reader that has gone", 0, shell='set -o pipefail; "$0" list | true')
+    same("stdout is closed", 0, shell='"$0" list >&-')
+    same("all streams are closed", 0, shell='"$0" add "a closed stream" <&- >&- 2>&-')
+    well = machine.run(script, "doctor", home=home)
+    checks.that("nothing was written into the store that is none of it", well.returncode == 0, well)
+    return checks.failed
+
+
+def interrupted(machine):
+    """Ctrl-C and SIGTERM, for the wheel's script and for npm's program."""
+    checks = Checks("signals")
+    (native,) = (machine.scratch / "npm/node_modules/@memorist").glob("*/bin/memorist")
+    many = machine.scratch / "many.jsonl"
+    many.write_text("".join(json.dumps({"entryType": "fact", "content": f"note {at} of the log"}) + "\n" for at in range(400_000)))
+    for name, program in {"npm": native, "script": machine.scratch / "venv/bin/memorist"}.items():
+        for number, code in ((signal.SIGINT, 0), (signal.SIGTERM, 0)):
+            server = started(machine, program, "serve", "--http", "127.0.0.1:0")
+            while server.stderr.readline() not in (b"}\n", b""):
+                pass
+            checks.that(f"{name}: it serves under its name", "memorist" in running(server.pid), running(server.pid))
+            ended_by(checks, f"{name}: a server, {number.name}", server, number, code)
+        ended_by(checks, f"{name}: an import", started(machine, program, "import", many), signal.SIGINT, 130, after=3.0)
+        # Nobody looks for signals here: the system ends it.
+        ended_by(checks, f"{name}: one that waits for stdin", started(machine, program, "add", "-"), signal.SIGINT, -2, after=1.0)
+    return checks.failed
+
+
+def started(machine, *command):
+    """A program that runs, in a new home."""
+    return subprocess.Popen([str(word) for word in command], env=os.environ | machine.home(), cwd=machine.scratch,
+                            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True,
+                            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+
+
+def ended_by(checks, name, process, number, code, after=0.0):
+    """Checks how a process ends that gets this signal."""
+    time.sleep(after)
+    checks.that(f"{name}: it runs", process.poll() is None, process.returncode)
+    process.send_signal(number)
+    ends(checks, name, process, 10.0, code)
+    said = process.stderr.read().decode()
+    checks.that(f"{name}: no traceback", "Traceback" not in said and "KeyboardInterrupt" not in said, said)
+    process.stdin.close()
+
+
+def starts_itself(machine):
+    """What agents are told to run, and the processes that the program starts of itself, are the script; the module where no
+    script is there."""
+    checks = Checks("its command")
+    prefix = machine.scratch / "venv"
+    (site,) = prefix.glob("lib/python3*/site-packages")
+    module = [sys.executable, "-P" if sys.version_info >= (3, 11) else "-I", "-m", "memorist"]
+    ways = {
+        "by its path": ([prefix / "bin/memorist"], [str(prefix / "bin/memorist")], {}),
+        "by a relative path": (["bin/memorist"], [str(prefix / "bin/memorist")], {}),
+        "as a module": ([prefix / "bin/python", "-m", "memorist"], [str(prefix / "bin/memorist")], {}),
+        "without its script": (["python3", "-m", "memorist"], None, {"PYTHONPATH": str(site)}),
+    }
+    for name, (command, expected, more) in ways.items():
+        home = machine.home() | more
+        user = Path(home["XDG_DATA_HOME"])
+        home["HOME"] = str(user)
+        (user / ".codex").mkdir()
+        connected = machine.run(*command, "connect", "codex", "--yes", "--no-model", home=home, cwd=prefix)
+        checks.that(f"{name}: it connects", connected.returncode == 0, connected)
+        settings = tomllib.loads((user / ".codex/config.toml").read_text())["mcp_servers"]["memorist"]
+        words = [settings["command"], *settings["args"]][:-1]
+        if expected:
+            checks.equal(f"{name}: the server's command is the script", words, expected)
+        else:
+            checks.that(f"{name}: the server's command is the module", Path(words[0]).is_absolute() and words[1:] == module[1:], words)
+        machine.run(*words, "add", SAVED[0], home=home)
+        hooks = json.loads((user / ".codex/hooks.json").read_text())["hooks"]
+        line = hooks["UserPromptSubmit"][0]["hooks"][0]["command"]
+        # An agent works where anything may be.
+        work = user / "work"
+        work.mkdir()
+        (work / "memorist.py").write_text("raise SystemExit('this is not memorist')")
+        asked = json.dumps({"session_id": "S", "cwd": str(work), "prompt": "which applications want dark mode?"})
+        ran = subprocess.run(["sh", "-c", line], input=asked, env=os.environ | home, cwd=work, text=True, capture_output=True)
+        checks.that(f"{name}: the hook answers", ran.returncode == 0 and SAVED[0] in ran.stdout and not ran.stderr, (line, ran))
+        again = machine.run(*command, "connect", "codex", "--dry-run", "--json", home=home, cwd=prefix)
+        changes = json.loads(again.stdout)["clients"][0]["changes"] if again.returncode == 0 else again
+        checks.equal(f"{name}: connected again, nothing changes", changes, [])
+        shown = machine.run(*command, "demo", "--model", "none", home=home, cwd=prefix)
+        checks.that(f"{name}: the demo names it", f"{' '.join(words)} connect" in shown.stdout, shown)
+        read_in_other_processes(checks, name, machine, command, home, work)
+        machine.run(*command, "disconnect", "--yes", home=home, cwd=prefix)
+        checks.equal(f"{name}: disconnected, nothing is left", sorted(os.listdir(user / ".codex")), [])
+    return checks.failed
+
+
+def read_in_other_processes(checks, name, machine, command, home, work):
+    """A PDF, and a session that a hook has noted: each is read by another process."""
+    cwd = machine.scratch / "venv"
+    sessions = Path(home["HOME"]) / ".claude/projects/-p"
+    sessions.mkdir(parents=True)
+    shutil.copy(PDFS / "letters.pdf", work)
+    machine.run(*command, "source", "add", work, home=home, cwd=cwd)
+    found = machine.run(*command, "search", "zebra", "--project", "*", home=home, cwd=cwd)
+    checks.that(f"{name}: a PDF is read", "letters.pdf, page 2" in found.stdout, found)
+    said = {"type": "user", "uuid": "one", "sessionId": "one", "timestamp": "2026-11-02T09:00:00.000Z", "cwd": str(work),
+            "message": {"role": "user", "content": "The giraffe likes the quiet harbour"}}
+    (sessions / "one.jsonl").write_text(json.dumps(said) + "\n")
+    machine.run(*command, "source", "add", sessions, "--no-sync", home=home, cwd=cwd)
+    for event in ("stop", "start"):
+        told = json.dumps({"session_id": "S", "cwd": str(work), "transcript_path": str(sessions / "one.jsonl")})
+        subprocess.run([str(word) for word in [*command, "hook", "claude-code", event]], input=told, env=os.environ | home, cwd=cwd,
+                       text=True, capture_output=True)
+
+    def is_found():
+        return "giraffe" in machine.run(*command, "search", "giraffe", "--project", "*", home=home, cwd=cwd).stdout
+
+    checks.that(f"{name}: a noted session is read in the background", wait_until(is_found, 30.0))
 
 
 def without_dependencies(machine):
@@ -296,7 +455,7 @@ def main():
     machine = Machine(arguments)
     start = time.monotonic()
     failed = offline() if arguments.apart else 0
-    failed += sum(part(machine) for part in [wheel, without_dependencies, by_uvx, by_npx, debian, bundle, registry, licences])
+    failed += sum(part(machine) for part in [wheel, one_engine, as_npm, interrupted, starts_itself, without_dependencies, by_uvx, by_npx, debian, bundle, registry, licences])
     print(f"the packages were tried in {time.monotonic() - start:.0f} s")
     raise SystemExit(1 if failed else 0)
 
