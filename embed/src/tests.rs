@@ -485,7 +485,7 @@ fn a_released_model_gives_its_memory_back() {
         eprint!("{}", said.lines().filter(|line| line.starts_with("resident")).collect::<Vec<_>>().join("\n"));
         return;
     }
-    crate::allocator::restart_with_returning_allocator();
+    crate::allocator::restart_with_returning_allocator(&env::args_os().collect::<Vec<_>>());
     let before = resident();
     let host = ModelHost::new(&settings()).unwrap();
     let texts = texts(300);

@@ -138,9 +138,14 @@ def as_npm(machine):
     same("a hook that is not understood", 0, "hook", "codex", "--no-such")
     same("a reader that has gone", 0, shell='set -o pipefail; "$0" list | true')
     same("stdout is closed", 0, shell='"$0" list >&-')
-    same("all streams are closed", 0, shell='"$0" add "a closed stream" <&- >&- 2>&-')
-    well = machine.run(script, "doctor", home=home)
-    checks.that("nothing was written into the store that is none of it", well.returncode == 0, well)
+    # The next files that are opened would get the numbers of closed streams.
+    server = subprocess.Popen(["sh", "-c", 'exec "$0" serve --http 127.0.0.1:0 <&- >&- 2>&-', script], env=os.environ | home)
+    open_files = Path(f"/proc/{server.pid}/fd")
+    wait_until(lambda: len(list(open_files.glob("*"))) > 12, 20.0)
+    streams = {number: os.path.realpath(open_files / number) for number in "012"}
+    checks.equal("closed streams are nowhere else", streams, dict.fromkeys("012", "/dev/null"))
+    server.terminate()
+    checks.equal("without streams: SIGTERM ends it well", server.wait(20), 0)
     return checks.failed
 
 
@@ -215,13 +220,20 @@ def starts_itself(machine):
         work.mkdir()
         (work / "memorist.py").write_text("raise SystemExit('this is not memorist')")
         asked = json.dumps({"session_id": "S", "cwd": str(work), "prompt": "which applications want dark mode?"})
-        ran = subprocess.run(["sh", "-c", line], input=asked, env=os.environ | home, cwd=work, text=True, capture_output=True)
-        checks.that(f"{name}: the hook answers", ran.returncode == 0 and SAVED[0] in ran.stdout and not ran.stderr, (line, ran))
+        ran = []
+
+        def answers():
+            ran[:] = [subprocess.run(["sh", "-c", line], input=asked, env=os.environ | home, cwd=work, text=True, capture_output=True)]
+            return SAVED[0] in ran[0].stdout or ran[0].returncode or ran[0].stderr
+
+        # On a busy machine it is silent rather than late.
+        wait_until(answers, 30.0)
+        checks.that(f"{name}: the hook answers", ran[0].returncode == 0 and SAVED[0] in ran[0].stdout and not ran[0].stderr, (line, ran))
         again = machine.run(*command, "connect", "codex", "--dry-run", "--json", home=home, cwd=prefix)
         changes = json.loads(again.stdout)["clients"][0]["changes"] if again.returncode == 0 else again
         checks.equal(f"{name}: connected again, nothing changes", changes, [])
-        shown = machine.run(*command, "demo", "--model", "none", home=home, cwd=prefix)
-        checks.that(f"{name}: the demo names it", f"{' '.join(words)} connect" in shown.stdout, shown)
+        shown = machine.run(*command, "demo", home=home, cwd=prefix)
+        checks.that(f"{name}: the demo has the model of the packages, and names it", f"{' '.join(words)} connect" in shown.stdout, shown)
         read_in_other_processes(checks, name, machine, command, home, work)
         machine.run(*command, "disconnect", "--yes", home=home, cwd=prefix)
         checks.equal(f"{name}: disconnected, nothing is left", sorted(os.listdir(user / ".codex")), [])
