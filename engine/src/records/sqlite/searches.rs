@@ -146,8 +146,8 @@ mod tests {
     use crate::types::Reach;
 
     fn search(query: &str, viewer: Viewer, hits: u64) -> SearchTrace {
-        let (nothing, best_score, best_cosine) = (hits < 2, Some(0.25), Some(-0.5));
-        SearchTrace { hits, nothing, best_score, best_cosine, ..SearchTrace::sample(query, viewer) }
+        let (no_answer, best_score, best_cosine) = (hits < 2, Some(0.25), Some(-0.5));
+        SearchTrace { hits, no_answer, best_score, best_cosine, ..SearchTrace::sample(query, viewer) }
     }
 
     fn queries(store: &TestStore, query: &SearchesQuery) -> Vec<String> {
