@@ -26,6 +26,7 @@ from check import TIMEOUT_SECONDS, Checks, ends
 
 SAVED = ["User prefers dark mode for all applications", "The harbour master keeps the tide tables",
          "Authentication uses JWT tokens that expire after fifteen minutes"]
+FACT = "The staging database password rotation happens every Thursday at the harbour office"
 PDFS = Path(__file__).resolve().parents[3] / "sources/tests/corpus/pdf"
 # Of the wheel, installed without what it depends on, in MB: the engine once.
 MOST_INSTALLED = 62
@@ -212,28 +213,35 @@ def starts_itself(machine):
             checks.equal(f"{name}: the server's command is the script", words, expected)
         else:
             checks.that(f"{name}: the server's command is the module", Path(words[0]).is_absolute() and words[1:] == module[1:], words)
-        machine.run(*words, "add", SAVED[0], home=home)
+        # Without the model, which a busy machine may not load in time.
+        by_words = home | {"MEMORIST_MODEL": "none"}
+        texts = [FACT, *(f"Keeper {at} of the lighthouse reports fog and paints boat {at} at noon" for at in range(60))]
+        (user / "facts.jsonl").write_text("".join(json.dumps({"entryType": "fact", "content": text}) + "\n" for text in texts))
+        for arguments in (["import", user / "facts.jsonl"], ["rebuild"]):
+            machine.run(*words, *arguments, home=by_words)
         hooks = json.loads((user / ".codex/hooks.json").read_text())["hooks"]
         line = hooks["UserPromptSubmit"][0]["hooks"][0]["command"]
         # An agent works where anything may be.
         work = user / "work"
         work.mkdir()
         (work / "memorist.py").write_text("raise SystemExit('this is not memorist')")
-        asked = json.dumps({"session_id": "S", "cwd": str(work), "prompt": "which applications want dark mode?"})
         ran = []
 
         def answers():
-            ran[:] = [subprocess.run(["sh", "-c", line], input=asked, env=os.environ | home, cwd=work, text=True, capture_output=True)]
-            return SAVED[0] in ran[0].stdout or ran[0].returncode or ran[0].stderr
+            # A session gets a memory once, also if it was late.
+            asked = json.dumps({"session_id": f"S{time.monotonic()}", "cwd": str(work), "prompt": "when is the staging database rotation?"})
+            ran[:] = [subprocess.run(["sh", "-c", line], input=asked, env=os.environ | by_words, cwd=work, text=True, capture_output=True)]
+            return FACT in ran[0].stdout or ran[0].returncode or ran[0].stderr
 
         # On a busy machine it is silent rather than late.
         wait_until(answers, 30.0)
-        checks.that(f"{name}: the hook answers", ran[0].returncode == 0 and SAVED[0] in ran[0].stdout and not ran[0].stderr, (line, ran))
+        checks.that(f"{name}: the hook answers", ran[0].returncode == 0 and FACT in ran[0].stdout and not ran[0].stderr, (line, ran))
         again = machine.run(*command, "connect", "codex", "--dry-run", "--json", home=home, cwd=prefix)
         changes = json.loads(again.stdout)["clients"][0]["changes"] if again.returncode == 0 else again
         checks.equal(f"{name}: connected again, nothing changes", changes, [])
-        shown = machine.run(*command, "demo", home=home, cwd=prefix)
-        checks.that(f"{name}: the demo has the model of the packages, and names it", f"{' '.join(words)} connect" in shown.stdout, shown)
+        if expected is None:
+            shown = machine.run(*command, "demo", home=home, cwd=prefix)
+            checks.that(f"{name}: the demo has the model of the packages, and names it", f"{' '.join(words)} connect" in shown.stdout, shown)
         read_in_other_processes(checks, name, machine, command, home, work)
         machine.run(*command, "disconnect", "--yes", home=home, cwd=prefix)
         checks.equal(f"{name}: disconnected, nothing is left", sorted(os.listdir(user / ".codex")), [])
@@ -253,12 +261,13 @@ def read_in_other_processes(checks, name, machine, command, home, work):
             "message": {"role": "user", "content": "The giraffe likes the quiet harbour"}}
     (sessions / "one.jsonl").write_text(json.dumps(said) + "\n")
     machine.run(*command, "source", "add", sessions, "--no-sync", home=home, cwd=cwd)
-    for event in ("stop", "start"):
-        told = json.dumps({"session_id": "S", "cwd": str(work), "transcript_path": str(sessions / "one.jsonl")})
-        subprocess.run([str(word) for word in [*command, "hook", "claude-code", event]], input=told, env=os.environ | home, cwd=cwd,
-                       text=True, capture_output=True)
+    told = json.dumps({"session_id": "S", "cwd": str(work), "transcript_path": str(sessions / "one.jsonl")})
 
     def is_found():
+        # On a busy machine a hook does nothing rather than be late.
+        for event in ("stop", "start"):
+            subprocess.run([str(word) for word in [*command, "hook", "claude-code", event]], input=told, env=os.environ | home,
+                           cwd=cwd, text=True, capture_output=True)
         return "giraffe" in machine.run(*command, "search", "giraffe", "--project", "*", home=home, cwd=cwd).stdout
 
     checks.that(f"{name}: a noted session is read in the background", wait_until(is_found, 30.0))
