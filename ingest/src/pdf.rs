@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{RecvTimeoutError, bounded};
+use memorist_durable::ThisProgram;
 use memorist_sources::foreign::Deadline;
 use memorist_sources::pdf::{self, NoPdfText, PdfText};
 
@@ -29,7 +30,6 @@ const LOOK: Duration = Duration::from_millis(20);
 const MAX_ANSWER: u64 = 64 << 20;
 
 /// Variables by which an interpreter finds its libraries.
-#[cfg(unix)]
 const OF_INTERPRETERS: [&str; 6] =
     ["HOME", "PYTHONHOME", "PYTHONPATH", "PYTHONUSERBASE", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"];
 
@@ -95,10 +95,13 @@ pub fn text(bytes: &[u8], deadline: &Deadline) -> io::Result<Answer> {
     };
     deadline.check()?;
     let mut command = memorist_durable::command(program)?;
-    // Settings in the environment are none of its concern, but for those of an interpreter. Windows starts nothing without its
-    // own.
-    #[cfg(unix)]
-    command.env_clear().envs(OF_INTERPRETERS.iter().filter_map(|name| Some((name, env::var_os(name)?))));
+    // Settings in the environment are none of its concern. Windows starts nothing without its own.
+    if cfg!(unix) {
+        command.env_clear();
+        if !ThisProgram::is_own_file() {
+            command.envs(OF_INTERPRETERS.iter().filter_map(|name| Some((name, env::var_os(name)?))));
+        }
+    }
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let not_started = |error| io::Error::other(format!("the process that reads PDFs cannot be started: {error}"));
     let mut child = command.spawn().map_err(not_started)?;
