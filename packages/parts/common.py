@@ -86,9 +86,9 @@ class Target:
 
 TARGETS = {
     "x86_64-unknown-linux-gnu": (("linux", "x64"), "amd64", "Linux with glibc, x64", ""),
-    "x86_64-unknown-linux-musl": (("linux", "x64"), None, "Linux with musl, x64", "Experimental: not yet tested."),
+    "x86_64-unknown-linux-musl": (("linux", "x64"), None, "Linux with musl, x64", "Experimental: tested on a Linux with glibc only."),
     "aarch64-unknown-linux-gnu": (
-        ("linux", "arm64"), "arm64", "Linux with glibc, arm64", "Experimental: only its kernels were tested, in an emulator."
+        ("linux", "arm64"), "arm64", "Linux with glibc, arm64", "Experimental: tested in an emulator only."
     ),
     "aarch64-apple-darwin": (
         ("darwin", "arm64"), None, "macOS, arm64", "Experimental: it compiles, and was not yet tested on macOS."
