@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::bytes::{Cursor, Put};
-use super::node::{BATCH, code_stride, links_of, node_words};
+use super::node::{BATCH, code_stride, entry_words, links_of, node_words};
 use super::{CODE_ALIGNMENT, MAX_COUNT, layout_of, version_of};
 use crate::bounds::{MAX_DIMS, MAX_M};
 use crate::layout::Layout;
@@ -80,18 +80,14 @@ impl Shape {
 
     /// Words of a node: its links, and their edges but in a compact index.
     pub(crate) fn node_words(&self) -> usize {
-        let links = self.links as usize;
-        match self.layout {
-            Layout::Standard => node_words(links, code_stride(self.dims as usize)),
-            Layout::Compact => links,
-        }
+        node_words(self.layout, self.links as usize, code_stride(self.dims as usize))
     }
 
     /// The bytes of a section, without the zeros after it.
     fn len(&self, section: Section) -> u64 {
         let count = u64::from(self.count);
         match section {
-            Section::Entries => node_words(self.entry_width(), code_stride(self.dims as usize)) as u64 * 4,
+            Section::Entries => entry_words(self.entry_width(), code_stride(self.dims as usize)) as u64 * 4,
             Section::Nodes => count * self.node_words() as u64 * 4,
             Section::Fine if self.layout == Layout::Compact => 0,
             Section::Codes | Section::Fine => count * code_stride(self.dims as usize) as u64,

@@ -2,6 +2,7 @@
 
 use super::{CODE_ALIGNMENT, NO_SLOT};
 use crate::ids::Slot;
+use crate::layout::Layout;
 
 /// Neighbours whose estimates are made at once.
 pub(crate) const BATCH: usize = 32;
@@ -29,9 +30,17 @@ pub(crate) fn batch_words(width: usize) -> usize {
     BATCH * (2 + 2) / 4 + BATCH * width / 32
 }
 
-/// How many words so many links take, a multiple of [`BATCH`], together with their edges.
-pub(crate) fn node_words(links: usize, width: usize) -> usize {
+/// How many words the entries take: so many links, a multiple of [`BATCH`], together with their edges.
+pub(crate) fn entry_words(links: usize, width: usize) -> usize {
     links + links / BATCH * batch_words(width)
+}
+
+/// How many words a node takes: as the entries; in a compact index its links alone.
+pub(crate) fn node_words(layout: Layout, links: usize, width: usize) -> usize {
+    match layout {
+        Layout::Standard => entry_words(links, width),
+        Layout::Compact => links,
+    }
 }
 
 /// A batch of neighbours as it lies in a node: slopes, offsets, and for each four numbers 16 bytes of signs.

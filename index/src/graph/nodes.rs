@@ -10,7 +10,7 @@ use super::edges::Encoder;
 use super::select::choose;
 use super::vectors::Vectors;
 use crate::format::NO_SLOT;
-use crate::format::node::{BATCH, links_of, node_words, row_links};
+use crate::format::node::{BATCH, entry_words, links_of, node_words, row_links};
 use crate::ids::Slot;
 use crate::layout::Layout;
 use crate::sys::map::Zeroed;
@@ -45,14 +45,11 @@ impl Graph {
     /// When there is not enough memory.
     pub(crate) fn new(codes: &Codes<'_>, layout: Layout, m: usize, entries: usize) -> io::Result<Self> {
         let width = links_of(m);
-        let stride = match layout {
-            Layout::Standard => node_words(width, codes.stride()),
-            Layout::Compact => width,
-        };
+        let stride = node_words(layout, width, codes.stride());
         let mut nodes = Zeroed::new(4 * stride * codes.count())?;
         nodes.words_mut().par_chunks_exact_mut(stride).for_each(|node| node[..width].fill(NO_SLOT));
         let entry_width = entries.next_multiple_of(BATCH);
-        let mut entries = vec![0; node_words(entry_width, codes.stride())];
+        let mut entries = vec![0; entry_words(entry_width, codes.stride())];
         entries[..entry_width].fill(NO_SLOT);
         Ok(Self { width, stride, nodes, firm: vec![0; codes.count()], entry_width, entries })
     }

@@ -20,6 +20,13 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
+    /// Makes it ready for a walk over `count` slots that keeps `ef` of them.
+    pub(crate) fn reset(&mut self, count: usize, ef: usize) {
+        self.visited.reset(count);
+        self.buckets.reset(ef);
+        self.seen.clear();
+    }
+
     /// Runs `work` with the scratch of this thread. A call from within `work` gets a new one.
     pub(crate) fn with<T>(work: impl FnOnce(&mut Self) -> T) -> T {
         thread_local! {

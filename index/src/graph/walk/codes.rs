@@ -27,9 +27,6 @@ pub(super) fn walk(
 ) {
     let Scratch { visited, buckets, seen, here, coming } = scratch;
     let codes = &vectors.codes;
-    visited.reset(codes.count());
-    buckets.reset(params.ef);
-    seen.clear();
     let bring = |links: &[Slot], visited: &mut Visited, brought: &mut Vec<Slot>| {
         brought.clear();
         brought.extend(row_links(links).iter().filter(|&&link| visited.insert(link)));

@@ -22,9 +22,6 @@ pub(super) fn walk(
     let Scratch { visited, buckets, seen, .. } = scratch;
     let codes = &vectors.codes;
     let kernel = codes.kernel();
-    visited.reset(codes.count());
-    buckets.reset(params.ef);
-    seen.clear();
     let batch_words = batch_words(codes.stride());
     let mut estimates = [0f32; BATCH];
     // Only so much can be on its way into the cache at once: so a third of the next node each time, between other work.

@@ -28,6 +28,7 @@ pub(crate) fn walk(
     prepare: impl Fn(Slot),
     scratch: &mut Scratch,
 ) {
+    scratch.reset(vectors.codes.count(), params.ef);
     if graph.has_edges() {
         estimates::walk(graph, vectors, params, accept, prepare, scratch);
     } else {
