@@ -2,7 +2,7 @@
 //! looked up in the absolute folders of the `PATH`, and gets no others to look up its own.
 
 use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{Error, ErrorKind, Result};
 use std::path::{Component, Path, PathBuf};
@@ -38,7 +38,7 @@ pub struct ThisProgram {
     /// The file to run, as an absolute path.
     pub file: PathBuf,
     /// Words before its own arguments, where the file is an interpreter.
-    pub before: Vec<OsString>,
+    pub before: Vec<String>,
     /// Folders of packages that were installed with it, if others know them than those beside the file.
     pub packages: Vec<PathBuf>,
 }

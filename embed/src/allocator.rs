@@ -7,9 +7,9 @@
 
 use std::ffi::OsString;
 
-/// Restarts this program with the settings, under the same process id and with the same words: its name, and its arguments.
-/// Call it first thing in a long-running program. Returns without doing anything if the settings are there already, on systems that need
-/// none, and if it does not work: then released memory stays with the process.
+/// Restarts this program with the settings, under the same process id and with the same words: its name, and its
+/// arguments. Call it first thing in a long-running program. Returns without doing anything if the settings are there
+/// already, on systems that need none, and if it does not work: then released memory stays with the process.
 pub fn restart_with_returning_allocator(words: &[OsString]) {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     gnu::restart(words);

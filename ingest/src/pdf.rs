@@ -4,7 +4,6 @@
 //! taken from a child process, which is ended when that is too much. The child gets the file on stdin and answers on stdout.
 
 use std::env;
-use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
@@ -37,7 +36,7 @@ const OF_INTERPRETERS: [&str; 6] =
 pub const PAGES: &str = "pages of a PDF without text";
 
 /// The program that reads PDFs, and its arguments.
-static READER: OnceLock<(PathBuf, Vec<OsString>)> = OnceLock::new();
+static READER: OnceLock<(PathBuf, Vec<String>)> = OnceLock::new();
 
 /// The answer of a child.
 type Answer = Result<PdfText, NoPdfText>;
@@ -47,7 +46,7 @@ const MARK: &str = "memorist read-pdf";
 
 /// Names the program that reads PDFs for this process: one that calls [`answer`] when it is started with these arguments. The
 /// first call counts.
-pub fn read_with(program: PathBuf, arguments: Vec<OsString>) {
+pub fn read_with(program: PathBuf, arguments: Vec<String>) {
     let _named_already = READER.set((program, arguments));
 }
 

@@ -18,8 +18,10 @@ const PANICKED: i32 = 101;
 #[pyfunction]
 pub fn run_program(py: Python<'_>, command: Vec<OsString>, arguments: Vec<OsString>) -> PyResult<()> {
     let (file, before) = command.split_first().ok_or_else(|| PyValueError::new_err("the command has no words"))?;
+    // An option and the name of the module: of no letter that has another form.
+    let before = before.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let packages = store::packages(py);
-    ThisProgram::declare(ThisProgram { file: file.into(), before: before.to_vec(), packages });
+    ThisProgram::declare(ThisProgram { file: file.into(), before, packages });
     leave_interrupts(py)?;
     let words = iter::once("memorist".into()).chain(arguments).collect();
     py.detach(|| {

@@ -258,7 +258,7 @@ impl Cli {
     /// empty variable counts as not set.
     pub fn read(words: impl IntoIterator<Item = OsString>, version: &'static str) -> Result<Self, clap::Error> {
         let words: Vec<_> = words.into_iter().collect();
-        let is_verbose = words.iter().any(|word| ["-v", "-vV", "-Vv", "--verbose"].iter().any(|name| word == name));
+        let is_verbose = words.iter().any(|word| matches!(word.to_str(), Some("-v" | "-vV" | "-Vv" | "--verbose")));
         // The text lives as long as the process.
         let version = if is_verbose { &*version::detailed(version).leak() } else { version };
         let mut matches = Cli::command().version(version).try_get_matches_from(words)?;

@@ -8,7 +8,7 @@ use serde_json::json;
 
 /// The text, for this program, with the store in the folder `store` unless it is the default one.
 pub fn text(program: &ThisProgram, store: Option<&Path>) -> String {
-    let before = program.before.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>();
+    let before = &program.before;
     let program = program.file.display().to_string();
     let mut options = Vec::new();
     if let Some(store) = store {

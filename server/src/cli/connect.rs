@@ -37,7 +37,6 @@ impl Installation {
         let machine = add_sources::machine()?;
         let this = ThisProgram::find().map_err(|error| Failure::file("this program".as_ref(), &error))?;
         let path = Program::stable_path(&machine, &this.file);
-        let before = this.before.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let mut options = Vec::new();
         for (name, path) in [("--store", &global.store), ("--config", &global.config)] {
             if let Some(path) = path.as_ref().filter(|path| !path.as_os_str().is_empty()) {
@@ -45,7 +44,7 @@ impl Installation {
             }
         }
         options.extend(typed(global)?);
-        let program = Program { path, before, options, serve, platform: Platform::this() };
+        let program = Program { path, before: this.before, options, serve, platform: Platform::this() };
         let ledger = ledger.config_dir().join("connections");
         Ok(Installation { machine, program, ledger })
     }
