@@ -127,6 +127,13 @@ def with_tools(folder):
     return dict(os.environ, PATH=f"{folder}{os.pathsep}{os.environ['PATH']}", VIRTUAL_ENV=str(folder.parent))
 
 
+def with_zig():
+    """An environment in which cargo-zigbuild and maturin compile by zig. Both call the same linker, so that what one has compiled is
+    not compiled again by the other: for that maturin must have the same version of cargo-zigbuild in it."""
+    folder = tools("cargo-zigbuild", "maturin", "ziglang")
+    return with_tools(folder) | {"CARGO_BIN_EXE_cargo-zigbuild": str(folder / "cargo-zigbuild")}
+
+
 @cache
 def source_date():
     """The time that files in packages have: that of the commit."""

@@ -2,7 +2,7 @@
 
 import os
 
-from .common import ROOT, Problem, run, tools, with_tools
+from .common import ROOT, Problem, run, with_zig
 
 GLIBC = "2.17"
 
@@ -12,7 +12,7 @@ def program(target):
     build = ["--release", "--locked", "--package", "memorist", "--target"]
     if target.is_linux:
         named = target.name if target.is_static else f"{target.name}.{GLIBC}"
-        run("cargo", "zigbuild", *build, named, env=with_tools(tools("cargo-zigbuild", "ziglang")))
+        run("cargo", "zigbuild", *build, named, env=with_zig())
     elif "windows" in target.name:
         run("cargo", "build", *build, target.name)  # The linker is that of mingw.
     else:

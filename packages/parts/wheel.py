@@ -12,7 +12,7 @@ import time
 import zipfile
 from pathlib import Path
 
-from .common import LICENCES, OUT, ROOT, VERSION, WORK, run, source_date, tools, with_tools
+from .common import LICENCES, OUT, ROOT, VERSION, WORK, run, source_date, tools, with_tools, with_zig
 from .compile import GLIBC
 from .licences import of_model, third_party
 from .stage import THIRD_PARTY
@@ -29,7 +29,7 @@ def make(stages):
         if stage.target.is_static:
             continue
         if stage.target.portable and stage.target.is_linux:
-            environment = with_tools(tools("maturin", "ziglang"))
+            environment = with_zig()
             options = ["--target", stage.target.name, "--zig", "--compatibility", f"manylinux_{GLIBC.replace('.', '_')}"]
         else:
             environment = with_tools(tools("maturin"))
