@@ -77,8 +77,14 @@ impl StorePaths {
     /// Whether a file or folder of this name in the store's folder is part of the store.
     pub fn is_part(&self, path: &Path) -> bool {
         let database = self.database();
-        let locks =
-            [self.writer_lock(), self.embedding_lock(), self.jobs_lock(), self.follow_lock(), self.machines_lock()];
+        let locks = [
+            self.queue_lock(),
+            self.writer_lock(),
+            self.embedding_lock(),
+            self.jobs_lock(),
+            self.follow_lock(),
+            self.machines_lock(),
+        ];
         let files = companions(&database)
             .into_iter()
             .chain([database, self.http_token(), self.hooks(), self.map(), self.scale(), self.tidy()])
@@ -128,6 +134,11 @@ impl StorePaths {
     /// The journals of the changes by `memorist tidy`.
     pub fn tidy(&self) -> PathBuf {
         self.root.join("tidy")
+    }
+
+    /// Locked by the process whose turn it is to write records, until its transaction has begun. Never deleted.
+    pub fn queue_lock(&self) -> PathBuf {
+        self.root.join("queue.lock")
     }
 
     /// Locked by the one process that writes the indexes. Never deleted; the kernel frees it when its holder ends.

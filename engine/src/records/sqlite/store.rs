@@ -3,7 +3,7 @@
 //! A read never waits for a writer (write-ahead log). A write takes SQLite's write lock at its beginning and waits for
 //! those of other processes, so that no caller sees "busy". How a write becomes durable is in `transaction.rs`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memorist_durable::FileId;
@@ -13,6 +13,7 @@ use rusqlite::{Connection, MAIN_DB};
 use super::connection::{WRITE_TIMEOUT, connect, enable_incremental_vacuum, enable_secure_delete, use_write_ahead_log};
 use super::errors::open_error;
 use super::place::OpenedFiles;
+use super::queue::WriteQueue;
 use super::readers::{Reader, Readers};
 use super::schema::MIGRATIONS;
 use super::shape::DatabaseOrigin;
@@ -40,6 +41,8 @@ pub(super) struct Writing {
     pub(super) writer: Mutex<Connection>,
     /// Makes the writes that a power cut may undo: access counts. Used only while `writer` is held.
     pub(super) unsynced: Mutex<Connection>,
+    /// Where both wait for their turn, too.
+    pub(super) queue: WriteQueue,
 }
 
 impl Database {
@@ -86,10 +89,12 @@ impl Database {
         for writing in [&writer, &unsynced] {
             enable_secure_delete(writing).map_err(refuse)?;
         }
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let queue = WriteQueue::open(&StorePaths::new(folder).queue_lock());
         Ok(Database {
             store_id,
             lineage,
-            writing: Some(Writing { writer: Mutex::new(writer), unsynced: Mutex::new(unsynced) }),
+            writing: Some(Writing { writer: Mutex::new(writer), unsynced: Mutex::new(unsynced), queue }),
             readers: Readers::new(path.clone(), true),
             files: OpenedFiles::of_all(&path),
             path,
@@ -183,7 +188,7 @@ mod tests {
         let store = TestStore::new();
         let pragma =
             |conn: &Connection, name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).unwrap();
-        let Writing { writer, unsynced } = store.writing().unwrap();
+        let Writing { writer, unsynced, .. } = store.writing().unwrap();
         let writer = writer.lock();
         assert_eq!(pragma(&writer, "synchronous"), 2, "FULL");
         assert_eq!(pragma(&writer, "foreign_keys"), 1);

@@ -11,6 +11,7 @@ use rusqlite::{Connection, ToSql, Transaction, TransactionBehavior, params_from_
 
 use super::connection::{WRITE_TIMEOUT, wait_at_most};
 use super::errors::{explain, held};
+use super::queue::Turn;
 use super::store::Database;
 use crate::error::{Error, Result};
 use crate::records::transaction::{Authority, Each, Row, Select, Tx, Value};
@@ -23,15 +24,17 @@ impl Authority for Database {
         let conn = writing.writer.try_lock_for(WRITE_TIMEOUT);
         let mut conn = conn.ok_or_else(|| held(&self.path))?;
         // All who queue for the connection have waited when the first of them gives up.
-        let left = WRITE_TIMEOUT.saturating_sub(began.elapsed());
-        let written = wait_at_most(&mut conn, left).map_err(Error::from).and_then(|()| transact(&mut conn, work));
+        let left = || WRITE_TIMEOUT.saturating_sub(began.elapsed());
+        let turn = writing.queue.turn(left());
+        let written =
+            wait_at_most(&mut conn, left()).map_err(Error::from).and_then(|()| transact(&mut conn, turn, work));
         let done = written.map_err(|error| explain(&self.path, error))?;
         self.files.check()?;
         Ok(done)
     }
 
     fn write_unsynced_within<T>(&self, timeout: Duration, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
-        self.write_unsynced_with(timeout, |conn| transact(conn, work))
+        self.write_unsynced_with(timeout, |conn, turn| transact(conn, turn, work))
     }
 }
 
@@ -44,32 +47,39 @@ impl Database {
         timeout: Duration,
         work: impl FnMut(&dyn Tx) -> Result<T>,
     ) -> Result<T> {
-        self.write_unsynced_with(timeout, |conn| {
+        self.write_unsynced_with(timeout, |conn, turn| {
             conn.pragma_update(None, "foreign_keys", false)?;
-            let done = transact(conn, work);
+            let done = transact(conn, turn, work);
             conn.pragma_update(None, "foreign_keys", true)?;
             done
         })
     }
 
-    fn write_unsynced_with<T>(&self, timeout: Duration, write: impl FnOnce(&mut Connection) -> Result<T>) -> Result<T> {
+    fn write_unsynced_with<T>(
+        &self,
+        timeout: Duration,
+        write: impl FnOnce(&mut Connection, Turn<'_>) -> Result<T>,
+    ) -> Result<T> {
         let began = Instant::now();
         let busy = || Error::Store { path: self.path.clone(), why: "other processes are writing to it".into() };
         let writing = self.writing()?;
         self.files.check()?;
         // Cheaper than to meet the other connection in SQLite's lock.
-        let _queue = writing.writer.try_lock_for(timeout).ok_or_else(busy)?;
+        let _alone = writing.writer.try_lock_for(timeout).ok_or_else(busy)?;
         let mut conn = writing.unsynced.lock();
-        wait_at_most(&mut conn, timeout.saturating_sub(began.elapsed()))?;
-        let done = write(&mut conn).map_err(|error| explain(&self.path, error))?;
+        let left = || timeout.saturating_sub(began.elapsed());
+        let turn = writing.queue.turn(left());
+        wait_at_most(&mut conn, left())?;
+        let done = write(&mut conn, turn).map_err(|error| explain(&self.path, error))?;
         self.files.check()?;
         Ok(done)
     }
 }
 
 /// SQLite has one writer at a time, so that a transaction which has begun never has to run again.
-fn transact<T>(conn: &mut Connection, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+fn transact<T>(conn: &mut Connection, turn: Turn<'_>, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    drop(turn);
     let result = work(&tx)?; // an error rolls back as `tx` goes
     tx.commit()?;
     Ok(result)
