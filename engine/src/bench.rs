@@ -104,8 +104,7 @@ pub struct Latency {
 /// [`Error::IndexUnusable`]; [`Error::Cancelled`].
 pub(crate) fn bench(store: &Store, options: &BenchOptions, progress: &dyn Progress) -> Result<VectorBench> {
     let snapshot = published(store, progress)?;
-    let config = store.config();
-    Bench::new(&*snapshot, options)?.run(config.quality, config.backend, progress)
+    Bench::new(&*snapshot, options)?.run(store.config().quality, progress)
 }
 
 /// The newest snapshot of the vector index, checked against its checksums.
@@ -192,7 +191,7 @@ impl<'a> Bench<'a> {
         Ok(Bench { index, keys, limit })
     }
 
-    fn run(&self, setting: Quality, backend: Backend, progress: &dyn Progress) -> Result<VectorBench> {
+    fn run(&self, setting: Quality, progress: &dyn Progress) -> Result<VectorBench> {
         let (questions, exact) = self.scan(progress)?;
         let mut levels = Quality::LEVELS.to_vec();
         levels.extend((!levels.contains(&setting)).then_some(setting));
@@ -210,7 +209,7 @@ impl<'a> Bench<'a> {
         Ok(VectorBench {
             vectors: self.index.len(),
             dims: questions.first().map_or(0, |question| question.vector.len()),
-            backend,
+            backend: self.index.backend(),
             queries: questions.len(),
             setting,
             ladder,

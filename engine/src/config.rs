@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub use memorist_embed::{ModelSettings, ModelSource};
+use memorist_index::Layout;
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "postgres")]
@@ -141,9 +142,25 @@ pub enum Backend {
     /// Our own memory-mapped HNSW.
     #[default]
     Hnsw,
+    /// The same in a fifth of the space, and slower ([`Layout::Compact`]). The layout is chosen when the index is built:
+    /// a store has its former one until [`Engine::rebuild`](crate::Engine::rebuild).
+    HnswCompact,
     /// An exact scan, in memory.
     Exact,
     /// The crate hnsw_rs, in memory, for comparison.
     #[cfg(feature = "hnsw-rs")]
     HnswRs,
+}
+
+impl Backend {
+    /// The layout of the index in the store's folder; `None` for a backend in memory.
+    pub(crate) fn layout(self) -> Option<Layout> {
+        match self {
+            Backend::Hnsw => Some(Layout::Standard),
+            Backend::HnswCompact => Some(Layout::Compact),
+            Backend::Exact => None,
+            #[cfg(feature = "hnsw-rs")]
+            Backend::HnswRs => None,
+        }
+    }
 }

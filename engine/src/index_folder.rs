@@ -122,6 +122,8 @@ mod tests {
     use std::path::PathBuf;
     use std::time::Duration;
 
+    use memorist_index::Layout;
+
     use super::*;
     use crate::keywords::tests::{index_of, record};
     use crate::keywords::{KeywordIndex, KeywordSnapshot};
@@ -150,7 +152,7 @@ mod tests {
     }
 
     fn vectors(folder: &Path, keys: &[u64]) -> HnswIndex {
-        let index = HnswIndex::create(folder, "store", "model", 2).unwrap();
+        let index = HnswIndex::create(folder, "store", "model", 2, Layout::Standard).unwrap();
         let upserts = keys.iter().map(|&key| (PassageKey::from(key), vec![0.6, 0.8])).collect();
         index.apply(VectorBatch { upserts, deletes: Vec::new() }, 1.into()).unwrap();
         // Maps its segment, and waits until no other thread reads it.

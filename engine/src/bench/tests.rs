@@ -28,13 +28,17 @@ fn filled(upserts: Vec<(PassageKey, Vec<f32>)>) -> Arc<dyn VectorSnapshot> {
 }
 
 fn measured(index: &dyn VectorSnapshot, options: &BenchOptions, setting: Quality) -> VectorBench {
-    Bench::new(index, options).unwrap().run(setting, Backend::Exact, &NoProgress).unwrap()
+    Bench::new(index, options).unwrap().run(setting, &NoProgress).unwrap()
 }
 
 /// Misses half of the neighbours below `ef` 100, and one in ten at the fast level.
 struct Lossy(Arc<dyn VectorSnapshot>);
 
 impl VectorSnapshot for Lossy {
+    fn backend(&self) -> Backend {
+        self.0.backend()
+    }
+
     fn applied(&self) -> Seq {
         self.0.applied()
     }
@@ -131,7 +135,7 @@ fn a_bench_can_be_cancelled() {
         }
     }
     let index = spiral(50);
-    let stopped = Bench::new(&*index, &OPTIONS).unwrap().run(Quality::Fast, Backend::Exact, &Stop);
+    let stopped = Bench::new(&*index, &OPTIONS).unwrap().run(Quality::Fast, &Stop);
     assert!(matches!(stopped, Err(Error::Cancelled)));
 }
 
@@ -167,6 +171,13 @@ fn every_backend_is_measured_and_an_exact_scan_finds_all() {
         #[cfg(feature = "hnsw-rs")]
         Backend::HnswRs,
     ];
+    // The layout on disk is that of the last rebuild, whatever the settings say.
+    for (setting, before) in [(Backend::HnswCompact, Backend::Hnsw), (Backend::Hnsw, Backend::HnswCompact)] {
+        let engine = open(setting);
+        assert_eq!(engine.bench_vectors(&OPTIONS, &NoProgress).unwrap().backend, before);
+        assert_eq!(engine.rebuild(&NoProgress).unwrap().vectors, 2_300);
+        assert_eq!(engine.bench_vectors(&OPTIONS, &NoProgress).unwrap().backend, setting);
+    }
     for backend in backends {
         let bench = open(backend).bench_vectors(&OPTIONS, &NoProgress).unwrap();
         assert_eq!((bench.backend, bench.vectors, bench.dims, bench.exact.recall), (backend, 2_300, 64, 1.0));

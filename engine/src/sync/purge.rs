@@ -11,7 +11,6 @@ use memorist_durable::crash;
 
 use super::lock::WriterGuard;
 use super::store::Store;
-use crate::config::Backend;
 use crate::error::{Error, Result};
 use crate::index_folder;
 use crate::progress::{Progress, cancel_point};
@@ -129,7 +128,7 @@ impl Store {
         let folder = self.paths.vectors();
         // Both, whatever the first one says.
         let mut all_gone = index_folder::sweep(&folder) & index_folder::sweep(&self.paths.keywords());
-        let is_on_disk = self.config.backend == Backend::Hnsw && self.model()?.is_some();
+        let is_on_disk = self.config.backend.layout().is_some() && self.model()?.is_some();
         if !is_on_disk && folder.exists() {
             // It is not kept in step: it belongs to another backend, or to a previous database.
             all_gone &= self.discard(proof, &folder)?;

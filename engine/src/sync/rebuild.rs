@@ -4,11 +4,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use memorist_index::Layout;
 use roaring::RoaringTreemap;
 
 use super::lock::WriterGuard;
 use super::store::{Store, identity};
-use crate::config::Backend;
 use crate::error::{Error, Result};
 use crate::files::remove_if_present;
 use crate::index_folder;
@@ -72,11 +72,11 @@ impl Store {
     /// Rebuilds the vector index. Returns its number of vectors; without a model there are none.
     pub fn rebuild_vectors(&self, proof: &WriterGuard<'_>, progress: &dyn Progress) -> Result<u64> {
         let Some((id, model)) = self.model()? else { return Ok(0) };
-        if self.config.backend != Backend::Hnsw {
+        let Some(layout) = self.config.backend.layout() else {
             self.vectors.open(&self.paths.vectors(), || self.open_vectors())?;
             return self.vectors.get().map_err(Error::vectors)?.snapshot().map(|snapshot| snapshot.len());
-        }
-        let keys = self.build_vectors_aside(proof, id, &model, progress)?;
+        };
+        let keys = self.build_vectors_aside(proof, id, &model, layout, progress)?;
         self.swap_in_vectors(proof)?;
         Ok(keys.len())
     }
@@ -87,11 +87,12 @@ impl Store {
         _proof: &WriterGuard<'_>,
         id: ModelId,
         model: &Model,
+        layout: Layout,
         progress: &dyn Progress,
     ) -> Result<RoaringTreemap> {
         let beside = StorePaths::staging(&self.paths.vectors());
         remove_if_present(&beside)?;
-        let index = HnswIndex::create(&beside, self.records.lineage(), &identity(model), model.dims)?;
+        let index = HnswIndex::create(&beside, self.records.lineage(), &identity(model), model.dims, layout)?;
         self.fill(&index, id, progress)?;
         Ok(index.snapshot()?.keys())
     }

@@ -16,7 +16,6 @@ use super::jobs::Target;
 use super::lock::WriterGuard;
 use super::store::{Store, as_stored};
 
-use crate::config::Backend;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, cancel_point};
 use crate::records::rules::{embeddings, next_model};
@@ -149,11 +148,10 @@ impl Store {
         if is_done_by_another || rest()?.len() == ROUND {
             return Ok(0);
         }
-        let indexed = match self.config.backend {
-            Backend::Hnsw => Some(self.build_vectors_aside(proof, next.id, next.model, progress)?),
-            // The other backends are in the memory of each process, which fills its own.
-            _ => None,
-        };
+        // The other backends are in the memory of each process, which fills its own.
+        let layout = self.config.backend.layout();
+        let build = |layout| self.build_vectors_aside(proof, next.id, next.model, layout, progress);
+        let indexed = layout.map(build).transpose()?;
         crash::point("next model embedded");
         let is_quick = next.embedder.is_quick();
         // Others do not wait for a provider: what it has not embedded yet waits, as every new text does.

@@ -255,7 +255,7 @@ impl Store {
             });
         };
         match self.config.backend {
-            Backend::Hnsw => {
+            Backend::Hnsw | Backend::HnswCompact => {
                 let folder = self.paths.vectors();
                 let index = HnswIndex::open(&folder, self.records.lineage(), &identity(&model), model.dims)?;
                 self.refuse_if_ahead(IndexKind::Vector, &folder, index.snapshot()?.applied())?;

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use memorist_index::Layout;
 use roaring::RoaringTreemap;
 
 use super::exact::{best_first, cosine};
+use super::hnsw::HnswIndex;
 use super::{IdFilter, VectorBatch, VectorIndex};
 use crate::passages::PassageKey;
 use crate::progress::NoProgress;
@@ -219,12 +221,14 @@ fn hnsw_rs_keeps_the_contract() {
 }
 
 #[test]
-fn ours_keeps_the_contract() {
-    let folders = std::cell::RefCell::new(Vec::new());
-    suite(&|| {
-        let folder = tempfile::tempdir().unwrap();
-        let index = super::hnsw::HnswIndex::create(folder.path(), "test store", "test model", DIMS).unwrap();
-        folders.borrow_mut().push(folder);
-        Arc::new(index)
-    });
+fn ours_keeps_the_contract_in_both_layouts() {
+    for layout in [Layout::Standard, Layout::Compact] {
+        let folders = std::cell::RefCell::new(Vec::new());
+        suite(&|| {
+            let folder = tempfile::tempdir().unwrap();
+            let index = HnswIndex::create(folder.path(), "test store", "test model", DIMS, layout).unwrap();
+            folders.borrow_mut().push(folder);
+            Arc::new(index)
+        });
+    }
 }

@@ -8,6 +8,7 @@ use parking_lot::RwLock;
 use roaring::RoaringTreemap;
 
 use super::{IdFilter, VectorBatch, VectorIndex, VectorSnapshot};
+use crate::config::Backend;
 use crate::error::Result;
 use crate::passages::PassageKey;
 use crate::progress::Progress;
@@ -82,6 +83,10 @@ impl ExactSnapshot {
 }
 
 impl VectorSnapshot for ExactSnapshot {
+    fn backend(&self) -> Backend {
+        Backend::Exact
+    }
+
     fn applied(&self) -> Seq {
         self.applied
     }

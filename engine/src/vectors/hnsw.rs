@@ -11,11 +11,14 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use memorist_durable::crash;
-use memorist_index::{Filter, IndexOptions, OpenError, Reader, SearchParams, Snapshot, Stage, WriteError, Writer};
+use memorist_index::{
+    Filter, IndexOptions, Layout, OpenError, Reader, SearchParams, Snapshot, Stage, WriteError, Writer,
+};
 use parking_lot::Mutex;
 use roaring::RoaringTreemap;
 
 use super::{IdFilter, VectorBatch, VectorIndex, VectorSnapshot};
+use crate::config::Backend;
 use crate::error::{Error, IndexKind, Result};
 use crate::files::{drop_in_background, private_folders};
 use crate::passages::PassageKey;
@@ -51,12 +54,13 @@ struct HnswSnapshot {
 }
 
 impl HnswIndex {
-    /// Creates an empty index of the store with the id `store`, for vectors of `dims` numbers made by `model`.
+    /// Creates an empty index of the store with the id `store`, for vectors of `dims` numbers made by `model`, in a layout.
     ///
     /// # Errors
     /// If the folder has an index already or cannot be written.
-    pub fn create(folder: &Path, store: &str, model: &str, dims: usize) -> Result<Self> {
+    pub fn create(folder: &Path, store: &str, model: &str, dims: usize, layout: Layout) -> Result<Self> {
         let mut options = IndexOptions::new(dims);
+        options.layout = layout;
         // It may replace another index: microseconds have not been used before.
         options.first_segment =
             SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);
@@ -190,6 +194,13 @@ impl VectorIndex for HnswIndex {
 }
 
 impl VectorSnapshot for HnswSnapshot {
+    fn backend(&self) -> Backend {
+        match self.index.layout() {
+            Layout::Compact => Backend::HnswCompact,
+            _ => Backend::Hnsw,
+        }
+    }
+
     fn applied(&self) -> Seq {
         self.applied
     }

@@ -11,6 +11,7 @@ use roaring::RoaringTreemap;
 
 use super::exact::{ExactSnapshot, best_first, cosine};
 use super::{IdFilter, VectorBatch, VectorIndex, VectorSnapshot};
+use crate::config::Backend;
 use crate::error::Result;
 use crate::passages::PassageKey;
 use crate::progress::Progress;
@@ -117,6 +118,10 @@ impl VectorIndex for HnswRsIndex {
 }
 
 impl VectorSnapshot for HnswRsSnapshot {
+    fn backend(&self) -> Backend {
+        Backend::HnswRs
+    }
+
     fn applied(&self) -> Seq {
         self.live.applied
     }

@@ -23,6 +23,7 @@ use std::time::Duration;
 
 use roaring::RoaringTreemap;
 
+use crate::config::Backend;
 use crate::error::Result;
 use crate::passages::PassageKey;
 use crate::progress::Progress;
@@ -71,6 +72,9 @@ pub struct VectorBatch {
 
 /// An immutable snapshot of a vector index. Searching it takes no lock.
 pub trait VectorSnapshot: Send + Sync {
+    /// Which index it is of.
+    fn backend(&self) -> Backend;
+
     /// The sync log is applied up to here.
     fn applied(&self) -> Seq;
 
