@@ -30,7 +30,8 @@ const LEAST_LEFT: usize = 4;
 ///
 /// Small segments stay flat until they are worth a graph. From then on, sizes fall off at least geometrically: a
 /// segment is merged with all smaller ones once these have `merge_percent` of its size together. So each vector is
-/// inserted into few graphs before it is in the largest, and there are few segments to search.
+/// inserted into few graphs before it is in the largest, and there are few segments to search. No merge makes a segment of
+/// more than `max_segment` vectors: so a merge that is killed loses a bounded amount of work.
 pub(crate) fn plan(segments: &[Segment], options: &IndexOptions) -> Option<Vec<Segment>> {
     let mut by_size: Vec<&Segment> = segments.iter().collect();
     by_size.sort_by_key(|segment| (segment.live(), segment.file.number));
@@ -40,10 +41,14 @@ pub(crate) fn plan(segments: &[Segment], options: &IndexOptions) -> Option<Vec<S
 
     let mut chosen: Vec<Segment> = Vec::new();
     if flat_vectors >= options.flat_limit {
-        chosen.extend(flat().map(|&segment| segment.clone()));
-        let mut together = flat_vectors;
-        for &segment in by_size.iter().filter(|segment| has_graph(segment)) {
-            if (together as u128) * 100 < (segment.live() as u128) * options.merge_percent as u128 {
+        // So many flat segments are always enough for a graph.
+        let most = options.max_segment.max(options.flat_limit.saturating_mul(2));
+        let mut together = 0;
+        // The largest flat ones first: a smaller one that is left over can wait.
+        for &segment in flat().rev().chain(by_size.iter().filter(|segment| has_graph(segment))) {
+            let is_too_small = (together as u128) * 100 < (segment.live() as u128) * options.merge_percent as u128;
+            let is_too_large = together > 0 && together + segment.live() > most;
+            if is_too_large || has_graph(segment) && is_too_small {
                 break;
             }
             chosen.push(segment.clone());

@@ -27,6 +27,9 @@ pub struct IndexOptions {
     /// A segment is merged when the smaller ones together have this share of its size, in percent. Less makes fewer
     /// segments, which are searched faster, and writes the large ones more often. 1 to 100.
     pub merge_percent: usize,
+    /// A merge joins segments to one of at most so many vectors. A larger index has several, each searched by itself. At
+    /// least 1; twice `flat_limit`, if that is more.
+    pub max_segment: usize,
     /// The number of an index's first segment. An index that replaces another must begin where that one has
     /// not been: readers know a segment by its number and header. Less than half of what fits.
     pub first_segment: u64,
@@ -45,6 +48,7 @@ impl IndexOptions {
             seed: 0x6d65_6d6f_7269_7374,
             flat_limit: 2000,
             merge_percent: 25,
+            max_segment: 4_000_000,
             deleted_percent: 25,
             first_segment: 0,
         }
@@ -57,6 +61,7 @@ impl IndexOptions {
             ("ef_construction", self.ef_construction, 1, 10_000),
             ("flat_limit", self.flat_limit, 1, usize::MAX),
             ("merge_percent", self.merge_percent, 1, 100),
+            ("max_segment", self.max_segment, 1, usize::MAX),
             ("deleted_percent", self.deleted_percent, 0, 100),
         ];
         let first = usize::try_from(self.first_segment).unwrap_or(usize::MAX);

@@ -212,6 +212,7 @@ fn options_out_of_bounds_are_refused_by_name() {
         (change(|options| options.ef_construction = 0), "ef_construction"),
         (change(|options| options.flat_limit = 0), "flat_limit"),
         (change(|options| options.merge_percent = 101), "merge_percent"),
+        (change(|options| options.max_segment = 0), "max_segment"),
         (change(|options| options.deleted_percent = 101), "deleted_percent"),
     ] {
         let error = Writer::create(folder.path(), options, b"").unwrap_err().to_string();

@@ -15,6 +15,7 @@ in_both_layouts!(
     nearly_all_deleted_then_merged,
     a_graph_is_carried_into_one_of_other_links,
     merges_copy_codes_as_they_are,
+    merges_stop_at_the_largest_segment,
 );
 
 /// The share of some vectors that a search for themselves finds.
@@ -117,4 +118,19 @@ fn merges_copy_codes_as_they_are(layout: Layout) {
     assert!(world.inserted >= 1200, "all went through merges: {}", world.inserted);
     let snapshot = world.writer.snapshot();
     assert!(before.iter().all(|(key, vector)| snapshot.vector(*key).as_ref() == Some(vector)));
+}
+
+fn merges_stop_at_the_largest_segment(layout: Layout) {
+    let mut options = with_layout(layout, small(DIMS, 300));
+    options.max_segment = 1000;
+    let vectors = clustered(23, 6000, DIMS, 40);
+    let world = World::filled(options.clone(), &vectors, 250);
+    let sizes = |world: &World| shapes(world.folder.path()).into_iter().map(|(count, _)| count).collect::<Vec<_>>();
+    assert!(sizes(&world).iter().all(|&count| count <= 1000) && sizes(&world).len() <= 12, "{:?}", sizes(&world));
+    assert_eq!(world.writer.snapshot().verify(), []);
+    assert!(own(&world, 0..6000, 40) >= 0.99);
+    // A smaller bound counts as two times 300, so that no merge leaves what it found.
+    options.max_segment = 1;
+    let world = World::filled(options, &vectors[..2000], 200);
+    assert!(sizes(&world).iter().all(|&count| count <= 600) && sizes(&world).len() >= 3, "{:?}", sizes(&world));
 }
