@@ -28,6 +28,7 @@ __all__ = [
     "Imported",
     "IndexStats",
     "InvalidInput",
+    "Layout",
     "Link",
     "LinkType",
     "Locked",
@@ -79,7 +80,7 @@ if TYPE_CHECKING:
         StoreError,
         WrongType,
     )
-    from .index import IdSet, IndexStats, Metric, Neighbors, VectorIndex
+    from .index import IdSet, IndexStats, Layout, Metric, Neighbors, VectorIndex
     from .store import Importance, Store, When, Where
     from .types import (
         Added,

@@ -59,6 +59,7 @@ class Index:
         folder: str | os.PathLike[str],
         dims: int | None,
         metric: str | None,
+        layout: str | None,
         create: bool,
         read_only: bool,
         m: int | None,
@@ -73,6 +74,8 @@ class Index:
     def dims(self) -> int: ...
     @property
     def metric(self) -> str: ...
+    @property
+    def layout(self) -> str: ...
     @property
     def segments(self) -> int: ...
     @property

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use memorist_durable::LockedFile;
 use memorist_engine::progress::Progress as _;
 use memorist_index::{
-    Effort, Filter, Hit, IndexOptions, Reader, SearchError, SearchParams, Snapshot, WriteError, Writer,
+    Effort, Filter, Hit, IndexOptions, Layout, Reader, SearchError, SearchParams, Snapshot, WriteError, Writer,
 };
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use parking_lot::{Mutex, RwLock};
@@ -159,13 +159,14 @@ fn found(hits: &[Hit], ids: &mut [i64], scores: &mut [f32]) {
 impl Index {
     /// Makes an index, or opens one.
     #[new]
-    #[pyo3(signature = (folder, dims, metric, create, read_only, m, ef_construction, seed))]
+    #[pyo3(signature = (folder, dims, metric, layout, create, read_only, m, ef_construction, seed))]
     #[allow(clippy::too_many_arguments, reason = "the only caller is memorist/index.py")]
     fn new(
         py: Python<'_>,
         folder: PathBuf,
         dims: Option<usize>,
         metric: Option<&str>,
+        layout: Option<&str>,
         create: bool,
         read_only: bool,
         m: Option<usize>,
@@ -178,13 +179,22 @@ impl Index {
             Some((_, metric)) => metric,
             None => None,
         };
+        let layout = match layout {
+            Some(name) => match LAYOUTS.into_iter().find(|(known, _)| *known == name) {
+                Some((_, layout)) => Some(layout),
+                None => return Err(invalid(py, format!("layout: {name:?} is not standard or compact"))),
+            },
+            None => None,
+        };
+        let kind = Kind { dims, metric, layout };
         if read_only {
             let reader = py.detach(|| Reader::open(&folder)).map_err(|error| of_index(py, error))?;
-            check_kind(py, &folder, &reader.snapshot(), dims, metric)?;
+            kind.check(py, &folder, &reader.snapshot())?;
             return Ok(Index { folder, role: Role::Reads(Box::new(reader)), merging, closed, process });
         }
         let options = |dims| {
             let mut options = IndexOptions::new(dims);
+            options.layout = layout.unwrap_or_default();
             options.m = m.unwrap_or(options.m);
             options.ef_construction = ef_construction.unwrap_or(options.ef_construction);
             options.seed = seed.unwrap_or(options.seed);
@@ -207,7 +217,7 @@ impl Index {
             }
         });
         let writer = writer.map_err(|error| of_index(py, error))?;
-        check_kind(py, &folder, &writer.snapshot(), dims, metric)?;
+        kind.check(py, &folder, &writer.snapshot())?;
         let current = RwLock::new(writer.snapshot());
         let writer = Mutex::new(Some(Held { writer, _lock: lock }));
         Ok(Index { folder, role: Role::Writes { writer, current }, merging, closed, process })
@@ -232,6 +242,11 @@ impl Index {
     #[getter]
     fn metric(&self, py: Python<'_>) -> PyResult<&'static str> {
         Ok(view(py, &*self.snapshot(py)?)?.metric().name())
+    }
+
+    #[getter]
+    fn layout(&self, py: Python<'_>) -> PyResult<&'static str> {
+        Ok(layout_name(self.snapshot(py)?.layout()))
     }
 
     #[getter]
@@ -470,23 +485,37 @@ fn check_dims(py: Python<'_>, found: usize, view: &View<'_>) -> PyResult<()> {
     }
 }
 
-/// Refuses an index of other dimensions or another metric than the caller says.
-fn check_kind(
-    py: Python<'_>,
-    folder: &std::path::Path,
-    snapshot: &Snapshot,
+/// The properties that an index keeps, as far as the caller names them.
+struct Kind {
     dims: Option<usize>,
     metric: Option<Metric>,
-) -> PyResult<()> {
-    let (view, folder) = (view(py, snapshot)?, folder.display());
-    if let Some(dims) = dims.filter(|dims| *dims != view.dims()) {
-        return Err(invalid(py, format!("dimensions: the index in {folder} has {}, not {dims}", view.dims())));
+    layout: Option<Layout>,
+}
+
+impl Kind {
+    /// Refuses an index of another kind.
+    fn check(&self, py: Python<'_>, folder: &std::path::Path, snapshot: &Snapshot) -> PyResult<()> {
+        let (view, folder) = (view(py, snapshot)?, folder.display());
+        if let Some(dims) = self.dims.filter(|dims| *dims != view.dims()) {
+            return Err(invalid(py, format!("dimensions: the index in {folder} has {}, not {dims}", view.dims())));
+        }
+        if let Some(metric) = self.metric.filter(|metric| *metric != view.metric()) {
+            let (found, given) = (view.metric().name(), metric.name());
+            return Err(invalid(py, format!("metric: the index in {folder} has {found}, not {given}")));
+        }
+        if let Some(layout) = self.layout.filter(|layout| *layout != snapshot.layout()) {
+            let (found, given) = (layout_name(snapshot.layout()), layout_name(layout));
+            return Err(invalid(py, format!("layout: the index in {folder} has {found}, not {given}")));
+        }
+        Ok(())
     }
-    if let Some(metric) = metric.filter(|metric| *metric != view.metric()) {
-        let (found, given) = (view.metric().name(), metric.name());
-        return Err(invalid(py, format!("metric: the index in {folder} has {found}, not {given}")));
-    }
-    Ok(())
+}
+
+/// The names of layouts in Python.
+const LAYOUTS: [(&str, Layout); 2] = [("standard", Layout::Standard), ("compact", Layout::Compact)];
+
+fn layout_name(layout: Layout) -> &'static str {
+    LAYOUTS.into_iter().find(|(_, known)| *known == layout).map_or("unknown", |(name, _)| name)
 }
 
 fn lock(py: Python<'_>, folder: &std::path::Path) -> PyResult<LockedFile> {

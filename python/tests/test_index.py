@@ -56,6 +56,26 @@ def test_vectors_are_added_found_changed_and_removed(tmp_path: Path) -> None:
         assert "9999 vectors" in repr(index)
 
 
+def test_a_compact_index_is_a_quarter_as_large(tmp_path: Path) -> None:
+    base, queries, sizes = vectors(3_000, dims=384), vectors(100, seed=1, dims=384), {}
+    for layout in ("standard", "compact"):
+        with VectorIndex(tmp_path / layout, 384, layout=cast(Any, layout)) as index:
+            index.add(base)
+            index.optimize()
+            sizes[layout] = sum(file.stat().st_size for file in (tmp_path / layout).iterdir())
+            assert index.layout == layout and recall(index, base, queries) > 0.93
+    assert sizes["compact"] < sizes["standard"] / 4
+    # It is kept, and need not be named.
+    with VectorIndex(tmp_path / "compact") as again:
+        assert again.layout == "compact"
+    with pytest.raises(memorist.InvalidInput, match="has compact, not standard"):
+        VectorIndex(tmp_path / "compact", layout="standard")
+    with pytest.raises(memorist.InvalidInput, match="not standard or compact"):
+        VectorIndex(tmp_path / "new", DIMS, layout=cast(Any, "small"))
+    with pytest.raises(memorist.WrongType, match="layout"):
+        VectorIndex(tmp_path / "new", DIMS, layout=cast(Any, 8))
+
+
 def test_a_search_of_one_is_a_row_of_a_search_of_many(tmp_path: Path) -> None:
     with VectorIndex(dimensions=DIMS) as index:
         index.add(vectors(3_000))
