@@ -221,12 +221,19 @@ impl OpenError {
 }
 
 /// Why a search is refused.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SearchError {
     /// The query is no vector of this index.
     #[error("the query vector is refused: {0}")]
     Query(#[from] VectorError),
+
+    /// The share of [`Effort::Recall`](crate::Effort::Recall) is out of bounds.
+    #[error("recall: {found} is outside the range: it has to be more than 0 and at most 1")]
+    Recall {
+        /// The recall that was asked for.
+        found: f32,
+    },
 }
 
 /// One thing that [`verify`](crate::Snapshot::verify) found wrong.

@@ -1,7 +1,7 @@
 //! The settings of an index and of a search, and their bounds.
 
 use crate::bounds::{MAX_DIMS, MAX_M};
-use crate::error::OptionsError;
+use crate::error::{OptionsError, SearchError};
 use crate::layout::Layout;
 
 /// How an index is built. Only `dims` and `layout` are kept in the files: the others may change from one opening to the
@@ -95,8 +95,9 @@ impl SearchParams {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Effort {
     /// So hard that about this share of the true neighbours is found: as hard as it took with questions near vectors of
-    /// the segment itself when its graph was built. More than 0.999 means that all vectors are compared. The true ones are
-    /// those of [`Exact`](Self::Exact), which in a compact index confuses what is about equally near.
+    /// the segment itself when its graph was built. More than 0 and at most 1; from more than 0.999 on, all vectors are
+    /// compared. The true ones are those of [`Exact`](Self::Exact), which in a compact index confuses what is about
+    /// equally near.
     Recall(f32),
     /// A walk keeps this many candidates per segment, at least `k` of them.
     Ef(usize),
@@ -111,6 +112,17 @@ impl Effort {
     pub const BALANCED: Self = Self::Recall(0.97);
     /// For answers in which next to nothing may be missing.
     pub const HIGH: Self = Self::Recall(0.995);
+
+    /// Refuses an effort with which every search would fail. A search checks its own.
+    ///
+    /// # Errors
+    /// When it is a recall of 0 or less, of more than 1, or NaN.
+    pub fn check(&self) -> Result<(), SearchError> {
+        match *self {
+            Self::Recall(found) if !(found > 0.0 && found <= 1.0) => Err(SearchError::Recall { found }),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Default for Effort {

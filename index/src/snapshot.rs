@@ -79,8 +79,10 @@ impl Snapshot {
     /// query may have any length but zero. Fewer than `k` come back only when fewer are allowed.
     ///
     /// # Errors
-    /// When the query has other dimensions than the index, is zero, or has a NaN or an infinity in it.
+    /// When the query has other dimensions than the index, is zero, or has a NaN or an infinity in it; when the effort
+    /// is a recall of 0 or less, of more than 1, or NaN.
     pub fn search(&self, query: &[f32], params: &SearchParams, filter: Filter<'_>) -> Result<Vec<Hit>, SearchError> {
+        params.effort.check()?;
         let query = Query::new(self.unit(query)?);
         let filter_len = match filter {
             Filter::All => 0,
@@ -103,7 +105,7 @@ impl Snapshot {
     /// The cosine of the query and each key's vector, as a [`Hit`]'s; `None` where there is none.
     ///
     /// # Errors
-    /// Errors of [`search`](Self::search).
+    /// When the query is one that [`search`](Self::search) refuses.
     pub fn scores(&self, query: &[f32], keys: &[Key]) -> Result<Vec<Option<f32>>, SearchError> {
         let vector = self.unit(query)?;
         let kernel = crate::simd::Kernel::detect();

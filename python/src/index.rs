@@ -139,14 +139,15 @@ fn keys(py: Python<'_>, ids: &[i64]) -> PyResult<Vec<u64>> {
 }
 
 fn effort(py: Python<'_>, ef: Option<usize>, recall: Option<f32>, exact: bool) -> PyResult<Effort> {
-    match (ef, recall, exact) {
-        (None, None, true) => Ok(Effort::Exact),
-        (Some(ef), None, false) => Ok(Effort::Ef(ef)),
-        (None, Some(recall), false) if (0.0..=1.0).contains(&recall) => Ok(Effort::Recall(recall)),
-        (None, Some(recall), false) => Err(invalid(py, format!("recall: {recall} is outside 0 to 1"))),
-        (None, None, false) => Ok(Effort::default()),
-        _ => Err(invalid(py, "give one of ef, recall and exact")),
-    }
+    let effort = match (ef, recall, exact) {
+        (None, None, true) => Effort::Exact,
+        (Some(ef), None, false) => Effort::Ef(ef),
+        (None, Some(recall), false) => Effort::Recall(recall),
+        (None, None, false) => Effort::default(),
+        _ => return Err(invalid(py, "give one of ef, recall and exact")),
+    };
+    effort.check().map_err(|error| of_index(py, error))?;
+    Ok(effort)
 }
 
 fn found(hits: &[Hit], ids: &mut [i64], scores: &mut [f32]) {

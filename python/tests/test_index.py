@@ -140,6 +140,8 @@ def test_others_follow_and_one_writes(tmp_path: Path) -> None:
         (lambda index: index.search(vectors(2) * np.float32(np.nan)), memorist.InvalidInput, r"queries\[0\].*NaN"),
         (lambda index: index.search(vectors(1)[0], ef=9, exact=True), memorist.InvalidInput, "one of"),
         (lambda index: index.search(vectors(1)[0], recall=2), memorist.InvalidInput, "recall: 2"),
+        (lambda index: index.search(vectors(2), k=0, recall=0), memorist.InvalidInput, "^recall: 0 .* more than 0"),
+        (lambda index: index.search(vectors(1)[0], recall=float("nan")), memorist.InvalidInput, "recall: NaN"),
         (lambda index: index.search(vectors(1)[0], only=[1], exclude=[2]), memorist.InvalidInput, "either"),
         (lambda index: index.search(vectors(1)[0], k="3"), memorist.WrongType, "k: must be an integer, not str"),
         (lambda index: index.search(vectors(1)[0], k=None), memorist.WrongType, "k: must be an integer, not NoneType"),

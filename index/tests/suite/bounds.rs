@@ -232,6 +232,27 @@ fn an_index_is_not_created_over_another_nor_opened_as_another() {
     assert!(matches!(other, Err(OpenError::Dimensions { expected: 5, found: 3, .. })), "{other:?}");
 }
 
+#[test]
+fn a_recall_that_is_no_share_is_refused() {
+    let empty = World::new(small(3, 100));
+    let filled = World::filled(small(3, 100), &clustered(36, 150, 3, 2), 150);
+    let with = |recall| SearchParams { k: 5, effort: Effort::Recall(recall) };
+    for refused in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.5, -0.0, 0.0, 1.000_001, 7.0] {
+        for world in [&empty, &filled] {
+            let searched = world.writer.snapshot().search(&[1.0; 3], &with(refused), Filter::All);
+            let Err(SearchError::Recall { found }) = searched else { panic!("{refused}: {searched:?}") };
+            assert_eq!(found.to_bits(), refused.to_bits());
+        }
+    }
+    let error = Effort::Recall(7.0).check().unwrap_err().to_string();
+    assert_eq!(error, "recall: 7 is outside the range: it has to be more than 0 and at most 1");
+    for least in [f32::MIN_POSITIVE, 0.5, 0.9995, 1.0] {
+        let hits = filled.writer.snapshot().search(&[1.0; 3], &with(least), Filter::All).unwrap();
+        filled.check(&[1.0; 3], &hits, Filter::All);
+        assert_eq!(hits.len(), 5);
+    }
+}
+
 fn the_smallest_graphs(layout: Layout) {
     for count in [1, 2, 3, 17] {
         for m in [2, 16, 64] {
