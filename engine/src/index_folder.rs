@@ -194,9 +194,9 @@ mod tests {
         drop(before);
         assert_eq!(index.snapshot().unwrap().keys().iter().collect::<Vec<_>>(), [2, 3]);
         assert_eq!(index.verify().unwrap(), Vec::<String>::new());
-        assert_eq!(count_files(&folder), 3);
+        assert_eq!(count_files(&folder), 4);
         assert!(index.forget_deleted(&NoProgress).unwrap());
-        assert_eq!(count_files(&folder), 2, "the list and one segment");
+        assert_eq!(count_files(&folder), 3, "the list, one segment and the lock");
     }
 
     #[test]

@@ -59,10 +59,6 @@ pub enum OpenError {
         found: usize,
     },
 
-    /// An option is out of bounds.
-    #[error(transparent)]
-    Options(#[from] OptionsError),
-
     /// The operating system refused.
     #[error("cannot read {}: {source}", path.display())]
     Io {
@@ -116,7 +112,7 @@ pub enum VectorError {
     },
 }
 
-/// Why an index could not be changed. It is then as it was before.
+/// Why an index could not be made, opened to be changed, or changed. It is then as it was before.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
@@ -125,6 +121,13 @@ pub enum WriteError {
     Exists {
         /// Its manifest.
         path: PathBuf,
+    },
+
+    /// Another [`Writer`](crate::Writer), of this process or another one, or a merge that it has begun.
+    #[error("another writer has the vector index in {} open: close it first, or read the index only", folder.display())]
+    Locked {
+        /// The folder of the index.
+        folder: PathBuf,
     },
 
     /// An option is out of bounds.
@@ -158,7 +161,7 @@ pub enum WriteError {
     #[error("the merge was stopped on request; nothing is lost, and the next one starts again")]
     Cancelled,
 
-    /// A file that is to be merged or searched is damaged.
+    /// The index cannot be opened, or a file that is to be merged is damaged.
     #[error(transparent)]
     Open(#[from] OpenError),
 
@@ -173,7 +176,8 @@ pub enum WriteError {
 
     /// [`Unsynced`](Self::Unsynced) happened to this writer before.
     #[error(
-        "a sync failed, so it is not known what the disk holds: open the index again, and apply again what was not confirmed"
+        "a sync failed, so it is not known what the disk holds: close this writer, open the index again, and apply again \
+         what was not confirmed"
     )]
     Poisoned,
 

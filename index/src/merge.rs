@@ -3,6 +3,7 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::calibrate::calibrate;
 use crate::error::WriteError;
@@ -17,6 +18,7 @@ use crate::progress::{Cancelled, Progress};
 use crate::quantize::Quantized;
 use crate::segment::Segment;
 use crate::segment::write::{Draft, write_segment};
+use crate::sys::lock::WriterLock;
 use crate::sys::publish;
 
 /// Flat segments are merged, however small, when there are this many.
@@ -70,26 +72,35 @@ pub(crate) fn plan(segments: &[Segment], options: &IndexOptions) -> Option<Vec<S
     (!chosen.is_empty()).then_some(chosen)
 }
 
-/// A merge that was planned and can be run.
+/// A merge that was planned and can be run. It holds the lock of its [`Writer`](crate::Writer): another one would use the
+/// number of its segment, too.
 #[derive(Debug)]
 pub struct Merge {
     folder: PathBuf,
+    lock: Arc<WriterLock>,
     number: u64,
     options: IndexOptions,
     sources: Vec<Segment>,
 }
 
-/// A merge that was run and can be put in.
+/// A merge that was run and can be put in. It holds the lock, as [`Merge`] does.
 #[derive(Debug)]
 pub struct Merged {
     /// `None` where nothing was left to merge.
     pub(crate) segment: Option<Segment>,
     pub(crate) sources: Vec<Segment>,
+    _lock: Arc<WriterLock>,
 }
 
 impl Merge {
-    pub(crate) fn new(folder: PathBuf, number: u64, options: IndexOptions, sources: Vec<Segment>) -> Self {
-        Self { folder, number, options, sources }
+    pub(crate) fn new(
+        folder: PathBuf,
+        lock: Arc<WriterLock>,
+        number: u64,
+        options: IndexOptions,
+        sources: Vec<Segment>,
+    ) -> Self {
+        Self { folder, lock, number, options, sources }
     }
 
     /// How many vectors the merged segment will have.
@@ -104,7 +115,7 @@ impl Merge {
     /// # Errors
     /// When it is stopped, a source is damaged, or the file cannot be written.
     pub fn run(self, progress: &(dyn Fn(Progress) -> ControlFlow<()> + Sync)) -> Result<Merged, WriteError> {
-        let Self { folder, number, options, mut sources } = self;
+        let Self { folder, lock: _lock, number, options, mut sources } = self;
         // Damage that was merged would get a sound checksum.
         sources.iter().try_for_each(|segment| segment.file.check())?;
         // The one whose graph is worth most comes first, so that its slots are the first of the new segment.
@@ -118,7 +129,7 @@ impl Merge {
         let rows: Vec<(usize, Slot)> =
             sources.iter().enumerate().flat_map(|(source, segment)| live_rows(source, segment)).collect();
         if rows.is_empty() {
-            return Ok(Merged { segment: None, sources });
+            return Ok(Merged { segment: None, sources, _lock });
         }
         let views: Vec<_> = sources.iter().map(|segment| segment.file.view()).collect();
         let dims = options.dims;
@@ -156,7 +167,7 @@ impl Merge {
                 WriteError::Cancelled
             })?;
         }
-        Ok(Merged { segment: Some(segment), sources })
+        Ok(Merged { segment: Some(segment), sources, _lock })
     }
 }
 

@@ -24,15 +24,18 @@ use crate::rotate::Rotation;
 use crate::segment::write::{Draft, write_segment};
 use crate::segment::{Segment, Tombstones};
 use crate::snapshot::Snapshot;
+use crate::sys::lock::WriterLock;
 use crate::sys::publish;
 
-/// Changes an index. The caller makes sure that there is one writer of a folder at a time, in all processes.
+/// Changes an index. There is one writer of a folder at a time, in all processes: it holds a lock until it is dropped, and
+/// until the merges are dropped that it has [begun](Self::begin_merge). The system frees the lock when the process ends.
 ///
 /// After an error the index is as before, on the disk and for this writer; but after a sync that failed the writer
 /// refuses everything, and has to be opened again.
 #[derive(Debug)]
 pub struct Writer {
     folder: PathBuf,
+    lock: Arc<WriterLock>,
     options: IndexOptions,
     current: Arc<Snapshot>,
     /// The number of the next segment.
@@ -47,12 +50,14 @@ impl Writer {
     /// Makes an empty index in a folder, which is made too where it is absent.
     ///
     /// # Errors
-    /// When there is an index already, an option is out of bounds, or the folder cannot be written.
+    /// When there is an index already, another writer has the folder, an option is out of bounds, or the folder cannot be
+    /// written.
     pub fn create(folder: impl AsRef<Path>, options: IndexOptions, payload: &[u8]) -> Result<Self, WriteError> {
         options.check()?;
         check_payload(payload)?;
         let folder = folder.as_ref().to_owned();
         fs::create_dir_all(&folder).map_err(WriteError::io(&folder))?;
+        let lock = lock(&folder)?;
         let path = names::manifest(&folder);
         if path.try_exists().map_err(WriteError::io(&path))? {
             return Err(WriteError::Exists { path });
@@ -68,15 +73,15 @@ impl Writer {
             rotation: Arc::new(Rotation::new(options.dims)),
         };
         publish_manifest(&folder, &snapshot)?;
-        Ok(Self::of(folder, options, snapshot, has_leftovers))
+        Ok(Self::of(folder, lock, options, snapshot, has_leftovers))
     }
 
     /// Opens an index to change it. What a crash has left in the folder is removed.
     ///
     /// # Errors
-    /// Errors of [`Reader::open`](crate::Reader::open), and when an option is out of bounds or the dimensions are not the
-    /// index's.
-    pub fn open(folder: impl AsRef<Path>, options: IndexOptions) -> Result<Self, OpenError> {
+    /// Errors of [`Reader::open`](crate::Reader::open), and when another writer has the index, the folder cannot be
+    /// written, an option is out of bounds or the dimensions are not the index's.
+    pub fn open(folder: impl AsRef<Path>, options: IndexOptions) -> Result<Self, WriteError> {
         Self::open_after(folder.as_ref(), options, None)
     }
 
@@ -85,26 +90,38 @@ impl Writer {
     ///
     /// # Errors
     /// Errors of [`open`](Self::open).
-    pub fn beside(reader: &Reader, options: IndexOptions) -> Result<Self, OpenError> {
+    pub fn beside(reader: &Reader, options: IndexOptions) -> Result<Self, WriteError> {
         Self::open_after(reader.folder(), options, Some(&reader.snapshot()))
     }
 
-    fn open_after(folder: &Path, options: IndexOptions, older: Option<&Snapshot>) -> Result<Self, OpenError> {
+    fn open_after(folder: &Path, options: IndexOptions, older: Option<&Snapshot>) -> Result<Self, WriteError> {
         options.check()?;
         let folder = folder.to_owned();
+        let path = names::manifest(&folder);
+        // A folder without an index gets no lock.
+        if !path.try_exists().map_err(OpenError::io(&path))? {
+            return Err(OpenError::Missing { path }.into());
+        }
+        let lock = lock(&folder)?;
         let (snapshot, _) = open_snapshot(&folder, older)?;
         if snapshot.dims != options.dims {
             let (expected, found) = (options.dims, snapshot.dims);
-            return Err(OpenError::Dimensions { path: names::manifest(&folder), expected, found });
+            return Err(OpenError::Dimensions { path, expected, found }.into());
         }
         let has_leftovers = !remove_leftovers(&folder, &snapshot.segments).map_err(OpenError::io(&folder))?;
-        Ok(Self::of(folder, options, snapshot, has_leftovers))
+        Ok(Self::of(folder, lock, options, snapshot, has_leftovers))
     }
 
-    fn of(folder: PathBuf, mut options: IndexOptions, snapshot: Snapshot, has_leftovers: bool) -> Self {
-        let next_segment = snapshot.next_segment;
+    fn of(
+        folder: PathBuf,
+        lock: WriterLock,
+        mut options: IndexOptions,
+        snapshot: Snapshot,
+        has_leftovers: bool,
+    ) -> Self {
+        let (next_segment, lock) = (snapshot.next_segment, Arc::new(lock));
         options.layout = snapshot.layout;
-        Self { folder, options, current: Arc::new(snapshot), next_segment, is_poisoned: false, has_leftovers }
+        Self { folder, lock, options, current: Arc::new(snapshot), next_segment, is_poisoned: false, has_leftovers }
     }
 
     /// Whether files of an earlier state are still in the folder. Windows keeps them as long as a process has them mapped;
@@ -196,7 +213,7 @@ impl Writer {
     pub fn begin_merge(&mut self) -> Option<Merge> {
         let sources = merge::plan(&self.current.segments, &self.options)?;
         let number = self.take_number();
-        Some(Merge::new(self.folder.clone(), number, self.options.clone(), sources))
+        Some(Merge::new(self.folder.clone(), Arc::clone(&self.lock), number, self.options.clone(), sources))
     }
 
     /// Replaces the sources of a merge by the merged segment and publishes that. What was deleted or replaced since
@@ -205,7 +222,7 @@ impl Writer {
     /// # Errors
     /// When the manifest cannot be written.
     pub fn finish_merge(&mut self, merged: Merged) -> Result<(), WriteError> {
-        let Merged { segment, sources } = merged;
+        let Merged { segment, sources, .. } = merged;
         let mut gone: Vec<Key> = Vec::new();
         for source in &sources {
             // A source whose vectors were all deleted meanwhile is no longer there.
@@ -268,6 +285,12 @@ impl Writer {
         }
         Ok(())
     }
+}
+
+fn lock(folder: &Path) -> Result<WriterLock, WriteError> {
+    let path = names::lock(folder);
+    let lock = WriterLock::try_acquire(&path).map_err(WriteError::io(&path))?;
+    lock.ok_or_else(|| WriteError::Locked { folder: folder.to_owned() })
 }
 
 /// The segment with these keys added to its tombstones.

@@ -54,7 +54,7 @@ impl IndexProblem for OpenError {
             OpenError::NotAnIndex { .. } | OpenError::Version { .. } | OpenError::Damaged { .. } => {
                 ProblemKind::Corrupt
             }
-            OpenError::Dimensions { .. } | OpenError::Options(_) => ProblemKind::InvalidInput,
+            OpenError::Dimensions { .. } => ProblemKind::InvalidInput,
             OpenError::Io { source, .. } => of_io(source),
             _ => ProblemKind::Store,
         }
@@ -65,6 +65,7 @@ impl IndexProblem for WriteError {
     fn kind(&self) -> ProblemKind {
         match self {
             WriteError::Exists { .. } => ProblemKind::Conflict,
+            WriteError::Locked { .. } => ProblemKind::Locked,
             WriteError::Options(_)
             | WriteError::Vector { .. }
             | WriteError::Payload { .. }

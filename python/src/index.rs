@@ -1,12 +1,10 @@
 //! The vector index alone.
 
-use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use memorist_durable::LockedFile;
 use memorist_engine::progress::Progress as _;
 use memorist_index::{
     Effort, Filter, Hit, IndexOptions, Layout, Reader, SearchError, SearchParams, Snapshot, WriteError, Writer,
@@ -17,15 +15,13 @@ use pyo3::prelude::*;
 use rayon::prelude::*;
 use roaring::RoaringTreemap;
 
-use crate::errors::{IndexProblem, exception, invalid, of_index, of_io};
+use crate::errors::{IndexProblem, exception, invalid, of_index};
 use crate::id_set::IdSet;
 use crate::interrupt::interruptible;
 use crate::lift::{self, Metric};
 use crate::metric::{self, ApplyError, View};
 use crate::{arrays, id_set};
 
-/// Held by the one process that writes.
-const LOCK: &str = "writer.lock";
 /// Most results of one search with several queries.
 const MOST_NUMBERS: usize = 1 << 28;
 /// Where fewer are found than requested.
@@ -43,14 +39,8 @@ pub struct Index {
 }
 
 enum Role {
-    Writes { writer: Mutex<Option<Held>>, current: RwLock<Arc<Snapshot>> },
+    Writes { writer: Mutex<Option<Writer>>, current: RwLock<Arc<Snapshot>> },
     Reads(Box<Reader>),
-}
-
-struct Held {
-    writer: Writer,
-    /// The kernel frees it when its holder dies.
-    _lock: LockedFile,
 }
 
 /// An index as it was at one time, for the parts of one search.
@@ -91,8 +81,8 @@ impl Index {
             return Err(invalid(py, "the index was opened to be read only; open it without read_only"));
         };
         let done = py.detach(|| {
-            let mut held = writer.lock();
-            held.as_mut().map(|held| change(&mut held.writer, current, work))
+            let mut writer = writer.lock();
+            writer.as_mut().map(|writer| change(writer, current, work))
         });
         match done {
             None => Err(closed(py)),
@@ -201,11 +191,6 @@ impl Index {
             options.seed = seed.unwrap_or(options.seed);
             options
         };
-        if create {
-            std::fs::create_dir_all(&folder)
-                .map_err(|error| exception(py, of_io(&error).name(), format!("{}: {error}", folder.display())))?;
-        }
-        let lock = lock(py, &folder)?;
         let writer = py.detach(|| match (create, dims) {
             (true, Some(dims)) => {
                 let metric = metric.unwrap_or(Metric::Cosine);
@@ -214,13 +199,19 @@ impl Index {
             _ => {
                 let reader = Reader::open(&folder)?;
                 let dims = reader.snapshot().dims();
-                Writer::beside(&reader, options(dims)).map_err(WriteError::from)
+                Writer::beside(&reader, options(dims))
             }
         });
-        let writer = writer.map_err(|error| of_index(py, error))?;
+        let writer = writer.map_err(|error| match error {
+            WriteError::Locked { folder } => {
+                let why = "is written by another process or object; close it there, or open it with read_only=True";
+                exception(py, "Locked", format!("{} {why}", folder.display()))
+            }
+            other => of_index(py, other),
+        })?;
         kind.check(py, &folder, &writer.snapshot())?;
         let current = RwLock::new(writer.snapshot());
-        let writer = Mutex::new(Some(Held { writer, _lock: lock }));
+        let writer = Mutex::new(Some(writer));
         Ok(Index { folder, role: Role::Writes { writer, current }, merging, closed, process })
     }
 
@@ -313,20 +304,21 @@ impl Index {
             let index = slf.get();
             let Role::Writes { writer, current } = &index.role else { return Ok(()) };
             let _one = index.merging.lock();
-            if let Some(held) = writer.lock().as_mut() {
-                change(&mut held.writer, current, metric::refit)?;
+            if let Some(writer) = writer.lock().as_mut() {
+                change(writer, current, metric::refit)?;
             }
-            let progress = |_| if stop.cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+            let is_stopped = || stop.cancelled() || index.closed();
+            let progress = |_| if is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
             loop {
-                let merge = match writer.lock().as_mut() {
-                    Some(held) => held.writer.begin_merge(),
-                    None => None,
-                };
+                let merge = writer.lock().as_mut().and_then(Writer::begin_merge);
                 let Some(merge) = merge else { return Ok(()) };
                 // Others search and write meanwhile.
-                let merged = merge.run(&progress)?;
-                if let Some(held) = writer.lock().as_mut() {
-                    change(&mut held.writer, current, |writer| writer.finish_merge(merged))?;
+                let merged = match merge.run(&progress) {
+                    Err(WriteError::Cancelled) if index.closed() => return Ok(()),
+                    merged => merged?,
+                };
+                if let Some(writer) = writer.lock().as_mut() {
+                    change(writer, current, |writer| writer.finish_merge(merged))?;
                 }
             }
         })?;
@@ -465,6 +457,8 @@ impl Index {
         if let Role::Writes { writer, .. } = &self.role {
             py.detach(|| {
                 writer.lock().take();
+                // A merge that is under way stops, and lets go of the folder, too.
+                drop(self.merging.lock());
             });
         }
     }
@@ -517,21 +511,4 @@ const LAYOUTS: [(&str, Layout); 2] = [("standard", Layout::Standard), ("compact"
 
 fn layout_name(layout: Layout) -> &'static str {
     LAYOUTS.into_iter().find(|(_, known)| *known == layout).map_or("unknown", |(name, _)| name)
-}
-
-fn lock(py: Python<'_>, folder: &std::path::Path) -> PyResult<LockedFile> {
-    let path = folder.join(LOCK);
-    let open = File::options().read(true).write(true).create(true).truncate(false).open(&path);
-    let file = open.map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => exception(py, "NotFound", format!("no folder {}", folder.display())),
-        _ => exception(py, "StoreError", format!("{}: {error}", path.display())),
-    })?;
-    match LockedFile::try_lock(file) {
-        Ok(Some(locked)) => Ok(locked),
-        Ok(None) => {
-            let why = "is written by another process or object; close it there, or open it with read_only=True";
-            Err(exception(py, "Locked", format!("{} {why}", folder.display())))
-        }
-        Err(error) => Err(exception(py, "StoreError", format!("{}: {error}", path.display()))),
-    }
 }

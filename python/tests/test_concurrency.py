@@ -119,6 +119,19 @@ def test_an_index_is_searched_while_it_is_changed(tmp_path: Path) -> None:
         assert len(index) == 4_000 - 12 * 10 and index.verify() == []
 
 
+def test_an_index_that_is_closed_while_it_merges_can_be_opened_at_once(tmp_path: Path) -> None:
+    index = VectorIndex(tmp_path / "index", DIMS)
+    index.add(vectors(20_000))
+    with ThreadPoolExecutor(1) as pool:
+        merging = pool.submit(index.optimize)
+        time.sleep(0.1)
+        index.close()
+        with VectorIndex(tmp_path / "index") as again:
+            again.add(vectors(1))
+            assert len(again) == 20_001 and again.verify() == []
+        assert merging.exception() is None or isinstance(merging.exception(), memorist.Closed)
+
+
 def test_others_run_while_the_engine_works(tmp_path: Path) -> None:
     base = vectors(30_000)
     with VectorIndex(tmp_path / "index", DIMS) as index:

@@ -116,7 +116,7 @@ impl HnswIndex {
     /// A writer, for one change: the next one may follow on that of another process.
     fn writer(&self, options: IndexOptions) -> Result<Writer> {
         self.newest()?;
-        Writer::beside(&self.reader, options).map_err(open_error)
+        Writer::beside(&self.reader, options).map_err(write_error)
     }
 
     /// Runs the next merge of `writer`. Returns whether there was one.

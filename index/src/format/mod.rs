@@ -9,6 +9,7 @@
 //! manifest                     what is in the index; replaced atomically, never changed
 //! segment-00000000000000a7     vectors, their codes, keys and graph; written once, never changed
 //! .memorist-*.tmp              a manifest that is being written; ignored by readers, removed by the next writer
+//! writer.lock                  empty; locked by the one writer, never removed
 //! ```
 //!
 //! A segment that the manifest does not name is not part of the index: it is being written, or was left by a crash, or

@@ -7,9 +7,14 @@ const MANIFEST: &str = "manifest";
 /// The name that earlier versions gave to a manifest that is being written.
 const TEMPORARY: &str = "manifest.tmp";
 const SEGMENT: &str = "segment-";
+const LOCK: &str = "writer.lock";
 
 pub(crate) fn manifest(folder: &Path) -> PathBuf {
     folder.join(MANIFEST)
+}
+
+pub(crate) fn lock(folder: &Path) -> PathBuf {
+    folder.join(LOCK)
 }
 
 pub(crate) fn segment(folder: &Path, number: u64) -> PathBuf {
@@ -54,7 +59,7 @@ mod tests {
         for temporary in [TEMPORARY, ".memorist-0123456789abcdef.tmp"] {
             assert_eq!(kind(temporary), Kind::Temporary);
         }
-        for other in ["manifest", "segment-", "segment-a7", "segment-+0000000000000a7", "notes.txt"] {
+        for other in ["manifest", LOCK, "segment-", "segment-a7", "segment-+0000000000000a7", "notes.txt"] {
             assert_eq!(kind(other), Kind::Other, "{other}");
         }
     }

@@ -225,11 +225,13 @@ fn options_out_of_bounds_are_refused_by_name() {
 
 #[test]
 fn an_index_is_not_created_over_another_nor_opened_as_another() {
-    let world = World::filled(small(3, 100), &clustered(36, 10, 3, 2), 10);
-    let exists = Writer::create(world.folder.path(), IndexOptions::new(3), b"");
+    let World { folder, writer, .. } = World::filled(small(3, 100), &clustered(36, 10, 3, 2), 10);
+    drop(writer);
+    let exists = Writer::create(folder.path(), IndexOptions::new(3), b"");
     assert!(matches!(exists, Err(WriteError::Exists { .. })), "{exists:?}");
-    let other = Writer::open(world.folder.path(), IndexOptions::new(5));
-    assert!(matches!(other, Err(OpenError::Dimensions { expected: 5, found: 3, .. })), "{other:?}");
+    let other = Writer::open(folder.path(), IndexOptions::new(5));
+    let Err(WriteError::Open(other)) = other else { panic!("{other:?}") };
+    assert!(matches!(other, OpenError::Dimensions { expected: 5, found: 3, .. }), "{other:?}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use memorist_index::{FORMAT_VERSION, Filter, IndexOptions, Layout, OpenError, Reader, SearchParams, Writer};
 use tempfile::TempDir;
 
-use crate::support::{cosine, tolerance};
+use crate::support::{cosine, files, tolerance};
 
 const DIMS: usize = 8;
 const COUNT: u64 = 60;
@@ -123,7 +123,7 @@ fn an_index_keeps_its_layout_whatever_the_options_say(layout: Layout) {
     }
     let snapshot = Reader::open(folder.path()).unwrap().snapshot();
     assert_eq!((snapshot.layout(), snapshot.segment_count(), snapshot.verify()), (layout, 1, vec![]));
-    for file in fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path()) {
-        assert_eq!(fs::read(&file).unwrap()[8..12], version(layout).to_le_bytes(), "{file:?}");
+    for file in files(folder.path()) {
+        assert_eq!(fs::read(folder.path().join(&file)).unwrap()[8..12], version(layout).to_le_bytes(), "{file}");
     }
 }

@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use roaring::RoaringTreemap;
 use tempfile::TempDir;
 
-use crate::support::{World, clustered, shape, shapes, small, with_layout};
+use crate::support::{World, clustered, files, shape, shapes, small, with_layout};
 
 const DIMS: usize = 8;
 const SEED: u64 = 50;
@@ -47,19 +47,11 @@ fn node_bytes(layout: Layout) -> usize {
 /// A copy in which one file has other bytes.
 fn damaged(original: &Path, name: &str, bytes: &[u8]) -> TempDir {
     let to = tempfile::tempdir().unwrap();
-    for file in fs::read_dir(original).unwrap() {
-        let file = file.unwrap();
-        if file.file_name() != name {
-            fs::copy(file.path(), to.path().join(file.file_name())).unwrap();
-        }
+    for file in files(original).into_iter().filter(|file| file != name) {
+        fs::copy(original.join(&file), to.path().join(&file)).unwrap();
     }
     fs::write(to.path().join(name), bytes).unwrap();
     to
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let name = |file: std::io::Result<fs::DirEntry>| file.unwrap().file_name().into_string().unwrap();
-    fs::read_dir(folder).unwrap().map(name).collect()
 }
 
 /// Everything that can be done with an index. None of it may panic; a merge may fail.
@@ -88,7 +80,7 @@ fn use_everything(folder: &Path) {
 fn every_flipped_bit_is_found_and_harmless(layout: Layout) {
     let world = world(layout);
     let mut random = ChaCha8Rng::seed_from_u64(SEED);
-    for name in names(world.folder.path()) {
+    for name in files(world.folder.path()) {
         let bytes = fs::read(world.folder.path().join(&name)).unwrap();
         let (mut refused, mut reported) = (0, 0);
         for attempt in 0..250 {
@@ -120,7 +112,7 @@ fn every_flipped_bit_is_found_and_harmless(layout: Layout) {
 fn large_damage_is_found_and_harmless(layout: Layout) {
     let world = world(layout);
     let mut random = ChaCha8Rng::seed_from_u64(SEED);
-    for name in names(world.folder.path()).into_iter().filter(|name| name != "manifest") {
+    for name in files(world.folder.path()).into_iter().filter(|name| name != "manifest") {
         let bytes = fs::read(world.folder.path().join(&name)).unwrap();
         for fill in [Some(0u8), Some(0xff), Some(0x7f), None] {
             for _ in 0..15 {
@@ -142,7 +134,7 @@ fn a_sound_segment_is_compared_with_its_checksums_once(layout: Layout) {
     let mut world = world(layout);
     let reader = Reader::open(world.folder.path()).unwrap();
     let size = |name: &String| fs::metadata(world.folder.path().join(name)).unwrap().len();
-    let segments: u64 = names(world.folder.path()).iter().filter(|name| *name != "manifest").map(size).sum();
+    let segments: u64 = files(world.folder.path()).iter().filter(|name| *name != "manifest").map(size).sum();
     assert_eq!(reader.snapshot().unchecked_bytes(), segments);
     reader.snapshot().check().unwrap();
     assert_eq!(reader.snapshot().unchecked_bytes(), 0);
@@ -154,7 +146,7 @@ fn a_sound_segment_is_compared_with_its_checksums_once(layout: Layout) {
 
 fn damage_is_not_merged_into_a_sound_segment(layout: Layout) {
     let world = world(layout);
-    for name in names(world.folder.path()).into_iter().filter(|name| name != "manifest") {
+    for name in files(world.folder.path()).into_iter().filter(|name| name != "manifest") {
         let mut bytes = fs::read(world.folder.path().join(&name)).unwrap();
         *bytes.last_mut().unwrap() ^= 1;
         let copy = damaged(world.folder.path(), &name, &bytes);
@@ -169,7 +161,7 @@ fn damage_is_not_merged_into_a_sound_segment(layout: Layout) {
 
 fn a_graph_that_leads_nowhere_still_gives_the_k_nearest(layout: Layout) {
     let world = world(layout);
-    for name in names(world.folder.path()).into_iter().filter(|name| name != "manifest") {
+    for name in files(world.folder.path()).into_iter().filter(|name| name != "manifest") {
         let mut bytes = fs::read(world.folder.path().join(&name)).unwrap();
         let batch = 32 * 4 + 32 * 256 / 8;
         let (entries, node) = (64 * 4 + 2 * batch, node_bytes(layout));
@@ -204,7 +196,7 @@ fn verify_reports_each_invalid_graph_structure(layout: Layout) {
     let firm_links = NODES + 400 * (node + code_bytes(layout) + 4);
     let world = world(layout);
     let read = |name: String| (fs::read(world.folder.path().join(&name)).unwrap(), name);
-    let mut files = names(world.folder.path()).into_iter().map(read);
+    let mut files = files(world.folder.path()).into_iter().map(read);
     let (bytes, name) = files.find(|(bytes, name)| name != "manifest" && shape(bytes) == (400, 32)).unwrap();
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     let entry = |place: usize| ENTRIES + 4 * place;
@@ -273,7 +265,7 @@ fn verify_reports_each_invalid_graph_structure(layout: Layout) {
 fn every_truncation_and_every_longer_file_is_refused(layout: Layout) {
     let world = world(layout);
     let mut random = ChaCha8Rng::seed_from_u64(SEED);
-    for name in names(world.folder.path()) {
+    for name in files(world.folder.path()) {
         let bytes = fs::read(world.folder.path().join(&name)).unwrap();
         let lengths = (0..20).chain((0..60).map(|_| random.random_range(0..bytes.len())));
         for len in lengths {
@@ -293,7 +285,7 @@ fn a_segment_of_another_index_is_refused(layout: Layout) {
     let (one, other) =
         (world(layout), World::filled(with_layout(layout, small(DIMS, 150)), &clustered(53, 400, DIMS, 5), 400));
     let segment = |world: &World| {
-        let mut names = names(world.folder.path());
+        let mut names = files(world.folder.path());
         names.sort();
         names.into_iter().find(|name| name.starts_with("segment")).unwrap()
     };
@@ -309,7 +301,7 @@ fn a_scale_that_is_no_number_costs_its_own_vector_only(layout: Layout) {
     let vectors = clustered(54, COUNT as usize, DIMS, 5);
     let world = World::filled(with_layout(layout, small(DIMS, 150)), &vectors, COUNT as usize);
     assert_eq!(shapes(world.folder.path()), [(COUNT, 0)], "flat: it is scanned");
-    let name = names(world.folder.path()).into_iter().find(|name| name.starts_with("segment-")).unwrap();
+    let name = files(world.folder.path()).into_iter().find(|name| name.starts_with("segment-")).unwrap();
     let mut bytes = fs::read(world.folder.path().join(&name)).unwrap();
     // Behind the header and the codes, 256 to a vector.
     let scale = 128 + code_bytes(layout) * COUNT as usize;

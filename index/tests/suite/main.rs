@@ -9,6 +9,7 @@
 //! | `bounds` | the smallest, largest, emptiest and worst input |
 //! | `model` | random operations against a map |
 //! | `publish` | does a crash, a full disk or a racing reader see the old or the new, and nothing else? |
+//! | `writers` | is there one writer of a folder at a time? |
 //! | `progress` | does a merge report progress all the time, and end when it is stopped? |
 //! | `damage` | is damage found, and harmless where it is not looked for? |
 //! | `compatibility` | can files of every version still be read, and are later ones refused? |
@@ -40,3 +41,4 @@ mod publish;
 mod real;
 mod recall;
 mod support;
+mod writers;

@@ -1,7 +1,7 @@
 //! Merges that find little of an older graph, or that find it otherwise than they would have built it.
 
 use bench_data::vectors::{self, Shape};
-use memorist_index::{Filter, Layout, Writer};
+use memorist_index::{Filter, Layout};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -89,9 +89,9 @@ fn a_graph_is_carried_into_one_of_other_links(layout: Layout) {
     };
     for [(m, links), (new_m, new_links)] in [[(64, 128), (2, 32)], [(2, 32), (64, 128)], [(64, 128), (20, 64)]] {
         let what = format!("m = {m}, then {new_m}");
-        let mut world = World::filled(with_m(m), &vectors[..OLD], OLD);
+        let world = World::filled(with_m(m), &vectors[..OLD], OLD);
         assert_eq!(shapes(world.folder.path()), [(OLD as u32, links)], "{what}");
-        world.writer = Writer::open(world.folder.path(), with_m(new_m)).unwrap();
+        let mut world = world.reopen(with_m(new_m));
         // So few that some nodes lose links and others keep all.
         let gone: Vec<u64> = (0..OLD as u64).step_by(80).collect();
         world.apply((OLD as u64..).zip(vectors[OLD..].to_vec()).collect(), &gone);

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use memorist_index::{Filter, IndexOptions, Layout, Reader, SearchParams, Writer};
+use memorist_index::{Filter, IndexOptions, Layout, Reader, SearchParams};
 use proptest::prelude::*;
 use roaring::RoaringTreemap;
 
@@ -64,7 +64,7 @@ proptest! {
                 }
                 Operation::Again => world.apply(last.0.clone(), &last.1),
                 Operation::Maintain => world.maintain(),
-                Operation::Reopen => world.writer = Writer::open(world.folder.path(), options()).unwrap(),
+                Operation::Reopen => world = world.reopen(options()),
             }
             reader.refresh().unwrap();
             prop_assert_eq!(reader.snapshot().generation(), world.writer.snapshot().generation());

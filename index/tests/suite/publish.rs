@@ -1,5 +1,6 @@
 //! A crash, a failed write and a racing reader leave or see the old state or the new one.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -7,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use memorist_index::{Filter, Layout, OpenError, Reader, SearchParams, WriteError, Writer};
 
-use crate::support::{World, clustered, small, with_layout};
+use crate::support::{World, clustered, files, small, with_layout};
 
 const DIMS: usize = 8;
 
@@ -19,13 +20,6 @@ in_both_layouts!(
     a_reader_follows_to_an_index_of_other_dimensions,
     a_reader_that_races_with_a_writer_sees_whole_states_in_order,
 );
-
-fn files(folder: &Path) -> Vec<String> {
-    let name = |file: std::io::Result<fs::DirEntry>| file.unwrap().file_name().into_string().unwrap();
-    let mut names: Vec<String> = fs::read_dir(folder).unwrap().map(name).collect();
-    names.sort();
-    names
-}
 
 fn copy(from: &Path) -> tempfile::TempDir {
     let to = tempfile::tempdir().unwrap();
@@ -87,7 +81,7 @@ fn a_failed_write_changes_nothing(layout: Layout) {
     assert_eq!(keys(world.folder.path()), (0..150).collect::<Vec<_>>());
     world.apply(vec![(900, vector.to_vec())], &[1]);
     assert!(world.writer.snapshot().contains(900) && !world.writer.snapshot().contains(1));
-    world.writer = Writer::open(world.folder.path(), small(DIMS, 100)).unwrap();
+    let world = world.reopen(small(DIMS, 100));
     assert_eq!(files(world.folder.path()).len(), before.len() + 1, "what the failure left behind is gone");
 }
 
@@ -109,24 +103,24 @@ fn old_segments_are_removed_and_older_snapshots_stay_whole(layout: Layout) {
     assert!(reader.refresh().unwrap());
     assert_eq!(reader.snapshot().len(), 200);
     drop(older);
-    let writer = Writer::open(world.folder.path(), small(DIMS, 100)).unwrap();
-    assert!(!writer.has_leftovers());
+    let world = world.reopen(small(DIMS, 100));
+    assert!(!world.writer.has_leftovers());
     assert_eq!(files(world.folder.path()).len(), 2, "a manifest and a segment");
 }
 
 /// A folder stands for a segment that another process has mapped, which Windows does not remove either.
 #[test]
 fn a_leftover_that_cannot_be_removed_stays_for_a_later_writer() {
-    let mut world = World::filled(small(DIMS, 100), &clustered(50, 150, DIMS, 5), 150);
+    let world = World::filled(small(DIMS, 100), &clustered(50, 150, DIMS, 5), 150);
     let left = world.folder.path().join("segment-00000000000000ff");
     fs::create_dir(&left).unwrap();
-    world.writer = Writer::open(world.folder.path(), small(DIMS, 100)).unwrap();
+    let mut world = world.reopen(small(DIMS, 100));
     assert!(world.writer.has_leftovers());
     world.apply(vec![(900, vec![1.0; DIMS])], &[5]);
     assert_eq!(keys(world.folder.path()).len(), 150);
     fs::remove_dir(&left).unwrap();
     fs::write(&left, "").unwrap();
-    assert!(!Writer::open(world.folder.path(), small(DIMS, 100)).unwrap().has_leftovers());
+    assert!(!world.reopen(small(DIMS, 100)).writer.has_leftovers());
     assert!(!left.exists());
 }
 
@@ -143,15 +137,16 @@ fn a_payload_is_published_with_its_vectors() {
 
 #[test]
 fn a_writer_beside_a_reader_checks_nothing_again() {
-    let mut world = World::filled(small(DIMS, 100), &clustered(47, 300, DIMS, 5), 90);
-    let reader = Reader::open(world.folder.path()).unwrap();
+    let World { folder, writer, .. } = World::filled(small(DIMS, 100), &clustered(47, 300, DIMS, 5), 90);
+    drop(writer);
+    let reader = Reader::open(folder.path()).unwrap();
     reader.snapshot().check().unwrap();
-    let unchecked = || Writer::beside(&reader, small(DIMS, 100)).unwrap().snapshot().unchecked_bytes();
-    assert_eq!(unchecked(), 0);
-    world.apply(vec![(900, vec![1.0; DIMS])], &[5]);
-    let size = |name: &String| fs::metadata(world.folder.path().join(name)).unwrap().len();
-    let all: u64 = files(world.folder.path()).iter().map(size).sum();
-    assert!((1..all / 2).contains(&unchecked()), "only what is new");
+    let writer = || Writer::beside(&reader, small(DIMS, 100)).unwrap();
+    assert_eq!(writer().snapshot().unchecked_bytes(), 0);
+    writer().apply(&[(900, &[1.0; DIMS])], &[5], b"").unwrap();
+    let size = |name: &String| fs::metadata(folder.path().join(name)).unwrap().len();
+    let all: u64 = files(folder.path()).iter().map(size).sum();
+    assert!((1..all / 2).contains(&writer().snapshot().unchecked_bytes()), "only what is new");
 }
 
 /// The reader is behind: another process has published, or has made another index in the same folder.
@@ -159,39 +154,41 @@ fn a_writer_beside_a_reader_begins_with_what_is_published_now(layout: Layout) {
     let mut world = World::filled(with_layout(layout, small(DIMS, 100)), &clustered(48, 150, DIMS, 5), 150);
     let reader = Reader::open(world.folder.path()).unwrap();
     world.apply((100..300).zip(clustered(49, 200, DIMS, 5)).collect(), &(0..50).collect::<Vec<_>>());
+    let World { folder, writer, .. } = world;
+    drop(writer);
     let vector = [1.0f32; DIMS];
-    let mut writer = Writer::beside(&reader, small(DIMS, 100)).unwrap();
-    writer.apply(&[(900, &vector)], &[299], b"").unwrap();
-    assert_eq!(keys(world.folder.path()), (50..299).chain([900]).collect::<Vec<_>>());
+    let writer = || Writer::beside(&reader, small(DIMS, 100)).unwrap();
+    writer().apply(&[(900, &vector)], &[299], b"").unwrap();
+    assert_eq!(keys(folder.path()), (50..299).chain([900]).collect::<Vec<_>>());
     // A merge that ends early leaves nothing that the next writer would build on.
-    let mut stopped = Writer::beside(&reader, small(DIMS, 100)).unwrap();
-    assert!(matches!(stopped.maintain(&|_| ControlFlow::Break(())), Err(WriteError::Cancelled)));
-    let mut writer = Writer::beside(&reader, small(DIMS, 100)).unwrap();
-    writer.maintain(&|_| ControlFlow::Continue(())).unwrap();
-    assert_eq!(keys(world.folder.path()), (50..299).chain([900]).collect::<Vec<_>>());
+    assert!(matches!(writer().maintain(&|_| ControlFlow::Break(())), Err(WriteError::Cancelled)));
+    writer().maintain(&|_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(keys(folder.path()), (50..299).chain([900]).collect::<Vec<_>>());
 
-    fs::remove_dir_all(world.folder.path()).unwrap();
+    fs::remove_dir_all(folder.path()).unwrap();
     let mut options = with_layout(layout, small(DIMS, 100));
     options.first_segment = 1_000;
-    Writer::create(world.folder.path(), options, b"").unwrap().apply(&[(7, &vector)], &[], b"").unwrap();
-    let mut writer = Writer::beside(&reader, small(DIMS, 100)).unwrap();
+    Writer::create(folder.path(), options, b"").unwrap().apply(&[(7, &vector)], &[], b"").unwrap();
+    let mut writer = writer();
     writer.apply(&[(8, &vector)], &[], b"").unwrap();
-    assert_eq!(keys(world.folder.path()), [7, 8]);
+    assert_eq!(keys(folder.path()), [7, 8]);
     assert_eq!(writer.snapshot().verify(), []);
 }
 
 /// The caller's model has changed, and with it the dimensions: a new index was made where the old one was.
 fn a_reader_follows_to_an_index_of_other_dimensions(layout: Layout) {
-    let mut world = World::filled(with_layout(layout, small(8, 100)), &clustered(70, 300, 8, 5), 100);
-    let reader = Reader::open(world.folder.path()).unwrap();
+    let World { folder, writer, .. } =
+        World::filled(with_layout(layout, small(8, 100)), &clustered(70, 300, 8, 5), 100);
+    drop(writer);
+    let reader = Reader::open(folder.path()).unwrap();
     let older = reader.snapshot();
     let before = older.search(&[1.0; 8], &SearchParams::new(20), Filter::All).unwrap();
 
-    fs::remove_file(world.folder.path().join("manifest")).unwrap();
+    fs::remove_file(folder.path().join("manifest")).unwrap();
     let mut options = with_layout(layout, small(16, 100));
     options.first_segment = 1000;
-    world.writer = Writer::create(world.folder.path(), options, b"").unwrap();
-    world.vectors.clear();
+    let writer = Writer::create(folder.path(), options, b"").unwrap();
+    let mut world = World { folder, writer, vectors: BTreeMap::new(), inserted: 0 };
     world.apply((0..).zip(clustered(71, 250, 16, 5)).collect(), &[]);
     world.maintain();
     world.apply((250..).zip(clustered(72, 50, 16, 5)).collect(), &[]);
@@ -251,6 +248,6 @@ fn a_missing_index_and_a_missing_segment_are_different_errors() {
     assert!(matches!(error, OpenError::Damaged { .. }) && error.to_string().contains("rebuild"), "{error}");
     fs::remove_file(copied.path().join("manifest")).unwrap();
     assert!(matches!(Reader::open(copied.path()), Err(OpenError::Missing { .. })));
-    assert!(matches!(Writer::open(copied.path(), small(DIMS, 1)), Err(OpenError::Missing { .. })));
+    assert!(matches!(Writer::open(copied.path(), small(DIMS, 1)), Err(WriteError::Open(OpenError::Missing { .. }))));
     assert!(matches!(Reader::open(copied.path().join("absent")), Err(OpenError::Missing { .. })));
 }

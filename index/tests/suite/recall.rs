@@ -8,7 +8,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::support::{World, clustered, in_threads, shapes, small, with_ef, with_layout};
+use crate::support::{World, clustered, files, in_threads, shapes, small, with_ef, with_layout};
 
 const FLOOR: f64 = 0.95;
 const DIMS: usize = 48;
@@ -155,9 +155,8 @@ fn index_files_depend_on_the_seed_but_not_on_threads(layout: Layout) {
         let mut options = small_in(layout, 16, 400);
         options.seed = seed;
         let world = in_threads(threads, || World::filled(options, &vectors, 500));
-        let mut files: Vec<_> = std::fs::read_dir(world.folder.path()).unwrap().map(|f| f.unwrap().path()).collect();
-        files.sort();
-        files.iter().map(|file| std::fs::read(file).unwrap()).collect::<Vec<_>>()
+        let files = files(world.folder.path()).into_iter().map(|file| world.folder.path().join(file));
+        files.map(|file| std::fs::read(file).unwrap()).collect::<Vec<_>>()
     };
     assert!(segments(1, 1) == segments(1, 3));
     assert!(segments(1, 3) != segments(2, 3), "the seed counts");

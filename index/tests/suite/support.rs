@@ -9,6 +9,17 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tempfile::TempDir;
 
+/// The file that a writer locks.
+pub const LOCK: &str = "writer.lock";
+
+/// The names of the files of an index, but for the lock.
+pub fn files(folder: &Path) -> Vec<String> {
+    let name = |file: std::io::Result<std::fs::DirEntry>| file.unwrap().file_name().into_string().unwrap();
+    let mut names: Vec<String> = std::fs::read_dir(folder).unwrap().map(name).filter(|name| name != LOCK).collect();
+    names.sort();
+    names
+}
+
 /// Vectors in clusters, so that some are much nearer to one another than the others; the row modulo `clusters` is the
 /// cluster. Equal seeds give equal vectors; other seeds give other vectors round the same centers.
 pub fn clustered(seed: u64, count: usize, dims: usize, clusters: usize) -> Vec<Vec<f32>> {
@@ -49,6 +60,14 @@ impl World {
             world.maintain();
         }
         world
+    }
+
+    /// The index with another writer.
+    pub fn reopen(self, options: IndexOptions) -> Self {
+        let Self { folder, writer, vectors, inserted } = self;
+        drop(writer);
+        let writer = Writer::open(folder.path(), options).unwrap();
+        Self { folder, writer, vectors, inserted }
     }
 
     pub fn apply(&mut self, upserts: Vec<(u64, Vec<f32>)>, deletes: &[u64]) {

@@ -242,6 +242,7 @@ fn a_child_with_vectors() {
             refused += 1;
             let again = write(&mut writer);
             assert!(matches!(again, Err(WriteError::Poisoned)), "{again:?}");
+            drop(writer);
             writer = open();
         }
     }
