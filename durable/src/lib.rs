@@ -2,7 +2,7 @@
 //!
 //! | module | job |
 //! |---|---|
-//! | `new_file` | [`NewFile`]: written beside its target, synced, renamed into place. The only code that replaces files |
+//! | `new_file` | [`NewFile`]: written beside its target, synced, renamed into place. The only code that replaces files, but for that of the vector index |
 //! | `file_id` | [`FileId`]: tells whether another file has the name |
 //! | `locked` | [`LockedFile`]: locked until it is dropped |
 //! | `plain` | [`open_plain`] opens plain files only: no link, no pipe, no device |

@@ -95,4 +95,6 @@ pub use options::{Effort, IndexOptions, SearchParams};
 pub use progress::{Progress, Stage};
 pub use reader::Reader;
 pub use snapshot::{Hit, Snapshot};
+#[doc(hidden)]
+pub use sys::steps::watch_steps;
 pub use writer::Writer;

@@ -315,7 +315,7 @@ fn publish_manifest(folder: &Path, snapshot: &Snapshot) -> Result<(), WriteError
     };
     let path = names::manifest(folder);
     let bytes = manifest.encode().map_err(WriteError::io(&path))?;
-    let published = publish::replace(&path, &bytes);
+    let published = publish::replace(&path, &names::temporary(folder), &bytes);
     published.map_err(WriteError::publishing(&path))
 }
 

@@ -64,6 +64,7 @@ impl HnswIndex {
         // It may replace another index: microseconds have not been used before.
         options.first_segment =
             SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);
+        watch_steps();
         private_folders().create(folder).map_err(|error| Error::io(folder, error))?;
         Writer::create(folder, options, &payload(Seq::START, store, model)).map_err(write_error)?;
         Self::open(folder, store, model, dims)
@@ -75,6 +76,7 @@ impl HnswIndex {
     /// [`Error::IndexUnusable`] if it is missing, damaged, of another version, other dimensions, another store or
     /// another model.
     pub fn open(folder: &Path, store: &str, model: &str, dims: usize) -> Result<Self> {
+        watch_steps();
         let reader = Reader::open(folder).map_err(open_error)?;
         let snapshot = reader.snapshot();
         if snapshot.dims() != dims {
@@ -240,6 +242,12 @@ impl VectorSnapshot for HnswSnapshot {
         let keys: Vec<u64> = keys.iter().map(|key| key.get()).collect();
         self.index.scores(query, &keys).map_err(Error::vectors)
     }
+}
+
+/// Lets a test end the process at a step of publishing.
+fn watch_steps() {
+    #[cfg(feature = "crash-points")]
+    memorist_index::watch_steps(crash::point);
 }
 
 fn stage_name(stage: Stage) -> &'static str {

@@ -8,7 +8,8 @@
 //! ```text
 //! manifest                     what is in the index; replaced atomically, never changed
 //! segment-00000000000000a7     vectors, their codes, keys and graph; written once, never changed
-//! .memorist-*.tmp              a manifest that is being written; ignored by readers, removed by the next writer
+//! manifest.tmp                 a manifest that is being written; ignored by readers, removed by the next writer, as is
+//!                              .memorist-*.tmp, its name in some earlier versions
 //! writer.lock                  empty; locked by the one writer, never removed
 //! ```
 //!

@@ -1,16 +1,23 @@
 //! The names of the files: no other file knows them.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 const MANIFEST: &str = "manifest";
-/// The name that earlier versions gave to a manifest that is being written.
+/// A manifest that is being written.
 const TEMPORARY: &str = "manifest.tmp";
+/// Some earlier versions gave it a name of this, [`RANDOM`] letters and digits, and [`OLD_SUFFIX`].
+const OLD_PREFIX: &str = ".memorist-";
+const RANDOM: usize = 16;
+const OLD_SUFFIX: &str = ".tmp";
 const SEGMENT: &str = "segment-";
 const LOCK: &str = "writer.lock";
 
 pub(crate) fn manifest(folder: &Path) -> PathBuf {
     folder.join(MANIFEST)
+}
+
+pub(crate) fn temporary(folder: &Path) -> PathBuf {
+    folder.join(TEMPORARY)
 }
 
 pub(crate) fn lock(folder: &Path) -> PathBuf {
@@ -38,7 +45,9 @@ pub(crate) enum Kind {
 }
 
 pub(crate) fn kind(name: &str) -> Kind {
-    if name == TEMPORARY || memorist_durable::is_temporary(OsStr::new(name)) {
+    let random = name.strip_prefix(OLD_PREFIX).and_then(|rest| rest.strip_suffix(OLD_SUFFIX));
+    let is_old = |random: &str| random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if name == TEMPORARY || random.is_some_and(is_old) {
         return Kind::Temporary;
     }
     let number = name.strip_prefix(SEGMENT).and_then(|digits| u64::from_str_radix(digits, 16).ok());
@@ -60,6 +69,9 @@ mod tests {
             assert_eq!(kind(temporary), Kind::Temporary);
         }
         for other in ["manifest", LOCK, "segment-", "segment-a7", "segment-+0000000000000a7", "notes.txt"] {
+            assert_eq!(kind(other), Kind::Other, "{other}");
+        }
+        for other in [".memorist-0123.tmp", ".memorist-0123456789abcd_F.tmp", ".memorist-0123456789abcdef.tmp.txt"] {
             assert_eq!(kind(other), Kind::Other, "{other}");
         }
     }

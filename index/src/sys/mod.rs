@@ -3,3 +3,4 @@
 pub(crate) mod lock;
 pub(crate) mod map;
 pub(crate) mod publish;
+pub(crate) mod steps;

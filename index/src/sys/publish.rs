@@ -3,13 +3,31 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
-pub(crate) use memorist_durable::Error;
-use memorist_durable::crash;
+use super::steps::step;
 
 /// Linux keeps what is written in pieces of this length in pages of this length where it can, and maps them as such: a
 /// walk then finds its way to a node without looking up a page for each part of it.
 const HUGE_PAGE: usize = 2 << 20;
+/// A manifest that is replaced may be held by a reader, or a virus scanner, for so long. Only Windows minds.
+const HELD: Duration = Duration::from_millis(500);
+
+/// Why a file was not put in place.
+#[derive(Debug)]
+pub(crate) enum Error {
+    /// The old content is unchanged.
+    Write(io::Error),
+    /// The content on the disk is unknown: the same sync may succeed next time and yet have lost data.
+    Sync(io::Error),
+}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Self::Write(error)
+    }
+}
 
 /// Writes a new file by `fill` and makes it durable. A file of that name, left by a crash, is unlinked first. The
 /// file's name becomes durable with the next [`replace`] in the same folder.
@@ -24,9 +42,9 @@ pub(crate) fn write_new<T>(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) 
     let mut writer = BufWriter::with_capacity(HUGE_PAGE, file);
     let filled = fill(&mut writer).and_then(|value| writer.flush().map(|()| value)).map_err(Error::Write);
     let filled = filled.and_then(|value| {
-        crash::point("file written");
+        step("file written");
         writer.get_ref().sync_all().map_err(Error::Sync)?;
-        crash::point("file synced");
+        step("file synced");
         Ok(value)
     });
     if filled.is_err() {
@@ -36,12 +54,45 @@ pub(crate) fn write_new<T>(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) 
     filled
 }
 
-/// Replaces the content of `path` by `bytes`, atomically: after a crash the old or the new content is there.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+/// Replaces the content of `path` by `bytes`, atomically: after a crash the old or the new content is there. They are written
+/// to `temporary` first, in the same folder, whose lock keeps other writers away from it.
+pub(crate) fn replace(path: &Path, temporary: &Path, bytes: &[u8]) -> Result<(), Error> {
     // The files that the new content refers to have to be found after a crash, so their names go to the disk first.
-    memorist_durable::sync_folder(memorist_durable::folder_of(path)).map_err(Error::Sync)?;
-    crash::point("names synced");
-    memorist_durable::replace(path, bytes)
+    sync_folder_of(path)?;
+    step("names synced");
+    write_new(temporary, |writer| writer.write_all(bytes))?;
+    if let Err(error) = rename(temporary, path) {
+        let _ = fs::remove_file(temporary);
+        return Err(Error::Write(error));
+    }
+    step("file renamed");
+    sync_folder_of(path)?;
+    step("folder synced");
+    Ok(())
+}
+
+/// Renames a file. On Windows it tries again for a moment where another process has `to` open.
+fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    /// ERROR_ACCESS_DENIED and ERROR_SHARING_VIOLATION.
+    const IN_USE: [Option<i32>; 2] = [Some(5), Some(32)];
+    let began = Instant::now();
+    loop {
+        match fs::rename(from, to) {
+            Err(error) if cfg!(windows) && IN_USE.contains(&error.raw_os_error()) && began.elapsed() < HELD => {
+                thread::sleep(Duration::from_millis(5));
+            }
+            renamed => return renamed,
+        }
+    }
+}
+
+/// Makes the names in the folder of a file durable. Windows does so itself, and cannot open folders.
+fn sync_folder_of(file: &Path) -> Result<(), Error> {
+    if cfg!(windows) {
+        return Ok(());
+    }
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(Error::Sync)
 }
 
 /// Removes a file that no manifest names any more. Returns whether it is gone. Windows does not remove a file that a process
@@ -140,6 +191,47 @@ mod tests {
                 assert!(last.len() <= HUGE_PAGE && others.iter().all(|piece| piece.len() == HUGE_PAGE), "{sizes:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_or_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, temporary] = ["file", "file.tmp"].map(|name| folder.path().join(name));
+        fs::write(&temporary, "half of what a crash has left").unwrap();
+        for content in ["old", "new"] {
+            replace(&path, &temporary, content.as_bytes()).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), content);
+        }
+        #[cfg(unix)]
+        {
+            let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions());
+            assert_eq!(mode & 0o777, 0o600);
+        }
+        let full = folder.path().join("full");
+        fs::create_dir(&full).unwrap();
+        fs::write(full.join("precious"), "").unwrap();
+        assert!(matches!(replace(&full, &temporary, b"x"), Err(Error::Write(_))));
+        assert!(full.join("precious").exists() && !temporary.exists());
+    }
+
+    #[test]
+    fn a_file_is_replaced_while_another_reads_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, temporary] = ["file", "file.tmp"].map(|name| folder.path().join(name));
+        replace(&path, &temporary, &[0; 1_000]).unwrap();
+        let is_done = std::sync::atomic::AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_done.load(std::sync::atomic::Ordering::Relaxed) {
+                    let read = fs::read(&path).unwrap();
+                    assert!(read.len() == 1_000 && read.iter().all(|byte| *byte == read[0]));
+                    thread::sleep(Duration::from_millis(5));
+                }
+            });
+            let replaced = (1..50).try_for_each(|round| replace(&path, &temporary, &[round; 1_000]));
+            is_done.store(true, std::sync::atomic::Ordering::Relaxed);
+            replaced.unwrap();
+        });
     }
 
     #[test]
