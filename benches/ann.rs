@@ -50,7 +50,7 @@ impl Bench {
     }
 
     fn search(&self, at: usize, params: &SearchParams, task: &Task) -> Vec<Hit> {
-        let filter = task.allowed.as_ref().map_or(Filter::All, Filter::Only);
+        let filter = task.allowed.as_ref().map_or(Filter::All, |keys| Filter::Only(keys));
         self.index.search(&self.corpus.queries[at % QUERIES].1, params, filter).expect("searches")
     }
 

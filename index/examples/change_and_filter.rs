@@ -2,10 +2,10 @@
 //!
 //! Run: `cargo run --release -p memorist-index --example change_and_filter`
 
+use std::collections::BTreeSet;
 use std::error::Error;
 
 use memorist_index::{Filter, IndexOptions, SearchParams, Writer};
-use roaring::RoaringTreemap;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let hits = snapshot.search(&[1.0, 0.0], &SearchParams::new(10), filter)?;
         Ok(hits.iter().map(|hit| hit.key).collect())
     };
-    let some = RoaringTreemap::from_iter([1, 3]);
+    let some = BTreeSet::from([1, 3]);
     assert_eq!(keys(Filter::All)?, [2, 1]);
     assert_eq!(keys(Filter::Only(&some))?, [1]);
     assert_eq!(keys(Filter::Except(&some))?, [2]);

@@ -1,7 +1,8 @@
 //! Compares the two layouts: bytes per vector, build time, and the recall of the 10 nearest beside the time of a search, in
 //! turns in one run. The recall is that of an exact search of the original vectors.
 //!
-//! `MEMORIST_SHARED_DATA=DIR cargo run --release -p memorist-index --example layouts -- FOLDER [VECTORS [QUERIES [ROUNDS]]]`
+//! `MEMORIST_SHARED_DATA=DIR cargo run --release -p memorist-index --features roaring --example layouts -- FOLDER [VECTORS
+//! [QUERIES [ROUNDS]]]`
 //!
 //! Indexes that are in the folder already are measured as they are. Without the shared data the vectors are made.
 

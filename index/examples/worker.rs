@@ -124,7 +124,7 @@ fn search(reader: &Reader, command: &Value) -> Result<Value> {
         }
         None => None,
     };
-    let filter = allowed.as_ref().map_or(Filter::All, Filter::Only);
+    let filter = allowed.as_ref().map_or(Filter::All, |keys| Filter::Only(keys));
     let params = SearchParams { k, effort };
     let snapshot = reader.snapshot();
     for query in queries.chunks_exact(dims).take(nq.min(WARM_UP)) {

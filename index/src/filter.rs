@@ -1,6 +1,8 @@
 //! Which keys a search may return.
 
-use roaring::RoaringTreemap;
+use std::collections::{BTreeSet, HashSet};
+use std::fmt::Debug;
+use std::hash::BuildHasher;
 
 use crate::ids::Key;
 
@@ -10,9 +12,9 @@ pub enum Filter<'a> {
     /// All of them.
     All,
     /// These alone. Keys that are not in the index are no error.
-    Only(&'a RoaringTreemap),
+    Only(&'a dyn KeySet),
     /// All but these.
-    Except(&'a RoaringTreemap),
+    Except(&'a dyn KeySet),
 }
 
 impl Filter<'_> {
@@ -24,5 +26,63 @@ impl Filter<'_> {
             Self::Only(keys) => keys.contains(key),
             Self::Except(keys) => !keys.contains(key),
         }
+    }
+}
+
+/// Keys that a [`Filter`] names, however the caller keeps them: a search looks at them where they are.
+///
+/// Sets of the standard library do. For large ones a compressed bitmap is faster and smaller: the feature `roaring` has
+/// this for `RoaringTreemap`.
+pub trait KeySet: Debug + Sync {
+    /// Whether a key is one of them. A search that walks asks for thousands.
+    fn contains(&self, key: Key) -> bool;
+
+    /// How many there are.
+    fn count(&self) -> u64;
+
+    /// Calls `visit` with each of them, once. Ascending order is the fastest. A search does so where they are few.
+    fn for_each(&self, visit: &mut dyn FnMut(Key));
+}
+
+impl KeySet for BTreeSet<Key> {
+    fn contains(&self, key: Key) -> bool {
+        self.contains(&key)
+    }
+
+    fn count(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(Key)) {
+        self.iter().copied().for_each(visit);
+    }
+}
+
+impl<S: BuildHasher + Sync> KeySet for HashSet<Key, S> {
+    fn contains(&self, key: Key) -> bool {
+        self.contains(&key)
+    }
+
+    fn count(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(Key)) {
+        self.iter().copied().for_each(visit);
+    }
+}
+
+#[cfg(feature = "roaring")]
+impl KeySet for roaring::RoaringTreemap {
+    fn contains(&self, key: Key) -> bool {
+        self.contains(key)
+    }
+
+    fn count(&self) -> u64 {
+        self.len()
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(Key)) {
+        self.iter().for_each(visit);
     }
 }

@@ -1,8 +1,9 @@
 //! Entry points of the fuzz targets: any bytes of a file are refused with an error, or are used without harm.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use roaring::{RoaringBitmap, RoaringTreemap};
+use roaring::RoaringBitmap;
 
 use crate::efforts::{Efforts, TARGETS};
 use crate::format::layout::{HEADER_LEN, Header};
@@ -57,7 +58,7 @@ pub fn segment(bytes: &[u8], folder: &Path) -> bool {
 
     let Ok(reader) = Reader::open(folder) else { return false };
     let snapshot = reader.snapshot();
-    let some: RoaringTreemap = (0..500).step_by(3).collect();
+    let some: BTreeSet<u64> = (0..500).step_by(3).collect();
     let query: Vec<f32> = (0..dims).map(|number| (number % 7) as f32 - 2.5).collect();
     let efforts = [Effort::Ef(1), Effort::Ef(3), Effort::BALANCED, Effort::HIGH, Effort::Exact];
     for (k, effort) in [1, 3, 10, 1_000, 5].into_iter().zip(efforts) {

@@ -84,7 +84,7 @@ mod writer;
 
 pub use bounds::{MAX_DIMS, MAX_PAYLOAD};
 pub use error::{OpenError, OptionsError, Problem, SearchError, VectorError, WriteError};
-pub use filter::Filter;
+pub use filter::{Filter, KeySet};
 pub use format::FORMAT_VERSION;
 #[doc(hidden)]
 pub use graph::edges::estimating;

@@ -237,8 +237,11 @@ impl SegmentSearch<'_> {
         match request.filter {
             Filter::Only(keys) if request.filter_len < view.count() as u64 => {
                 let sorted = SortedKeys::new(view.sorted_keys);
-                let positions = keys.iter().filter_map(|key| sorted.position(key));
-                positions.filter_map(|position| view.slot_at(position)).filter(live).collect()
+                let mut slots = Vec::new();
+                keys.for_each(&mut |key| {
+                    slots.extend(sorted.position(key).and_then(|position| view.slot_at(position)).filter(live));
+                });
+                slots
             }
             Filter::All => (0..view.count() as Slot).filter(live).collect(),
             Filter::Only(_) | Filter::Except(_) => {

@@ -86,7 +86,7 @@ impl Snapshot {
         let query = Query::new(self.unit(query)?);
         let filter_len = match filter {
             Filter::All => 0,
-            Filter::Only(keys) | Filter::Except(keys) => keys.len(),
+            Filter::Only(keys) | Filter::Except(keys) => keys.count(),
         };
         // More than there are cannot be found; so no memory is set aside for more.
         let total = self.len();

@@ -1,12 +1,12 @@
 //! Damaged files: an error when they are opened, or a search that stays sound in memory and a verify that finds it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use memorist_index::{Effort, Filter, Layout, OpenError, Reader, SearchParams, WriteError, Writer};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use roaring::RoaringTreemap;
 use tempfile::TempDir;
 
 use crate::support::{World, clustered, files, shape, shapes, small, with_layout};
@@ -57,7 +57,7 @@ fn damaged(original: &Path, name: &str, bytes: &[u8]) -> TempDir {
 /// Everything that can be done with an index. None of it may panic; a merge may fail.
 fn use_everything(folder: &Path) {
     let snapshot = Reader::open(folder).unwrap().snapshot();
-    let some: RoaringTreemap = (0..500).filter(|key| key % 3 == 0).collect();
+    let some: BTreeSet<u64> = (0..500).filter(|key| key % 3 == 0).collect();
     for query in clustered(52, 3, DIMS, 3) {
         // With little effort a walk is worth its while even here, with the default a scan is.
         let efforts = [Effort::Ef(1), Effort::Ef(3), Effort::BALANCED, Effort::HIGH, Effort::Exact];
@@ -175,7 +175,7 @@ fn a_graph_that_leads_nowhere_still_gives_the_k_nearest(layout: Layout) {
         let copy = damaged(world.folder.path(), &name, &bytes);
         let snapshot = Reader::open(copy.path()).unwrap().snapshot();
         let query = clustered(54, 1, DIMS, 1).remove(0);
-        for filter in [Filter::All, Filter::Except(&(0..20).collect())] {
+        for filter in [Filter::All, Filter::Except(&(0..20).collect::<BTreeSet<u64>>())] {
             // An effort so small that a walk is worth its while.
             let hits = snapshot.search(&query, &SearchParams { k: 5, effort: Effort::Ef(5) }, filter).unwrap();
             let exact = SearchParams { k: 5, effort: Effort::Exact };

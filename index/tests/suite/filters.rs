@@ -1,10 +1,11 @@
 //! Filters of every size: the k nearest allowed vectors come back.
 
+use std::collections::BTreeSet;
+
 use memorist_index::{Filter, Layout, SearchParams};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
-use roaring::RoaringTreemap;
 
 use crate::support::{World, at_least, clustered, in_threads, small, with_ef, with_layout};
 
@@ -39,8 +40,8 @@ fn random_keys_of_every_share(layout: Layout) {
     for per_mille in [1000, 990, 500, 250, 100, 50, 10, 1] {
         let mut keys: Vec<u64> = (0..COUNT as u64).collect();
         keys.shuffle(&mut ChaCha8Rng::seed_from_u64(per_mille));
-        let allowed: RoaringTreemap = keys[..COUNT * per_mille as usize / 1000].iter().copied().collect();
-        let refused: RoaringTreemap = keys[COUNT * per_mille as usize / 1000..].iter().copied().collect();
+        let allowed: BTreeSet<u64> = keys[..COUNT * per_mille as usize / 1000].iter().copied().collect();
+        let refused: BTreeSet<u64> = keys[COUNT * per_mille as usize / 1000..].iter().copied().collect();
         for k in [10, 50] {
             for filter in [Filter::Only(&allowed), Filter::Except(&refused)] {
                 let recall = world.recall(&snapshot, &queries(), SearchParams::new(k), filter);
@@ -56,7 +57,7 @@ fn allowed_keys_that_lie_together_and_far_from_the_query(layout: Layout) {
     let snapshot = world.writer.snapshot();
     // Whole clusters: for most queries all that is near is refused.
     for clusters in [1, 6, 30] {
-        let allowed: RoaringTreemap = (0..COUNT as u64).filter(|key| key % 60 < clusters).collect();
+        let allowed: BTreeSet<u64> = (0..COUNT as u64).filter(|key| key % 60 < clusters).collect();
         let recall = world.recall(&snapshot, &queries(), SearchParams::new(50), Filter::Only(&allowed));
         println!("{clusters} of 60 clusters allowed: recall {recall:.4}");
         assert!(recall >= 0.95, "{clusters} of 60 clusters allowed: recall {recall}");
@@ -77,9 +78,9 @@ fn allowed_keys_on_the_other_side(layout: Layout) {
     // Always the same graph, so that the walk always goes astray.
     in_threads(1, || world.maintain());
     let snapshot = world.writer.snapshot();
-    let other: RoaringTreemap = (0..8000).filter(|key| key % 2 == 1).collect();
-    let this: RoaringTreemap = (0..8000).filter(|key| key % 2 == 0).collect();
-    let most: RoaringTreemap = other.iter().filter(|key| key % 6 != 1).collect();
+    let other: BTreeSet<u64> = (0..8000).filter(|key| key % 2 == 1).collect();
+    let this: BTreeSet<u64> = (0..8000).filter(|key| key % 2 == 0).collect();
+    let most: BTreeSet<u64> = other.iter().copied().filter(|key| key % 6 != 1).collect();
     for filter in [Filter::Only(&other), Filter::Except(&this), Filter::Only(&most)] {
         for params in [with_ef(1, 1), with_ef(10, 20), SearchParams::new(10), SearchParams::new(50)] {
             let recall = world.recall(&snapshot, &side(24, 40, 1.0), params, filter);
@@ -98,7 +99,7 @@ fn refused_keys_round_the_query(layout: Layout) {
         let mut recall = 0.0;
         for query in queries() {
             let nearest = world.exact(&query, refused, Filter::All);
-            let refused: RoaringTreemap = nearest.iter().map(|&(key, _)| key).collect();
+            let refused: BTreeSet<u64> = nearest.iter().map(|&(key, _)| key).collect();
             recall += world.recall(&snapshot, &[query], SearchParams::new(10), Filter::Except(&refused)) / 40.0;
         }
         println!("the nearest {refused} refused: recall {recall:.4}");
@@ -110,7 +111,7 @@ fn keys_that_are_not_there_are_no_error(layout: Layout) {
     let world = world(layout);
     let snapshot = world.writer.snapshot();
     // Most of what is allowed is not in the index, so a plan by the filter's size alone is wrong.
-    let allowed: RoaringTreemap = (1 << 40..(1 << 40) + 50_000).chain([300, 700, u64::MAX]).collect();
+    let allowed: BTreeSet<u64> = (1 << 40..(1 << 40) + 50_000).chain([300, 700, u64::MAX]).collect();
     let hits = snapshot.search(&queries()[0], &SearchParams::new(10), Filter::Only(&allowed)).unwrap();
     let mut keys: Vec<u64> = hits.iter().map(|hit| hit.key).collect();
     keys.sort_unstable();
@@ -120,7 +121,7 @@ fn keys_that_are_not_there_are_no_error(layout: Layout) {
 fn filters_passing_none_or_all_return_no_hits_or_plain_hits(layout: Layout) {
     let world = world(layout);
     let snapshot = world.writer.snapshot();
-    let (none, all) = (RoaringTreemap::new(), (0..COUNT as u64).collect::<RoaringTreemap>());
+    let (none, all) = (BTreeSet::new(), (0..COUNT as u64).collect::<BTreeSet<u64>>());
     for filter in [Filter::Only(&none), Filter::Except(&all)] {
         assert_eq!(snapshot.search(&queries()[0], &SearchParams::new(10), filter).unwrap(), []);
     }
