@@ -6,8 +6,7 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use memorist_index::estimating;
-use memorist_index::simd::Kernel;
+use memorist_index::{Kernel, estimating};
 
 const DIMS: usize = 384;
 

@@ -28,7 +28,7 @@
 //! | 0 | `ids`, `layout`, `bounds`, `efforts`, `progress`, `best`, `random`, `sys` | keys and slots, what is kept of a vector, limits, measured efforts, progress, the best few, hashes, files and mappings |
 //! | 1 | `error`, `filter` | errors; which keys a search may return |
 //! | 2 | `format`, `options` | the bytes of the files; the settings |
-//! | 3 | [`simd`] | dot products and estimates |
+//! | 3 | `simd` | dot products and estimates |
 //! | 4 | `quantize` | vectors in codes of 16 or 8 bits |
 //! | 5 | `rotate`, `graph` | the rotation of a vector before it is coded; the HNSW graph |
 //! | 6 | `segment` | one segment: its mapped file, how it is written, its tombstones |
@@ -76,7 +76,7 @@ mod reader;
 mod rotate;
 mod search;
 mod segment;
-pub mod simd;
+mod simd;
 mod snapshot;
 mod sys;
 mod verify;
@@ -86,6 +86,7 @@ pub use bounds::{MAX_DIMS, MAX_PAYLOAD};
 pub use error::{OpenError, OptionsError, Problem, SearchError, VectorError, WriteError};
 pub use filter::{Filter, KeySet};
 pub use format::FORMAT_VERSION;
+// For the bench of the kernels, as `Kernel` is.
 #[doc(hidden)]
 pub use graph::edges::estimating;
 pub use ids::Key;
@@ -94,6 +95,8 @@ pub use merge::{Merge, Merged};
 pub use options::{Effort, IndexOptions, SearchParams};
 pub use progress::{Progress, Stage};
 pub use reader::Reader;
+#[doc(hidden)]
+pub use simd::Kernel;
 pub use snapshot::{Hit, Snapshot};
 #[doc(hidden)]
 pub use sys::steps::watch_steps;
