@@ -31,8 +31,8 @@ impl Filter<'_> {
 
 /// Keys that a [`Filter`] names, however the caller keeps them: a search looks at them where they are.
 ///
-/// Sets of the standard library do. For large ones a compressed bitmap is faster and smaller: the feature `roaring` has
-/// this for `RoaringTreemap`.
+/// `BTreeSet` and `HashSet` are such sets. A large one is smaller and faster as a compressed bitmap: with the feature
+/// `roaring`, `RoaringTreemap` is one too.
 pub trait KeySet: Debug + Sync {
     /// Whether a key is one of them. A search that walks asks for thousands.
     fn contains(&self, key: Key) -> bool;
