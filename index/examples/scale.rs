@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use bench_data::vectors::{Generator, Shape};
 use memorist_index::{
-    Effort, Filter, IndexOptions, Layout, OpenError, Progress, Reader, SearchParams, Snapshot, Writer,
+    Effort, Filter, IndexOptions, Layout, OpenError, Progress, Reader, SearchParams, Snapshot, WriteError, Writer,
 };
 use parking_lot::Mutex;
 use rayon::prelude::*;
@@ -66,7 +66,7 @@ fn build(folder: &Path, made: &Generator, count: usize, out: &mut impl Write) ->
     let mut options = IndexOptions::new(DIMS);
     options.layout = Layout::Compact;
     let mut writer = match Writer::open(folder, options.clone()) {
-        Err(OpenError::Missing { .. }) => Writer::create(folder, options, &0u64.to_le_bytes())?,
+        Err(WriteError::Open(OpenError::Missing { .. })) => Writer::create(folder, options, &0u64.to_le_bytes())?,
         opened => opened?,
     };
     let there = writer.snapshot().payload().try_into().map(u64::from_le_bytes)? as usize;
