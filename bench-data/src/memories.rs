@@ -22,7 +22,7 @@ pub struct MemoryRecord {
     /// Where it came from: `conversation`, `email`, ...
     pub source: String,
     /// Its context.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
     /// 0 to 1.
     pub confidence: f64,
@@ -31,13 +31,13 @@ pub struct MemoryRecord {
     /// Labels, without repeats.
     pub tags: Vec<String>,
     /// The project it belongs to; none: all of them.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// The agent it belongs to; none: all of them.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// When it expires, in Unix milliseconds; from the year 2100 on, so that nothing expires during a measurement.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<i64>,
 }
 

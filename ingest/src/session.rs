@@ -27,7 +27,6 @@ const READER: u32 = 3;
 struct Progress {
     reader: u32,
     /// The project of the session, once it was known: its folder may be gone later.
-    #[serde(default)]
     project: Option<String>,
     cursor: String,
 }

@@ -41,7 +41,7 @@ pub struct Record {
     /// Whether the client's own command wrote it.
     pub by_command: bool,
     /// The record that is being replaced, until the file is written: after a kill in between, the file may be as either says.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<Box<Record>>,
 }
 

@@ -41,7 +41,6 @@ struct BuildParams {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ViewParams {
-    #[serde(default)]
     have: Option<u32>,
 }
 
@@ -50,7 +49,6 @@ struct ViewParams {
 #[serde(deny_unknown_fields)]
 struct NeighborsParams {
     id: Int,
-    #[serde(default)]
     k: Option<Int>,
 }
 

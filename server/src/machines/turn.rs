@@ -63,10 +63,10 @@ pub struct Header {
     /// The state of all its memories.
     pub state: String,
     /// The project that the exchange is about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// Its changes after the last turn of the other machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub done: Option<Done>,
     /// The number of a file.
     #[serde(default)]

@@ -86,7 +86,7 @@ impl From<PortableTombstone> for ExportLine {
 pub struct HeaderLine {
     r#type: Type,
     format: i64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<ModelFields>,
 }
 
@@ -126,48 +126,43 @@ pub struct RecordLine {
     #[serde(default = "first")]
     version: i64,
     content: String,
-    #[serde(default)]
     entry_type: Option<Kind>,
-    #[serde(default)]
     source: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<String>,
-    #[serde(default)]
     confidence: Option<f64>,
-    #[serde(default)]
     importance: Option<Importance>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tags: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     agent: Option<String>,
     created_at: When,
-    #[serde(default)]
     updated_at: Option<When>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<When>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     valid_from: Option<Millis>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     valid_to: Option<Millis>,
     #[serde(default)]
     access_count: i64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     last_accessed_at: Option<When>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     body: Option<Value>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     turn: Option<i64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     place: Option<Place>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     versions: Vec<VersionLine>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     accesses: Vec<AccessLine>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     embedding: Option<Embedding>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     passages: Vec<PassageLine>,
@@ -209,19 +204,19 @@ struct VersionLine {
     content: String,
     entry_type: Kind,
     source: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<String>,
     confidence: f64,
     importance: i64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tags: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<When>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     valid_from: Option<Millis>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     valid_to: Option<Millis>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     body: Option<Value>,
 }
 
@@ -231,9 +226,9 @@ struct VersionLine {
 struct AccessLine {
     at: When,
     r#type: AccessKind,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     query: Option<String>,
 }
 

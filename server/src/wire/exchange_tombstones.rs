@@ -26,15 +26,15 @@ enum Gone {
 pub struct TombstoneLine {
     r#type: Gone,
     ulid: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     agent: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     deleted_at: Option<Millis>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     purged: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     into: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     purged_versions: Vec<Millis>,

@@ -13,19 +13,15 @@ const LISTED: usize = 50;
 
 /// `memory_export`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct ExportParams {
     /// Plain file name in the export folder; an existing file is replaced. Default memories.jsonl.
-    #[serde(default)]
     pub file: Option<String>,
     /// Include embeddings, so an import need not compute them.
-    #[serde(default)]
     pub embeddings: Option<bool>,
     /// See memory_search.
-    #[serde(default)]
     pub project: Patch<String>,
     /// See memory_search.
-    #[serde(default)]
     pub agent: Patch<String>,
 }
 

@@ -61,15 +61,12 @@ pub struct ChainParams {
     #[schemars(schema_with = "direction_schema")]
     pub direction: Option<Direction>,
     /// Maximum distance in links, default 3.
-    #[serde(default)]
     #[schemars(range(min = 0, max = 10))]
     pub max_depth: Option<Int>,
     /// Maximum memories, default 50.
-    #[serde(default)]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<Int>,
     /// See memory_search.
-    #[serde(default)]
     #[schemars(range(min = 1))]
     pub max_tokens: Option<Int>,
     /// See memory_search.
@@ -167,24 +164,19 @@ pub fn chain_result(chain: Chain, params: &ChainParams) -> Result<ChainResult> {
 
 /// `memory_outdated`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct OutdatedParams {
     /// Only ids below this.
-    #[serde(default)]
     pub before: Option<Int>,
     /// Maximum memories, default 50.
-    #[serde(default)]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<Int>,
     /// See memory_search.
-    #[serde(default)]
     #[schemars(schema_with = "super::params::detail_schema")]
     pub detail: Option<Detail>,
     /// Only this project's memories; "", "*", default: see memory_search.
-    #[serde(default)]
     pub project: Patch<String>,
     /// See memory_search.
-    #[serde(default)]
     pub agent: Patch<String>,
 }
 
@@ -217,20 +209,16 @@ pub fn outdated(outdated: Outdated, detail: Detail) -> OutdatedHit {
 
 /// `memory_digest`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct DigestParams {
     /// Only this project's memories; "", "*", default: see memory_search.
-    #[serde(default)]
     pub project: Patch<String>,
     /// Only memories whose body has this feature.
-    #[serde(default)]
     pub feature: Option<String>,
     /// Token budget, default 1000.
-    #[serde(default)]
     #[schemars(range(min = 1))]
     pub max_tokens: Option<Int>,
     /// See memory_search.
-    #[serde(default)]
     pub agent: Patch<String>,
 }
 

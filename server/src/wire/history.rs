@@ -17,10 +17,8 @@ pub struct HistoryParams {
     /// Memory id.
     pub id: Int,
     /// Only versions before this one.
-    #[serde(default)]
     pub before: Option<Int>,
     /// Maximum versions, default 20.
-    #[serde(default)]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<Int>,
     /// See memory_search.
@@ -160,7 +158,6 @@ pub struct RollbackParams {
     /// Version to restore.
     pub version: Int,
     /// Reason, kept in the history.
-    #[serde(default)]
     pub reason: Option<String>,
     /// See memory_search.
     #[serde(default)]
@@ -175,10 +172,8 @@ pub struct RollbackParams {
 #[serde(deny_unknown_fields)]
 pub struct PurgeParams {
     /// Ids of the memories to purge.
-    #[serde(default)]
     pub ids: Option<Vec<Int>>,
     /// Or: purge everything that contains exactly this text, in any version.
-    #[serde(default)]
     pub text: Option<String>,
     /// Must be true; cannot be undone.
     pub confirm: bool,

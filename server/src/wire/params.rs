@@ -22,45 +22,45 @@ pub struct AddParams {
     #[schemars(schema_with = "kind_schema")]
     pub entry_type: Option<Kind>,
     /// Source label, default manual.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// Context, embedded with the text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
     /// Default 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1))]
     pub confidence: Option<f64>,
     /// Default 5.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub importance: Option<Importance>,
     /// Labels to filter by.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<String>>,
     /// Expiry, hidden afterwards: ISO 8601, "30d".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Future>,
     /// Event date or start of validity: 2026-12-31T09:00, yesterday, 7d (ago).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Past>,
     /// End of validity.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_to: Option<Past>,
     /// Task status, default open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "status_schema")]
     pub status: Option<String>,
     /// Due date of a task: 2026-12-31, tomorrow, 7d (from now). It stays visible.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub due: Option<Future>,
     /// Ids of memories this one replaces.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<Vec<Int>>,
     /// Ids of memories this one contradicts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub contradicts: Option<Vec<Int>>,
     /// Ids of related memories.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub related: Option<Vec<Int>>,
     /// Owning project; "" = global. Default: the server's. Calls by id need the same, or "*".
     #[serde(default, skip_serializing_if = "Patch::is_absent")]
@@ -77,10 +77,10 @@ pub struct AddParams {
     #[schemars(schema_with = "object_schema")]
     pub metadata: Option<Value>,
     /// Session of a conversation turn. Search ranks a turn together with its neighbors.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// Turn number in the session. Default: append.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<Int>,
 }
 
@@ -96,7 +96,6 @@ pub struct SearchParams {
     #[schemars(schema_with = "mode_schema")]
     pub mode: Option<Mode>,
     /// Maximum hits, default 10.
-    #[serde(default)]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<Int>,
     /// Only these types.
@@ -104,17 +103,14 @@ pub struct SearchParams {
     #[schemars(schema_with = "kinds_schema")]
     pub entry_types: Option<Vec<Kind>>,
     /// Minimum importance.
-    #[serde(default)]
     pub min_importance: Option<Importance>,
     /// Minimum confidence.
-    #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub min_confidence: Option<f64>,
     /// Only with any of these tags.
-    #[serde(default)]
     pub tags: Option<Vec<String>>,
     /// Metadata filter: {"year": {"$gte": 2024}, "lang": "de"}. $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $exists; $and, $or, $not.
-    #[serde(default, rename = "where")]
+    #[serde(rename = "where")]
     pub with_metadata: Option<Where>,
     /// Only from these: note files, session transcripts, saved memories.
     #[serde(default)]
@@ -127,41 +123,30 @@ pub struct SearchParams {
     #[serde(default)]
     pub agent: Patch<String>,
     /// Saved since: ISO 8601, "7d", "last week".
-    #[serde(default)]
     pub created_after: Option<Past>,
     /// Saved before this time, or by the end of this day.
-    #[serde(default)]
     pub created_before: Option<PastEnd>,
     /// Saved or updated since.
-    #[serde(default)]
     pub updated_after: Option<Past>,
     /// Last updated before; see createdBefore.
-    #[serde(default)]
     pub updated_before: Option<PastEnd>,
     /// Happens then or later (validFrom to validTo, or due).
-    #[serde(default)]
     pub happens_after: Option<Future>,
     /// Happens before, or by the end of a day. Same day in both: on it.
-    #[serde(default)]
     pub happens_before: Option<FutureEnd>,
     /// Weight of vector search in hybrid mode, default 0.7.
-    #[serde(default)]
     #[schemars(range(min = 0))]
     pub vector_weight: Option<f64>,
     /// Weight of keyword search, default 0.3.
-    #[serde(default)]
     #[schemars(range(min = 0))]
     pub keyword_weight: Option<f64>,
     /// Minimum cosine similarity of vector-only hits; 0.3 drops unrelated memories. Usually omitted.
-    #[serde(default)]
     #[schemars(range(min = -1, max = 1))]
     pub min_similarity: Option<f64>,
     /// Minimum relevance, e.g. 0.4. Exact keyword matches stay.
-    #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub min_relevance: Option<f64>,
     /// Minimum score, which is relative to the other hits. Exact keyword matches stay.
-    #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub min_score: Option<f64>,
     /// Score normalization: by theoretical bounds (default) or from the lowest candidate (pool).
@@ -169,28 +154,23 @@ pub struct SearchParams {
     #[schemars(schema_with = "scale_schema")]
     pub scale: Option<Scale>,
     /// Include superseded memories.
-    #[serde(default)]
     pub include_superseded: Option<bool>,
     /// Rerank the first hits with a second model, if set up: better order, about 50 ms. Default: the setting (true).
-    #[serde(default)]
     pub rerank: Option<bool>,
     /// Add N turns before and after each session hit.
-    #[serde(default, alias = "neighbours")]
+    #[serde(alias = "neighbours")]
     #[schemars(range(min = 0, max = 5))]
     pub neighbors: Option<Int>,
     /// Token budget for all results.
-    #[serde(default)]
     #[schemars(range(min = 1))]
     pub max_tokens: Option<Int>,
     /// nextCursor of the previous page; repeat all else unchanged.
-    #[serde(default)]
     pub cursor: Option<String>,
     /// Text per memory: beginning at most (ids), up to 700 characters (snippet, default), all (full).
     #[serde(default)]
     #[schemars(schema_with = "detail_schema")]
     pub detail: Option<Detail>,
     /// Return times and candidate counts.
-    #[serde(default)]
     pub explain: Option<bool>,
     /// Whether the last word may be a prefix. Only the web UI sets it, while the user types.
     #[serde(skip)]
@@ -282,86 +262,67 @@ pub enum ListSort {
 
 /// `memory_list`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ListParams {
     /// Only these types.
-    #[serde(default)]
     #[schemars(schema_with = "kinds_schema")]
     pub entry_types: Option<Vec<Kind>>,
     /// Only with any of these tags.
-    #[serde(default)]
     pub tags: Option<Vec<String>>,
     /// Metadata filter, see memory_search.
-    #[serde(default, rename = "where")]
+    #[serde(rename = "where")]
     pub with_metadata: Option<Where>,
     /// Minimum importance.
-    #[serde(default)]
     pub min_importance: Option<Importance>,
     /// Continue after this id.
-    #[serde(default)]
     pub after: Option<Int>,
     /// Saved since: ISO 8601, "7d", "last week".
-    #[serde(default)]
     pub created_after: Option<Past>,
     /// Saved before this time, or by the end of this day.
-    #[serde(default)]
     pub created_before: Option<PastEnd>,
     /// Saved or updated since.
-    #[serde(default)]
     pub updated_after: Option<Past>,
     /// Last updated before; see createdBefore.
-    #[serde(default)]
     pub updated_before: Option<PastEnd>,
     /// Happens then or later (validFrom to validTo, or due).
-    #[serde(default)]
     pub happens_after: Option<Future>,
     /// Happens before, or by the end of a day. Same day in both: on it.
-    #[serde(default)]
     pub happens_before: Option<FutureEnd>,
     /// Only memories in this state; open and overdue: tasks.
-    #[serde(default, alias = "only")]
+    #[serde(alias = "only")]
     #[schemars(schema_with = "state_schema")]
     pub state: Option<ListState>,
     /// Latest created (default) or updated first, or earliest due.
-    #[serde(default, alias = "order")]
+    #[serde(alias = "order")]
     #[schemars(schema_with = "sort_schema")]
     pub sort: Option<ListSort>,
     /// Memories to skip.
-    #[serde(default)]
     #[schemars(range(min = 0))]
     pub offset: Option<Int>,
     /// Maximum memories, default 50.
-    #[serde(default)]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<Int>,
     /// See memory_search.
-    #[serde(default)]
     #[schemars(range(min = 1))]
     pub max_tokens: Option<Int>,
     /// Default true; false for due and expiring.
-    #[serde(default)]
     pub newest_first: Option<bool>,
     /// See memory_search.
-    #[serde(default)]
     #[schemars(schema_with = "detail_schema")]
     pub detail: Option<Detail>,
     /// See memory_search.
-    #[serde(default)]
     pub project: Patch<String>,
     /// See memory_search.
-    #[serde(default)]
     pub agent: Patch<String>,
 }
 
 /// `memory_stats`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct StatsParams {
     /// See memory_search.
-    #[serde(default)]
     pub project: Patch<String>,
     /// See memory_search.
-    #[serde(default)]
     pub agent: Patch<String>,
 }
 
@@ -372,35 +333,28 @@ pub struct UpdateParams {
     /// Memory id.
     pub id: Int,
     /// New text.
-    #[serde(default)]
     #[schemars(length(min = 1))]
     pub content: Option<String>,
     /// New type.
-    #[serde(default, alias = "category")]
+    #[serde(alias = "category")]
     #[schemars(with = "Option<String>")]
     pub entry_type: Option<Kind>,
     /// New source.
-    #[serde(default)]
     pub source: Option<String>,
     /// New context; "" removes it.
     #[serde(default)]
     pub context: Patch<String>,
     /// New confidence.
-    #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub confidence: Option<f64>,
     /// New importance.
-    #[serde(default)]
     pub importance: Option<Importance>,
     /// New tags, replacing all.
-    #[serde(default)]
     #[schemars(extend("x-empty" = "kept"))]
     pub tags: Option<Vec<String>>,
     /// Tags to add.
-    #[serde(default)]
     pub add_tags: Option<Vec<String>>,
     /// Tags to remove.
-    #[serde(default)]
     pub remove_tags: Option<Vec<String>>,
     /// New expiry; "" removes it.
     #[serde(default)]
@@ -427,7 +381,6 @@ pub struct UpdateParams {
     #[schemars(schema_with = "object_schema")]
     pub metadata: Patch<Value>,
     /// Reason, kept in the history.
-    #[serde(default)]
     pub reason: Option<String>,
     /// Words it must contain, or its version; else nothing changes. Guards against a wrong id.
     #[serde(default)]

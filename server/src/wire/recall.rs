@@ -16,22 +16,17 @@ pub struct RecallParams {
     /// The user's message.
     pub user_message: String,
     /// Previous messages, newest last; context for a short message.
-    #[serde(default)]
     pub recent_messages: Option<Vec<String>>,
     /// Maximum memories, default 5.
-    #[serde(default)]
     #[schemars(range(min = 1, max = 50))]
     pub max_results: Option<Int>,
     /// Token budget, default 500.
-    #[serde(default)]
     #[schemars(range(min = 1))]
     pub max_tokens: Option<Int>,
     /// Minimum relevance, default 0.3.
-    #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub min_score: Option<f64>,
     /// Session id; memories it already received are skipped.
-    #[serde(default)]
     pub session: Option<String>,
     /// See memory_search.
     #[serde(default)]

@@ -50,10 +50,10 @@ pub struct Proposal {
     /// The change.
     pub r#do: Do,
     /// With `supersede`, the id of the memory that stays in searches.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub keep: Option<i64>,
     /// With `supersede`, a new text for the one that stays.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
     /// The reason.
     pub why: String,
@@ -84,16 +84,16 @@ pub struct PlannedMemory {
     /// Its version. A memory with another one is left alone.
     pub version: i64,
     /// Its kind.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub entry_type: Option<Kind>,
     /// When it was saved, in Unix milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Millis>,
     /// Its project, unless it is global.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// Its agent, unless it is shared.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// Its text, cut after 2,000 characters.
     #[serde(default)]

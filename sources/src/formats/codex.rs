@@ -127,13 +127,10 @@ struct CodexState {
     model: Option<String>,
     copy: Option<Copying>,
     /// The first item of a subagent's own, if it begins with those of the session that started it.
-    #[serde(default)]
     own_from: Option<i64>,
     /// When the session began, for lines without a time.
-    #[serde(default)]
     began: Option<i64>,
     /// The call that asks the person.
-    #[serde(default)]
     asked: Option<String>,
     /// Texts of the agent since the last prompt whose duplicate is still to come.
     said: Vec<SeenText>,

@@ -46,7 +46,7 @@ pub struct Change {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<(RecordId, LinkKind, RecordId)>,
     /// The memory whose fields it changes, and its version before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<(RecordId, i64)>,
 }
 

@@ -71,64 +71,48 @@ extended_schema!(SaveParams, AddParams, {
 
 /// `memory_get`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct CoreGetParams {
     /// Memory id.
-    #[serde(default)]
     pub id: Option<Int>,
     /// Several ids; they share maxTokens.
-    #[serde(default)]
     pub ids: Option<Vec<Int>>,
     /// Start a long text at this character.
-    #[serde(default)]
     #[schemars(range(min = 0))]
     pub offset: Option<Int>,
     /// Part of a long text that has these words.
-    #[serde(default)]
     pub passage: Option<String>,
     /// Include earlier versions.
-    #[serde(default)]
     pub history: Option<bool>,
     /// Include a deleted memory; only with id.
-    #[serde(default)]
     pub include_deleted: Option<bool>,
     /// Token budget, default 4000.
-    #[serde(default)]
     #[schemars(range(min = 1))]
     pub max_tokens: Option<Int>,
     /// See memory_search.
-    #[serde(default)]
     pub project: Patch<String>,
     /// See memory_search.
-    #[serde(default)]
     pub agent: Patch<String>,
 }
 
 /// `memory_delete`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct CoreDeleteParams {
     /// Memory id.
-    #[serde(default)]
     pub id: Option<Int>,
     /// Several ids.
-    #[serde(default)]
     pub ids: Option<Vec<Int>>,
     /// See memory_update.
-    #[serde(default)]
     #[schemars(schema_with = "expect_schema")]
     pub expect: Option<Value>,
     /// Instead of an id: memories with all these words, or this code. Returns a preview and a token.
-    #[serde(default)]
     pub query: Option<String>,
     /// Token of the preview; repeat the other parameters to apply.
-    #[serde(default)]
     pub confirm: Option<String>,
     /// See memory_search.
-    #[serde(default)]
     pub project: Patch<String>,
     /// See memory_search.
-    #[serde(default)]
     pub agent: Patch<String>,
 }
 
@@ -139,10 +123,8 @@ pub struct UndoParams {
     /// Memory id.
     pub id: Int,
     /// Restore this version (see memory_get with history).
-    #[serde(default)]
     pub version: Option<Int>,
     /// Remove the links between id and this memory.
-    #[serde(default)]
     pub linked_id: Option<Int>,
     /// Only links of this type.
     #[serde(default)]
@@ -187,23 +169,18 @@ extended_schema!(UndoMany, UndoParams, {
 
 /// `memory_digest`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct CoreDigestParams {
     /// Only this project's memories; "", "*", default: see memory_search.
-    #[serde(default)]
     pub project: Patch<String>,
     /// Only memories whose body has this feature.
-    #[serde(default)]
     pub feature: Option<String>,
     /// Changes since: ISO 8601, "7d" (default), "last week".
-    #[serde(default)]
     pub since: Option<Past>,
     /// Token budget, default 1500.
-    #[serde(default)]
     #[schemars(range(min = 1))]
     pub max_tokens: Option<Int>,
     /// See memory_search.
-    #[serde(default)]
     pub agent: Patch<String>,
 }
 

@@ -67,10 +67,8 @@ pub struct MemoryParams {
 pub struct GraphParams {
     pub id: Int,
     /// Maximum distance in links, 1 to 3; default 1.
-    #[serde(default)]
     pub depth: Option<Int>,
     /// Maximum memories, 1 to 150 (default).
-    #[serde(default)]
     pub limit: Option<Int>,
 }
 
@@ -80,7 +78,6 @@ pub struct GraphParams {
 pub struct SimilarParams {
     pub id: Int,
     /// Maximum memories, default 10.
-    #[serde(default)]
     pub limit: Option<Int>,
 }
 
@@ -101,13 +98,10 @@ pub enum SearchesOnly {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SearchesParams {
-    #[serde(default)]
     pub only: Option<SearchesOnly>,
     /// Searches before the one with this id.
-    #[serde(default)]
     pub before: Option<Int>,
     /// Maximum searches, default 50.
-    #[serde(default)]
     pub limit: Option<Int>,
 }
 
@@ -128,10 +122,8 @@ pub enum CleanupKind {
 pub struct CleanupParams {
     pub kind: CleanupKind,
     /// `next` of the previous page.
-    #[serde(default)]
     pub cursor: Option<String>,
     /// Maximum groups, default 20.
-    #[serde(default)]
     pub limit: Option<Int>,
 }
 
@@ -154,6 +146,5 @@ pub struct MergeParams {
     /// The memories that it supersedes.
     pub replaced: Vec<SeenVersion>,
     /// Its new text.
-    #[serde(default)]
     pub content: Option<String>,
 }
