@@ -17,14 +17,8 @@ const BUGS: Kind = Kind {
         "Bug {}: deliveries arrive out of order, cured by a sequence number",
     ],
     turns: [
-        "What was {} about?",
-        "do you remember {}?",
-        "please continue with {}",
-        "any news on {}",
-        "I am looking at {} again",
-        "Reopen {}, it is back",
-        "why did {} take so long?",
-        "how did we fix {}",
+        "What was {} about?", "do you remember {}?", "please continue with {}", "any news on {}",
+        "I am looking at {} again", "Reopen {}, it is back", "why did {} take so long?", "how did we fix {}",
     ],
 };
 const PATHS: Kind = Kind {
@@ -35,13 +29,8 @@ const PATHS: Kind = Kind {
         "Tests of {} need a running database",
     ],
     turns: [
-        "open {}",
-        "rename the second function in {}",
-        "look at {} please",
-        "can you explain {} to me",
-        "there is a typo in {}",
-        "what do I have to know about {}?",
-        "split {} into two files",
+        "open {}", "rename the second function in {}", "look at {} please", "can you explain {} to me",
+        "there is a typo in {}", "what do I have to know about {}?", "split {} into two files",
         "review my change to {}",
     ],
 };
@@ -53,14 +42,8 @@ const NAMES: Kind = Kind {
         "{} rents us the workshop behind the station",
     ],
     turns: [
-        "who is {}?",
-        "Who was {} again?",
-        "tell me about {}",
-        "what do we know of {}?",
-        "so who is {} then?",
-        "remind me who {} is",
-        "do I know {}?",
-        "what does {} do?",
+        "who is {}?", "Who was {} again?", "tell me about {}", "what do we know of {}?", "so who is {} then?",
+        "remind me who {} is", "do I know {}?", "what does {} do?",
     ],
 };
 

@@ -6,22 +6,8 @@ use crate::grammar::{Grammar, Names, Source, Template};
 
 /// The kinds of memories.
 pub(crate) const KINDS: [&str; 16] = [
-    "fact",
-    "preference",
-    "event",
-    "insight",
-    "task",
-    "relationship",
-    "decision",
-    "pattern",
-    "bugfix",
-    "background",
-    "contact",
-    "project",
-    "skill",
-    "profile",
-    "conversation",
-    "chunk",
+    "fact", "preference", "event", "insight", "task", "relationship", "decision", "pattern", "bugfix", "background",
+    "contact", "project", "skill", "profile", "conversation", "chunk",
 ];
 
 const COMMON: &str = include_str!("vocabulary/common.txt");

@@ -28,15 +28,7 @@ fn a_corpus_is_the_beginning_of_a_larger_one() {
 #[test]
 fn a_line_has_the_parameters_of_memory_add() {
     let parameters = [
-        "content",
-        "entryType",
-        "source",
-        "context",
-        "confidence",
-        "importance",
-        "tags",
-        "project",
-        "agent",
+        "content", "entryType", "source", "context", "confidence", "importance", "tags", "project", "agent",
         "expiresAt",
     ];
     let mut seen = HashSet::new();

@@ -367,10 +367,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let left = ".memorist-0123456789abcdeF.tmp";
         let theirs = [
-            ".memorist-0123456789abcdeF.tmp.txt",
-            ".memorist-0123456789abcd_F.tmp",
-            ".memorist-0123.tmp",
-            "X.part",
+            ".memorist-0123456789abcdeF.tmp.txt", ".memorist-0123456789abcd_F.tmp", ".memorist-0123.tmp", "X.part",
             "memorist-0123456789abcdeF.tmp",
         ];
         for name in theirs.into_iter().chain([left, &format!("{left}-journal")]) {

@@ -205,17 +205,7 @@ fn registered_commands_start_the_server_and_answer_hooks() {
     assert_eq!(
         server["args"],
         json!([
-            "serve",
-            "--profile",
-            "full",
-            "--store",
-            store,
-            "--cache",
-            cache,
-            "--model",
-            "none",
-            "--project",
-            "harbour"
+            "serve", "--profile", "full", "--store", store, "--cache", cache, "--model", "none", "--project", "harbour"
         ]),
         "what the environment says is not for other processes"
     );

@@ -28,17 +28,8 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// Every step of `memorist_durable::crash::point` in publishing, in order. Those of changing the model are in
 /// `reembed.rs`, those of batch jobs in `jobs.rs`, those of a repair in `damage_to_records.rs`, those of a purge in `forget.rs`.
 const STEPS: [&str; 11] = [
-    "file written",
-    "file synced",
-    "names synced",
-    "file renamed",
-    "folder synced",
-    "words prepared",
-    "words applied",
-    "vectors applied",
-    "log trimmed",
-    "old index retired",
-    "new index in place",
+    "file written", "file synced", "names synced", "file renamed", "folder synced", "words prepared", "words applied",
+    "vectors applied", "log trimmed", "old index retired", "new index in place",
 ];
 
 /// The process that is killed: it announces an action, performs it, and confirms it.

@@ -282,15 +282,8 @@ fn wait_until_finished(records: &Records) {
 
 /// Every step of `memorist_durable::crash::point` in a purge, except those of publishing, of which there are some.
 const STEPS: [&str; 9] = [
-    "some purged",
-    "words applied",
-    "vectors applied",
-    "log trimmed",
-    "words forgotten",
-    "file written",
-    "vectors forgotten",
-    "log emptied",
-    "database rewritten",
+    "some purged", "words applied", "vectors applied", "log trimmed", "words forgotten", "file written",
+    "vectors forgotten", "log emptied", "database rewritten",
 ];
 
 /// The process that is killed.

@@ -25,11 +25,7 @@ fn the_store_of_another_system_comes_in_once() {
     assert!(first.status.success(), "{}", text(&first.stderr));
     let shown = text(&first.stdout);
     for part in [
-        "5 memories of krolik",
-        "5 saved",
-        "4 of agent scout, project shop",
-        "6 links",
-        "not imported",
+        "5 memories of krolik", "5 saved", "4 of agent scout, project shop", "6 links", "not imported",
         "1 embeddings (made again)",
     ] {
         assert!(shown.contains(part), "{part:?} is missing in\n{shown}");

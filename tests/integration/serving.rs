@@ -585,18 +585,8 @@ fn every_request_on_stdio_is_answered_once_however_it_is_broken() {
         .into_bytes();
         for _ in 0..below(4) {
             const PIECES: [&[u8]; 12] = [
-                b"\xff",
-                b"\0",
-                b"\"",
-                b"\\",
-                b"{",
-                b"]",
-                b"\\ud800",
-                b"1e999",
-                b"NaN",
-                b",",
-                b"[[[[[[[[[[[[[[[[[[[[[[",
-                b" ",
+                b"\xff", b"\0", b"\"", b"\\", b"{", b"]", b"\\ud800", b"1e999", b"NaN", b",",
+                b"[[[[[[[[[[[[[[[[[[[[[[", b" ",
             ];
             let at = below(line.len());
             let until = (at + below(3)).min(line.len());

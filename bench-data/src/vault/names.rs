@@ -11,18 +11,8 @@ const DAYS: usize = 5;
 /// The most characters of a title.
 const MAX_TITLE: usize = 56;
 const PROJECTS: [&str; 12] = [
-    "nova-ledger",
-    "atlas-sync",
-    "harbor",
-    "quillpad",
-    "tidepool",
-    "mosaic",
-    "greenhouse",
-    "lantern",
-    "meridian",
-    "kestrel",
-    "orchard",
-    "Half marathon",
+    "nova-ledger", "atlas-sync", "harbor", "quillpad", "tidepool", "mosaic", "greenhouse", "lantern", "meridian",
+    "kestrel", "orchard", "Half marathon",
 ];
 
 /// The syntax that a note is written in.

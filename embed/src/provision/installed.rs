@@ -83,11 +83,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let wanted = artefact(b"");
         for place in [
-            "lib/python3.12/site-packages/pkg",
-            "lib/python3/dist-packages/pkg",
-            "Lib/site-packages/pkg",
-            "share/memorist",
-            "../model/memorist",
+            "lib/python3.12/site-packages/pkg", "lib/python3/dist-packages/pkg", "Lib/site-packages/pkg",
+            "share/memorist", "../model/memorist",
         ] {
             let prefix = tempfile::tempdir_in(folder.path()).unwrap().keep().join("prefix");
             fs::create_dir(&prefix).unwrap();

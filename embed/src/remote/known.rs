@@ -103,9 +103,7 @@ mod tests {
     #[test]
     fn a_model_is_known_by_any_of_its_names() {
         for name in [
-            "nomic-embed-text",
-            "nomic-ai/nomic-embed-text-v1.5",
-            "text-embedding-nomic-embed-text-v1.5",
+            "nomic-embed-text", "nomic-ai/nomic-embed-text-v1.5", "text-embedding-nomic-embed-text-v1.5",
             "nomic-embed-text:latest",
         ] {
             assert_eq!(Known::of(name).query_prefix, "search_query: ", "{name}");

@@ -36,30 +36,9 @@ const MARGIN: f64 = 0.05;
 const LEAST: f64 = 0.3;
 /// Words of texts that replace others.
 const CHANGE_WORDS: [&str; 24] = [
-    "anymore",
-    "became",
-    "becomes",
-    "cancelled",
-    "canceled",
-    "changed",
-    "changes",
-    "dropped",
-    "instead",
-    "moved",
-    "moves",
-    "never",
-    "new",
-    "now",
-    "quit",
-    "replaced",
-    "replaces",
-    "since",
-    "stopped",
-    "switched",
-    "switches",
-    "until",
-    "will",
-    "gave",
+    "anymore", "became", "becomes", "cancelled", "canceled", "changed", "changes", "dropped", "instead", "moved",
+    "moves", "never", "new", "now", "quit", "replaced", "replaces", "since", "stopped", "switched", "switches",
+    "until", "will", "gave",
 ];
 
 impl Engine {

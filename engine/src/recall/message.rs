@@ -454,10 +454,7 @@ mod tests {
         assert_eq!(names("the ports (of osprey, for one)."), ["osprey"]);
         assert_eq!(names("what is the rate limit “of osprey”?"), ["osprey"]);
         for text in [
-            "fix the osprey",
-            "the osprey of it",
-            "osprey is a bird",
-            "it fails with a gyp error",
+            "fix the osprey", "the osprey of it", "osprey is a bird", "it fails with a gyp error",
             "the ospreys are ospreying",
         ] {
             assert!(names(text).is_empty(), "{text}");

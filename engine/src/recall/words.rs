@@ -11,18 +11,8 @@ pub const DETERMINERS: &str = "the our";
 pub const PLACE_PREPOSITIONS: &str = "in on at";
 /// The beginnings of questions that ask somebody to do something, or offer it.
 pub const REQUESTS: &[&str] = &[
-    "can you ",
-    "could you ",
-    "would you ",
-    "will you ",
-    "do you want ",
-    "can i ",
-    "could i ",
-    "may i ",
-    "shall i ",
-    "should i ",
-    "shall we ",
-    "want me ",
+    "can you ", "could you ", "would you ", "will you ", "do you want ", "can i ", "could i ", "may i ", "shall i ",
+    "should i ", "shall we ", "want me ",
 ];
 /// Verbs of telling and knowing. After one of [`REQUESTS`], they ask for knowledge, not for an action: "can you tell
 /// me".

@@ -5,22 +5,8 @@ use std::path::{Path, PathBuf};
 
 /// Their names in the table of mounts.
 const SILENT: [&str; 16] = [
-    "9p",
-    "afs",
-    "beegfs",
-    "ceph",
-    "cifs",
-    "davfs",
-    "drvfs",
-    "glusterfs",
-    "lustre",
-    "nfs",
-    "nfs4",
-    "prl_fs",
-    "smb3",
-    "smbfs",
-    "vboxsf",
-    "virtiofs",
+    "9p", "afs", "beegfs", "ceph", "cifs", "davfs", "drvfs", "glusterfs", "lustre", "nfs", "nfs4", "prl_fs", "smb3",
+    "smbfs", "vboxsf", "virtiofs",
 ];
 
 /// The name of the file system of this path, if its files have to be looked at.

@@ -118,14 +118,8 @@ mod tests {
         let origin = |origin| status("/api/list", &[("host", "localhost:7070"), ("origin", origin)]);
         assert_eq!(origin("http://localhost:7070"), None);
         for other in [
-            "http://localhost:7071",
-            "http://localhost",
-            "http://127.0.0.1:7070",
-            "https://localhost:7070",
-            "http://localhost:7070.evil.example",
-            "http://evil.example",
-            "null",
-            "",
+            "http://localhost:7071", "http://localhost", "http://127.0.0.1:7070", "https://localhost:7070",
+            "http://localhost:7070.evil.example", "http://evil.example", "null", "",
         ] {
             assert_eq!(origin(other), Some(403), "{other}");
         }

@@ -348,15 +348,8 @@ mod tests {
         assert_eq!(Place::parse("ssh://[fe80::1]:22").unwrap(), Place::Ssh { host: "fe80::1".into(), port: Some(22) });
         assert!(matches!(Place::parse(folder.path().to_str().unwrap()).unwrap(), Place::Folder(_)));
         for wrong in [
-            "ssh://-oProxyCommand=x",
-            "ssh://",
-            "ssh://a b",
-            "ssh://a;b",
-            "ssh://-l@host",
-            "ssh://host:x",
-            "https://host",
-            "laptop",
-            "/no/such/folder",
+            "ssh://-oProxyCommand=x", "ssh://", "ssh://a b", "ssh://a;b", "ssh://-l@host", "ssh://host:x",
+            "https://host", "laptop", "/no/such/folder",
         ] {
             let why = parse(wrong).unwrap_err().to_string();
             assert!(why.starts_with(wrong), "{why}");

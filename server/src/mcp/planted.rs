@@ -29,20 +29,8 @@ const MARKER: &str = "xqzvkestrel";
 
 /// Places that take no text as it is: times, cursors, ids, choices, files.
 const REFUSED: [&str; 14] = [
-    "confirm",
-    "createdAfter",
-    "createdBefore",
-    "cursor",
-    "date_from",
-    "date_to",
-    "entryType",
-    "expect",
-    "happensAfter",
-    "happensBefore",
-    "path",
-    "since",
-    "updatedAfter",
-    "updatedBefore",
+    "confirm", "createdAfter", "createdBefore", "cursor", "date_from", "date_to", "entryType", "expect",
+    "happensAfter", "happensBefore", "path", "since", "updatedAfter", "updatedBefore",
 ];
 
 /// A token as a program gives it out.

@@ -171,22 +171,9 @@ mod tests {
         let zeros = "0".repeat(2 * URI_BYTES);
         let (zeros, long) = (format!("memory://{zeros}7"), format!("memory://digest/{zeros}"));
         for other in [
-            &zeros,
-            &long,
-            "memory://007",
-            "memory://00",
-            "memory://",
-            "memory://-1",
-            "memory://+1",
-            "memory://4 2",
-            "memory://99999999999999999999",
-            "x://1",
-            "memory://digests",
-            "memory://digest/",
-            "memory://digest/a/b",
-            "memory://digest/%2",
-            "memory://digest/%zz",
-            "memory://digest/%ff",
+            &zeros, &long, "memory://007", "memory://00", "memory://", "memory://-1", "memory://+1", "memory://4 2",
+            "memory://99999999999999999999", "x://1", "memory://digests", "memory://digest/", "memory://digest/a/b",
+            "memory://digest/%2", "memory://digest/%zz", "memory://digest/%ff",
         ] {
             assert_eq!(ResourceTarget::by(other), None, "{other}");
         }

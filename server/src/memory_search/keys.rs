@@ -4,50 +4,23 @@ use serde_json::{Value, json};
 
 /// The keys that mean something here.
 const APPLIED: [&str; 21] = [
-    "provider",
-    "enabled",
-    "sources",
-    "experimental.sessionMemory",
-    "store.path",
-    "store.vector.enabled",
-    "chunking.tokens",
-    "chunking.overlap",
-    "sync.onSessionStart",
-    "sync.onSearch",
-    "sync.watch",
-    "sync.watchDebounceMs",
-    "sync.intervalMinutes",
-    "sync.sessions.deltaBytes",
-    "sync.sessions.deltaMessages",
-    "query.maxResults",
-    "query.minScore",
-    "query.hybrid.enabled",
-    "query.hybrid.vectorWeight",
-    "query.hybrid.textWeight",
-    "query.hybrid.candidateMultiplier",
+    "provider", "enabled", "sources", "experimental.sessionMemory", "store.path", "store.vector.enabled",
+    "chunking.tokens", "chunking.overlap", "sync.onSessionStart", "sync.onSearch", "sync.watch",
+    "sync.watchDebounceMs", "sync.intervalMinutes", "sync.sessions.deltaBytes", "sync.sessions.deltaMessages",
+    "query.maxResults", "query.minScore", "query.hybrid.enabled", "query.hybrid.vectorWeight",
+    "query.hybrid.textWeight", "query.hybrid.candidateMultiplier",
 ];
 
 /// Keys that mean nothing here.
 const WITHOUT_EFFECT: [&str; 6] = [
-    "store.driver",
-    "store.vector.extensionPath",
-    "remote.batch.wait",
-    "remote.batch.concurrency",
-    "local.modelPath",
+    "store.driver", "store.vector.extensionPath", "remote.batch.wait", "remote.batch.concurrency", "local.modelPath",
     "local.modelCacheDir",
 ];
 
 /// Keys that mean nothing unless a provider embeds.
 const OF_PROVIDERS: [&str; 9] = [
-    "model",
-    "fallback",
-    "remote.baseUrl",
-    "remote.apiKey",
-    "remote.batch.enabled",
-    "remote.batch.pollIntervalMs",
-    "remote.batch.timeoutMinutes",
-    "cache.enabled",
-    "cache.maxEntries",
+    "model", "fallback", "remote.baseUrl", "remote.apiKey", "remote.batch.enabled", "remote.batch.pollIntervalMs",
+    "remote.batch.timeoutMinutes", "cache.enabled", "cache.maxEntries",
 ];
 
 /// The prefix of a header's name.

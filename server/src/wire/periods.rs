@@ -15,17 +15,7 @@ use memorist_engine::types::Period;
 use super::times::{span, start_of, weekday};
 
 const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 ];
 /// Names of seasons, each with its first month.

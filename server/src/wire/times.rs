@@ -328,17 +328,7 @@ mod tests {
             assert_eq!(at(text, sign).as_deref(), Some(expected), "{text}");
         }
         for text in [
-            "",
-            "d",
-            "7",
-            "-",
-            "a",
-            "past",
-            "last -7 days",
-            "7 parsecs",
-            "week",
-            "last",
-            "99999999999999999999d",
+            "", "d", "7", "-", "a", "past", "last -7 days", "7 parsecs", "week", "last", "99999999999999999999d",
             "9999999999 y",
         ] {
             assert_eq!(at(text, -1), None, "{text}");

@@ -94,11 +94,8 @@ fn transcripts_are_counted_with_size_and_newest_time() {
 #[test]
 fn histories_in_a_project_are_found() {
     let home = home(&[
-        "harbor/.git/HEAD",
-        "harbor/.specstory/history/a.md",
-        "harbor/.specstory/.what-is-this.md",
-        "harbor/api/.aider.chat.history.md",
-        "other/.specstory/history/b.md",
+        "harbor/.git/HEAD", "harbor/.specstory/history/a.md", "harbor/.specstory/.what-is-this.md",
+        "harbor/api/.aider.chat.history.md", "other/.specstory/history/b.md",
     ]);
     let folder = home.path().join("harbor/api");
     let places = super::discover(&machine(&home), Some(&folder), &mut |_| {});
@@ -196,15 +193,9 @@ fn a_home_folder_in_git_is_not_walked() {
 #[test]
 fn vaults_are_found_in_obsidians_list_and_usual_folders() {
     let home = home(&[
-        "deep/down/work/.obsidian/app.json",
-        "deep/down/work/a.md",
-        "Documents/private/.obsidian/app.json",
-        "Documents/private/.trash/old.md",
-        "Documents/private/b.md",
-        "Documents/private/sub/c.txt",
-        "Documents/plain/d.md",
-        "diary/.obsidian/app.json",
-        "diary/e.md",
+        "deep/down/work/.obsidian/app.json", "deep/down/work/a.md", "Documents/private/.obsidian/app.json",
+        "Documents/private/.trash/old.md", "Documents/private/b.md", "Documents/private/sub/c.txt",
+        "Documents/plain/d.md", "diary/.obsidian/app.json", "diary/e.md",
     ]);
     let work = home.path().join("deep/down/work");
     let vaults = serde_json::json!({"vaults": {
@@ -232,11 +223,8 @@ fn vaults_are_found_in_obsidians_list_and_usual_folders() {
 #[test]
 fn obsidians_list_is_read_on_every_system() {
     for folder in [
-        ".config",
-        ".var/app/md.obsidian.Obsidian/config",
-        "snap/obsidian/current/.config",
-        "Library/Application Support",
-        "AppData/Roaming",
+        ".config", ".var/app/md.obsidian.Obsidian/config", "snap/obsidian/current/.config",
+        "Library/Application Support", "AppData/Roaming",
     ] {
         let list = format!("{folder}/obsidian/obsidian.json");
         let home = home(&[&list, "deep/down/work/a.md"]);

@@ -8,11 +8,7 @@ const BLOCKS: [&str; 3] = ["memorist-recall", "system-reminder", "relevant-memor
 
 /// Beginnings of texts that stand as the user's and that a program wrote: Claude Code's, and who follows it.
 const OF_PROGRAMS: [&str; 6] = [
-    "<local-command",
-    "<task-notification",
-    "<teammate-message",
-    "<bash-",
-    "Caveat: The messages below",
+    "<local-command", "<task-notification", "<teammate-message", "<bash-", "Caveat: The messages below",
     "Caveat: the messages below",
 ];
 

@@ -30,17 +30,8 @@ pub struct Codex;
 
 /// Beginnings of texts that have the role of the user and were not typed.
 const NOT_TYPED: [&str; 11] = [
-    ENVIRONMENT,
-    "<user_action>",
-    "<permissions instructions>",
-    "<user_instructions>",
-    "# AGENTS.md instructions",
-    "<turn_aborted>",
-    "<subagent_notification>",
-    "<user_shell_command>",
-    "<skill>",
-    "<image ",
-    "</image>",
+    ENVIRONMENT, "<user_action>", "<permissions instructions>", "<user_instructions>", "# AGENTS.md instructions",
+    "<turn_aborted>", "<subagent_notification>", "<user_shell_command>", "<skill>", "<image ", "</image>",
 ];
 /// The heading that an IDE puts before a prompt, and the beginnings of its text before that.
 const REQUEST: &str = "## My request for Codex:";

@@ -25,14 +25,8 @@ const DATABASE: &str = "state.vscdb";
 const QUERY: (&str, &str) = ("<user_query>", "</user_query>");
 /// Blocks that the CLI adds where nothing is marked as typed.
 const ADDED: [&str; 8] = [
-    "user_info",
-    "git_status",
-    "project_layout",
-    "rules",
-    "agent_skills",
-    "open_and_recently_viewed_files",
-    "attached_files",
-    "timestamp",
+    "user_info", "git_status", "project_layout", "rules", "agent_skills", "open_and_recently_viewed_files",
+    "attached_files", "timestamp",
 ];
 
 impl Format for CursorAgent {

@@ -29,15 +29,8 @@ const CREATED: [&str; 2] = ["created_at_epoch", "created_at"];
 
 /// Tables of the program's own state: they have no prompts and no observations.
 const BOOKKEEPING: [&str; 9] = [
-    "schema_versions",
-    "observation_feedback",
-    "sync_state",
-    "sync_outbox",
-    "sync_entity_heads",
-    "sync_content_outbox",
-    "sync_dead_letter",
-    "sync_launch_exclusions",
-    "telegram_wrapups",
+    "schema_versions", "observation_feedback", "sync_state", "sync_outbox", "sync_entity_heads", "sync_content_outbox",
+    "sync_dead_letter", "sync_launch_exclusions", "telegram_wrapups",
 ];
 /// Tables of raw calls of tools.
 const CALLS: [&str; 2] = ["tool_uses", "pending_messages"];

@@ -14,19 +14,8 @@ const LINKS: &str = "memory_links";
 
 /// The columns of a memory.
 const COLUMNS: [&str; 13] = [
-    "id",
-    "type",
-    "title",
-    "description",
-    "importance",
-    "project",
-    "feature",
-    "tags",
-    "source",
-    "usage_count",
-    "created_at",
-    "created_at_epoch",
-    "updated_at",
+    "id", "type", "title", "description", "importance", "project", "feature", "tags", "source", "usage_count",
+    "created_at", "created_at_epoch", "updated_at",
 ];
 
 /// Reads the store.

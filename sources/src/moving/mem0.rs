@@ -28,22 +28,8 @@ const ENTITIES: &str = "entities";
 const MAX_POINT: usize = 1 << 20;
 /// Fields of a memory that memorist has fields for, or makes again.
 const KNOWN: [&str; 16] = [
-    "id",
-    "memory",
-    "data",
-    "hash",
-    "score",
-    "created_at",
-    "updated_at",
-    "expiration_date",
-    "user_id",
-    "agent_id",
-    "run_id",
-    "actor_id",
-    "categories",
-    "category",
-    "metadata",
-    "text_lemmatized",
+    "id", "memory", "data", "hash", "score", "created_at", "updated_at", "expiration_date", "user_id", "agent_id",
+    "run_id", "actor_id", "categories", "category", "metadata", "text_lemmatized",
 ];
 
 /// The files of a store.

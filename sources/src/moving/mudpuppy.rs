@@ -15,20 +15,8 @@ const INDEXER: &str = "file-index";
 
 /// The columns of an entry. Its hash is made again.
 const COLUMNS: [&str; 14] = [
-    "id",
-    "content",
-    "content_hash",
-    "entry_type",
-    "source",
-    "context",
-    "confidence",
-    "importance",
-    "tags",
-    "created_at",
-    "updated_at",
-    "expires_at",
-    "access_count",
-    "last_accessed_at",
+    "id", "content", "content_hash", "entry_type", "source", "context", "confidence", "importance", "tags",
+    "created_at", "updated_at", "expires_at", "access_count", "last_accessed_at",
 ];
 
 /// Reads the store.

@@ -15,34 +15,13 @@ use super::types::{Memory, Report, reference};
 pub const TABLES: [&str; 3] = ["skills", "contacts", "projects"];
 
 const SKILL: [&str; 13] = [
-    "id",
-    "agent_id",
-    "name",
-    "description",
-    "enabled",
-    "trigger_type",
-    "trigger_config",
-    "instructions",
-    "required_tools",
-    "execution_plan",
-    "max_steps",
-    "created_at",
-    "updated_at",
+    "id", "agent_id", "name", "description", "enabled", "trigger_type", "trigger_config", "instructions",
+    "required_tools", "execution_plan", "max_steps", "created_at", "updated_at",
 ];
 const CONTACT: [&str; 9] = ["id", "agent_id", "name", "email", "company", "role", "type", "created_at", "updated_at"];
 const PROJECT: [&str; 12] = [
-    "id",
-    "agent_id",
-    "name",
-    "status",
-    "type",
-    "description",
-    "primary_contact_id",
-    "participants",
-    "company",
-    "priority",
-    "created_at",
-    "updated_at",
+    "id", "agent_id", "name", "status", "type", "description", "primary_contact_id", "participants", "company",
+    "priority", "created_at", "updated_at",
 ];
 
 /// A person whose name begins like this would be read as a reference by an import.

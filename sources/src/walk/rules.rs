@@ -9,22 +9,8 @@ use crate::notes::ENDINGS;
 
 /// Folders of programs: never entered, whatever the globs say.
 const NEVER: [&str; 16] = [
-    ".git",
-    ".hg",
-    ".jj",
-    ".svn",
-    "node_modules",
-    "bower_components",
-    ".venv",
-    "venv",
-    "site-packages",
-    "__pycache__",
-    ".tox",
-    ".nox",
-    ".mypy_cache",
-    ".pytest_cache",
-    ".ruff_cache",
-    ".trash",
+    ".git", ".hg", ".jj", ".svn", "node_modules", "bower_components", ".venv", "venv", "site-packages", "__pycache__",
+    ".tox", ".nox", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".trash",
 ];
 
 /// Which files are notes, and which hidden folders may have some.

@@ -7,20 +7,8 @@ fn disconnecting_restores_every_file_byte_for_byte() {
     for is_full in [true, false] {
         let home = if is_full { Home::full() } else { Home::new() };
         let folders = [
-            ".claude",
-            ".config/Claude",
-            ".codex",
-            ".gemini/tmp",
-            ".cursor",
-            ".config/Code/User",
-            ".codeium/windsurf",
-            ".config/zed",
-            ".config/opencode",
-            ".config/goose",
-            ".continue",
-            ".cline",
-            ".lmstudio",
-            ".openclaw",
+            ".claude", ".config/Claude", ".codex", ".gemini/tmp", ".cursor", ".config/Code/User", ".codeium/windsurf",
+            ".config/zed", ".config/opencode", ".config/goose", ".continue", ".cline", ".lmstudio", ".openclaw",
             ".copilot",
         ];
         folders.iter().for_each(|folder| fs::create_dir_all(home.path(folder)).unwrap());

@@ -161,10 +161,7 @@ fn query_information_is_a_multiple_of_chance_information() {
 fn words_that_stand_together_score_more() {
     let folder = tempfile::tempdir().unwrap();
     let contents = [
-        "memory bank of the house",
-        "bank the memory of house",
-        "house bank vault key memory lane",
-        "state of the art",
+        "memory bank of the house", "bank the memory of house", "house bank vault key memory lane", "state of the art",
     ];
     let index = index_of(folder.path(), &records(&contents));
     let snapshot = index.snapshot().unwrap();

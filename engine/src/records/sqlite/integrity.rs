@@ -159,12 +159,7 @@ impl Database {
 pub(super) fn findings(conn: &Connection) -> Result<Vec<String>> {
     let mut findings = Vec::new();
     for check in [
-        check_shape as IntegrityCheck,
-        check_pages,
-        check_references,
-        check_texts,
-        check_passages,
-        check_vectors,
+        check_shape as IntegrityCheck, check_pages, check_references, check_texts, check_passages, check_vectors,
         check_rules,
     ] {
         match check(conn, &mut findings) {

@@ -168,19 +168,8 @@ macro_rules! happens {
     };
     ($row:literal, $first:literal, $second:literal) => {
         concat!(
-            "coalesce(",
-            $row,
-            $first,
-            ", ",
-            $row,
-            $second,
-            ", CASE WHEN ",
-            $row,
-            "kind = 4 AND json_valid(",
-            $row,
-            "body) THEN json_extract(",
-            $row,
-            "body, '$.due') END)"
+            "coalesce(", $row, $first, ", ", $row, $second, ", CASE WHEN ", $row, "kind = 4 AND json_valid(", $row,
+            "body) THEN json_extract(", $row, "body, '$.due') END)"
         )
     };
 }

@@ -21,14 +21,8 @@ const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// Their names.
 const ALL: [&str; 8] = [
-    "test_tool_with_logging",
-    "test_logging_tool",
-    "test_tool_with_progress",
-    "test_reconnection",
-    "test_sampling",
-    "test_elicitation",
-    "test_elicitation_sep1034_defaults",
-    "test_elicitation_sep1330_enums",
+    "test_tool_with_logging", "test_logging_tool", "test_tool_with_progress", "test_reconnection", "test_sampling",
+    "test_elicitation", "test_elicitation_sep1034_defaults", "test_elicitation_sep1330_enums",
 ];
 
 /// Whether a request calls one, which needs the stream of its session.

@@ -6,12 +6,7 @@ use serde_json::{Map, json};
 
 /// Their definitions are in the context from the start.
 const LOADED: [&str; 7] = [
-    "memory",
-    "memory_add",
-    "memory_search",
-    "store_fact",
-    "retrieve_memories",
-    "krolik_mem_save",
+    "memory", "memory_add", "memory_search", "store_fact", "retrieve_memories", "krolik_mem_save",
     "krolik_mem_semantic_search",
 ];
 

@@ -61,19 +61,8 @@ fn strict_clients_have_nothing_to_warn_about() {
 #[test]
 fn every_schema_of_parameters_is_taken_by_strict_gateways() {
     const KEYWORDS: [&str; 13] = [
-        "additionalProperties",
-        "default",
-        "description",
-        "enum",
-        "items",
-        "maxItems",
-        "maximum",
-        "minItems",
-        "minLength",
-        "minimum",
-        "properties",
-        "required",
-        "type",
+        "additionalProperties", "default", "description", "enum", "items", "maxItems", "maximum", "minItems",
+        "minLength", "minimum", "properties", "required", "type",
     ];
     fn check(schema: &Value, place: &str) {
         let schema = schema.as_object().unwrap_or_else(|| panic!("{place}: {schema}"));

@@ -85,15 +85,7 @@ const RELATIONS: [(&str, &str, &str, &str, bool); 30] = [
 
 /// Functions that a member calls, itself or by a policy, a view or a default.
 const FUNCTIONS: [&str; 10] = [
-    "fits",
-    "incarnation",
-    "is_orphan",
-    "is_there",
-    "news",
-    "own_node",
-    "own_projects",
-    "own_scopes",
-    "sees_all",
+    "fits", "incarnation", "is_orphan", "is_there", "news", "own_node", "own_projects", "own_scopes", "sees_all",
     "stamp",
 ];
 

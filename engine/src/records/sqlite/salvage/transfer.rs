@@ -21,18 +21,8 @@ use crate::types::{Kind, RecordId, Scope, embedding, embedding_bytes};
 
 /// The tables with row ids, in the order of [`Tables`]. The search log is not saved: queries are no memories.
 const NAMES: [&str; 12] = [
-    "records",
-    "versions",
-    "trash",
-    "trash_versions",
-    "embeddings",
-    "scopes",
-    "models",
-    "access_log",
-    "sources",
-    "files",
-    "sync_log",
-    "sqlite_sequence",
+    "records", "versions", "trash", "trash_versions", "embeddings", "scopes", "models", "access_log", "sources",
+    "files", "sync_log", "sqlite_sequence",
 ];
 
 /// Maximum id and sequence number, as in JSON: larger ones are damage.

@@ -21,17 +21,8 @@ pub(super) const DIMS: usize = 24;
 pub(super) const PAGE: usize = 4_096;
 /// Columns that neither a hash nor an index repeats.
 pub(super) const TAKEN_AS_THEY_STAND: [&str; 11] = [
-    "version",
-    "updated_at",
-    "valid_from",
-    "valid_to",
-    "access_count",
-    "last_accessed_at",
-    "source",
-    "provenance",
-    "session",
-    "turn",
-    "origin",
+    "version", "updated_at", "valid_from", "valid_to", "access_count", "last_accessed_at", "source", "provenance",
+    "session", "turn", "origin",
 ];
 
 pub(super) type RowsByKey<K> = BTreeMap<K, BTreeMap<String, Value>>;
