@@ -13,7 +13,6 @@ pub struct Turn {
     pub session: String,
     /// The position in it, from 0 on.
     pub turn: u32,
-    /// The text.
     pub text: String,
 }
 

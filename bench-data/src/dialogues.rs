@@ -72,7 +72,6 @@ pub struct DialogueTurn {
 pub struct Dialogues {
     /// The memories: every template about every item.
     pub memories: Vec<String>,
-    /// The turns.
     pub turns: Vec<DialogueTurn>,
 }
 
@@ -123,7 +122,6 @@ fn compile() -> Result<Lists, String> {
     Ok(Lists { sections: sections.collect::<Result<_, String>>()?, grammar })
 }
 
-/// The dialogues of `seed`.
 pub fn dialogues(seed: u64) -> Dialogues {
     let mut draws = draws_of(seed, Purpose::Dialogue);
     let mut all = Dialogues::default();

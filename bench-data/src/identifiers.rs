@@ -9,7 +9,6 @@ use crate::draws::{Draws, Purpose};
 pub struct Identified {
     /// The text of the memory.
     pub content: String,
-    /// The question.
     pub question: String,
 }
 

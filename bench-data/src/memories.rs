@@ -15,13 +15,11 @@ use crate::wording::{reword, tidy};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MemoryRecord {
-    /// The text.
     pub content: String,
     /// The kind: `fact`, `preference`, `event`, ...
     pub entry_type: String,
     /// Where it came from: `conversation`, `email`, ...
     pub source: String,
-    /// Its context.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
     /// 0 to 1.
@@ -48,7 +46,6 @@ pub fn memories(seed: u64, count: usize) -> impl Iterator<Item = MemoryRecord> {
     (0..count).map(move |index| memory(seed, index))
 }
 
-/// Memory `index` of `seed`.
 pub fn memory(seed: u64, index: usize) -> MemoryRecord {
     if let Some(planted) = planted::at(seed, index) {
         return planted_record(seed, index, &planted);

@@ -92,7 +92,6 @@ impl Phrases {
     }
 }
 
-/// A sentence from a list.
 pub(crate) fn sentence(grammar: &Grammar, list: usize, draws: &mut Draws) -> String {
     let mut text = Expansion::new(grammar, Mark::of(0, 0), draws.fork());
     text.expand(draws.pick::<Template>(grammar.list(list)), &mut draws.fork());

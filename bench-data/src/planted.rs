@@ -5,7 +5,6 @@ use std::sync::LazyLock;
 use crate::draws::visit;
 use crate::style::Style;
 
-/// A hand-written memory.
 pub(crate) struct Memory {
     pub name: &'static str,
     pub kind: &'static str,
@@ -18,7 +17,6 @@ pub(crate) struct Memory {
     pub reserved: Vec<&'static str>,
 }
 
-/// A hand-written question.
 pub(crate) struct PlantedQuestion {
     pub style: Style,
     pub text: &'static str,
@@ -32,12 +30,13 @@ pub(crate) struct Pairs {
     news: Vec<(&'static str, &'static str)>,
 }
 
-/// A planted memory.
 pub(crate) enum Planted {
-    /// A hand-written one.
     HandWritten(&'static Memory),
     /// The meeting of a person and a piece of news.
-    Pair { person: &'static str, news: &'static str },
+    Pair {
+        person: &'static str,
+        news: &'static str,
+    },
 }
 
 /// The hand-written memories, in the order of their positions.

@@ -5,11 +5,9 @@ use crate::draws::{Draws, Purpose};
 /// Mean and percentiles of some cosines.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
-    /// Their mean.
     pub mean: f32,
     /// The 5th percentile.
     pub low: f32,
-    /// The median.
     pub median: f32,
     /// The 95th percentile.
     pub high: f32,
@@ -22,7 +20,6 @@ pub struct Profile {
     pub neighbours: Vec<(usize, Spread)>,
     /// The mean cosine of two random vectors of the set.
     pub random_mean: f32,
-    /// Its standard deviation.
     pub random_deviation: f32,
 }
 

@@ -39,12 +39,10 @@ impl Prose {
         &PROSE
     }
 
-    /// A sentence from a list.
     pub fn sentence(&self, list: usize, draws: &mut Draws) -> String {
         expanded(&self.grammar, draws.pick::<Template>(self.grammar.list(list)), any_mark(draws), draws)
     }
 
-    /// Fact `index` of a list.
     pub fn fact(&self, list: usize, seed: u64, index: usize, draws: &mut Draws) -> Fact {
         let template = draws.pick::<Template>(self.grammar.list(list));
         let text = expanded(&self.grammar, template, Mark::of(seed, index), draws);
@@ -84,7 +82,6 @@ fn any_mark(draws: &mut Draws) -> Mark {
     Mark::of(0, draws.below(1 << 20))
 }
 
-/// A topic.
 pub(crate) fn topic(draws: &mut Draws) -> &'static Topic {
     pick_topic(Vocabulary::get(), draws)
 }
@@ -101,13 +98,11 @@ pub(crate) fn on(topic: &Topic, draws: &mut Draws) -> String {
     text
 }
 
-/// Returns `sentences` sentences on a topic.
 pub(crate) fn paragraph(topic: &Topic, sentences: usize, draws: &mut Draws) -> String {
     let sentences: Vec<String> = (0..sentences).map(|_| on(topic, draws)).collect();
     sentences.join(" ")
 }
 
-/// A tag of a topic.
 pub(crate) fn tag(topic: &Topic, draws: &mut Draws) -> String {
     let grammar = &Vocabulary::get().grammar;
     let mut text = Expansion::new(grammar, Mark::of(0, 0), draws.fork());

@@ -11,11 +11,9 @@ use crate::style::Style;
 /// A question and its right answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
-    /// The question.
     pub text: String,
     /// Indices of the memories that answer it, ascending; at least one.
     pub answers: Vec<usize>,
-    /// Its style.
     pub style: Style,
 }
 

@@ -14,18 +14,14 @@ use crate::prose::{Fact, Prose};
 pub use tools::{LEFT_OUT, ToolCall};
 pub use words::SessionTurn;
 
-/// A session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Session {
     /// A UUID.
     pub id: String,
-    /// The working folder.
     pub cwd: String,
-    /// The git branch.
     pub branch: String,
     /// The model that answers.
     pub model: &'static str,
-    /// Its title.
     pub title: String,
     /// When it began, in Unix milliseconds.
     pub started: i64,
@@ -40,7 +36,6 @@ pub struct Session {
 /// sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionFact {
-    /// The question.
     pub question: String,
     /// The id of the session.
     pub session: String,
@@ -50,7 +45,6 @@ pub struct SessionFact {
     pub is_user: bool,
     /// The sentence of the turn that answers.
     pub answer: String,
-    /// The mark.
     pub mark: String,
 }
 
@@ -67,7 +61,6 @@ pub fn sessions(seed: u64, count: usize, turns: usize) -> impl Iterator<Item = S
     (0..count).map(move |index| session(seed, index, turns))
 }
 
-/// Session `index` of `seed`, of `turns` turns.
 pub fn session(seed: u64, index: usize, turns: usize) -> Session {
     const FIRST: i64 = 1_735_689_600_000; // 2025
     const TWO_YEARS_OF_MINUTES: usize = 2 * 365 * 24 * 60;
@@ -114,7 +107,6 @@ impl Session {
     }
 }
 
-/// UUID `number` of a session.
 fn uuid(key: u64, number: u64) -> String {
     // Odd factors and shifts map the numbers of a session one to one.
     let mix = |value: u64| {

@@ -33,7 +33,6 @@ use crate::sessions::Session;
 
 /// An agent that writes lines of JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "their names say it")]
 pub enum Agent {
     ClaudeCode,
     Codex,
@@ -44,7 +43,6 @@ pub enum Agent {
 }
 
 impl Agent {
-    /// All of them.
     pub const ALL: [Agent; 6] =
         [Agent::ClaudeCode, Agent::Codex, Agent::Gemini, Agent::OpenClaw, Agent::CursorCli, Agent::Gimli];
 
@@ -78,7 +76,6 @@ impl Agent {
 
 /// An agent that keeps all sessions in an SQLite database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "their names say it")]
 pub enum Database {
     OpenCode,
     Goose,
@@ -87,7 +84,6 @@ pub enum Database {
 }
 
 impl Database {
-    /// All of them.
     pub const ALL: [Database; 4] = [Database::OpenCode, Database::Goose, Database::CursorIde, Database::OpenClaw];
 
     /// Its path below the home folder, on Linux.

@@ -24,7 +24,6 @@ use crate::prose::{Fact, Prose};
 pub struct Note {
     /// Its path below the vault, with `/` between folders.
     pub path: String,
-    /// Its text.
     pub text: String,
 }
 
@@ -32,15 +31,12 @@ pub struct Note {
 /// vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoteFact {
-    /// The question.
     pub question: String,
-    /// The path of the note.
     pub path: String,
     /// The line, counted from 1.
     pub line: usize,
     /// The text of the line.
     pub answer: String,
-    /// The mark.
     pub mark: String,
 }
 
@@ -58,7 +54,6 @@ pub fn vault(seed: u64, notes: usize) -> impl Iterator<Item = Note> {
     (0..notes).map(move |index| note(seed, index))
 }
 
-/// Note `index` of `seed`.
 pub fn note(seed: u64, index: usize) -> Note {
     let name = Name::of(seed, index);
     let mut draws = Draws::of(seed, Purpose::Note, index as u64);

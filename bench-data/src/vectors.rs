@@ -25,7 +25,6 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// All of them.
     pub const ALL: [Shape; 5] =
         [Shape::Realistic, Shape::Clustered, Shape::Duplicated, Shape::Adversarial, Shape::Uniform];
 }

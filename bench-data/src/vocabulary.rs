@@ -39,7 +39,6 @@ pub(crate) struct Topic {
     pub talk: usize,
 }
 
-/// The whole vocabulary.
 pub(crate) struct Vocabulary {
     pub grammar: Grammar,
     pub topics: Vec<Topic>,

@@ -109,7 +109,6 @@ impl Embedder for CorpusEmbedder {
     }
 }
 
-/// The embedder of a corpus.
 pub fn embedder(corpus: &Corpus) -> Arc<dyn Embedder> {
     let identity = ModelIdentity {
         name: corpus.name.clone(),

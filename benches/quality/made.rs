@@ -14,7 +14,6 @@ const FACTS: usize = 3_000;
 const QUESTIONS: usize = 600;
 /// Memories with a code.
 const CODES: usize = 500;
-/// Conversations.
 const SESSIONS: usize = 40;
 /// Facts that users tell in chats and are asked about; exchanges of a chat; points of a reply.
 const CHAT_FACTS: usize = 200;

@@ -7,7 +7,6 @@ use crate::shape::{BLOCK, BLOCK_BYTES};
 /// The number that is subtracted from half a byte, so that it has a sign.
 const ZERO: i8 = 8;
 
-/// The numbers of a block.
 pub fn numbers_of(block: &[u8; BLOCK_BYTES]) -> [f32; BLOCK] {
     let scale = f16::from_le_bytes([block[0], block[1]]).to_f32();
     let mut numbers = [0.0; BLOCK];

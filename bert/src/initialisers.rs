@@ -86,7 +86,6 @@ impl Shifted {
 }
 
 impl Initialisers {
-    /// Reads an ONNX file.
     pub fn read(onnx: Bytes, file: OnnxFile) -> Result<Self> {
         let model = ModelProto::decode(onnx).map_err(|error| file.other(&format!("it cannot be read: {error}")))?;
         let tensors = model.graph.unwrap_or_default().initializer;

@@ -16,7 +16,6 @@ pub const EPSILON: f32 = 1e-12;
 /// Sizes and parts in which the models differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// Layers.
     pub(crate) layers: usize,
     /// Tokens that the model knows.
     pub(crate) vocabulary: usize,

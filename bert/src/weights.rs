@@ -23,7 +23,6 @@ pub struct Weights {
 pub struct Matrix<'a> {
     /// Numbers of a token that go in.
     pub inputs: usize,
-    /// The weights.
     pub panels: &'a [i8],
     /// The value of a weight of 1, per output.
     pub scales: &'a [f32],
@@ -34,13 +33,11 @@ pub struct Matrix<'a> {
 /// Factors and offsets for a token's numbers, after these were brought to a mean of 0 and a variance of 1.
 #[derive(Clone, Copy)]
 pub struct Normalisation<'a> {
-    /// The factors.
     pub factors: &'a [f32; WIDTH],
     /// Numbers that are added then.
     pub offsets: &'a [f32; WIDTH],
 }
 
-/// One layer.
 pub struct Layer<'a> {
     /// Queries, keys and values.
     pub attend: Matrix<'a>,

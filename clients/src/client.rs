@@ -20,23 +20,14 @@ pub enum Client {
     Gemini,
     /// Cursor, the editor and its command line.
     Cursor,
-    /// Visual Studio Code.
     VsCode,
-    /// Windsurf.
     Windsurf,
-    /// Zed.
     Zed,
-    /// opencode.
     Opencode,
-    /// Goose.
     Goose,
-    /// Continue.
     Continue,
-    /// Cline.
     Cline,
-    /// LM Studio.
     LmStudio,
-    /// OpenClaw.
     OpenClaw,
     /// GitHub's Copilot CLI.
     Copilot,
@@ -48,7 +39,6 @@ pub enum Client {
 pub struct UnknownClient(String);
 
 impl Client {
-    /// All of them.
     pub const ALL: [Client; 15] = [
         Client::ClaudeCode,
         Client::ClaudeDesktop,

@@ -28,9 +28,7 @@ pub enum Place {
 pub enum Platform {
     /// Linux and other Unix systems.
     Linux,
-    /// macOS.
     MacOs,
-    /// Windows.
     Windows,
 }
 
@@ -48,7 +46,6 @@ impl Platform {
 }
 
 impl Place {
-    /// Its path.
     pub fn path(self, machine: &Machine, platform: Platform) -> PathBuf {
         match self {
             Place::Home(path) => machine.home().join(path),

@@ -10,7 +10,6 @@ use crate::program::{NAME, Program};
 /// A client, as data.
 #[derive(Debug)]
 pub struct Profile {
-    /// The client.
     pub client: Client,
     /// Its name in a sentence.
     pub title: &'static str,
@@ -41,7 +40,6 @@ pub enum Role {
 pub struct Part {
     /// Its purpose.
     pub role: Role,
-    /// Its files.
     pub files: Files,
     /// The content that is written there.
     pub content: Content,
@@ -75,12 +73,7 @@ pub enum Content {
         runs_hooks_of: Option<(Client, &'static str)>,
     },
     /// A file of ours.
-    File {
-        /// Its text.
-        text: fn(&Program) -> String,
-        /// Whether the file is executable.
-        executable: bool,
-    },
+    File { text: fn(&Program) -> String, executable: bool },
     /// A paragraph of ours in a text.
     Block,
 }

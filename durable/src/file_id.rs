@@ -20,7 +20,6 @@ impl FileId {
         FileId::with_metadata(path).ok().map(|(id, _)| id)
     }
 
-    /// The id of an open file.
     pub fn of_open(file: &File) -> Option<Self> {
         identify(file).ok().map(|(id, _)| id)
     }

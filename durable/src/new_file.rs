@@ -246,7 +246,6 @@ fn sweep_named(folder: &Path, idle: Duration, is_ours: impl Fn(&OsStr) -> bool) 
     }
 }
 
-/// The folder that a file is in.
 pub fn folder_of(file: &Path) -> &Path {
     file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -30,6 +30,8 @@
 //! | 7 | `host` | [`ModelHost`]: the model's life in memory, loaded on first use, released when idle |
 //! | 7 | [`allocator`] | settings under which released memory goes back to the system |
 
+#![warn(missing_docs)]
+
 pub mod allocator;
 mod embedder;
 pub mod error;

@@ -52,6 +52,8 @@
 //! | 8 | [`engine`] | opens a store and ties the rows together |
 //! | 9 | `fuzzing` | what the fuzz targets call |
 
+#![warn(missing_docs)]
+
 #[cfg(feature = "postgres")]
 mod address;
 pub mod bench;

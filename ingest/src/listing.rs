@@ -21,7 +21,6 @@ const DEEPEST: usize = 12;
 /// The files of a source, by path, and how many were passed over.
 #[derive(Debug, Default)]
 pub struct Listing {
-    /// The stamp of each file.
     pub files: BTreeMap<PathBuf, FileStamp>,
     /// The folders that were listed, to be watched.
     pub folders: BTreeSet<PathBuf>,

@@ -16,7 +16,6 @@ use crate::log_lines::{is_day, of_memory};
 pub struct LogPurge<'a> {
     /// The beginnings of the contents of purged memories.
     pub beginnings: &'a BTreeSet<String>,
-    /// A text that is purged.
     pub text: Option<&'a str>,
 }
 

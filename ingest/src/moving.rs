@@ -29,7 +29,6 @@ const NAMED: usize = 50;
 /// A store of another system.
 #[derive(Debug, Clone, Copy)]
 pub struct MoveIn<'a> {
-    /// The system.
     pub system: System,
     /// Its store: a file, or the folder that it is in.
     pub path: &'a Path,

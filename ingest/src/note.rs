@@ -33,7 +33,6 @@ const TAGS: usize = 2 << 10;
 pub struct NoteReader<'a> {
     /// How long chunks are.
     pub limits: Limits,
-    /// Counts tokens.
     pub tokens: &'a dyn TokenCount,
     /// Whether files are read as if they were new.
     pub force: bool,
@@ -60,7 +59,6 @@ impl NoteReader<'_> {
         !self.force && file.cursor.as_ref().is_some_and(|cursor| cursor.starts_with(&beginning))
     }
 
-    /// Reads a note.
     pub fn read(
         &self,
         file: Foreign<'_>,

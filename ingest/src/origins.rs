@@ -44,7 +44,6 @@ pub fn moved_thread(system: System, thread: &str) -> String {
     named
 }
 
-/// Whether a thread is a [`moved_thread`].
 pub fn is_moved_thread(thread: &str) -> bool {
     let rest = System::ALL.into_iter().find_map(|system| thread.strip_prefix(system.name()));
     rest.is_some_and(|rest| rest.starts_with(':'))

@@ -40,13 +40,11 @@ pub struct Task<'a> {
 pub struct SourceReader<'a> {
     /// The store.
     pub engine: &'a Engine,
-    /// The source.
     pub source: SourceId,
     /// Its folder.
     pub root: &'a Root,
     /// The owner of its notes.
     pub scope: &'a Scope,
-    /// Reads notes.
     pub notes: &'a NoteReader<'a>,
     /// Reads transcripts, if it has some.
     pub sessions: Option<SessionReader<'a>>,

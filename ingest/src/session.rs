@@ -57,7 +57,6 @@ pub struct SessionReader<'a> {
     pub format: &'static dyn Format,
     /// How long the parts of a long turn are.
     pub limits: Limits,
-    /// Counts tokens.
     pub tokens: &'a dyn TokenCount,
     /// Whether files are read as if they were new.
     pub force: bool,

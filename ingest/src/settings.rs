@@ -82,7 +82,6 @@ impl SyncSettings {
         Duration::from_millis(self.watch_debounce_ms)
     }
 
-    /// The folder of the daily log.
     pub fn daily_log_folder(&self) -> Option<&Path> {
         self.daily_log.as_deref().filter(|folder| !folder.as_os_str().is_empty())
     }

@@ -65,9 +65,7 @@ pub struct SyncReport {
 /// The result of the sync of one source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceReport {
-    /// The source.
     pub source: Source,
-    /// Its files.
     pub files: u64,
     /// Files that were read.
     pub read: u64,
@@ -105,7 +103,6 @@ impl Syncer {
         Syncer { settings, model, lock, watching, home, words: OnceLock::new() }
     }
 
-    /// The settings.
     pub fn settings(&self) -> &SyncSettings {
         &self.settings
     }

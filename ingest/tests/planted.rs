@@ -59,7 +59,6 @@ fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || "_-.".contains(c)
 }
 
-/// The words of a text.
 fn words(text: &str) -> BTreeSet<&str> {
     let words = text.split(|c| !is_of_word(c));
     words.filter(|word| word.len() > 2 && word.contains(|c: char| c.is_alphabetic())).collect()

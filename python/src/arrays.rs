@@ -7,7 +7,6 @@ use pyo3::prelude::*;
 
 use crate::errors::invalid;
 
-/// One vector.
 pub fn vector<'py>(name: &str, given: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArray1<'py, f32>> {
     check(name, given, 1, "float32", "numpy.float32")?;
     Ok(given.cast::<PyArray1<f32>>()?.readonly())
@@ -19,7 +18,6 @@ pub fn matrix<'py>(name: &str, given: &Bound<'py, PyAny>) -> PyResult<PyReadonly
     Ok(given.cast::<PyArray2<f32>>()?.readonly())
 }
 
-/// Ids.
 pub fn ids<'py>(name: &str, given: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArray1<'py, i64>> {
     check(name, given, 1, "int64", "numpy.int64")?;
     Ok(given.cast::<PyArray1<i64>>()?.readonly())

@@ -9,7 +9,6 @@ use pyo3::sync::PyOnceLock;
 
 static ERRORS: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 
-/// The exception of a kind.
 pub fn exception(py: Python<'_>, kind: &str, message: impl Into<String>) -> PyErr {
     let raised = || -> PyResult<PyErr> {
         let errors = ERRORS.get_or_try_init(py, || py.import("memorist.errors").map(Bound::unbind))?;
@@ -30,7 +29,6 @@ pub fn of_problem(py: Python<'_>, problem: Problem) -> PyErr {
 
 /// A problem of the vector index, by its kind.
 pub trait IndexProblem {
-    /// Its kind.
     fn kind(&self) -> ProblemKind;
 }
 

@@ -48,7 +48,6 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// The metric with this name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Cosine, Self::Ip, Self::L2].into_iter().find(|metric| metric.name() == name)
     }
@@ -176,7 +175,6 @@ impl Lift {
     }
 }
 
-/// The length of a vector.
 pub fn length(vector: &[f32]) -> f64 {
     vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>().sqrt()
 }

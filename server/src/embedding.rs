@@ -27,11 +27,8 @@ pub enum Provider {
     Onnx,
     /// OpenAI, or what is compatible with it.
     OpenAi,
-    /// Gemini.
     Gemini,
-    /// Ollama.
     Ollama,
-    /// Cohere.
     Cohere,
     /// LM Studio, which is compatible with OpenAI.
     LmStudio,
@@ -51,11 +48,9 @@ pub struct EmbeddingSection {
     pub provider: Option<Provider>,
     /// Its model; of `onnx` the folder, of `local` a name.
     pub model: Option<String>,
-    /// Its address.
     pub url: Option<String>,
     /// The variable that has the key.
     pub api_key_env: Option<String>,
-    /// The file that has the key.
     pub api_key_file: Option<PathBuf>,
     /// Not read: see [`EmbeddingSection::resolve`].
     pub api_key: Option<IgnoredAny>,
@@ -67,7 +62,6 @@ pub struct EmbeddingSection {
     pub headers: BTreeMap<String, Secret>,
     /// Numbers per vector.
     pub dimensions: Option<usize>,
-    /// Prefix of a query.
     pub query_prefix: Option<String>,
     /// Prefix of a text that is stored.
     pub document_prefix: Option<String>,

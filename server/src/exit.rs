@@ -40,7 +40,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The exit code.
     pub fn code(self) -> u8 {
         self as u8
     }
@@ -64,7 +63,6 @@ impl Kind {
 pub enum Failure {
     /// An error, not yet reported.
     Error {
-        /// Its category.
         kind: Kind,
         /// The error, and the remedy.
         message: String,

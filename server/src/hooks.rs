@@ -30,7 +30,6 @@ impl SyncWithSettings {
     }
 }
 
-/// The settings of hooks.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HookSettings {

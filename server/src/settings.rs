@@ -139,7 +139,6 @@ struct StoreLocation {
 }
 
 impl Places {
-    /// The location of the store with this name.
     fn of(&self, name: PathBuf, named: NameOrigin) -> Result<StoreLocation, Failure> {
         let team = self.team.resolve(&name, named, self.teams.clone()).map_err(Failure::input)?;
         let Some(team) = team else { return Ok(StoreLocation { kept: name.clone(), store: name, team: None }) };

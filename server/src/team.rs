@@ -36,7 +36,6 @@ pub struct TeamSection {
     /// Where nodes leave and find base backups.
     #[serde(alias = "image")]
     pub base_backup_folder: Option<PathBuf>,
-    /// The name of this node.
     #[serde(alias = "node")]
     pub node_name: Option<String>,
 }
@@ -46,7 +45,6 @@ pub struct TeamSection {
 pub enum NameOrigin {
     /// In an argument, which every user of the machine sees in the list of processes.
     Argument,
-    /// In the environment.
     Environment,
     /// In `memorist.toml`.
     File,

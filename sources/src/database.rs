@@ -106,7 +106,6 @@ pub fn is_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
     Ok(found.flatten() == Some(true))
 }
 
-/// A path as a URI.
 fn uri(path: &Path) -> String {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.into());
     // Before a drive, the path in a URI begins with a slash.

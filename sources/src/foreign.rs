@@ -42,7 +42,6 @@ impl Deadline {
         Deadline::after(TIMEOUT, stopped)
     }
 
-    /// Whether it is over.
     pub fn is_over(&self) -> bool {
         self.stopped.load(Ordering::Relaxed) || Instant::now() >= self.at
     }
@@ -157,7 +156,6 @@ pub struct Limited<R> {
 }
 
 impl<R: Read> Limited<R> {
-    /// Limits `bytes` to `limit` bytes.
     pub fn new(bytes: R, limit: u64, deadline: &Deadline) -> Self {
         Limited { bytes, limit, left: limit, deadline: deadline.clone() }
     }

@@ -25,7 +25,6 @@ impl Machine {
         Machine { home: home.into(), variables: variables.collect() }
     }
 
-    /// The home folder.
     pub fn home(&self) -> &Path {
         &self.home
     }

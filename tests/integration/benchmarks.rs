@@ -20,7 +20,6 @@ fn measured(folder: &Path, benchmark: &str, path: &Path) -> Value {
     document(&output)
 }
 
-/// The means of a row.
 fn means(row: &Value) -> [f64; 6] {
     let rounded = |value: f64| (value * 1e4).round() / 1e4;
     ["hit@1", "hit@5", "recall@5", "recall@10", "MRR", "nDCG@10"]

@@ -129,7 +129,6 @@ const DIFFERENT_ROWS: usize = 42;
 /// A letter and a number: `T12`.
 type Row = (char, u32);
 
-/// All rows.
 fn specification() -> BTreeSet<Row> {
     SPECIFICATION.into_iter().flat_map(|(letter, last)| (1..=last).map(move |number| (letter, number))).collect()
 }

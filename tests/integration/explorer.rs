@@ -36,7 +36,6 @@ const CALLS: &[(&str, &str)] = &[
     ("stats", "{}"),
     ("export", "{}"),
 ];
-/// Functions that write.
 const WRITES: &[(&str, &str)] = &[
     ("add", r#"{"content": "a new one"}"#),
     ("update", r#"{"id": 1, "importance": 6}"#),

@@ -23,7 +23,6 @@ const PAIRS: [(&str, &str); 3] = [
     ("Marta prefers tea over coffee", "Marta no longer drinks tea, she has switched to coffee"),
 ];
 
-/// A server on pipes.
 struct PipeServer {
     process: Child,
     requests: ChildStdin,

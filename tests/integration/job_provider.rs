@@ -42,7 +42,6 @@ pub struct JobProviderState {
     pub jobs: BTreeMap<String, Job>,
 }
 
-/// A job.
 pub struct Job {
     /// The metadata that was sent along.
     key: Value,
@@ -55,7 +54,6 @@ pub struct Job {
     answers: Vec<Value>,
 }
 
-/// The provider.
 #[derive(Clone)]
 pub struct JobProvider {
     url: String,
@@ -112,7 +110,6 @@ impl JobProvider {
     }
 }
 
-/// Settings with jobs of this provider.
 pub fn settings(protocol: Protocol, url: &str, model: &str) -> RemoteSettings {
     let mut settings = RemoteSettings::new(format!("{protocol:?}").to_lowercase(), protocol);
     (settings.url, settings.model, settings.dimensions) = (url.to_owned(), model.into(), Some(DIMS));

@@ -407,7 +407,6 @@ fn with_unfinished_job(protocol: Protocol) -> (tempfile::TempDir, JobProvider, E
     (folder, provider, engine)
 }
 
-/// A cancelled job keeps what it has made.
 #[test]
 fn a_cancelled_job_keeps_what_it_has_made() {
     for protocol in BOTH {

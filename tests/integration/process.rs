@@ -49,7 +49,6 @@ pub enum Ask {
     HoldWrite,
 }
 
-/// The answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
     Filled(Vec<RecordId>),

@@ -26,7 +26,6 @@ fn texts(word: &str) -> Vec<String> {
 
 /// The records that all processes have written.
 struct SharedWrites {
-    /// The barrier.
     all: Barrier,
     records: Mutex<BTreeMap<RecordId, String>>,
     /// When the newest acknowledgement was heard.

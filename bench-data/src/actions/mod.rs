@@ -98,12 +98,10 @@ impl ActionClass {
     }
 }
 
-/// An action of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionAction {
     /// The file, the line or the text.
     pub action: AgentAction,
-    /// Which kind.
     pub class: ActionClass,
     /// The memory that is about it, by its place in [`Actions::memories`].
     pub memory: Option<usize>,
@@ -126,7 +124,6 @@ const LENGTH: usize = 40;
 /// Actions of each class with a memory in a session: fewer in all than a session gets.
 const OF_EACH: usize = 2;
 
-/// The actions of `seed`.
 pub fn actions(seed: u64) -> Actions {
     let mut all = Actions::default();
     for (number, wordings) in [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, HELD_OUT].iter().enumerate() {

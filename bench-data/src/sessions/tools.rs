@@ -8,14 +8,12 @@ use crate::draws::{Draws, Purpose};
 /// A word in everything that a parser has to leave out: outputs of tools, thinking, system texts and wrappers.
 pub const LEFT_OUT: &str = "zqleftoutqz";
 
-/// A call of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCall {
     /// The name of the tool: `shell` or `read`.
     pub name: &'static str,
     /// The command, or the path.
     pub input: String,
-    /// The output.
     pub output: String,
 }
 

@@ -10,7 +10,6 @@ use crate::prose::{self, Prose};
 pub struct SessionTurn {
     /// Whether the user said it.
     pub is_user: bool,
-    /// The words.
     pub text: String,
     /// The thinking of the agent before it.
     pub thinking: Option<String>,

@@ -68,7 +68,6 @@ struct Events<'a> {
 }
 
 impl Events<'_> {
-    /// Gives an event with one field of its own.
     fn add(&mut self, kind: &str, place: usize, number: usize, at: i64, field: &str, own: Value) -> io::Result<()> {
         let id = id(self.session, place, number);
         let event = json!({"type": kind, "id": id, "parentId": self.parent, "timestamp": time(at), field: own});

@@ -10,7 +10,6 @@ use crate::sessions::Session;
 /// After so many turns an agent writes a summary.
 pub(super) const TURNS_A_SUMMARY: usize = 100;
 
-/// Writes a line.
 pub(super) fn line(out: &mut dyn Write, record: &Value) -> io::Result<()> {
     serde_json::to_writer(&mut *out, record)?;
     out.write_all(b"\n")

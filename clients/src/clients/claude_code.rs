@@ -7,7 +7,6 @@ use crate::place::Place;
 use crate::profile::{Content, Files, Part, Profile, Role, hook_entry, hooks_like_claude, nothing, stdio};
 use crate::program::{NAME, Program};
 
-/// Claude Code.
 pub const PROFILE: Profile = Profile {
     client: Client::ClaudeCode,
     title: "Claude Code",

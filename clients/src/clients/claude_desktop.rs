@@ -4,7 +4,6 @@ use crate::Client;
 use crate::place::Place;
 use crate::profile::{Part, Profile, standard_entry};
 
-/// Claude Desktop.
 pub const PROFILE: Profile = Profile {
     client: Client::ClaudeDesktop,
     title: "Claude Desktop",

@@ -11,7 +11,6 @@ const COMMAND_LINE: Place = Place::Home(".cline/data/settings/cline_mcp_settings
 const EXTENSION: Place =
     Place::Application("Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json");
 
-/// Cline.
 pub const PROFILE: Profile = Profile {
     client: Client::Cline,
     title: "Cline",

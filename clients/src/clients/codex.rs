@@ -7,7 +7,6 @@ use crate::place::Place;
 use crate::profile::{Files, Part, Profile, Role, hooks_like_claude, standard};
 use crate::program::{NAME, Program};
 
-/// Codex.
 pub const PROFILE: Profile = Profile {
     client: Client::Codex,
     title: "Codex",

@@ -9,7 +9,6 @@ use crate::place::Place;
 use crate::profile::{Content, Files, INSTRUCTION, Part, Profile, Role};
 use crate::program::{NAME, Program};
 
-/// Continue.
 pub const PROFILE: Profile = Profile {
     client: Client::Continue,
     title: "Continue",

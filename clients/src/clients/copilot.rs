@@ -8,7 +8,6 @@ use crate::place::Place;
 use crate::profile::{Part, Profile};
 use crate::program::{NAME, Program};
 
-/// Copilot CLI.
 pub const PROFILE: Profile = Profile {
     client: Client::Copilot,
     title: "Copilot CLI",

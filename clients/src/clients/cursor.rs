@@ -9,7 +9,6 @@ use crate::place::Place;
 use crate::profile::{Content, Files, Part, Profile, Role, standard_entry};
 use crate::program::Program;
 
-/// Cursor.
 pub const PROFILE: Profile = Profile {
     client: Client::Cursor,
     title: "Cursor",

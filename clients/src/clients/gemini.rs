@@ -9,7 +9,6 @@ use crate::place::Place;
 use crate::profile::{Part, Profile, Role, hook_entry, standard_entry};
 use crate::program::{NAME, Program};
 
-/// Gemini CLI.
 pub const PROFILE: Profile = Profile {
     client: Client::Gemini,
     title: "Gemini CLI",

@@ -8,7 +8,6 @@ use crate::place::Place;
 use crate::profile::{Files, Part, Profile, Role};
 use crate::program::{NAME, Program};
 
-/// Goose.
 pub const PROFILE: Profile = Profile {
     client: Client::Goose,
     title: "Goose",

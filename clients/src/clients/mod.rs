@@ -20,7 +20,6 @@ mod zed;
 use crate::Client;
 use crate::profile::Profile;
 
-/// Returns the profile of a client.
 pub fn profile(client: Client) -> &'static Profile {
     match client {
         Client::ClaudeCode => &claude_code::PROFILE,

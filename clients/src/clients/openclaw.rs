@@ -6,7 +6,6 @@ use crate::place::Place;
 use crate::profile::{Files, Part, Profile, Role, standard};
 use crate::program::{NAME, Program};
 
-/// OpenClaw.
 pub const PROFILE: Profile = Profile {
     client: Client::OpenClaw,
     title: "OpenClaw",

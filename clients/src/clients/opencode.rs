@@ -8,7 +8,6 @@ use crate::place::Place;
 use crate::profile::{Part, Profile, Role};
 use crate::program::{NAME, Program};
 
-/// opencode.
 pub const PROFILE: Profile = Profile {
     client: Client::Opencode,
     title: "opencode",

@@ -6,7 +6,6 @@ use crate::place::Place;
 use crate::profile::{INSTRUCTION, Part, Profile, Role, stdio};
 use crate::program::{NAME, Program};
 
-/// Visual Studio Code.
 pub const PROFILE: Profile = Profile {
     client: Client::VsCode,
     title: "VS Code",

@@ -4,7 +4,6 @@ use crate::Client;
 use crate::place::Place;
 use crate::profile::{Part, Profile, standard_entry};
 
-/// Windsurf.
 pub const PROFILE: Profile = Profile {
     client: Client::Windsurf,
     title: "Windsurf",

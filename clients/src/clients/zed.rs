@@ -6,7 +6,6 @@ use crate::place::Place;
 use crate::profile::{Part, Profile, standard};
 use crate::program::{NAME, Program};
 
-/// Zed.
 pub const PROFILE: Profile = Profile {
     client: Client::Zed,
     title: "Zed",

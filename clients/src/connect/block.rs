@@ -11,7 +11,6 @@ pub fn block(text: &str) -> String {
     format!("{BEGIN}\n{INSTRUCTION}{END}\n").replace('\n', line_end(text))
 }
 
-/// Whether a text has one.
 pub fn has_block(text: &str) -> bool {
     text.contains(BEGIN)
 }

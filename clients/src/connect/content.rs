@@ -105,7 +105,6 @@ fn without_entries(
 /// A text with entries of ours.
 #[derive(Debug)]
 pub struct With {
-    /// The text.
     pub text: String,
     /// The entries that were added. Entries that were there already are not ours.
     pub entries: Vec<Entry>,

@@ -140,7 +140,6 @@ impl Ledger {
         self.records.iter().for_each(|record| sweep_locked(folder_of(&record.path)));
     }
 
-    /// All records.
     pub fn records(&self) -> &[Record] {
         &self.records
     }

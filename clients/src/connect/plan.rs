@@ -28,10 +28,8 @@ pub struct Environment<'a> {
     pub connecting: &'a [Client],
 }
 
-/// The plan for one client.
 #[derive(Debug)]
 pub struct ClientPlan {
-    /// The client.
     pub profile: &'static Profile,
     /// The file or program that shows that it is on this machine.
     pub found: Option<PathBuf>,
@@ -85,7 +83,6 @@ pub fn found(profile: &Profile, around: &Environment) -> Option<PathBuf> {
     signs.find(|sign| sign.exists()).or_else(program)
 }
 
-/// The files of a part.
 pub fn files(part: &Part, around: &Environment) -> Vec<PathBuf> {
     let path = |place: &Place| place.path(around.machine, around.program.platform);
     let has_folder = |path: &PathBuf| path.parent().is_some_and(Path::exists);

@@ -38,7 +38,6 @@ pub enum State {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Status {
-    /// The client.
     pub client: Client,
     /// The file or program that shows that it is on this machine.
     pub found: PathBuf,

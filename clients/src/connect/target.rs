@@ -34,7 +34,6 @@ impl Target {
         Ok(Target { path, content })
     }
 
-    /// Its text.
     pub fn text(&self) -> Result<Option<&str>, Trouble> {
         self.content.as_deref().map(|bytes| std::str::from_utf8(bytes).map_err(|_| Trouble::NotText)).transpose()
     }

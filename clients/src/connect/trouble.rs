@@ -86,7 +86,6 @@ pub enum Error {
     /// The ledger cannot be read.
     #[error("{}: the record of what was written cannot be read ({why}); put it back, or move it away: then nothing that was written before can be undone by `disconnect`", path.display())]
     Ledger {
-        /// Its path.
         path: PathBuf,
         /// The reason why it cannot be read.
         why: String,

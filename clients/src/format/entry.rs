@@ -12,7 +12,6 @@ pub struct Entry {
     pub path: Vec<String>,
     /// Its place in the container.
     pub slot: Slot,
-    /// Its value.
     pub value: Value,
 }
 

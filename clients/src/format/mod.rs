@@ -35,11 +35,8 @@ pub use refused::Refused;
 pub enum Format {
     /// JSON, where comments and trailing commas are allowed.
     Json,
-    /// JSON5.
     Json5,
-    /// TOML.
     Toml,
-    /// YAML.
     Yaml,
 }
 

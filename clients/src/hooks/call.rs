@@ -25,7 +25,6 @@ pub enum Event {
     Start,
     /// The agent has finished a turn.
     Stop,
-    /// The session ends.
     End,
     /// The context of the session is about to be compacted.
     Compact,
@@ -41,7 +40,6 @@ pub enum Event {
 pub struct UnknownEvent(String);
 
 impl Event {
-    /// All of them.
     pub const ALL: [Event; 7] =
         [Event::Prompt, Event::Start, Event::Stop, Event::End, Event::Compact, Event::Before, Event::Failed];
 
@@ -77,9 +75,7 @@ impl FromStr for Event {
 pub struct Call {
     /// The message that a person typed.
     pub message: Option<String>,
-    /// The working folder.
     pub cwd: Option<PathBuf>,
-    /// The session.
     pub session: Option<String>,
     /// Where the client writes the transcript of the session. The client's claim is not verified here.
     pub transcript: Option<PathBuf>,
@@ -134,7 +130,6 @@ pub(super) fn additional_context(event_name: &str, text: &str) -> String {
     json!({ "hookSpecificOutput": { "hookEventName": event_name, "additionalContext": text } }).to_string()
 }
 
-/// A text.
 pub(super) fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }

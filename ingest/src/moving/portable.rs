@@ -14,7 +14,6 @@ const ULID_PREFIX: &str = "ulid:";
 
 /// Converts memories of one system.
 pub struct Mover<'a> {
-    /// The system.
     pub system: System,
     /// The project and the agent of memories that have none.
     pub defaults: &'a Scope,

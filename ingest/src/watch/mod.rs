@@ -43,7 +43,6 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Starts the thread.
     pub fn start(engine: Arc<Engine>, syncer: Arc<Syncer>) -> Self {
         Watcher::start_with(engine, syncer, |_| ())
     }

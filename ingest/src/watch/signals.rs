@@ -60,7 +60,6 @@ impl Change {
         Change { first: now, last: now, files: file.map(|file| BTreeSet::from([file])) }
     }
 
-    /// Adds a later change.
     pub fn add(&mut self, later: Change) {
         self.last = later.last;
         self.files = self.files.take().zip(later.files).and_then(|(mut files, others)| {

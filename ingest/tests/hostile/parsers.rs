@@ -62,7 +62,6 @@ const fn parser(name: &'static str, file: &'static str, kind: Kind, read: fn(&Pa
 const LARGE: [&str; 7] =
     ["codex", "gemini, an object", "chatgpt", "chatgpt, an archive", "aider", "mem0, an export", "Markdown"];
 
-/// Every parser.
 #[rustfmt::skip] // one a line
 pub const ALL: [Parser; 73] = [
     parser("claude-code", "0f8fad5b-d9cb-469f-a165-70867728950e.jsonl", Kind::Lines, |_, file| transcript("claude-code", file)),

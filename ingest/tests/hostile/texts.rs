@@ -174,7 +174,6 @@ pub const JSON: [Shape; 17] = [
     ("results", |file| surround(file, "{\"results\":[{}", ",{\"id\":1,\"memory\":\"x\"}", 24 * MIB, "]}")),
 ];
 
-/// Histories in Markdown.
 pub const HISTORIES: [Shape; 5] = [
     ("short turns", |file| repeat(file, "_**User**_\na\n#### b\n\nc\n\n", 32 * MIB)),
     ("sessions", |file| repeat(file, "# aider chat started at 2026-07-01 10:00:00\n#### b\n", 16 * MIB)),

@@ -10,7 +10,6 @@ use crate::exit::{Failure, Outcome};
 use crate::ops;
 use crate::wire::{AddParams, AddResult, Int};
 
-/// Runs the command.
 pub fn run(app: &App, args: Add) -> Outcome {
     let params = params(args)?;
     let engine = app.engine(Maintenance::Off)?;

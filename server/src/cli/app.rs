@@ -39,7 +39,6 @@ impl App {
         App { settings }
     }
 
-    /// The settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }

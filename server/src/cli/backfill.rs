@@ -13,7 +13,6 @@ use crate::exit::Outcome;
 /// A hint after an interruption.
 const RESTART: &str = "finished embeddings are kept, and batch jobs go on; run the same command again to continue";
 
-/// Runs the command.
 pub fn run(app: &App, args: &Backfill) -> Outcome {
     let bars = app.bars()?;
     let engine = app.existing(Maintenance::Off)?;

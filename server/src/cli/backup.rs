@@ -7,7 +7,6 @@ use super::{App, format};
 use crate::args::Backup;
 use crate::exit::Outcome;
 
-/// Runs the command.
 pub fn run(app: &App, args: &Backup) -> Outcome {
     let bars = app.bars()?;
     let engine = app.existing(Maintenance::Off)?;

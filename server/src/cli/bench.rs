@@ -15,7 +15,6 @@ use crate::args::Bench;
 use crate::atomic_file;
 use crate::exit::{Failure, Outcome};
 
-/// Runs the command.
 pub fn run(app: &App, args: &Bench) -> Outcome {
     if let Some(pairs) = &args.quality {
         return quality::run(app, pairs);

@@ -9,7 +9,6 @@ use crate::exit::Outcome;
 use crate::ops;
 use crate::wire::{ChainHit, ChainParams, ChainResult, Int};
 
-/// Runs the command.
 pub fn run(app: &App, args: &Chain) -> Outcome {
     let params = ChainParams {
         id: Int(args.id),

@@ -6,7 +6,6 @@ use super::App;
 use crate::args::{Cli, Completions};
 use crate::exit::Outcome;
 
-/// Runs the command.
 pub fn run(app: &App, args: &Completions) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "memorist", &mut script);

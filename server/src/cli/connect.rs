@@ -93,7 +93,6 @@ fn absolute(name: &str, path: &Path) -> Result<String, Failure> {
     path.into_os_string().into_string().map_err(|_| Failure::input(format!("{name}: the path is not Unicode")))
 }
 
-/// Runs `connect`.
 pub fn run(app: &App, args: &Connect, global: &Global) -> Outcome {
     let profile = args.profile.and_then(|profile| profile.to_possible_value());
     let serve = profile.map(|profile| vec!["--profile".to_owned(), profile.get_name().to_owned()]);

@@ -66,7 +66,6 @@ struct DemoSearch {
     answers: Vec<RecordId>,
 }
 
-/// Runs the command.
 pub fn run(app: &App, args: &Demo) -> Outcome {
     let bars = app.bars()?;
     let temporary;

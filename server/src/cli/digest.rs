@@ -7,7 +7,6 @@ use crate::exit::Outcome;
 use crate::ops;
 use crate::wire::{self, DigestParams, Int};
 
-/// Runs the command.
 pub fn run(app: &App, args: Digest) -> Outcome {
     let max_tokens = args.max_tokens.map(Int);
     let params = DigestParams { feature: args.feature, max_tokens, ..DigestParams::default() };

@@ -17,7 +17,6 @@ use crate::exit::{Failure, Outcome};
 use crate::output;
 use crate::wire::{DiscoverResult, PlaceEntry};
 
-/// Runs the command.
 pub fn run(app: &App, args: &SourceDiscover) -> Outcome {
     let machine = add_sources::machine()?;
     let bars = app.bars()?;

@@ -5,7 +5,6 @@ use crate::args::Explore;
 use crate::exit::Outcome;
 use crate::explorer::{self, ExplorerOptions};
 
-/// Runs the command.
 pub fn run(app: &App, args: &Explore) -> Outcome {
     // The page can save the first memory, unless it only reads.
     if args.read_only {

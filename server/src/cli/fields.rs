@@ -44,7 +44,6 @@ pub fn fields(entry: &Entry) -> Vec<(&str, String)> {
     fields
 }
 
-/// The field of a body.
 fn body_field(name: &str, value: &Value) -> String {
     match value.as_i64() {
         Some(at) if name == "due" => moment(at),

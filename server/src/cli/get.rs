@@ -13,7 +13,6 @@ use crate::wire::{Entry, GetParams, Int};
 /// Columns of the names of fields.
 const NAMES: usize = 12;
 
-/// Runs the command.
 pub fn run(app: &App, args: &Get) -> Outcome {
     let engine = app.existing(Maintenance::Off)?;
     let context = &app.settings().context;

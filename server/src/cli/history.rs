@@ -7,7 +7,6 @@ use crate::exit::Outcome;
 use crate::ops;
 use crate::wire::{HistoryParams, HistoryResult, Int, VersionEntry};
 
-/// Runs the command.
 pub fn run(app: &App, args: &History) -> Outcome {
     let params = HistoryParams {
         id: Int(args.id),

@@ -16,7 +16,6 @@ use crate::exit::{Failure, Kind, Outcome};
 use crate::ops::{Importing, read_lines};
 use crate::wire::ImportResult;
 
-/// Runs the command.
 pub fn run(app: &App, args: &Import) -> Outcome {
     if let Some(system) = args.from {
         return import_store::run(app, args, system);

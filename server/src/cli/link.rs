@@ -9,7 +9,6 @@ use crate::exit::Outcome;
 use crate::ops;
 use crate::wire::{Int, LinkParams, Patch};
 
-/// Runs the command.
 pub fn run(app: &App, args: &Link) -> Outcome {
     let engine = app.existing(Maintenance::Off)?;
     let result = ops::link(&engine, &app.settings().context, &params(args))?;
@@ -21,7 +20,6 @@ pub fn run(app: &App, args: &Link) -> Outcome {
     Ok(0)
 }
 
-/// The link as a sentence.
 pub fn sentence(args: &Link) -> String {
     format!("{} {} {}", args.from, links::says(args.kind, Direction::Forward), args.to)
 }

@@ -10,7 +10,6 @@ use crate::exit::{Failure, Outcome};
 use crate::ops;
 use crate::wire::{self, Defaults, Detail, Future, Importance, ListParams, ListResult, Past, Where};
 
-/// Runs the command.
 pub fn run(app: &App, args: &List) -> Outcome {
     let limit = usize::try_from(args.limit).ok().filter(|limit| *limit > 0);
     let limit = limit.ok_or_else(|| Failure::input(format!("limit: {} is less than 1", args.limit)))?;

@@ -7,7 +7,6 @@ use crate::exit::Outcome;
 use crate::ops;
 use crate::wire::{Int, OutdatedParams, OutdatedResult};
 
-/// Runs the command.
 pub fn run(app: &App, args: &Outdated) -> Outcome {
     let params = OutdatedParams {
         before: args.before.map(Int),

@@ -12,7 +12,6 @@ pub fn lines(hits: &[SearchHit]) -> Option<String> {
     Some(lines.collect::<Vec<_>>().join("\n")).filter(|lines| !lines.is_empty())
 }
 
-/// The links to these places.
 pub fn links(places: &[&PlaceInfo]) -> Vec<Hyperlink> {
     places.iter().filter_map(|place| Hyperlink::to_file(place.spot(), &place.path)).collect()
 }

@@ -15,7 +15,6 @@ use crate::wire::{Int, PurgeParams, PurgeResult};
 /// Memories named in the question, at most.
 const NAMED: usize = 10;
 
-/// Runs the command.
 pub fn run(app: &App, args: Purge) -> Outcome {
     let ids: BTreeSet<_> = args.ids.into_iter().collect();
     let text = args.text.map(text_or_stdin).transpose()?;

@@ -18,7 +18,6 @@ pub fn by_this_program() {
     }
 }
 
-/// Reads one.
 pub fn run() -> u8 {
     #[cfg(unix)]
     limit();

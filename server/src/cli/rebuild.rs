@@ -6,7 +6,6 @@ use super::app::Maintenance;
 use super::{App, format};
 use crate::exit::Outcome;
 
-/// Runs the command.
 pub fn run(app: &App) -> Outcome {
     let bars = app.bars()?;
     let engine = app.existing(Maintenance::Off)?;

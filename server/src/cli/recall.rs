@@ -13,7 +13,6 @@ use crate::wire::{Int, RecallParams};
 /// Bytes that are read of a message. Only its ends are looked at.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Runs the command.
 pub fn run(app: &App, args: Recall) -> Outcome {
     let params = RecallParams {
         user_message: message(&args.message.join(" "))?,

@@ -15,7 +15,6 @@ use crate::exit::{Failure, Kind, Outcome};
 const RESTART: &str = "interrupted: searches still use the old embeddings, and batch jobs go on; run the same command \
      again to continue";
 
-/// Runs the command.
 pub fn run(app: &App, args: &Reembed) -> Outcome {
     let source = &app.settings().engine.model.source;
     if *source == ModelSource::None {

@@ -10,7 +10,6 @@ use crate::exit::Outcome;
 use crate::ops;
 use crate::wire::{Int, RollbackParams};
 
-/// Runs the command.
 pub fn run(app: &App, args: Rollback) -> Outcome {
     let (id, version) = (args.id, args.version);
     let params =

@@ -14,7 +14,6 @@ use crate::ops::{self, Context};
 use crate::wire::{Int, PlaceInfo, SearchParams, SearchResult};
 use crate::wording::{Remarks, Worded as _};
 
-/// Runs the command.
 pub fn run(app: &App, args: Search) -> Outcome {
     let (explain, is_first) = (args.explain, args.cursor.is_none());
     let is_usual = args.min_relevance.is_none();

@@ -11,7 +11,6 @@ use crate::wire::{self, Int, SearchEntry, SearchesResult};
 /// Default number of searches.
 const LISTED: usize = 50;
 
-/// Runs the command.
 pub fn run(app: &App, args: &SearchLog) -> Outcome {
     let query = SearchesQuery {
         before: args.before,

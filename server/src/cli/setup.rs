@@ -21,7 +21,6 @@ struct SetupOutput {
     text: String,
 }
 
-/// Runs the command.
 pub fn run(app: &App, args: &Setup) -> Outcome {
     let (model, mut text) = embedding_model(app)?;
     let settings = ModelSettings { may_download: true, ..app.settings().engine.model.clone() };

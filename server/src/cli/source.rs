@@ -16,7 +16,6 @@ use crate::args::{SourceAdd, SourceArgs, SourceCommand, SourceKindName, SourceRe
 use crate::exit::{Failure, Outcome};
 use crate::wire::{SourceRemoveResult, SourcesResult};
 
-/// Runs the command.
 pub fn run(app: &App, args: &SourceArgs) -> Outcome {
     match &args.command {
         SourceCommand::Add(add) => run_add(app, add),

@@ -14,7 +14,6 @@ use crate::machines::Standing;
 use crate::ops;
 use crate::wire::{StatsParams, StatsResult};
 
-/// Runs the command.
 pub fn run(app: &App) -> Outcome {
     let engine = app.existing(Maintenance::Off)?;
     let stats = ops::stats(&engine, &app.settings().context, &StatsParams::default())?;

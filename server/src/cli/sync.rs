@@ -37,7 +37,6 @@ const NAMED: usize = 4;
 /// The message where there are no sources.
 pub const NONE: &str = "no sources; `memorist source discover` finds some, and `memorist source add PATH` adds one";
 
-/// Runs the command.
 pub fn run(app: &App, args: &SyncFiles) -> Outcome {
     if args.watch {
         return watch(app, !args.no_embed);

@@ -24,7 +24,6 @@ use crate::wording::Worded as _;
 /// A hint where no place is remembered.
 const NONE: &str = "no other machine is known; `memorist sync-with ssh://HOST` or `memorist sync-with FOLDER` adds one";
 
-/// Runs the command.
 pub fn run(app: &App, args: &SyncWith) -> Outcome {
     if app.settings().engine.team.is_some() {
         return Err(Failure::input("a team store is shared by all machines already; sync-with is for a local store"));

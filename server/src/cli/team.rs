@@ -15,7 +15,6 @@ use crate::args::{Global, MemberCommand, TeamArgs, TeamCommand, TokenAdd, TokenC
 use crate::exit::{Failure, Outcome};
 use crate::random;
 
-/// Runs the command.
 pub fn run(app: &App, args: &TeamArgs, global: &Global) -> Outcome {
     let team = team(app)?;
     let server = TeamServer::new(team.address.clone());

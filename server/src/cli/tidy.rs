@@ -19,7 +19,6 @@ const MOST_BYTES: u64 = 256 << 20;
 /// Proposals that are shown of many.
 const NAMED: usize = 10;
 
-/// Runs the command.
 pub fn run(app: &App, args: Tidy) -> Outcome {
     if args.only.is_some() && args.apply == Some(None) {
         let way_out = "write a plan with --out plan.json, and give --apply plan.json";

@@ -11,7 +11,6 @@ use crate::ops;
 use crate::wire::core::{UndoParams, beginning};
 use crate::wire::{Int, UndoResult};
 
-/// Runs the command.
 pub fn run(app: &App, args: &Undo) -> Outcome {
     let engine = app.existing(Maintenance::Off)?;
     let params = UndoParams { id: Int(args.id), ..UndoParams::default() };

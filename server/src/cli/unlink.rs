@@ -6,7 +6,6 @@ use crate::args::Link;
 use crate::exit::{Kind, Outcome};
 use crate::ops;
 
-/// Runs the command.
 pub fn run(app: &App, args: &Link) -> Outcome {
     let engine = app.existing(Maintenance::Off)?;
     let result = ops::unlink(&engine, &app.settings().context, &link::params(args))?;

@@ -11,7 +11,6 @@ use crate::exit::{Failure, Outcome};
 use crate::ops;
 use crate::wire::{Int, Patch, UpdateParams, UpdateResult};
 
-/// Runs the command.
 pub fn run(app: &App, args: Update) -> Outcome {
     let params = params(args)?;
     let engine = app.existing(Maintenance::Off)?;

@@ -37,7 +37,6 @@ pub fn secured(mut answer: Answer) -> Answer {
     answer
 }
 
-/// A result.
 pub fn result(value: &impl Serialize) -> Answer {
     json_of(StatusCode::OK, value)
 }

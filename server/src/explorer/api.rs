@@ -57,7 +57,6 @@ pub enum Function {
     Export,
     /// A function that is answered in bytes.
     Bytes(Bytes),
-    /// The map.
     Map,
     /// A map is built.
     BuildMap,
@@ -83,7 +82,6 @@ impl Function {
 }
 
 impl Api {
-    /// Calls a function.
     pub async fn answer(self: &Arc<Self>, function: Function, given: Map<String, Value>, slot: Arc<Slot>) -> Answer {
         if let Some(why) = self.widens(&given) {
             return answers::forbidden(&why);

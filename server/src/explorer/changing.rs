@@ -10,7 +10,6 @@ use crate::tools::{Problem, ProblemKind, parse_params, to_json};
 use crate::wire::core::{UndoMany, UndoParams};
 use crate::wire::{DeleteParams, DeleteResult, RollbackParams, UndoResult, UpdateParams, UpdateResult};
 
-/// `update`.
 pub fn update(engine: &Engine, context: &Context, mut given: Map<String, Value>) -> Result<Value, Problem> {
     let expect = expected(&mut given)?;
     let params: UpdateParams = parse_params(given)?;
@@ -20,7 +19,6 @@ pub fn update(engine: &Engine, context: &Context, mut given: Map<String, Value>)
     to_json(&UpdateResult::of(&engine.update(id.into(), &update, &viewer).map_err(conflict)?))
 }
 
-/// `delete`.
 pub fn delete(engine: &Engine, context: &Context, mut given: Map<String, Value>) -> Result<Value, Problem> {
     let expect = expected(&mut given)?;
     let params: DeleteParams = parse_params(given)?;
@@ -30,7 +28,6 @@ pub fn delete(engine: &Engine, context: &Context, mut given: Map<String, Value>)
     to_json(&DeleteResult { success: true, deleted: true })
 }
 
-/// `rollback`.
 pub fn roll_back(engine: &Engine, context: &Context, mut given: Map<String, Value>) -> Result<Value, Problem> {
     let expect = expected(&mut given)?;
     let RollbackParams { id, version, reason, .. } = parse_params(given)?;
@@ -39,7 +36,6 @@ pub fn roll_back(engine: &Engine, context: &Context, mut given: Map<String, Valu
     to_json(&UpdateResult::of(&outcome.map_err(conflict)?))
 }
 
-/// `merge`.
 pub fn merge(engine: &Engine, context: &Context, given: Map<String, Value>) -> Result<Value, Problem> {
     to_json(&explore::merge(engine, context, parse_params(given)?).map_err(conflict)?)
 }

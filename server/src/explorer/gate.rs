@@ -54,7 +54,6 @@ impl Gate {
         Gate { guard: Guard::new(port), sessions, bodies, codes, idle, api: Arc::new(api) }
     }
 
-    /// The answer to a request.
     pub async fn answer(&self, request: Request<Incoming>, slot: Arc<Slot>) -> Answer {
         let (head, body) = request.into_parts();
         let (wanted, length) = match self.admit(&head, &body, &slot) {

@@ -20,7 +20,6 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// The guard of this port.
     pub fn new(port: u16) -> Self {
         Guard { port }
     }

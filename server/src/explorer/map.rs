@@ -22,7 +22,6 @@ const REPORTED: Duration = Duration::from_millis(500);
 /// Default number of neighbors.
 const NEIGHBORS: usize = 8;
 
-/// The making of maps.
 #[derive(Clone, Default)]
 pub struct Making {
     /// The newest state of the map that is being made, or was.
@@ -37,14 +36,12 @@ struct BuildParams {
     from: MapFrom,
 }
 
-/// `map`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ViewParams {
     have: Option<u32>,
 }
 
-/// `neighbors`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NeighborsParams {
@@ -127,7 +124,6 @@ impl Progress for Until {
     }
 }
 
-/// The state of the map.
 pub fn state(engine: &Engine, viewer: &Viewer) -> Result<Value, Problem> {
     to_json(&engine.map_state(viewer)?)
 }

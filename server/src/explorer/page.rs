@@ -1,12 +1,9 @@
 //! The page's files. They have no data, so that everybody may have them.
 
-/// A file of the page.
 pub struct PageFile {
-    /// Where it is.
     path: &'static str,
     /// Its content type.
     pub kind: &'static str,
-    /// Its bytes.
     pub bytes: &'static [u8],
 }
 
@@ -30,7 +27,6 @@ const FILES: &[PageFile] = &[
     PageFile { path: "/icon.svg", kind: "image/svg+xml", bytes: include_bytes!("../../../explorer/dist/icon.svg") },
 ];
 
-/// The file at this path.
 pub fn file(path: &str) -> Option<&'static PageFile> {
     FILES.iter().find(|file| file.path == path)
 }

@@ -30,7 +30,6 @@ struct Secrets {
 }
 
 impl BrowserSessions {
-    /// A new code.
     pub fn new_code(&self, now: Instant) -> Result<String, Failure> {
         let code = random::token()?;
         let mut secrets = self.secrets();

@@ -8,13 +8,11 @@ use http::{HeaderValue, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 
-/// A response.
 pub type Answer = Response<BoxBody<Bytes, Infallible>>;
 
 /// A refused request: a status and the reason.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The status.
     pub status: StatusCode,
     /// An additional header.
     pub header: Option<(HeaderName, &'static str)>,

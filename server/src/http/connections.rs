@@ -22,7 +22,6 @@ use tokio::time::{Sleep, sleep, timeout};
 
 use super::answer::Answer;
 
-/// Most pending connections.
 const MAX_PENDING: usize = 64;
 /// How long a connection may be pending.
 const PENDING_TIMEOUT: Duration = Duration::from_secs(5);
@@ -109,7 +108,6 @@ async fn eviction(evicted: oneshot::Receiver<()>, slot: &Slot, pending_timeout: 
     }
 }
 
-/// The open connections.
 #[derive(Default)]
 struct Connections {
     next: u64,

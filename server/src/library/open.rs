@@ -38,7 +38,6 @@ pub fn own_model(name: &str, dims: usize) -> ModelIdentity {
 pub struct Options {
     /// Its folder.
     pub store: Option<PathBuf>,
-    /// The settings.
     pub config: Option<PathBuf>,
     /// The project of new memories, and whose memories are seen beside global ones.
     pub project: Option<String>,

@@ -17,7 +17,6 @@ pub type SocketStream = tokio::net::UnixStream;
 pub struct SocketListener(UnixListener);
 
 impl SocketListener {
-    /// Makes the socket.
     pub fn bind(path: &Path) -> io::Result<Self> {
         let listener = UnixListener::bind(path)?;
         fs::set_permissions(path, Permissions::from_mode(0o600))?;

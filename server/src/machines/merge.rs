@@ -39,7 +39,6 @@ pub struct Met {
     pub address: String,
     /// The machines that told something, by their names for people.
     pub names: BTreeSet<String>,
-    /// Changes here.
     pub here: Done,
     /// Changes there, where they are known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,7 +50,6 @@ pub struct Met {
     /// Notes for people.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }

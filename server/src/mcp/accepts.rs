@@ -14,13 +14,11 @@ const EVENTS: &str = "text/event-stream";
 /// The forms of an answer that a client takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accepts {
-    /// Either.
     Both,
     /// One JSON document.
     Json,
     /// A stream of events.
     Events,
-    /// Neither.
     Nothing,
 }
 

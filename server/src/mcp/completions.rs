@@ -16,7 +16,6 @@ use crate::wire::Patch;
 enum CompletionSource {
     Projects,
     Tags,
-    /// A fixed list.
     Choices(Vec<String>),
 }
 

@@ -75,7 +75,6 @@ pub struct HttpAccess {
 }
 
 impl HttpServer {
-    /// Binds the address.
     pub async fn bind(policy: Policy) -> Result<Self, Failure> {
         let io = |error: std::io::Error| Failure::new(Kind::Io, format!("cannot serve at {}: {error}", policy.address));
         let listener = TcpListener::bind(policy.address).await.map_err(io)?;

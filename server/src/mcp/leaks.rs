@@ -60,7 +60,6 @@ impl Dice {
     }
 }
 
-/// Paths of files.
 const FILES: [&str; 3] = ["/memories/a.md", "/memories/b.md", "/memories/c/a.md"];
 
 /// A store with memories of every agent and project, and the generator of arguments.

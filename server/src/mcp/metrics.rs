@@ -62,7 +62,6 @@ impl Metrics {
         self.calls.get_or_create(&CallLabels { tool: tool.to_owned(), access }).observe(took.as_secs_f64());
     }
 
-    /// Something failed.
     pub fn failed(&self, kind: &'static str) {
         self.errors.get_or_create(&Failed { kind }).inc();
     }

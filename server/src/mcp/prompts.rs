@@ -9,9 +9,7 @@ use super::profiles::{Profile, TOPIC, ToolDef};
 const RECALL: &str = "recall";
 const REMEMBER: &str = "remember";
 
-/// An argument of a prompt.
 pub struct Argument {
-    /// Its name.
     pub name: &'static str,
     description: &'static str,
     /// The parameter that it becomes, of the tool that the prompt names first; a prompt whose tool lacks it has no such
@@ -38,7 +36,6 @@ pub struct PromptDef {
 }
 
 impl PromptDef {
-    /// The prompt of this name.
     pub fn of(profile: &'static Profile, name: &str) -> Option<Self> {
         let (title, description, text, arguments) = match name {
             RECALL => {
@@ -108,7 +105,6 @@ impl PromptDef {
     }
 }
 
-/// All prompts.
 pub fn all(profile: &'static Profile) -> Vec<Prompt> {
     let listed = |name| {
         let prompt = PromptDef::of(profile, name)?;
@@ -132,7 +128,6 @@ pub fn get(
     Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, prompt.filled(arguments)?)]))
 }
 
-/// The error for an unknown prompt.
 pub fn unknown(name: &str) -> ErrorData {
     invalid(format!("unknown prompt {name:?}"))
 }

@@ -49,7 +49,6 @@ pub fn templates() -> Vec<ResourceTemplate> {
 /// The target of a URI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResourceTarget {
-    /// A memory.
     Memory(i64),
     /// A digest, of this project or of all that the client sees.
     Digest(Patch<String>),
@@ -59,7 +58,6 @@ pub enum ResourceTarget {
 pub type Print = String;
 
 impl ResourceTarget {
-    /// Whether it is a memory.
     pub fn is_memory(&self) -> bool {
         matches!(self, ResourceTarget::Memory(_))
     }

@@ -37,7 +37,6 @@ struct Used {
     ended: VecDeque<SessionId>,
 }
 
-/// The use of a session.
 struct Use {
     last: Instant,
     /// Held by each stream for notices.

@@ -44,7 +44,6 @@ pub fn is_of(profile: &Profile) -> bool {
     TOOLS.iter().all(|name| profile.tool(name).is_some())
 }
 
-/// The prompt in a list.
 pub fn listed() -> Prompt {
     Prompt::new(NAME, Some("Resolve copies, contradictions and old tasks in the memory"), None).with_title("Tidy up")
 }

@@ -17,9 +17,7 @@ pub struct MemorySearch {
     pub memory: bool,
     /// Whether transcripts are.
     pub sessions: bool,
-    /// Most results.
     pub max_results: usize,
-    /// Least score.
     pub min_score: f64,
     /// Which indexes answer.
     pub mode: Mode,

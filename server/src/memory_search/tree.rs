@@ -20,7 +20,6 @@ const TREE: &str = "memorySearch";
 /// The content of a file.
 #[derive(Debug, PartialEq)]
 pub struct Configured {
-    /// The settings.
     pub settings: MemorySearch,
     /// A sentence about its keys that have no effect here.
     pub warning: Option<String>,

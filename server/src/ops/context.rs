@@ -32,7 +32,6 @@ pub struct Context {
 }
 
 impl Context {
-    /// The search of `params`.
     pub fn query(&self, params: &SearchParams) -> Result<Query> {
         let params = &SearchParams { rerank: params.rerank.or(Some(self.rerank)), ..params.clone() };
         Ok(Query { tool: self.tool, ..wire::query(params, &self.defaults, self.weights)? })

@@ -18,7 +18,6 @@ use crate::wire::{self, DEFAULT_FILE, Defaults, ExportParams, ExportResult, Impo
 /// Longest file name in bytes, as in most file systems.
 const LONGEST_NAME: usize = 255;
 
-/// `memory_export`.
 pub fn export(engine: &Engine, context: &Context, params: &ExportParams) -> Result<ExportResult, Failure> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let file = params.file.as_deref().unwrap_or(DEFAULT_FILE);
@@ -48,7 +47,6 @@ pub fn export_as(
     })
 }
 
-/// `memory_import`.
 pub fn import(engine: &Engine, context: &Context, params: &ImportParams) -> Result<ImportResult, Failure> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     import_as(engine, context, viewer, false, &params.file)

@@ -12,7 +12,6 @@ use crate::wire::ExportLine;
 /// Numbers of exported memories and links.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Written {
-    /// Memories.
     pub memories: u64,
     /// Links between them.
     pub links: u64,

@@ -14,13 +14,11 @@ const SHOWN: usize = 50;
 /// Default number of tokens of a digest.
 const DIGEST_TOKENS: usize = 1_000;
 
-/// `memory_link`.
 pub fn link(engine: &Engine, context: &Context, params: &LinkParams) -> Result<LinkResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     Ok(LinkResult { created: engine.link(named(params), &viewer)? })
 }
 
-/// `memory_unlink`.
 pub fn unlink(engine: &Engine, context: &Context, params: &LinkParams) -> Result<UnlinkResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     Ok(UnlinkResult { removed: engine.unlink(named(params), &viewer)? })
@@ -52,7 +50,6 @@ pub fn chain_query(params: &ChainParams, viewer: &Viewer, limit: usize) -> Resul
     })
 }
 
-/// `memory_outdated`.
 pub fn outdated(engine: &Engine, context: &Context, params: &OutdatedParams) -> Result<OutdatedResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let limit = wire::size("limit", params.limit, SHOWN)?;
@@ -63,7 +60,6 @@ pub fn outdated(engine: &Engine, context: &Context, params: &OutdatedParams) -> 
     Ok(OutdatedResult { results: outdated.into_iter().map(|one| wire::outdated(one, detail)).collect(), next })
 }
 
-/// `memory_digest`.
 pub fn digest(engine: &Engine, context: &Context, params: DigestParams) -> Result<DigestResult> {
     let most = wire::size("maxTokens", params.max_tokens, DIGEST_TOKENS)?;
     Ok(wire::digest(engine.digest(&digest_query(context, params)?)?, most))

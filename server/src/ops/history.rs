@@ -44,7 +44,6 @@ pub fn roll_back(engine: &Engine, context: &Context, params: &RollbackParams) ->
     }
 }
 
-/// `memory_undo`.
 pub fn undo(engine: &Engine, context: &Context, params: &UndoParams) -> Result<UndoResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let undone = undo_each(engine, params, &viewer)?;
@@ -78,7 +77,6 @@ pub fn undo_each(engine: &Engine, params: &UndoParams, viewer: &Viewer) -> Resul
     Ok(undone)
 }
 
-/// `memory_purge`.
 pub fn purge(engine: &Engine, context: &Context, params: PurgeParams, progress: &dyn Progress) -> Result<PurgeResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let purge = match (params.ids, params.text) {

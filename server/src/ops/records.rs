@@ -24,7 +24,6 @@ const LISTED: usize = 50;
 /// Files that could not be read and are named.
 const UNREAD: usize = 5;
 
-/// `memory_search`.
 pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Result<SearchResult> {
     let query = context.query(params)?;
     query.validate()?;
@@ -97,14 +96,12 @@ pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Resul
     }
 }
 
-/// `memory_delete`.
 pub fn delete(engine: &Engine, context: &Context, params: &DeleteParams) -> Result<DeleteResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let deleted = engine.delete(params.id.0.into(), &viewer)?;
     Ok(DeleteResult { success: deleted, deleted })
 }
 
-/// `memory_list`.
 pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<ListResult> {
     let limit = wire::size("limit", params.limit, LISTED)?;
     let records = listed(engine, list_filter(context, params)?, params, limit)?;
@@ -123,7 +120,6 @@ pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<L
     Ok(ListResult { results, next, next_offset })
 }
 
-/// The filter of a list.
 pub fn list_filter(context: &Context, params: &ListParams) -> Result<Filter> {
     Ok(Filter {
         kinds: params.entry_types.clone().unwrap_or_default(),
@@ -199,7 +195,6 @@ fn order_of(params: &ListParams) -> Option<(ListOrder, bool)> {
     })
 }
 
-/// `memory_stats`.
 pub fn stats(engine: &Engine, context: &Context, params: &StatsParams) -> Result<StatsResult> {
     let mut stats = stats_of(engine, &Filter::of(context.defaults.viewer(&params.project, &params.agent)?))?;
     // The indexes cover everyone's memories.

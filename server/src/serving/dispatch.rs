@@ -43,7 +43,6 @@ pub struct Dispatcher {
 pub enum Access {
     /// It only reads, and may count accesses.
     Read,
-    /// It writes.
     Write,
 }
 

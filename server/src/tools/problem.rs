@@ -55,7 +55,6 @@ impl ProblemKind {
 /// An error: its kind, and a text that says what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Its kind.
     pub kind: ProblemKind,
     /// The error, and the way out.
     pub message: String,

@@ -60,7 +60,6 @@ pub struct Note {
     pub properties: String,
     /// Where the note begins behind its front matter.
     pub front: usize,
-    /// Its chunks.
     pub chunks: Vec<Chunk>,
 }
 

@@ -5,13 +5,10 @@ use std::path::PathBuf;
 /// A file or a folder that can be added as a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// Its path.
     pub path: PathBuf,
-    /// Its contents.
     pub what: What,
     /// How many files of this kind there are.
     pub files: u64,
-    /// Their size.
     pub bytes: u64,
     /// When the newest was changed, in Unix milliseconds.
     pub newest: Option<i64>,

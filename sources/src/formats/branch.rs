@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 
 /// A message of a tree, as far as its position in it goes.
 pub struct MessageLink<'a> {
-    /// Its identifier.
     pub id: &'a str,
     /// The identifier of the message before it.
     pub parent: Option<&'a str>,

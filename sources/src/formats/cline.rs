@@ -87,7 +87,6 @@ fn read_task(file: Foreign<'_>, bytes: &[u8], batch: &mut Batch) -> bool {
     true
 }
 
-/// A message of a task.
 struct TaskMessage {
     /// Whether it is a text as the agent writes them.
     is_text: bool,

@@ -76,7 +76,6 @@ pub fn check_mutations_of(format: &dyn Format, name: &str, bytes: &[u8]) {
 /// A mutation: its position, the position of bytes to copy, a length, and bytes to put there instead of copied ones.
 pub type Mutation = (Index, Index, usize, &'static [u8]);
 
-/// Any mutation.
 pub fn mutation() -> impl Strategy<Value = Mutation> {
     (any::<Index>(), any::<Index>(), 0_usize..40, prop::sample::select(MUTATIONS))
 }

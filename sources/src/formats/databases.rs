@@ -26,9 +26,7 @@ pub const SCRIPTS: [(&str, &str, &str); 8] = [
 
 /// A database made by a script, and a connection that writes to it.
 pub struct TestDatabase {
-    /// Its file.
     pub path: PathBuf,
-    /// The agent.
     pub agent: Connection,
     _folder: TempDir,
 }
@@ -102,7 +100,6 @@ pub fn check_mutations(format: &dyn Format, made: &TestDatabase, table: &str, co
     });
 }
 
-/// The texts of a batch.
 pub fn texts(batch: &Batch) -> Vec<&str> {
     batch.turns.iter().map(|turn| &*turn.text).collect()
 }

@@ -18,7 +18,6 @@ pub fn user_folders(machine: &Machine) -> impl Iterator<Item = PathBuf> {
     own.chain(SERVERS.map(|server| machine.home().join(server).join("data/User")))
 }
 
-/// The folders of the user of one editor.
 pub fn user_folders_of(machine: &Machine, editor: &str) -> impl Iterator<Item = PathBuf> {
     let folders = [
         machine.path("XDG_CONFIG_HOME", ".config"),

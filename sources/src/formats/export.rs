@@ -36,7 +36,6 @@ const BETWEEN: &[u8] = b" \t\r\n,[\xEF\xBB\xBF";
 
 /// A conversation, and its first and last line.
 pub struct Conversation<'a> {
-    /// Its JSON.
     pub json: &'a [u8],
     /// Counted from 1.
     pub lines: (u64, u64),

@@ -24,17 +24,12 @@ pub enum Field<'a, T = IgnoredAny> {
     /// It is absent or null.
     #[default]
     Nothing,
-    /// A text.
     Text(Cow<'a, str>),
-    /// A whole number.
     Number(i64),
     /// A number with a fraction.
     Fraction(f64),
-    /// True or false.
     Flag(bool),
-    /// An object.
     Object(T),
-    /// A list.
     List(Vec<Field<'a, T>>),
 }
 
@@ -69,7 +64,6 @@ impl<T> Field<'_, T> {
         }
     }
 
-    /// Whether it is `true`.
     pub fn is_true(&self) -> bool {
         matches!(self, Field::Flag(true))
     }

@@ -56,7 +56,6 @@ struct JsonlCursor<S> {
     state: S,
 }
 
-/// One line.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Line<'a> {
     /// Counted from 1.

@@ -28,13 +28,11 @@ pub struct History {
 /// Properties of a session, which all of its turns have.
 #[derive(Clone, Default)]
 pub struct Session {
-    /// Its name.
     pub name: String,
     /// Its title, until a turn has it.
     pub title: Option<String>,
     /// When it began, in Unix milliseconds.
     pub at: Option<i64>,
-    /// The working folder.
     pub cwd: Option<String>,
 }
 

@@ -96,7 +96,6 @@ pub use recognise::recognise;
 pub use root::first_folder;
 pub use transcript::{Batch, Cursor, Format, ReadError, Role, Skipped, Turn};
 
-/// Every format.
 #[rustfmt::skip] // one a line
 pub fn all() -> &'static [&'static dyn Format] {
     &[
@@ -126,7 +125,6 @@ pub fn all() -> &'static [&'static dyn Format] {
     ]
 }
 
-/// The format of this name.
 pub fn by_name(name: &str) -> Option<&'static dyn Format> {
     all().iter().copied().find(|format| format.name() == name)
 }

@@ -73,11 +73,8 @@ impl KeptMessage {
 pub struct WholeSession {
     /// Its name.
     pub id: String,
-    /// Its title.
     pub title: Option<String>,
-    /// The working folder.
     pub cwd: Option<String>,
-    /// The subagent whose session it is.
     pub subagent: Option<String>,
     /// The row of a database that has it: then that is the place of its turns.
     pub row: Option<u64>,
@@ -118,7 +115,6 @@ impl WholeSession {
     }
 }
 
-/// The objects of a list.
 pub fn objects<T>(list: Field<'_, T>) -> impl Iterator<Item = T> {
     let list = if let Field::List(list) = list { list } else { Vec::new() };
     list.into_iter().filter_map(|one| if let Field::Object(one) = one { Some(one) } else { None })

@@ -212,7 +212,6 @@ pub fn place<T: for<'de> Deserialize<'de> + Default>(since: Option<&Cursor>) -> 
     since.and_then(|cursor| serde_json::from_str(&cursor.0).ok()).unwrap_or_default()
 }
 
-/// Makes a cursor.
 pub fn cursor(place: &impl Serialize) -> Cursor {
     Cursor(serde_json::to_string(place).unwrap_or_default())
 }

@@ -101,7 +101,6 @@ pub struct Skipped {
 }
 
 impl Skipped {
-    /// Counts one.
     pub fn count(&mut self, reason: &'static str) {
         *self.counts.entry(reason).or_default() += 1;
     }
@@ -130,23 +129,17 @@ pub struct Turn {
     /// Distinguishes it from every other turn of this format, also in another file. A copy of it in the file of a
     /// resumed session has the same.
     pub id: String,
-    /// Its session.
     pub session: String,
-    /// Who said it.
     pub role: Role,
-    /// Its text.
     pub text: String,
     /// The name of the session, with its first turn.
     pub title: Option<String>,
     /// When, in Unix milliseconds.
     pub at: Option<i64>,
-    /// The working folder.
     pub cwd: Option<String>,
-    /// The git branch.
     pub branch: Option<String>,
     /// The model that answered.
     pub model: Option<String>,
-    /// The subagent that the transcript is of.
     pub subagent: Option<String>,
     /// Its first and last line in the file, counted from 1. In a database, the number of its row.
     pub lines: (u64, u64),
@@ -167,7 +160,6 @@ impl Turn {
 pub enum Role {
     /// A person.
     User,
-    /// The agent.
     Assistant,
     /// A summary of the turns before.
     Summary,

@@ -201,7 +201,6 @@ fn without(text: &str, part: Range<usize>, sections: &[Range<usize>], kept: &mut
     said + text.get(from..part.end).unwrap_or_default()
 }
 
-/// Who speaks.
 #[derive(Clone, Copy)]
 enum Speaker {
     User,

@@ -23,7 +23,6 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// None yet.
     pub fn new() -> Self {
         Fields { fields: Map::new(), whole: true }
     }
@@ -54,7 +53,6 @@ impl Fields {
         }
     }
 
-    /// Whether it has a field.
     pub fn has(&self, name: &str) -> bool {
         self.fields.contains_key(name)
     }

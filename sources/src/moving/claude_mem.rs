@@ -35,7 +35,6 @@ const BOOKKEEPING: [&str; 9] = [
 /// Tables of raw calls of tools.
 const CALLS: [&str; 2] = ["tool_uses", "pending_messages"];
 
-/// A session of the agent.
 struct AgentSession {
     id: Option<String>,
     project: Option<String>,

@@ -26,7 +26,6 @@ impl StoreDatabase {
         SnapshotReader::open(files, path).map(|reader| StoreDatabase { reader })
     }
 
-    /// The connection.
     pub fn reader(&self) -> &SnapshotReader {
         &self.reader
     }

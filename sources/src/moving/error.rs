@@ -30,20 +30,10 @@ pub enum StoreError {
     },
     /// The file system says so.
     #[error("{}: {error}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
+    Io { path: PathBuf, error: std::io::Error },
     /// The database says so.
     #[error("{}: {error}", path.display())]
-    Database {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: rusqlite::Error,
-    },
+    Database { path: PathBuf, error: rusqlite::Error },
 }
 
 impl StoreError {

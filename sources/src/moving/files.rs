@@ -50,7 +50,6 @@ impl StoreFiles {
         &self.path
     }
 
-    /// One of its files.
     pub fn at<'a>(&'a self, file: &'a Path) -> Foreign<'a> {
         Foreign { root: &self.root, path: file, deadline: &self.deadline }
     }

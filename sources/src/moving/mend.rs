@@ -150,7 +150,6 @@ impl Report {
         "fact".into()
     }
 
-    /// The kind of link of this name.
     pub(super) fn link_kind(&mut self, name: &Value) -> &'static str {
         let name = name.as_str().unwrap_or_default().trim().to_lowercase();
         link_kind(&name).unwrap_or_else(|| {
@@ -165,7 +164,6 @@ pub fn is_plain(name: &str) -> bool {
     PLAIN.contains(&name)
 }
 
-/// The kind of link of this name.
 pub fn link_kind(name: &str) -> Option<&'static str> {
     ["caused", "related", "supersedes", "implements", "contradicts"].into_iter().find(|kind| *kind == name)
 }

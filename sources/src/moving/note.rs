@@ -10,14 +10,12 @@ use std::ops::Range;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use serde_json::{Map, Value};
 
-/// A note.
 #[derive(Debug, Default, PartialEq)]
 pub struct BasicMemoryNote {
     /// The fields of its front matter.
     pub fields: Map<String, Value>,
     /// Its text without the observations.
     pub text: String,
-    /// Its observations.
     pub observations: Vec<Observation>,
     /// Its relations, and its links in the text.
     pub relations: Vec<Relation>,
@@ -26,11 +24,9 @@ pub struct BasicMemoryNote {
 /// A statement of a note about its subject.
 #[derive(Debug, PartialEq)]
 pub struct Observation {
-    /// Its category.
     pub category: Option<String>,
     /// Its text, with its tags.
     pub text: String,
-    /// Its tags.
     pub tags: Vec<String>,
     /// The text in parentheses behind it.
     pub context: Option<String>,
@@ -50,7 +46,6 @@ pub struct Relation {
 /// The name of the section that observations are mostly in.
 const SECTION: &str = "## observations";
 
-/// Reads a note.
 pub fn parse(file: &str) -> BasicMemoryNote {
     let file = file.strip_prefix('\u{feff}').unwrap_or(file);
     let (fields, start) = front_matter(file);

@@ -11,7 +11,6 @@ use super::out::{Out, Outcome};
 use super::table::Row;
 use super::types::{Memory, Report, reference};
 
-/// The tables.
 pub const TABLES: [&str; 3] = ["skills", "contacts", "projects"];
 
 const SKILL: [&str; 13] = [

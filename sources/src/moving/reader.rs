@@ -48,12 +48,10 @@ impl SnapshotReader {
         Ok(SnapshotReader { connection, path: path.into() })
     }
 
-    /// The connection.
     pub fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// Its file.
     pub fn path(&self) -> &Path {
         &self.path
     }

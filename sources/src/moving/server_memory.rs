@@ -12,7 +12,6 @@ use super::mend::is_blank;
 use super::out::{Out, Outcome};
 use super::types::{Link, Memory, Report};
 
-/// The source of these memories.
 const SOURCE: &str = "knowledge graph";
 /// A relation is linked to the memories of an entity if these are at most so many.
 const FEW: usize = 8;

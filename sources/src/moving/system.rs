@@ -6,9 +6,7 @@ use std::str::FromStr;
 /// A memory system whose store can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum System {
-    /// Mudpuppy's `memory.db`.
     Mudpuppy,
-    /// Memorizer's `memory.db`.
     Memorizer,
     /// Krolik's database of memories.
     Krolik,
@@ -22,12 +20,10 @@ pub enum System {
     ServerMemory,
     /// mem0: an export, the local vector store, the history.
     Mem0,
-    /// claude-mem's `claude-mem.db`.
     ClaudeMem,
 }
 
 impl System {
-    /// Every system.
     pub const ALL: [System; 9] = [
         System::Mudpuppy,
         System::Memorizer,

@@ -19,7 +19,6 @@ pub struct Table<'d> {
     columns: Vec<String>,
 }
 
-/// A row.
 pub struct Row<'t> {
     columns: &'t [String],
     values: Vec<Value>,
@@ -40,7 +39,6 @@ impl<'d> Table<'d> {
         self
     }
 
-    /// Whether it has this column.
     pub fn has(&self, column: &str) -> bool {
         self.columns.iter().any(|known| known == column)
     }

@@ -7,9 +7,7 @@ use serde_json::Value;
 /// A piece of a store: all memories come first, then the links between them.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Item {
-    /// A memory.
     Memory(Box<Memory>),
-    /// A link.
     Link(Link),
 }
 
@@ -22,9 +20,7 @@ pub struct Memory {
     pub content: String,
     /// A kind of memorist.
     pub kind: String,
-    /// The source label.
     pub source: String,
-    /// Its context.
     pub context: Option<String>,
     /// 0 to 1.
     pub confidence: f64,
@@ -40,7 +36,6 @@ pub struct Memory {
     pub created_at: Option<i64>,
     /// When it last changed.
     pub updated_at: Option<i64>,
-    /// When it expires.
     pub expires_at: Option<i64>,
     /// When it was last used.
     pub last_accessed_at: Option<i64>,
@@ -80,20 +75,17 @@ pub struct Earlier {
     pub body: Option<Value>,
     /// When it was replaced.
     pub replaced_at: Option<i64>,
-    /// The reason.
     pub reason: String,
 }
 
 /// An entry of an access log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Access {
-    /// The time.
     pub at: i64,
     /// `get` or `search`.
     pub kind: &'static str,
     /// The score that the memory had in the search.
     pub score: Option<f64>,
-    /// The query.
     pub query: Option<String>,
 }
 
@@ -173,7 +165,6 @@ fn replace(value: &mut Value, id: &mut impl FnMut(&str) -> Value) {
 }
 
 impl Report {
-    /// Counts one for a reason.
     pub(super) fn count(&mut self, reason: impl Into<String>) {
         self.count_many(reason, 1);
     }

@@ -28,14 +28,11 @@ pub struct Outline {
 pub struct NoteBlock {
     /// Its first byte.
     pub start: usize,
-    /// Its kind.
     pub kind: BlockKind,
 }
 
-/// The kind of a block.
 #[derive(Debug, PartialEq, Eq)]
 pub enum BlockKind {
-    /// A heading.
     Heading {
         /// 1 is the highest.
         level: u8,

@@ -47,7 +47,6 @@ struct CanvasReader<'a> {
 }
 
 impl CanvasReader<'_> {
-    /// Adds the text of an element.
     fn add(&mut self, element: &Value, text: &str) {
         self.find(element);
         let text = text.trim().replace('\0', " ");

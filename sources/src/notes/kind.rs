@@ -8,13 +8,11 @@ pub const ENDINGS: [&str; 9] = ["md", "markdown", "mdx", "txt", "org", "adoc", "
 /// How a note is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoteKind {
-    /// Markdown.
     Markdown,
     /// Paragraphs, with empty lines between them.
     Text,
     /// Org mode of Emacs.
     Org,
-    /// AsciiDoc.
     AsciiDoc,
 }
 

@@ -13,7 +13,6 @@ use super::{asciidoc, canvas, mdx};
 pub struct NoteText<'a> {
     /// The text without embedded data and NUL.
     pub text: Cow<'a, str>,
-    /// Its syntax.
     pub kind: NoteKind,
     /// Whether the encoding was guessed: the file names none, and is no UTF-8.
     pub is_guessed: bool,

@@ -43,7 +43,6 @@ pub struct Layout {
     room: usize,
 }
 
-/// The text of a page.
 pub struct PageText {
     /// Its lines; an empty one between paragraphs.
     pub text: String,
@@ -71,7 +70,6 @@ impl Layout {
         self.text.len() + self.line.len() > self.room
     }
 
-    /// Adds a glyph.
     pub fn add(&mut self, glyph: &Drawn<'_>) {
         let Some(letters) = glyph.letters.filter(|letters| letters.chars().all(is_letter)) else {
             self.unknown += 1;

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The text of a PDF.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PdfText {
     /// Its title, if it says one.

@@ -17,7 +17,6 @@ use crate::{certificates, processes, programs};
 
 /// The owner of the databases, who has no other rights.
 pub(crate) const OWNER: &str = "memorist";
-/// The superuser.
 pub(crate) const SUPERUSER: &str = "postgres";
 /// The password of both.
 pub(crate) const PASSWORD: &str = "for-tests-only";

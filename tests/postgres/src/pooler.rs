@@ -95,7 +95,6 @@ impl Pooler {
         format!("postgres://{OWNER}:{PASSWORD}@127.0.0.1:{}/{}", self.port, self.database)
     }
 
-    /// Its log.
     pub fn log(&self) -> String {
         self.keeper.log()
     }

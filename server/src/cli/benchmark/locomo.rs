@@ -35,7 +35,6 @@ struct Qa {
     category: u8,
 }
 
-/// Reads a file.
 pub fn read(file: &Path) -> Result<Vec<ChatHistory>, Failure> {
     let samples: Vec<Sample> = parsed(file)?;
     samples.into_iter().map(|sample| history(file, sample)).collect()

@@ -30,7 +30,6 @@ struct LongMemEvalTurn {
     has_answer: Option<bool>,
 }
 
-/// Reads a file.
 pub fn read(file: &Path) -> Result<Vec<ChatHistory>, Failure> {
     let asked: Vec<Instance> = parsed(file)?;
     Ok(asked.into_iter().map(history).collect())

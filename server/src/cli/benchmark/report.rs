@@ -34,7 +34,6 @@ pub fn measured<Id: Ord + Clone>(found: &[Id], answers: &BTreeSet<Id>) -> [f64; 
     [hit(1), hit(5), recall(5), recall(DEPTH), ranked.reciprocal_rank, ranked.ndcg_at_10]
 }
 
-/// The result.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BenchmarkReport {

@@ -9,11 +9,9 @@ use crate::wire::Entry;
 /// A memory in the list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// Its id.
     pub id: RecordId,
     /// 0 to 1; `None` in a listing, and of what was found by parts of words.
     pub relevance: Option<f64>,
-    /// Its kind.
     pub kind: Kind,
     /// The beginning of its text, on one line.
     pub line: String,
@@ -22,7 +20,6 @@ pub struct Row {
 }
 
 impl Row {
-    /// The row of `record`.
     pub fn new(record: &Record, relevance: Option<f64>) -> Self {
         Row {
             id: record.id,
@@ -71,7 +68,6 @@ pub struct SearchOutput {
     pub cold: bool,
     /// Microseconds it took.
     pub micros: u64,
-    /// A warning.
     pub warnings: Vec<String>,
 }
 
@@ -80,6 +76,5 @@ pub struct SearchOutput {
 pub struct Memory {
     /// The memory itself.
     pub entry: Entry,
-    /// Its links.
     pub links: Vec<LinkSummary>,
 }

@@ -6,7 +6,6 @@ use crate::exit::Failure;
 /// A message to the screen's thread.
 #[derive(Debug)]
 pub enum Message {
-    /// An event.
     Event(Event),
     /// It cannot continue.
     Failed(Failure),

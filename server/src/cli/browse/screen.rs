@@ -53,7 +53,6 @@ impl Screen {
         }
     }
 
-    /// Draws a frame.
     pub fn draw(&mut self, draw: impl FnOnce(&mut Frame)) -> Result<(), Failure> {
         self.terminal.draw(draw).map(drop).map_err(|error| failure(&error))
     }

@@ -23,7 +23,6 @@ use crate::exit::{Failure, Kind, Outcome};
 /// How often to check for a signal to stop.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Runs the command.
 pub fn run(app: &App, args: &Browse) -> Outcome {
     screen::check(app.output())?;
     app.require_store()?;

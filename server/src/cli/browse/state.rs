@@ -6,12 +6,10 @@ use tui_input::Input;
 
 use super::found::{By, Memory, Row, SearchOutput};
 
-/// An event.
 #[derive(Debug)]
 pub enum Event {
     /// A key was pressed.
     Key(KeyEvent),
-    /// Text was pasted.
     Pasted(String),
     /// The terminal was resized: draw again.
     Resized,
@@ -54,9 +52,7 @@ pub enum Effect {
         /// Whether weak results are shown, too.
         all: bool,
     },
-    /// Fetch a memory.
     Load(RecordId),
-    /// Delete a memory.
     Delete(RecordId),
 }
 
@@ -76,7 +72,6 @@ pub enum Overlay {
     Help(usize),
     /// The question whether to delete this memory.
     Delete {
-        /// Its id.
         id: RecordId,
         /// The beginning of its text.
         line: String,
@@ -85,7 +80,6 @@ pub enum Overlay {
     },
 }
 
-/// The embedding model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Model {
     /// Being loaded.
@@ -127,7 +121,6 @@ pub struct Measures {
 /// The state of the screen.
 #[derive(Debug)]
 pub struct State {
-    /// The search line.
     pub query: Input,
     /// The focus of the keys.
     pub focus: Focus,
@@ -135,15 +128,12 @@ pub struct State {
     pub full: bool,
     /// The results; `None` before the first ones.
     pub found: Option<SearchOutput>,
-    /// The chosen row.
     pub selected: usize,
     /// The memory that is read.
     pub memory: Option<Box<Memory>>,
-    /// The position in it.
     pub place: ReadingPosition,
     /// The history of followed links, the last one last.
     pub trail: Vec<ReadingPosition>,
-    /// The overlay.
     pub overlay: Option<Overlay>,
     /// The last action, or its failure; until the next key.
     pub notice: Option<String>,
@@ -151,7 +141,6 @@ pub struct State {
     pub model: Model,
     /// Measurements of the last frame.
     pub measures: Measures,
-    /// Whether to leave.
     pub leaving: bool,
     /// Whether weak results are shown, too; until another text is searched for.
     all: bool,
@@ -192,7 +181,6 @@ impl State {
         (state, effects)
     }
 
-    /// Handles an event; returns the effects.
     pub fn handle(&mut self, event: Event) -> Vec<Effect> {
         match event {
             Event::Key(key) => self.key(key),

@@ -58,7 +58,6 @@ pub struct Play {
 }
 
 impl Play {
-    /// A new screen.
     pub fn new(query: &str) -> Self {
         let (state, effects) = State::new(query.to_owned());
         Play { state, effects }

@@ -29,12 +29,10 @@ impl Theme {
         Style::new().dim()
     }
 
-    /// Relevance.
     pub fn relevance(self) -> Style {
         self.tint(Style::new(), Color::Green)
     }
 
-    /// Kinds.
     pub fn kind(self) -> Style {
         self.tint(Style::new(), Color::Blue)
     }
@@ -49,7 +47,6 @@ impl Theme {
         Style::new().bold()
     }
 
-    /// Notices.
     pub fn notice(self) -> Style {
         self.tint(Style::new().bold(), Color::Yellow)
     }

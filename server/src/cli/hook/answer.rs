@@ -21,7 +21,6 @@ const FOR_ACTION: Duration = Duration::from_millis(60);
 /// How long a search may wait for the model, since the process began.
 const WITH_MODEL: Duration = Duration::from_millis(200);
 
-/// Prints the answer.
 pub fn give(
     settings: &Settings,
     mut request: HookRequest,

@@ -17,7 +17,6 @@ pub struct Axes {
     pub time: Axis,
 }
 
-/// One axis.
 pub struct Axis {
     low: f64,
     high: f64,

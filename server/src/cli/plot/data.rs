@@ -1,9 +1,7 @@
 //! The data of a plot: points of recall and time.
 
-/// The data of a plot.
 #[derive(Debug, Clone)]
 pub struct Plot {
-    /// The title.
     pub title: String,
     /// The label of the horizontal axis.
     pub recall: String,
@@ -13,7 +11,6 @@ pub struct Plot {
     pub points: Vec<Point>,
 }
 
-/// One point.
 #[derive(Debug, Clone)]
 pub struct Point {
     /// 0 to 1.
@@ -22,7 +19,6 @@ pub struct Point {
     pub micros: f64,
     /// Its label, if there is room.
     pub label: String,
-    /// Its role.
     pub role: Role,
 }
 

@@ -23,7 +23,6 @@ const STYLE: &str = "\
 .ground{fill:#0d1117}.text{fill:#e6edf3}.faint{fill:#9198a1}.grid{stroke:#2a313c}.axis{stroke:#9198a1}\
 .curve{stroke:#4493f8}.effort{fill:#4493f8}.level{fill:#0d1117;stroke:#e6edf3}.own{fill:#f0883e}}";
 
-/// Draws the plot.
 pub fn draw(plot: &Plot) -> String {
     let axes = Axes::of(plot);
     let mut svg = String::new();
@@ -135,7 +134,6 @@ fn write_label(svg: &mut String, point: &Point, (x, y): (f64, f64), taken: &mut 
     )
 }
 
-/// An occupied area.
 struct Area {
     left: f64,
     top: f64,

@@ -20,7 +20,6 @@ struct Canvas {
     glyphs: Vec<[Option<(char, Role)>; COLUMNS + MARGIN]>,
 }
 
-/// Draws the plot.
 pub fn draw(plot: &Plot, coloured: bool) -> String {
     let axes = Axes::of(plot);
     let mut canvas = Canvas { dots: vec![[0; COLUMNS]; ROWS], glyphs: vec![[None; COLUMNS + MARGIN]; ROWS] };

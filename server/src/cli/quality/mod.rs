@@ -20,7 +20,6 @@ use super::progress::Bars;
 use crate::exit::{Failure, Outcome};
 use crate::{wire, wording};
 
-/// Runs the command.
 pub fn run(app: &App, file: &Path) -> Outcome {
     let lines = pairs::read(file)?;
     app.require_store()?;

@@ -18,7 +18,6 @@ use crate::exit::{Failure, Kind};
 use crate::wire::Lines;
 use crate::wording::Worded as _;
 
-/// Most lines.
 const MAX_PAIRS: usize = 100_000;
 /// Most bytes of a file.
 const MAX_BYTES: u64 = 1 << 30;
@@ -32,9 +31,7 @@ const EXAMPLE: &str = r#"{"query": "where is the amber key", "answers": [12, "01
 /// A query and its answers.
 #[derive(Debug)]
 pub struct Pair {
-    /// The line it is on.
     pub line: u64,
-    /// The query.
     pub query: String,
     /// The memories that answer it; at least one.
     pub answers: BTreeSet<RecordId>,

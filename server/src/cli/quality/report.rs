@@ -15,17 +15,13 @@ const WORST: usize = 5;
 pub struct QueryOutcome {
     /// How well.
     pub measures: Measures,
-    /// The first result.
     pub first: Option<Record>,
 }
 
-/// The result.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QualityReport {
-    /// Queries.
     pub queries: usize,
-    /// One for each mode.
     pub measured: Vec<ModeScores>,
     /// The worst queries whose first result is no answer, the worst first.
     pub worst: Vec<Worst>,

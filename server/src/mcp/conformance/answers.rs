@@ -9,7 +9,6 @@ pub const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4n
 /// One sample of silence.
 pub const WAV: &str = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQIAAAAAAA==";
 
-/// A result that is complete, from its JSON.
 pub fn complete<T: DeserializeOwned>(mut json: Value) -> Result<T, ErrorData> {
     json["resultType"] = "complete".into();
     typed(json)

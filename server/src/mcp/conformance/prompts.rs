@@ -18,7 +18,6 @@ const ALL: [(&str, &[&str]); 5] = [
     (ASKING, &[]),
 ];
 
-/// All of them.
 pub fn all() -> impl Iterator<Item = Prompt> {
     ALL.iter().map(|(name, arguments)| {
         let argument = |name: &&str| PromptArgument::new(*name).with_description("A test argument").with_required(true);
@@ -27,7 +26,6 @@ pub fn all() -> impl Iterator<Item = Prompt> {
     })
 }
 
-/// Whether this is the name of one.
 pub fn is_one(name: &str) -> bool {
     ALL.iter().any(|(known, _)| *known == name)
 }

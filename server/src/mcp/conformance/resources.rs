@@ -18,7 +18,6 @@ pub fn all() -> [Resource; 2] {
     [listed(TEXT, "static-text", "text/plain"), listed(BINARY, "static-binary", "image/png")]
 }
 
-/// The template.
 pub fn template() -> ResourceTemplate {
     ResourceTemplate::new("test://template/{id}/data", "template")
         .with_description("A fixture of the conformance suite")

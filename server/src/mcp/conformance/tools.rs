@@ -37,7 +37,6 @@ const PLAIN: [&str; 24] = [
     "test_input_required_result_capabilities",
 ];
 
-/// All tools.
 pub fn all() -> Vec<Tool> {
     let text =
         |name: &str| json!({ "type": "object", "properties": { name: { "type": "string" } }, "required": [name] });

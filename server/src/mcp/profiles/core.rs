@@ -6,7 +6,6 @@ use crate::ops::core;
 use crate::wire::core::{CoreGetParams, UndoMany};
 use crate::wire::{ChainParams, LinkParams, ListParams, SearchParams, StatsParams};
 
-/// The profile.
 pub fn profile() -> Profile {
     Profile { instructions: INSTRUCTIONS, recall: RECALL, remember: REMEMBER, tools: tools() }
 }

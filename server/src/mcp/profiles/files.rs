@@ -5,7 +5,6 @@ use super::{Profile, ToolDef};
 use crate::ops::memory_files;
 use crate::serving::Access;
 
-/// The profile.
 pub fn profile() -> Profile {
     Profile { instructions: INSTRUCTIONS, recall: RECALL, remember: REMEMBER, tools: tools() }
 }

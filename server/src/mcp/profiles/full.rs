@@ -15,7 +15,6 @@ use crate::wire::{
     OutdatedParams, RecallResult, RollbackParams, SearchParams, StatsParams,
 };
 
-/// The profile.
 pub fn profile() -> Profile {
     Profile { instructions: INSTRUCTIONS, recall: RECALL, remember: REMEMBER, tools: tools() }
 }

@@ -5,7 +5,6 @@ use super::{Profile, ToolDef};
 use crate::ops::gimli;
 use crate::wire::gimli::{GimliGetParams, GimliSearchParams, RecencyParams, SyncParams};
 
-/// The profile.
 pub fn profile() -> Profile {
     Profile { instructions: INSTRUCTIONS, recall: RECALL, remember: REMEMBER, tools: tools() }
 }

@@ -19,7 +19,6 @@ use crate::wire::krolik::{
 };
 use crate::wording::Worded as _;
 
-/// The profile.
 pub fn profile() -> Profile {
     Profile { instructions: INSTRUCTIONS, recall: RECALL, remember: REMEMBER, tools: tools() }
 }

@@ -22,7 +22,6 @@ use crate::wording::{self, Worded as _};
 /// Similar facts named, at most.
 const SIMILAR: usize = 5;
 
-/// The profile.
 pub fn profile() -> Profile {
     Profile { instructions: INSTRUCTIONS, recall: RECALL, remember: REMEMBER, tools: tools() }
 }

@@ -48,7 +48,6 @@ const PROFILES: usize = 7;
 pub const SCOPES: [&str; 4] = ["project", "agent", "agent_id", "agentId"];
 
 impl Profile {
-    /// The profile of this name.
     pub fn of(name: ProfileName) -> &'static Profile {
         static MADE: [OnceLock<Profile>; PROFILES] = [const { OnceLock::new() }; PROFILES];
         MADE[name as usize].get_or_init(|| Profile::made(name))

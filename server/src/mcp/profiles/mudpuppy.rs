@@ -9,7 +9,6 @@ use crate::wire::mudpuppy::{
     MudpuppyStatsParams, MudpuppyStatsResult,
 };
 
-/// The profile.
 pub fn profile() -> Profile {
     Profile { instructions: INSTRUCTIONS, recall: super::core::RECALL, remember: REMEMBER, tools: tools() }
 }

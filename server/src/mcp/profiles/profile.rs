@@ -18,7 +18,6 @@ pub struct Profile {
 pub const TOPIC: &str = "{topic}";
 
 impl Profile {
-    /// The tool of this name.
     pub fn tool(&self, name: &str) -> Option<&ToolDef> {
         self.tools.iter().find(|tool| tool.definition.name == name)
     }

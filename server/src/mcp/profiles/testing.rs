@@ -49,7 +49,6 @@ impl Server {
         Server::new(profile, None, |folder, config| Engine::open(folder.path(), config).unwrap())
     }
 
-    /// A server of this profile with a model.
     pub fn with_model(profile: ProfileName) -> Self {
         Server::new(profile, None, |folder, config| {
             Engine::open_with_embedder(folder.path(), config, Arc::new(HashEmbedder::new(64))).unwrap()
@@ -98,7 +97,6 @@ impl Server {
         self.engine.add(&NewRecord { scope, ..record }).unwrap().id.get()
     }
 
-    /// The record of this id.
     pub fn record(&self, id: i64) -> Record {
         self.engine.peek(id.into(), &Viewer::OWNER).unwrap().unwrap()
     }

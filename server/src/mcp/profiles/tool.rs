@@ -25,13 +25,11 @@ pub struct ToolOutput {
     pub words: Option<String>,
 }
 
-/// A tool.
 pub struct ToolDef {
     /// Its definition in `tools/list`.
     pub definition: Tool,
     /// Whether a call with these arguments writes.
     pub access: fn(&Map<String, Value>) -> Access,
-    /// Its implementation.
     pub run: ToolHandler,
 }
 

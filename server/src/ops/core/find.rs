@@ -38,7 +38,6 @@ const VERSIONS_SHOWN: usize = 20;
 /// Characters of the other memory in a mark.
 const MARK_CHARS: usize = 160;
 
-/// `memory_search`.
 pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Result<String> {
     search_with_records(engine, context, params).map(|(text, _)| text)
 }
@@ -130,7 +129,6 @@ fn marks_of(marks: &BTreeMap<RecordId, Vec<Mark>>, id: RecordId) -> &[Mark] {
     marks.get(&id).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// `memory_list`.
 pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<String> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let limit = wire::size("limit", params.limit, LISTED)?;
@@ -176,7 +174,6 @@ pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<S
     Ok(page.finish(notes))
 }
 
-/// `memory_get`.
 pub fn get(engine: &Engine, context: &Context, params: &CoreGetParams) -> Result<String> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let most = max_tokens(params.max_tokens)?;
@@ -394,7 +391,6 @@ fn version(version: &Version, next: &Version) -> String {
     )
 }
 
-/// `memory_chain`.
 pub fn chain(engine: &Engine, context: &Context, params: &ChainParams) -> Result<String> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let query = ops::chain_query(params, &viewer, LISTED)?;

@@ -42,7 +42,6 @@ const OTHERS: [Kind; 8] = [
     Kind::Profile,
 ];
 
-/// `memory_digest`.
 pub fn digest(engine: &Engine, context: &Context, params: CoreDigestParams) -> Result<String> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let project = viewer.project.name().map(str::to_owned);
@@ -168,7 +167,6 @@ fn superseded(engine: &Engine, query: &DigestQuery, page: &mut Page, shown: &[Re
     Ok(())
 }
 
-/// `memory_stats`.
 pub fn stats(engine: &Engine, context: &Context, params: &StatsParams) -> Result<String> {
     let stats = ops::stats(engine, context, params)?;
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;

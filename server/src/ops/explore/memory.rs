@@ -86,7 +86,6 @@ pub fn graph(engine: &Engine, context: &Context, params: GraphParams) -> Result<
     })
 }
 
-/// The memories that are similar to one.
 pub fn similar(engine: &Engine, context: &Context, params: SimilarParams) -> Result<SimilarResult> {
     let viewer = context.defaults.own_viewer();
     let id = RecordId::from(params.id.0);

@@ -22,7 +22,6 @@ impl LineRange {
     }
 }
 
-/// The lines of a text that are wanted.
 pub fn passage(text: &str, wanted: LineRange) -> GimliGetResult {
     let skipped = usize::try_from(wanted.from - 1).unwrap_or(usize::MAX);
     let mut rest = text.lines().skip(skipped).peekable();

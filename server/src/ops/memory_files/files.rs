@@ -26,7 +26,6 @@ pub struct MemoryFiles<'a> {
     scope: Scope,
 }
 
-/// A memory that is a file.
 pub struct MemoryFile {
     pub path: String,
     pub record: Record,
@@ -38,7 +37,6 @@ impl<'a> MemoryFiles<'a> {
         MemoryFiles { engine, viewer: Viewer::of(&scope), searched: defaults.own_viewer(), scope }
     }
 
-    /// The file of this path.
     pub fn find(&self, path: &MemoryPath) -> Result<Option<MemoryFile>> {
         let file = |record| MemoryFile { path: path.as_str().to_owned(), record };
         if let Some(first) = self.at(path.as_str())?.into_iter().next() {
@@ -122,7 +120,6 @@ pub fn moved_to(record: &Record, path: &MemoryPath) -> RecordUpdate {
     }
 }
 
-/// The metadata of a file.
 pub fn metadata_of(path: &MemoryPath) -> Map<String, Value> {
     Map::from_iter([(KEY.to_owned(), json!(path.as_str()))])
 }

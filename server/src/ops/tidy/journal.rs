@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use crate::exit::Failure;
 use crate::wire::tidy::TidyRun;
 
-/// Journals that are kept.
 const KEPT: usize = 20;
 const SUFFIX: &str = ".jsonl";
 /// Names the last run that has something to undo.
@@ -22,7 +21,6 @@ const LAST: &str = "last";
 /// Bytes of a journal that are read at most: more than 100,000 proposals.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// A line of a journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum JournalLine {

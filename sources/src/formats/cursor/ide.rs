@@ -170,7 +170,6 @@ impl Bubble<'_> {
     }
 }
 
-/// Reads one chat.
 struct ChatReader<'r> {
     database: &'r Database,
     id: &'r str,

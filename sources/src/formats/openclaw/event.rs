@@ -11,12 +11,9 @@ use super::wrappers::unwrap;
 /// Properties of a session, known when one of its events is read.
 #[derive(Default, Serialize, Deserialize)]
 pub struct OpenClawSession {
-    /// Its id.
     pub id: String,
-    /// Its working folder.
     pub cwd: Option<String>,
     #[serde(default)]
-    /// Whether it is of a subagent.
     pub is_subagent: bool,
 }
 
