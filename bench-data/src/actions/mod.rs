@@ -1,29 +1,9 @@
 //! Memories about files, commands and errors, and sessions of actions that are about these, or about something like them.
-//!
-//! | row | file | job |
-//! |---|---|---|
-//! | 0 | `wordings.rs` | the form of a set of wordings |
-//! | 1 | `first.rs`, `second.rs`, `third.rs`, `fourth.rs`, `fifth.rs`, `sixth.rs` | the sets that the rules are chosen by |
-//! | 1 | `held_out.rs` | the set that the rules are checked by, written by somebody who had not read them |
 
-mod fifth;
-mod first;
-mod fourth;
-mod held_out;
-mod second;
-mod sixth;
-mod third;
 mod wordings;
 
 use crate::draws::{Draws, Purpose};
-use fifth::FIFTH;
-use first::FIRST;
-use fourth::FOURTH;
-use held_out::HELD_OUT;
-use second::SECOND;
-use sixth::SIXTH;
-use third::THIRD;
-use wordings::Wordings;
+use wordings::{Wordings, sets};
 
 /// An action that an agent is about to do, or one that has failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,7 +106,7 @@ const OF_EACH: usize = 2;
 
 pub fn actions(seed: u64) -> Actions {
     let mut all = Actions::default();
-    for (number, wordings) in [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, HELD_OUT].iter().enumerate() {
+    for (number, wordings) in sets().iter().enumerate() {
         let mut draws = Draws::of(seed, Purpose::Action, number as u64);
         let saved = save(wordings, &mut all, &mut draws);
         for _ in 0..SESSIONS {
@@ -159,7 +139,7 @@ fn save(wordings: &Wordings, all: &mut Actions, draws: &mut Draws) -> Saved {
         note += 1;
         wordings.of_files[(note * 5 + note / notes) % notes].replace("{}", name)
     };
-    for (at, name) in wordings.names.iter().chain(wordings.ordinary).enumerate() {
+    for (at, name) in wordings.names.iter().chain(&wordings.ordinary).enumerate() {
         let path = |folder: usize| format!("{}/{name}", wordings.folders[(at + folder) % folders]);
         // The last names are known by the name alone, which is in one folder.
         if (10..wordings.names.len()).contains(&at) {
@@ -176,34 +156,35 @@ fn save(wordings: &Wordings, all: &mut Actions, draws: &mut Draws) -> Saved {
         }
     }
     for (at, folder) in wordings.folders.iter().enumerate() {
-        let (stem, extension) = wordings.names[at].rsplit_once('.').unwrap_or((wordings.names[at], "rs"));
+        let name = &wordings.names[at];
+        let (stem, extension) = name.rsplit_once('.').unwrap_or((name, "rs"));
         for path in [format!("{folder}/{stem}_old.{extension}"), format!("{folder}/new_{stem}.{extension}")] {
             saved.others.push((ActionClass::OtherFileOfFolder, AgentAction::Edit(path)));
         }
         saved.others.push((ActionClass::NothingSaved, AgentAction::Edit(format!("{folder}/README.md"))));
         saved.others.push((ActionClass::NothingSaved, AgentAction::Edit(format!("docs/chapter_{at}.md"))));
     }
-    for command in wordings.commands {
-        let memory = add(command.memory.to_owned(), &of_files);
-        saved.about[2].extend(command.lines.map(|line| (AgentAction::Run(line.to_owned()), memory)));
-        let others = command.others.map(|line| (ActionClass::OtherSubcommand, AgentAction::Run(line.to_owned())));
+    for command in &wordings.commands {
+        let memory = add(command.memory.clone(), &of_files);
+        saved.about[2].extend(command.lines.iter().map(|line| (AgentAction::Run(line.clone()), memory)));
+        let others = command.others.iter().map(|line| (ActionClass::OtherSubcommand, AgentAction::Run(line.clone())));
         saved.others.extend(others);
     }
     let filled = |text: &str, at: usize| {
-        let (id, port) = (wordings.ids[at % wordings.ids.len()], wordings.ports[at % wordings.ports.len()]);
+        let (id, port) = (&wordings.ids[at % wordings.ids.len()], &wordings.ports[at % wordings.ports.len()]);
         text.replace("{id}", id).replace("{port}", port)
     };
     for (at, coded) in wordings.coded.iter().enumerate() {
         for at in [at, at + 3, at + 5] {
-            let memory = add(filled(coded.memory, at), &of_errors);
-            saved.about[3].push((AgentAction::Failed(filled(coded.error, at)), memory));
+            let memory = add(filled(&coded.memory, at), &of_errors);
+            saved.about[3].push((AgentAction::Failed(filled(&coded.error, at)), memory));
         }
-        saved.others.push((ActionClass::OtherCause, AgentAction::Failed(coded.other.to_owned())));
+        saved.others.push((ActionClass::OtherCause, AgentAction::Failed(coded.other.clone())));
     }
     for (at, worded) in wordings.worded.iter().enumerate() {
         for at in [at, at + 1, at + 4] {
-            let memory = add(filled(worded.memory, at), &of_errors);
-            saved.about[4].push((AgentAction::Failed(filled(worded.error, at)), memory));
+            let memory = add(filled(&worded.memory, at), &of_errors);
+            saved.about[4].push((AgentAction::Failed(filled(&worded.error, at)), memory));
         }
     }
     for (at, other) in wordings.others.iter().enumerate() {
@@ -211,11 +192,11 @@ fn save(wordings: &Wordings, all: &mut Actions, draws: &mut Draws) -> Saved {
             add(filled(other, at), &of_files);
         }
     }
-    let run = |class, lines: &[&str]| {
-        lines.iter().map(move |line| (class, AgentAction::Run((*line).to_owned()))).collect::<Vec<_>>()
+    let run = |class, lines: &[String]| {
+        lines.iter().map(move |line| (class, AgentAction::Run(line.clone()))).collect::<Vec<_>>()
     };
-    saved.others.extend(run(ActionClass::Looks, wordings.looks));
-    saved.others.extend(run(ActionClass::NothingSaved, wordings.unknown));
+    saved.others.extend(run(ActionClass::Looks, &wordings.looks));
+    saved.others.extend(run(ActionClass::NothingSaved, &wordings.unknown));
     for (at, error) in wordings.errors.iter().enumerate() {
         let failed = |at| (ActionClass::NothingSaved, AgentAction::Failed(filled(error, at)));
         saved.others.extend((at..at + if error.contains("{id}") { 4 } else { 1 }).map(failed));
