@@ -291,18 +291,8 @@ mod tests {
     use std::io::Write as _;
     use std::path::Path;
 
-    use super::super::{Format, corpus};
+    use super::super::Format;
     use super::*;
-
-    #[test]
-    fn the_corpus_says_what_it_should() {
-        corpus::check_all(&CHATGPT);
-    }
-
-    #[test]
-    fn a_broken_file_is_read() {
-        corpus::check_mutations(&CHATGPT);
-    }
 
     #[test]
     fn marks_are_removed_but_the_names_in_them_stay() {

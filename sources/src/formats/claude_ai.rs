@@ -111,19 +111,3 @@ fn said(message: &ClaudeAiMessage<'_>, skipped: &mut Skipped) -> Result<(Role, S
     };
     text.map(|text| (role, text)).ok_or_else(|| why_skipped(content))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::corpus;
-    use super::*;
-
-    #[test]
-    fn the_corpus_says_what_it_should() {
-        corpus::check_all(&CLAUDE_AI);
-    }
-
-    #[test]
-    fn a_broken_file_is_read() {
-        corpus::check_mutations(&CLAUDE_AI);
-    }
-}

@@ -204,16 +204,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_corpus_says_what_it_should() {
-        corpus::check_all(&Continue);
-    }
-
-    #[test]
-    fn a_broken_file_is_read() {
-        corpus::check_mutations(&Continue);
-    }
-
-    #[test]
     fn sessions_are_known_by_their_path() {
         let machine = Machine::new("/h", []);
         let sessions = ["/h/.continue/sessions/7f1a0001-0000-4000-8000-000000000001.json"];

@@ -176,21 +176,6 @@ mod tests {
     use crate::foreign::{Deadline, Root};
 
     #[test]
-    fn the_corpus_says_what_it_should() {
-        corpus::check_all(&Copilot);
-    }
-
-    #[test]
-    fn a_file_that_grows_says_the_same() {
-        corpus::check_pieces(&Copilot);
-    }
-
-    #[test]
-    fn a_broken_file_is_read() {
-        corpus::check_mutations(&Copilot);
-    }
-
-    #[test]
     fn its_first_folder_is_that_of_the_context() {
         let path = &corpus::files(&Copilot)[0];
         let (root, deadline) = (Root::around(path).unwrap(), Deadline::default());

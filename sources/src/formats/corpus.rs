@@ -13,6 +13,36 @@ use super::databases;
 use super::{Batch, Cursor, Format, Role, Skipped, Turn};
 use crate::machine::Machine;
 
+/// The tests of formats on their files.
+macro_rules! tests_of {
+    ($($module:ident::$format:ident),+ $(,)?) => {
+        $(mod $module {
+            use crate::formats::{$module::$format, corpus};
+
+            #[test]
+            fn the_corpus_says_what_it_should() {
+                corpus::check_all(&$format);
+            }
+
+            #[test]
+            fn a_file_that_grows_says_the_same() {
+                corpus::check_pieces(&$format);
+            }
+
+            #[test]
+            fn a_broken_file_is_read() {
+                corpus::check_mutations(&$format);
+            }
+        })+
+    };
+}
+
+tests_of! {
+    amp::Amp, chatgpt::CHATGPT, claude_ai::CLAUDE_AI, claude_code::ClaudeCode, cline::Cline, codex::Codex, continue_dev::Continue,
+    copilot::Copilot, cursor::CursorAgent, gemini::Gemini, gimli::Gimli, goose::Goose, kiro::Kiro, kiro_ide::KiroIde,
+    openclaw::OpenClaw, qwen::QwenCode, specstory::SpecStory, vscode_chat::VsCodeChat, zed_text::ZedText,
+}
+
 /// Checks that each file of a format has the turns of the file beside it.
 pub fn check_all(format: &dyn Format) {
     let files = files(format);

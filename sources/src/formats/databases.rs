@@ -44,16 +44,19 @@ pub fn make(format: &dyn Format, script: &str, path: &str) -> TestDatabase {
     TestDatabase { path, agent, _folder: folder_of_it }
 }
 
-/// Checks that the database has the turns of the file beside its script, and no new ones when it is read again.
-pub fn check(format: &dyn Format, script: &str, made: &TestDatabase) -> Batch {
-    let batch = format.read(&made.path, None).unwrap();
-    let expected = fs::read_to_string(folder(format).join(format!("{script}.turns"))).unwrap_or_default();
-    let found = render(&batch);
-    assert!(expected == found, "{script}: expected\n{expected}\nfound\n{found}");
-    let again = format.read(&made.path, Some(&batch.cursor)).unwrap();
-    assert_eq!(again.turns, []);
-    assert_eq!(again.skipped.counts.len(), 0, "{:?}", again.skipped);
-    batch
+#[test]
+fn a_database_has_the_turns_beside_its_script_once() {
+    for (format, script, path) in SCRIPTS {
+        let format = super::by_name(format).unwrap();
+        let made = make(format, script, path);
+        let batch = format.read(&made.path, None).unwrap();
+        let expected = fs::read_to_string(folder(format).join(format!("{script}.turns"))).unwrap_or_default();
+        let found = render(&batch);
+        assert!(expected == found, "{script}: expected\n{expected}\nfound\n{found}");
+        let again = format.read(&made.path, Some(&batch.cursor)).unwrap();
+        assert_eq!(again.turns, []);
+        assert_eq!(again.skipped.counts.len(), 0, "{:?}", again.skipped);
+    }
 }
 
 /// Checks that the database is read, whatever is in the columns of a table.

@@ -193,18 +193,7 @@ fn time(text: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::corpus;
     use super::*;
-
-    #[test]
-    fn the_corpus_says_what_it_should() {
-        corpus::check_all(&SpecStory);
-    }
-
-    #[test]
-    fn a_broken_file_is_read() {
-        corpus::check_mutations(&SpecStory);
-    }
 
     #[test]
     fn headers_of_all_versions_are_known() {

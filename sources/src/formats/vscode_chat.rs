@@ -389,16 +389,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_corpus_says_what_it_should() {
-        corpus::check_all(&VsCodeChat);
-    }
-
-    #[test]
-    fn a_broken_file_is_read() {
-        corpus::check_mutations(&VsCodeChat);
-    }
-
-    #[test]
     fn transcripts_are_known_by_their_path() {
         let machine = Machine::new("/h", []);
         let storage = "/h/.config/Code/User";

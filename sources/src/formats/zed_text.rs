@@ -267,16 +267,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_corpus_says_what_it_should() {
-        corpus::check_all(&ZedText);
-    }
-
-    #[test]
-    fn a_broken_file_is_read() {
-        corpus::check_mutations(&ZedText);
-    }
-
-    #[test]
     fn text_threads_are_known_by_their_path() {
         let machine = Machine::new("/h", []);
         let threads =

@@ -6,21 +6,6 @@ use super::super::corpus;
 use super::*;
 
 #[test]
-fn the_corpus_says_what_it_should() {
-    corpus::check_all(&Codex);
-}
-
-#[test]
-fn a_file_that_grows_says_the_same() {
-    corpus::check_pieces(&Codex);
-}
-
-#[test]
-fn a_broken_file_is_read() {
-    corpus::check_mutations(&Codex);
-}
-
-#[test]
 fn transcripts_are_known_by_their_path() {
     let machine = Machine::new("/h", []);
     let sessions = [

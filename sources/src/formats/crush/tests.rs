@@ -4,11 +4,6 @@ use super::*;
 const SCRIPT: &str = "crush.sql";
 
 #[test]
-fn the_corpus_says_what_it_should() {
-    databases::check(&Crush, SCRIPT, &databases::make(&Crush, SCRIPT, "crush.db"));
-}
-
-#[test]
 fn the_folder_of_a_turn_is_that_of_its_project() {
     let made = databases::make(&Crush, SCRIPT, "atlas/.crush/crush.db");
     let atlas = made.path.parent().and_then(Path::parent).unwrap();

@@ -1,5 +1,5 @@
 use super::super::corpus;
-use super::super::databases::{TestDatabase, check, check_missing, check_mutations, make, texts};
+use super::super::databases::{TestDatabase, check_missing, check_mutations, make, texts};
 use super::*;
 
 const SCRIPT: &str = "state.sql";
@@ -13,22 +13,6 @@ fn read(made: &TestDatabase, cursor: &mut Option<super::super::Cursor>) -> Batch
     let batch = CursorAgent.read(&made.path, cursor.as_ref()).unwrap();
     *cursor = Some(batch.cursor.clone());
     batch
-}
-
-#[test]
-fn the_corpus_says_what_it_should() {
-    corpus::check_all(&CursorAgent);
-    check(&CursorAgent, SCRIPT, &make(&CursorAgent, SCRIPT, PATH));
-}
-
-#[test]
-fn a_file_that_grows_says_the_same() {
-    corpus::check_pieces(&CursorAgent);
-}
-
-#[test]
-fn a_broken_file_is_read() {
-    corpus::check_mutations(&CursorAgent);
 }
 
 #[test]

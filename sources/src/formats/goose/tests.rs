@@ -1,25 +1,9 @@
 use super::super::corpus;
-use super::super::databases::{check, check_missing, check_mutations, make, texts};
+use super::super::databases::{check_missing, check_mutations, make, texts};
 use super::*;
 
 const SCRIPT: &str = "sessions.sql";
 const PATH: &str = "sessions/sessions.db";
-
-#[test]
-fn the_corpus_says_what_it_should() {
-    corpus::check_all(&Goose);
-    check(&Goose, SCRIPT, &make(&Goose, SCRIPT, PATH));
-}
-
-#[test]
-fn a_file_that_grows_says_the_same() {
-    corpus::check_pieces(&Goose);
-}
-
-#[test]
-fn a_broken_file_is_read() {
-    corpus::check_mutations(&Goose);
-}
 
 #[test]
 fn whatever_is_in_a_row_it_is_read() {

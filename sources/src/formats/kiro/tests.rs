@@ -5,19 +5,7 @@ const SCRIPT: &str = "data.sql";
 const PATH: &str = "kiro-cli/data.sqlite3";
 
 #[test]
-fn the_corpus_says_what_it_should() {
-    corpus::check_all(&Kiro);
-    databases::check(&Kiro, SCRIPT, &databases::make(&Kiro, SCRIPT, PATH));
-}
-
-#[test]
-fn a_file_that_grows_says_the_same() {
-    corpus::check_pieces(&Kiro);
-}
-
-#[test]
-fn a_broken_file_is_read() {
-    corpus::check_mutations(&Kiro);
+fn a_broken_row_is_read() {
     let made = databases::make(&Kiro, SCRIPT, PATH);
     databases::check_mutations(&Kiro, &made, "conversations_v2", &["key", "value", "updated_at"]);
     databases::check_mutations(&Kiro, &made, "conversations", &["key", "value"]);

@@ -2,21 +2,6 @@ use super::super::corpus;
 use super::*;
 
 #[test]
-fn the_corpus_says_what_it_should() {
-    corpus::check_all(&KiroIde);
-}
-
-#[test]
-fn a_file_that_grows_says_the_same() {
-    corpus::check_pieces(&KiroIde);
-}
-
-#[test]
-fn a_broken_file_is_read() {
-    corpus::check_mutations(&KiroIde);
-}
-
-#[test]
 fn sessions_are_known_by_their_path() {
     let machine = Machine::new("/h", []);
     let agent = "/h/.config/Kiro/User/globalStorage/kiro.kiroagent";

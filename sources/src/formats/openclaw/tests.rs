@@ -4,7 +4,7 @@ use rusqlite::params;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 use super::super::corpus;
-use super::super::databases::{TestDatabase, check, check_missing, check_mutations, make, texts};
+use super::super::databases::{TestDatabase, check_missing, check_mutations, make, texts};
 use super::*;
 
 const SCRIPT: &str = "agent.sql";
@@ -18,22 +18,6 @@ fn add(made: &TestDatabase, session: &str, seq: i64, id: &str, text: &str) {
     made.agent
         .execute("INSERT OR REPLACE INTO transcript_events VALUES (?1, ?2, ?3, 1793613600000, NULL, NULL)", row)
         .unwrap();
-}
-
-#[test]
-fn the_corpus_says_what_it_should() {
-    corpus::check_all(&OpenClaw);
-    check(&OpenClaw, SCRIPT, &make(&OpenClaw, SCRIPT, PATH));
-}
-
-#[test]
-fn a_file_that_grows_says_the_same() {
-    corpus::check_pieces(&OpenClaw);
-}
-
-#[test]
-fn a_broken_file_is_read() {
-    corpus::check_mutations(&OpenClaw);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use super::super::corpus;
-use super::super::databases::{TestDatabase, check, check_missing, check_mutations, make, texts};
+use super::super::databases::{TestDatabase, check_missing, check_mutations, make, texts};
 use super::*;
 
 const V1: &str = "v1.sql";
@@ -10,13 +10,6 @@ fn read(made: &TestDatabase, cursor: &mut Option<Cursor>) -> Batch {
     let batch = OpenCode.read(&made.path, cursor.as_ref()).unwrap();
     *cursor = Some(batch.cursor.clone());
     batch
-}
-
-#[test]
-fn the_corpus_says_what_it_should() {
-    for script in [V1, V2] {
-        check(&OpenCode, script, &make(&OpenCode, script, PATH));
-    }
 }
 
 #[test]
