@@ -97,6 +97,25 @@ pub struct Portable {
     pub passages: Vec<PortablePassage>,
 }
 
+impl Portable {
+    /// A memory that was saved at this time, and never replaced or fetched. It has no embeddings.
+    pub fn new(ulid: impl Into<String>, version: i64, text: NewRecord, at: Millis) -> Self {
+        Portable {
+            ulid: ulid.into(),
+            version,
+            text,
+            created_at: at,
+            updated_at: at,
+            access_count: 0,
+            last_accessed_at: None,
+            earlier: Vec::new(),
+            accesses: Vec::new(),
+            embedding: None,
+            passages: Vec::new(),
+        }
+    }
+}
+
 /// The embedding of a passage of a memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PortablePassage {

@@ -78,17 +78,12 @@ impl Mover<'_> {
         let version = 1 + lost as i64 + earlier.len() as i64;
         let accesses = memory.accesses.into_iter().map(accessed).collect();
         let portable = Portable {
-            ulid,
-            version,
-            text,
-            created_at,
             updated_at,
             access_count: memory.access_count,
             last_accessed_at: memory.last_accessed_at,
             earlier,
             accesses,
-            embedding: None,
-            passages: Vec::new(),
+            ..Portable::new(ulid, version, text, created_at)
         };
         Ok((portable, lost))
     }

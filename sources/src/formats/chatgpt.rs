@@ -246,16 +246,10 @@ fn take(conversation: &Conversation<'_>, batch: &mut Batch) {
         let id = said.id.unwrap_or(id);
         batch.turns.push(Turn {
             id: turn_id(&session, &id),
-            session: session.clone(),
-            role: said.role,
-            text,
             title: title.take(),
             at: at.or_else(|| talk.create_time.time_of_seconds()),
-            cwd: None,
-            branch: None,
             model: said.model,
-            subagent: None,
-            lines: conversation.lines,
+            ..Turn::new(session.clone(), said.role, text, conversation.lines)
         });
     }
     let left = nodes.iter().flatten().filter(|node| matches!(node.said, Some(Ok(_)))).count();

@@ -67,16 +67,10 @@ fn take(conversation: &Conversation<'_>, batch: &mut Batch) {
         let id = message.uuid.owned().unwrap_or_else(|| format!("#{}", number + 1));
         batch.turns.push(Turn {
             id: turn_id(&session, &id),
-            session: session.clone(),
-            role,
-            text,
             title: title.take(),
             at: message.created_at.time().or_else(|| talk.created_at.time()),
-            cwd: None,
-            branch: None,
             model: if role == Role::Assistant { model.clone() } else { None },
-            subagent: None,
-            lines: conversation.lines,
+            ..Turn::new(session.clone(), role, text, conversation.lines)
         });
     }
     is_read.iter().filter(|is_read| !**is_read).for_each(|_| batch.skipped.count("in another branch"));

@@ -171,16 +171,12 @@ impl Transcript {
         let sidechain = || record.is_sidechain.is_true().then(|| "sidechain".to_owned());
         Turn {
             id: record.uuid.owned().unwrap_or_else(|| format!("{}#{line}", self.stem)),
-            session: record.session_id.owned().unwrap_or_else(|| self.session.clone()),
-            role,
-            text,
-            title: None,
             at: record.timestamp.time(),
             cwd: record.cwd.owned(),
             branch: record.git_branch.owned(),
             model: record.message.object().and_then(|message| message.model.owned()),
             subagent: record.agent_id.owned().or_else(|| self.agent.clone()).or_else(sidechain),
-            lines: (line, line),
+            ..Turn::new(record.session_id.owned().unwrap_or_else(|| self.session.clone()), role, text, (line, line))
         }
     }
 }

@@ -320,16 +320,12 @@ impl CodexState {
     fn turn(&self, role: Role, text: String, at: Option<i64>, line: u64) -> Turn {
         Turn {
             id: format!("{}:{line}", self.session),
-            session: self.parent.as_ref().unwrap_or(&self.session).clone(),
-            role,
-            text,
-            title: None,
             at,
             cwd: self.cwd.clone(),
             branch: self.branch.clone(),
             model: self.model.clone().filter(|_| role == Role::Assistant),
             subagent: self.is_subagent.then(|| self.session.clone()),
-            lines: (line, line),
+            ..Turn::new(self.parent.as_ref().unwrap_or(&self.session).clone(), role, text, (line, line))
         }
     }
 

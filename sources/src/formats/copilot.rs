@@ -131,16 +131,12 @@ fn take(event: &SessionEvent<'_>, path: &Path, session: &mut SessionState, batch
     let name = session.id.clone().unwrap_or_else(|| by_path(path));
     batch.turns.push(Turn {
         id: event.id.text().map_or_else(|| format!("{name}#{line}"), |id| turn_id(&name, id)),
-        session: name,
-        role,
-        text,
-        title: None,
         at: event.timestamp.time(),
         cwd: session.cwd.clone(),
         branch: session.branch.clone(),
         model: data.model.owned().or_else(|| session.model.clone()).filter(|_| role == Role::Assistant),
         subagent: event.agent_id.owned().or_else(|| data.parent_tool_call_id.owned()),
-        lines: (line, line),
+        ..Turn::new(name, role, text, (line, line))
     });
 }
 

@@ -131,16 +131,11 @@ fn take(row: &Row<'_>, cwd: Option<&str>, read: &mut Watermark, batch: &mut Batc
         let is_child = text(row, 9)?.is_some();
         batch.turns.push(Turn {
             id,
-            role,
-            text: said,
-            title: None,
             at: number(row, 5)?.map(milliseconds).and_then(time),
             cwd: cwd.map(str::to_owned),
-            branch: None,
             model: label(row, 8)?.filter(|_| role == Role::Assistant),
             subagent: is_child.then(|| session.clone()),
-            session,
-            lines: (line, line),
+            ..Turn::new(session, role, said, (line, line))
         });
     }
     Ok(())

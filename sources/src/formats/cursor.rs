@@ -99,16 +99,8 @@ fn read_lines(file: Foreign<'_>, since: Option<&super::Cursor>, batch: &mut Batc
         match said(role, &record, &mut batch.skipped) {
             Ok(text) => batch.turns.push(Turn {
                 id: format!("{id}:{line}"),
-                session: session.to_string(),
-                role,
-                text,
-                title: None,
-                at: None,
-                cwd: None,
-                branch: None,
-                model: None,
                 subagent: parent.map(|_| id.to_string()),
-                lines: (line, line),
+                ..Turn::new(session.to_string(), role, text, (line, line))
             }),
             Err(reason) => batch.skipped.count(reason),
         }

@@ -295,16 +295,11 @@ impl Log {
         for (id, message) in self.messages {
             let turn = |id, role, text, model| Turn {
                 id,
-                session: session.clone(),
-                role,
-                text,
-                title: None,
                 at: message.at,
                 cwd: cwd.clone(),
-                branch: None,
                 model,
                 subagent: parent.is_some().then(|| own.clone()),
-                lines: (message.line, message.line),
+                ..Turn::new(session.clone(), role, text, (message.line, message.line))
             };
             let answers = message.answers.map(|text| turn(format!("{own}:{id}:answers"), Role::User, text, None));
             match message.said {

@@ -99,16 +99,10 @@ fn take(record: &GimliRecord<'_>, session: &str, batch: &mut Batch, line: u64) {
     };
     batch.turns.push(Turn {
         id,
-        session: session.to_owned(),
-        role,
-        text,
-        title: None,
         at: record.timestamp.time().or_else(|| inner?.timestamp.time()),
         cwd: record.cwd.owned(),
-        branch: None,
         model: record.model.owned().or_else(|| inner?.model.owned()),
-        subagent: None,
-        lines: (line, line),
+        ..Turn::new(session.to_owned(), role, text, (line, line))
     });
 }
 

@@ -206,16 +206,8 @@ fn turn(
     let hash = hash(&[who, &text]);
     Ok(Turn {
         id: at.map_or_else(|| format!("{session}#{hash:016x}"), |at| format!("{at}-{hash:016x}")),
-        session: session.to_owned(),
-        role,
-        text,
-        title: None,
         at,
-        cwd: None,
-        branch: None,
-        model: None,
-        subagent: None,
-        lines: (line, line),
+        ..Turn::new(session.to_owned(), role, text, (line, line))
     })
 }
 

@@ -139,16 +139,9 @@ fn take(entry: &Entry<'_>, path: &Path, state: &mut LinesState, batch: &mut Batc
     let session = session.chars().take(MAX_ID).collect::<String>();
     batch.turns.push(Turn {
         id: data.message_id.text().map_or_else(|| format!("{session}#{line}"), |id| turn_id(&session, id)),
-        session,
-        role,
-        text,
-        title: None,
         at: state.at,
         cwd: state.cwd.clone(),
-        branch: None,
-        model: None,
-        subagent: None,
-        lines: (line, line),
+        ..Turn::new(session, role, text, (line, line))
     });
 }
 

@@ -138,16 +138,10 @@ fn take(event: &IdeEvent<'_>, state: &mut IdeSession, batch: &mut Batch, line: u
     let id = event.id.owned().map_or_else(|| format!("{}#{line}", state.id), |id| turn_id(&state.id, &id));
     batch.turns.push(Turn {
         id,
-        session: state.id.clone(),
-        role,
-        text,
         title: state.title.take(),
         at: event.timestamp.time(),
         cwd: state.cwd.clone(),
-        branch: None,
-        model: None,
-        subagent: None,
-        lines: (line, line),
+        ..Turn::new(state.id.clone(), role, text, (line, line))
     });
 }
 

@@ -71,19 +71,7 @@ impl History {
     /// Begins a turn, which ends where the next one begins. Returns it, to set more of its fields.
     pub fn begin(&mut self, role: Role, line: u64) -> &mut Turn {
         self.end();
-        self.turn.insert(Turn {
-            id: String::new(),
-            session: String::new(),
-            role,
-            text: String::new(),
-            title: None,
-            at: self.session.at,
-            cwd: None,
-            branch: None,
-            model: None,
-            subagent: None,
-            lines: (line, line),
-        })
+        self.turn.insert(Turn { at: self.session.at, ..Turn::new(String::new(), role, String::new(), (line, line)) })
     }
 
     /// Whose turn it is.

@@ -99,16 +99,12 @@ impl WholeSession {
                 }
                 batch.turns.push(Turn {
                     id,
-                    session: session.clone(),
-                    role,
-                    text,
                     title: title.take(),
                     at: message.at,
                     cwd: cwd.clone(),
-                    branch: None,
                     model: message.model.clone().filter(|_| role == Role::Assistant),
                     subagent: subagent.clone(),
-                    lines: (row.unwrap_or(number), row.unwrap_or(number)),
+                    ..Turn::new(session.clone(), role, text, (row.unwrap_or(number), row.unwrap_or(number)))
                 });
             }
         }

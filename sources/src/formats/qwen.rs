@@ -165,16 +165,12 @@ fn take(record: &ChatRecord<'_>, path: &Path, batch: &mut Batch, line: u64) {
     let session = session_name(&record.session_id).unwrap_or_else(stem);
     batch.turns.push(Turn {
         id: record.uuid.text().map_or_else(|| format!("{session}#{line}"), |id| turn_id(&session, id)),
-        session,
-        role,
-        text,
-        title: None,
         at: record.timestamp.time(),
         cwd: record.cwd.owned(),
         branch: record.git_branch.owned(),
         model: record.model.owned().filter(|_| role == Role::Assistant),
         subagent: record.agent_id.owned(),
-        lines: (line, line),
+        ..Turn::new(session, role, text, (line, line))
     });
 }
 

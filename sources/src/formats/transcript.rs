@@ -146,6 +146,23 @@ pub struct Turn {
 }
 
 impl Turn {
+    /// A turn of which no more is known.
+    pub fn new(session: String, role: Role, text: String, lines: (u64, u64)) -> Self {
+        Turn {
+            id: String::new(),
+            session,
+            role,
+            text,
+            title: None,
+            at: None,
+            cwd: None,
+            branch: None,
+            model: None,
+            subagent: None,
+            lines,
+        }
+    }
+
     /// About the bytes that it takes in memory.
     pub fn size(&self) -> usize {
         let labels = [&self.title, &self.cwd, &self.branch, &self.model, &self.subagent];

@@ -339,16 +339,11 @@ impl ChatState {
                 };
                 batch.turns.push(Turn {
                     id: format!("{name}:{id}{}", if role == Role::User { "" } else { ":answer" }),
-                    session: name.clone(),
-                    role,
-                    text,
                     title: title.take(),
                     at: said.at,
                     cwd: cwd.clone(),
-                    branch: None,
                     model: said.model.clone().filter(|_| role == Role::Assistant),
-                    subagent: None,
-                    lines: (line, line),
+                    ..Turn::new(name.clone(), role, text, (line, line))
                 });
             }
         }

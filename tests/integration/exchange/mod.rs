@@ -403,19 +403,7 @@ fn secrets_do_not_come_in_by_an_import() {
 
 /// A memory of this test, with a ULID of this number.
 fn portable(number: usize, text: NewRecord) -> Portable {
-    Portable {
-        ulid: numbered(number),
-        version: 1,
-        text,
-        created_at: NOW,
-        updated_at: NOW,
-        access_count: 0,
-        last_accessed_at: None,
-        earlier: Vec::new(),
-        accesses: Vec::new(),
-        embedding: None,
-        passages: Vec::new(),
-    }
+    Portable::new(numbered(number), 1, text, NOW)
 }
 
 /// D7: the embeddings of another model are skipped, and computed again.

@@ -207,19 +207,7 @@ fn what_is_there_again_is_not_restored_beside_it(store: &impl Subject) {
 fn what_was_read_here_too_is_not_imported_again(store: &impl Subject) {
     let sessions = source(store, SourceKind::Sessions);
     turns(store, sessions, &[turn("1", "s", "one")], false);
-    let portable = |text: NewRecord| Portable {
-        ulid: ulid::Ulid::generate().to_string(),
-        version: 1,
-        text,
-        created_at: NOW,
-        updated_at: NOW,
-        access_count: 0,
-        last_accessed_at: None,
-        earlier: Vec::new(),
-        accesses: Vec::new(),
-        embedding: None,
-        passages: Vec::new(),
-    };
+    let portable = |text: NewRecord| Portable::new(ulid::Ulid::generate().to_string(), 1, text, NOW);
     let records = [portable(turn("1", "s", "one")), portable(turn("2", "s", "two"))];
     let outcomes =
         import(store.authority(), &records, None, &Viewer::OWNER, false, &mut Aliases::default(), NOW).unwrap();

@@ -148,19 +148,7 @@ fn a_conversation_has_the_session_of_its_body(store: &impl Subject) {
 
 fn an_import_brings_it_and_one_without_takes_none_away(store: &impl Subject) {
     const ULID: &str = "01HF7YAT00AAAAAAAAAAAAAAAA";
-    let portable = |version: i64, text: NewRecord| Portable {
-        ulid: ULID.into(),
-        version,
-        text,
-        created_at: NOW,
-        updated_at: NOW,
-        access_count: 0,
-        last_accessed_at: None,
-        earlier: Vec::new(),
-        accesses: Vec::new(),
-        embedding: None,
-        passages: Vec::new(),
-    };
+    let portable = |version: i64, text: NewRecord| Portable::new(ULID, version, text, NOW);
     let run = |portable: Portable| {
         let aliases = &mut Aliases::default();
         let outcome = import(store.authority(), &[portable], None, &Viewer::OWNER, false, aliases, NOW);

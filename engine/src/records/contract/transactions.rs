@@ -154,19 +154,7 @@ fn operate(authority: &impl Authority, at: usize) -> Result<String> {
 
 /// A duplicate, and a new record that lacks its earlier version.
 fn portables() -> [Portable; 2] {
-    let portable = |ulid: &str, text: &str, version| Portable {
-        ulid: ulid.into(),
-        version,
-        text: new(text),
-        created_at: NOW,
-        updated_at: NOW,
-        access_count: 0,
-        last_accessed_at: None,
-        earlier: Vec::new(),
-        accesses: Vec::new(),
-        embedding: None,
-        passages: Vec::new(),
-    };
+    let portable = |ulid: &str, text: &str, version| Portable::new(ulid, version, new(text), NOW);
     [portable("01HF7YAT00AAAAAAAAAAAAAAAA", "three", 1), portable("01HF7YAT00BBBBBBBBBBBBBBBB", "imported", 2)]
 }
 

@@ -25,11 +25,13 @@ pub struct ToolOutput {
     pub words: Option<String>,
 }
 
+/// A tool.
 pub struct ToolDef {
     /// Its definition in `tools/list`.
     pub definition: Tool,
     /// Whether a call with these arguments writes.
     pub access: fn(&Map<String, Value>) -> Access,
+    /// Its implementation.
     pub run: ToolHandler,
 }
 

@@ -240,13 +240,8 @@ impl ChatReader<'_> {
         self.database.count((self.id.len() + cwd.as_ref().map_or(0, String::len)) as u64)?;
         self.batch.turns.push(Turn {
             id: format!("{}:{id}", self.id),
-            session: self.id.to_owned(),
-            role,
-            text,
-            title: None,
             at: bubble.created_at.time().or_else(|| bubble.timestamp.time()).and_then(time),
             cwd: cwd.clone(),
-            branch: None,
             model: bubble
                 .model_info
                 .object()
@@ -257,7 +252,7 @@ impl ChatReader<'_> {
                 .object()
                 .and_then(|info| info.parent_composer_id.text())
                 .map(|_| self.id.to_owned()),
-            lines: (line, line),
+            ..Turn::new(self.id.to_owned(), role, text, (line, line))
         });
         Ok(())
     }

@@ -78,16 +78,11 @@ pub fn take(bytes: &[u8], session: &mut OpenClawSession, batch: &mut Batch, line
     let at = event.timestamp.time().or_else(|| message?.timestamp.time()).and_then(time);
     batch.turns.push(Turn {
         id: identify(&event, &session.id, at, &text),
-        session: session.id.clone(),
-        role,
-        text,
-        title: None,
         at: at.or(written),
         cwd: session.cwd.clone(),
-        branch: None,
         model: message.and_then(|message| message.model.owned()).filter(|_| role == Role::Assistant),
         subagent: session.is_subagent.then(|| session.id.clone()),
-        lines: (line, line),
+        ..Turn::new(session.id.clone(), role, text, (line, line))
     });
 }
 

@@ -111,16 +111,11 @@ fn add(
     let at = message.time.object().and_then(|time| time.created.time());
     let turn = Turn {
         id,
-        session: session.clone(),
-        role: if is_summary { Role::Summary } else { role },
-        text: String::new(),
-        title: None,
         at: at.and_then(time).or(number(row, 2)?.and_then(time)),
         cwd: label(row, 5)?,
-        branch: None,
         model: message.model.owned().filter(|_| role == Role::Assistant),
-        subagent: text(row, 6)?.map(|_| session),
-        lines: (line, line),
+        subagent: text(row, 6)?.map(|_| session.clone()),
+        ..Turn::new(session, if is_summary { Role::Summary } else { role }, String::new(), (line, line))
     };
     reader.add_both([join(texts), join(answers)], changed, turn, skipped);
     Ok(())

@@ -91,16 +91,11 @@ fn add(row: &Row<'_>, line: u64, reader: &mut OpenCodeReader) -> Result<(), Read
     let at = message.time.object().and_then(|time| time.created.time());
     let turn = Turn {
         id,
-        session: session.clone(),
-        role,
-        text: String::new(),
-        title: None,
         at: at.and_then(time).or(number(row, 2)?.and_then(time)),
         cwd: label(row, 5)?,
-        branch: None,
         model: message.model.object().and_then(|model| model.id.owned()).filter(|_| role == Role::Assistant),
-        subagent: text(row, 6)?.map(|_| session),
-        lines: (line, line),
+        subagent: text(row, 6)?.map(|_| session.clone()),
+        ..Turn::new(session, role, String::new(), (line, line))
     };
     reader.add_both([said.map(|(_, text)| text), join(answers)], changed, turn, skipped);
     Ok(())
