@@ -1,21 +1,13 @@
-//! The clients, one per file, each with the date of what it follows. Vendors change where their settings are and what is in
-//! them.
+//! The clients, each with the date of what it follows; those with hooks have a file each. Vendors change where their
+//! settings are and what is in them.
 
 mod claude_code;
-mod claude_desktop;
 mod cline;
 mod codex;
-mod continue_dev;
-mod copilot;
 mod cursor;
 mod gemini;
-mod goose;
-mod lm_studio;
-mod openclaw;
 mod opencode;
-mod vscode;
-mod windsurf;
-mod zed;
+mod without_hooks;
 
 use crate::Client;
 use crate::profile::Profile;
@@ -23,20 +15,20 @@ use crate::profile::Profile;
 pub fn profile(client: Client) -> &'static Profile {
     match client {
         Client::ClaudeCode => &claude_code::PROFILE,
-        Client::ClaudeDesktop => &claude_desktop::PROFILE,
+        Client::ClaudeDesktop => &without_hooks::CLAUDE_DESKTOP,
         Client::Codex => &codex::PROFILE,
         Client::Gemini => &gemini::PROFILE,
         Client::Cursor => &cursor::PROFILE,
-        Client::VsCode => &vscode::PROFILE,
-        Client::Windsurf => &windsurf::PROFILE,
-        Client::Zed => &zed::PROFILE,
+        Client::VsCode => &without_hooks::VSCODE,
+        Client::Windsurf => &without_hooks::WINDSURF,
+        Client::Zed => &without_hooks::ZED,
         Client::Opencode => &opencode::PROFILE,
-        Client::Goose => &goose::PROFILE,
-        Client::Continue => &continue_dev::PROFILE,
+        Client::Goose => &without_hooks::GOOSE,
+        Client::Continue => &without_hooks::CONTINUE,
         Client::Cline => &cline::PROFILE,
-        Client::LmStudio => &lm_studio::PROFILE,
-        Client::OpenClaw => &openclaw::PROFILE,
-        Client::Copilot => &copilot::PROFILE,
+        Client::LmStudio => &without_hooks::LM_STUDIO,
+        Client::OpenClaw => &without_hooks::OPENCLAW,
+        Client::Copilot => &without_hooks::COPILOT,
     }
 }
 

@@ -7,7 +7,6 @@ use memorist_sources::machine::drive_first;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::action::Action;
 use super::typed::typed;
 
 /// Longest name of a session, in bytes. Clients use ids of a few dozen letters.
@@ -32,6 +31,18 @@ pub enum Event {
     Before,
     /// A command has failed.
     Failed,
+}
+
+/// An action that an agent is about to do, or one that has failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    /// It changes this file.
+    Edit(PathBuf),
+    /// It runs this line in a shell.
+    Run(String),
+    /// A command failed with this text.
+    Failed(String),
 }
 
 /// A name that no event has.

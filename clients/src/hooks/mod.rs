@@ -3,28 +3,21 @@
 //!
 //! | row | file | job |
 //! |---|---|---|
-//! | 0 | `action.rs`, `call.rs` | [`Event`], [`Action`] and [`Call`]: what a client says, in one form; what its file does |
+//! | 0 | `call.rs` | [`Event`], [`Action`] and [`Call`]: what a client says, in one form; what its file does |
 //! | 0 | `typed.rs` | what a person typed |
 //! | 1 | `before.rs` | what a person said before a message, by the transcript of its session |
-//! | 1 | `claude_code.rs`, `codex.rs`, `gemini.rs`, `cursor.rs`, `opencode.rs`, `cline.rs` | the formats of one client each |
+//! | 1 | `formats.rs` | the formats of one client each |
 
-mod action;
 mod before;
 mod call;
-mod claude_code;
-mod cline;
-mod codex;
-mod cursor;
-mod gemini;
-mod opencode;
+mod formats;
 mod typed;
 
 use serde_json::Value;
 
-pub use action::Action;
 pub use before::said_before;
 use call::HookFormat;
-pub use call::{Call, Event, UnknownEvent};
+pub use call::{Action, Call, Event, UnknownEvent};
 
 use crate::Client;
 
@@ -34,12 +27,12 @@ pub const CLIENTS: [Client; 6] =
 
 fn format(client: Client) -> Option<&'static dyn HookFormat> {
     Some(match client {
-        Client::ClaudeCode => &claude_code::ClaudeCode,
-        Client::Codex => &codex::Codex,
-        Client::Gemini => &gemini::Gemini,
-        Client::Cursor => &cursor::Cursor,
-        Client::Opencode => &opencode::Opencode,
-        Client::Cline => &cline::Cline,
+        Client::ClaudeCode => &formats::ClaudeCode,
+        Client::Codex => &formats::Codex,
+        Client::Gemini => &formats::Gemini,
+        Client::Cursor => &formats::Cursor,
+        Client::Opencode => &formats::Opencode,
+        Client::Cline => &formats::Cline,
         _ => return None,
     })
 }

@@ -1,4 +1,4 @@
-//! The commands for people, one per file.
+//! The commands for people, one per file; with the one that undoes it, where there is one.
 
 pub mod add;
 pub mod backfill;
@@ -16,7 +16,6 @@ pub mod doctor;
 pub mod explore;
 pub mod export;
 pub mod get;
-
 pub mod history;
 pub mod hook;
 pub mod import;
@@ -30,8 +29,6 @@ pub mod read_pdf;
 pub mod rebuild;
 pub mod recall;
 pub mod reembed;
-pub mod restore;
-pub mod rollback;
 pub mod search;
 pub mod search_log;
 pub mod setup;
@@ -42,7 +39,6 @@ pub mod sync_with;
 pub mod team;
 pub mod tidy;
 pub mod undo;
-pub mod unlink;
 pub mod update;
 
 mod add_sources;

@@ -1,15 +1,16 @@
-//! `memorist undo`: the last thing that was done to a memory is undone.
+//! `memorist undo`: the last thing that was done to a memory is undone. `memorist rollback`: an earlier version becomes the
+//! newest again.
 
 use memorist_engine::types::EmbeddingState;
 
 use super::App;
 use super::app::Maintenance;
 use super::deadline;
-use crate::args::Undo;
+use crate::args::{Rollback, Undo};
 use crate::exit::Outcome;
 use crate::ops;
 use crate::wire::core::{UndoParams, beginning};
-use crate::wire::{Int, UndoResult};
+use crate::wire::{Int, RollbackParams, UndoResult};
 
 pub fn run(app: &App, args: &Undo) -> Outcome {
     let engine = app.existing(Maintenance::Off)?;
@@ -18,6 +19,20 @@ pub fn run(app: &App, args: &Undo) -> Outcome {
     app.output().result(&result, text)?;
     deadline::settle(engine, EmbeddingState::Pending);
     Ok(0)
+}
+
+pub fn roll_back(app: &App, args: Rollback) -> Outcome {
+    let (id, version) = (args.id, args.version);
+    let params =
+        RollbackParams { id: Int(id), version: Int(version), reason: args.reason, ..RollbackParams::default() };
+    let engine = app.existing(Maintenance::Off)?;
+    let result = ops::roll_back(&engine, &app.settings().context, &params)?;
+    let code = app.answer(&result, result.error.as_deref(), |result| {
+        let newest = result.version.unwrap_or_default();
+        format!("restored version {version} of memory {id}, as version {newest}")
+    })?;
+    deadline::settle(engine, result.embedding.unwrap_or(EmbeddingState::Ready));
+    Ok(code)
 }
 
 fn text(result: &UndoResult) -> String {

@@ -2,7 +2,6 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `message.rs` | messages from other threads to the screen's thread |
 //! | `found.rs` | results of the store, as far as they are shown |
 //! | `state.rs` | the state of the screen: an event comes in, effects go out |
 //! | `keys.rs` | the effect of each key |
@@ -18,7 +17,6 @@
 
 mod found;
 mod keys;
-mod message;
 mod overlays;
 mod page;
 mod screen;

@@ -12,8 +12,8 @@ use ratatui::crossterm::terminal::{self, EnterAlternateScreen, LeaveAlternateScr
 use ratatui::prelude::CrosstermBackend;
 use ratatui::{Frame, Terminal};
 
-use super::message::Message;
 use super::state::Event;
+use super::worker::Message;
 use crate::exit::{Failure, Kind};
 use crate::output::Output;
 

@@ -8,13 +8,12 @@ use memorist_engine::Engine;
 use memorist_engine::progress::Progress;
 use memorist_engine::types::Filter;
 
-use super::message::Message;
 use super::page::Broken;
 use super::screen::{self, Screen};
 use super::state::{Effect, Measures, State};
 use super::theme::Theme;
 use super::view;
-use super::worker::{self, Worker};
+use super::worker::{self, Message, Worker};
 use crate::args::Browse;
 use crate::cli::app::Maintenance;
 use crate::cli::{App, list};

@@ -7,9 +7,9 @@ use memorist_engine::types::{Filter, Hit, ListQuery, Mode, Query, RecordId, Tier
 use memorist_engine::{Engine, Error, Result};
 
 use super::found::{By, Memory, Row, SearchOutput};
-use super::message::Message;
 use super::state::{Effect, Event};
 use crate::cli::links;
+use crate::exit::Failure;
 use crate::wire;
 use crate::wording::{self, Remarks, Worded as _, why};
 
@@ -21,6 +21,14 @@ const FOUND: usize = 50;
 const LISTED: usize = 200;
 /// Most links shown with a memory.
 const LINKED: usize = 200;
+
+/// A message to the screen's thread.
+#[derive(Debug)]
+pub enum Message {
+    Event(Event),
+    /// It cannot continue.
+    Failed(Failure),
+}
 
 /// The context of the worker.
 pub struct Worker<'a> {
