@@ -124,15 +124,16 @@ impl Engine {
         merge.validate()?;
         let update =
             RecordUpdate { content: merge.content.clone(), reason: Some("merge".into()), ..RecordUpdate::default() };
-        let update = match merge.content {
+        let (update, vectors) = match merge.content {
             Some(_) => {
-                update.validate()?;
-                self.config.sensitive.update(&update)?.into_owned()
+                let update = self.checked(&update)?.into_owned();
+                let text = self.text_after(merge.keep.0, &update, viewer);
+                (update, self.quick_vectors(text.into_iter().collect()))
             }
-            None => update,
+            None => (update, None),
         };
         let (Changed { before, after }, undo) =
-            merge::merge(&self.store.records, merge, &update, viewer, self.store.now())?;
+            merge::merge(&self.store.records, merge, &update, vectors.as_ref(), viewer, self.store.now())?;
         Ok(Merged { kept: self.finish_change(Some(before), after)?, undo })
     }
 }

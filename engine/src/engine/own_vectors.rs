@@ -61,6 +61,8 @@ impl Engine {
         let vector = unit(vector, dims)?;
         viewer.validate()?;
         let update = self.config.sensitive.update(update)?;
+        // The vector alone may be new.
+        update.validate_fields()?;
         let now = self.store.now();
         let Changed { before, after } =
             update::update_with(&self.store.records, id, &update, viewer, (model, &vector), now)?;

@@ -18,11 +18,11 @@ use crate::records::rules::{add, save, trash, update};
 use crate::records::{Access, AccessKind, Changed, Commits, StoredSave, Vectors};
 use crate::sensitive::{Sensitive, logged_query};
 use crate::sync::Message;
-use crate::text;
+use crate::text::{self, Hash};
 use crate::types::bounds::check_limit;
 use crate::types::{
-    AddOutcome, EmbeddingState, Expect, Filter, Gone, Link, ListQuery, NewRecord, Record, RecordId, RecordUpdate, Save,
-    Saved, Stats, UpdateOutcome, Version, Viewer,
+    AddOutcome, EmbeddingState, Expect, Filter, Gone, Link, ListQuery, Millis, NewRecord, Record, RecordId,
+    RecordUpdate, Save, Saved, Stats, UpdateOutcome, Version, Viewer,
 };
 
 impl Engine {
@@ -50,7 +50,8 @@ impl Engine {
         let sensitive = self.config.sensitive;
         let screen = |save| refuse_or_redact(save, sensitive);
         let outcomes = screen_and_save(saves, screen, |screened| {
-            let vectors = self.quick_vectors(&screened);
+            let texts = screened.iter().map(|save| hash_and_text(save.record.context.as_deref(), &save.record.content));
+            let vectors = self.quick_vectors(texts.collect());
             save::save(&self.store.records, &screened, vectors.as_ref(), self.store.now())
         })?;
         self.worker.send(Message::Written);
@@ -59,13 +60,8 @@ impl Engine {
 
     /// Embeds the beginnings of the texts, if the model is loaded and quick. If not, or after an error, returns `None`:
     /// the worker embeds them later.
-    fn quick_vectors(&self, saves: &[Cow<'_, Save>]) -> Option<Vectors> {
-        let hash_and_text = |save: &Cow<'_, Save>| {
-            let NewRecord { context, content, .. } = &save.record;
-            let context = context.as_deref();
-            (text::embedding_hash(context, content), text::embedding_text(context, content))
-        };
-        self.store.quick_vectors(saves.iter().map(hash_and_text).collect()).unwrap_or_else(|error| {
+    pub(super) fn quick_vectors(&self, texts: Vec<(Hash, String)>) -> Option<Vectors> {
+        self.store.quick_vectors(texts).unwrap_or_else(|error| {
             tracing::debug!("not embedded at once: {error}");
             None
         })
@@ -171,9 +167,7 @@ impl Engine {
     /// somebody replaced the files of the store meanwhile.
     pub fn update(&self, id: RecordId, update: &RecordUpdate, viewer: &Viewer) -> Result<UpdateOutcome> {
         viewer.validate()?;
-        let update = self.config.sensitive.update(update)?;
-        let Changed { before, after } = update::update(&self.store.records, id, &update, viewer, self.store.now())?;
-        self.finish_change(Some(before), after)
+        Ok(self.change(&[(id, self.checked(update)?)], viewer)?.swap_remove(0))
     }
 
     /// Changes several records in one transaction, each as by [`Engine::update`]: all, or none.
@@ -183,10 +177,31 @@ impl Engine {
     /// perhaps all. After any other error none is.
     pub fn update_all(&self, updates: &[(RecordId, RecordUpdate)], viewer: &Viewer) -> Result<Vec<UpdateOutcome>> {
         viewer.validate()?;
-        let allowed = updates.iter().map(|(id, update)| Ok((*id, self.config.sensitive.update(update)?)));
-        let allowed: Vec<_> = allowed.collect::<Result<_>>()?;
-        let changed = update::update_all(&self.store.records, &allowed, viewer, self.store.now())?;
+        let checked = updates.iter().map(|(id, update)| Ok((*id, self.checked(update)?)));
+        self.change(&checked.collect::<Result<Vec<_>>>()?, viewer)
+    }
+
+    fn change(&self, updates: &[(RecordId, Cow<'_, RecordUpdate>)], viewer: &Viewer) -> Result<Vec<UpdateOutcome>> {
+        let texts = updates.iter().filter_map(|(id, update)| self.text_after(*id, update, viewer));
+        let vectors = self.quick_vectors(texts.collect());
+        let changed = update::update(&self.store.records, updates, vectors.as_ref(), viewer, self.store.now())?;
         changed.into_iter().map(|Changed { before, after }| self.finish_change(Some(before), after)).collect()
+    }
+
+    /// Applies the setting `secrets` to an update, and checks its bounds.
+    pub(super) fn checked<'a>(&self, update: &'a RecordUpdate) -> Result<Cow<'a, RecordUpdate>> {
+        let update = self.config.sensitive.update(update)?;
+        update.validate()?;
+        Ok(update)
+    }
+
+    /// Predicts the text of a record after an update, from the record as it is now in the local database. `None` if the
+    /// update will be refused. If another writer changes the record first, the vector of this text is not used.
+    pub(super) fn text_after(&self, id: RecordId, update: &RecordUpdate, viewer: &Viewer) -> Option<(Hash, String)> {
+        // Also an expired one, which the update may revive.
+        let before = self.store.records.copy().get(id, viewer, Millis::MIN).ok()??;
+        let after = update::changed(update, &before).ok()?;
+        Some(hash_and_text(after.context.as_deref(), &after.content))
     }
 
     /// Checks whether [`Engine::update`] would succeed, without changing the record.
@@ -195,7 +210,7 @@ impl Engine {
     /// The errors of [`Engine::update`], except late ones.
     pub fn check_update(&self, id: RecordId, update: &RecordUpdate, viewer: &Viewer) -> Result<()> {
         viewer.validate()?;
-        let update = self.config.sensitive.update(update)?;
+        let update = self.checked(update)?;
         update::check(&self.store.records, id, &update, viewer, self.store.now())
     }
 
@@ -345,10 +360,11 @@ impl Engine {
     }
 
     /// Embeds the beginning of a text that is already on disk, if the model is loaded and quick. If not, or after an
-    /// error, the worker embeds it later. For a new record, `quick_vectors` embeds before the write.
+    /// error, the worker embeds it later. A save and an update embed before the write; only a text that they did not
+    /// foresee is left to this.
     fn embed_now(&self, id: RecordId, context: Option<&str>, content: &str) -> EmbeddingState {
-        let hash = text::embedding_hash(context, content);
-        let embedded = match self.store.embed_now(hash, text::embedding_text(context, content)) {
+        let (hash, text) = hash_and_text(context, content);
+        let embedded = match self.store.embed_now(hash, text) {
             // The vector is stored. The state is still pending if the text has more passages.
             Ok(true) => self.store.records.embedding_state(id),
             Ok(false) => Ok(EmbeddingState::Pending),
@@ -359,6 +375,11 @@ impl Engine {
             EmbeddingState::Pending
         })
     }
+}
+
+/// The text that is embedded for a record, and the hash under which its vector is stored.
+fn hash_and_text(context: Option<&str>, content: &str) -> (Hash, String) {
+    (text::embedding_hash(context, content), text::embedding_text(context, content))
 }
 
 /// Whether the contents of two versions have no significant word in common, though each has some.

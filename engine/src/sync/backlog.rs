@@ -289,6 +289,9 @@ impl Store {
     /// The vectors of texts that have none yet, if that costs no more than the embedding itself: the model is in memory and
     /// the store is bound to it.
     pub fn quick_vectors(&self, mut texts: Vec<(Hash, String)>) -> Result<Option<Vectors>> {
+        if texts.is_empty() {
+            return Ok(None);
+        }
         if self.vectors.is_unusable() && !self.is_unbuilt(&self.paths.vectors())? {
             return Ok(None);
         }

@@ -14,7 +14,7 @@ pub fn update(engine: &Engine, context: &Context, mut given: Map<String, Value>)
     let expect = expected(&mut given)?;
     let params: UpdateParams = parse_params(given)?;
     let (id, viewer) = (params.id.0, context.defaults.own_viewer());
-    let mut update = ops::checked_update(engine, params)?;
+    let mut update = ops::to_update(engine, params)?;
     update.expect = expect;
     to_json(&UpdateResult::of(&engine.update(id.into(), &update, &viewer).map_err(conflict)?))
 }

@@ -95,7 +95,7 @@ impl Library {
         let params: UpdateParams = parse_params(given)?;
         let id = params.id.0.into();
         let viewer = self.context.defaults.viewer(&params.project, &params.agent)?;
-        let update = ops::checked_fields(&self.engine, params)?;
+        let update = ops::to_update(&self.engine, params)?;
         self.adopt_model(vector.len(), || self.engine.check_update_with(id, &update, &viewer, vector))?;
         let mut outcome = self.engine.update_with(id, &update, &viewer, vector)?;
         self.stands_for_the_whole(&mut outcome.embedding);

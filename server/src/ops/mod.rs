@@ -44,5 +44,5 @@ pub use recall::{answer as recall_for, recall};
 pub use records::{
     LINKS_SHOWN, Listed, delete, get, list, list_filter, listed, plain_filter, reply, search, stats, superseded, update,
 };
-pub use save::{add, add_all, checked_fields, checked_update, resembling, save, to_save, unfollowed};
+pub use save::{add, add_all, resembling, save, to_save, to_update, unfollowed};
 pub use workspace::add_workspace;

@@ -9,7 +9,7 @@ use memorist_engine::types::{
 use memorist_engine::{Engine, Error, Result};
 
 use super::Context;
-use super::save::checked_update;
+use super::save::to_update;
 use crate::wire::{
     self, DeleteParams, DeleteResult, FileProblem, GetParams, GetResult, IndexCounts, ListParams, ListResult, ListSort,
     ListState, SearchParams, SearchResult, SearchTotals, StatsParams, StatsResult, UnreadFiles, UpdateParams,
@@ -88,7 +88,7 @@ pub fn get(engine: &Engine, context: &Context, params: &GetParams) -> Result<Get
 pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Result<UpdateResult> {
     let id = params.id.0;
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
-    let update = checked_update(engine, params)?;
+    let update = to_update(engine, params)?;
     match engine.update(id.into(), &update, &viewer) {
         Ok(outcome) => Ok(UpdateResult::of(&outcome)),
         Err(error @ Error::NotFound(_)) => Ok(UpdateResult::none(&error)),

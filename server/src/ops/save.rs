@@ -133,15 +133,11 @@ fn named(id: RecordId, similar: Result<Vec<Similar>>) -> (Vec<String>, Vec<Sugge
     }
 }
 
-/// The change that the parameters name.
-pub fn checked_update(engine: &Engine, params: UpdateParams) -> Result<RecordUpdate> {
-    let update = checked_fields(engine, params)?;
-    update.validate()?;
-    Ok(update)
-}
-
-/// The change that the parameters name, which may be empty: the caller may change only the vector.
-pub fn checked_fields(engine: &Engine, params: UpdateParams) -> Result<RecordUpdate> {
+/// The change that the parameters name. The engine checks its bounds.
+///
+/// # Errors
+/// [`Error::Invalid`] if it would hide the memory.
+pub fn to_update(engine: &Engine, params: UpdateParams) -> Result<RecordUpdate> {
     let update = wire::record_update(params.by_clock(engine.clock_ahead()))?;
     check_expiry(engine, update.expires_at.flatten())?;
     Ok(update)

@@ -1,13 +1,17 @@
 //! The store's model, and the vectors of texts.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
 use super::*;
 use crate::error::Remedy;
 use crate::records::meta;
 use crate::records::rules::embeddings::{adopt_model, store_embeddings};
 use crate::records::rules::next_model::{begin_next_model, change_model};
 use crate::records::rules::refused::{retry, set_aside};
+use crate::records::rules::update;
 use crate::text::{self, to_hex};
-use crate::types::Model;
+use crate::types::{Expect, Model};
 
 /// R18, E11: the store keeps the identity of its model.
 fn the_first_model_is_the_stores_and_another_is_refused(store: &impl Subject) {
@@ -109,6 +113,48 @@ fn going_back_to_an_earlier_text_finds_its_vector(store: &impl Subject) {
     store.assert_sound();
 }
 
+/// 41.1.
+fn an_update_stores_the_vector_of_its_new_text(store: &impl Subject) {
+    let model = store.adopt(3);
+    let in_project = |text: &str, project: &str| NewRecord { scope: scope(None, Some(project)), ..new(text) };
+    let [id, other] = ["one", "two"].map(|text| store.add(&in_project(text, "a"), NOW).id);
+    store.embed(model, 3);
+    let waiting = store.add(&in_project("later", "b"), NOW).id;
+    let hash = |text: &str| text::embedding_hash(None, text);
+    let vectors = |model| {
+        let of = |text: &str, vector: &[f32]| (hash(text), vector.to_vec());
+        let [later, next] = [of("later", &[1.0, 0.0, 0.0]), of("next", &[0.0, 1.0, 0.0])];
+        (model, HashMap::from([later, next, of("fresh", &[0.0, 0.0, 1.0]), of("bad", &[1.0])]))
+    };
+    let all = |updates: &[(RecordId, RecordUpdate)], model| {
+        let updates: Vec<_> = updates.iter().map(|(id, update)| (*id, Cow::Borrowed(update))).collect();
+        update::update(store.authority(), &updates, Some(&vectors(model)), &Viewer::OWNER, NOW)
+    };
+    let put = |id, version| (id, Change::Put { version, new_text: true });
+    // The one who has the text already gets the vector, too.
+    let before = store.head();
+    all(&[(id, content("later")), (other, content("next"))], model).unwrap();
+    let log = [(waiting, Change::Embed { model }), put(id, 2), put(other, 2)];
+    assert_eq!(store.log(before), log);
+    let [later, next] = [vec![1.0, 0.0, 0.0], vec![0.0, 1.0, 0.0]];
+    let stored = [(id, later.clone()), (other, next), (waiting, later)];
+    assert_eq!(store.vectors(model, &[id, other, waiting]), stored);
+    assert_eq!(store.pending(NOW), []);
+    // Updates that are refused leave no vector.
+    let embeddings = store.count("embeddings");
+    let wrong = RecordUpdate { expect: Some(Expect::Version(9)), ..content("two") };
+    assert!(all(&[(id, content("fresh")), (other, wrong)], model).is_err());
+    assert_eq!(store.count("embeddings"), embeddings);
+    // Another text than the one that was embedded waits; so does one with a vector of another model, or a wrong one.
+    let in_context = RecordUpdate { context: Some(Some("since then".into())), ..content("fresh") };
+    for (update, made_by) in [(in_context, model), (content("bad"), model), (content("fresh"), unknown(model))] {
+        let update = RecordUpdate { context: update.context.clone().or(Some(None)), ..update };
+        all(&[(id, update)], made_by).unwrap();
+        assert_eq!((store.embedding_state(id), store.count("embeddings")), (EmbeddingState::Pending, embeddings));
+    }
+    store.assert_sound();
+}
+
 /// X5: a text that the model refuses is set aside, with the reason.
 fn a_refused_text_waits_no_longer_until_the_model_changes(store: &impl Subject) {
     let model = store.adopt(3);
@@ -152,6 +198,7 @@ on_every_database![
     the_vector_of_a_text_that_is_gone_is_dropped,
     an_expired_record_does_not_wait,
     going_back_to_an_earlier_text_finds_its_vector,
+    an_update_stores_the_vector_of_its_new_text,
     ; of the owner:
     a_refused_text_waits_no_longer_until_the_model_changes,
 ];

@@ -10,7 +10,7 @@ fn records<S: Subject>(store: &S, texts: [&str; 3]) -> [RecordId; 3] {
 
 fn merged(store: &impl Subject, merge: &Merge) -> Result<(i64, Vec<RecordId>)> {
     let update = RecordUpdate { content: merge.content.clone(), ..RecordUpdate::default() };
-    let outcome = merge::merge(store.authority(), merge, &update, &Viewer::OWNER, NOW + 1)?;
+    let outcome = merge::merge(store.authority(), merge, &update, None, &Viewer::OWNER, NOW + 1)?;
     Ok((outcome.0.after.version, outcome.1))
 }
 

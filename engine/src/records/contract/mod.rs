@@ -47,8 +47,8 @@ use super::postgres::{
     testing::{TeamMember, TeamStore},
     transaction::Server,
 };
-use super::rules::{add, embeddings as embedding_rules, links as link_rules, trash, update};
-use super::sqlite::testing::{NOW, TestStore, add_one, model, new};
+use super::rules::{add, embeddings as embedding_rules, links as link_rules, trash};
+use super::sqlite::testing::{NOW, TestStore, add_one, model, new, update_one};
 use super::transaction::{Authority, Select, SelectExt, Tx, Value};
 use super::{lookup, rows};
 use crate::error::{Error, Result};
@@ -113,7 +113,7 @@ trait Subject: Sized {
     }
 
     fn update(&self, id: impl Into<RecordId>, change: &RecordUpdate, now: Millis) -> Result<Record> {
-        update::update(self.authority(), id.into(), change, &Viewer::OWNER, now).map(|changed| changed.after)
+        update_one(self.authority(), id.into(), change, &Viewer::OWNER, now).map(|changed| changed.after)
     }
 
     fn delete(&self, id: impl Into<RecordId>) -> bool {

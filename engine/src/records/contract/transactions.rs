@@ -1,6 +1,8 @@
 //! All or nothing, for every operation that writes; and work that a database runs again.
 
+use std::borrow::Cow;
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::time::Duration;
 
 use regex::Regex;
@@ -10,7 +12,7 @@ use crate::progress::NoProgress;
 use crate::records::meta;
 use crate::records::rules::access::{Access, count_accesses, record_access};
 use crate::records::rules::import::{Aliases, import};
-use crate::records::rules::{embeddings, expiry, links, next_model, purge, recalled, save};
+use crate::records::rules::{embeddings, expiry, links, next_model, purge, recalled, save, update};
 use crate::records::transaction::Each;
 use crate::types::{AccessKind, GivenFields, LinkKind, Portable, Save};
 
@@ -114,7 +116,11 @@ fn operate(authority: &impl Authority, at: usize) -> Result<String> {
         1 => format!("{:?}", add_one(authority, &new("two"), later)?),
         2 => format!("{:?}", add_one(authority, &new("brief"), later)?),
         3 => format!("{:?}", add::add_batch(authority, &[new("six"), new(""), new("seven")], NOW)?),
-        4 => format!("{:?}", update::update(authority, 2.into(), &content("dos"), owner, later)?),
+        4 => {
+            let vectors = (1.into(), HashMap::from([(hash("dos"), vec![1.0])]));
+            let dos = [(2.into(), Cow::Owned(content("dos")))];
+            format!("{:?}", update::update(authority, &dos, Some(&vectors), owner, later)?)
+        }
         5 => format!("{:?}", update::roll_back(authority, 1.into(), 1, None, None, owner, later)?),
         6 => format!("{:?}", links::link(authority, link, owner, NOW)?),
         7 => format!("{:?}", links::unlink(authority, link, owner, NOW)?),

@@ -1,6 +1,6 @@
 //! The store's model, and the vectors of texts: one for each text, in whatever scope.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::log::append;
 use super::refused;
@@ -14,6 +14,9 @@ use crate::types::{Model, ModelId, RecordId, embedding_bytes, embedding_of};
 
 /// The largest difference of a number in two vectors of one text: some roundings to 16 bits.
 const ALIKE: f32 = 2e-3;
+
+/// Vectors that a model has made of texts, by the hashes of the texts.
+pub type Vectors = (ModelId, HashMap<Hash, Vec<f32>>);
 
 const INSERT: &str = "INSERT INTO embeddings (model_id, hash, vector) VALUES (?1, ?2, ?3)";
 
@@ -66,6 +69,21 @@ pub(super) fn check_vector(vector: &[f32], dims: usize) -> Result<()> {
         return Err(Error::bad_vector("it gave a vector with a number that is not finite, or is too large"));
     }
     Ok(())
+}
+
+/// The vector of a text among `vectors`, if the store's model made it. Without it, the text waits for the worker.
+pub(super) fn fitting<'a>(
+    tx: &dyn Tx,
+    vectors: Option<&'a Vectors>,
+    hash: &Hash,
+) -> Result<Option<(ModelId, &'a [f32])>> {
+    let Some((model, vectors)) = vectors else { return Ok(None) };
+    let Some(vector) = vectors.get(hash) else { return Ok(None) };
+    match models::require_current(tx, *model).and_then(|model| check_vector(vector, model.dims)) {
+        Ok(()) => Ok(Some((*model, vector.as_slice()))),
+        Err(Error::ModelMismatch { .. } | Error::Embedding(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Stores the vector of a text that a record is about to have.

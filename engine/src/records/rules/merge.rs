@@ -1,5 +1,6 @@
 //! Several records become one, in one transaction: it gets a text, and supersedes the others.
 
+use super::embeddings::Vectors;
 use super::update::Changed;
 use super::{links, update, versions};
 use crate::error::{Error, Result};
@@ -16,6 +17,7 @@ pub(crate) fn merge(
     authority: &impl Authority,
     merge: &Merge,
     update: &RecordUpdate,
+    vectors: Option<&Vectors>,
     viewer: &Viewer,
     now: Millis,
 ) -> Result<(Changed, Vec<RecordId>)> {
@@ -30,7 +32,9 @@ pub(crate) fn merge(
             as_seen(tx, *replaced, viewer, now)?;
         }
         let changed = match update.content {
-            Some(_) => update::apply(tx, keep, update, viewer, now).map_err(|error| with_way_out(error, merge))?,
+            Some(_) => {
+                update::apply(tx, keep, update, vectors, viewer, now).map_err(|error| with_way_out(error, merge))?
+            }
             None => Changed { before: before.clone(), after: before },
         };
         let mut undo = Vec::new();

@@ -1,19 +1,15 @@
 //! Records are saved with their links and their vectors, all in one transaction.
 
 use std::borrow::Borrow;
-use std::collections::HashMap;
 
+use super::embeddings::{self, Vectors};
 use super::update::{self, Changed};
-use super::{add, embeddings, links};
+use super::{add, links};
 use crate::body::Body;
-use crate::error::{Error, Result, refused};
-use crate::records::models;
+use crate::error::{Result, refused};
 use crate::records::transaction::{Authority, Tx};
-use crate::text::{self, Hash};
-use crate::types::{AddOutcome, EmbeddingState, Link, Millis, ModelId, Save};
-
-/// Vectors that a model has made of texts, by the hashes of the texts.
-pub type Vectors = (ModelId, HashMap<Hash, Vec<f32>>);
+use crate::text;
+use crate::types::{AddOutcome, EmbeddingState, Link, Millis, Save};
 
 /// The outcome of a [`Save`] in the database. The engine makes a `Saved` of it.
 #[derive(Debug)]
@@ -49,13 +45,13 @@ fn save_one(
 ) -> Result<StoredSave> {
     let Save { record, viewer, .. } = save;
     let hash = text::embedding_hash(record.context.as_deref(), &record.content);
-    let made = vectors.and_then(|(model, vectors)| Some((*model, vectors.get(&hash)?.as_slice())));
-    add::prefetch(tx, record, made.map(|(model, _)| model), now)?;
-    let vector = made.map_or(Ok(None), |made| fitting(tx, made))?;
+    let model = vectors.filter(|(_, vectors)| vectors.contains_key(&hash)).map(|(model, _)| *model);
+    add::prefetch(tx, record, model, now)?;
+    let vector = embeddings::fitting(tx, vectors, &hash)?;
     let mut added = add::insert(tx, record, body, vector, now)?;
     let id = added.id;
     let update = save.given.filter(|_| !added.created).and_then(|given| given.update(record));
-    let updated = update.map(|update| refused(update::apply(tx, id, &update, viewer, now))).transpose()?;
+    let updated = update.map(|update| refused(update::apply(tx, id, &update, None, viewer, now))).transpose()?;
     // A record that was there may wait for its vector, since before or since the update.
     let may_wait = !added.created && (added.embedding == EmbeddingState::Pending || updated.is_some());
     if let Some((model, vector)) = vector.filter(|_| may_wait)
@@ -68,13 +64,4 @@ fn save_one(
     let link = |&(kind, to)| refused(links::insert(tx, Link { from: id, to, kind }, viewer, linked_at, now));
     let links = save.links.iter().map(link).collect::<Result<_>>()?;
     Ok(StoredSave { added, links, updated })
-}
-
-/// A vector if it is one of the store's model. Without it, the text waits for the background.
-fn fitting<'a>(tx: &dyn Tx, (model, vector): (ModelId, &'a [f32])) -> Result<Option<(ModelId, &'a [f32])>> {
-    match models::require_current(tx, model).and_then(|model| embeddings::check_vector(vector, model.dims)) {
-        Ok(()) => Ok(Some((model, vector))),
-        Err(Error::ModelMismatch { .. } | Error::Embedding(_)) => Ok(None),
-        Err(error) => Err(error),
-    }
 }

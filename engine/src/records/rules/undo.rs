@@ -45,7 +45,7 @@ pub(crate) fn undo(
         None => {
             let reason = Some("revived".to_owned());
             let revive = RecordUpdate { expires_at: Some(None), reason, ..RecordUpdate::default() };
-            update::apply(tx, id, &revive, viewer, now).map(Undoing::Expiry)
+            update::apply(tx, id, &revive, None, viewer, now).map(Undoing::Expiry)
         }
     })
 }

@@ -5,14 +5,15 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::add::claim_text;
+use super::embeddings::{self, Vectors};
 use super::log::append;
 use super::references::{check_body, references};
-use super::{embeddings, passages, threads, tombstones, versions};
+use super::{passages, threads, tombstones, versions};
 use crate::body::{Body, METADATA, NO_METADATA};
 use crate::error::{Error, Result};
 use crate::records::log::Change;
 use crate::records::transaction::{Authority, Tx};
-use crate::records::{lookup, rows};
+use crate::records::{lookup, models, rows};
 use crate::sensitive;
 use crate::text::{self, Hash};
 use crate::types::bounds::{check_label, check_tags};
@@ -27,32 +28,45 @@ pub struct Changed {
     pub after: Record,
 }
 
-/// Changes a live record, and keeps the version before. An expired one is changed if the update gives it another expiry. An
-/// update to what the record is already changes nothing.
+/// Changes live records in one transaction, all or none: the version before is kept, and a new text gets its vector if it is
+/// among `vectors`. An expired record is changed if the update gives it another expiry. An update to what the record is
+/// already changes nothing. The updates were validated.
 ///
 /// # Errors
 /// [`Error::NotFound`], also if `viewer` does not see it; [`Error::Invalid`] if `viewer` may not change it;
 /// [`Error::Duplicate`] if another live record of the scope has the new text.
 pub(crate) fn update(
     authority: &impl Authority,
-    id: RecordId,
-    update: &RecordUpdate,
-    viewer: &Viewer,
-    now: Millis,
-) -> Result<Changed> {
-    update.validate()?;
-    authority.write(|tx| apply(tx, id, update, viewer, now))
-}
-
-/// Changes several records in one transaction: all are changed, or none.
-pub(crate) fn update_all(
-    authority: &impl Authority,
     updates: &[(RecordId, Cow<'_, RecordUpdate>)],
+    vectors: Option<&Vectors>,
     viewer: &Viewer,
     now: Millis,
 ) -> Result<Vec<Changed>> {
-    updates.iter().try_for_each(|(_, update)| update.validate())?;
-    authority.write(|tx| updates.iter().map(|(id, update)| apply(tx, *id, update, viewer, now)).collect())
+    authority.write(|tx| {
+        prefetch(tx, updates, vectors, now)?;
+        updates.iter().map(|(id, update)| apply(tx, *id, update, vectors, viewer, now)).collect()
+    })
+}
+
+/// Announces the first queries of [`update`]. Only a remote database runs this.
+fn prefetch(
+    tx: &dyn Tx,
+    updates: &[(RecordId, Cow<'_, RecordUpdate>)],
+    vectors: Option<&Vectors>,
+    now: Millis,
+) -> Result<()> {
+    tx.prefetch(&|tx| {
+        for (id, update) in updates {
+            _ = lookup::live(tx, *id, &Viewer::OWNER, live_at(update, now));
+        }
+        for (model, vectors) in vectors {
+            _ = models::require_current(tx, *model);
+            for hash in vectors.keys() {
+                _ = embeddings::find(tx, hash);
+                _ = embeddings::waiting(tx, hash);
+            }
+        }
+    })
 }
 
 /// Checks whether an update would succeed: applies it, and rolls it back.
@@ -63,10 +77,9 @@ pub(crate) fn check(
     viewer: &Viewer,
     now: Millis,
 ) -> Result<()> {
-    update.validate()?;
     let mut tried = Ok(());
     let taken_back = authority.write(|tx| -> Result<()> {
-        tried = apply(tx, id, update, viewer, now).map(drop);
+        tried = apply(tx, id, update, None, viewer, now).map(drop);
         Err(Error::Cancelled)
     });
     match taken_back {
@@ -75,7 +88,7 @@ pub(crate) fn check(
     }
 }
 
-/// Changes a record like [`update`], with the vector that `model` has made of its new text.
+/// Changes a record like [`update`], with the vector that the caller's model has made of its new text. It alone may be new.
 pub(crate) fn update_with(
     authority: &impl Authority,
     id: RecordId,
@@ -84,10 +97,8 @@ pub(crate) fn update_with(
     (model, vector): (ModelId, &[f32]),
     now: Millis,
 ) -> Result<Changed> {
-    // The vector alone may be new.
-    update.validate_fields()?;
     authority.write(|tx| {
-        let changed = apply(tx, id, update, viewer, now)?;
+        let changed = apply(tx, id, update, None, viewer, now)?;
         let hash = text::embedding_hash(changed.after.context.as_deref(), &changed.after.content);
         embeddings::store_own(tx, model, &hash, vector, Some(id))?;
         Ok(changed)
@@ -95,13 +106,24 @@ pub(crate) fn update_with(
 }
 
 /// Changes a record like [`update`], within a transaction.
-pub(super) fn apply(tx: &dyn Tx, id: RecordId, update: &RecordUpdate, viewer: &Viewer, now: Millis) -> Result<Changed> {
-    let revives = update.expires_at.is_some_and(|at| at.is_none_or(|at| at > now));
-    let before = to_change(tx, id, viewer, if revives { Millis::MIN } else { now })?;
-    update.expect.as_ref().map_or(Ok(()), |expect| expect.check(&before))?;
+pub(super) fn apply(
+    tx: &dyn Tx,
+    id: RecordId,
+    update: &RecordUpdate,
+    vectors: Option<&Vectors>,
+    viewer: &Viewer,
+    now: Millis,
+) -> Result<Changed> {
+    let before = to_change(tx, id, viewer, live_at(update, now))?;
     let after = changed(update, &before)?;
-    let after = change(tx, &before, after, &[], update.reason.as_deref().unwrap_or("update"), now)?;
+    let after = change(tx, &before, after, vectors, &[], update.reason.as_deref().unwrap_or("update"), now)?;
     Ok(Changed { before, after })
+}
+
+/// The time at which a record must be live for an update: an expired one is revived by another expiry.
+fn live_at(update: &RecordUpdate, now: Millis) -> Millis {
+    let revives = update.expires_at.is_some_and(|at| at.is_none_or(|at| at > now));
+    if revives { Millis::MIN } else { now }
 }
 
 /// Makes an earlier version of a live record the newest again, as a version of its own. The record must be what is expected. The
@@ -151,7 +173,7 @@ pub(super) fn back_to(
             gone.push(id);
         }
     }
-    let after = change(tx, &before, after, &gone, reason, now)?;
+    let after = change(tx, &before, after, None, &gone, reason, now)?;
     Ok(Changed { before, after })
 }
 
@@ -164,10 +186,11 @@ fn to_change(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Millis) -> Result<
 
 /// Replaces `before` by `after` where anything differs, and returns what the record is then. It may refer to what is
 /// `gone`, and to what it referred to before: that was checked then, and may be gone since.
-pub(super) fn change(
+fn change(
     tx: &dyn Tx,
     before: &Record,
     mut after: Record,
+    vectors: Option<&Vectors>,
     gone: &[RecordId],
     reason: &str,
     now: Millis,
@@ -184,6 +207,11 @@ pub(super) fn change(
     let known = [&references(before), gone].concat();
     check_body(tx, after.body.as_ref(), &after.scope, Some(after.id), &known, now)?;
     threads::follow_body(tx, before, &mut after)?;
+    // Nothing refuses the change from here on.
+    let embedding_hash = text::embedding_hash(after.context.as_deref(), &after.content);
+    if let Some((model, vector)) = embeddings::fitting(tx, vectors, &embedding_hash)? {
+        embeddings::store_ahead(tx, model, &embedding_hash, vector)?;
+    }
     after.content_hash = text::to_hex(&content_hash);
     after.version += 1;
     after.updated_at = now;
@@ -192,13 +220,14 @@ pub(super) fn change(
     Ok(after)
 }
 
-/// The record after `update`.
-fn changed(update: &RecordUpdate, before: &Record) -> Result<Record> {
+/// The record after `update`, if it is what the update expects.
+pub(crate) fn changed(update: &RecordUpdate, before: &Record) -> Result<Record> {
     fn set<T: Clone>(field: &mut T, value: &Option<T>) {
         if let Some(value) = value {
             field.clone_from(value);
         }
     }
+    update.expect.as_ref().map_or(Ok(()), |expect| expect.check(before))?;
     let mut record = before.clone();
     set(&mut record.content, &update.content);
     set(&mut record.kind, &update.kind);

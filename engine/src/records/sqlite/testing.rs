@@ -1,5 +1,6 @@
 //! Helpers for the tests of the records.
 
+use std::borrow::Cow;
 use std::ops::Deref;
 
 use rusqlite::types::ValueRef;
@@ -96,6 +97,17 @@ pub(in crate::records) fn add_one(authority: &impl Authority, new: &NewRecord, n
     save::save(authority, &[save], None, now)?.remove(0).map(|saved| saved.added)
 }
 
+/// Changes a record.
+pub(in crate::records) fn update_one(
+    authority: &impl Authority,
+    id: RecordId,
+    change: &RecordUpdate,
+    viewer: &Viewer,
+    now: Millis,
+) -> Result<Changed> {
+    Ok(update::update(authority, &[(id, Cow::Borrowed(change))], None, viewer, now)?.remove(0))
+}
+
 /// A model that does not exist.
 pub(in crate::records) fn model(dims: usize) -> Model {
     Model { name: "test".into(), weights_sha256: "0".repeat(64), pooling: "mean".into(), dims }
@@ -112,7 +124,7 @@ impl Records {
     }
 
     pub(crate) fn update(&self, id: RecordId, change: &RecordUpdate, viewer: &Viewer, now: Millis) -> Result<Changed> {
-        update::update(self, id, change, viewer, now)
+        update_one(self, id, change, viewer, now)
     }
 
     pub(crate) fn store_embeddings(&self, model: ModelId, embeddings: &[(Hash, Vec<f32>)]) -> Result<usize> {

@@ -157,7 +157,7 @@ pub fn update(engine: &Engine, context: &Context, params: CoreUpdateParams) -> R
              other project, and delete this one";
         return Err(Error::invalid("project", why));
     }
-    let update = ops::checked_update(engine, params.update)?;
+    let update = ops::to_update(engine, params.update)?;
     match engine.update(id, &update, &viewer) {
         Ok(outcome) => Ok(updated(&outcome)),
         Err(error @ Error::NotFound(_)) => Err(absent(engine, id, &viewer, error)?),
@@ -259,31 +259,41 @@ fn found_again(id: RecordId) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
     use std::sync::Arc;
 
     use memorist_engine::config::Config;
     use memorist_engine::embed::HashEmbedder;
     use memorist_engine::progress::NoProgress;
+    use memorist_engine::types::{Merge, RecordUpdate};
     use serde_json::json;
 
     use super::*;
+
+    /// A store whose model is in memory, and to which nothing else writes.
+    fn store(folder: &Path) -> Engine {
+        let mut config = Config::without_model();
+        config.index_writer = false;
+        Engine::open_with_embedder(folder, config, Arc::new(HashEmbedder::new(64))).unwrap()
+    }
+
+    /// How many transactions the write-ahead log has: the last page of each has the size of the database beside it.
+    fn commits(folder: &Path) -> usize {
+        let log = std::fs::read(folder.join("memory.db-wal")).unwrap();
+        let page_size = log[8..12].iter().fold(0, |size, byte| size << 8 | usize::from(*byte));
+        log[32..].chunks(24 + page_size).filter(|page| page[4..8] != [0; 4]).count()
+    }
+
+    fn save(engine: &Engine, params: Value) -> String {
+        add(engine, &Context::default(), serde_json::from_value(params).unwrap()).unwrap()
+    }
 
     /// 41.1: whatever is saved with a memory, it waits for the disk once.
     #[test]
     fn a_save_is_one_transaction() {
         let folder = tempfile::tempdir().unwrap();
-        let mut config = Config::without_model();
-        config.index_writer = false;
-        let embedder = Arc::new(HashEmbedder::new(64));
-        let engine = Engine::open_with_embedder(folder.path(), config, embedder).unwrap();
-        let save = |params: Value| add(&engine, &Context::default(), serde_json::from_value(params).unwrap()).unwrap();
-        // In the write-ahead log, the last page of each transaction has the size of the database beside it.
-        let commits = || {
-            let log = std::fs::read(folder.path().join("memory.db-wal")).unwrap();
-            let page_size = log[8..12].iter().fold(0, |size, byte| size << 8 | usize::from(*byte));
-            log[32..].chunks(24 + page_size).filter(|page| page[4..8] != [0; 4]).count()
-        };
-        save(json!({ "content": "the mast is oak" }));
+        let engine = store(folder.path());
+        save(&engine, json!({ "content": "the mast is oak" }));
         // Binds the store to its model, and measures that.
         engine.embed_pending(&NoProgress).unwrap();
         for (params, answer) in [
@@ -304,12 +314,60 @@ mod tests {
                  the text to remember",
             ),
         ] {
-            let before = commits();
-            let lines = save(params);
+            let before = commits(folder.path());
+            let lines = save(&engine, params);
             let lines: Vec<_> = lines.lines().filter(|line| !line.starts_with("  near ")).collect();
-            assert_eq!((lines.join("\n").as_str(), commits() - before), (answer, 1));
+            assert_eq!((lines.join("\n").as_str(), commits(folder.path()) - before), (answer, 1));
         }
         assert_eq!(engine.embed_pending(&NoProgress).unwrap(), 0, "all were embedded with their saves");
+    }
+
+    /// 41.1: so does a change, also of several memories, of a long text, and one that another change precedes.
+    #[test]
+    fn an_update_is_one_transaction() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = store(folder.path());
+        save(&engine, json!({ "items": ["the mast is oak", "the hull is larch", "the keel is iron"] }));
+        engine.embed_pending(&NoProgress).unwrap();
+        let update = |params: Value| {
+            let before = commits(folder.path());
+            super::update(&engine, &Context::default(), serde_json::from_value(params).unwrap()).unwrap();
+            commits(folder.path()) - before
+        };
+        assert_eq!(update(json!({ "id": 1, "content": "the mast is spruce", "expect": 1 })), 1);
+        assert_eq!(update(json!({ "id": 1, "context": "of the new boat" })), 1);
+        assert_eq!(update(json!({ "id": 1, "tags": ["rigging"] })), 1);
+        assert_eq!(update(json!({ "id": 1, "content": "the mast is spruce" })), 0, "nothing is new");
+        let content = |text: &str| RecordUpdate { content: Some(text.to_owned()), ..RecordUpdate::default() };
+        let updates = [(2, "the hull is oak"), (3, "the keel is lead"), (1, "the mast is pine")];
+        let updates = updates.map(|(id, text)| (RecordId::from(id), content(text)));
+        let before = commits(folder.path());
+        let changed = engine.update_all(&updates, &Viewer::OWNER).unwrap();
+        assert_eq!((changed.len(), commits(folder.path()) - before), (3, 1));
+        let merge = Merge { keep: (2.into(), 2), replaced: vec![(3.into(), 2)], content: Some("all is oak".into()) };
+        let before = commits(folder.path());
+        engine.merge(&merge, &Viewer::OWNER).unwrap();
+        assert_eq!(commits(folder.path()) - before, 1);
+        assert_eq!(engine.embed_pending(&NoProgress).unwrap(), 0, "all were embedded with their changes");
+        let long = "The long voyage of the oak hull. ".repeat(200);
+        assert_eq!(update(json!({ "id": 1, "content": long })), 1);
+        assert!(engine.embed_pending(&NoProgress).unwrap() > 0, "its further passages wait");
+    }
+
+    #[test]
+    fn an_update_out_of_bounds_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = store(folder.path());
+        save(&engine, json!({ "content": "the mast is oak" }));
+        let before = commits(folder.path());
+        let importance = RecordUpdate { importance: Some(0), ..RecordUpdate::default() };
+        for update in [importance, RecordUpdate::default()] {
+            let refused = |done: Result<()>| assert!(matches!(done, Err(Error::Invalid { .. })), "{done:?}");
+            refused(engine.update(1.into(), &update, &Viewer::OWNER).map(drop));
+            refused(engine.update_all(&[(1.into(), update.clone())], &Viewer::OWNER).map(drop));
+            refused(engine.check_update(1.into(), &update, &Viewer::OWNER));
+        }
+        assert_eq!(commits(folder.path()), before);
     }
 
     /// 39.15: each has its answer, whatever becomes of the others.

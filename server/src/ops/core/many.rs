@@ -48,7 +48,9 @@ pub fn delete(engine: &Engine, context: &Context, params: CoreDeleteParams) -> R
 pub fn update(engine: &Engine, context: &Context, params: CoreUpdateParams) -> Result<String> {
     let (project, agent) = (params.update.project.clone(), params.update.agent.clone());
     let viewer = context.defaults.viewer(&project, &agent)?;
-    let update = ops::checked_update(engine, params.update)?;
+    let update = ops::to_update(engine, params.update)?;
+    // Also where no memory matches, so that the engine would see no update.
+    update.validate()?;
     if update.content.is_some() {
         return Err(Error::invalid("content", "several memories cannot get one text; name one by its id"));
     }

@@ -1,6 +1,7 @@
 //! Rule 4: acknowledged writes are there, other writes are whole or absent, and none is there twice, whichever step of a
 //! write fails.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread;
@@ -11,7 +12,7 @@ use postgres_testing::{Action, Database as TeamDatabase, Options, Proxy, When};
 use super::{Node, make, port_of, seconds, team};
 use crate::address::ServerAddress;
 use crate::progress::NoProgress;
-use crate::records::rules::save;
+use crate::records::rules::{save, update};
 use crate::records::sqlite::testing::{NOW, model, new};
 use crate::team::{Member, TeamServer};
 use crate::text;
@@ -191,6 +192,13 @@ fn a_save_takes_three_round_trips() {
     trips("a save with a link", 7, &|| assert_eq!(save("with a link", &[first]), EmbeddingState::Ready));
     let change = RecordUpdate { importance: Some(9), ..RecordUpdate::default() };
     trips("an update", 6, &|| drop(node.update(first, &change, &Viewer::OWNER, NOW + 1).unwrap()));
+    trips("an update with a new text", 6, &|| {
+        let vectors = HashMap::from([(text::embedding_hash(None, "changed"), vec![0.8_f32, 0.6])]);
+        let change = RecordUpdate { content: Some("changed".into()), ..RecordUpdate::default() };
+        let change = [(first, Cow::Owned(change))];
+        update::update(&*node, &change, Some(&(model, vectors)), &Viewer::OWNER, NOW + 2).unwrap();
+        assert_eq!(node.embedding_state(first).unwrap(), EmbeddingState::Ready);
+    });
     node.compare(&NoProgress).unwrap();
     let found = node.export();
     assert!(found.iter().any(|line| line.contains("with a vector") && line.contains("embedding: Some")), "{found:?}");
