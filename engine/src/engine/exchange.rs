@@ -8,6 +8,7 @@ use super::Engine;
 use super::records::screen_and_save;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
+use crate::records::rules::{import, tombstones};
 use crate::records::{Aliases, ModelId};
 use crate::sensitive::Sensitive;
 use crate::sync::Message;
@@ -141,7 +142,8 @@ impl Import<'_> {
         };
         let store = &self.engine.store.records;
         let import = |screened: Vec<_>| {
-            store.import(
+            import::import(
+                store,
                 &screened,
                 self.model,
                 &self.viewer,
@@ -161,7 +163,8 @@ impl Import<'_> {
     /// # Errors
     /// Errors of the database. A link to a missing memory is refused with [`Error::Invalid`].
     pub fn links(&mut self, links: &[PortableLink]) -> Result<Vec<Result<Imported>>> {
-        self.engine.store.records.import_links(links, &self.viewer, &self.aliases, self.engine.store.now())
+        let store = &self.engine.store;
+        import::import_links(&store.records, links, &self.viewer, &self.aliases, store.now())
     }
 
     /// Takes over what is gone in the other store, before its memories are offered. One outcome per tombstone, in order:
@@ -172,7 +175,8 @@ impl Import<'_> {
     /// Errors of the database; [`Error::Invalid`] for a team's store, which keeps none.
     pub fn tombstones(&mut self, tombstones: &[PortableTombstone]) -> Result<Vec<Result<Imported>>> {
         let store = &self.engine.store;
-        let outcomes = store.records.import_tombstones(tombstones, &self.viewer, &self.aliases, store.now())?;
+        let (viewer, aliases) = (&self.viewer, &self.aliases);
+        let outcomes = import::import_tombstones(&store.records, tombstones, viewer, aliases, store.now())?;
         self.engine.worker.send(Message::Written);
         Ok(outcomes)
     }
@@ -183,7 +187,7 @@ impl Import<'_> {
     /// As [`Engine::purge`].
     pub fn purge(&mut self, progress: &dyn Progress) -> Result<Purged> {
         let mut all = Purged { complete: true, ..Purged::default() };
-        for purge in self.engine.store.records.to_purge()? {
+        for purge in tombstones::to_purge(&self.engine.store.records)? {
             let purged = self.engine.purge(&purge, &self.viewer, progress)?;
             all.records += purged.records;
             all.versions += purged.versions;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::Engine;
 use crate::error::{Error, Result};
 use crate::records::Snapshot;
+use crate::records::rules::links;
 use crate::types::bounds::check_limit;
 use crate::types::{
     Chain, ChainQuery, Digest, DigestQuery, Direction, Kind, Link, LinkKind, Linked, MAX_LIMIT, Mark, Outdated,
@@ -19,19 +20,19 @@ impl Engine {
     /// both are the same.
     pub fn link(&self, link: Link, viewer: &Viewer) -> Result<bool> {
         viewer.validate()?;
-        self.store.records.link(link, viewer, self.store.now())
+        links::link(&self.store.records, link, viewer, self.store.now())
     }
 
     /// Creates many links in one transaction. One outcome per link, in order; a refused link does not stop the others.
     pub fn link_batch(&self, links: &[Link], viewer: &Viewer) -> Result<Vec<Result<bool>>> {
         viewer.validate()?;
-        self.store.records.link_batch(links, viewer, self.store.now())
+        links::link_batch(&self.store.records, links, viewer, self.store.now())
     }
 
     /// Removes a link. False if there was none between two memories that `viewer` sees.
     pub fn unlink(&self, link: Link, viewer: &Viewer) -> Result<bool> {
         viewer.validate()?;
-        self.store.records.unlink(link, viewer, self.store.now())
+        links::unlink(&self.store.records, link, viewer, self.store.now())
     }
 
     /// At most `limit` of a memory's links, outgoing first. `viewer` must see the memory at the other end.

@@ -280,10 +280,7 @@ impl Engine {
     ///
     /// [`Config::trash_grace`]: crate::config::Config::trash_grace
     pub fn delete(&self, id: RecordId, viewer: &Viewer) -> Result<bool> {
-        viewer.validate()?;
-        let deleted = self.store.records.delete(id, viewer, self.store.now())?;
-        self.worker.send(Message::Written);
-        Ok(deleted)
+        Ok(self.delete_expected(id, None, viewer)?.is_some())
     }
 
     /// Deletes a record. With `expect`, does so only if the record matches it. Returns the deleted record; `None` if
@@ -293,7 +290,7 @@ impl Engine {
     /// [`Error::Invalid`] if the record does not match `expect`, or `viewer` may not change it.
     pub fn delete_expected(&self, id: RecordId, expect: Option<&Expect>, viewer: &Viewer) -> Result<Option<Record>> {
         viewer.validate()?;
-        let deleted = self.store.records.delete_expected(id, expect, viewer, self.store.now())?;
+        let deleted = trash::delete(&self.store.records, id, expect, viewer, self.store.now())?;
         self.worker.send(Message::Written);
         Ok(deleted)
     }
@@ -320,7 +317,7 @@ impl Engine {
     /// may not change it. A late error as in [`Engine::update`].
     pub fn restore(&self, id: RecordId, viewer: &Viewer) -> Result<UpdateOutcome> {
         viewer.validate()?;
-        let record = self.store.records.restore(id, viewer, self.store.now())?;
+        let record = trash::restore(&self.store.records, id, viewer, self.store.now())?;
         self.finish_change(None, record)
     }
 

@@ -19,7 +19,7 @@
 //! | 4 | `rules/` | **what may be written**, whatever the database |
 //! | 4 | `sqlite/` | **the database**: transactions, reads, and the care of its file |
 //! | 5 | `store.rs` | [`Records`]: a database of its own, or the copy of a team's |
-//! | 5 | `writing.rs` | what [`Records`] deletes, links, imports and purges |
+//! | 5 | `purging.rs` | a purge of [`Records`] as a whole |
 //! | 6 | `machines.rs` | notes about the other machines of a person, and the number of purges |
 //! | 6 | `contract/` | the tests that every database passes |
 
@@ -36,12 +36,12 @@ mod models;
 #[cfg(feature = "postgres")]
 pub(crate) mod postgres;
 mod purge;
+mod purging;
 mod rows;
 pub(crate) mod rules;
 mod sqlite;
 mod store;
 pub(crate) mod transaction;
-mod writing;
 
 #[cfg(feature = "postgres")]
 pub use follow::{Compared, NodeState};

@@ -14,7 +14,7 @@ use super::store::Store;
 use crate::error::{Error, Result};
 use crate::index_folder;
 use crate::progress::{Progress, cancel_point};
-use crate::records::rules::expiry;
+use crate::records::rules::{expiry, trash};
 use crate::records::{PurgeMark, PurgePatterns, PurgeText};
 use crate::types::Millis;
 
@@ -34,7 +34,7 @@ impl Store {
         loop {
             let started = Instant::now();
             let removed = expiry::remove_expired(&self.records, expired, STEP)?;
-            if removed < STEP && self.records.empty_trash(deleted, STEP)? < STEP {
+            if removed < STEP && trash::empty(&self.records, deleted, STEP)? < STEP {
                 return Ok(());
             }
             crash::point("some expired");

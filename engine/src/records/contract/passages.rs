@@ -5,6 +5,7 @@ use crate::passages::{self, further};
 use crate::records::rules::next_model::{MAX_UNEMBEDDED_AT_SWITCH, begin_next_model, change_model, store_next};
 use crate::records::rules::passages::cut_some;
 use crate::records::rules::refused::set_aside;
+use crate::records::rules::update;
 use crate::types::Model;
 
 /// A text of so many paragraphs, each some forty words.

@@ -103,7 +103,7 @@ fn prepare<S: Subject>(store: &S) {
 }
 
 /// Operations that write: [`operate`] runs one, in a single transaction, and returns its result for comparison.
-const OPERATIONS: usize = 19;
+const OPERATIONS: usize = 20;
 
 fn operate(authority: &impl Authority, at: usize) -> Result<String> {
     let owner = &Viewer::OWNER;
@@ -116,11 +116,7 @@ fn operate(authority: &impl Authority, at: usize) -> Result<String> {
         1 => format!("{:?}", add_one(authority, &new("two"), later)?),
         2 => format!("{:?}", add_one(authority, &new("brief"), later)?),
         3 => format!("{:?}", add::add_batch(authority, &[new("six"), new(""), new("seven")], NOW)?),
-        4 => {
-            let vectors = (1.into(), HashMap::from([(hash("dos"), vec![1.0])]));
-            let dos = [(2.into(), Cow::Owned(content("dos")))];
-            format!("{:?}", update::update(authority, &dos, Some(&vectors), owner, later)?)
-        }
+        4 => format!("{:?}", update_one(authority, 2.into(), &content("dos"), owner, later)?),
         5 => format!("{:?}", update::roll_back(authority, 1.into(), 1, None, None, owner, later)?),
         6 => format!("{:?}", links::link(authority, link, owner, NOW)?),
         7 => format!("{:?}", links::unlink(authority, link, owner, NOW)?),
@@ -153,6 +149,11 @@ fn operate(authority: &impl Authority, at: usize) -> Result<String> {
             let save = |text| Save { record: important(text), links: links.clone(), given, viewer: Viewer::OWNER };
             let vectors = (2.into(), [(hash("whole"), vec![1.0; 2])].into_iter().collect());
             format!("{:?}", save::save(authority, &[save("whole"), save("dos")], Some(&vectors), later)?)
+        }
+        19 => {
+            let vectors = (2.into(), HashMap::from(["deux", "trois"].map(|text| (hash(text), vec![1.0; 2]))));
+            let updates = [(2, "deux"), (3, "trois")].map(|(id, text)| (id.into(), Cow::Owned(content(text))));
+            format!("{:?}", update::update(authority, &updates, Some(&vectors), owner, later)?)
         }
         _ => unreachable!("there are {OPERATIONS}"),
     })

@@ -42,6 +42,9 @@ pub(crate) fn update(
     viewer: &Viewer,
     now: Millis,
 ) -> Result<Vec<Changed>> {
+    if updates.is_empty() {
+        return Ok(Vec::new());
+    }
     authority.write(|tx| {
         prefetch(tx, updates, vectors, now)?;
         updates.iter().map(|(id, update)| apply(tx, *id, update, vectors, viewer, now)).collect()
@@ -59,7 +62,7 @@ fn prefetch(
         for (id, update) in updates {
             _ = lookup::live(tx, *id, &Viewer::OWNER, live_at(update, now));
         }
-        for (model, vectors) in vectors {
+        if let Some((model, vectors)) = vectors {
             _ = models::require_current(tx, *model);
             for hash in vectors.keys() {
                 _ = embeddings::find(tx, hash);

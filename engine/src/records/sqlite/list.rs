@@ -242,6 +242,7 @@ mod tests {
     use serde_json::json;
 
     use super::super::testing::{NOW, TestStore, new};
+    use crate::records::rules::links;
     use crate::types::{
         Filter, Kind, Link, LinkKind, ListOnly, ListOrder, ListQuery, NewRecord, RecordId, RecordUpdate, Viewer,
     };
@@ -351,7 +352,7 @@ mod tests {
             store.link(link, &Viewer::OWNER, NOW).unwrap();
             let query = ListQuery { limit: 9, ..only(ListOnly::Contradicted) };
             assert_eq!(store.view().list(&query, NOW).unwrap(), []);
-            assert!(store.unlink(link, &Viewer::OWNER, NOW).unwrap());
+            assert!(links::unlink(&*store, link, &Viewer::OWNER, NOW).unwrap());
         }
         assert_eq!(listed(ListQuery { order: ListOrder::Expiry, ..only(ListOnly::Expiring) }), [soon, late]);
         let updated = ListQuery { order: ListOrder::Updated, newest_first: true, ..ListQuery::default() };

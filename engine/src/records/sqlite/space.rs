@@ -32,6 +32,7 @@ impl Database {
 mod tests {
     use super::super::testing::{NOW, TestStore, new};
     use super::*;
+    use crate::records::rules::trash;
     use crate::types::Viewer;
 
     #[test]
@@ -45,7 +46,7 @@ mod tests {
         assert!(full > 3 * SPARE_PAGES && !store.can_shrink().unwrap());
         for id in &ids[10..] {
             store.delete(*id, &Viewer::OWNER, NOW).unwrap();
-            store.empty_trash(NOW, 9).unwrap();
+            trash::empty(&*store, NOW, 9).unwrap();
         }
         assert!(pages() >= full, "by itself SQLite keeps the pages");
         let mut steps = 0;

@@ -9,11 +9,11 @@ use tempfile::TempDir;
 use super::snapshot::Snapshot;
 use crate::error::Result;
 use crate::paths::StorePaths;
-use crate::records::rules::{add, embeddings, save, update};
+use crate::records::rules::{add, embeddings, links, save, trash, update};
 use crate::records::transaction::Authority;
 use crate::records::{Changed, Records};
 use crate::text::Hash;
-use crate::types::{AddOutcome, Millis, Model, ModelId, NewRecord, RecordId, RecordUpdate, Save, Viewer};
+use crate::types::{AddOutcome, Link, Millis, Model, ModelId, NewRecord, RecordId, RecordUpdate, Save, Viewer};
 
 /// The time of the tests.
 pub(in crate::records) const NOW: Millis = 1_700_000_000_000;
@@ -125,6 +125,14 @@ impl Records {
 
     pub(crate) fn update(&self, id: RecordId, change: &RecordUpdate, viewer: &Viewer, now: Millis) -> Result<Changed> {
         update_one(self, id, change, viewer, now)
+    }
+
+    pub(crate) fn delete(&self, id: RecordId, viewer: &Viewer, now: Millis) -> Result<bool> {
+        Ok(trash::delete(self, id, None, viewer, now)?.is_some())
+    }
+
+    pub(crate) fn link(&self, link: Link, viewer: &Viewer, now: Millis) -> Result<bool> {
+        links::link(self, link, viewer, now)
     }
 
     pub(crate) fn store_embeddings(&self, model: ModelId, embeddings: &[(Hash, Vec<f32>)]) -> Result<usize> {

@@ -108,6 +108,7 @@ mod tests {
     use super::super::testing::{NOW, TestStore, new};
     use super::*;
     use crate::paths::{StorePaths, companions};
+    use crate::records::rules::trash;
     use crate::records::{Access, AccessKind};
     use crate::types::{RecordId, Viewer};
 
@@ -159,7 +160,7 @@ mod tests {
         let (database, log) = files_after(store, |store| {
             assert!(store.file_holds(&patterns()).unwrap());
             assert!(store.delete(id, &Viewer::OWNER, NOW).unwrap());
-            assert_eq!(store.empty_trash(NOW, 9).unwrap(), 1);
+            assert_eq!(trash::empty(&**store, NOW, 9).unwrap(), 1);
             assert!(store.remove_traces(&unwritten(), &patterns(), MOMENT).unwrap());
         });
         assert!(!holds(&database));
@@ -223,7 +224,7 @@ mod tests {
         let (store, id) = with_secret();
         let reader = store.view();
         store.delete(id, &Viewer::OWNER, NOW).unwrap();
-        store.empty_trash(NOW, 9).unwrap();
+        trash::empty(&*store, NOW, 9).unwrap();
         assert!(!store.remove_traces(&unwritten(), &patterns(), MOMENT).unwrap());
         drop(reader);
         assert!(store.remove_traces(&unwritten(), &patterns(), MOMENT).unwrap());

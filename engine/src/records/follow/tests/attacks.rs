@@ -2,6 +2,7 @@
 
 use super::members::{Roles, of};
 use super::*;
+use crate::records::rules::trash;
 use crate::text;
 
 const VERSION: &str =
@@ -266,7 +267,7 @@ fn a_member_takes_no_number_of_another_memory() {
          SELECT {hidden} + 1000, 1, ulid, 1, 0, scope_id, 5, 1, 1, 1, 0, content_hash, embedding_hash, source, content
          FROM memorist.records WHERE id = {shown}",
     );
-    roles.owner.restore(roles.hidden, &Viewer::OWNER, NOW).unwrap();
+    trash::restore(&*roles.owner, roles.hidden, &Viewer::OWNER, NOW).unwrap();
     roles.owner.add(&of("hermes", "the next one"), NOW).unwrap();
 }
 

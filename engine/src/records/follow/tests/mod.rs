@@ -27,6 +27,7 @@ use crate::progress::{NoProgress, Progress};
 use crate::records::Records;
 use crate::records::postgres::connection::ConnectionPool;
 use crate::records::postgres::migrate::migrate;
+use crate::records::rules::trash;
 use crate::records::sqlite::testing::{NOW, model, new};
 use crate::types::{Export, Exported, Filter, Link, LinkKind, NewRecord, RecordId, RecordUpdate, Scope, Viewer};
 
@@ -166,7 +167,7 @@ fn use_store(records: &Records) {
     assert!(records.delete(three, owner, NOW + 3).unwrap());
     records.update(four, &RecordUpdate { importance: Some(9), ..Default::default() }, owner, NOW + 4).unwrap();
     assert!(records.delete(four, owner, NOW + 5).unwrap());
-    records.restore(four, owner, NOW + 6).unwrap();
+    trash::restore(records, four, owner, NOW + 6).unwrap();
 }
 
 /// Without ULIDs, which every store has of its own.

@@ -3,7 +3,7 @@
 use postgres_testing::Database as TeamDatabase;
 
 use super::*;
-use crate::records::rules::embeddings;
+use crate::records::rules::{embeddings, trash};
 use crate::records::transaction::SelectExt;
 use crate::types::Purge;
 
@@ -80,7 +80,7 @@ fn memories_purged_while_a_node_was_away_are_not_kept_as_lost() {
     second.follow().unwrap();
     first.purge(&Purge::Ids(vec![secret]), owner, &NoProgress).unwrap();
     first.delete(deleted, owner, NOW).unwrap();
-    first.empty_trash(NOW + 1, 9).unwrap();
+    trash::empty(&*first, NOW + 1, 9).unwrap();
     // Another incarnation, so that the second node compares.
     Backup::of(&team).restore(&team);
     second.follow().or_else(|_| second.follow()).unwrap();
