@@ -77,10 +77,13 @@ pub fn arguments(bytes: &[u8]) {
     let Ok(arguments) = serde_json::from_slice::<Map<String, Value>>(bytes) else { return };
     let (defaults, weights) = (Defaults::default(), Weights::default());
     if let Ok(add) = wire::parse::<AddParams>(arguments.clone()) {
-        let _ = wire::new_record(add, &defaults).and_then(|record| record.validate());
+        let caller = defaults.caller(&add.project, &add.agent);
+        let record = caller.and_then(|caller| wire::new_record(add, caller.scope));
+        let _ = record.and_then(|record| record.validate());
     }
     if let Ok(search) = wire::parse::<SearchParams>(arguments.clone())
-        && let Ok(query) = wire::query(&search, &defaults, weights)
+        && let Ok(viewer) = defaults.viewer(&search.project, &search.agent)
+        && let Ok(query) = wire::query(&search, viewer, &defaults, weights)
     {
         let _ = query.validate();
     }

@@ -46,6 +46,10 @@ impl Engine {
 
     /// Saves records with their links, each as by [`Engine::add`]. Returns one outcome per record, in order: a refused
     /// record has an error there, and does not stop the others. All accepted records are written in one transaction.
+    ///
+    /// # Errors
+    /// One save fails like [`Engine::add`], and with [`Error::NotFound`] for a link to a record that is not live, or that its
+    /// viewer does not see.
     pub fn save(&self, saves: &[Save]) -> Result<Vec<Result<Saved>>> {
         let sensitive = self.config.sensitive;
         let screen = |save| refuse_or_redact(save, sensitive);

@@ -11,7 +11,7 @@ use crate::error::Result;
 pub struct Save {
     /// The record.
     pub record: NewRecord,
-    /// Links from it to records that are there.
+    /// Links from it to other records. If one of these is not there, nothing of the save is stored.
     pub links: Vec<(LinkKind, RecordId)>,
     /// The fields that a record takes over which has this text already; `None` if it stays as it is.
     pub given: Option<GivenFields>,

@@ -11,7 +11,7 @@ use memorist_durable::ThisProgram;
 use memorist_engine::Engine;
 use memorist_engine::config::Clock;
 use memorist_engine::progress::Progress;
-use memorist_engine::types::{Kind, Millis, Mode, RecordId};
+use memorist_engine::types::{Kind, Millis, Mode, RecordId, Viewer};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -161,14 +161,14 @@ fn clock() -> (Clock, Arc<AtomicI64>) {
 /// Saves the memories, as if in the last year: the time of the store is `at`. Returns their ids, in order.
 fn fill(engine: &Engine, bars: &Bars, at: &AtomicI64) -> Result<Vec<RecordId>, Failure> {
     bars.start("saving", Some(MEMORIES as u64));
-    let context = Context::default();
     let records = bench_data::memories(SEED, MEMORIES)
         .map(|memory| {
             let Ok(Value::Object(line)) = serde_json::to_value(memory) else {
                 return Err(Failure::new(Sort::Internal, "a memory of the demo is not a JSON object"));
             };
             let params = wire::parse::<AddParams>(line).map_err(|error| Failure::new(Sort::Internal, error))?;
-            Ok(wire::new_record(params, &context.defaults)?)
+            let caller = Defaults::default().caller(&params.project, &params.agent)?;
+            Ok(wire::new_record(params, caller.scope)?)
         })
         .collect::<Result<Vec<_>, _>>()?;
     let mut ids = Vec::with_capacity(MEMORIES);
@@ -222,7 +222,7 @@ fn search(
     filter: Option<&'static str>,
     answers: Vec<RecordId>,
 ) -> Result<DemoSearch, Failure> {
-    let query = Context { tool: "memorist demo", ..Context::default() }.query(&params)?;
+    let query = Context { tool: "memorist demo", ..Context::default() }.query(&params, Viewer::OWNER)?;
     let reply = engine.search(&query)?;
     let embed_us = reply.explain.embed_us;
     let search_us = reply.explain.total_us.saturating_sub(embed_us);
@@ -278,7 +278,6 @@ fn micros(duration: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use memorist_engine::config::Config;
-    use memorist_engine::types::Viewer;
 
     use super::*;
 
@@ -311,7 +310,8 @@ mod tests {
         for memory in bench_data::memories(SEED, MEMORIES) {
             let Ok(Value::Object(line)) = serde_json::to_value(memory) else { panic!("not an object") };
             let params = wire::parse::<AddParams>(line).unwrap();
-            wire::new_record(params, &Default::default()).unwrap().validate().unwrap();
+            let caller = Defaults::default().caller(&params.project, &params.agent).unwrap();
+            wire::new_record(params, caller.scope).unwrap().validate().unwrap();
         }
     }
 }

@@ -29,7 +29,8 @@ impl Library {
     /// Errors of the tool, and if the vector is not one of the store's model.
     pub fn search(&self, given: Map<String, Value>, vector: Option<Vec<f32>>) -> Result<Value, Problem> {
         let params: SearchParams = parse_params(given)?;
-        let query = self.context.query(&params)?;
+        let viewer = self.context.defaults.viewer(&params.project, &params.agent)?;
+        let query = self.context.query(&params, viewer)?;
         query.validate()?;
         let reply = match vector {
             Some(vector) => {

@@ -127,7 +127,8 @@ impl Library {
                 "supersedes, contradicts and related are for single memories without a vector; link them afterwards";
             return Err(Problem::input(why));
         }
-        Ok(wire::new_record(params.by_clock(self.engine.clock_ahead()), &self.context.defaults)?)
+        let caller = self.context.defaults.caller(&params.project, &params.agent)?;
+        Ok(wire::new_record(params.by_clock(self.engine.clock_ahead()), caller.scope)?)
     }
 
     fn nothing_embeds(&self) -> bool {

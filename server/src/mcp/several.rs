@@ -99,6 +99,14 @@ fn list_items_may_name_only_the_projects_of_the_token() {
     assert!(why.contains("your token is bound to") && world.state() == before, "{why}");
     let saved = run(&world, &several, add, list("apollo").as_object().unwrap()).unwrap().to_string();
     assert!(saved.contains("in project gemini") && saved.contains("in project apollo"), "{saved}");
+    let undo = Profile::of_projects(ProfileName::Core).tool("memory_undo").unwrap();
+    let before = world.state();
+    for (tool, global) in
+        [(add, json!({ "project": "", "items": ["masts of oak"] })), (undo, json!({ "project": "", "ids": [1, 2] }))]
+    {
+        let why = run(&world, &several, tool, global.as_object().unwrap()).unwrap_err();
+        assert!(why.contains("your token is bound to") && world.state() == before, "{why}");
+    }
 }
 
 #[test]

@@ -32,9 +32,10 @@ pub struct Context {
 }
 
 impl Context {
-    pub fn query(&self, params: &SearchParams) -> Result<Query> {
+    /// The search of `params` among what `viewer` sees.
+    pub fn query(&self, params: &SearchParams, viewer: Viewer) -> Result<Query> {
         let params = &SearchParams { rerank: params.rerank.or(Some(self.rerank)), ..params.clone() };
-        Ok(Query { tool: self.tool, ..wire::query(params, &self.defaults, self.weights)? })
+        Ok(Query { tool: self.tool, ..wire::query(params, viewer, &self.defaults, self.weights)? })
     }
 
     /// Writes a saved memory to the daily log, unless it existed already. Returns a note if that fails: the memory stays saved.
@@ -66,7 +67,8 @@ mod tests {
             [(true, None, true), (false, None, false), (true, Some(false), false), (false, Some(true), true)]
         {
             let params = SearchParams { query: "harbour".into(), rerank: said, ..SearchParams::default() };
-            let query = Context { rerank: set, ..Context::default() }.query(&params).unwrap();
+            let context = Context { rerank: set, ..Context::default() };
+            let query = context.query(&params, Viewer::OWNER).unwrap();
             assert_eq!(query.rerank, reranked, "{set} {said:?}");
         }
     }

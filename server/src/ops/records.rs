@@ -25,7 +25,7 @@ const LISTED: usize = 50;
 const UNREAD: usize = 5;
 
 pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Result<SearchResult> {
-    let query = context.query(params)?;
+    let query = context.query(params, context.defaults.viewer(&params.project, &params.agent)?)?;
     query.validate()?;
     Ok(wire::search_result(reply(engine, params, &query)?, params, &query))
 }
@@ -104,7 +104,8 @@ pub fn delete(engine: &Engine, context: &Context, params: &DeleteParams) -> Resu
 
 pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<ListResult> {
     let limit = wire::size("limit", params.limit, LISTED)?;
-    let records = listed(engine, list_filter(context, params)?, params, limit)?;
+    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
+    let records = listed(engine, list_filter(params, viewer), params, limit)?;
     let is_full = records.len() == limit;
     let detail = params.detail.unwrap_or_default();
     let mut results: Vec<_> = records.into_iter().map(|listed| wire::brief(listed.record, detail)).collect();
@@ -120,8 +121,9 @@ pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<L
     Ok(ListResult { results, next, next_offset })
 }
 
-pub fn list_filter(context: &Context, params: &ListParams) -> Result<Filter> {
-    Ok(Filter {
+/// The filter of a list of what `viewer` sees.
+pub fn list_filter(params: &ListParams, viewer: Viewer) -> Filter {
+    Filter {
         kinds: params.entry_types.clone().unwrap_or_default(),
         tags: params.tags.clone().unwrap_or_default(),
         min_importance: params.min_importance.map(|wire::Importance(least)| least),
@@ -132,8 +134,8 @@ pub fn list_filter(context: &Context, params: &ListParams) -> Result<Filter> {
         happens_after: params.happens_after.map(wire::Future::at),
         happens_before: params.happens_before.map(|end| end.after(params.happens_after)),
         metadata: params.with_metadata.clone().map(|wire::Where(metadata)| metadata),
-        ..Filter::of(context.defaults.viewer(&params.project, &params.agent)?)
-    })
+        ..Filter::of(viewer)
+    }
 }
 
 /// The filter of a list, for calls about all memories that pass it.
@@ -143,7 +145,7 @@ pub fn list_filter(context: &Context, params: &ListParams) -> Result<Filter> {
 pub fn plain_filter(context: &Context, params: &ListParams) -> Result<Filter> {
     match params.state {
         Some(_) => Err(Error::invalid("state", "is for lists; leave it out here")),
-        None => list_filter(context, params),
+        None => Ok(list_filter(params, context.defaults.viewer(&params.project, &params.agent)?)),
     }
 }
 
@@ -196,7 +198,12 @@ fn order_of(params: &ListParams) -> Option<(ListOrder, bool)> {
 }
 
 pub fn stats(engine: &Engine, context: &Context, params: &StatsParams) -> Result<StatsResult> {
-    let mut stats = stats_of(engine, &Filter::of(context.defaults.viewer(&params.project, &params.agent)?))?;
+    stats_in_view(engine, context, context.defaults.viewer(&params.project, &params.agent)?)
+}
+
+/// The statistics of what `viewer` sees.
+pub fn stats_in_view(engine: &Engine, context: &Context, viewer: Viewer) -> Result<StatsResult> {
+    let mut stats = stats_of(engine, &Filter::of(viewer))?;
     // The indexes cover everyone's memories.
     stats.indexes = stats.indexes.filter(|_| !context.defaults.is_only());
     stats.unread = if context.defaults.is_only() { None } else { unread(engine)? };

@@ -2,12 +2,12 @@
 
 use memorist_engine::types::{
     AddOutcome, GivenFields, LinkKind, MIN_PLAUSIBLE_MILLIS, Millis, NewRecord, RecordId, RecordUpdate, Save, Saved,
-    Similar, UpdateOutcome, Viewer,
+    Scope, Similar, UpdateOutcome, Viewer,
 };
 use memorist_engine::{Engine, Error, Result};
 
 use super::Context;
-use crate::wire::{self, AddParams, AddResult, Int, Suggestion, UpdateParams};
+use crate::wire::{self, AddParams, AddResult, Caller, Int, Suggestion, UpdateParams};
 use crate::wording::{self, Worded as _};
 
 /// Most memories named that resemble a new one.
@@ -18,7 +18,8 @@ const LONG_CHARS: usize = 2_000;
 /// `memory_add`: saves, links, and names memories that resemble the new one. A memory that has the text already takes over the
 /// given fields.
 pub fn add(engine: &Engine, context: &Context, params: AddParams) -> Result<AddResult> {
-    add_all(engine, context, vec![to_save(engine, context, params)?])?.swap_remove(0)
+    let caller = context.defaults.caller(&params.project, &params.agent)?;
+    add_all(engine, context, vec![to_save(engine, caller, params)?])?.swap_remove(0)
 }
 
 /// Saves several memories in one transaction. A refused one does not stop the others.
@@ -28,17 +29,17 @@ pub fn add_all(engine: &Engine, context: &Context, saves: Vec<Save>) -> Result<V
     Ok(each.map(|(save, saved)| Ok(added(engine, context, save, saved?))).collect())
 }
 
-/// The save for these parameters.
-///
-/// # Errors
-/// [`Error::NotFound`] names a memory to link to that is not there.
-pub fn to_save(engine: &Engine, context: &Context, params: AddParams) -> Result<Save> {
-    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
-    let links = links(engine, &params, &viewer)?;
-    let given = Some(given_fields(&params));
-    let record = wire::new_record(params.by_clock(engine.clock_ahead()), &context.defaults)?;
+/// The save for these parameters of a caller.
+pub fn to_save(engine: &Engine, caller: Caller, params: AddParams) -> Result<Save> {
+    let Caller { viewer, scope } = caller;
+    let (links, given) = (links(&params), Some(given_fields(&params)));
+    Ok(Save { record: new_record(engine, scope, params)?, links, given, viewer })
+}
+
+fn new_record(engine: &Engine, scope: Scope, params: AddParams) -> Result<NewRecord> {
+    let record = wire::new_record(params.by_clock(engine.clock_ahead()), scope)?;
     check_expiry(engine, record.expires_at)?;
-    Ok(Save { record, links, given, viewer })
+    Ok(record)
 }
 
 /// The answer to a save that was done.
@@ -82,9 +83,8 @@ fn added(engine: &Engine, context: &Context, Save { record, links, viewer, .. }:
 
 /// Saves a memory as it is, without a search for similar ones.
 pub fn save(engine: &Engine, context: &Context, params: AddParams) -> Result<AddResult> {
-    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
-    let record = wire::new_record(params.by_clock(engine.clock_ahead()), &context.defaults)?;
-    check_expiry(engine, record.expires_at)?;
+    let Caller { viewer, scope } = context.defaults.caller(&params.project, &params.agent)?;
+    let record = new_record(engine, scope, params)?;
     let outcome = engine.add(&record)?;
     let mut result = result_of(engine, context, &outcome, &viewer);
     result.notes.extend(unfollowed(engine, &record));
@@ -155,25 +155,18 @@ fn check_expiry(engine: &Engine, at: Option<Millis>) -> Result<()> {
     }
 }
 
-/// The links that a new memory gets, to memories that are there.
-///
-/// # Errors
-/// [`Error::NotFound`] before anything is saved.
-fn links(engine: &Engine, params: &AddParams, viewer: &Viewer) -> Result<Vec<(LinkKind, RecordId)>> {
+/// The links that a new memory gets. The engine checks in its transaction that their other ends are there.
+fn links(params: &AddParams) -> Vec<(LinkKind, RecordId)> {
     let given = [
         (LinkKind::Supersedes, &params.supersedes),
         (LinkKind::Contradicts, &params.contradicts),
         (LinkKind::Related, &params.related),
     ];
-    let mut links = Vec::new();
-    for (kind, ids) in given {
-        for Int(id) in ids.iter().flatten() {
-            let id = RecordId::from(*id);
-            engine.peek(id, viewer)?.ok_or(Error::NotFound(id))?;
-            links.push((kind, id));
-        }
-    }
-    Ok(links)
+    let of_kind = |(kind, ids): (LinkKind, &Option<Vec<Int>>)| {
+        let ids = ids.clone().unwrap_or_default();
+        ids.into_iter().map(move |Int(id)| (kind, RecordId::from(id)))
+    };
+    given.into_iter().flat_map(of_kind).collect()
 }
 
 fn given_fields(params: &AddParams) -> GivenFields {

@@ -7,7 +7,7 @@ use memorist_engine::body::{Body, METADATA, NO_METADATA};
 use memorist_engine::snippet;
 use memorist_engine::types::{
     Expect, Explain, Filter, Hit, Kind, LinkKind, MAX_LIMIT, MAX_POOL, NewRecord, Query, Record, RecordId,
-    RecordUpdate, SearchReply, Similar, Span, Weights,
+    RecordUpdate, Scope, SearchReply, Similar, Span, Viewer, Weights,
 };
 use memorist_engine::{Error, Result};
 use serde::Serialize;
@@ -23,13 +23,13 @@ use super::values::{Importance, Int, Where};
 use super::{Defaults, periods};
 use crate::wording;
 
-/// The record of `params`. Bounds are checked by the engine.
+/// The record of `params`, in the scope that [`Defaults::caller`] has resolved. Bounds are checked by the engine.
 ///
 /// # Errors
-/// If `defaults` do not allow its scope.
-pub fn new_record(params: AddParams, defaults: &Defaults) -> Result<NewRecord> {
+/// [`Error::Invalid`] for metadata, or fields of a task, of a memory that has none.
+pub fn new_record(params: AddParams, scope: Scope) -> Result<NewRecord> {
     let mut record = NewRecord::new(params.content);
-    record.scope = defaults.scope(params.project, params.agent)?;
+    record.scope = scope;
     if let Some(kind) = params.entry_type {
         record.kind = kind;
     }
@@ -90,8 +90,9 @@ fn task_fields(status: Option<String>, due: Option<Option<Future>>) -> Map<Strin
     status.into_iter().chain(due).collect()
 }
 
-/// The search of `params`. `weights` are those of the settings, for a call that gives only one of the two.
-pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Result<Query> {
+/// The search of `params` among what `viewer` sees. `weights` are those of the settings, for a call that gives only one of the
+/// two.
+pub fn query(params: &SearchParams, viewer: Viewer, defaults: &Defaults, weights: Weights) -> Result<Query> {
     let mut query = Query::new(params.query.clone());
     query.mode = params.mode.unwrap_or_default();
     if let Some(limit) = params.limit {
@@ -104,7 +105,7 @@ pub fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Re
         tags: params.tags.clone().unwrap_or_default(),
         min_importance: params.min_importance.map(|Importance(least)| least),
         min_confidence: params.min_confidence,
-        viewer: defaults.viewer(&params.project, &params.agent)?,
+        viewer,
         created_after: params.created_after.map(Past::at),
         created_before: params.created_before.map(|end| end.after(params.created_after)),
         updated_after: params.updated_after.map(Past::at),
@@ -466,7 +467,7 @@ pub fn relevance(score: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use memorist_engine::types::{Mode, Origin, Place, Scope, Tier};
+    use memorist_engine::types::{Mode, Origin, Place, Tier};
     use serde_json::json;
 
     fn params(value: Value) -> AddParams {
@@ -549,14 +550,22 @@ mod tests {
         serde_json::to_value(search_result(reply, params, &query)).unwrap()
     }
 
+    fn query(params: &SearchParams, defaults: &Defaults, weights: Weights) -> Result<Query> {
+        super::query(params, defaults.own_viewer(), defaults, weights)
+    }
+
     #[test]
     fn a_record_has_the_defaults_of_the_specification() {
-        let record = new_record(params(json!({ "content": "x" })), &defaults()).unwrap();
+        let saved = |params: AddParams| {
+            let caller = defaults().caller(&params.project, &params.agent).unwrap();
+            new_record(params, caller.scope).unwrap()
+        };
+        let record = saved(params(json!({ "content": "x" })));
         assert_eq!((record.kind, record.source.as_str()), (Kind::Fact, "manual"));
         assert_eq!((record.confidence, record.importance), (1.0, 5));
         assert_eq!(record.scope, Scope { project: Some("apollo".into()), agent: None });
         let global = params(json!({ "content": "x", "project": null, "agent": "scout" }));
-        let global = new_record(global, &defaults()).unwrap();
+        let global = saved(global);
         assert_eq!(global.scope, Scope { project: None, agent: Some("scout".into()) });
     }
 

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use super::values::Patch;
 
-/// Settings of this process that fill in what a call omits. The viewer of every tool and the scope of every new memory
-/// are determined only here, so that [`only`](Defaults::only) applies to all of them.
+/// Settings of this process that fill in what a call omits. The [`Caller`] of every tool and command is determined only
+/// here, so that [`only`](Defaults::only) applies to all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Defaults {
     /// The project of new memories, and of the viewer.
@@ -28,6 +28,16 @@ pub struct Defaults {
     only: Option<ScopeLock>,
     /// Maximum results of a search that a call may request, if not [`MAX_LIMIT`].
     most_results: Option<usize>,
+}
+
+/// Project and agent of a call, as the call and the settings say. An operation resolves them once ([`Defaults::caller`]), and
+/// passes them on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// The memories that the call sees.
+    pub viewer: Viewer,
+    /// The scope of new memories.
+    pub scope: Scope,
 }
 
 /// The reason why a caller is limited to its project and agent.
@@ -141,15 +151,30 @@ impl Defaults {
         self.agent.as_deref()
     }
 
-    /// The viewer, from the project and agent of a call: a name means that one and global memories, null only global
-    /// ones, and `*` all.
+    /// The caller, from the project and agent of a call. For the viewer, a name means that one and global memories, null
+    /// only global ones, and `*` all.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a name that `--isolate` excludes.
-    pub fn viewer(&self, project: &Patch<String>, agent: &Patch<String>) -> Result<Viewer> {
+    /// [`Error::Invalid`] for a name that `--isolate` or the token excludes.
+    pub fn caller(&self, project: &Patch<String>, agent: &Patch<String>) -> Result<Caller> {
         self.check(project, agent)?;
         let own = self.own_viewer();
-        Ok(Viewer { project: self.reach(project, own.project), agent: self.reach(agent, own.agent) })
+        let viewer = Viewer { project: self.reach(project, own.project), agent: self.reach(agent, own.agent) };
+        let owner = |given: &Patch<String>, own: &Option<String>| match given {
+            Patch::Absent => own.clone(),
+            Patch::Null => None,
+            Patch::Value(name) => Some(name.clone()),
+        };
+        let scope = Scope { project: owner(project, &self.project), agent: owner(agent, &self.agent) };
+        Ok(Caller { viewer, scope })
+    }
+
+    /// The viewer of a call that saves nothing, as in [`caller`](Defaults::caller).
+    ///
+    /// # Errors
+    /// See [`caller`](Defaults::caller).
+    pub fn viewer(&self, project: &Patch<String>, agent: &Patch<String>) -> Result<Viewer> {
+        Ok(self.caller(project, agent)?.viewer)
     }
 
     /// The viewer of a call without parameters for it.
@@ -175,28 +200,24 @@ impl Defaults {
         iter::once(own.project.clone()).chain(others).map(move |project| Viewer { project, ..own.clone() })
     }
 
-    /// The scope of a new memory, from the project and agent of a call.
-    ///
-    /// # Errors
-    /// See [`viewer`](Defaults::viewer).
-    pub fn scope(&self, project: Patch<String>, agent: Patch<String>) -> Result<Scope> {
-        self.check(&project, &agent)?;
-        let owner = |given: Patch<String>, own: &Option<String>| given.into_option().unwrap_or_else(|| own.clone());
-        Ok(Scope { project: owner(project, &self.project), agent: owner(agent, &self.agent) })
-    }
-
     /// The scope of a new memory of a call without parameters for it.
     pub fn own_scope(&self) -> Scope {
         Scope { project: self.project.clone(), agent: self.agent.clone() }
     }
 
-    /// The defaults of a call with these arguments, which are checked. If they name another project of the token, it becomes the
-    /// call's own, even if the tool has no such parameter.
+    /// The defaults of a call with these arguments, before they are parsed. With `--isolate` or a token, another name is refused,
+    /// and another project of the token becomes the call's own. Both also hold if the tool has no such parameter: a call for
+    /// another's memories must not be answered with its own. `is_nullable` tells whether null has a meaning for a parameter.
     ///
     /// # Errors
-    /// See [`viewer`](Defaults::viewer).
-    pub fn of_call(&self, arguments: &Map<String, Value>) -> Result<Self> {
-        self.check_arguments(arguments)?;
+    /// See [`caller`](Defaults::caller).
+    pub fn of_call(&self, arguments: &Map<String, Value>, is_nullable: impl Fn(&str) -> bool) -> Result<Self> {
+        let given = |names: &[&str]| match names.iter().find_map(|name| arguments.get_key_value(*name)) {
+            Some((_, Value::String(name))) => Patch::Value(name.clone()),
+            Some((name, Value::Null)) if is_nullable(name) => Patch::Null,
+            _ => Patch::Absent,
+        };
+        self.check(&given(&["project"]), &given(&["agent", "agent_id", "agentId"]))?;
         let mut of_call = self.clone();
         if let (Some(ScopeLock::Token(others)), Some(own), Some(Value::String(name))) =
             (&mut of_call.only, &mut of_call.project, arguments.get("project"))
@@ -205,19 +226,6 @@ impl Defaults {
             mem::swap(own, named);
         }
         Ok(of_call)
-    }
-
-    /// With `--isolate`, refuses arguments of a tool that name another project or agent. Also if the tool has no such
-    /// parameter: a call for another's memories must not be answered with its own.
-    ///
-    /// # Errors
-    /// See [`viewer`](Defaults::viewer).
-    pub fn check_arguments(&self, arguments: &Map<String, Value>) -> Result<()> {
-        let given = |names: &[&str]| match names.iter().find_map(|name| arguments.get(*name)) {
-            Some(Value::String(name)) => Patch::Value(name.clone()),
-            _ => Patch::Absent,
-        };
-        self.check(&given(&["project"]), &given(&["agent", "agent_id", "agentId"]))
     }
 
     fn reach(&self, given: &Patch<String>, own: Reach) -> Reach {
@@ -327,8 +335,8 @@ mod tests {
             (Patch::Absent, Patch::Null),
             (value("alpha"), Patch::Null),
         ] {
-            assert_eq!(wall.viewer(&project, &agent).unwrap(), viewer);
-            assert_eq!(wall.scope(project, agent).unwrap(), scope);
+            let (viewer, scope) = (viewer.clone(), scope.clone());
+            assert_eq!(wall.caller(&project, &agent).unwrap(), Caller { viewer, scope });
         }
         for (project, agent, field) in [
             (value("beta"), Patch::Absent, "project: "),
@@ -337,10 +345,8 @@ mod tests {
             (Patch::Absent, value("ann"), "agent: "),
             (Patch::Absent, value("*"), "agent: "),
         ] {
-            let refusals = [wall.viewer(&project, &agent).unwrap_err(), wall.scope(project, agent).unwrap_err()];
-            for refused in refusals.map(|error| error.to_string()) {
-                assert!(refused.starts_with(field) && refused.contains("--isolate"), "{refused}");
-            }
+            let refused = wall.caller(&project, &agent).unwrap_err().to_string();
+            assert!(refused.starts_with(field) && refused.contains("--isolate"), "{refused}");
         }
         assert_eq!(wall.or_every_project().own_viewer(), viewer, "nor by another way");
         let bound = Defaults::named(name("alpha"), None).unwrap().bound(&[]);

@@ -136,7 +136,8 @@ fn added(line: &str, defaults: &Defaults) -> Result<NewRecord, String> {
     if let Some((name, _)) = linked.iter().find(|(_, ids)| ids.as_ref().is_some_and(|ids| !ids.is_empty())) {
         return Err(format!("{name}: a number cannot identify a memory in a file; import lines of the type link"));
     }
-    let record = new_record(params, defaults).map_err(|error| error.worded())?;
+    let record = defaults.caller(&params.project, &params.agent);
+    let record = record.and_then(|caller| new_record(params, caller.scope)).map_err(|error| error.worded())?;
     record.validate().map_err(|error| error.worded())?;
     Ok(record)
 }

@@ -76,6 +76,11 @@ pub fn adapt_values<P: JsonSchema + 'static>(arguments: &mut Map<String, Value>)
     Forms::of::<P>().apply(arguments);
 }
 
+/// Whether null has a meaning for this parameter of `P`, other than that it is left out.
+pub fn is_nullable<P: JsonSchema + 'static>(name: &str) -> bool {
+    Forms::of::<P>().properties.get(name).and_then(|schema| schema.get(EMPTY)).is_some_and(|meaning| meaning == "null")
+}
+
 /// Whether an optional parameter counts as left out. Entries of a list that count as left out are removed.
 fn is_left_out(value: &mut Value, schema: &Value) -> bool {
     match value {

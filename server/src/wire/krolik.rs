@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use memorist_engine::types::{
-    Digest, Direction, Filter, Kind, LinkKind, Mark, Mode, NewRecord, Query, Reach, Record, RecordId, Scale,
+    Digest, Direction, Filter, Kind, LinkKind, Mark, Mode, NewRecord, Query, Reach, Record, RecordId, Scale, Scope,
     SearchReply, Tier, Viewer, Weights,
 };
 use memorist_engine::{Error, Result};
@@ -14,7 +14,7 @@ use serde_json::json;
 use super::place::PlaceInfo;
 use super::types::by_type;
 use super::values::{Importance, Int, Iso, Patch};
-use super::{Defaults, Suggestion, Summary, count, relevance, search_limit, summary, titled};
+use super::{Caller, Defaults, Suggestion, Summary, count, relevance, search_limit, summary, titled};
 use crate::wording;
 
 /// Project. Default: the server's.
@@ -24,13 +24,14 @@ use crate::wording;
 pub struct Project(Option<String>);
 
 impl Project {
-    /// The viewer: this project, and global memories.
-    pub fn viewer(&self, defaults: &Defaults) -> Result<Viewer> {
-        defaults.viewer(&self.given(), &Patch::Absent)
+    /// The caller: this project, and global memories.
+    pub fn caller(&self, defaults: &Defaults) -> Result<Caller> {
+        defaults.caller(&self.0.clone().map_or(Patch::Absent, Patch::Value), &Patch::Absent)
     }
 
-    fn given(&self) -> Patch<String> {
-        self.0.clone().map_or(Patch::Absent, Patch::Value)
+    /// The viewer of the caller.
+    pub fn viewer(&self, defaults: &Defaults) -> Result<Viewer> {
+        Ok(self.caller(defaults)?.viewer)
     }
 
     /// The project whose own memories are meant; `None` if the server has no project.
@@ -196,7 +197,7 @@ pub struct Save {
 
 impl Save {
     /// The record to save: its text is title and description.
-    pub fn into_record(self, defaults: &Defaults) -> Result<NewRecord> {
+    pub fn into_record(self, scope: Scope) -> Result<NewRecord> {
         let mut body = json!({ "title": self.title, "description": self.description });
         if let Some(feature) = self.feature {
             body["feature"] = feature.into();
@@ -204,7 +205,7 @@ impl Save {
         let mut record = NewRecord::of_body(self.kind.into(), body)?;
         record.importance = self.importance as i64;
         record.tags = self.tags.unwrap_or_default();
-        record.scope = defaults.scope(self.project.given(), Patch::Absent)?;
+        record.scope = scope;
         Ok(record)
     }
 }

@@ -1,10 +1,12 @@
 //! Parameters under other names than the schema's, as models write them: `type` for `entryType`, `from_id` for `fromId`. A name that
 //! means nothing is refused with the nearest one. What their values may look like is in `forms.rs`.
+//!
+//! For our own answers as text, a call goes through [`lenient`], [`check_names`] and `parse.rs`, each once.
 
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
-use super::forms::Forms;
+use super::forms::{Forms, adapt_values};
 
 /// Other names of parameters, earlier ones of our own among them, each with what it may stand for: the first that the tool has.
 const NAMES: [(&str, &[&str]); 20] = [
@@ -33,11 +35,27 @@ const NAMES: [(&str, &[&str]); 20] = [
 /// How like a name must be to one that there is.
 const LIKE: f64 = 0.8;
 
-/// Gives the parameters of a tool with parameters `P` their own names, where the meaning is plain.
+/// Gives the parameters of a tool with parameters `P` the names and the values of the schema, where the meaning is plain.
+pub fn lenient<P: JsonSchema + 'static>(arguments: &mut Map<String, Value>) {
+    // A name is free if its value counts as left out.
+    adapt_values::<P>(arguments);
+    rename::<P>(arguments);
+    adapt_values::<P>(arguments);
+}
+
+/// Checks that a tool with parameters `P` has all of these.
 ///
 /// # Errors
-/// Names a parameter that the tool has not, with the nearest that it has.
-pub fn lenient<P: JsonSchema + 'static>(arguments: &mut Map<String, Value>) -> Result<(), String> {
+/// Names a parameter that it has not, with the nearest that it has.
+pub fn check_names<P: JsonSchema + 'static>(arguments: &Map<String, Value>) -> Result<(), String> {
+    let forms = Forms::of::<P>();
+    match arguments.keys().find(|name| !forms.properties.contains_key(*name)) {
+        None => Ok(()),
+        Some(unknown) => Err(unknown_name(unknown, &forms.properties)),
+    }
+}
+
+fn rename<P: JsonSchema + 'static>(arguments: &mut Map<String, Value>) {
     let forms = Forms::of::<P>();
     let properties = &forms.properties;
     for name in arguments.keys().cloned().collect::<Vec<_>>() {
@@ -60,10 +78,6 @@ pub fn lenient<P: JsonSchema + 'static>(arguments: &mut Map<String, Value>) -> R
         {
             arguments.insert((*meaning).to_owned(), value);
         }
-    }
-    match arguments.keys().find(|name| !properties.contains_key(*name)) {
-        None => Ok(()),
-        Some(unknown) => Err(unknown_name(unknown, properties)),
     }
 }
 
@@ -91,15 +105,14 @@ fn unknown_name(name: &str, properties: &Map<String, Value>) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::super::forms::adapt_values;
     use super::super::params::{AddParams, DeleteParams, ListParams, SearchParams};
-    use super::super::{LinkParams, parse, parse_exactly};
+    use super::super::{LinkParams, parse_exactly};
     use super::*;
 
     fn adapted<P: JsonSchema + 'static>(given: Value) -> Value {
         let Value::Object(mut arguments) = given else { panic!("not an object") };
-        lenient::<P>(&mut arguments).unwrap();
-        adapt_values::<P>(&mut arguments);
+        lenient::<P>(&mut arguments);
+        check_names::<P>(&arguments).unwrap();
         Value::Object(arguments)
     }
 
@@ -118,6 +131,10 @@ mod tests {
             (json!({ "content": "x", "supersedes": "#3" }), json!({ "content": "x", "supersedes": [3] })),
             (json!({ "content": "x", "related": 3 }), json!({ "content": "x", "related": [3] })),
             (json!({ "text": "12" }), json!({ "content": "12" })),
+            (
+                json!({ "content": "x", "entryType": "", "type": "Fact" }),
+                json!({ "content": "x", "entryType": "fact" }),
+            ),
             (json!({ "content": "x", "valid_from": "7d" }), json!({ "content": "x", "validFrom": "7d" })),
             (json!({ "content": "x", "status": "Completed" }), json!({ "content": "x", "status": "done" })),
             (
@@ -155,7 +172,8 @@ mod tests {
         ) -> [String; 2] {
             let Value::Object(given) = given else { panic!("not an object") };
             let mut of_model = given.clone();
-            lenient::<P>(&mut of_model).unwrap();
+            lenient::<P>(&mut of_model);
+            check_names::<P>(&of_model).unwrap();
             [given, of_model].map(|given| format!("{:?}", parse_exactly::<P>(given).unwrap()))
         }
         let [earlier, now] = ["neighbours", "neighbors"].map(|name| json!({ "query": "x", (name): 2 }));
@@ -165,7 +183,8 @@ mod tests {
         assert_eq!(parsed::<ListParams>(earlier), parsed::<ListParams>(now));
         let Value::Object(mut both) = json!({ "query": "x", "neighbors": 1, "neighbours": 2 }) else { panic!() };
         assert!(parse_exactly::<SearchParams>(both.clone()).unwrap_err().contains("duplicate field `neighbors`"));
-        assert!(lenient::<SearchParams>(&mut both).unwrap_err().starts_with("unknown parameter \"neighbours\""));
+        lenient::<SearchParams>(&mut both);
+        assert!(check_names::<SearchParams>(&both).unwrap_err().starts_with("unknown parameter \"neighbours\""));
     }
 
     #[test]
@@ -177,8 +196,9 @@ mod tests {
             json!({ "id": "99999999999999999999" }),
         ] {
             let Value::Object(mut arguments) = unclear.clone() else { panic!("an object") };
-            let understood = lenient::<DeleteParams>(&mut arguments);
-            assert!(understood.is_err() || parse::<DeleteParams>(arguments).is_err(), "{unclear}");
+            lenient::<DeleteParams>(&mut arguments);
+            let known = check_names::<DeleteParams>(&arguments);
+            assert!(known.is_err() || parse_exactly::<DeleteParams>(arguments).is_err(), "{unclear}");
         }
         for (given, why) in [
             (json!({ "content": "x", "type": "fact", "entryType": "task" }), "unknown parameter \"type\"; "),
@@ -189,7 +209,8 @@ mod tests {
             (json!({ "content": "x", "colour": "red" }), "unknown parameter \"colour\"; see the tool's schema"),
         ] {
             let Value::Object(mut arguments) = given else { panic!("an object") };
-            let refused = lenient::<AddParams>(&mut arguments).unwrap_err();
+            lenient::<AddParams>(&mut arguments);
+            let refused = check_names::<AddParams>(&arguments).unwrap_err();
             assert!(refused.starts_with(why), "{refused}");
         }
     }

@@ -17,7 +17,7 @@ use serde_json::json;
 use super::place::PlaceInfo;
 use super::types::kinds_shown_as;
 use super::values::{Int, Iso};
-use super::{Defaults, Patch, relevance, search_limit};
+use super::{Caller, Defaults, Patch, relevance, search_limit};
 
 const DAY_MILLIS: Millis = 86_400_000;
 
@@ -104,21 +104,21 @@ impl Serialize for AgentId {
 }
 
 impl AgentId {
-    /// The viewer: this agent, in the server's project.
+    /// The caller: this agent, in the server's project.
     ///
     /// # Errors
     /// For an invalid name, `*` too, and for one that `defaults` do not allow.
-    pub fn viewer(&self, defaults: &Defaults) -> Result<Viewer> {
+    pub fn caller(&self, defaults: &Defaults) -> Result<Caller> {
         Scope { agent: self.0.clone(), project: None }.validate()?;
-        defaults.viewer(&Patch::Absent, &self.given())
+        defaults.caller(&Patch::Absent, &self.0.clone().map_or(Patch::Absent, Patch::Value))
     }
 
-    fn scope(&self, defaults: &Defaults) -> Result<Scope> {
-        defaults.scope(Patch::Absent, self.given())
-    }
-
-    fn given(&self) -> Patch<String> {
-        self.0.clone().map_or(Patch::Absent, Patch::Value)
+    /// The viewer of the caller.
+    ///
+    /// # Errors
+    /// See [`caller`](AgentId::caller).
+    pub fn viewer(&self, defaults: &Defaults) -> Result<Viewer> {
+        Ok(self.caller(defaults)?.viewer)
     }
 }
 
@@ -167,13 +167,13 @@ fn certain() -> f64 {
 
 impl StoreFact {
     /// The record to save.
-    pub fn into_record(self, defaults: &Defaults) -> Result<NewRecord> {
+    pub fn into_record(self, scope: Scope) -> NewRecord {
         let mut record = NewRecord::new(self.fact);
         record.kind = self.category.into();
         record.confidence = self.confidence;
         record.source = self.source.unwrap_or(record.source);
-        record.scope = self.agent_id.scope(defaults)?;
-        Ok(record)
+        record.scope = scope;
+        record
     }
 }
 
@@ -498,7 +498,7 @@ impl StoreConversation {
         }
         let mut record = NewRecord::of_body(Kind::Conversation, body)?;
         record.tags = self.tags.clone().unwrap_or_default();
-        record.scope = self.agent_id.scope(defaults)?;
+        record.scope = self.agent_id.caller(defaults)?.scope;
         Ok(record)
     }
 }

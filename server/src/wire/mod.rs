@@ -83,12 +83,12 @@ pub use convert::{
     BYTES_PER_TOKEN, brief, count, entry, expect, fit, new_record, query, record_update, relevance, search_limit,
     search_page, search_result, size, size_up_to, suggestions,
 };
-pub use defaults::Defaults;
+pub use defaults::{Caller, Defaults};
 pub use exchange::{ImportLine, Unread, read};
 pub use exchange_lines::ExportLine;
 pub use exchange_tools::{ChangedInBoth, DEFAULT_FILE, ExportParams, ExportResult, ImportParams, ImportResult};
 pub use fence::{recall_block, reminder_block, start_block};
-pub use forms::adapt_values;
+pub use forms::{adapt_values, is_nullable};
 pub use graph::{
     ChainHit, ChainParams, ChainResult, DigestParams, DigestResult, LinkParams, LinkResult, OutdatedParams,
     OutdatedResult, Summary, UnlinkResult, chain_result, digest, link_phrase, markdown, outdated, step, summary,
@@ -98,7 +98,7 @@ pub use history::{
     HistoryParams, HistoryResult, PurgeParams, PurgeResult, RollbackParams, UndoResult, VersionEntry, purged, version,
 };
 pub use hooks::{HookReply, HookRequest, VERSION as HOOK_VERSION};
-pub use lenient::lenient;
+pub use lenient::{check_names, lenient};
 pub use lines::Lines;
 pub use map::{MapFrom, MapLabelsResult, map_bytes, mask_bytes};
 pub use memorist_engine::snippet::{cut_to, has_word_of};

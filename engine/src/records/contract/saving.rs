@@ -235,21 +235,23 @@ fn what_belongs_to_a_save_is_there_with_it(store: &impl Subject) {
     let nobody = json!({ "name": "x", "primary_contact_id": 99 });
     let nobody = NewRecord { kind: Kind::Project, body: Some(nobody), ..new("nobody's") };
     let saves = [
-        of(new("first"), &[(LinkKind::Supersedes, 1), (LinkKind::Related, 99)]),
+        of(new("first"), &[(LinkKind::Supersedes, 1), (LinkKind::Related, 1)]),
         of(new(""), &[]),
         of(nobody, &[]),
         of(new("known"), &[(LinkKind::Related, 1), (LinkKind::Related, 2)]),
         of(new("first"), &[]),
+        of(new("lost"), &[(LinkKind::Related, 1), (LinkKind::Related, 99)]),
     ];
     let vectors = ["first", "known"].map(|text| (text::embedding_hash(None, text), vec![1.0, 0.0]));
     let vectors = (model, vectors.into_iter().collect());
     let outcomes = save::save(store.authority(), &saves, Some(&vectors), NOW + 1).unwrap();
     let ids: Vec<_> = outcomes.iter().map(|one| one.as_ref().ok().map(|one| one.added.id.get())).collect();
-    assert_eq!(ids, [Some(2), None, None, Some(1), Some(2)], "{outcomes:?}");
+    assert_eq!(ids, [Some(2), None, None, Some(1), Some(2), None], "{outcomes:?}");
+    assert!(matches!(outcomes[5], Err(Error::NotFound(id)) if id.get() == 99), "{outcomes:?}");
     let linked = |at: usize| outcomes[at].as_ref().unwrap().links.iter().map(|link| link.is_ok()).collect::<Vec<_>>();
-    assert_eq!((linked(0), linked(3)), (vec![true, false], vec![false, true]), "not with itself, nor with nothing");
+    assert_eq!((linked(0), linked(3)), (vec![true, true], vec![false, true]), "not with itself");
     assert!(outcomes[0].as_ref().unwrap().updated.is_none() && outcomes[4].as_ref().unwrap().updated.is_some());
-    assert_eq!((store.count("links"), store.count("records"), store.count("embeddings")), (2, 2, 2));
+    assert_eq!((store.count("links"), store.count("records"), store.count("embeddings")), (3, 2, 2));
     assert_eq!(store.embedding_state(2), EmbeddingState::Ready);
     assert_eq!(store.record(1, NOW + 1).unwrap().tags, ["a", "b"]);
     // A link was made last.

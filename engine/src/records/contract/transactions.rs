@@ -144,7 +144,7 @@ fn operate(authority: &impl Authority, at: usize) -> Result<String> {
         18 => {
             // A new text with a vector and links, and a text that is there and changes.
             let given = Some(GivenFields { importance: true, ..GivenFields::default() });
-            let links = vec![(LinkKind::Related, 2.into()), (LinkKind::Related, 77.into())];
+            let links = vec![(LinkKind::Related, 2.into()), (LinkKind::Related, 1.into())];
             let important = |text| NewRecord { importance: 9, ..new(text) };
             let save = |text| Save { record: important(text), links: links.clone(), given, viewer: Viewer::OWNER };
             let vectors = (2.into(), [(hash("whole"), vec![1.0; 2])].into_iter().collect());

@@ -168,20 +168,18 @@ fn state(embedding_id: Option<i64>) -> EmbeddingState {
     if embedding_id.is_some() { EmbeddingState::Ready } else { EmbeddingState::Pending }
 }
 
-/// Announces the queries of [`insert`], with a vector of this model. Only a remote database runs this.
-pub(super) fn prefetch(tx: &dyn Tx, new: &NewRecord, model: Option<ModelId>, now: Millis) -> Result<()> {
-    // None of these has an answer, so that each is read to its first question at least.
-    tx.prefetch(&|tx| {
-        let hash = text::embedding_hash(new.context.as_deref(), &new.content);
-        _ = model.map(|model| models::require_current(tx, model).map(drop));
-        _ = scope_id(tx, &new.scope);
-        _ = new.place.as_ref().map(|place| origins::record_of(tx, place.origin));
-        _ = same_text(tx, &rows::hash_of_content(&new.content), now, &mut |_| Ok(ControlFlow::Break(())));
-        _ = embeddings::find(tx, &hash);
-        _ = model.map(|_| embeddings::waiting(tx, &hash));
-        let passages = further(new.context.as_deref(), &new.content);
-        passages.iter().for_each(|passage| _ = embeddings::find(tx, &passage.hash));
-    })
+/// Runs the queries of [`insert`], with a vector of this model, for [`Tx::prefetch`]. None has an answer then, so that each is
+/// read to its first question at least.
+pub(super) fn announce(tx: &dyn Tx, new: &NewRecord, model: Option<ModelId>, now: Millis) {
+    let hash = text::embedding_hash(new.context.as_deref(), &new.content);
+    _ = model.map(|model| models::require_current(tx, model).map(drop));
+    _ = scope_id(tx, &new.scope);
+    _ = new.place.as_ref().map(|place| origins::record_of(tx, place.origin));
+    _ = same_text(tx, &rows::hash_of_content(&new.content), now, &mut |_| Ok(ControlFlow::Break(())));
+    _ = embeddings::find(tx, &hash);
+    _ = model.map(|_| embeddings::waiting(tx, &hash));
+    let passages = further(new.context.as_deref(), &new.content);
+    passages.iter().for_each(|passage| _ = embeddings::find(tx, &passage.hash));
 }
 
 /// Inserts a record that was validated, unless a live one of its scope has its text; with a vector that was checked, if there

@@ -71,9 +71,7 @@ pub(super) fn insert(tx: &dyn Tx, link: Link, viewer: &Viewer, made_at: Millis, 
         return Err(Error::invalid("to_id", format!("cannot link memory {} to itself", link.to)));
     }
     for id in [link.from, link.to] {
-        if !is_live(tx, id, viewer, now)? {
-            return Err(Error::NotFound(id));
-        }
+        check_live(tx, id, viewer, now)?;
     }
     check_ends(tx, link, viewer)?;
     if link.kind == LinkKind::Supersedes && supersedes(tx, link.to, link.from)? {
@@ -86,6 +84,14 @@ pub(super) fn insert(tx: &dyn Tx, link: Link, viewer: &Viewer, made_at: Millis, 
          WHERE f.id = ?1 AND t.id = ?3 ON CONFLICT DO NOTHING";
     let values = [link.from.into(), link_code(link.kind).into(), link.to.into(), made_at.into()];
     Ok(tx.execute(sql, &values)? == 1)
+}
+
+/// Checks that a record which is to be linked is live, and that `viewer` sees it.
+///
+/// # Errors
+/// [`Error::NotFound`] if not.
+pub(super) fn check_live(tx: &dyn Tx, id: RecordId, viewer: &Viewer, now: Millis) -> Result<()> {
+    if is_live(tx, id, viewer, now)? { Ok(()) } else { Err(Error::NotFound(id)) }
 }
 
 /// Makes a superseded record current: removes what supersedes it and lets it supersede the newest of those, of what

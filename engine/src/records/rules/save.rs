@@ -7,6 +7,7 @@ use super::update::{self, Changed};
 use super::{add, links};
 use crate::body::Body;
 use crate::error::{Result, refused};
+use crate::records::lookup::is_live;
 use crate::records::transaction::{Authority, Tx};
 use crate::text;
 use crate::types::{AddOutcome, EmbeddingState, Link, Millis, Save};
@@ -16,14 +17,15 @@ use crate::types::{AddOutcome, EmbeddingState, Link, Millis, Save};
 pub struct StoredSave {
     /// The record.
     pub added: AddOutcome,
-    /// For each link, whether it is new.
+    /// For each link, whether it is new, or why it was not made.
     pub links: Vec<Result<bool>>,
     /// The record that had the text already, before and after the update.
     pub updated: Option<Result<Changed>>,
 }
 
 /// Saves many records with their links and `vectors` in one transaction. The outcomes are in the order of `saves`; one that is
-/// refused does not stop the others, a failure of the database stops them all.
+/// refused does not stop the others, a failure of the database stops them all. A save that links to a record which is not
+/// there is refused as a whole.
 pub(crate) fn save(
     authority: &impl Authority,
     saves: &[impl Borrow<Save>],
@@ -46,7 +48,13 @@ fn save_one(
     let Save { record, viewer, .. } = save;
     let hash = text::embedding_hash(record.context.as_deref(), &record.content);
     let model = vectors.filter(|(_, vectors)| vectors.contains_key(&hash)).map(|(model, _)| *model);
-    add::prefetch(tx, record, model, now)?;
+    tx.prefetch(&|tx| {
+        add::announce(tx, record, model, now);
+        save.links.iter().for_each(|(_, to)| _ = is_live(tx, *to, viewer, now));
+    })?;
+    for (_, to) in &save.links {
+        links::check_live(tx, *to, viewer, now)?;
+    }
     let vector = embeddings::fitting(tx, vectors, &hash)?;
     let mut added = add::insert(tx, record, body, vector, now)?;
     let id = added.id;

@@ -11,12 +11,12 @@ use memorist_engine::{Engine, Error, Result};
 use super::tool::ToolEffect::{Add, Read};
 use super::{Profile, ToolDef};
 use crate::ops::{self, Context};
-use crate::wire;
 use crate::wire::krolik::{
     ContextParams, ContextResult, KrolikChainParams, KrolikChainResult, KrolikDigestParams, KrolikDigestResult,
     KrolikLinkParams, KrolikMemory, KrolikOutdatedParams, KrolikOutdatedResult, KrolikSaveResult, KrolikSearchParams,
     KrolikSearchResult, Linkage, Linked, Project, Save, not_found,
 };
+use crate::wire::{self, Caller};
 use crate::wording::Worded as _;
 
 pub fn profile() -> Profile {
@@ -89,8 +89,8 @@ fn search(engine: &Engine, context: &Context, params: &KrolikSearchParams) -> Re
 
 fn save(engine: &Engine, context: &Context, params: Save) -> Result<KrolikSaveResult> {
     // A caller who can link the memory sees what it may be linked to.
-    let viewer = params.project.viewer(&context.defaults)?;
-    let record = params.into_record(&context.defaults)?;
+    let Caller { viewer, scope } = params.project.caller(&context.defaults)?;
+    let record = params.into_record(scope)?;
     let outcome = engine.add(&record)?;
     let unlogged = context.log_saved(engine, &outcome);
     let AddOutcome { id, created, .. } = outcome;

@@ -9,14 +9,13 @@ use memorist_engine::{Engine, Error, Result, now};
 use super::tool::ToolEffect::{Add, Append, Change, Read};
 use super::{Profile, ToolDef};
 use crate::ops::{self, Context};
-use crate::wire;
-use crate::wire::Iso;
 use crate::wire::memorizer::{
     BackfillEmbeddings, BackfilledEmbeddings, Category, Conversation, Conversations, DeleteFact, DeletedFact,
     ExportMemory, Fact, Facts, FoundConversation, FoundFact, ImportMemory, ListFacts, Memories, NoFact, ROWS,
     RetrieveMemories, SearchConversations, SharedFact, SimilarFact, StoreConversation, StoreFact, StoredConversation,
     StoredFact, UpdateFact, UpdatedFact, is_fact, kinds, reword_fact_error, search,
 };
+use crate::wire::{self, Caller, Iso};
 use crate::wording::{self, Worded as _};
 
 /// Similar facts named, at most.
@@ -118,8 +117,8 @@ fn tools() -> Vec<ToolDef> {
 }
 
 fn store_fact(engine: &Engine, context: &Context, params: StoreFact) -> Result<StoredFact> {
-    let viewer = params.agent_id.viewer(&context.defaults)?;
-    let record = params.into_record(&context.defaults)?;
+    let Caller { viewer, scope } = params.agent_id.caller(&context.defaults)?;
+    let record = params.into_record(scope);
     let outcome = engine.add(&record).map_err(reword_fact_error)?;
     context.log_saved(engine, &outcome);
     let mut stored =

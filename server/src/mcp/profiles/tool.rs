@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::meta;
 use crate::ops::Context;
 use crate::serving::Access;
-use crate::wire::{self, Patch};
+use crate::wire;
 use crate::wording::Worded;
 
 /// Arguments in, an answer out. An error is text for the model.
@@ -58,15 +58,6 @@ impl ToolEffect {
 
 /// How the engine says that there is no such memory.
 const NOT_FOUND: &str = "Memory entry not found";
-
-/// A name among the arguments; null means something.
-fn named(arguments: &Map<String, Value>, name: &str) -> Patch<String> {
-    match arguments.get(name) {
-        Some(Value::String(name)) => Patch::Value(name.clone()),
-        Some(Value::Null) => Patch::Null,
-        _ => Patch::Absent,
-    }
-}
 
 fn definition<P: JsonSchema + 'static>(
     effect: ToolEffect,
@@ -122,7 +113,7 @@ impl ToolDef {
     {
         let definition =
             definition::<P>(effect, name, title, description).with_raw_output_schema(wire::output_schema::<R>());
-        ToolDef::of::<P>(effect, name, definition, move |engine, context, arguments| {
+        ToolDef::of::<P>(effect, name, definition, wire::adapt_values::<P>, move |engine, context, arguments| {
             let result = run(engine, context, wire::parse_exactly(arguments)?).map_err(|error| error.worded())?;
             let structured = serde_json::to_value(&result).map_err(|error| format!("internal error: {error}"))?;
             Ok(ToolOutput { structured: Some(structured), words: words(&result) })
@@ -143,18 +134,12 @@ impl ToolDef {
     {
         let definition = definition::<P>(effect, name, title, description);
         let has_project = definition.input_schema["properties"].get("project").is_some();
-        ToolDef::of::<P>(effect, name, definition, move |engine, context, mut arguments| {
+        ToolDef::of::<P>(effect, name, definition, wire::lenient::<P>, move |engine, context, mut arguments| {
             if !has_project && !context.defaults.others().is_empty() {
                 // It has chosen among the projects of the token.
                 arguments.shift_remove("project");
             }
-            wire::lenient::<P>(&mut arguments)?;
-            wire::adapt_values::<P>(&mut arguments);
-            // Before anything else is said of them.
-            context
-                .defaults
-                .viewer(&named(&arguments, "project"), &named(&arguments, "agent"))
-                .map_err(|e| e.worded())?;
+            wire::check_names::<P>(&arguments)?;
             let words = run(engine, context, wire::parse_exactly(arguments)?).map_err(|error| error.worded());
             // One of a project that the call does not name is not found, either.
             let hint = " (one of a project needs its project, or \"*\")";
@@ -166,15 +151,19 @@ impl ToolDef {
         })
     }
 
+    /// A tool that adapts its arguments with `adapt`. The names of project and agent in them are checked before anything else is
+    /// said of them. `run` parses the rest, and calls the operation, which resolves the caller.
     fn of<P: JsonSchema + 'static>(
         effect: ToolEffect,
         name: &'static str,
         definition: Tool,
+        adapt: fn(&mut Map<String, Value>),
         run: impl Fn(&Engine, &Context, Map<String, Value>) -> Result<ToolOutput, String> + Send + Sync + 'static,
     ) -> Self {
         let run = move |engine: &Engine, context: &Context, mut arguments: Map<String, Value>| {
-            wire::adapt_values::<P>(&mut arguments);
-            let defaults = context.defaults.of_call(&arguments).map_err(|error| error.worded())?;
+            adapt(&mut arguments);
+            let defaults =
+                context.defaults.of_call(&arguments, wire::is_nullable::<P>).map_err(|error| error.worded())?;
             let context = &Context { tool: name, defaults, ..context.clone() };
             run(engine, context, arguments)
         };

@@ -13,7 +13,7 @@ use crate::ops::Context;
 use crate::wire::core::{
     CoreDeleteParams, CoreUpdateParams, MemoryLine, SaveParams, UndoMany, UndoParams, beginning, one_line,
 };
-use crate::wire::{self, AddParams, AddResult, Int, LinkParams};
+use crate::wire::{self, AddParams, AddResult, Caller, Int, LinkParams};
 use crate::wording::Worded as _;
 
 /// Most memories that are saved at once.
@@ -24,7 +24,8 @@ pub fn add(engine: &Engine, context: &Context, params: SaveParams) -> Result<Str
     let mut projects = BTreeSet::new();
     let (items, shared) = match params {
         SaveParams::One(one) => {
-            let (save, parts) = to_save(engine, context, *one, &mut projects)?;
+            let caller = context.defaults.caller(&one.project, &one.agent)?;
+            let (save, parts) = to_save(engine, context, caller, *one, &mut projects)?;
             let result = ops::add_all(engine, context, vec![save])?.swap_remove(0)?;
             return parts.answer(engine, &result, true);
         }
@@ -33,12 +34,19 @@ pub fn add(engine: &Engine, context: &Context, params: SaveParams) -> Result<Str
     if items.is_empty() || items.len() > MAX_ITEMS {
         return Err(Error::invalid("items", format!("must be 1 to {MAX_ITEMS}, not {}", items.len())));
     }
-    for item in items.iter().filter_map(Value::as_object) {
-        context.defaults.check_arguments(item)?;
-    }
+    let resolve = |params: AddParams| -> Result<(Caller, AddParams)> {
+        Ok((context.defaults.caller(&params.project, &params.agent)?, params))
+    };
+    let items = items.into_iter().map(|item| match item_params(item, &shared) {
+        Ok(params) => resolve(params).map(Ok),
+        Err(why) => Ok(Err(why)),
+    });
+    // One for a project or an agent that the call may not name refuses all of them.
+    let items = items.collect::<Result<Vec<Result<_, String>>>>()?;
     let mut saves = Vec::new();
     let items = items.into_iter().map(|item| {
-        let save = to_save(engine, context, item_params(item, &shared)?, &mut projects);
+        let (caller, params) = item?;
+        let save = to_save(engine, context, caller, params, &mut projects);
         let (save, parts) = save.map_err(|error| error.worded())?;
         saves.push(save);
         Ok(parts)
@@ -61,12 +69,13 @@ pub fn add(engine: &Engine, context: &Context, params: SaveParams) -> Result<Str
 fn to_save(
     engine: &Engine,
     context: &Context,
+    caller: Caller,
     params: AddParams,
     projects: &mut BTreeSet<String>,
 ) -> Result<(Save, AnswerParts)> {
     let is_dated =
         params.valid_from.is_some() || params.valid_to.is_some() || params.due.is_some() || params.expires_at.is_some();
-    let save = ops::to_save(engine, context, params)?;
+    let save = ops::to_save(engine, caller, params)?;
     let project = save.record.scope.project.clone();
     let new_project = match &project {
         Some(name) if !context.defaults.is_only() && projects.insert(name.clone()) => new_project(engine, name)?,
@@ -83,8 +92,9 @@ fn item_params(item: Value, shared: &Map<String, Value>) -> Result<AddParams, St
         Value::Object(item) => whole.extend(item),
         _ => return Err("must be an object with content".to_owned()),
     }
-    wire::lenient::<AddParams>(&mut whole)?;
-    wire::parse(whole)
+    wire::lenient::<AddParams>(&mut whole);
+    wire::check_names::<AddParams>(&whole)?;
+    wire::parse_exactly(whole)
 }
 
 /// Parts of the parameters of a save that its answer repeats.
@@ -212,19 +222,21 @@ pub fn undo(engine: &Engine, context: &Context, params: &UndoMany) -> Result<Str
     if each.len() > MAX_ITEMS {
         return Err(Error::invalid("ids", format!("must be 1 to {MAX_ITEMS}, not {}", each.len())));
     }
+    // They differ by their ids alone.
+    let Some(first) = each.first() else { return Ok(String::new()) };
+    let viewer = context.defaults.viewer(&first.project, &first.agent)?;
     if let [one] = each.as_slice() {
-        return undo_one(engine, context, one);
+        return undo_one(engine, &viewer, one);
     }
-    let lines = each.iter().map(|one| undo_one(engine, context, one).unwrap_or_else(|error| error.worded()));
+    let lines = each.iter().map(|one| undo_one(engine, &viewer, one).unwrap_or_else(|error| error.worded()));
     Ok(lines.collect::<Vec<_>>().join("\n"))
 }
 
-fn undo_one(engine: &Engine, context: &Context, params: &UndoParams) -> Result<String> {
+fn undo_one(engine: &Engine, viewer: &Viewer, params: &UndoParams) -> Result<String> {
     let id = RecordId::from(params.id.0);
-    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
-    let undone = match ops::undo_each(engine, params, &viewer) {
+    let undone = match ops::undo_each(engine, params, viewer) {
         Ok(undone) => undone,
-        Err(error @ Error::NotFound(_)) => return Err(absent(engine, id, &viewer, error)?),
+        Err(error @ Error::NotFound(_)) => return Err(absent(engine, id, viewer, error)?),
         Err(error) => return Err(error),
     };
     let back = |outcome: &UpdateOutcome, how: &str| format!("#{id} {how}: {}", beginning(&outcome.record.content));

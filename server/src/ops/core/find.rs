@@ -13,7 +13,7 @@ use super::changes::Fields;
 use crate::ops;
 use crate::ops::Context;
 use crate::wire::core::{CoreGetParams, MemoryLine, Page, beginning, one_line};
-use crate::wire::{self, ChainParams, Detail, Int, ListParams, SearchParams, moment};
+use crate::wire::{self, Caller, ChainParams, Detail, Int, ListParams, SearchParams, moment};
 use crate::wording::{Remarks, Worded as _, nearest, why};
 
 /// Default characters of a text in a search or list: a longer text is cut to the passage around the words of the query.
@@ -45,12 +45,12 @@ pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Resu
 /// The answer to a search, and the records that it shows.
 pub fn search_with_records(engine: &Engine, context: &Context, params: &SearchParams) -> Result<(String, Vec<Record>)> {
     let params = &params.clone().without_weak();
-    let query = context.query(params)?;
+    let Caller { viewer, scope } = context.defaults.caller(&params.project, &params.agent)?;
+    let query = context.query(params, viewer)?;
     query.validate()?;
     let reply = ops::reply(engine, params, &query)?;
     let ids: Vec<RecordId> = reply.hits.iter().map(|hit| hit.record.id).collect();
     let marks = engine.marks(&ids, &query.filter.viewer, MARK_CHARS)?;
-    let scope = context.defaults.scope(params.project.clone(), params.agent.clone()).ok();
     let mut page = Page::new(max_tokens(params.max_tokens)?);
     for hit in &reply.hits {
         let why = why(hit, &reply.missing);
@@ -58,7 +58,7 @@ pub fn search_with_records(engine: &Engine, context: &Context, params: &SearchPa
             relevance: Some(hit.relevance).filter(|_| reply.tier != Tier::Substring),
             why: why.as_deref(),
             marks: marks_of(&marks, hit.record.id),
-            scope: scope.as_ref(),
+            scope: Some(&scope),
             query: &params.query,
             passage: hit.passage.as_ref(),
             unlabelled: params.detail != Some(Detail::Full),
@@ -130,23 +130,22 @@ fn marks_of(marks: &BTreeMap<RecordId, Vec<Mark>>, id: RecordId) -> &[Mark] {
 }
 
 pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<String> {
-    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
+    let Caller { viewer, scope } = context.defaults.caller(&params.project, &params.agent)?;
     let limit = wire::size("limit", params.limit, LISTED)?;
     // One more tells whether there are more.
     if !(1..MAX_LIMIT).contains(&limit) {
         return Err(Error::invalid("limit", format!("{limit} is outside 1 to {}", MAX_LIMIT - 1)));
     }
-    let mut records = ops::listed(engine, ops::list_filter(context, params)?, params, limit + 1)?;
+    let mut records = ops::listed(engine, ops::list_filter(params, viewer.clone()), params, limit + 1)?;
     let mut more = records.len() > limit;
     records.truncate(limit);
     let ids: Vec<RecordId> = records.iter().map(|listed| listed.record.id).collect();
     let marks = engine.marks(&ids, &viewer, MARK_CHARS)?;
-    let scope = context.defaults.scope(params.project.clone(), params.agent.clone()).ok();
     let mut page = Page::new(max_tokens(params.max_tokens)?);
     for ops::Listed { record, gone } in &records {
         let line = MemoryLine {
             marks: marks_of(&marks, record.id),
-            scope: scope.as_ref(),
+            scope: Some(&scope),
             changed: true,
             gone: *gone,
             ..MemoryLine::default()
@@ -175,12 +174,12 @@ pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<S
 }
 
 pub fn get(engine: &Engine, context: &Context, params: &CoreGetParams) -> Result<String> {
-    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
+    let caller = context.defaults.caller(&params.project, &params.agent)?;
     let most = max_tokens(params.max_tokens)?;
     let ids: Vec<RecordId> = match (&params.id, &params.ids) {
-        (Some(Int(id)), None) => return one(engine, context, params, (*id).into(), &viewer, most),
+        (Some(Int(id)), None) => return one(engine, params, (*id).into(), &caller, most),
         (None, Some(ids)) if ids.len() == 1 => {
-            return one(engine, context, params, ids[0].0.into(), &viewer, most);
+            return one(engine, params, ids[0].0.into(), &caller, most);
         }
         (None, Some(ids)) if !ids.is_empty() => ids.iter().map(|Int(id)| (*id).into()).collect(),
         (Some(_), Some(_)) => return Err(Error::invalid("ids", "give either id or ids")),
@@ -192,8 +191,8 @@ pub fn get(engine: &Engine, context: &Context, params: &CoreGetParams) -> Result
     if ids.len() > MAX_IDS {
         return Err(Error::invalid("ids", format!("must be 1 to {MAX_IDS}, not {}", ids.len())));
     }
+    let Caller { viewer, scope } = caller;
     let marks = engine.marks(&ids, &viewer, MARK_CHARS)?;
-    let scope = context.defaults.scope(params.project.clone(), params.agent.clone()).ok();
     let mut page = Page::new(most);
     let (mut left, mut missing) = (Vec::new(), Vec::new());
     for (at, id) in ids.iter().enumerate().filter(|(at, id)| !ids[..*at].contains(id)) {
@@ -205,7 +204,7 @@ pub fn get(engine: &Engine, context: &Context, params: &CoreGetParams) -> Result
             Ok(record) => {
                 let query = params.passage.as_deref().unwrap_or_default();
                 let marks = marks_of(&marks, *id);
-                let line = MemoryLine { marks, scope: scope.as_ref(), query, changed: true, ..MemoryLine::default() };
+                let line = MemoryLine { marks, scope: Some(&scope), query, changed: true, ..MemoryLine::default() };
                 // The texts share the room.
                 let share = most.saturating_mul(wire::BYTES_PER_TOKEN) / (ids.len() - at).max(1);
                 let body = body(&record);
@@ -234,10 +233,9 @@ pub fn get(engine: &Engine, context: &Context, params: &CoreGetParams) -> Result
 /// A memory whole, with everything that belongs to it.
 fn one(
     engine: &Engine,
-    context: &Context,
     params: &CoreGetParams,
     id: RecordId,
-    viewer: &Viewer,
+    Caller { viewer, scope }: &Caller,
     most: usize,
 ) -> Result<String> {
     let (record, gone) = match engine.get(id, viewer) {
@@ -255,9 +253,8 @@ fn one(
         },
         Err(error) => return Err(error),
     };
-    let scope = context.defaults.scope(params.project.clone(), params.agent.clone()).ok();
     let room = most.saturating_mul(wire::BYTES_PER_TOKEN).max(LEAST_BYTES);
-    let mut head = about(&record, gone, scope.as_ref());
+    let mut head = about(&record, gone, scope);
     if head.len() > room / 2 {
         head.truncate(head.floor_char_boundary(room / 2));
         head.push_str("… (cut for maxTokens)");
@@ -331,8 +328,8 @@ fn part(text: &str, offset: usize, room: usize) -> (String, String) {
 }
 
 /// The lines before the text of a memory: type, dates, version, session, source, context, body.
-fn about(record: &Record, gone: Option<(&'static str, Millis)>, scope: Option<&Scope>) -> String {
-    let head = MemoryLine { scope, undated: true, gone, ..MemoryLine::default() };
+fn about(record: &Record, gone: Option<(&'static str, Millis)>, scope: &Scope) -> String {
+    let head = MemoryLine { scope: Some(scope), undated: true, gone, ..MemoryLine::default() };
     let mut text = head.without_text(record);
     text.push_str(&format!("; saved {}", moment(record.created_at)));
     if record.version > 1 {
@@ -392,13 +389,12 @@ fn version(version: &Version, next: &Version) -> String {
 }
 
 pub fn chain(engine: &Engine, context: &Context, params: &ChainParams) -> Result<String> {
-    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
+    let Caller { viewer, scope } = context.defaults.caller(&params.project, &params.agent)?;
     let query = ops::chain_query(params, &viewer, LISTED)?;
     let chain = engine.chain(&query)?;
     if chain.hops.is_empty() {
         return Err(absent(engine, query.start, &viewer, Error::NotFound(query.start))?);
     }
-    let scope = context.defaults.scope(params.project.clone(), params.agent.clone()).ok();
     let mut page = Page::new(max_tokens(params.max_tokens)?);
     for hop in &chain.hops {
         let mut at = query.start;
@@ -410,7 +406,7 @@ pub fn chain(engine: &Engine, context: &Context, params: &ChainParams) -> Result
             format!("{is}{phrase} #{at}")
         });
         let path = steps.collect::<Vec<_>>().join(", which ");
-        let line = MemoryLine { scope: scope.as_ref(), ..MemoryLine::default() };
+        let line = MemoryLine { scope: Some(&scope), ..MemoryLine::default() };
         let path = if path.is_empty() { String::new() } else { format!("#{} {path}\n  ", query.start) };
         if !page.add(chars(params.detail), |most| format!("{path}{}", line.of(&hop.record, most))) {
             break;

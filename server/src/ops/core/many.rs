@@ -10,7 +10,7 @@ use super::answers::{MAX_TOKENS, delete_one, updated};
 use crate::ops;
 use crate::ops::Context;
 use crate::wire::core::{CoreDeleteParams, CoreUpdateParams, MemoryLine, Page};
-use crate::wire::{self, Patch, SearchParams};
+use crate::wire::{self, SearchParams};
 use crate::wording::Worded as _;
 
 /// Most memories that a query may change.
@@ -24,15 +24,15 @@ const ALL: f64 = 1.0 - 1e-6;
 
 /// `memory_delete` with a query; with the token of its preview it does it.
 pub fn delete(engine: &Engine, context: &Context, params: CoreDeleteParams) -> Result<String> {
+    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     if params.id.is_some() || params.ids.is_some() {
         return Err(Error::invalid("query", "give either ids or a query"));
     }
     let expect = params.expect.map(wire::expect).transpose()?;
     let query = query_of(params.query)?;
     let change = format!("delete {query} {expect:?}");
-    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let Some(token) = params.confirm else {
-        let found = found(engine, context, query, expect.as_ref(), params.project, params.agent)?;
+        let found = found(engine, context, query, expect.as_ref(), &viewer)?;
         let why_not = |record: &Record| viewer.check_change(record.id, &record.scope);
         let some = "To delete some of them: memory_delete with their ids and without query.";
         return Ok(preview(&found, &change, "memory_delete", why_not, some));
@@ -46,8 +46,7 @@ pub fn delete(engine: &Engine, context: &Context, params: CoreDeleteParams) -> R
 
 /// `memory_update` with a query; with the token of its preview it does it.
 pub fn update(engine: &Engine, context: &Context, params: CoreUpdateParams) -> Result<String> {
-    let (project, agent) = (params.update.project.clone(), params.update.agent.clone());
-    let viewer = context.defaults.viewer(&project, &agent)?;
+    let viewer = context.defaults.viewer(&params.update.project, &params.update.agent)?;
     let update = ops::to_update(engine, params.update)?;
     // Also where no memory matches, so that the engine would see no update.
     update.validate()?;
@@ -57,7 +56,7 @@ pub fn update(engine: &Engine, context: &Context, params: CoreUpdateParams) -> R
     let query = query_of(params.query)?;
     let change = format!("update {query} {}", params.given);
     let Some(token) = params.confirm else {
-        let found = found(engine, context, query, update.expect.as_ref(), project, agent)?;
+        let found = found(engine, context, query, update.expect.as_ref(), &viewer)?;
         let why_not = |record: &Record| engine.check_update(record.id, &update, &viewer);
         let some = "To change one of them: memory_update with its id and without query.";
         return Ok(preview(&found, &change, "memory_update", why_not, some));
@@ -82,18 +81,12 @@ fn found(
     context: &Context,
     query: String,
     expect: Option<&Expect>,
-    project: Patch<String>,
-    agent: Patch<String>,
+    viewer: &Viewer,
 ) -> Result<Vec<Record>> {
-    let params = SearchParams {
-        query,
-        project,
-        agent,
-        limit: Some(wire::Int(MOST)),
-        rerank: Some(false),
-        ..SearchParams::default()
-    };
-    let query = Query { min_relevance: Some(0.0), threads: ThreadRules::NONE, ..context.query(&params)? };
+    let limit = Some(wire::Int(MOST));
+    let params = SearchParams { query, limit, rerank: Some(false), ..SearchParams::default() };
+    let query = context.query(&params, viewer.clone())?;
+    let query = Query { min_relevance: Some(0.0), threads: ThreadRules::NONE, ..query };
     query.validate()?;
     let codes = codes(&query.text);
     // A memory that has only some of the words, or only resembles the query, is not meant to be changed.

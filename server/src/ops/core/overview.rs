@@ -11,7 +11,7 @@ use memorist_engine::{Engine, Result};
 use super::answers::{other_projects, unfollowed, unknown_project};
 use crate::ops::{self, Context};
 use crate::wire::core::{CoreDigestParams, MemoryLine, Page, beginning, one_line};
-use crate::wire::{self, StatsParams, day};
+use crate::wire::{self, Caller, StatsParams, day};
 
 /// Default number of tokens of a digest.
 const DIGEST_TOKENS: usize = 1_500;
@@ -43,9 +43,8 @@ const OTHERS: [Kind; 8] = [
 ];
 
 pub fn digest(engine: &Engine, context: &Context, params: CoreDigestParams) -> Result<String> {
-    let viewer = context.defaults.viewer(&params.project, &params.agent)?;
+    let Caller { viewer, scope } = context.defaults.caller(&params.project, &params.agent)?;
     let project = viewer.project.name().map(str::to_owned);
-    let scope = context.defaults.scope(params.project.clone(), params.agent.clone()).ok();
     let query = DigestQuery { project, feature: params.feature, viewer, with_superseded: false };
     let digest = engine.digest(&query)?;
     let most = wire::size("maxTokens", params.max_tokens, DIGEST_TOKENS)?.max(1);
@@ -92,9 +91,9 @@ pub fn digest(engine: &Engine, context: &Context, params: CoreDigestParams) -> R
     };
     let mut shown = Vec::new();
     for (heading, records) in &sections {
-        section(engine, &query.viewer, &mut page, (heading, records), &mut shown, scope.as_ref())?;
+        section(engine, &query.viewer, &mut page, (heading, records), &mut shown, &scope)?;
     }
-    section(engine, &query.viewer, &mut page, ("Others", &rest), &mut shown, scope.as_ref())?;
+    section(engine, &query.viewer, &mut page, ("Others", &rest), &mut shown, &scope)?;
     if query.feature.is_none() && digest.outdated > 0 {
         superseded(engine, &query, &mut page, &shown)?;
     }
@@ -128,7 +127,7 @@ fn section(
     page: &mut Page,
     (heading, records): (&str, &[Record]),
     shown: &mut Vec<RecordId>,
-    scope: Option<&Scope>,
+    scope: &Scope,
 ) -> Result<()> {
     let ids: Vec<_> = records.iter().map(|record| record.id).collect();
     let marks = engine.marks(&ids, viewer, CHARS)?;
@@ -138,7 +137,7 @@ fn section(
         if shown.contains(&record.id) || marks.iter().any(Mark::is_of_successor) {
             continue;
         }
-        let line = MemoryLine { marks, scope, changed: true, ..MemoryLine::default() };
+        let line = MemoryLine { marks, scope: Some(scope), changed: true, ..MemoryLine::default() };
         if page.add(CHARS, |most| format!("{title}{}", line.of(record, most))) {
             shown.push(record.id);
             title.clear();
@@ -168,8 +167,8 @@ fn superseded(engine: &Engine, query: &DigestQuery, page: &mut Page, shown: &[Re
 }
 
 pub fn stats(engine: &Engine, context: &Context, params: &StatsParams) -> Result<String> {
-    let stats = ops::stats(engine, context, params)?;
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
+    let stats = ops::stats_in_view(engine, context, viewer.clone())?;
     let mut names = engine.names(&viewer)?;
     // Projects that a call can name.
     if !context.defaults.is_only() {

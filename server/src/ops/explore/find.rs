@@ -36,7 +36,7 @@ pub fn search(engine: &Engine, context: &Context, params: FindParams) -> Result<
 fn asked(context: &Context, FindParams { search, prefix }: FindParams) -> Result<(Query, SearchParams)> {
     // Somebody is typing: that cannot wait for a reranker.
     let params = SearchParams { prefix, rerank: Some(false), ..search.without_weak() };
-    let query = context.query(&params)?;
+    let query = context.query(&params, context.defaults.viewer(&params.project, &params.agent)?)?;
     query.validate()?;
     Ok((query, params))
 }

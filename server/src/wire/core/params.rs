@@ -55,7 +55,9 @@ impl<'de> Deserialize<'de> for SaveParams {
             }
             Some(Value::Array(_)) => Err(D::Error::custom("give either content or items")),
             Some(_) => Err(D::Error::custom("items: must be a list of objects, each with content")),
-            None => super::super::parse(given).map(|one| SaveParams::One(Box::new(one))).map_err(D::Error::custom),
+            None => {
+                super::super::parse_exactly(given).map(|one| SaveParams::One(Box::new(one))).map_err(D::Error::custom)
+            }
         }
     }
 }
@@ -147,7 +149,7 @@ impl<'de> Deserialize<'de> for UndoMany {
         use serde::de::Error;
         let mut given = Map::deserialize(deserializer)?;
         let ids = match given.shift_remove("ids").filter(|ids| !ids.is_null()) {
-            None => return super::super::parse(given).map(|one| UndoMany(vec![one])).map_err(D::Error::custom),
+            None => return super::super::parse_exactly(given).map(|one| UndoMany(vec![one])).map_err(D::Error::custom),
             Some(_) if given.get("id").is_some_and(|id| !id.is_null()) => {
                 return Err(D::Error::custom("give either id or ids"));
             }
@@ -157,7 +159,7 @@ impl<'de> Deserialize<'de> for UndoMany {
         let each = ids.into_iter().map(|id| {
             let mut one = given.clone();
             one.insert("id".into(), id);
-            super::super::parse(one)
+            super::super::parse_exactly(one)
         });
         each.collect::<Result<_, _>>().map(UndoMany).map_err(D::Error::custom)
     }
@@ -220,7 +222,7 @@ impl<'de> Deserialize<'de> for CoreUpdateParams {
             }
             given.insert("id".into(), 0.into());
         }
-        let update = super::super::parse(given).map_err(D::Error::custom)?;
+        let update = super::super::parse_exactly(given).map_err(D::Error::custom)?;
         Ok(CoreUpdateParams { update, query, confirm, given: text_of_given, only_moves })
     }
 }
