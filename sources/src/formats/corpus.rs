@@ -13,34 +13,39 @@ use super::databases;
 use super::{Batch, Cursor, Format, Role, Skipped, Turn};
 use crate::machine::Machine;
 
-/// The tests of formats on their files.
-macro_rules! tests_of {
-    ($($module:ident::$format:ident),+ $(,)?) => {
-        $(mod $module {
-            use crate::formats::{$module::$format, corpus};
-
-            #[test]
-            fn the_corpus_says_what_it_should() {
-                corpus::check_all(&$format);
-            }
-
-            #[test]
-            fn a_file_that_grows_says_the_same() {
-                corpus::check_pieces(&$format);
-            }
-
-            #[test]
-            fn a_broken_file_is_read() {
-                corpus::check_mutations(&$format);
-            }
+/// A test of each of these formats.
+macro_rules! test_each {
+    ($check:ident: $($module:ident::$format:ident),+ $(,)?) => {
+        $(#[test]
+        fn $module() {
+            super::$check(&crate::formats::$module::$format);
         })+
     };
 }
 
-tests_of! {
-    amp::Amp, chatgpt::CHATGPT, claude_ai::CLAUDE_AI, claude_code::ClaudeCode, cline::Cline, codex::Codex, continue_dev::Continue,
-    copilot::Copilot, cursor::CursorAgent, gemini::Gemini, gimli::Gimli, goose::Goose, kiro::Kiro, kiro_ide::KiroIde,
-    openclaw::OpenClaw, qwen::QwenCode, specstory::SpecStory, vscode_chat::VsCodeChat, zed_text::ZedText,
+mod the_corpus_says_what_it_should {
+    test_each! {
+        check_all: amp::Amp, chatgpt::CHATGPT, claude_ai::CLAUDE_AI, claude_code::ClaudeCode, cline::Cline, codex::Codex,
+        continue_dev::Continue, copilot::Copilot, cursor::CursorAgent, gemini::Gemini, gimli::Gimli, goose::Goose,
+        kiro::Kiro, kiro_ide::KiroIde, openclaw::OpenClaw, qwen::QwenCode, specstory::SpecStory, vscode_chat::VsCodeChat,
+        zed_text::ZedText,
+    }
+}
+
+mod a_file_that_grows_says_the_same {
+    test_each! {
+        check_pieces: claude_code::ClaudeCode, codex::Codex, copilot::Copilot, cursor::CursorAgent, gemini::Gemini,
+        gimli::Gimli, goose::Goose, kiro::Kiro, kiro_ide::KiroIde, openclaw::OpenClaw, qwen::QwenCode,
+    }
+}
+
+mod a_broken_file_is_read {
+    test_each! {
+        check_mutations: amp::Amp, chatgpt::CHATGPT, claude_ai::CLAUDE_AI, claude_code::ClaudeCode, cline::Cline,
+        codex::Codex, continue_dev::Continue, copilot::Copilot, cursor::CursorAgent, gemini::Gemini, gimli::Gimli,
+        goose::Goose, kiro::Kiro, kiro_ide::KiroIde, openclaw::OpenClaw, qwen::QwenCode, specstory::SpecStory,
+        vscode_chat::VsCodeChat, zed_text::ZedText,
+    }
 }
 
 /// Checks that each file of a format has the turns of the file beside it.
