@@ -8,7 +8,7 @@ const TESTED: &str = if cfg!(all(target_os = "linux", target_arch = "x86_64", ta
 } else if cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "musl")) {
     "first steps and the demo, on a Linux with glibc; not on one with musl"
 } else if cfg!(all(target_os = "linux", target_arch = "aarch64")) {
-    "first steps without a model, in an emulator; not on such a processor"
+    "first steps without a model, and the Python library's examples, in an emulator; not on such a processor"
 } else if cfg!(windows) {
     "unit tests and first steps, with Wine; never on Windows (experimental)"
 } else if cfg!(target_os = "macos") {
