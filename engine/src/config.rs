@@ -142,7 +142,7 @@ pub enum Backend {
     /// Our own memory-mapped HNSW.
     #[default]
     Hnsw,
-    /// The same in a fifth of the space, and slower ([`Layout::Compact`]). The layout is chosen when the index is built:
+    /// [`Backend::Hnsw`] in a fifth of the space, and slower ([`Layout::Compact`]). The layout is chosen when the index is built:
     /// a store has its former one until [`Engine::rebuild`](crate::Engine::rebuild).
     HnswCompact,
     /// An exact scan, in memory.

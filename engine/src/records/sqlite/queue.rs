@@ -22,7 +22,7 @@ pub(super) struct WriteQueue(Option<File>);
 
 /// The right to ask SQLite for its lock. Dropping it passes the turn on.
 #[derive(Debug)]
-pub(super) struct Turn<'queue>(Option<&'queue File>);
+pub(super) struct WriteTurn<'queue>(Option<&'queue File>);
 
 impl WriteQueue {
     /// The queue whose lock file is at `path`. Without that file, where it cannot be made, nobody waits in it.
@@ -32,21 +32,21 @@ impl WriteQueue {
     }
 
     /// Waits for the turn of this process, for a part of `timeout`. Only one thread of it may wait at a time.
-    pub(super) fn turn(&self, timeout: Duration) -> Turn<'_> {
+    pub(super) fn turn(&self, timeout: Duration) -> WriteTurn<'_> {
         let since = Instant::now();
-        let Some(file) = &self.0 else { return Turn(None) };
+        let Some(file) = &self.0 else { return WriteTurn(None) };
         loop {
             match file.try_lock() {
-                Ok(()) => return Turn(Some(file)),
+                Ok(()) => return WriteTurn(Some(file)),
                 Err(std::fs::TryLockError::WouldBlock) if since.elapsed() < timeout / SHARE => thread::sleep(NAP),
                 // It takes too long, or the file system has no locks.
-                Err(_) => return Turn(None),
+                Err(_) => return WriteTurn(None),
             }
         }
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for WriteTurn<'_> {
     fn drop(&mut self) {
         if let Some(file) = self.0 {
             // If it fails, closing the file unlocks it.

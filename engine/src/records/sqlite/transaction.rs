@@ -11,7 +11,7 @@ use rusqlite::{Connection, ToSql, Transaction, TransactionBehavior, params_from_
 
 use super::connection::{WRITE_TIMEOUT, wait_at_most};
 use super::errors::{explain, held};
-use super::queue::Turn;
+use super::queue::WriteTurn;
 use super::store::Database;
 use crate::error::{Error, Result};
 use crate::records::transaction::{Authority, Each, Row, Select, Tx, Value};
@@ -58,7 +58,7 @@ impl Database {
     fn write_unsynced_with<T>(
         &self,
         timeout: Duration,
-        write: impl FnOnce(&mut Connection, Turn<'_>) -> Result<T>,
+        write: impl FnOnce(&mut Connection, WriteTurn<'_>) -> Result<T>,
     ) -> Result<T> {
         let began = Instant::now();
         let busy = || Error::Store { path: self.path.clone(), why: "other processes are writing to it".into() };
@@ -77,7 +77,7 @@ impl Database {
 }
 
 /// SQLite has one writer at a time, so that a transaction which has begun never has to run again.
-fn transact<T>(conn: &mut Connection, turn: Turn<'_>, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+fn transact<T>(conn: &mut Connection, turn: WriteTurn<'_>, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     drop(turn);
     let result = work(&tx)?; // an error rolls back as `tx` goes
