@@ -116,7 +116,7 @@ fn refuse_foreign_indexes(paths: &StorePaths) -> Result<()> {
 /// Whether a folder holds nothing but what an index does.
 fn is_index(folder: &Path) -> bool {
     let is_part = |name: &str| {
-        let begins = ["manifest", "meta.json", ".managed.json", ".tantivy-"];
+        let begins = ["manifest", "writer.lock", "meta.json", ".managed.json", ".tantivy-"];
         is_of_segment(name) || begins.iter().any(|begin| name.starts_with(begin)) || is_temporary(name.as_ref())
     };
     let Ok(mut entries) = fs::read_dir(folder) else { return false };
@@ -247,6 +247,7 @@ mod tests {
         fs::write(paths.keywords().join("meta.json"), "{}").unwrap();
         fs::write(paths.keywords().join(".managed.json"), "[]").unwrap();
         fs::write(paths.vectors().join("manifest"), "of an index without a vector").unwrap();
+        fs::write(paths.vectors().join("writer.lock"), "").unwrap();
         for file in companions(&paths.database()).into_iter().chain([paths.database(), paths.writer_lock()]) {
             fs::write(file, "").unwrap();
         }
