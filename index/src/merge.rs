@@ -32,8 +32,8 @@ const LEAST_LEFT: usize = 4;
 ///
 /// Small segments stay flat until they are worth a graph. From then on, sizes fall off at least geometrically: a
 /// segment is merged with all smaller ones once these have `merge_percent` of its size together. So each vector is
-/// inserted into few graphs before it is in the largest, and there are few segments to search. No merge makes a segment of
-/// more than `max_segment` vectors: so a merge that is killed loses a bounded amount of work.
+/// inserted into few graphs before it is in the largest, and there are few segments to search. No merge joins
+/// segments to more than `max_segment` vectors, so a merge that is killed loses a bounded amount of work.
 pub(crate) fn plan(segments: &[Segment], options: &IndexOptions) -> Option<Vec<Segment>> {
     let mut by_size: Vec<&Segment> = segments.iter().collect();
     by_size.sort_by_key(|segment| (segment.live(), segment.file.number));

@@ -35,6 +35,7 @@ def make(stages):
             environment = with_tools(tools("maturin"))
             # On Linux maturin names the oldest glibc that the module runs on.
             options = [] if stage.target.runs_here else ["--target", stage.target.name]
+        # Programs are compiled without it, too: C would be compiled again for another date.
         environment.pop("SOURCE_DATE_EPOCH")
         made = WORK / "wheel"
         shutil.rmtree(made, ignore_errors=True)

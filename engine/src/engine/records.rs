@@ -199,9 +199,13 @@ impl Engine {
         Ok(update)
     }
 
-    /// Predicts the text of a record after an update, from the record as it is now in the local database. `None` if the
-    /// update will be refused. If another writer changes the record first, the vector of this text is not used.
+    /// Predicts the new text of a record after an update, from the record as it is now in the local database. `None` if the
+    /// text stays, or the update will be refused. If another writer changes the record first, the vector of this text is not
+    /// used.
     pub(super) fn text_after(&self, id: RecordId, update: &RecordUpdate, viewer: &Viewer) -> Option<(Hash, String)> {
+        if update.content.is_none() && update.context.is_none() {
+            return None;
+        }
         // Also an expired one, which the update may revive.
         let before = self.store.records.copy().get(id, viewer, Millis::MIN).ok()??;
         let after = update::changed(update, &before).ok()?;

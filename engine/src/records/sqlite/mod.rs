@@ -19,7 +19,7 @@
 //! | `store.rs` | [`Database`](store::Database): its connections |
 //! | `ids.rs` | ids as values of SQLite |
 //! | `transaction.rs` | **its transactions: here a write becomes durable** |
-//! | `queue.rs` | the queue in front of SQLite's write lock |
+//! | `queue.rs` | the queue for SQLite's write lock |
 //! | `log.rs` | the sync log: head, tail, trimming |
 //! | *reads* | |
 //! | `snapshot.rs` | [`Snapshot`](snapshot::Snapshot): one state of everything |

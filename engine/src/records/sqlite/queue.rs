@@ -1,56 +1,47 @@
-//! The queue in front of SQLite's write lock.
+//! The queue for SQLite's write lock.
 //!
-//! SQLite gives its lock to whoever asks at the right moment. A process that writes again at once would come before all others,
-//! which nap between two attempts: with a slow disk one of them could wait until it gives up. So each waits for its turn
-//! first, and keeps the turn until its transaction has begun: meanwhile no other can ask SQLite.
+//! SQLite has no queue. A writer that finds the lock taken sleeps and tries again, so a process that writes again at once
+//! gets the lock first. With a slow disk, the others can wait until their timeout. So a writer locks a file before, and
+//! unlocks it when its transaction has begun: only one writer at a time waits for SQLite.
 
 use std::fs::File;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use memorist_durable::LockedFile;
+
 use crate::files::private_file;
 
 /// How long to sleep between two attempts.
-const NAP: Duration = Duration::from_millis(1);
-/// A stopped process may have the turn: who has waited for this share of its time goes without.
+const RETRY: Duration = Duration::from_millis(1);
+/// A writer that has waited for this share of its timeout goes on without the turn: a stopped process may hold it.
 const SHARE: u32 = 3;
 
 /// The queue of one store's writers, in all processes.
 #[derive(Debug)]
 pub(super) struct WriteQueue(Option<File>);
 
-/// The right to ask SQLite for its lock. Dropping it passes the turn on.
-#[derive(Debug)]
-pub(super) struct WriteTurn<'queue>(Option<&'queue File>);
+/// The right to wait for SQLite's lock; dropping it passes it on. `None` if the writer waits without it.
+pub(super) type WriteTurn = Option<LockedFile>;
 
 impl WriteQueue {
-    /// The queue whose lock file is at `path`. Without that file, where it cannot be made, nobody waits in it.
+    /// The queue whose lock file is at `path`. If the file cannot be made, writers do not queue.
     pub(super) fn open(path: &Path) -> Self {
         // Also for reading: else opening a pipe in its place would wait.
         WriteQueue(private_file().read(true).create(true).truncate(false).open(path).ok())
     }
 
-    /// Waits for the turn of this process, for a part of `timeout`. Only one thread of it may wait at a time.
-    pub(super) fn turn(&self, timeout: Duration) -> WriteTurn<'_> {
+    /// Waits for the turn of this process, for a part of `timeout`. Only one of its threads may wait at a time.
+    pub(super) fn turn(&self, timeout: Duration) -> WriteTurn {
         let since = Instant::now();
-        let Some(file) = &self.0 else { return WriteTurn(None) };
         loop {
-            match file.try_lock() {
-                Ok(()) => return WriteTurn(Some(file)),
-                Err(std::fs::TryLockError::WouldBlock) if since.elapsed() < timeout / SHARE => thread::sleep(NAP),
-                // It takes too long, or the file system has no locks.
-                Err(_) => return WriteTurn(None),
+            match LockedFile::try_lock(self.0.as_ref()?.try_clone().ok()?) {
+                Ok(Some(turn)) => return Some(turn),
+                Ok(None) if since.elapsed() < timeout / SHARE => thread::sleep(RETRY),
+                // It took too long, or the file system has no locks.
+                Ok(None) | Err(_) => return None,
             }
-        }
-    }
-}
-
-impl Drop for WriteTurn<'_> {
-    fn drop(&mut self) {
-        if let Some(file) = self.0 {
-            // If it fails, closing the file unlocks it.
-            let _ = file.unlock();
         }
     }
 }
@@ -64,7 +55,7 @@ mod tests {
     use super::*;
     use crate::records::transaction::Authority;
 
-    /// As with a disk that takes long, which is where naps are short beside transactions.
+    /// Transactions as long as with a slow disk.
     #[test]
     fn a_writer_that_goes_on_at_once_does_not_come_before_others() {
         let store = TestStore::new();
@@ -93,14 +84,14 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_is_of_one_and_who_waits_too_long_goes_without() {
+    fn a_turn_is_of_one_writer_and_is_not_waited_for_forever() {
         let folder = tempfile::tempdir().unwrap();
         let open = || WriteQueue::open(&folder.path().join("queue"));
         let (one, other) = (open(), open());
         let turn = one.turn(Duration::MAX);
-        assert!(turn.0.is_some() && other.turn(Duration::from_millis(30)).0.is_none());
+        assert!(turn.is_some() && other.turn(Duration::from_millis(30)).is_none());
         drop(turn);
-        assert!(other.turn(Duration::ZERO).0.is_some());
-        assert!(WriteQueue::open(&folder.path().join("no folder/queue")).turn(Duration::MAX).0.is_none());
+        assert!(other.turn(Duration::ZERO).is_some());
+        assert!(WriteQueue::open(&folder.path().join("no folder/queue")).turn(Duration::MAX).is_none());
     }
 }

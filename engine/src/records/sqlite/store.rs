@@ -3,7 +3,7 @@
 //! A read never waits for a writer (write-ahead log). A write takes SQLite's write lock at its beginning and waits for
 //! those of other processes, so that no caller sees "busy". How a write becomes durable is in `transaction.rs`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use memorist_durable::FileId;
@@ -41,7 +41,7 @@ pub(super) struct Writing {
     pub(super) writer: Mutex<Connection>,
     /// Makes the writes that a power cut may undo: access counts. Used only while `writer` is held.
     pub(super) unsynced: Mutex<Connection>,
-    /// Where both wait for their turn, too.
+    /// Gives both their turn among the writers of all processes.
     pub(super) queue: WriteQueue,
 }
 
@@ -56,7 +56,7 @@ impl Database {
         loop {
             folder::prepare(paths)?;
             let found = FileId::of(&path);
-            let mut opened = Self::open_file(path.clone());
+            let mut opened = Self::open_file(paths);
             if matches!(opened, Err(Error::Store { .. } | Error::DatabaseFailed(_)))
                 && !folder::can_be_written(paths.root())
             {
@@ -69,7 +69,8 @@ impl Database {
         }
     }
 
-    fn open_file(path: PathBuf) -> Result<Self> {
+    fn open_file(paths: &StorePaths) -> Result<Self> {
+        let path = paths.database();
         let refuse = |error| open_error(&path, error);
         let mut writer = connect(&path, WRITE_TIMEOUT).map_err(refuse)?;
         if writer.is_readonly(MAIN_DB).map_err(refuse)? {
@@ -89,12 +90,14 @@ impl Database {
         for writing in [&writer, &unsynced] {
             enable_secure_delete(writing).map_err(refuse)?;
         }
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let queue = WriteQueue::open(&StorePaths::new(folder).queue_lock());
         Ok(Database {
             store_id,
             lineage,
-            writing: Some(Writing { writer: Mutex::new(writer), unsynced: Mutex::new(unsynced), queue }),
+            writing: Some(Writing {
+                writer: Mutex::new(writer),
+                unsynced: Mutex::new(unsynced),
+                queue: WriteQueue::open(&paths.queue_lock()),
+            }),
             readers: Readers::new(path.clone(), true),
             files: OpenedFiles::of_all(&path),
             path,

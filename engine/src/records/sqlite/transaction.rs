@@ -58,7 +58,7 @@ impl Database {
     fn write_unsynced_with<T>(
         &self,
         timeout: Duration,
-        write: impl FnOnce(&mut Connection, WriteTurn<'_>) -> Result<T>,
+        write: impl FnOnce(&mut Connection, WriteTurn) -> Result<T>,
     ) -> Result<T> {
         let began = Instant::now();
         let busy = || Error::Store { path: self.path.clone(), why: "other processes are writing to it".into() };
@@ -77,7 +77,7 @@ impl Database {
 }
 
 /// SQLite has one writer at a time, so that a transaction which has begun never has to run again.
-fn transact<T>(conn: &mut Connection, turn: WriteTurn<'_>, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+fn transact<T>(conn: &mut Connection, turn: WriteTurn, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     drop(turn);
     let result = work(&tx)?; // an error rolls back as `tx` goes
