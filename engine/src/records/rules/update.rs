@@ -343,7 +343,7 @@ pub(super) fn replace(tx: &dyn Tx, after: &Record, content_hash: &Hash, before: 
         after.place.as_ref().map(|place| place.origin.as_bytes()).into(),
         provenance.as_ref().into(),
     ];
-    tx.execute(sql, &values)?;
+    tx.queue(sql, &values)?;
     passages::set(tx, after.id, after.context.as_deref(), &after.content)?;
     let new_text = embedding_hash != text::embedding_hash(before.context.as_deref(), &before.content);
     append(tx, after.id, &Change::Put { version: after.version, new_text })

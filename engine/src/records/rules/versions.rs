@@ -27,7 +27,7 @@ pub(super) fn keep(tx: &dyn Tx, id: RecordId, reason: &str, now: Millis) -> Resu
              updated_at, expires_at, valid_from, valid_to, content_hash, embedding_hash, source, tags, provenance, body,
              context, content
          FROM records WHERE id = ?1";
-    tx.execute(sql, &[id.into(), now.into(), reason.into()]).map(drop)
+    tx.queue(sql, &[id.into(), now.into(), reason.into()])
 }
 
 /// The cause of the end of a version.

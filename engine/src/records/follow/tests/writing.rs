@@ -191,7 +191,7 @@ fn a_save_takes_three_round_trips() {
     trips("a save without a vector", 3, &|| drop(node.add(&in_scope("without"), NOW).unwrap()));
     trips("a save with a link", 7, &|| assert_eq!(save("with a link", &[first]), EmbeddingState::Ready));
     let change = RecordUpdate { importance: Some(9), ..RecordUpdate::default() };
-    trips("an update", 6, &|| drop(node.update(first, &change, &Viewer::OWNER, NOW + 1).unwrap()));
+    trips("an update", 4, &|| drop(node.update(first, &change, &Viewer::OWNER, NOW + 1).unwrap()));
     trips("an update with a new text", 6, &|| {
         let vectors = HashMap::from([(text::embedding_hash(None, "changed"), vec![0.8_f32, 0.6])]);
         let change = RecordUpdate { content: Some("changed".into()), ..RecordUpdate::default() };
