@@ -53,9 +53,15 @@ pub fn listed() -> Prompt {
 /// # Errors
 /// Errors of the store.
 pub fn get(engine: &Engine, context: &Context) -> Result<GetPromptResult> {
+    let text = text(&plan(engine, context, Some(TIME))?);
+    Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]))
+}
+
+/// What there is to tidy up, as far as it is found `within` this time.
+fn plan(engine: &Engine, context: &Context, within: Option<Duration>) -> Result<TidyPlan> {
     let mut plan = TidyPlan::new(engine.lineage().to_owned(), engine.now());
-    tidy::decisions(engine, &context.defaults.own_viewer(), PROPOSALS, Some(TIME), &mut plan, &NoProgress)?;
-    Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text(&plan))]))
+    tidy::decisions(engine, &context.defaults.own_viewer(), PROPOSALS, within, &mut plan, &NoProgress)?;
+    Ok(plan)
 }
 
 fn text(plan: &TidyPlan) -> String {
@@ -97,11 +103,6 @@ mod tests {
     use super::*;
     use crate::args::ProfileName;
 
-    fn prompt(engine: &Engine) -> String {
-        let prompt = serde_json::to_value(get(engine, &Context::default()).unwrap()).unwrap();
-        prompt["messages"][0]["content"]["text"].as_str().unwrap().to_owned()
-    }
-
     #[test]
     fn the_prompt_is_of_the_profiles_that_have_its_tools() {
         for (name, wanted) in [(ProfileName::Core, true), (ProfileName::Full, true), (ProfileName::Mudpuppy, false)] {
@@ -114,7 +115,9 @@ mod tests {
     fn the_prompt_shows_what_to_decide_within_its_bound() {
         let folder = tempfile::tempdir().unwrap();
         let engine = Engine::open(folder.path(), Config::without_model()).unwrap();
-        assert!(prompt(&engine).ends_with("There is nothing to tidy up: say so."));
+        let prompt = serde_json::to_value(get(&engine, &Context::default()).unwrap()).unwrap();
+        let empty = prompt["messages"][0]["content"]["text"].as_str().unwrap();
+        assert!(empty.ends_with("There is nothing to tidy up: say so."), "{empty}");
         for letter in 'a'..='z' {
             for end in ["north", "south"] {
                 let words = format!("{letter}house {letter}keeper {letter}paints {letter}doors {letter}lamps {end} ");
@@ -131,7 +134,8 @@ mod tests {
         }
         let small = ["red door", "blue door"].map(|text| engine.add(&NewRecord::new(text)).unwrap().id);
         engine.link(Link { from: small[1], to: small[0], kind: LinkKind::Contradicts }, &Viewer::OWNER).unwrap();
-        let text = prompt(&engine);
+        // However busy the machine is.
+        let text = text(&plan(&engine, &Context::default(), None).unwrap());
         assert!(text.len() <= MOST_BYTES, "{}", text.len());
         for part in ["most words are the same:\n#", "zhouse zkeeper", "…", "contradicts memory", "blue door"] {
             assert!(text.contains(part), "{part:?} is not in {text}");
