@@ -7,11 +7,14 @@ use crate::error::{Error, Result};
 use crate::identity::ModelIdentity;
 use crate::loader::Loader;
 use crate::local::LocalEmbedder;
+#[cfg(feature = "onnx")]
 use crate::onnx::OnnxEmbedder;
 use crate::plan::{Plan, WITHOUT_MODEL};
 use crate::progress::Progress;
 use crate::provision::{ModelFiles, Provision};
 use crate::settings::ModelSettings;
+#[cfg(not(feature = "onnx"))]
+use crate::settings::NO_ONNX;
 
 /// Loads a model with a name, or the user's own one by ONNX Runtime. What is missing is fetched.
 #[derive(Debug)]
@@ -49,9 +52,21 @@ impl Loader for FileLoader {
 }
 
 fn open(files: &ModelFiles) -> Result<Arc<dyn Embedder>> {
-    match (files.named, &files.library) {
-        (Some(named), _) => Ok(Arc::new(LocalEmbedder::load(named, files)?)),
-        (None, Some(library)) => Ok(Arc::new(OnnxEmbedder::load(files, library)?)),
-        (None, None) => Err(Error::Failed("a model of your own needs ONNX Runtime".to_owned())),
+    match files.named {
+        Some(named) => Ok(Arc::new(LocalEmbedder::load(named, files)?)),
+        None => open_own(files),
     }
+}
+
+#[cfg(feature = "onnx")]
+fn open_own(files: &ModelFiles) -> Result<Arc<dyn Embedder>> {
+    match &files.library {
+        Some(library) => Ok(Arc::new(OnnxEmbedder::load(files, library)?)),
+        None => Err(Error::Failed("a model of your own needs ONNX Runtime".to_owned())),
+    }
+}
+
+#[cfg(not(feature = "onnx"))]
+fn open_own(_files: &ModelFiles) -> Result<Arc<dyn Embedder>> {
+    Err(Error::Unavailable(NO_ONNX.to_owned()))
 }

@@ -12,7 +12,7 @@ use crate::identity::ModelIdentity;
 use crate::loader::Loader;
 use crate::plan::Plan;
 use crate::progress::{NoProgress, Progress};
-use crate::settings::{ModelSettings, ModelSource, NONE_SET};
+use crate::settings::{ModelSettings, ModelSource, NO_ONNX, NONE_SET};
 
 /// A failed load is not retried for this long, so that not every search waits for another failure.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
@@ -56,6 +56,9 @@ impl ModelHost {
     pub fn new(settings: &ModelSettings) -> Result<Self> {
         match settings.source {
             ModelSource::None => Ok(Self::from_source(Source::Nothing(NONE_SET), settings.idle)),
+            ModelSource::Folder(_) if !cfg!(feature = "onnx") => {
+                Ok(Self::from_source(Source::Nothing(NO_ONNX), settings.idle))
+            }
             ModelSource::Default | ModelSource::Named(_) | ModelSource::Folder(_) => from_files(settings),
             #[cfg(feature = "remote")]
             ModelSource::Remote(ref remote) => {
@@ -277,12 +280,12 @@ fn not_available() -> Error {
     Error::Unavailable("the embedding model is not available".to_owned())
 }
 
-#[cfg(feature = "onnx")]
+#[cfg(feature = "models")]
 fn from_files(settings: &ModelSettings) -> Result<ModelHost> {
     Ok(ModelHost::loaded_by(Box::new(crate::file_loader::FileLoader::new(settings)?), settings.idle))
 }
 
-#[cfg(not(feature = "onnx"))]
+#[cfg(not(feature = "models"))]
 fn from_files(settings: &ModelSettings) -> Result<ModelHost> {
     let why = "this program is built without embedding models; give it an embedder of its own";
     Ok(ModelHost::from_source(Source::Nothing(why), settings.idle))
@@ -412,6 +415,15 @@ mod tests {
         let error = host.embedder().err().unwrap();
         assert!(matches!(error, Error::Unavailable(_)) && error.to_string().contains("vector search"), "{error}");
         assert!(host.identity().is_err() && !host.is_warm());
+    }
+
+    #[cfg(not(feature = "onnx"))]
+    #[test]
+    fn a_folder_without_the_feature_says_which_is_missing() {
+        let host = ModelHost::new(&ModelSource::Folder("/models/mine".into()).into()).unwrap();
+        let error = host.embedder().err().unwrap().to_string();
+        assert!(error.contains("`onnx`") && error.contains("model = \"none\""), "{error}");
+        assert_eq!(host.why_unavailable().to_string(), error);
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! Text to vectors: the interface of an embedding model, the models with a name, and how they are fetched.
 //!
-//! A program that brings its own [`Embedder`] needs no feature. `onnx` adds the models with a name, and the user's own, which
-//! ONNX Runtime runs. `provision` fetches those with a name and the library. `remote` adds those of
-//! providers.
+//! A program that brings its own [`Embedder`] needs no feature. `models` adds the models with a name, and `onnx` the user's
+//! own, which ONNX Runtime runs. `provision` fetches those with a name and the library. `remote` adds those of providers.
 //!
 //! A module imports only from the rows above its own:
 //!
@@ -35,16 +34,16 @@
 pub mod allocator;
 mod embedder;
 pub mod error;
-#[cfg(feature = "onnx")]
+#[cfg(feature = "models")]
 mod file_loader;
 pub mod hashed;
 mod host;
 mod identity;
 mod jobs;
 mod loader;
-#[cfg(feature = "onnx")]
+#[cfg(feature = "models")]
 mod local;
-#[cfg(feature = "onnx")]
+#[cfg(feature = "models")]
 mod local_tokenizer;
 #[cfg(all(test, feature = "onnx", feature = "provision"))]
 mod multilingual_tests;
@@ -56,23 +55,23 @@ mod plan;
 pub mod progress;
 #[cfg(feature = "remote")]
 mod provider;
-#[cfg(feature = "onnx")]
+#[cfg(feature = "models")]
 mod provision;
 #[cfg(feature = "remote")]
 mod remote;
 mod reranker;
 mod settings;
-#[cfg(feature = "onnx")]
+#[cfg(feature = "models")]
 mod setup;
 #[cfg(all(test, feature = "onnx", feature = "provision"))]
 mod tests;
-#[cfg(feature = "onnx")]
+#[cfg(feature = "models")]
 mod tokenizer;
-#[cfg(feature = "onnx")]
+#[cfg(feature = "models")]
 mod unigram;
-#[cfg(feature = "onnx")]
+#[cfg(feature = "models")]
 mod window;
-#[cfg(feature = "onnx")]
+#[cfg(feature = "models")]
 mod wordpiece;
 
 pub use embedder::{Embedder, Languages, Refusal, Reranker};
@@ -82,7 +81,7 @@ pub use host::ModelHost;
 pub use identity::ModelIdentity;
 pub use jobs::{BatchJobs, EachVector, JobFailure, JobState, JobTerms};
 pub use loader::Loader;
-#[cfg(feature = "onnx")]
+#[cfg(feature = "models")]
 pub use local_tokenizer::local_tokenizer;
 pub use named::NamedModel;
 pub use plan::Plan;
@@ -95,9 +94,9 @@ pub use provision::fuzzing;
 pub use remote::{CacheStats, Estimate, cache_stats, clear_caches, embeddings_dir, estimate};
 pub use reranker::RerankerHost;
 pub use settings::{ModelSettings, ModelSource};
-#[cfg(feature = "onnx")]
+#[cfg(feature = "models")]
 pub use setup::{SetupReport, setup, setup_reranker};
-#[cfg(feature = "onnx")]
+#[cfg(feature = "models")]
 pub use tokenizer::Tokenizer;
-#[cfg(feature = "onnx")]
+#[cfg(feature = "models")]
 pub use wordpiece::WordPiece;

@@ -17,7 +17,7 @@ pub struct Plan {
 }
 
 /// The last alternative to a download, for messages.
-#[cfg(any(feature = "onnx", feature = "remote"))]
+#[cfg(any(feature = "models", feature = "remote"))]
 pub(crate) const WITHOUT_MODEL: &str = "or use keyword search only, with the setting `model = \"none\"`";
 
 impl fmt::Display for Plan {

@@ -63,13 +63,13 @@ impl RerankerHost {
     }
 }
 
-#[cfg(feature = "onnx")]
+#[cfg(feature = "models")]
 fn find(settings: &ModelSettings) -> Result<Option<Arc<dyn Reranker>>> {
     let found = crate::local::LocalReranker::find(settings)?;
     Ok(found.map(|found| Arc::new(found) as Arc<dyn Reranker>))
 }
 
-#[cfg(not(feature = "onnx"))]
+#[cfg(not(feature = "models"))]
 fn find(_settings: &ModelSettings) -> Result<Option<Arc<dyn Reranker>>> {
     Ok(None)
 }

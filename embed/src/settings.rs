@@ -75,6 +75,11 @@ impl ModelSource {
     }
 }
 
+/// Why there is no embedder with [`ModelSource::Folder`] in a build that cannot run one.
+pub(crate) const NO_ONNX: &str = "a folder is named as the embedding model, and this program is built without the feature \
+     `onnx`, which runs a model of your own; build it with that feature, name the model `default` or `multilingual`, or use \
+     keyword search only, with the setting `model = \"none\"`";
+
 /// Why there is no embedder with [`ModelSource::None`].
 pub(crate) const NONE_SET: &str = "no embedding model (`model = \"none\"`); remove that setting to enable vector \
      search";

@@ -1,6 +1,5 @@
 //! The settings of an engine. All have a default; `memorist.toml` and the command line may change them.
 
-#[cfg(feature = "postgres")]
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,12 +7,10 @@ pub use memorist_embed::{ModelSettings, ModelSource};
 use memorist_index::Layout;
 use serde::{Deserialize, Serialize};
 
-#[cfg(feature = "postgres")]
 pub use crate::address::ServerAddress;
 pub use crate::clock::Clock;
 use crate::quality::Quality;
 use crate::sensitive::Sensitive;
-#[cfg(feature = "postgres")]
 use crate::types::Exported;
 use crate::types::{Scale, Weights};
 
@@ -48,7 +45,6 @@ pub struct Config {
     /// Whether this engine may write the indexes. If false, it only reads them and searches the unapplied tail exactly.
     pub index_writer: bool,
     /// The team whose store this is: then the folder is a copy, which follows a server.
-    #[cfg(feature = "postgres")]
     pub team: Option<TeamSettings>,
 }
 
@@ -77,14 +73,12 @@ impl Default for Config {
             trash_grace: 30 * DAY,
             clock: Clock::default(),
             index_writer: true,
-            #[cfg(feature = "postgres")]
             team: None,
         }
     }
 }
 
 /// A node of a team store.
-#[cfg(feature = "postgres")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct TeamSettings {
     /// The server that has the records.
@@ -104,7 +98,6 @@ pub struct TeamSettings {
 }
 
 /// The lines of a file that can be imported.
-#[cfg(feature = "postgres")]
 #[derive(Debug, Clone, Copy)]
 pub struct ExportFormat {
     /// The first line.
@@ -113,7 +106,6 @@ pub struct ExportFormat {
     pub line: fn(Exported) -> String,
 }
 
-#[cfg(feature = "postgres")]
 impl PartialEq for ExportFormat {
     /// There is one format.
     fn eq(&self, _other: &Self) -> bool {
@@ -122,7 +114,6 @@ impl PartialEq for ExportFormat {
 }
 
 /// How old what a search of a team store finds may be.
-#[cfg(feature = "postgres")]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Reads {
     /// A search finds all that any node has saved before it began: it asks the server first.

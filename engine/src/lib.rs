@@ -54,7 +54,6 @@
 
 #![warn(missing_docs)]
 
-#[cfg(feature = "postgres")]
 mod address;
 pub mod bench;
 pub mod body;
@@ -104,6 +103,7 @@ pub use clock::now;
 pub use engine::{Engine, Import, MapFrom, MapStage, MapState, Undone, examine, restore};
 pub use error::{Error, ErrorKind, IndexKind, Remedy, Result};
 pub use recall::ActionSubject;
-pub use records::{Commits, Kept, Salvage};
 #[cfg(feature = "postgres")]
-pub use records::{Compared, NodeState};
+pub use records::Compared;
+pub use records::{Commits, Kept, Salvage};
+pub use types::NodeState;

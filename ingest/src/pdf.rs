@@ -86,7 +86,8 @@ pub fn why(no_text: NoPdfText) -> &'static str {
 pub fn text(bytes: &[u8], deadline: &Deadline) -> io::Result<Answer> {
     if !pdf::IS_READ {
         return Err(io::Error::other(
-            "PDF is not read, for this program was built without the feature `pdf`; convert it with `pdftotext` first",
+            "PDF is not read, for this program was built without the feature `pdf`: build it with `--features full`, install \
+             a package, or convert the file with `pdftotext` first",
         ));
     }
     let Some((program, arguments)) = READER.get() else {

@@ -50,7 +50,9 @@ pub use profile::ProfileName;
 pub use records::{Add, Browse, Delete, Filters, Get, List, Recall, Search, SearchLog, Update};
 pub use sources::{SourceAdd, SourceArgs, SourceCommand, SourceDiscover, SourceKindName, SourceRemove, SyncFiles};
 pub use sync_with::SyncWith;
-pub use team::{MemberCommand, TeamArgs, TeamCommand, TokenAdd, TokenCommand};
+pub use team::TeamArgs;
+#[cfg(feature = "team")]
+pub use team::{MemberCommand, TeamCommand, TokenAdd, TokenCommand};
 pub use tidy::Tidy;
 
 const EXAMPLES: &str = "\

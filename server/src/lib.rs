@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | 0 | `wording` | errors of the engine: parameters by their wire names, remedies as commands |
 //! | 0 | `escape` | escaping for terminals |
+//! | 0 | `lacking` | parts that a build may lack, and how to get them |
 //! | 0 | `version` | this program and its platform |
 //! | 0 | `hooks` | hooks of clients: the section `[hooks]` of the settings |
 //! | 1 | `wire` | parameters and results, by the names of the specification |
@@ -42,6 +43,7 @@ pub mod fuzzing;
 mod hooks;
 mod http;
 mod hyperlinks;
+mod lacking;
 pub mod library;
 mod local;
 mod logging;
@@ -119,7 +121,10 @@ fn command(cli: Cli, version: &'static str) -> Outcome {
         Command::Setup(args) => cli::setup::run(&app, &args),
         Command::Add(args) => cli::add::run(&app, args),
         Command::Search(args) => cli::search::run(&app, args),
+        #[cfg(feature = "browse")]
         Command::Browse(args) => cli::browse::run(&app, &args),
+        #[cfg(not(feature = "browse"))]
+        Command::Browse(_) => Err(Failure::input(lacking::BROWSER.missing())),
         Command::Explore(args) => cli::explore::run(&app, &args),
         Command::Get(args) => cli::get::run(&app, &args),
         Command::Update(args) => cli::update::run(&app, args),
@@ -153,7 +158,10 @@ fn command(cli: Cli, version: &'static str) -> Outcome {
         Command::Bench(args) => cli::bench::run(&app, &args),
         Command::Connect(args) => cli::connect::run(&app, &args, &cli.global),
         Command::Disconnect(args) => cli::connect::undo(&app, &args, &cli.global),
+        #[cfg(feature = "team")]
         Command::Team(args) => cli::team::run(&app, &args, &cli.global),
+        #[cfg(not(feature = "team"))]
+        Command::Team(_) => Err(Failure::input(lacking::TEAM.missing())),
         Command::Serve(args) => mcp::serve(app.into_settings(), args),
         // It has a deadline of its own, and was run before.
         Command::Hook(_) => Ok(0),

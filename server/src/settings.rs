@@ -20,6 +20,7 @@ use crate::args::{Global, ProfileName};
 use crate::embedding::{EmbeddingSection, Resolved, Surroundings};
 use crate::exit::Failure;
 use crate::hooks::{HookSettings, SyncWithSettings};
+use crate::lacking;
 use crate::logging;
 use crate::ops::Context;
 use crate::output::Output;
@@ -229,6 +230,11 @@ impl Settings {
         match named(&global.model).or(file.model).as_deref() {
             None => embed_with(&file.embedding, &mut engine.model, &store, output)?,
             Some(name) => engine.model.source = ModelSource::called(name),
+        }
+        if let ModelSource::Folder(folder) = &engine.model.source {
+            let named =
+                |why: String| Failure::input(format!("the model {} is a folder of your own: {why}", folder.display()));
+            lacking::OWN_MODELS.require().map_err(named)?;
         }
         file.sync.validate().map_err(|error| Failure::input(format!("[sync] in the configuration: {error}")))?;
         file.hooks.validate().map_err(|error| Failure::input(format!("[hooks] in the configuration: {error}")))?;

@@ -8,6 +8,7 @@ use memorist_engine::config::{ExportFormat, Reads, ServerAddress, TeamSettings};
 use memorist_engine::types::{Reach, Scope};
 use serde::Deserialize;
 
+use crate::lacking;
 use crate::wire::ExportLine;
 
 /// An answer may not be older than this.
@@ -62,6 +63,7 @@ impl TeamSection {
         teams: Option<PathBuf>,
     ) -> Result<Option<TeamSettings>, String> {
         let Some(address) = store.to_str().filter(|store| ServerAddress::is_one(store)) else { return Ok(None) };
+        lacking::TEAM.require()?;
         let address = ServerAddress::parse(address).map_err(|error| error.to_string())?;
         let seen = match named {
             _ if !address.has_password() => None,

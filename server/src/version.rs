@@ -1,6 +1,9 @@
-//! The text of `memorist --version --verbose`: the version, this platform, and how the program was tested on it.
+//! The text of `memorist --version --verbose`: the version, this platform, how the program was tested on it, and what
+//! this build lacks.
 
 use std::env::consts::{ARCH, OS};
+
+use crate::lacking;
 
 /// The test of each platform, as in docs/src/install.md. What was never run on its own system says so.
 const TESTED: &str = if cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
@@ -26,6 +29,6 @@ pub fn detailed(version: &str) -> String {
     } else {
         ""
     };
-    let pdf = if cfg!(feature = "pdf") { "yes" } else { "no (built without the feature pdf)" };
-    format!("{version}\nplatform: {OS}, {ARCH}{library}\ntested: {TESTED}\nreads PDF files: {pdf}")
+    let lacking = lacking::line();
+    format!("{version}\nplatform: {OS}, {ARCH}{library}\ntested: {TESTED}\n{lacking}")
 }

@@ -118,7 +118,6 @@ mod pages;
 mod passages;
 #[cfg(target_os = "linux")]
 mod paused;
-#[cfg(feature = "pdf")]
 mod pdf;
 #[cfg(unix)]
 mod planted;

@@ -16,6 +16,7 @@ use ort::session::{Session, SessionInputValue};
 use ort::value::TensorRef;
 use parking_lot::Mutex;
 
+use super::open_file::OpenFile;
 use super::pooling::mean_pool;
 use super::tokenize::{TextTokenizer, TokenBatch, plan_batches};
 use crate::embedder::Embedder;
@@ -200,7 +201,7 @@ struct OnnxModel {
 impl OnnxModel {
     fn load(environment: &Environment, file: &SourceFile, threads: usize) -> Result<Self> {
         let path = file.path();
-        let session = open_session(environment, file.open()?.path(), threads)
+        let session = open_session(environment, OpenFile::open(file)?.path(), threads)
             .map_err(|error| Error::Failed(format!("{} cannot be loaded: {error}", path.display())))?;
         let mut inputs = Vec::new();
         for input in session.inputs() {
@@ -278,7 +279,7 @@ fn environment(library: &SourceFile) -> Result<Environment> {
     let unusable = |why: String| {
         Error::Failed(format!("{} cannot be used as the ONNX Runtime library: {why}", library.path().display()))
     };
-    let opened = library.open()?;
+    let opened = OpenFile::open(library)?;
     let environment = ort::init_from(opened.path())
         .map_err(|error| unusable(load_failure(&error)))?
         .with_name("memorist")

@@ -163,6 +163,7 @@ impl CacheFolder {
 }
 
 /// SHA-256 of a file, in hex.
+#[cfg(any(feature = "onnx", feature = "provision"))]
 pub(super) fn file_sha256(path: &Path) -> Result<String> {
     let mut file = File::open(path).map_err(|error| Error::io(path, error))?;
     let (_, sha256) = copy_and_hash(&mut file, &mut io::sink()).map_err(|error| Error::io(path, error))?;

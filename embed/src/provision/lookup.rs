@@ -20,7 +20,7 @@ use crate::identity::ModelIdentity;
 use crate::named::NamedModel;
 use crate::plan::{Plan, WITHOUT_MODEL};
 use crate::progress::Progress;
-use crate::settings::{ModelSettings, ModelSource, NONE_SET};
+use crate::settings::{ModelSettings, ModelSource, NO_ONNX, NONE_SET};
 
 /// Environment variables that name the library, by precedence.
 const LIBRARY_VARIABLES: [&str; 2] = ["MEMORIST_ORT", "ORT_DYLIB_PATH"];
@@ -84,6 +84,7 @@ impl Provision {
         let model = match &settings.source {
             ModelSource::Default => Wanted::Named(NamedModel::MiniLm),
             ModelSource::Named(model) => Wanted::Named(*model),
+            ModelSource::Folder(_) if !cfg!(feature = "onnx") => return Err(Error::Unavailable(NO_ONNX.to_owned())),
             ModelSource::Folder(folder) => Wanted::Own(folder.clone()),
             ModelSource::None => return Err(Error::Unavailable(NONE_SET.to_owned())),
             #[cfg(feature = "remote")]

@@ -6,10 +6,8 @@ use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
-use super::cache;
 use crate::error::{Error, Result};
 use crate::identity::ModelIdentity;
-use crate::named::MEAN_POOLING;
 
 /// The file beside a custom `model.onnx` that caches its identity.
 const REMEMBERED_FILE: &str = "model.identity.json";
@@ -32,14 +30,15 @@ pub(crate) fn recall(model: &Path) -> Option<ModelIdentity> {
 
 /// Computes the identity of the weights in `model` with vectors of `dims` numbers, and caches it beside them if that
 /// folder is writable.
+#[cfg(feature = "onnx")]
 pub(crate) fn establish(model: &Path, dims: usize) -> Result<ModelIdentity> {
     let (bytes, modified_nanoseconds) = stamp(model)?;
     let name =
         model.parent().and_then(Path::file_name).map_or_else(|| model.to_string_lossy(), |n| n.to_string_lossy());
     let identity = ModelIdentity {
         name: name.into_owned(),
-        weights_sha256: cache::file_sha256(model)?,
-        pooling: MEAN_POOLING.to_owned(),
+        weights_sha256: super::cache::file_sha256(model)?,
+        pooling: crate::named::MEAN_POOLING.to_owned(),
         dims,
     };
     let remembered = Remembered { bytes, modified_nanoseconds, identity };
@@ -57,7 +56,7 @@ fn stamp(path: &Path) -> Result<(u64, u128)> {
     Ok((at.len(), modified.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos()))
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "onnx"))]
 mod tests {
     use super::*;
 

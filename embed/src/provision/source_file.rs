@@ -50,21 +50,21 @@ impl SourceFile {
         Some(bytes)
     }
 
+    /// Whether the user has named it.
+    #[cfg(feature = "onnx")]
+    pub(crate) fn is_own(&self) -> bool {
+        self.pin.is_none()
+    }
+
     /// Opens it.
     ///
     /// # Errors
     /// If it cannot be read; for a cached file also if another user could have changed it, or if its hash is wrong.
-    pub(crate) fn open(&self) -> Result<OpenFile> {
-        let file = match &self.pin {
-            None => File::open(&self.path).map_err(|error| Error::io(&self.path, error))?,
-            Some(Pin { cache, set, artefact }) => cache.open_verified(set, artefact)?,
-        };
-        let path = match self.pin {
-            // A custom model may have more files beside it, which are found by its name.
-            None => self.path.clone(),
-            Some(_) => name_of_open(&file).unwrap_or_else(|| self.path.clone()),
-        };
-        Ok(OpenFile { file, path })
+    pub(crate) fn open(&self) -> Result<File> {
+        match &self.pin {
+            None => File::open(&self.path).map_err(|error| Error::io(&self.path, error)),
+            Some(Pin { cache, set, artefact }) => cache.open_verified(set, artefact),
+        }
     }
 
     /// Reads it whole.
@@ -73,36 +73,8 @@ impl SourceFile {
     /// Errors of opening and reading it.
     pub(crate) fn read(&self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        let mut opened = self.open()?;
-        opened
-            .file
-            .rewind()
-            .and_then(|()| opened.file.read_to_end(&mut bytes))
-            .map_err(|e| Error::io(&self.path, e))?;
+        let mut file = self.open()?;
+        file.rewind().and_then(|()| file.read_to_end(&mut bytes)).map_err(|e| Error::io(&self.path, e))?;
         Ok(bytes)
     }
-}
-
-/// An open file, for libraries that need a name.
-pub(crate) struct OpenFile {
-    file: File,
-    path: PathBuf,
-}
-
-impl OpenFile {
-    /// A name that refers to this very file while it is open, on systems that have such names.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn name_of_open(file: &File) -> Option<PathBuf> {
-    let name = PathBuf::from(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(file)));
-    name.exists().then_some(name)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn name_of_open(_file: &File) -> Option<PathBuf> {
-    None
 }

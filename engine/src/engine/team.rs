@@ -10,13 +10,12 @@ use crate::error::Result;
 #[cfg(feature = "postgres")]
 use crate::progress::{Progress, cancel_point};
 #[cfg(feature = "postgres")]
-use crate::records::{Compared, NodeState, in_one_call};
+use crate::records::{Compared, in_one_call};
 use crate::text::token_hash;
-use crate::types::{Millis, TokenRights};
+use crate::types::{Millis, NodeState, TokenRights};
 
 impl Engine {
     /// How this node is doing; `None` where the records are in the store's folder.
-    #[cfg(feature = "postgres")]
     pub fn node(&self) -> Option<NodeState> {
         self.store.records.node()
     }

@@ -44,7 +44,7 @@ mod store;
 pub(crate) mod transaction;
 
 #[cfg(feature = "postgres")]
-pub use follow::{Compared, NodeState};
+pub use follow::Compared;
 #[cfg(feature = "postgres")]
 pub(crate) use follow::{FOLLOW_AGAIN, clock_warning, in_one_call};
 pub use jobs::MAX_JOB_FAILURES;

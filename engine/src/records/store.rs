@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 #[cfg(feature = "postgres")]
-use super::follow::{Compared, Follower, NodeState, PullReason, note_accesses, set_aside};
+use super::follow::{Compared, Follower, PullReason, note_accesses, set_aside};
 #[cfg(feature = "postgres")]
 use super::postgres::{connection::ConnectionPool, errors::explained, migrate};
 use super::purge::mark::PurgeMark;
@@ -28,7 +28,7 @@ use crate::paths::StorePaths;
 #[cfg(feature = "postgres")]
 use crate::progress::Progress;
 use crate::text::Hash;
-use crate::types::{Millis, Model, ModelId, NewSource, Reach, Record, RecordId, SourceId, Viewer};
+use crate::types::{Millis, Model, ModelId, NewSource, NodeState, Reach, Record, RecordId, SourceId, Viewer};
 
 /// The records of one store. Any number of threads may use it, and any number of processes may open the same store.
 ///
@@ -83,9 +83,11 @@ impl Records {
     }
 
     /// The health of this node; `None` where the records are in the folder.
-    #[cfg(feature = "postgres")]
     pub fn node(&self) -> Option<NodeState> {
-        self.follower.as_ref().map(Follower::state)
+        #[cfg(feature = "postgres")]
+        return self.follower.as_ref().map(Follower::state);
+        #[cfg(not(feature = "postgres"))]
+        None
     }
 
     /// Brings the copy up to date, also where the server was away a moment ago. Does nothing where the records are in the

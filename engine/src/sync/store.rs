@@ -12,9 +12,9 @@ use parking_lot::Mutex;
 use super::image_files;
 use super::index_slot::IndexSlot;
 use super::lock::{EmbeddingLock, WriterLock};
-#[cfg(feature = "postgres")]
-use crate::config::TeamSettings;
-use crate::config::{Backend, Config};
+#[cfg(not(feature = "postgres"))]
+use crate::address::no_client;
+use crate::config::{Backend, Config, TeamSettings};
 use crate::error::{Error, IndexKind, Result};
 use crate::keywords::{self, KeywordIndex, KeywordSnapshot, TantivyIndex};
 use crate::map::Keeper;
@@ -100,6 +100,11 @@ fn open_node(paths: &StorePaths, team: &TeamSettings) -> Result<Records> {
     Records::open_node(paths, team)
 }
 
+#[cfg(not(feature = "postgres"))]
+fn open_node(_paths: &StorePaths, _team: &TeamSettings) -> Result<Records> {
+    Err(no_client())
+}
+
 /// The identity of a model as stored in the records.
 pub(super) fn as_stored(identity: &ModelIdentity) -> Model {
     Model {
@@ -125,13 +130,10 @@ impl Store {
     /// Opens the store: the records, and the indexes that can be opened. No file is read completely. Without a `host`, the model
     /// is that of the settings; where these name none, that of the store's vectors, if it has a name.
     pub fn open(paths: StorePaths, mut config: Config, host: Option<ModelHost>) -> Result<Self> {
-        #[cfg(feature = "postgres")]
         let records = match &config.team {
             Some(team) => open_node(&paths, team)?,
             None => Records::open(&paths)?,
         };
-        #[cfg(not(feature = "postgres"))]
-        let records = Records::open(&paths)?;
         config.index_writer &= records.can_write();
         let host = match host {
             Some(host) => host,

@@ -33,6 +33,7 @@
 //! | `purge.rs` | permanent removal |
 //! | `stats.rs` | statistics of a store |
 //! | `why.rs` | why a search does not find a memory |
+//! | `node.rs` | the health of a node of a team store |
 //! | `timeline.rs` | event counts of memories, by time |
 //! | `token.rs` | the rights of a client of a team store |
 
@@ -51,6 +52,7 @@ mod merge;
 mod metadata;
 mod model;
 mod named;
+mod node;
 mod period;
 mod place;
 mod purge;
@@ -92,6 +94,7 @@ pub use metadata::{Comparison, MAX_COMPARISONS, MAX_SEARCHED_BYTES, MetadataFilt
 pub use model::ForeignMemories;
 pub use model::{Model, ModelId};
 pub use named::ByName;
+pub use node::NodeState;
 pub use period::Period;
 pub use place::{Origin, Place};
 pub use purge::{Purge, Purged, Stays};

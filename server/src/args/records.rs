@@ -207,6 +207,7 @@ pub struct Recall {
 
 /// `browse`.
 #[derive(Debug, Args)]
+#[cfg_attr(not(feature = "browse"), allow(dead_code))]
 pub struct Browse {
     /// Initial search query
     pub query: Vec<String>,

@@ -1,5 +1,8 @@
 //! Administration of a team store.
 
+// A build without the command parses its arguments all the same, to say what it lacks.
+#![cfg_attr(not(feature = "team"), allow(dead_code))]
+
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};

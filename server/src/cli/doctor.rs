@@ -9,6 +9,7 @@ use memorist_engine::types::RecordId;
 use serde_json::{Value, json};
 
 use super::app::Maintenance;
+#[cfg(feature = "team")]
 use super::standing::TeamStatus;
 use super::{App, clients, format};
 use crate::args::{Doctor, Global};
@@ -26,17 +27,35 @@ pub fn run(app: &App, args: &Doctor, global: &Global) -> Outcome {
     let bars = app.bars()?;
     let diagnosis = memorist_engine::examine(&app.settings().store, app.config(Maintenance::Off), args.repair, &bars)?;
     drop(bars);
-    let standing = TeamStatus::of(app);
-    let sound = diagnosis.is_sound() && standing.is_sound();
+    let server = server(app);
+    let sound = diagnosis.is_sound() && server.is_sound;
     let clients = clients::all(global, &app.settings().store);
     let mut document = document(&diagnosis);
     document["clients"] = clients.document();
-    if let Some(server) = standing.document() {
+    if let Some(server) = server.document {
         document["server"] = server;
     }
     app.output()
-        .result(&document, |_| [vec![text(&diagnosis)], standing.lines(), vec![clients.text()]].concat().join("\n"))?;
+        .result(&document, |_| [vec![text(&diagnosis)], server.lines, vec![clients.text()]].concat().join("\n"))?;
     Ok(if sound { 0 } else { Kind::Store.code() })
+}
+
+/// The server of a team store.
+struct ServerReport {
+    is_sound: bool,
+    document: Option<Value>,
+    lines: Vec<String>,
+}
+
+#[cfg(feature = "team")]
+fn server(app: &App) -> ServerReport {
+    let standing = TeamStatus::of(app);
+    ServerReport { is_sound: standing.is_sound(), document: standing.document(), lines: standing.lines() }
+}
+
+#[cfg(not(feature = "team"))]
+fn server(_app: &App) -> ServerReport {
+    ServerReport { is_sound: true, document: None, lines: Vec::new() }
 }
 
 /// How the agents stand, where there is no store. Nothing is wrong with that, unless somebody has named one.

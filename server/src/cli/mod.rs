@@ -5,6 +5,7 @@ pub mod backfill;
 pub mod backup;
 pub mod bench;
 mod benchmark;
+#[cfg(feature = "browse")]
 pub mod browse;
 pub mod chain;
 pub mod completions;
@@ -36,6 +37,7 @@ pub mod source;
 pub mod stats;
 pub mod sync;
 pub mod sync_with;
+#[cfg(feature = "team")]
 pub mod team;
 pub mod tidy;
 pub mod undo;
@@ -58,6 +60,7 @@ mod places;
 mod plot;
 mod progress;
 mod quality;
+#[cfg(feature = "team")]
 mod standing;
 mod table;
 

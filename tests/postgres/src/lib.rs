@@ -25,7 +25,7 @@
 //! | 4 | `pooler` | pgbouncer before a server |
 //! | 4 | `replication` | standbys: copied, following, promoted |
 
-#![cfg(unix)]
+#![cfg(all(unix, feature = "servers"))]
 
 mod certificates;
 mod cluster;

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use ulid::Ulid;
 
 use super::copies;
-use super::health::{Health, NodeState};
+use super::health::Health;
 use super::projects;
 use super::question::ServerState;
 use crate::config::{ExportFormat, Reads, TeamSettings};
@@ -23,7 +23,7 @@ use crate::records::postgres::connection::ConnectionPool;
 use crate::records::postgres::transaction::Server;
 use crate::records::sqlite::store::Database;
 use crate::records::transaction::Authority;
-use crate::types::Millis;
+use crate::types::{Millis, NodeState};
 
 /// The entry of `meta` with the id of a node.
 const NODE: &str = "node";

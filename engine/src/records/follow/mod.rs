@@ -53,7 +53,6 @@ mod upkeep;
 pub(crate) use check::set_aside;
 pub use compare::Compared;
 pub(crate) use follower::Follower;
-pub use health::NodeState;
 pub(crate) use health::clock_warning;
 pub(crate) use once::in_one_call;
 pub(crate) use pull::PullReason;

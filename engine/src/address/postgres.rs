@@ -1,6 +1,5 @@
-//! [`ServerAddress`]: where the PostgreSQL server of a team is, how it is trusted, and its password, which nobody sees.
+//! Reads an address, and says how to connect.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,51 +8,14 @@ use percent_encoding::percent_decode_str;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
-use sha2::{Digest, Sha256};
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::{CONNECT_TIMEOUT, ServerAddress, TrustStore};
 use crate::error::{Error, Result};
-use crate::text;
-
-/// A server that cannot be reached is given up after this long.
-pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-/// Bytes of the name of a node's folder.
-const NAME_BYTES: usize = 8;
-
-/// The address of a team store: `postgres://USER@HOST[:PORT]/DATABASE[?sslmode=…&sslrootcert=…]`.
-///
-/// `sslmode` is `verify-full` (the certificate must be trusted, and of this host) unless all hosts are of this machine, where
-/// it is `disable`. There is nothing in between: encryption to a server that anybody may pretend to be protects nothing.
-/// `sslrootcert` names a file of certificates in PEM form; they are trusted, and those of the system no more.
-///
-/// The password is in the address, in `PGPASSWORD`, or in the file that `PGPASSFILE` names (`~/.pgpass`), which others must not
-/// be able to read. It is looked up for each connection. `Display` and `Debug` leave it out.
-#[derive(Clone)]
-pub struct ServerAddress {
-    config: Config,
-    tls: Option<TrustStore>,
-    /// Short, and without a password.
-    shown: String,
-    /// All of it but the password.
-    without_password: String,
-    has_password: bool,
-}
-
-/// Which certificates are trusted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum TrustStore {
-    System,
-    File(PathBuf),
-}
 
 impl ServerAddress {
-    /// Whether a store is named by an address, not by a folder.
-    pub fn is_one(store: &str) -> bool {
-        store.starts_with("postgres://") || store.starts_with("postgresql://")
-    }
-
     /// Reads an address.
     ///
     /// # Errors
@@ -93,19 +55,9 @@ impl ServerAddress {
         Ok(ServerAddress { config, tls, shown, without_password, has_password })
     }
 
-    /// All of the address but its password: another process that has the password from elsewhere can use it.
-    pub fn without_password(&self) -> &str {
-        &self.without_password
-    }
-
     /// How many hosts may have to be tried.
     pub(crate) fn hosts(&self) -> u32 {
         u32::try_from(self.config.get_hosts().len()).unwrap_or(1).max(1)
-    }
-
-    /// Whether the password is in the address itself, where others of the machine may see it.
-    pub fn has_password(&self) -> bool {
-        self.has_password
     }
 
     /// Says what to do if a server asks for a password and none is known.
@@ -123,11 +75,6 @@ impl ServerAddress {
              (chmod 600), or set PGPASSWORD",
             file.display()
         )
-    }
-
-    /// The name of the folder in which a node keeps its copy: the same for the same address, whatever the password.
-    pub fn folder_name(&self) -> String {
-        short_hash(&self.shown)
     }
 
     /// How to connect, but for the encryption.
@@ -174,23 +121,6 @@ fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
     let refuse = |error: rustls::pki_types::pem::Error| invalid(format!("sslrootcert {}: {error}", path.display()));
     let all = CertificateDer::pem_file_iter(path).map_err(refuse)?;
     all.collect::<Result<_, _>>().map_err(refuse)
-}
-
-/// A name that stands for a text.
-fn short_hash(text: &str) -> String {
-    text::to_hex(&Sha256::digest(text)[..NAME_BYTES])
-}
-
-impl fmt::Display for ServerAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.shown)
-    }
-}
-
-impl fmt::Debug for ServerAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ServerAddress").field(&self.shown).finish()
-    }
 }
 
 impl PartialEq for ServerAddress {
