@@ -50,7 +50,7 @@ class Target:
         if program:
             target.program = Path(program).resolve()
             if not target.program.is_file():
-                raise Problem(f"{program} does not exist; build it first: cargo build --release")
+                raise Problem(f"{program} does not exist; build it first: cargo build --release --features full")
         return target
 
     @property

@@ -9,7 +9,7 @@ GLIBC = "2.17"
 
 def program(target):
     """Compiles it, unless that was done."""
-    build = ["--release", "--locked", "--package", "memorist", "--target"]
+    build = ["--release", "--locked", "--package", "memorist", "--features", "full", "--target"]
     if target.is_linux:
         named = target.name if target.is_static else f"{target.name}.{GLIBC}"
         run("cargo", "zigbuild", *build, named, env=with_zig())

@@ -29,6 +29,7 @@ def crates_of(target, *packages):
     )
     command = ["cargo", "tree", "--locked", "--target", target, "--prefix", "none"]
     command += [f"--package={package}" for package in packages]
+    command += ["--features=memorist/full"] if "memorist" in packages else []
     edges = ["--edges", "normal,no-proc-macro", "--format", "{p}"]
     lines = run(*command, *edges, capture_output=True, text=True).stdout.splitlines()
     # `name v1.2.3 (/folder)`, and `(*)` where it was said before.

@@ -39,6 +39,8 @@ def stage(targets, model):
     able = next((target for target in targets if target.runs_here), None)
     if able is None:
         raise Problem("none of these targets runs here, and one has to: it makes the manual pages and completions")
+    if "lacks: nothing" not in run(able.program, "--version", "--verbose", capture_output=True, text=True).stdout:
+        raise Problem(f"{able.program} lacks features that packages have; build it: cargo build --release --features full")
     stages = []
     for target in targets:
         folder = fresh(WORK / "stage" / target.name)
