@@ -57,7 +57,7 @@ pub fn get(engine: &Engine, context: &Context) -> Result<GetPromptResult> {
     Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]))
 }
 
-/// What there is to tidy up, as far as it is found `within` this time.
+/// The proposals that are found `within` this time.
 fn plan(engine: &Engine, context: &Context, within: Option<Duration>) -> Result<TidyPlan> {
     let mut plan = TidyPlan::new(engine.lineage().to_owned(), engine.now());
     tidy::decisions(engine, &context.defaults.own_viewer(), PROPOSALS, within, &mut plan, &NoProgress)?;
