@@ -1,15 +1,16 @@
-"""Parameters and results between Python's names and those of the tools, and times between both."""
+"""Parameters from Python's values to those of the tools."""
 
 from __future__ import annotations
 
 import enum
 import json
 import math
-import re
 from collections.abc import Mapping
-from datetime import date, datetime, timezone
-from functools import lru_cache
+from datetime import date
 from typing import Any, Final
+
+from ._names import camel, snake
+from .errors import InvalidInput, WrongType
 
 
 class Unset(enum.Enum):
@@ -23,32 +24,6 @@ class Unset(enum.Enum):
 
 #: Not given, where ``None`` means something: to remove a field, or no project.
 UNSET: Final = Unset.UNSET
-
-_NAMES: Final = re.compile(
-    r"\b(accessCount|addTags|createdAfter|createdAt|createdBefore|entryTypes?|expiresAt|fromId|happensAfter|happensBefore|includeSuperseded|"
-    r"keywordWeight|lastAccessedAt|linkType|linkedId|maxResults|maxTokens|minConfidence|minImportance|minRelevance|"
-    r"minScore|minSimilarity|newestFirst|recentMessages|removeTags|toId|updatedAfter|updatedAt|updatedBefore|"
-    r"userMessage|validFrom|validTo|vectorWeight)\b"
-)
-
-
-def in_snake_case(message: str) -> str:
-    """A message of the engine, with parameters by their names in Python."""
-    return _NAMES.sub(lambda name: snake(name[0]), message)
-
-
-@lru_cache(maxsize=512)
-def camel(name: str) -> str:
-    """``entry_type`` as ``entryType``."""
-    first, *more = name.split("_")
-    return first + "".join(word.capitalize() for word in more)
-
-
-@lru_cache(maxsize=512)
-def snake(name: str) -> str:
-    """``entryType`` as ``entry_type``."""
-    return re.sub(r"(?<=[a-z0-9])[A-Z]", lambda letter: "_" + letter[0].lower(), name)
-
 
 #: What parameters take, by their names.
 _TAKES: Final[dict[str, tuple[type | tuple[type, ...], str]]] = {
@@ -92,8 +67,6 @@ def is_absent(value: object) -> bool:
 
 def _value(value: object) -> object:
     if is_absent(value) or isinstance(value, float) and math.isinf(value):
-        from .errors import InvalidInput
-
         raise InvalidInput(f"{value} is not a finite number or a time")
     if isinstance(value, date):  # a datetime, too
         return value.isoformat()
@@ -125,8 +98,6 @@ def _checked(name: str, given: object) -> object:
         return value
     if types is list and isinstance(value, str):
         return [value]  # one alone
-    from .errors import WrongType
-
     raise WrongType(name, expected, given)
 
 
@@ -150,34 +121,4 @@ def to_json(value: object) -> str:
             made.encode()  # half of a surrogate pair has no form
         return made
     except (TypeError, ValueError) as error:
-        from .errors import InvalidInput
-
         raise InvalidInput(str(error)) from None
-
-
-def to_time(millis: int) -> datetime:
-    """A time, in UTC."""
-    return datetime.fromtimestamp(millis / 1000, tz=timezone.utc)
-
-
-_TIMES: Final = frozenset(
-    "createdAt updatedAt expiresAt lastAccessedAt since until oldestEntry newestEntry addedAt syncedAt".split()
-)
-
-
-@lru_cache(maxsize=64)
-def _names(kind: type) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The fields of a class by their names in a result, and those of them that are times."""
-    names = {camel(name): name for name in kind.__dataclass_fields__}  # type: ignore[attr-defined]
-    return names, tuple(name for wire, name in names.items() if wire in _TIMES)
-
-
-def fields(raw: Mapping[str, Any], kind: type) -> dict[str, Any]:
-    """The fields of a class that are in a result, by their names in Python, lists as tuples and times as times."""
-    names, times = _names(kind)
-    # Others are of a newer version.
-    found = {names[name]: tuple(value) if type(value) is list else value for name, value in raw.items() if name in names}
-    for name in times:
-        if isinstance(millis := found.get(name), int):
-            found[name] = to_time(millis)
-    return found

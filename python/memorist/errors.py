@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
-from ._wire import in_snake_case
+from ._names import in_snake_case
 
 if TYPE_CHECKING:
     from .types import Added

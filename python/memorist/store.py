@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, overlo
 from . import _memorist
 from ._arrays import Embed, StrPath, Vector, embedder, floats
 from ._arrays import path as as_path
-from ._wire import UNSET, Unset, named, snake, to_json
+from ._names import snake
+from ._wire import UNSET, Unset, named, to_json
 from .errors import InvalidInput, NotFound, Refused, WrongType, not_pickled
 from .types import (
     Added,

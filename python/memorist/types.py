@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from ._wire import fields
+from ._names import fields
 
 if TYPE_CHECKING:
     import numpy as np
