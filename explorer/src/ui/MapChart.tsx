@@ -17,7 +17,7 @@ import { announce, useStore } from "../state/store.ts";
 import { beginning } from "../text/visible.ts";
 import { inkOf } from "./ink.ts";
 import { Legend, Toolbar, Zoom } from "./MapTools.tsx";
-import { Tip } from "./Tip.tsx";
+import { type About, Tip } from "./Tip.tsx";
 
 const HOVER = 60;
 
@@ -143,12 +143,6 @@ function useMask(points: Points, filters: Filters, newer: (points: Points) => vo
     return () => abort.abort();
   }, [key, points]);
   return known?.points === points ? known.mask : null;
-}
-
-export interface About {
-  id: number;
-  content: string;
-  entryType: string;
 }
 
 const known = new Map<number, About>();

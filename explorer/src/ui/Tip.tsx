@@ -1,6 +1,11 @@
 import type { Chart } from "../map/chart.ts";
 import { Kind } from "./Kind.tsx";
-import type { About } from "./MapChart.tsx";
+
+export interface About {
+  id: number;
+  content: string;
+  entryType: string;
+}
 
 /** What the point in focus says. */
 export function Tip({ chart, at, about }: { chart: Chart; at: number; about: About }) {
