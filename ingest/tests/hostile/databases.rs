@@ -6,7 +6,7 @@ use std::process::Command;
 
 use rusqlite::Connection;
 
-use super::Shape;
+use super::texts::Shape;
 
 /// The tables that parsers look for.
 const TABLES: [&str; 24] = [

@@ -19,7 +19,7 @@ mod texts;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, mpsc};
@@ -27,6 +27,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use parsers::Parser;
+use texts::Shape;
 
 /// The parser of a child process, to which the folders of its cases are written.
 const PARSER: &str = "MEMORIST_HOSTILE_PARSER";
@@ -39,9 +40,6 @@ const MEMORY: u64 = 512 << 10;
 /// Time limit of a case. Tests are built without optimization, and share the machine.
 const DEADLINE: Duration = Duration::from_secs(120);
 const WORKERS: usize = 2;
-
-/// A file of some shape, written to a path.
-pub type Shape = (&'static str, fn(&Path));
 
 /// Which third of the cases is run: another one each time, or that of `MEMORIST_SEED`.
 static THIRD: LazyLock<usize> = LazyLock::new(|| {

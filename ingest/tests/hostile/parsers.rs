@@ -23,7 +23,8 @@ use memorist_ingest::sources::tokens::Estimate;
 use memorist_ingest::sources::walk::{Options, walk};
 use memorist_ingest::sync::{SyncOptions, Syncer};
 
-use super::{Shape, databases, pdfs, special, texts};
+use super::texts::{self, Shape};
+use super::{databases, pdfs, special};
 
 /// The input that a parser expects.
 #[derive(Clone, Copy, PartialEq)]

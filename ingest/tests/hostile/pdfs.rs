@@ -13,7 +13,7 @@ use memorist_ingest::pdf;
 use memorist_ingest::settings::SyncSettings;
 use memorist_ingest::sync::{SyncOptions, Syncer};
 
-use super::Shape;
+use super::texts::Shape;
 
 /// Seconds of the processor for each: fewer than the product's, so that the tests are quick.
 const SECONDS: u64 = 2;

@@ -9,7 +9,7 @@ use std::process::Command;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::{Shape, texts};
+use super::texts::{self, Shape};
 
 pub const FILES: [Shape; 6] = [
     ("a pipe", |file| {

@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use super::Shape;
+/// A file of some shape, written to a path.
+pub type Shape = (&'static str, fn(&Path));
 
 const MIB: usize = 1 << 20;
 

@@ -9,7 +9,6 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::{Config, TestRunner};
 
-use super::databases;
 use super::{Batch, Cursor, Format, Role, Skipped, Turn};
 use crate::machine::Machine;
 
@@ -218,40 +217,4 @@ pub fn render(batch: &Batch) -> String {
     }
     batch.skipped.counts.iter().for_each(|(reason, count)| writeln!(text, "skipped {count} {reason}").unwrap());
     text
-}
-
-/// Adds a line a turn: file, role, first line, time.
-fn list(lines: &mut String, file: &str, batch: &Batch) {
-    for turn in &batch.turns {
-        let role = format!("{:?}", turn.role).to_lowercase();
-        let at = turn.at.map_or_else(|| "-".to_owned(), |at| at.to_string());
-        writeln!(lines, "{file}\t{role}\t{}\t{at}", turn.lines.0).unwrap();
-    }
-}
-
-/// 44: a program that shares no code with the parsers counts the same messages, with their roles, lines and times.
-#[test]
-#[cfg_attr(windows, ignore = "Windows has no `python3`, and nothing in the count depends on the system")]
-fn another_program_counts_the_same_messages() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/count.py");
-    let counted = std::process::Command::new("python3").arg("-B").arg(script).output();
-    let counted = counted.expect("python3, version 3.11 or newer, counts the messages of the corpus: install it");
-    assert!(counted.status.success(), "{}", String::from_utf8_lossy(&counted.stderr));
-    let mut found = String::new();
-    let agents = ["amp", "claude-code", "cline", "codex", "continue", "copilot", "cursor", "gemini", "gimli", "goose"];
-    let more = ["kiro", "kiro-ide", "openclaw", "qwen-code", "vscode-chat", "zed-text"];
-    let others = ["chatgpt", "claude-ai", "specstory", "aider"];
-    for format in agents.into_iter().chain(more).chain(others).map(|name| super::by_name(name).unwrap()) {
-        for path in files(format) {
-            let below = path.strip_prefix(folder(format).parent().unwrap()).unwrap().to_str().unwrap();
-            list(&mut found, below, &format.read(&path, None).unwrap());
-        }
-    }
-    for (format, script, path) in databases::SCRIPTS {
-        let format = super::by_name(format).unwrap();
-        let batch = format.read(&databases::make(format, script, path).path, None).unwrap();
-        list(&mut found, &format!("{}/{script}", format.name()), &batch);
-    }
-    let counted = String::from_utf8(counted.stdout).unwrap().replace("\r\n", "\n");
-    assert!(counted == found, "counted\n{counted}\nparsed\n{found}");
 }

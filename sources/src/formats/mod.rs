@@ -128,3 +128,49 @@ pub fn all() -> &'static [&'static dyn Format] {
 pub fn by_name(name: &str) -> Option<&'static dyn Format> {
     all().iter().copied().find(|format| format.name() == name)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+    use std::path::Path;
+
+    use super::corpus::{files, folder};
+    use super::{Batch, by_name, databases};
+
+    /// Adds a line a turn: file, role, first line, time.
+    fn list(lines: &mut String, file: &str, batch: &Batch) {
+        for turn in &batch.turns {
+            let role = format!("{:?}", turn.role).to_lowercase();
+            let at = turn.at.map_or_else(|| "-".to_owned(), |at| at.to_string());
+            writeln!(lines, "{file}\t{role}\t{}\t{at}", turn.lines.0).unwrap();
+        }
+    }
+
+    /// 44: a program that shares no code with the parsers counts the same messages, with their roles, lines and times.
+    #[test]
+    #[cfg_attr(windows, ignore = "Windows has no `python3`, and nothing in the count depends on the system")]
+    fn another_program_counts_the_same_messages() {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/count.py");
+        let counted = std::process::Command::new("python3").arg("-B").arg(script).output();
+        let counted = counted.expect("python3, version 3.11 or newer, counts the messages of the corpus: install it");
+        assert!(counted.status.success(), "{}", String::from_utf8_lossy(&counted.stderr));
+        let mut found = String::new();
+        let agents =
+            ["amp", "claude-code", "cline", "codex", "continue", "copilot", "cursor", "gemini", "gimli", "goose"];
+        let more = ["kiro", "kiro-ide", "openclaw", "qwen-code", "vscode-chat", "zed-text"];
+        let others = ["chatgpt", "claude-ai", "specstory", "aider"];
+        for format in agents.into_iter().chain(more).chain(others).map(|name| by_name(name).unwrap()) {
+            for path in files(format) {
+                let below = path.strip_prefix(folder(format).parent().unwrap()).unwrap().to_str().unwrap();
+                list(&mut found, below, &format.read(&path, None).unwrap());
+            }
+        }
+        for (format, script, path) in databases::SCRIPTS {
+            let format = by_name(format).unwrap();
+            let batch = format.read(&databases::make(format, script, path).path, None).unwrap();
+            list(&mut found, &format!("{}/{script}", format.name()), &batch);
+        }
+        let counted = String::from_utf8(counted.stdout).unwrap().replace("\r\n", "\n");
+        assert!(counted == found, "counted\n{counted}\nparsed\n{found}");
+    }
+}
