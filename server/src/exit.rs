@@ -112,12 +112,6 @@ impl From<memorist_engine::embed::Error> for Failure {
     }
 }
 
-impl Worded for Failure {
-    fn worded(&self) -> String {
-        self.to_string()
-    }
-}
-
 /// The category of an engine's error.
 pub fn kind_of(error: &Error) -> Kind {
     match error.kind() {

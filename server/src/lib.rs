@@ -22,7 +22,7 @@
 //! | 3 | `ops` | one function per tool, over the engine |
 //! | 3 | `http` | parts of both servers over HTTP: connections, bodies, hosts |
 //! | 3 | `serving` | the engine behind a server |
-//! | 4 | `tools` | the tools by name |
+//! | 4 | `tools` | the registry of tools, called by name |
 //! | 4 | `machines` | exchanges with the other machines of a person |
 //! | 4 | `settings` | arguments, environment and `memorist.toml` combined |
 //! | 5 | `mcp` | the tools for agents, over stdio and HTTP |

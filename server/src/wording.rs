@@ -24,12 +24,6 @@ impl Worded for Error {
     }
 }
 
-impl Worded for String {
-    fn worded(&self) -> String {
-        self.clone()
-    }
-}
-
 /// The warnings of a search, with what can be done about them.
 pub fn warnings(reply: &SearchReply) -> Vec<String> {
     let remedy = reply.remedy.map(|remedy| format!("to enable vector search: {}", command(remedy)));

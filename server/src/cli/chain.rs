@@ -20,7 +20,7 @@ pub fn run(app: &App, args: &Chain) -> Outcome {
         ..ChainParams::default()
     };
     let engine = app.existing(Maintenance::Off)?;
-    let result = ops::chain(&engine, &app.settings().context, &params)?;
+    let result = ops::chain(&engine, &app.settings().context, params)?;
     engine.close();
     app.answer(&result, result.error.as_deref(), text)
 }

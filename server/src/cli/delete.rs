@@ -17,7 +17,7 @@ pub fn run(app: &App, args: &Delete) -> Outcome {
     let mut results = Vec::new();
     for &id in &args.ids {
         let params = DeleteParams { id: Int(id), ..DeleteParams::default() };
-        results.push((id, ops::delete(&engine, &app.settings().context, &params)?));
+        results.push((id, ops::delete(&engine, &app.settings().context, params)?));
     }
     let output = app.output();
     match results.as_slice() {

@@ -16,7 +16,7 @@ const NAMES: usize = 12;
 pub fn run(app: &App, args: &Get) -> Outcome {
     let engine = app.existing(Maintenance::Off)?;
     let context = &app.settings().context;
-    let result = ops::get(&engine, context, &GetParams { id: Int(args.id), ..GetParams::default() })?;
+    let result = ops::get(&engine, context, GetParams { id: Int(args.id), ..GetParams::default() })?;
     let ends = match &result.entry {
         Some(entry) if !app.output().json => links::lines(&engine, &context.defaults.own_viewer(), &entry.links)?,
         _ => Vec::new(),

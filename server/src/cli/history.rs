@@ -15,7 +15,7 @@ pub fn run(app: &App, args: &History) -> Outcome {
         ..HistoryParams::default()
     };
     let engine = app.existing(Maintenance::Off)?;
-    let result = ops::history(&engine, &app.settings().context, &params)?;
+    let result = ops::history(&engine, &app.settings().context, params)?;
     engine.close();
     let code = app.answer(&result, result.error.as_deref(), text)?;
     if let Some(next) = result.next.filter(|next| *next > 1) {

@@ -11,7 +11,7 @@ use crate::wire::{Int, LinkParams, Patch};
 
 pub fn run(app: &App, args: &Link) -> Outcome {
     let engine = app.existing(Maintenance::Off)?;
-    let result = ops::link(&engine, &app.settings().context, &params(args))?;
+    let result = ops::link(&engine, &app.settings().context, params(args))?;
     engine.close();
     app.output().result(&result, |result| {
         let known = if result.created { "linked" } else { "linked already" };
@@ -22,7 +22,7 @@ pub fn run(app: &App, args: &Link) -> Outcome {
 
 pub fn undo(app: &App, args: &Link) -> Outcome {
     let engine = app.existing(Maintenance::Off)?;
-    let result = ops::unlink(&engine, &app.settings().context, &params(args))?;
+    let result = ops::unlink(&engine, &app.settings().context, params(args))?;
     engine.close();
     app.output().result(&result, |result| {
         let text = if result.removed { "removed the link" } else { "no such link" };

@@ -15,7 +15,7 @@ pub fn run(app: &App, args: &Outdated) -> Outcome {
         ..OutdatedParams::default()
     };
     let engine = app.existing(Maintenance::Off)?;
-    let result = ops::outdated(&engine, &app.settings().context, &params)?;
+    let result = ops::outdated(&engine, &app.settings().context, params)?;
     engine.close();
     app.output().result(&result, text)?;
     if let Some(next) = result.next {

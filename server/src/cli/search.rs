@@ -23,9 +23,9 @@ pub fn run(app: &App, args: Search) -> Outcome {
         rebuild(app, &engine)?;
     }
     let context = &Context { tool: "memorist search", ..app.settings().context.clone() };
-    let mut result = ops::search(&engine, context, &params)?;
+    let mut result = ops::search(&engine, context, params.clone())?;
     if wants_model(app, &params, &result) && provide_model(app, &engine)? {
-        result = ops::search(&engine, context, &params)?;
+        result = ops::search(&engine, context, params.clone())?;
     }
     hidden::note(app, &engine, result.results.len())?;
     // Before the engine closes: that may have to wait for other writers.

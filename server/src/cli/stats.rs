@@ -16,7 +16,7 @@ use crate::wire::{StatsParams, StatsResult};
 
 pub fn run(app: &App) -> Outcome {
     let engine = app.existing(Maintenance::Off)?;
-    let stats = ops::stats(&engine, &app.settings().context, &StatsParams::default())?;
+    let stats = ops::stats(&engine, &app.settings().context, StatsParams::default())?;
     let indexes = engine.index_stats()?;
     app.note_unfollowed(&engine)?;
     let machines = Standing::of(&engine)?;

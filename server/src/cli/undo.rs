@@ -15,7 +15,7 @@ use crate::wire::{Int, RollbackParams, UndoResult};
 pub fn run(app: &App, args: &Undo) -> Outcome {
     let engine = app.existing(Maintenance::Off)?;
     let params = UndoParams { id: Int(args.id), ..UndoParams::default() };
-    let result = ops::undo(&engine, &app.settings().context, &params)?;
+    let result = ops::undo(&engine, &app.settings().context, params)?;
     app.output().result(&result, text)?;
     deadline::settle(engine, EmbeddingState::Pending);
     Ok(0)
@@ -26,7 +26,7 @@ pub fn roll_back(app: &App, args: Rollback) -> Outcome {
     let params =
         RollbackParams { id: Int(id), version: Int(version), reason: args.reason, ..RollbackParams::default() };
     let engine = app.existing(Maintenance::Off)?;
-    let result = ops::roll_back(&engine, &app.settings().context, &params)?;
+    let result = ops::roll_back(&engine, &app.settings().context, params)?;
     let code = app.answer(&result, result.error.as_deref(), |result| {
         let newest = result.version.unwrap_or_default();
         format!("restored version {version} of memory {id}, as version {newest}")

@@ -6,14 +6,14 @@ use memorist_engine::Engine;
 use memorist_engine::types::Viewer;
 use serde_json::{Map, Value, json};
 
-use super::own::{OWN, SHARED};
+use super::own::{FUNCTIONS, PageFunction};
 use super::pace::Pace;
 use super::{answers, map, streams};
 use crate::http::{Answer, Slot};
 use crate::machines::Standing;
 use crate::ops::Context;
 use crate::serving::{Access, Changes, Dispatcher, Unavailable};
-use crate::tools::{Problem, ProblemKind, TOOLS, Tool};
+use crate::tools::{Problem, ProblemKind};
 use crate::wire;
 
 const READ_ONLY: &str = "the web UI is read-only: it was started with --read-only";
@@ -50,7 +50,7 @@ pub struct Api {
 #[derive(Clone, Copy)]
 pub enum Function {
     /// A function with parameters and a result.
-    Plain(&'static Tool),
+    Plain(&'static PageFunction),
     /// A stream of changes, as they happen.
     Events,
     /// Memories as the lines of an export.
@@ -69,14 +69,13 @@ impl Function {
     /// The function with this name, or earlier name.
     pub fn named(name: &str) -> Option<Self> {
         let name = EARLIER.iter().find(|(earlier, _)| *earlier == name).map_or(name, |(_, now)| now);
-        let shared = || TOOLS.iter().filter(|tool| SHARED.contains(&tool.name));
         match name {
             "events" => Some(Function::Events),
             "export" => Some(Function::Export),
             "map" => Some(Function::Map),
             "mapFilter" => Some(Function::Bytes(map::filter)),
             "buildMap" => Some(Function::BuildMap),
-            _ => OWN.iter().chain(shared()).find(|tool| tool.name == name).map(Function::Plain),
+            _ => FUNCTIONS.iter().find(|function| function.name == name).map(Function::Plain),
         }
     }
 }
@@ -121,7 +120,7 @@ impl Api {
         looked.unwrap_or_else(|_| answers::unavailable(Unavailable::Panicked))
     }
 
-    async fn call(&self, tool: &'static Tool, given: Map<String, Value>) -> Answer {
+    async fn call(&self, tool: &'static PageFunction, given: Map<String, Value>) -> Answer {
         let writes = tool.access == Access::Write;
         if writes && self.read_only {
             return answers::read_only(READ_ONLY);
@@ -233,7 +232,8 @@ mod tests {
 
     #[test]
     fn every_shared_function_is_a_tool_and_none_has_two_names() {
-        let names: Vec<_> = OWN.iter().map(|tool| tool.name).chain(SHARED.iter().copied()).collect();
+        let names: Vec<_> = FUNCTIONS.iter().map(|tool| tool.name).collect();
+        assert!(super::super::own::SHARED.iter().all(|name| names.contains(name)));
         let known = |name: &&&str| matches!(Function::named(name), Some(Function::Plain(tool)) if tool.name == **name);
         assert_eq!(names.iter().filter(known).count(), names.len());
         let unique: std::collections::BTreeSet<_> = names.iter().collect();

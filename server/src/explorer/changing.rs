@@ -81,7 +81,7 @@ fn undo_one(
     expect: Option<&Expect>,
 ) -> Result<UndoResult, Problem> {
     if expect.is_none() {
-        return ops::undo(engine, context, params).map_err(conflict);
+        return ops::undo(engine, context, params.clone()).map_err(conflict);
     }
     if params.version.is_some() || params.linked_id.is_some() {
         return Err(Problem::input("expect: is for the last thing that was done; leave version and linkedId out"));

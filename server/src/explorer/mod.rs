@@ -10,7 +10,7 @@
 //! | `page.rs` | the page's files |
 //! | `answers.rs` | answers: JSON, errors, the headers of all |
 //! | `api.rs` | the functions by name, called on the engine |
-//! | `own.rs` | the functions that are not tools |
+//! | `own.rs` | the functions that are answered in JSON: a few tools, and its own |
 //! | `map.rs` | the map of all memories |
 //! | `changing.rs` | changes of what somebody else may have changed |
 //! | `pace.rs` | how often all memories are looked at |

@@ -5,21 +5,28 @@ use memorist_engine::types::Mode;
 use serde_json::{Map, Value};
 
 use super::open::Library;
-use crate::ops;
-use crate::tools::{Problem, TOOLS, parse_params, to_json};
-use crate::wire::{self, SearchParams};
+use crate::ops::{self, memory_files};
+use crate::tools::{self, Problem, parse_params, to_json};
+use crate::wire::{self, FileParams, SearchParams};
 
 impl Library {
     /// Calls a tool: parameters and result as in the `full` profile, whose tools begin with `memory_`. A memory that is
     /// not there is a [`NotFound`](crate::library::ProblemKind::NotFound), and search results have the bodies of their memories.
+    /// Beside them, `memory_files` is the tool `memory` of the profile `files`, and `clear_memory_files`, without
+    /// parameters, is no MCP tool.
     ///
     /// # Errors
     /// Errors of the tool.
-    pub fn call(&self, tool: &str, given: Map<String, Value>) -> Result<Value, Problem> {
-        match TOOLS.iter().find(|known| known.name == tool) {
-            Some(known) => (known.call)(&self.engine, &self.context, given),
-            None if tool == "search" => self.search(given, None),
-            None => Err(Problem::input(format!("unknown tool {tool:?}"))),
+    pub fn call(&self, tool: &str, mut given: Map<String, Value>) -> Result<Value, Problem> {
+        match (tool, tools::named(tool)) {
+            ("search", _) => self.search(given, None),
+            ("memory_files", _) => {
+                wire::adapt_values::<FileParams>(&mut given);
+                Ok(memory_files::call(&self.engine, &self.context, parse_params(given)?)?.into())
+            }
+            ("clear_memory_files", _) => Ok(memory_files::clear(&self.engine, &self.context)?.into()),
+            (_, Some(known)) => known.call(&self.engine, &self.context, given),
+            (_, None) => Err(Problem::input(format!("unknown tool {tool:?}"))),
         }
     }
 

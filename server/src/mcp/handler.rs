@@ -19,13 +19,14 @@ use serde_json::json;
 
 use super::errors::{internal, protocol_error};
 use super::metrics::Metrics;
-use super::profiles::{Profile, SCOPES, ToolOutput};
+use super::profiles::{Profile, SCOPES};
 use super::resources::ResourceTarget;
 use super::subscriptions::{self, Digests, Sink, SubscriptionSource, Subscriptions};
 use super::watching::Watching;
 use super::{completions, prompts, resources, tidy};
 use crate::ops::Context;
 use crate::serving::{Access, Changes, Dispatcher, wait_for_model, warm_up};
+use crate::tools::ToolOutput;
 
 /// The server's side of every session.
 #[derive(Clone)]

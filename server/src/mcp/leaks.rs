@@ -25,11 +25,12 @@ use rmcp::model::{ArgumentInfo, CompleteRequestParams, CompletionContext, Refere
 use serde_json::{Map, Value, json};
 
 use super::clients::default_viewer;
-use super::profiles::{Profile, SCOPES, ToolDef, ToolOutput};
+use super::profiles::{Profile, SCOPES, ToolDef};
 use super::{completions, prompts, resources};
 use crate::args::ProfileName;
 use crate::memory_search::MemorySearch;
 use crate::ops::Context;
+use crate::tools::ToolOutput;
 use crate::wire::Defaults;
 
 pub(super) const AGENTS: [&str; 3] = ["ann", "bob", Reach::MAIN];

@@ -92,7 +92,7 @@ pub fn read(engine: &Engine, context: &Context, uri: &str) -> Result<Option<Reso
         None => return Ok(None),
         Some(ResourceTarget::Memory(id)) => {
             let wanted = GetParams { id: Int(id), ..GetParams::default() };
-            let Some(entry) = ops::get(engine, context, &wanted)?.entry else { return Ok(None) };
+            let Some(entry) = ops::get(engine, context, wanted)?.entry else { return Ok(None) };
             let text = serde_json::to_string(&entry).map_err(|error| Error::invalid("uri", error.to_string()))?;
             (text, JSON)
         }

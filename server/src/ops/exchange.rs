@@ -18,7 +18,7 @@ use crate::wire::{self, DEFAULT_FILE, Defaults, ExportParams, ExportResult, Impo
 /// Longest file name in bytes, as in most file systems.
 const LONGEST_NAME: usize = 255;
 
-pub fn export(engine: &Engine, context: &Context, params: &ExportParams) -> Result<ExportResult, Failure> {
+pub fn export(engine: &Engine, context: &Context, params: ExportParams) -> Result<ExportResult, Failure> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let file = params.file.as_deref().unwrap_or(DEFAULT_FILE);
     export_as(engine, context, viewer, file, params.embeddings.unwrap_or(false))
@@ -47,7 +47,7 @@ pub fn export_as(
     })
 }
 
-pub fn import(engine: &Engine, context: &Context, params: &ImportParams) -> Result<ImportResult, Failure> {
+pub fn import(engine: &Engine, context: &Context, params: ImportParams) -> Result<ImportResult, Failure> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     import_as(engine, context, viewer, false, &params.file)
 }

@@ -14,14 +14,14 @@ const SHOWN: usize = 50;
 /// Default number of tokens of a digest.
 const DIGEST_TOKENS: usize = 1_000;
 
-pub fn link(engine: &Engine, context: &Context, params: &LinkParams) -> Result<LinkResult> {
+pub fn link(engine: &Engine, context: &Context, params: LinkParams) -> Result<LinkResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
-    Ok(LinkResult { created: engine.link(named(params), &viewer)? })
+    Ok(LinkResult { created: engine.link(named(&params), &viewer)? })
 }
 
-pub fn unlink(engine: &Engine, context: &Context, params: &LinkParams) -> Result<UnlinkResult> {
+pub fn unlink(engine: &Engine, context: &Context, params: LinkParams) -> Result<UnlinkResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
-    Ok(UnlinkResult { removed: engine.unlink(named(params), &viewer)? })
+    Ok(UnlinkResult { removed: engine.unlink(named(&params), &viewer)? })
 }
 
 fn named(params: &LinkParams) -> Link {
@@ -29,14 +29,14 @@ fn named(params: &LinkParams) -> Link {
 }
 
 /// `memory_chain`. An unknown id is an answer, not an error.
-pub fn chain(engine: &Engine, context: &Context, params: &ChainParams) -> Result<ChainResult> {
+pub fn chain(engine: &Engine, context: &Context, params: ChainParams) -> Result<ChainResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
-    let query = chain_query(params, &viewer, SHOWN)?;
+    let query = chain_query(&params, &viewer, SHOWN)?;
     let chain = engine.chain(&query)?;
     if chain.hops.is_empty() {
         return Ok(ChainResult { error: Some(Error::NotFound(query.start).to_string()), ..ChainResult::default() });
     }
-    wire::chain_result(chain, params)
+    wire::chain_result(chain, &params)
 }
 
 /// The query of a chain; `limit` memories, if the call has no limit.
@@ -50,7 +50,7 @@ pub fn chain_query(params: &ChainParams, viewer: &Viewer, limit: usize) -> Resul
     })
 }
 
-pub fn outdated(engine: &Engine, context: &Context, params: &OutdatedParams) -> Result<OutdatedResult> {
+pub fn outdated(engine: &Engine, context: &Context, params: OutdatedParams) -> Result<OutdatedResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let limit = wire::size("limit", params.limit, SHOWN)?;
     let before = params.before.map(|Int(id)| id.into());

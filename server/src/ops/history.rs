@@ -19,7 +19,7 @@ use crate::wording::Worded as _;
 const SHOWN: usize = 20;
 
 /// `memory_history`. An unknown id is an answer, not an error.
-pub fn history(engine: &Engine, context: &Context, params: &HistoryParams) -> Result<HistoryResult> {
+pub fn history(engine: &Engine, context: &Context, params: HistoryParams) -> Result<HistoryResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let limit = wire::size("limit", params.limit, SHOWN)?;
     match engine.history(params.id.0.into(), &viewer, params.before.map(|Int(version)| version), limit) {
@@ -35,7 +35,7 @@ pub fn history(engine: &Engine, context: &Context, params: &HistoryParams) -> Re
 }
 
 /// `memory_rollback`. An unknown id is an answer, not an error.
-pub fn roll_back(engine: &Engine, context: &Context, params: &RollbackParams) -> Result<UpdateResult> {
+pub fn roll_back(engine: &Engine, context: &Context, params: RollbackParams) -> Result<UpdateResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     match engine.roll_back(params.id.0.into(), params.version.0, params.reason.as_deref(), None, &viewer) {
         Ok(outcome) => Ok(UpdateResult::of(&outcome)),
@@ -44,9 +44,9 @@ pub fn roll_back(engine: &Engine, context: &Context, params: &RollbackParams) ->
     }
 }
 
-pub fn undo(engine: &Engine, context: &Context, params: &UndoParams) -> Result<UndoResult> {
+pub fn undo(engine: &Engine, context: &Context, params: UndoParams) -> Result<UndoResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
-    let undone = undo_each(engine, params, &viewer)?;
+    let undone = undo_each(engine, &params, &viewer)?;
     Ok(UndoResult::of(params.id.0.into(), &undone))
 }
 

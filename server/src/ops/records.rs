@@ -24,10 +24,10 @@ const LISTED: usize = 50;
 /// Files that could not be read and are named.
 const UNREAD: usize = 5;
 
-pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Result<SearchResult> {
-    let query = context.query(params, context.defaults.viewer(&params.project, &params.agent)?)?;
+pub fn search(engine: &Engine, context: &Context, params: SearchParams) -> Result<SearchResult> {
+    let query = context.query(&params, context.defaults.viewer(&params.project, &params.agent)?)?;
     query.validate()?;
-    Ok(wire::search_result(reply(engine, params, &query)?, params, &query))
+    Ok(wire::search_result(reply(engine, &params, &query)?, &params, &query))
 }
 
 /// The reply to a search; an empty one if no memories of its types come from its sources.
@@ -66,7 +66,7 @@ pub fn superseded(engine: &Engine, ids: &[RecordId], viewer: &Viewer) -> Result<
 }
 
 /// `memory_get`. An unknown id is an answer, not an error.
-pub fn get(engine: &Engine, context: &Context, params: &GetParams) -> Result<GetResult> {
+pub fn get(engine: &Engine, context: &Context, params: GetParams) -> Result<GetResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let links = |id| engine.links(id, &viewer, LINKS_SHOWN + 1);
     let found = engine.get(params.id.0.into(), &viewer).and_then(|record| Ok((links(record.id)?, record)));
@@ -96,16 +96,16 @@ pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Resul
     }
 }
 
-pub fn delete(engine: &Engine, context: &Context, params: &DeleteParams) -> Result<DeleteResult> {
+pub fn delete(engine: &Engine, context: &Context, params: DeleteParams) -> Result<DeleteResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let deleted = engine.delete(params.id.0.into(), &viewer)?;
     Ok(DeleteResult { success: deleted, deleted })
 }
 
-pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<ListResult> {
+pub fn list(engine: &Engine, context: &Context, params: ListParams) -> Result<ListResult> {
     let limit = wire::size("limit", params.limit, LISTED)?;
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
-    let records = listed(engine, list_filter(params, viewer), params, limit)?;
+    let records = listed(engine, list_filter(&params, viewer), &params, limit)?;
     let is_full = records.len() == limit;
     let detail = params.detail.unwrap_or_default();
     let mut results: Vec<_> = records.into_iter().map(|listed| wire::brief(listed.record, detail)).collect();
@@ -114,7 +114,7 @@ pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<L
         None => None,
     };
     let goes_on = is_full || cut.is_some();
-    let by_id = order_of(params).is_some_and(|(order, _)| order == ListOrder::Saved);
+    let by_id = order_of(&params).is_some_and(|(order, _)| order == ListOrder::Saved);
     let next = results.last().map(|brief| brief.id).filter(|_| goes_on && by_id);
     let shown = wire::size("offset", params.offset, 0)? + results.len();
     let next_offset = i64::try_from(shown).ok().filter(|_| goes_on && !by_id);
@@ -197,7 +197,7 @@ fn order_of(params: &ListParams) -> Option<(ListOrder, bool)> {
     })
 }
 
-pub fn stats(engine: &Engine, context: &Context, params: &StatsParams) -> Result<StatsResult> {
+pub fn stats(engine: &Engine, context: &Context, params: StatsParams) -> Result<StatsResult> {
     stats_in_view(engine, context, context.defaults.viewer(&params.project, &params.agent)?)
 }
 
@@ -261,7 +261,7 @@ mod tests {
     use super::*;
 
     fn asked(engine: &Engine, arguments: Value) -> Result<SearchResult> {
-        search(engine, &Context::default(), &serde_json::from_value(arguments).unwrap())
+        search(engine, &Context::default(), serde_json::from_value(arguments).unwrap())
     }
 
     fn meetings(count: usize) -> (tempfile::TempDir, Engine) {
@@ -279,9 +279,8 @@ mod tests {
     #[test]
     fn pages_of_a_list_are_the_whole_list_in_any_order() {
         let (_folder, engine) = meetings(9);
-        let listed = |arguments: &Value| {
-            list(&engine, &Context::default(), &serde_json::from_value::<ListParams>(arguments.clone()).unwrap())
-        };
+        let listed =
+            |arguments: &Value| list(&engine, &Context::default(), serde_json::from_value(arguments.clone()).unwrap());
         let delete = || (1..=9).for_each(|id| assert!(engine.delete(id.into(), &Viewer::OWNER).unwrap()));
         for (sort, state) in [("created", None), ("updated", None), ("due", None), ("created", Some("deleted"))] {
             if state.is_some() {
@@ -329,7 +328,7 @@ mod tests {
         let (_folder, engine) = meetings(LINKS_SHOWN + 2);
         let shown = || {
             let params = serde_json::from_value(json!({ "id": 1 })).unwrap();
-            let entry = get(&engine, &Context::default(), &params).unwrap().entry.unwrap();
+            let entry = get(&engine, &Context::default(), params).unwrap().entry.unwrap();
             (entry.links.len(), entry.more_links)
         };
         for to in 2..=LINKS_SHOWN as i64 + 2 {

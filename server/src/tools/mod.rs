@@ -1,12 +1,16 @@
-//! The tools by name: parameters and results as JSON. Programs in other languages and the explorer's page call them so.
+//! The tools by name: parameters and results as JSON. MCP, the library for other languages and the explorer's page are
+//! views of them.
 //!
 //! | file | job |
 //! |---|---|
 //! | `problem.rs` | errors of tools, by kind |
-//! | `table.rs` | the tools |
+//! | `tool.rs` | a tool: texts, schemas, function |
+//! | `table.rs` | **the registry**: every tool of memorist |
 
 mod problem;
 mod table;
+mod tool;
 
 pub use problem::{Problem, ProblemKind};
-pub use table::{TOOLS, Tool, call_strictly, parse_params, to_json};
+pub use table::{TOOLS, named, recall};
+pub use tool::{Tool, ToolEffect, ToolOutput, call_strictly, parse_params, to_json};

@@ -88,6 +88,12 @@ impl From<Error> for Problem {
     }
 }
 
+impl From<String> for Problem {
+    fn from(message: String) -> Self {
+        Problem::input(message)
+    }
+}
+
 impl From<FileError> for Problem {
     fn from(error: FileError) -> Self {
         match error {

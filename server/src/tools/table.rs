@@ -1,148 +1,111 @@
-//! The tools that programs call by name without MCP, with parameters and results as JSON.
+//! The registry: every tool of memorist, once.
 //!
-//! Programs in other languages call every tool of [`TOOLS`] through the library in `server/src/library/`. The page of
-//! the explorer calls a few of them, and tools of its own (`explorer/own.rs` lists both). MCP clients call tools of other
-//! tables: one for each *profile*, a named set of MCP tools (`mcp/profiles/`).
+//! The profile `full` of MCP has all of them. The library for other languages calls them by name, and so does the
+//! explorer's page with a few (`explorer/own.rs`). The profile `core` (`mcp/profiles/core.rs`) has most of them with
+//! other texts and with answers as text. A command of the command line calls the same function of `ops`.
 
+use std::sync::LazyLock;
+
+use memorist_engine::progress::NoProgress;
 use memorist_engine::{Engine, Result};
 use schemars::JsonSchema;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
 
-use super::problem::{Problem, ProblemKind};
-use crate::ops::{self, Context, memory_files};
-use crate::serving::Access;
-use crate::wire::{self, FileParams};
+use super::tool::Tool;
+use super::tool::ToolEffect::{Add, Change, Count, Read};
+use crate::ops::{self, Context};
+use crate::wire::{self, RecallResult};
 
-/// The function of a tool. It takes its parameters as JSON, and returns its result as JSON.
-pub type ToolFn = fn(&Engine, &Context, Map<String, Value>) -> Result<Value, Problem>;
+/// The tools, in the order of MCP's `tools/list`: first those of the profile `core`.
+pub static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
+    vec![
+        Tool::new(Add, "memory_add", ops::add).describe(
+            "Save a memory",
+            "Save what later sessions should know: a fact, preference, decision, fix. A duplicate text is saved once; \
+             to change its fields, use memory_update.",
+        ),
+        Tool::new(Read, "memory_search", ops::search).describe(
+            "Search memories",
+            "Search memories by meaning and keyword. Call it before answering from memory and before saving.",
+        ),
+        // It counts the access, which changes nothing that a caller could break.
+        Tool::new(Read, "memory_get", ops::get)
+            .describe("Get a memory", "Return one full memory with its links and access counts.")
+            .hint("read a whole memory, its history and links by id"),
+        Tool::new(Change, "memory_update", ops::update)
+            .describe("Update a memory", "Update a memory. Omitted fields keep their value; the old version is kept.")
+            .hint("correct a memory, keep the version before"),
+        Tool::new(Change, "memory_delete", ops::delete)
+            .describe("Delete a memory", "Delete a wrong or unwanted memory. To correct one, use memory_update.")
+            .hint("forget a memory; can be undone for 30 days"),
+        Tool::new(Add, "memory_link", ops::link)
+            .describe("Link two memories", "Record how two memories relate. Searches omit superseded memories.")
+            .hint("a memory supersedes, contradicts or causes another"),
+        Tool::new(Read, "memory_chain", ops::chain)
+            .describe("Follow links", "Traverse links from a memory. Returns each memory reached and the path to it.")
+            .hint("follow links of a memory"),
+        Tool::with_text(Read, "memory_digest", ops::digest, |digest| Some(wire::markdown(digest)))
+            .describe(
+                "Digest of a project",
+                "Summarize memories on a page: counts, key decisions, patterns, recent fixes.",
+            )
+            .hint("catch up on a project: open tasks, decisions"),
+        Tool::new(Count, "memory_stats", ops::stats)
+            .describe("Memory statistics", "Count memories by type and age, and report whether all are indexed.")
+            .hint("count memories, projects and tags"),
+        Tool::new(Read, "memory_list", ops::list)
+            .describe("List memories", "List memories without a query, newest first by default, paginated.")
+            .hint("list memories by date, type, tag, open tasks"),
+        Tool::new(Change, "memory_undo", ops::undo)
+            .describe("Undo", "Undo the last update, delete, expiry or link of a memory, or restore the given version.")
+            .hint("undo the last change of a memory"),
+        recall(ops::recall, "Return the memories relevant to a user message as a context block; usually none.")
+            .hint("what a message needs from memory"),
+        Tool::new(Change, "memory_unlink", ops::unlink)
+            .describe("Remove a link", "Remove a link between two memories.")
+            .hint("remove a link between two memories"),
+        Tool::new(Read, "memory_outdated", ops::outdated)
+            .describe("Outdated memories", "List superseded memories and those that supersede them.")
+            .hint("list memories that others supersede"),
+        Tool::new(Read, "memory_history", ops::history)
+            .describe("History of a memory", "List the versions of a memory and why each was replaced.")
+            .hint("earlier versions of a memory"),
+        Tool::new(Change, "memory_rollback", ops::roll_back)
+            .describe("Restore a version", "Restore an earlier version of a memory.")
+            .hint("bring back an earlier version of a memory"),
+        Tool::new(Change, "memory_export", ops::export)
+            .describe(
+                "Export memories",
+                "Export visible memories with versions and links as JSONL to a file in the export folder.",
+            )
+            .hint("write memories to a file"),
+        Tool::new(Change, "memory_import", ops::import)
+            .describe(
+                "Import memories",
+                "Merge a file of the export folder, from memory_export or the reference memory server, into the \
+                 memories. Repeating it changes nothing.",
+            )
+            .hint("read memories from a file"),
+        Tool::new(Change, "memory_purge", |engine, context, params| ops::purge(engine, context, params, &NoProgress))
+            .describe(
+                "Purge memories",
+                "Erase memories, or everything that contains a text, from every version, index, log and file, \
+                 permanently. Call it only when asked to.",
+            )
+            .hint("remove a memory or a text permanently"),
+    ]
+});
 
-/// A tool that is called by name.
-#[derive(Clone, Copy)]
-pub struct Tool {
-    /// The name, unique in a table. In [`TOOLS`] it is the name of the same tool in the MCP profile `full`, without the
-    /// prefix `memory_`: `add` for `memory_add`. Two tools are not in that profile: `memory_files`, which is the tool
-    /// `memory` of the profile `files`, and `clear_memory_files`, which is no MCP tool.
-    pub name: &'static str,
-    /// Whether the tool can change memories or links.
-    pub access: Access,
-    /// The function that runs the tool.
-    pub call: ToolFn,
+/// The tool with this name, without the prefix `memory_`.
+pub fn named(name: &str) -> Option<&'static Tool> {
+    TOOLS.iter().find(|tool| tool.name.strip_prefix("memory_") == Some(name))
 }
 
-impl Tool {
-    /// A tool that changes no memory and no link. It may count accesses, and note which memories a session got.
-    pub const fn reading(name: &'static str, call: ToolFn) -> Self {
-        Tool { name, access: Access::Read, call }
-    }
-
-    /// A tool that can change memories or links.
-    pub const fn writing(name: &'static str, call: ToolFn) -> Self {
-        Tool { name, access: Access::Write, call }
-    }
-}
-
-/// The tools of the library for other languages (`server/src/library/`). The context has defaults for parameters that a
-/// call omits, such as the project.
-///
-/// `search` is not among them: that of the library also takes a vector that the program computed (`library/tools.rs`),
-/// and that of the explorer has other parameters (`explorer/own.rs`).
-///
-/// A function of `ops` that takes its parameters by reference is called in a closure (`e`: engine, `c`: context,
-/// `p`: parameters).
-pub const TOOLS: &[Tool] = &[
-    Tool::writing("add", |engine, context, params| call_leniently(engine, context, params, ops::add)),
-    Tool::reading("get", |engine, context, params| {
-        call_leniently(engine, context, params, |e, c, p| ops::get(e, c, &p))
-    }),
-    Tool::writing("update", |engine, context, params| call_leniently(engine, context, params, ops::update)),
-    Tool::writing("delete", |engine, context, params| {
-        call_leniently(engine, context, params, |e, c, p| ops::delete(e, c, &p))
-    }),
-    Tool::reading("list", |engine, context, params| {
-        call_leniently(engine, context, params, |e, c, p| ops::list(e, c, &p))
-    }),
-    Tool::writing("link", |engine, context, params| {
-        call_leniently(engine, context, params, |e, c, p| ops::link(e, c, &p))
-    }),
-    Tool::writing("unlink", |engine, context, params| {
-        call_leniently(engine, context, params, |e, c, p| ops::unlink(e, c, &p))
-    }),
-    Tool::reading("history", |engine, context, params| {
-        call_leniently(engine, context, params, |e, c, p| ops::history(e, c, &p))
-    }),
-    Tool::writing("rollback", |engine, context, params| {
-        call_leniently(engine, context, params, |e, c, p| ops::roll_back(e, c, &p))
-    }),
-    Tool::writing("undo", |engine, context, params| {
-        call_leniently(engine, context, params, |e, c, p| ops::undo(e, c, &p))
-    }),
-    Tool::reading("recall", |engine, context, params| call_leniently(engine, context, params, ops::recall)),
-    // The two tools for memory files do not use `call_leniently`: they have their own error type, and their result is a
-    // text, not an object that may have a field `error`.
-    Tool::writing("memory_files", |engine, context, mut params| {
-        wire::adapt_values::<FileParams>(&mut params);
-        Ok(memory_files::call(engine, context, parse_params(params)?)?.into())
-    }),
-    // Takes no parameters.
-    Tool::writing("clear_memory_files", |engine, context, _| Ok(memory_files::clear(engine, context)?.into())),
-    Tool::reading("stats", |engine, context, params| {
-        call_leniently(engine, context, params, |e, c, p| ops::stats(e, c, &p))
-    }),
-];
-
-/// Calls like [`call_strictly`], but first converts loosely typed values to the types of `P`, such as `"#12"` to 12
-/// ([`wire::adapt_values`]).
-fn call_leniently<P: DeserializeOwned + JsonSchema + 'static, R: Serialize>(
-    engine: &Engine,
-    context: &Context,
-    mut params: Map<String, Value>,
-    operation: impl FnOnce(&Engine, &Context, P) -> Result<R>,
-) -> Result<Value, Problem> {
-    wire::adapt_values::<P>(&mut params);
-    call_strictly(engine, context, params, operation)
-}
-
-/// Calls a function of `ops` with parameters as JSON, and returns its result as JSON. It is strict only about types: it
-/// converts no loosely typed values, but a null that a parameter does not accept counts as omitted.
-///
-/// Most of the explorer's own tools use it directly: the page sends values of the right types. The others call
-/// [`parse_params`] and [`to_json`] themselves (`explorer/changing.rs`, `explorer/map.rs`).
-///
-/// # Errors
-/// [`ProblemKind::InvalidInput`] for wrong parameters, [`ProblemKind::NotFound`] for an unknown id, and errors of the
-/// engine, converted by `Problem::from`.
-pub fn call_strictly<P: DeserializeOwned, R: Serialize>(
-    engine: &Engine,
-    context: &Context,
-    params: Map<String, Value>,
-    operation: impl FnOnce(&Engine, &Context, P) -> Result<R>,
-) -> Result<Value, Problem> {
-    let result = to_json(&operation(engine, context, parse_params(params)?)?)?;
-    // For an unknown id, an operation of `ops` returns an ordinary result with a text in the field `error`, which a
-    // language model reads. For a program it becomes an error here. So no result may have a text in `error` for another
-    // reason.
-    match result.get("error").and_then(Value::as_str) {
-        Some(why) => Err(Problem { kind: ProblemKind::NotFound, message: why.to_owned() }),
-        None => Ok(result),
-    }
-}
-
-/// Parses parameters without conversions. A null that a parameter does not accept counts as omitted
-/// ([`wire::parse_exactly`]).
-///
-/// # Errors
-/// [`ProblemKind::InvalidInput`].
-pub fn parse_params<P: DeserializeOwned>(params: Map<String, Value>) -> Result<P, Problem> {
-    wire::parse_exactly(params).map_err(Problem::input)
-}
-
-/// Serializes a result.
-///
-/// # Errors
-/// [`ProblemKind::Store`] if it cannot be JSON, which is a bug.
-pub fn to_json(result: &impl Serialize) -> Result<Value, Problem> {
-    serde_json::to_value(result)
-        .map_err(|error| Problem { kind: ProblemKind::Store, message: format!("internal error: {error}") })
+/// Automatic recall, in each profile that has it.
+pub fn recall<P: DeserializeOwned + JsonSchema + 'static>(
+    run: fn(&Engine, &Context, P) -> Result<RecallResult>,
+    description: &'static str,
+) -> Tool {
+    let words = |recall: &RecallResult| Some(recall.context.clone().unwrap_or_else(|| "No relevant memories.".into()));
+    Tool::with_text(Read, "memory_recall", run, words).describe("Recall for a turn", description)
 }

@@ -1,12 +1,12 @@
 //! Gimli's memory tools, by its document.
 
-use super::tool::ToolEffect::{Add, Change, Read};
-use super::{Profile, ToolDef};
+use super::Profile;
 use crate::ops::gimli;
-use crate::wire::gimli::{GimliGetParams, GimliSearchParams, RecencyParams, SyncParams};
+use crate::tools::ToolEffect::{Add, Change, Read};
+use crate::tools::{self, Tool};
 
 pub fn profile() -> Profile {
-    Profile { instructions: INSTRUCTIONS, recall: RECALL, remember: REMEMBER, tools: tools() }
+    Profile::new(INSTRUCTIONS, RECALL, REMEMBER, tools())
 }
 
 const INSTRUCTIONS: &str = "Long-term memory that outlives sessions: notes in files, and earlier conversations. Search it \
@@ -24,37 +24,21 @@ const REMEMBER: &str = "Go through this conversation and write what will matter 
 
 const RECALL_TOOL: &str = "What is known that the user's message needs, as a block for the context: mostly nothing.";
 
-fn tools() -> Vec<ToolDef> {
+fn tools() -> Vec<Tool> {
     vec![
-        ToolDef::new(
-            Read,
-            "memory_search",
+        Tool::new(Read, "memory_search", gimli::search).describe(
             "Search memory",
             "Search notes and earlier sessions by meaning and by word: the lines that fit best, with their path.",
-            |engine, context, params: GimliSearchParams| gimli::search(engine, context, &params),
         ),
-        ToolDef::new(
-            Read,
-            "memory_get",
-            "Read lines",
-            "Read lines of a file that memory_search found.",
-            |engine, context, params: GimliGetParams| gimli::get(engine, context, &params),
-        ),
-        super::full::recall(RECALL_TOOL, gimli::recall),
-        ToolDef::new(
-            Change,
-            "memory_sync",
-            "Read changed files",
-            "Read what has changed in the notes and transcripts, so that it is found.",
-            |engine, context, params: SyncParams| gimli::sync(engine, context, &params),
-        ),
-        ToolDef::new(
-            Add,
-            "apply_recency_buffer",
+        Tool::new(Read, "memory_get", gimli::get)
+            .describe("Read lines", "Read lines of a file that memory_search found."),
+        tools::recall(gimli::recall, RECALL_TOOL),
+        Tool::new(Change, "memory_sync", gimli::sync)
+            .describe("Read changed files", "Read what has changed in the notes and transcripts, so that it is found."),
+        Tool::new(Add, "apply_recency_buffer", gimli::recency_buffer).describe(
             "Cut a conversation",
-            "Before a conversation is compacted: its newest messages, which are preserved, and those to summarize. A call of a \
-             tool stays with its result.",
-            |engine, context, params: RecencyParams| gimli::recency_buffer(engine, context, params),
+            "Before a conversation is compacted: its newest messages, which are preserved, and those to summarize. A \
+             call of a tool stays with its result.",
         ),
     ]
 }

@@ -8,9 +8,10 @@ use memorist_engine::types::{
 };
 use memorist_engine::{Engine, Error, Result};
 
-use super::tool::ToolEffect::{Add, Read};
-use super::{Profile, ToolDef};
+use super::Profile;
 use crate::ops::{self, Context};
+use crate::tools::Tool;
+use crate::tools::ToolEffect::{Add, Read};
 use crate::wire::krolik::{
     ContextParams, ContextResult, KrolikChainParams, KrolikChainResult, KrolikDigestParams, KrolikDigestResult,
     KrolikLinkParams, KrolikMemory, KrolikOutdatedParams, KrolikOutdatedResult, KrolikSaveResult, KrolikSearchParams,
@@ -20,7 +21,7 @@ use crate::wire::{self, Caller};
 use crate::wording::Worded as _;
 
 pub fn profile() -> Profile {
-    Profile { instructions: INSTRUCTIONS, recall: RECALL, remember: REMEMBER, tools: tools() }
+    Profile::new(INSTRUCTIONS, RECALL, REMEMBER, tools())
 }
 
 const INSTRUCTIONS: &str = "Long-term memory that outlives sessions. Begin with krolik_mem_digest, and search with \
@@ -35,50 +36,31 @@ const REMEMBER: &str = "Go through this conversation and save what will matter l
     and their reasons, patterns, fixes that worked, with importance and feature. KrolikSearchParams first; link what replaces an \
     earlier memory with krolik_mem_link as supersedes. Save no passwords or keys.";
 
-fn tools() -> Vec<ToolDef> {
+fn tools() -> Vec<Tool> {
     vec![
-        ToolDef::new(
-            Read,
-            "krolik_mem_semantic_search",
+        Tool::new(Read, "krolik_mem_semantic_search", search).describe(
             "Search memories",
             "Semantic search using AI embeddings. Finds conceptually similar memories even without exact keyword \
              matches.",
-            |engine, context, params| search(engine, context, &params),
         ),
-        ToolDef::new(Add, "krolik_mem_save", "Save a memory", "Save a memory: a decision, pattern or bug fix.", save),
-        ToolDef::new(Add, "krolik_mem_link", "Link two memories", "Create a relationship between two memories", link),
-        ToolDef::new(
-            Read,
-            "krolik_mem_chain",
-            "Follow links",
-            "Get related memories by traversing the memory graph.",
-            chain,
-        ),
-        ToolDef::new(
-            Read,
-            "krolik_mem_outdated",
-            "Outdated memories",
-            "List superseded/outdated memories that have been replaced.",
-            |engine, context, params| outdated(engine, context, &params),
-        ),
-        ToolDef::new(
-            Read,
-            "krolik_mem_digest",
-            "Knowledge digest",
-            "Generate knowledge digest summarizing project memories.",
-            digest,
-        ),
-        ToolDef::new(
-            Read,
-            "krolik_context",
+        Tool::new(Add, "krolik_mem_save", save)
+            .describe("Save a memory", "Save a memory: a decision, pattern or bug fix."),
+        Tool::new(Add, "krolik_mem_link", link)
+            .describe("Link two memories", "Create a relationship between two memories"),
+        Tool::new(Read, "krolik_mem_chain", chain)
+            .describe("Follow links", "Get related memories by traversing the memory graph."),
+        Tool::new(Read, "krolik_mem_outdated", outdated)
+            .describe("Outdated memories", "List superseded/outdated memories that have been replaced."),
+        Tool::new(Read, "krolik_mem_digest", digest)
+            .describe("Knowledge digest", "Generate knowledge digest summarizing project memories."),
+        Tool::new(Read, "krolik_context", task_context).describe(
             "Context of a task",
             "The knowledge digest of the project, and the memories that a message needs.",
-            task_context,
         ),
     ]
 }
 
-fn search(engine: &Engine, context: &Context, params: &KrolikSearchParams) -> Result<KrolikSearchResult> {
+fn search(engine: &Engine, context: &Context, params: KrolikSearchParams) -> Result<KrolikSearchResult> {
     let query = Query { tool: context.tool, ..params.query(&context.defaults)? };
     let reply = engine.search(&query)?;
     let ids: Vec<RecordId> = reply.hits.iter().map(|hit| hit.record.id).collect();
@@ -157,7 +139,7 @@ fn preorder(chain: Chain, start: RecordId) -> Vec<Hop> {
     ways.into_iter().filter_map(|(_, at)| hops.get_mut(at).and_then(Option::take)).collect()
 }
 
-fn outdated(engine: &Engine, context: &Context, params: &KrolikOutdatedParams) -> Result<KrolikOutdatedResult> {
+fn outdated(engine: &Engine, context: &Context, params: KrolikOutdatedParams) -> Result<KrolikOutdatedResult> {
     let viewer = params.project.viewer(&context.defaults)?;
     let mut query = OutdatedQuery { project: Project::strict(&viewer), before: None, limit: MAX_LIMIT, viewer };
     let mut memories: Vec<KrolikMemory> = Vec::new();

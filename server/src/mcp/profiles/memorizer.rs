@@ -6,9 +6,10 @@ use memorist_engine::types::{
 };
 use memorist_engine::{Engine, Error, Result, now};
 
-use super::tool::ToolEffect::{Add, Append, Change, Read};
-use super::{Profile, ToolDef};
+use super::Profile;
 use crate::ops::{self, Context};
+use crate::tools::Tool;
+use crate::tools::ToolEffect::{Add, Append, Change, Read};
 use crate::wire::memorizer::{
     BackfillEmbeddings, BackfilledEmbeddings, Category, Conversation, Conversations, DeleteFact, DeletedFact,
     ExportMemory, Fact, Facts, FoundConversation, FoundFact, ImportMemory, ListFacts, Memories, NoFact, ROWS,
@@ -22,7 +23,7 @@ use crate::wording::{self, Worded as _};
 const SIMILAR: usize = 5;
 
 pub fn profile() -> Profile {
-    Profile { instructions: INSTRUCTIONS, recall: RECALL, remember: REMEMBER, tools: tools() }
+    Profile::new(INSTRUCTIONS, RECALL, REMEMBER, tools())
 }
 
 const INSTRUCTIONS: &str = "Long-term memory that outlives sessions. Look things up with retrieve_memories at the \
@@ -39,80 +40,47 @@ const REMEMBER: &str = "Go through this conversation and save what will matter l
     per fact, with its category. Look with retrieve_memories first; use update_fact where a fact changed. Save no \
     passwords or keys.";
 
-fn tools() -> Vec<ToolDef> {
+fn tools() -> Vec<Tool> {
     vec![
-        ToolDef::new(Add, "store_fact", "Store a fact", "Store a single fact about the user.", store_fact),
-        ToolDef::new(
-            Read,
-            "list_facts",
+        Tool::new(Add, "store_fact", store_fact).describe("Store a fact", "Store a single fact about the user."),
+        Tool::new(Read, "list_facts", list_facts).describe(
             "List facts",
             "List all stored facts, the newest first, optionally filtered by category. To search, use \
              retrieve_memories.",
-            list_facts,
         ),
-        ToolDef::new(
-            Change,
-            "update_fact",
+        Tool::new(Change, "update_fact", update_fact).describe(
             "Update a fact",
             "Update an existing fact with new information, instead of deleting it and storing another.",
-            |engine, context, params| update_fact(engine, context, &params),
         ),
-        ToolDef::new(Change, "delete_fact", "Delete a fact", "Delete a fact by its ID.", |engine, context, params| {
-            delete_fact(engine, context, &params)
-        }),
-        ToolDef::new(
-            Read,
-            "retrieve_memories",
-            "Retrieve memories",
-            "Find facts and conversations by meaning and by word.",
-            |engine, context, params| retrieve_memories(engine, context, &params),
-        ),
-        ToolDef::new(
-            Add,
-            "backfill_embeddings",
+        Tool::new(Change, "delete_fact", delete_fact).describe("Delete a fact", "Delete a fact by its ID."),
+        Tool::new(Read, "retrieve_memories", retrieve_memories)
+            .describe("Retrieve memories", "Find facts and conversations by meaning and by word."),
+        Tool::new(Add, "backfill_embeddings", |engine, _context, params: BackfillEmbeddings| {
+            let done = engine.backfill(params.texts(), &NoProgress)?;
+            let (processed, remaining) = (wire::count(done.embedded), wire::count(done.remaining));
+            Ok::<_, Error>(BackfilledEmbeddings { processed, remaining })
+        })
+        .describe(
             "Backfill embeddings",
             "Embed facts that have no embedding yet. Call it again until `remaining` is 0.",
-            |engine, _context, params: BackfillEmbeddings| {
-                let done = engine.backfill(params.texts(), &NoProgress)?;
-                let (processed, remaining) = (wire::count(done.embedded), wire::count(done.remaining));
-                Ok::<_, Error>(BackfilledEmbeddings { processed, remaining })
-            },
         ),
-        ToolDef::new(
-            Append,
-            "store_conversation",
+        Tool::new(Append, "store_conversation", store_conversation).describe(
             "Store a conversation",
             "Store a turn of a conversation: what the user said and what the agent answered.",
-            |engine, context, params| store_conversation(engine, context, &params),
         ),
-        ToolDef::new(
-            Read,
-            "search_conversations",
-            "Search conversations",
-            "Search the history of conversations.",
-            |engine, context, params| search_conversations(engine, context, &params),
-        ),
-        ToolDef::new(
-            Change,
-            "export_memory",
-            "Export memory",
-            "Write everything that is remembered into a file of the export folder.",
-            |engine, context, params: ExportMemory| {
-                let file = params.file.as_deref().unwrap_or(wire::DEFAULT_FILE);
-                ops::export_as(engine, context, params.agent_id.viewer(&context.defaults)?, file, false)
-            },
-        ),
-        ToolDef::new(
-            Change,
-            "import_memory",
-            "Import memory",
-            "Merge such a file into what is remembered. The same file again changes nothing.",
-            |engine, context, params: ImportMemory| {
-                let viewer = params.agent_id.viewer(&context.defaults)?;
-                let keep_shared = matches!(viewer.agent, Reach::Own(_) | Reach::Only(_));
-                ops::import_as(engine, context, viewer, keep_shared, &params.file)
-            },
-        ),
+        Tool::new(Read, "search_conversations", search_conversations)
+            .describe("Search conversations", "Search the history of conversations."),
+        Tool::new(Change, "export_memory", |engine, context, params: ExportMemory| {
+            let file = params.file.as_deref().unwrap_or(wire::DEFAULT_FILE);
+            ops::export_as(engine, context, params.agent_id.viewer(&context.defaults)?, file, false)
+        })
+        .describe("Export memory", "Write everything that is remembered into a file of the export folder."),
+        Tool::new(Change, "import_memory", |engine, context, params: ImportMemory| {
+            let viewer = params.agent_id.viewer(&context.defaults)?;
+            let keep_shared = matches!(viewer.agent, Reach::Own(_) | Reach::Only(_));
+            ops::import_as(engine, context, viewer, keep_shared, &params.file)
+        })
+        .describe("Import memory", "Merge such a file into what is remembered. The same file again changes nothing."),
     ]
 }
 
@@ -158,7 +126,7 @@ fn list_facts(engine: &Engine, context: &Context, params: ListFacts) -> Result<F
     Ok(Facts { facts, total_count: wire::count(engine.list_count(&query)?) })
 }
 
-fn update_fact(engine: &Engine, context: &Context, params: &UpdateFact) -> Result<UpdatedFact, String> {
+fn update_fact(engine: &Engine, context: &Context, params: UpdateFact) -> Result<UpdatedFact, String> {
     let viewer = params.agent_id.viewer(&context.defaults).map_err(|error| error.worded())?;
     let old = own_fact(engine, params.fact_id.0.into(), &viewer)?;
     let updated = engine.update(old.id, &params.change(), &viewer);
@@ -167,7 +135,7 @@ fn update_fact(engine: &Engine, context: &Context, params: &UpdateFact) -> Resul
     Ok(UpdatedFact { fact_id: new.id.get(), old_fact: old.content, new_fact: new.content, category: new.kind.into() })
 }
 
-fn delete_fact(engine: &Engine, context: &Context, params: &DeleteFact) -> Result<DeletedFact, String> {
+fn delete_fact(engine: &Engine, context: &Context, params: DeleteFact) -> Result<DeletedFact, String> {
     let viewer = params.agent_id.viewer(&context.defaults).map_err(|error| error.worded())?;
     let fact = own_fact(engine, params.fact_id.0.into(), &viewer)?;
     match engine.delete(fact.id, &viewer).map_err(|error| error_text(&error, fact.id))? {
@@ -194,7 +162,7 @@ fn error_text(error: &Error, id: RecordId) -> String {
     }
 }
 
-fn retrieve_memories(engine: &Engine, context: &Context, params: &RetrieveMemories) -> Result<Memories> {
+fn retrieve_memories(engine: &Engine, context: &Context, params: RetrieveMemories) -> Result<Memories> {
     let viewer = params.agent_id.viewer(&context.defaults)?;
     let wanted = |kinds, viewer| {
         Ok::<_, Error>(Query { tool: context.tool, ..search(&params.query, params.limit, kinds, viewer)? })
@@ -231,14 +199,14 @@ fn found_facts(engine: &Engine, mut wanted: Query) -> Result<(Vec<Hit>, Vec<Stri
     }
 }
 
-fn store_conversation(engine: &Engine, context: &Context, params: &StoreConversation) -> Result<StoredConversation> {
+fn store_conversation(engine: &Engine, context: &Context, params: StoreConversation) -> Result<StoredConversation> {
     let saved = params.to_record(&context.defaults).and_then(|record| engine.add(&record));
     let outcome = saved.map_err(|error| params.reword(error))?;
     context.log_saved(engine, &outcome);
     Ok(StoredConversation { conversation_id: outcome.id.get(), stored_at: Iso(now()) })
 }
 
-fn search_conversations(engine: &Engine, context: &Context, params: &SearchConversations) -> Result<Conversations> {
+fn search_conversations(engine: &Engine, context: &Context, params: SearchConversations) -> Result<Conversations> {
     let query = Query { tool: context.tool, ..params.query(&context.defaults)? };
     let reply = engine.search(&query)?;
     Ok(Conversations {

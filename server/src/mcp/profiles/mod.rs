@@ -3,16 +3,15 @@
 //! | file | job |
 //! |---|---|
 //! | `profile.rs` | a profile |
-//! | `tool.rs` | a tool: its definition and implementation |
+//! | `tool.rs` | a tool of a profile, made from one of `tools` |
 //! | `meta.rs` | which tools a client loads at once, and what it finds the others by |
-//! | `core.rs`, `full.rs` | memorist's own: what every session needs, and everything |
+//! | `core.rs` | what every session needs; the profile `full` is the registry, `tools/table.rs` |
 //! | `files.rs` | Claude's memory tool |
 //! | `mudpuppy.rs`, `memorizer.rs`, `krolik.rs`, `gimli.rs` | tools of other systems, over the same operations |
 //! | `*.json` | snapshots of `tools/list` |
 
 mod core;
 mod files;
-mod full;
 mod gimli;
 mod krolik;
 mod memorizer;
@@ -37,9 +36,10 @@ mod usage;
 use std::sync::OnceLock;
 
 pub use profile::{Profile, TOPIC};
-pub use tool::{ToolDef, ToolOutput};
+pub use tool::ToolDef;
 
 use crate::args::ProfileName;
+use crate::tools::TOOLS;
 
 /// How many profiles there are.
 const PROFILES: usize = 7;
@@ -73,7 +73,7 @@ impl Profile {
     fn made(name: ProfileName) -> Profile {
         match name {
             ProfileName::Core => core::profile(),
-            ProfileName::Full => full::profile(),
+            ProfileName::Full => core::with_tools(TOOLS.clone()),
             ProfileName::Files => files::profile(),
             ProfileName::Mudpuppy => mudpuppy::profile(),
             ProfileName::Memorizer => memorizer::profile(),

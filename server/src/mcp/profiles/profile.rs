@@ -1,6 +1,7 @@
 //! The definition of a profile.
 
 use super::tool::ToolDef;
+use crate::tools::Tool;
 
 /// The tools and texts that a server offers to its sessions.
 pub struct Profile {
@@ -18,6 +19,10 @@ pub struct Profile {
 pub const TOPIC: &str = "{topic}";
 
 impl Profile {
+    pub fn new(instructions: &'static str, recall: &'static str, remember: &'static str, tools: Vec<Tool>) -> Self {
+        Profile { instructions, recall, remember, tools: tools.into_iter().map(ToolDef::from).collect() }
+    }
+
     pub fn tool(&self, name: &str) -> Option<&ToolDef> {
         self.tools.iter().find(|tool| tool.definition.name == name)
     }

@@ -205,11 +205,11 @@ pub fn delete(engine: &Engine, context: &Context, params: CoreDeleteParams) -> R
 }
 
 /// `memory_link`.
-pub fn link(engine: &Engine, context: &Context, params: &LinkParams) -> Result<String> {
+pub fn link(engine: &Engine, context: &Context, params: LinkParams) -> Result<String> {
+    let (from, to, kind) = (params.from_id.0, params.to_id.0, params.link_type);
     let created = ops::link(engine, context, params)?.created;
-    let (from, to) = (params.from_id.0, params.to_id.0);
-    let phrase = wire::link_phrase(params.link_type, false);
-    let hides = if params.link_type == LinkKind::Supersedes { "; searches leave that one out now" } else { "" };
+    let phrase = wire::link_phrase(kind, false);
+    let hides = if kind == LinkKind::Supersedes { "; searches leave that one out now" } else { "" };
     Ok(match created {
         true => format!("#{from} {phrase} #{to}{hides}."),
         false => format!("unchanged: #{from} {phrase} #{to} already."),
@@ -217,8 +217,7 @@ pub fn link(engine: &Engine, context: &Context, params: &LinkParams) -> Result<S
 }
 
 /// `memory_undo`: of one memory, or of each of several.
-pub fn undo(engine: &Engine, context: &Context, params: &UndoMany) -> Result<String> {
-    let UndoMany(each) = params;
+pub fn undo(engine: &Engine, context: &Context, UndoMany(each): UndoMany) -> Result<String> {
     if each.len() > MAX_ITEMS {
         return Err(Error::invalid("ids", format!("must be 1 to {MAX_ITEMS}, not {}", each.len())));
     }

@@ -38,13 +38,13 @@ const VERSIONS_SHOWN: usize = 20;
 /// Characters of the other memory in a mark.
 const MARK_CHARS: usize = 160;
 
-pub fn search(engine: &Engine, context: &Context, params: &SearchParams) -> Result<String> {
+pub fn search(engine: &Engine, context: &Context, params: SearchParams) -> Result<String> {
     search_with_records(engine, context, params).map(|(text, _)| text)
 }
 
 /// The answer to a search, and the records that it shows.
-pub fn search_with_records(engine: &Engine, context: &Context, params: &SearchParams) -> Result<(String, Vec<Record>)> {
-    let params = &params.clone().without_weak();
+pub fn search_with_records(engine: &Engine, context: &Context, params: SearchParams) -> Result<(String, Vec<Record>)> {
+    let params = &params.without_weak();
     let Caller { viewer, scope } = context.defaults.caller(&params.project, &params.agent)?;
     let query = context.query(params, viewer)?;
     query.validate()?;
@@ -129,14 +129,14 @@ fn marks_of(marks: &BTreeMap<RecordId, Vec<Mark>>, id: RecordId) -> &[Mark] {
     marks.get(&id).map(Vec::as_slice).unwrap_or_default()
 }
 
-pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<String> {
+pub fn list(engine: &Engine, context: &Context, params: ListParams) -> Result<String> {
     let Caller { viewer, scope } = context.defaults.caller(&params.project, &params.agent)?;
     let limit = wire::size("limit", params.limit, LISTED)?;
     // One more tells whether there are more.
     if !(1..MAX_LIMIT).contains(&limit) {
         return Err(Error::invalid("limit", format!("{limit} is outside 1 to {}", MAX_LIMIT - 1)));
     }
-    let mut records = ops::listed(engine, ops::list_filter(params, viewer.clone()), params, limit + 1)?;
+    let mut records = ops::listed(engine, ops::list_filter(&params, viewer.clone()), &params, limit + 1)?;
     let mut more = records.len() > limit;
     records.truncate(limit);
     let ids: Vec<RecordId> = records.iter().map(|listed| listed.record.id).collect();
@@ -173,13 +173,13 @@ pub fn list(engine: &Engine, context: &Context, params: &ListParams) -> Result<S
     Ok(page.finish(notes))
 }
 
-pub fn get(engine: &Engine, context: &Context, params: &CoreGetParams) -> Result<String> {
+pub fn get(engine: &Engine, context: &Context, params: CoreGetParams) -> Result<String> {
     let caller = context.defaults.caller(&params.project, &params.agent)?;
     let most = max_tokens(params.max_tokens)?;
     let ids: Vec<RecordId> = match (&params.id, &params.ids) {
-        (Some(Int(id)), None) => return one(engine, params, (*id).into(), &caller, most),
+        (Some(Int(id)), None) => return one(engine, &params, (*id).into(), &caller, most),
         (None, Some(ids)) if ids.len() == 1 => {
-            return one(engine, params, ids[0].0.into(), &caller, most);
+            return one(engine, &params, ids[0].0.into(), &caller, most);
         }
         (None, Some(ids)) if !ids.is_empty() => ids.iter().map(|Int(id)| (*id).into()).collect(),
         (Some(_), Some(_)) => return Err(Error::invalid("ids", "give either id or ids")),
@@ -388,9 +388,9 @@ fn version(version: &Version, next: &Version) -> String {
     )
 }
 
-pub fn chain(engine: &Engine, context: &Context, params: &ChainParams) -> Result<String> {
+pub fn chain(engine: &Engine, context: &Context, params: ChainParams) -> Result<String> {
     let Caller { viewer, scope } = context.defaults.caller(&params.project, &params.agent)?;
-    let query = ops::chain_query(params, &viewer, LISTED)?;
+    let query = ops::chain_query(&params, &viewer, LISTED)?;
     let chain = engine.chain(&query)?;
     if chain.hops.is_empty() {
         return Err(absent(engine, query.start, &viewer, Error::NotFound(query.start))?);

@@ -166,7 +166,7 @@ fn superseded(engine: &Engine, query: &DigestQuery, page: &mut Page, shown: &[Re
     Ok(())
 }
 
-pub fn stats(engine: &Engine, context: &Context, params: &StatsParams) -> Result<String> {
+pub fn stats(engine: &Engine, context: &Context, params: StatsParams) -> Result<String> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let stats = ops::stats_in_view(engine, context, viewer.clone())?;
     let mut names = engine.names(&viewer)?;

@@ -18,7 +18,7 @@ use crate::wire::gimli::{GimliGetParams, GimliGetResult, memory_id, said};
 const FROM_RECORDS: &str = "the file is missing or has changed: this is its indexed text";
 
 /// Lines of a file that was read, or of a memory.
-pub fn get(engine: &Engine, context: &Context, params: &GimliGetParams) -> Result<GimliGetResult> {
+pub fn get(engine: &Engine, context: &Context, params: GimliGetParams) -> Result<GimliGetResult> {
     let path = params.path.clone();
     if let Some(off) = off(context) {
         return Ok(GimliGetResult { path, off: Some(off), ..GimliGetResult::default() });

@@ -16,7 +16,7 @@ use crate::wording::{Worded as _, warnings};
 const LEAST_POOL: usize = 50;
 
 /// The best lines of files, and memories that have none.
-pub fn search(engine: &Engine, context: &Context, params: &GimliSearchParams) -> Result<GimliSearchResult> {
+pub fn search(engine: &Engine, context: &Context, params: GimliSearchParams) -> Result<GimliSearchResult> {
     let settings = &context.memory_search;
     if let Some(off) = off(context) {
         return Ok(GimliSearchResult { off: Some(off), ..GimliSearchResult::default() });

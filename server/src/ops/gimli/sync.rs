@@ -12,7 +12,7 @@ use crate::wire::gimli::{SyncParams, Synced};
 
 /// Indexes the changed files of the store's sources, and reports on the sources that the caller sees. An isolated caller syncs
 /// only its own sources.
-pub fn sync(engine: &Engine, context: &Context, params: &SyncParams) -> Result<Synced> {
+pub fn sync(engine: &Engine, context: &Context, params: SyncParams) -> Result<Synced> {
     let settings = &context.memory_search;
     let Some(store) = &settings.store else {
         return Err(Error::invalid("store", "has no folder: its files are read by another server"));

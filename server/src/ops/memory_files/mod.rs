@@ -23,7 +23,6 @@ use self::path::MemoryPath;
 use super::{Context, core};
 use crate::wire::core::CoreGetParams;
 use crate::wire::{AddParams, FileCommand, FileParams, Int, SearchParams};
-use crate::wording::Worded;
 
 /// Where the memories come from that the tool makes.
 const SOURCE: &str = "memory-tool";
@@ -50,15 +49,6 @@ impl From<Error> for FileError {
 impl From<String> for FileError {
     fn from(why: String) -> Self {
         FileError::Refused(why)
-    }
-}
-
-impl Worded for FileError {
-    fn worded(&self) -> String {
-        match self {
-            FileError::Refused(why) => why.clone(),
-            FileError::Store(error) => error.worded(),
-        }
     }
 }
 
@@ -100,10 +90,10 @@ fn search(files: &MemoryFiles<'_>, context: &Context, words: &str) -> Result<Str
         return Err("Add the words to search for: view /memories/search/WORDS".to_owned().into());
     }
     if let Some(Ok(id)) = words.strip_prefix('#').map(str::parse) {
-        return Ok(core::get(engine, context, &CoreGetParams { id: Some(Int(id)), ..CoreGetParams::default() })?);
+        return Ok(core::get(engine, context, CoreGetParams { id: Some(Int(id)), ..CoreGetParams::default() })?);
     }
     let params = SearchParams { query: words.to_owned(), limit: Some(Int(FOUND)), ..SearchParams::default() };
-    let (mut text, found) = core::search_with_records(engine, context, &params)?;
+    let (mut text, found) = core::search_with_records(engine, context, params)?;
     for record in found.iter().filter(|record| files.has(record)) {
         if let Some(path) = path_of(record) {
             text.push_str(&format!("\n#{} is the file {path}", record.id));

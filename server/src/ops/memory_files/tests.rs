@@ -13,6 +13,7 @@ use super::super::explore::testing::{open, store};
 use super::files::MemoryFiles;
 use super::path::MemoryPath;
 use super::*;
+use crate::tools::Problem;
 use crate::wire::Defaults;
 
 /// A client of the memory files of a store, in the scope of `context`.
@@ -30,7 +31,8 @@ impl FilesClient<'_> {
     fn run(&self, command: Value) -> Result<String, String> {
         let Value::Object(mut given) = command else { panic!("not an object: {command}") };
         crate::wire::adapt_values::<FileParams>(&mut given);
-        call(self.engine, &self.context, crate::wire::parse_exactly(given)?).map_err(|error| error.worded())
+        call(self.engine, &self.context, crate::wire::parse_exactly(given)?)
+            .map_err(|error| Problem::from(error).message)
     }
 
     fn done(&self, command: Value) -> String {
