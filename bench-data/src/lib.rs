@@ -30,7 +30,7 @@
 //!
 //! # Vectors
 //! [`vectors`] generates unit vectors that are as hard to search as real sentence embeddings, and others that are
-//! harder; [`profile`] measures how near neighbours are; [`real`] loads real embeddings from a directory, if there is
+//! harder; [`unusual`] has cases in which graph indexes miss neighbours, [`profile`] measures how near neighbours are; [`real`] loads real embeddings from a directory, if there is
 //! one.
 //!
 //! # The same bytes everywhere
@@ -68,6 +68,7 @@ mod sessions;
 mod style;
 pub mod transcripts;
 mod unanswerable;
+pub mod unusual;
 mod vault;
 pub mod vectors;
 mod vocabulary;

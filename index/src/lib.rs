@@ -44,7 +44,7 @@
 //! |---|---|
 //! | a batch is checked, scaled to length 1, coded and published as a small segment | `writer.rs`, `quantize.rs` |
 //! | segments are merged; the largest graph is taken over, the other vectors inserted | `merge.rs`, `graph/build.rs`, `graph/carry.rs` |
-//! | how hard a search has to try for a recall is measured on a new graph | `calibrate.rs` |
+//! | how hard a search has to try for a recall is measured on a new graph, and shows while it runs | `calibrate.rs`, `graph/walk/patience.rs` |
 //! | the files and what they hold | `format/mod.rs` (**the page of the format**), `sys/publish.rs` |
 //! | another process sees the new manifest and maps what is new | `reader.rs`, `snapshot.rs` |
 //! | a search picks a plan per segment: it walks the graph, by estimates or by codes, or scans the codes | `search.rs`, `graph/walk/`, `simd/` |

@@ -1,6 +1,7 @@
 //! The search of one segment: which plan, the walk or the scan, and the exact scores of what they find.
 
 use crate::best::Best;
+use crate::efforts::patience;
 use crate::filter::Filter;
 use crate::graph::GraphView;
 use crate::graph::codes::QueryCodes;
@@ -32,6 +33,8 @@ const LESS_EFFORT: f64 = 0.2;
 const GO_THROUGH: f64 = 0.2;
 /// The factor of the effort when a walk that found too few is begun again.
 const WIDER: u64 = 4;
+/// A walk that ends when it has found what it seeks keeps this many times the effort, so that most are not begun again.
+const ROOM: u64 = 2;
 /// Standard errors from which on the difference of two similarities by codes is trusted.
 const ERRORS: f32 = 4.0;
 /// Rows of codes by which a scan reads ahead.
@@ -180,16 +183,29 @@ impl SegmentSearch<'_> {
         let mut effort = ef.saturating_mul(count) / allowed.clamp(1, count);
         // A walk that finds fewer has met them on its way: what is allowed lies in another region than the query.
         let enough = (ef / 2).max(request.k as u64).min(self.most_allowed());
+        let patience = match request.effort {
+            Effort::Recall(recall) => Some(patience(recall, request.k, ef.max(enough))),
+            Effort::Ef(_) | Effort::Exact => None,
+        };
+        let room = if patience.is_some() { ROOM } else { 1 };
         while is_walk_cheaper(layout, effort, allowed) {
             let params = WalkParams {
                 vector: &request.query.vector,
                 codes: self.codes,
                 edges: &request.query.edges,
-                ef: effort as usize,
+                ef: effort.saturating_mul(room) as usize,
                 enough: (ef as f64 * share.powf(GO_THROUGH)).ceil() as usize,
+                patience,
             };
-            walk(graph, &view.vectors, params, |slot| self.is_allowed(slot), |slot| self.prefetch_key(slot), scratch);
-            if scratch.seen.len() as u64 >= enough {
+            let has_found = walk(
+                graph,
+                &view.vectors,
+                params,
+                |slot| self.is_allowed(slot),
+                |slot| self.prefetch_key(slot),
+                scratch,
+            );
+            if scratch.seen.len() as u64 >= enough && (has_found || patience.is_none()) {
                 return Some(self.may_be_best(&scratch.seen));
             }
             effort = effort.saturating_mul(WIDER);

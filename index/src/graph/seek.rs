@@ -39,7 +39,7 @@ impl Seeker {
         let Self { vector, edges, scratch } = self;
         vectors.row(slot).into_iter().for_each(|row| row.decode_into(vector));
         edges.fill(vector);
-        let params = WalkParams { vector, codes: vectors.codes.query(slot), edges, ef, enough: ef };
+        let params = WalkParams { vector, codes: vectors.codes.query(slot), edges, ef, enough: ef, patience: None };
         walk(graph, vectors, params, |_| true, |_| (), scratch);
         scratch.seen.sort_unstable_by(|a, b| b.cmp(a));
         &scratch.seen

@@ -3,6 +3,7 @@
 //! | module | question |
 //! |---|---|
 //! | `recall` | does it find what an exact scan finds: after merges, deletes, churn, on one thread and several? |
+//! | `unusual` | does it keep the promise of a recall for data and queries unlike most? |
 //! | `near_duplicates` | does it distinguish what hardly differs? |
 //! | `merges` | does a merge lose anything of a graph that little is left of, or that was built with other options? |
 //! | `filters` | does it find the nearest allowed vectors, however few are allowed? |
@@ -41,4 +42,5 @@ mod publish;
 mod real;
 mod recall;
 mod support;
+mod unusual;
 mod writers;

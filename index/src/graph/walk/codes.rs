@@ -3,6 +3,7 @@
 //! the links of the one after that.
 
 use super::params::WalkParams;
+use super::patience::Watch;
 use crate::best::Best;
 use crate::format::node::{BATCH, Edges, batch_words, row_links};
 use crate::graph::GraphView;
@@ -24,7 +25,8 @@ pub(super) fn walk(
     accept: impl Fn(Slot) -> bool,
     prepare: impl Fn(Slot),
     scratch: &mut Scratch,
-) {
+) -> bool {
+    let mut watch = Watch::new(params.patience);
     let Scratch { visited, buckets, seen, here, coming } = scratch;
     let codes = &vectors.codes;
     let bring = |links: &[Slot], visited: &mut Visited, brought: &mut Vec<Slot>| {
@@ -56,7 +58,7 @@ pub(super) fn walk(
         bring(before.map_or(&[], |before| graph.links_and_edges(before).0), visited, coming);
         compare(here, buckets);
         if is_last && here.is_empty() {
-            return;
+            return false;
         }
         std::mem::swap(here, coming);
         if let Some(slot) = next {
@@ -64,6 +66,9 @@ pub(super) fn walk(
             // In a damaged file it can be no number, which would be the best of all.
             if similarity.is_finite() && accept(slot) {
                 seen.push(Ranked::new(similarity, slot));
+                if watch.ends_after(similarity, seen.len()) {
+                    return true;
+                }
             }
         }
         before = next;

@@ -1,6 +1,7 @@
 //! The walk of a standard index: neighbors are estimated from the edges beside their links.
 
 use super::params::WalkParams;
+use super::patience::Watch;
 use crate::format::node::{BATCH, Edges, batch_words};
 use crate::graph::GraphView;
 use crate::graph::buckets::Buckets;
@@ -18,7 +19,8 @@ pub(super) fn walk(
     accept: impl Fn(Slot) -> bool,
     prepare: impl Fn(Slot),
     scratch: &mut Scratch,
-) {
+) -> bool {
+    let mut watch = Watch::new(params.patience);
     let Scratch { visited, buckets, seen, .. } = scratch;
     let codes = &vectors.codes;
     let kernel = codes.kernel();
@@ -61,7 +63,7 @@ pub(super) fn walk(
         bring(next, 0);
         let Some(slot) = std::mem::replace(&mut coming, next) else {
             if next.is_none() {
-                return;
+                return false;
             }
             continue;
         };
@@ -70,6 +72,9 @@ pub(super) fn walk(
         // In a damaged file it can be no number, which would be the best of all.
         if similarity.is_finite() && accept(slot) {
             seen.push(Ranked::new(similarity, slot));
+            if watch.ends_after(similarity, seen.len()) {
+                return true;
+            }
         }
         let (links, edges) = graph.links_and_edges(slot);
         look_round(links, edges, similarity, next, visited, buckets);

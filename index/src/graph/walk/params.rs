@@ -1,5 +1,6 @@
 //! The query of a walk, and its effort.
 
+use crate::efforts::Patience;
 use crate::graph::codes::QueryCodes;
 use crate::graph::vectors::Vectors;
 use crate::ids::Slot;
@@ -19,6 +20,8 @@ pub(crate) struct WalkParams<'a> {
     pub(crate) ef: usize,
     /// After this many accepted slots, it looks only at slots that it accepts.
     pub(crate) enough: usize,
+    /// Ends it when it has found what it seeks.
+    pub(crate) patience: Option<Patience>,
 }
 
 impl WalkParams<'_> {
