@@ -13,12 +13,15 @@ use crate::ops::{self, Context, explore};
 use crate::serving::Access::{self, Read, Write};
 use crate::tools::{self, Problem, call_strictly};
 
+/// From parameters to the answer, both in JSON.
+type Call = dyn Fn(&Engine, &Context, Map<String, Value>) -> Result<Value, Problem> + Send + Sync;
+
 /// A function that is answered in JSON.
 pub struct PageFunction {
     pub name: &'static str,
     /// Whether it can change memories or links.
     pub access: Access,
-    pub call: Box<dyn Fn(&Engine, &Context, Map<String, Value>) -> Result<Value, Problem> + Send + Sync>,
+    pub call: Box<Call>,
 }
 
 /// Tools that the page calls as they are: none of them counts an access or keeps a search.

@@ -16,6 +16,9 @@ use crate::wire;
 /// The function of a tool, from adapted parameters to a result.
 type Run = dyn Fn(&Engine, &Context, Map<String, Value>) -> Result<ToolOutput, Problem> + Send + Sync;
 
+/// Makes a JSON schema.
+pub type Schema = fn() -> Arc<Map<String, Value>>;
+
 /// The result of a call.
 #[derive(Debug)]
 pub struct ToolOutput {
@@ -63,9 +66,9 @@ pub struct Tool {
     /// Parameters that are understood, but not published.
     pub hidden: &'static [&'static str],
     /// The published schema of the parameters.
-    pub parameters: fn() -> Arc<Map<String, Value>>,
+    pub parameters: Schema,
     /// The schema of the result; `None` if that is text.
-    pub result: Option<fn() -> Arc<Map<String, Value>>>,
+    pub result: Option<Schema>,
     /// Gives parameters the form of the schema, where the meaning is plain: `"#12"` becomes 12.
     pub adapt: fn(&mut Map<String, Value>),
     /// Whether null has a meaning for this parameter.
@@ -96,7 +99,7 @@ impl Tool {
         R: Serialize + JsonSchema + 'static,
         E: Into<Problem> + 'static,
     {
-        let schema = Some(wire::output_schema::<R> as fn() -> _);
+        let schema = Some(wire::output_schema::<R> as Schema);
         Tool::of::<P>(effect, name, schema, wire::adapt_values::<P>, move |engine, context, params| {
             let result = run(engine, context, parse_params(params)?).map_err(Into::<Problem>::into)?;
             Ok(ToolOutput { structured: Some(to_json(&result)?), words: words(&result) })
@@ -123,7 +126,7 @@ impl Tool {
     fn of<P: JsonSchema + 'static>(
         effect: ToolEffect,
         name: &'static str,
-        result: Option<fn() -> Arc<Map<String, Value>>>,
+        result: Option<Schema>,
         adapt: fn(&mut Map<String, Value>),
         run: impl Fn(&Engine, &Context, Map<String, Value>) -> Result<ToolOutput, Problem> + Send + Sync + 'static,
     ) -> Self {
