@@ -30,8 +30,8 @@
 //!
 //! # Vectors
 //! [`vectors`] generates unit vectors that are as hard to search as real sentence embeddings, and others that are
-//! harder; [`unusual`] has cases in which graph indexes miss neighbours, [`profile`] measures how near neighbours are; [`real`] loads real embeddings from a directory, if there is
-//! one.
+//! harder; [`unusual`] has cases in which graph indexes miss neighbours, [`profile`] measures how near neighbours are, and
+//! [`real`] loads real embeddings from a directory, if there is one.
 //!
 //! # The same bytes everywhere
 //! Everything depends on a seed, and item `i` on the seed and `i` only. So any corpus is a prefix of every larger one

@@ -1,6 +1,6 @@
 //! Vectors and queries unlike those that an index is tuned for: each is a case in which graph indexes often miss neighbours.
 
-use crate::vectors::{Generator, Shape};
+use crate::vectors::{Generator, Shape, normalised};
 
 const SEED: u64 = 1;
 
@@ -18,28 +18,35 @@ pub struct Case {
 
 /// The cases, made one at a time: each of `count` vectors with `dims` dimensions.
 pub fn cases(count: usize, dims: usize, queries: usize) -> impl Iterator<Item = Case> {
-    NAMES.into_iter().map(move |name| Maker { count, dims, queries }.case(name))
+    let maker = Maker { count, dims, queries };
+    CASES.into_iter().map(move |(name, make, deleted)| {
+        let (vectors, queries) = make(&maker);
+        Case { name, vectors, queries, deleted }
+    })
 }
 
-/// The names of all cases. [`FAR_FROM_CLUSTERS`] is the hardest.
-const NAMES: [&str; 13] = [
-    "sentence embeddings",
-    "tight clusters",
-    "many times the same vectors",
-    "islands, a curve, opposites",
-    "evenly on the sphere",
-    "half of the vectors are identical",
-    "sparse vectors",
-    "a strong common offset",
-    "queries between two vectors",
-    "queries halfway to another distribution",
-    "queries of another distribution",
-    FAR_FROM_CLUSTERS,
-    "the 50 nearest of each query were deleted",
-];
-
-/// Queries evenly on the sphere, of vectors in tight clusters.
+/// Queries evenly on the sphere, of vectors in tight clusters: the hardest case.
 pub const FAR_FROM_CLUSTERS: &str = "queries of another distribution, tight clusters";
+
+/// Vectors and queries.
+type Made = (Vec<Vec<f32>>, Vec<Vec<f32>>);
+
+/// The name of each case, its vectors and queries, and how many are deleted.
+const CASES: [(&str, fn(&Maker) -> Made, usize); 13] = [
+    ("sentence embeddings", |maker| maker.shape(Shape::Realistic), 0),
+    ("tight clusters", |maker| maker.shape(Shape::Clustered), 0),
+    ("many times the same vectors", |maker| maker.shape(Shape::Duplicated), 0),
+    ("islands, a curve, opposites", |maker| maker.shape(Shape::Adversarial), 0),
+    ("evenly on the sphere", |maker| maker.shape(Shape::Uniform), 0),
+    ("half of the vectors are identical", half_identical, 0),
+    ("sparse vectors", sparse, 0),
+    ("a strong common offset", with_offset, 0),
+    ("queries between two vectors", between_two, 0),
+    ("queries halfway to another distribution", halfway, 0),
+    ("queries of another distribution", |maker| (maker.vectors(Shape::Realistic), maker.queries(Shape::Uniform)), 0),
+    (FAR_FROM_CLUSTERS, |maker| (maker.vectors(Shape::Clustered), maker.queries(Shape::Uniform)), 0),
+    ("the 50 nearest of each query were deleted", |maker| maker.shape(Shape::Realistic), 50),
+];
 
 struct Maker {
     count: usize,
@@ -48,42 +55,8 @@ struct Maker {
 }
 
 impl Maker {
-    fn case(&self, name: &'static str) -> Case {
-        let vectors = |shape| self.vectors(shape);
-        let real = Shape::Realistic;
-        let (vectors, queries) = match name {
-            "tight clusters" => (vectors(Shape::Clustered), self.queries(Shape::Clustered)),
-            "many times the same vectors" => (vectors(Shape::Duplicated), self.queries(Shape::Duplicated)),
-            "islands, a curve, opposites" => (vectors(Shape::Adversarial), self.queries(Shape::Adversarial)),
-            "evenly on the sphere" => (vectors(Shape::Uniform), self.queries(Shape::Uniform)),
-            "half of the vectors are identical" => {
-                let mut vectors = vectors(real);
-                let first = vectors[0].clone();
-                vectors.iter_mut().step_by(2).for_each(|vector| vector.clone_from(&first));
-                (vectors, self.queries(real))
-            }
-            "sparse vectors" => (sparse(vectors(real)), sparse(self.queries(real))),
-            "a strong common offset" => {
-                let offset = Generator::new(Shape::Uniform, SEED, self.dims).vector(usize::MAX);
-                let moved = |all: Vec<Vec<f32>>| all.iter().map(|one| sum(one, &offset, 4.0)).collect::<Vec<_>>();
-                (moved(vectors(real)), moved(self.queries(real)))
-            }
-            "queries between two vectors" => {
-                let vectors = vectors(real);
-                let pairs = vectors.iter().zip(vectors.iter().rev());
-                let between = pairs.map(|(one, other)| sum(one, other, 1.0)).take(self.queries).collect();
-                (vectors, between)
-            }
-            "queries halfway to another distribution" => {
-                let pairs = self.queries(real).into_iter().zip(self.queries(Shape::Uniform));
-                (vectors(real), pairs.map(|(near, far)| sum(&near, &far, 1.0)).collect())
-            }
-            "queries of another distribution" => (vectors(real), self.queries(Shape::Uniform)),
-            FAR_FROM_CLUSTERS => (vectors(Shape::Clustered), self.queries(Shape::Uniform)),
-            _ => (vectors(real), self.queries(real)),
-        };
-        let deleted = if name.ends_with("deleted") { 50 } else { 0 };
-        Case { name, vectors, queries, deleted }
+    fn shape(&self, shape: Shape) -> Made {
+        (self.vectors(shape), self.queries(shape))
     }
 
     fn vectors(&self, shape: Shape) -> Vec<Vec<f32>> {
@@ -95,26 +68,47 @@ impl Maker {
     }
 }
 
-/// The vectors with the greatest sixteenth of their numbers alone.
-fn sparse(mut vectors: Vec<Vec<f32>>) -> Vec<Vec<f32>> {
-    for vector in &mut vectors {
+fn half_identical(maker: &Maker) -> Made {
+    let (mut vectors, queries) = maker.shape(Shape::Realistic);
+    let first = vectors[0].clone();
+    vectors.iter_mut().step_by(2).for_each(|vector| vector.clone_from(&first));
+    (vectors, queries)
+}
+
+fn with_offset(maker: &Maker) -> Made {
+    let offset = Generator::new(Shape::Uniform, SEED, maker.dims).vector(usize::MAX);
+    let moved = |all: Vec<Vec<f32>>| all.iter().map(|one| sum(one, &offset, 4.0)).collect();
+    let (vectors, queries) = maker.shape(Shape::Realistic);
+    (moved(vectors), moved(queries))
+}
+
+fn between_two(maker: &Maker) -> Made {
+    let vectors = maker.vectors(Shape::Realistic);
+    let pairs = vectors.iter().zip(vectors.iter().rev());
+    let queries = pairs.map(|(one, other)| sum(one, other, 1.0)).take(maker.queries).collect();
+    (vectors, queries)
+}
+
+fn halfway(maker: &Maker) -> Made {
+    let (vectors, near) = maker.shape(Shape::Realistic);
+    let pairs = near.iter().zip(maker.queries(Shape::Uniform));
+    (vectors, pairs.map(|(near, far)| sum(near, &far, 1.0)).collect())
+}
+
+/// Vectors of which only the greatest sixteenth of the numbers stays.
+fn sparse(maker: &Maker) -> Made {
+    let greatest = |mut vector: Vec<f32>| {
         let mut sizes: Vec<f32> = vector.iter().map(|number| number.abs()).collect();
         sizes.sort_by(|a, b| b.total_cmp(a));
         let least = sizes[sizes.len().div_ceil(16) - 1];
         vector.iter_mut().filter(|number| number.abs() < least).for_each(|number| *number = 0.0);
-        scale(vector);
-    }
-    vectors
+        normalised(vector)
+    };
+    let (vectors, queries) = maker.shape(Shape::Realistic);
+    (vectors.into_iter().map(greatest).collect(), queries.into_iter().map(greatest).collect())
 }
 
 /// The direction of `one + weight * other`.
 fn sum(one: &[f32], other: &[f32], weight: f32) -> Vec<f32> {
-    let mut sum: Vec<f32> = one.iter().zip(other).map(|(one, other)| one + weight * other).collect();
-    scale(&mut sum);
-    sum
-}
-
-fn scale(vector: &mut [f32]) {
-    let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
-    vector.iter_mut().for_each(|number| *number /= length);
+    normalised(one.iter().zip(other).map(|(one, other)| one + weight * other).collect())
 }

@@ -1,6 +1,7 @@
 //! Seeded generators of unit vectors: one as hard as real sentence embeddings, and others that test an index's
 //! weaknesses.
 
+pub(crate) use self::directions::normalised;
 use self::directions::{Directions, random_direction};
 use crate::draws::{Draws, Purpose};
 

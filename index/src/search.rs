@@ -184,7 +184,7 @@ impl SegmentSearch<'_> {
         // A walk that finds fewer has met them on its way: what is allowed lies in another region than the query.
         let enough = (ef / 2).max(request.k as u64).min(self.most_allowed());
         let patience = match request.effort {
-            Effort::Recall(recall) => Some(patience(recall, request.k, ef.max(enough))),
+            Effort::Recall(recall) => Some(patience(recall, request.k, ef)),
             Effort::Ef(_) | Effort::Exact => None,
         };
         let room = if patience.is_some() { ROOM } else { 1 };

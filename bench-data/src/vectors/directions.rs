@@ -10,7 +10,7 @@ pub(super) fn add(sum: &mut [f32], weight: f32, direction: &[f32]) {
 }
 
 /// Scales to length 1. A zero vector, which the draws make with a chance of nearly nothing, becomes the first axis.
-pub(super) fn normalised(mut vector: Vec<f32>) -> Vec<f32> {
+pub(crate) fn normalised(mut vector: Vec<f32>) -> Vec<f32> {
     let length = vector.iter().map(|&value| f64::from(value) * f64::from(value)).sum::<f64>().sqrt();
     if length > 0.0 {
         vector.iter_mut().for_each(|value| *value = (f64::from(*value) / length) as f32);
