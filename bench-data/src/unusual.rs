@@ -31,8 +31,11 @@ pub const FAR_FROM_CLUSTERS: &str = "queries of another distribution, tight clus
 /// Vectors and queries.
 type Made = (Vec<Vec<f32>>, Vec<Vec<f32>>);
 
+/// Makes the vectors and queries of a case.
+type Make = fn(&Maker) -> Made;
+
 /// The name of each case, its vectors and queries, and how many are deleted.
-const CASES: [(&str, fn(&Maker) -> Made, usize); 13] = [
+const CASES: [(&str, Make, usize); 13] = [
     ("sentence embeddings", |maker| maker.shape(Shape::Realistic), 0),
     ("tight clusters", |maker| maker.shape(Shape::Clustered), 0),
     ("many times the same vectors", |maker| maker.shape(Shape::Duplicated), 0),
