@@ -45,9 +45,6 @@ def stage(targets, model):
     for target in targets:
         folder = fresh(WORK / "stage" / target.name)
         copy(target.program, folder / "bin" / target.file, 0o755)
-        if not target.portable and target.is_linux and target.runs_here:
-            # A quarter of it. What zig has linked has no symbols.
-            run("strip", "--strip-unneeded", folder / "bin" / target.file)
         run(able.program, "manual", folder / "share/man/man1", "--quiet", capture_output=True)
         for shell, path in COMPLETIONS.items():
             to = folder / path
