@@ -104,7 +104,7 @@ fn no_text_is_a_syntax_error() {
                 store.engine.search(&Query { mode, ..Query::new(text) }).unwrap();
             }
         }
-        let mut runner = TestRunner::new(Config { cases: 5_000, failure_persistence: None, ..Config::default() });
+        let mut runner = TestRunner::new(Config { cases: 1_000, failure_persistence: None, ..Config::default() });
         let texts = prop_oneof![any::<String>(), "\\PC{1,40}", "[\\p{Han}\\p{Hangul}a-z\"'()*:~^ ]{1,30}"];
         let outcome = runner.run(&(texts, prop::sample::select(modes.to_vec())), |(text, mode)| {
             if !text.trim().is_empty() {

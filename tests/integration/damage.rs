@@ -11,10 +11,10 @@ use memorist_engine::types::{Filter, Mode, NewRecord, Query, RecordId, Viewer};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::support::{Setup, Store, hashed, hashed_with, number_from};
+use crate::support::{Setup, Store, amount_from, hashed, hashed_with, number_from};
 
 /// Number of damages, unless MEMORIST_DAMAGE_CASES says otherwise.
-const CASES: u64 = 600;
+const CASES: u64 = 120;
 /// After one in this many the store is opened by a process that may rebuild.
 const REBUILT: u64 = 25;
 /// Enough for a graph.
@@ -152,7 +152,7 @@ fn damage(bytes: &mut Vec<u8>, others: &[&Vec<u8>], random: &mut ChaCha8Rng) -> 
 #[test]
 fn no_damage_of_an_index_is_believed() {
     memorist_engine::keywords::log_contained_panics();
-    let cases = number_from("MEMORIST_DAMAGE_CASES", CASES);
+    let cases = amount_from("MEMORIST_DAMAGE_CASES", CASES);
     let seed = number_from("MEMORIST_SEED", memorist_engine::now() as u64);
     eprintln!("MEMORIST_SEED={seed}");
     let mut random = ChaCha8Rng::seed_from_u64(seed);

@@ -24,14 +24,14 @@ type Shape = (&'static str, fn(&Path));
 #[rustfmt::skip] // one a line
 const SHAPES: [Shape; 12] = [
     ("nothing", |file| fs::write(file, "").unwrap()),
-    ("2 GiB of zeros", |file| File::create(file).unwrap().set_len(2 << 30).unwrap()),
+    ("768 MiB of zeros", |file| File::create(file).unwrap().set_len(768 << 20).unwrap()),
     ("a line without an end", |file| repeat(file, "", "words ", 70 * MIB, "")),
-    ("line breaks", |file| repeat(file, "", "\n", 16 * MIB, "")),
+    ("line breaks", |file| repeat(file, "", "\n", 4 * MIB, "")),
     ("brackets", |file| repeat(file, "", "[", 8 * MIB, "")),
     ("objects in objects", |file| repeat(file, "", "{\"a\":", 8 * MIB, "")),
     ("a list of numbers in a memory", |file| repeat(file, "{\"content\":\"x\",\"tags\":[1", ",1", 8 * MIB, "]}\n")),
     ("a text of 48 MiB", |file| repeat(file, "{\"content\":\"", "word ", 48 * MIB, "\"}\n")),
-    ("halves of characters", |file| repeat(file, "", "{\"content\":\"\\ud83d\"}\n", 4 * MIB, "")),
+    ("halves of characters", |file| repeat(file, "", "{\"content\":\"\\ud83d\"}\n", MIB, "")),
     ("a pipe", |file| assert!(Command::new("mkfifo").arg(file).status().unwrap().success())),
     ("a link to /dev/zero", |file| symlink("/dev/zero", file).unwrap()),
     ("a folder", |file| fs::create_dir(file).unwrap()),

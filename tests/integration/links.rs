@@ -11,7 +11,7 @@ use memorist_engine::{Engine, Error};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::support::{Store, hashed, number_from};
+use crate::support::{Store, amount_from, hashed};
 
 const MODES: [Mode; 3] = [Mode::Hybrid, Mode::Vector, Mode::Keyword];
 
@@ -521,7 +521,7 @@ fn compare(engine: &Engine, model: &LinkModel, at: usize) {
 /// R16, R17, T42, T44, T45, Q16: any operations, in any order, by either of two openers.
 #[test]
 fn random_links_are_walked_and_hide_as_a_plain_model_says() {
-    let cases = number_from("MEMORIST_MODEL_CASES", 24) as u32;
+    let cases = amount_from("MEMORIST_MODEL_CASES", 8) as u32;
     let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     let outcome = runner.run(&prop::collection::vec(step(), 1..80), |steps| {
         let (store, other) = pair();

@@ -13,10 +13,10 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use tempfile::TempDir;
 
-use crate::support::{DIMS, Setup, hashed, number_from, stored};
+use crate::support::{DIMS, Setup, amount_from, hashed, stored};
 
 /// Number of sequences, unless MEMORIST_MODEL_CASES says otherwise.
-const CASES: u64 = 24;
+const CASES: u64 = 8;
 const WORDS: [&str; 5] = ["heron", "budget", "login", "river", "deploy"];
 
 /// A step. Records are identified by their position among all that were ever saved.
@@ -323,7 +323,7 @@ fn compare(pair: &mut Pair, model: &Model, embedder: &HashEmbedder) {
 
 /// Runs random sequences, each on a pair of its own.
 pub fn check(cases: u64, pair: impl Fn() -> Pair) {
-    let cases = number_from("MEMORIST_MODEL_CASES", cases) as u32;
+    let cases = amount_from("MEMORIST_MODEL_CASES", cases) as u32;
     let embedder = HashEmbedder::new(DIMS);
     // The failing sequence is printed, minimised.
     let config = Config { cases, failure_persistence: None, ..Config::default() };

@@ -9,7 +9,7 @@ use memorist_engine::types::{Expect, NewRecord, Query, RecordId, RecordUpdate, V
 
 use crate::support::{Store, hashed_with};
 
-const RECORDS: usize = 4_000;
+const RECORDS: usize = 1_000;
 /// How long the worker may take.
 const TIMEOUT: Duration = Duration::from_secs(180);
 
@@ -26,7 +26,7 @@ fn bytes(folder: &Path) -> u64 {
 }
 
 fn text(n: usize, round: usize) -> String {
-    format!("number {n} round {round} {}", format!("words{} ", n % 97).repeat(600))
+    format!("number {n} round {round} {}", format!("{}{} ", "long".repeat(6), n % 97).repeat(600))
 }
 
 /// The bytes of the database without its write-ahead log, which is reused.
@@ -65,7 +65,7 @@ fn deletes_and_updates_give_their_space_back() {
     store.engine.rebuild(&NoProgress).expect("rebuilds");
     let [vectors, keywords] = ["vectors", "keywords"].map(|folder| bytes(&store.folder.path().join(folder)));
     for round in 1..4 {
-        for (n, id) in ids.iter().enumerate().take(400) {
+        for (n, id) in ids.iter().enumerate().take(100) {
             let update = RecordUpdate { content: Some(text(n, round)), ..RecordUpdate::default() };
             store.engine.update(*id, &update, &Viewer::OWNER).expect("updates");
         }

@@ -195,7 +195,7 @@ fn every_number_of_links(layout: Layout) {
 /// Each merge mends what the deletes have torn and links the new ones to what was there. What is lost by that would add up from
 /// round to round.
 fn half_replaced_in_rounds_is_as_good_as_a_new_index(layout: Layout) {
-    const COUNT: usize = 6000;
+    const COUNT: usize = 3000;
     const ROUNDS: usize = 6;
     const DIMS: usize = 96;
     let all: Vec<Vec<f32>> = vectors::vectors(Shape::Realistic, 13, COUNT + COUNT / 2, DIMS).collect();

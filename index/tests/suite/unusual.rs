@@ -5,7 +5,7 @@ use memorist_index::{Effort, Filter, IndexOptions, Layout, SearchParams};
 
 use crate::support::{World, with_layout};
 
-const COUNT: usize = 5_000;
+const COUNT: usize = 2_500;
 const DIMS: usize = 64;
 const QUERIES: usize = 40;
 const PROMISED: f32 = 0.97;

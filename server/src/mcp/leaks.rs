@@ -316,8 +316,10 @@ impl World {
 /// The unique words of a memory.
 fn words(record: &Record) -> BTreeSet<String> {
     let text = format!("{record:?}");
-    text.split(|character: char| !character.is_alphanumeric())
-        .filter(|word| word.starts_with("own") && word.ends_with("word"))
+    let begun = text.match_indices("own").map(|(at, _)| &text[at..]);
+    begun
+        .filter_map(|rest| rest.split(|character: char| !character.is_alphanumeric()).next())
+        .filter(|word| word.ends_with("word"))
         .map(str::to_owned)
         .collect()
 }
@@ -422,7 +424,8 @@ pub(super) fn leak(
 ) -> String {
     let mut wrong = String::new();
     let (mut seen, mut hidden) = (BTreeSet::new(), BTreeSet::new());
-    for (_, record) in before.values().chain(after.values()) {
+    let changed = after.iter().filter(|(id, now)| before.get(id) != Some(now)).map(|(_, now)| now);
+    for (_, record) in before.values().chain(changed) {
         if viewer.sees(&record.scope) { &mut seen } else { &mut hidden }.extend(words(record));
     }
     let text = answer.to_string();

@@ -1,4 +1,4 @@
-//! 20,000 memories; 100,000 for `.ci/nightly`.
+//! 5,000 memories; 100,000 for `.ci/nightly`.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,12 +14,12 @@ use memorist_engine::types::{
 };
 
 use super::{NOW, WithEmbedding, counted, everything, exported, import, numbered, portable};
-use crate::support::{Store, amount_from, with_embedder};
+use crate::support::{Store, number_from, with_embedder};
 
 /// The done of D7, of 100,000 memories: with versions, links, accesses and embeddings, into another store.
 #[test]
 fn many_memories_make_an_equal_store_with_equal_answers() {
-    let count = amount_from("MEMORIST_EXCHANGED", 20_000) as usize;
+    let count = number_from("MEMORIST_EXCHANGED", 5_000) as usize;
     let started = Instant::now();
     let step = |what: &str| eprintln!("{what} after {:.1?}", started.elapsed());
     let embedder = Arc::new(HashEmbedder::new(16));

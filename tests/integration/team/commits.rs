@@ -16,10 +16,10 @@ use rand_chacha::ChaCha8Rng;
 use super::{kill, make, node, settle, setup};
 use crate::exchange::{everything, exported};
 use crate::process::{Answer, Ask, Process};
-use crate::support::{Store, number_from};
+use crate::support::{Store, amount_from, number_from};
 
 /// Commits that are cut, unless MEMORIST_COMMIT_CUTS says otherwise.
-const CUTS: u64 = 240;
+const CUTS: u64 = 60;
 /// One in this many cuts of a process kills it, too.
 const KILLED: u32 = 4;
 /// Writers of each of two nodes of this process; two more writers are processes on nodes of their own.
@@ -117,7 +117,7 @@ fn commits_that_are_cut_lose_and_double_nothing() {
     let is_over = AtomicBool::new(false);
     let seed = number_from("MEMORIST_SEED", rand::random::<u32>().into());
     eprintln!("MEMORIST_SEED={seed}");
-    let (cuts, killed) = (number_from("MEMORIST_COMMIT_CUTS", CUTS), Mutex::new(0));
+    let (cuts, killed) = (amount_from("MEMORIST_COMMIT_CUTS", CUTS), Mutex::new(0));
     let written: Vec<(RecordId, String)> = thread::scope(|scope| {
         let (is_over, nodes) = (&is_over, &nodes);
         let mut writers: Vec<_> = (0..2 * WRITERS)

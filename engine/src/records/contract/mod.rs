@@ -249,8 +249,9 @@ impl Subject for TeamStore {
 
     /// Without the columns that serve the nodes.
     fn columns(tx: &dyn Tx, table: &str) -> Result<String> {
-        let sql = "SELECT string_agg(column_name, ', ' ORDER BY ordinal_position) FROM information_schema.columns
-             WHERE table_schema = 'memorist' AND table_name = ?1 AND column_name NOT IN ('stamp', 'xid')";
+        let sql = "SELECT string_agg(attname, ', ' ORDER BY attnum) FROM pg_attribute
+             WHERE attrelid = ('memorist.' || ?1)::regclass AND attnum > 0 AND NOT attisdropped
+                 AND attname NOT IN ('stamp', 'xid')";
         Ok(tx.first(sql, &[table.into()], |row| row.get(0))?.expect("a table"))
     }
 

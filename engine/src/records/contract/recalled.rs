@@ -32,7 +32,7 @@ fn old_notes_go_and_the_oldest_of_too_many(store: &impl Subject) {
     store.write(|tx| {
         (1..=MAX_RECALLED).try_for_each(|number| {
             let session = text::embedding_hash(None, &number.to_string());
-            tx.execute(sql, &[(&session).into(), id.into(), (NOW + 30 * DAY + number).into()]).map(drop)
+            tx.queue(sql, &[(&session).into(), id.into(), (NOW + 30 * DAY + number).into()])
         })
     });
     note(store.authority(), "newest", &[(id, 1)], NOW + 50 * DAY).unwrap();

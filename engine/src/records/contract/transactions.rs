@@ -169,8 +169,8 @@ fn portables() -> [Portable; 2] {
 fn what_fails_leaves_nothing(store: &impl Subject) {
     prepare(store);
     for at in 0..OPERATIONS {
+        let before = store.contents();
         for statement in 0.. {
-            let before = store.contents();
             let failing = FailsAt { authority: store.authority(), statement };
             match store.keeping_numbers(|| operate(&failing, at)) {
                 Ok(_) => {
