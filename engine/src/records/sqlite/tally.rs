@@ -31,14 +31,8 @@ pub(super) struct Tally {
 
 /// Whether the totals can answer this filter.
 pub(super) fn answers(filter: &Filter) -> bool {
-    filter.tags.is_empty()
-        && filter.min_confidence.is_none()
-        && filter.created_after.is_none()
-        && filter.created_before.is_none()
-        && filter.updated_after.is_none()
-        && filter.updated_before.is_none()
-        && !filter.is_dated()
-        && filter.metadata.is_none()
+    let Filter { kinds, min_importance, viewer, .. } = filter.clone();
+    *filter == Filter { kinds, min_importance, viewer, ..Filter::default() }
 }
 
 /// Condition on the row `r` of `tallies`: it has records that pass the filter, of this project alone where one is given.
