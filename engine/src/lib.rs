@@ -66,6 +66,8 @@ mod files;
 mod holders;
 mod index_folder;
 pub mod map;
+#[cfg(test)]
+mod nightly;
 mod overlap;
 pub mod progress;
 pub mod quality;

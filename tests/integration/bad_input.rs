@@ -8,7 +8,7 @@ use memorist_engine::{Error, ErrorKind};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::support::{Store, hashed, words_only};
+use crate::support::{Store, amount, hashed, words_only};
 
 /// The field that an error names.
 fn blamed<T: std::fmt::Debug>(outcome: Result<T, Error>) -> &'static str {
@@ -104,7 +104,8 @@ fn no_text_is_a_syntax_error() {
                 store.engine.search(&Query { mode, ..Query::new(text) }).unwrap();
             }
         }
-        let mut runner = TestRunner::new(Config { cases: 1_000, failure_persistence: None, ..Config::default() });
+        let mut runner =
+            TestRunner::new(Config { cases: amount(1_000) as u32, failure_persistence: None, ..Config::default() });
         let texts = prop_oneof![any::<String>(), "\\PC{1,40}", "[\\p{Han}\\p{Hangul}a-z\"'()*:~^ ]{1,30}"];
         let outcome = runner.run(&(texts, prop::sample::select(modes.to_vec())), |(text, mode)| {
             if !text.trim().is_empty() {

@@ -20,9 +20,14 @@ pub fn number_from(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).map_or(otherwise, |number| number.parse().expect("a number"))
 }
 
-/// How often something is killed, damaged or refused: as the variable says, or five times the usual for `.ci/nightly`.
+/// How often something is tried: as usual, or five times as often for `.ci/nightly`.
+pub fn amount(usual: u64) -> u64 {
+    if std::env::var_os("MEMORIST_NIGHTLY").is_some() { 5 * usual } else { usual }
+}
+
+/// How often something is killed, damaged or refused: as the variable says, or the [`amount`].
 pub fn amount_from(variable: &str, usual: u64) -> u64 {
-    number_from(variable, if std::env::var_os("MEMORIST_NIGHTLY").is_some() { 5 * usual } else { usual })
+    number_from(variable, amount(usual))
 }
 
 /// This binary as another process, which runs the ignored test `name` and nothing else.

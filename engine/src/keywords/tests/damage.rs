@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::error::{Error, IndexKind, Result};
+use crate::nightly::step;
 
 fn why<T>(result: Result<T>) -> String {
     match result {
@@ -75,10 +76,9 @@ fn a_corrupt_store_file_is_detected_before_tantivy_opens_it() {
     let mut stores = files(folder.path());
     stores.retain(|file| file.extension().is_some_and(|kind| kind == "store"));
     assert!(!stores.is_empty());
-    let step = if std::env::var_os("MEMORIST_NIGHTLY").is_some() { 1 } else { 5 };
     for store in &stores {
         let sound = fs::read(store).unwrap();
-        for at in (0..sound.len()).step_by(step) {
+        for at in (0..sound.len()).step_by(step()) {
             let mut flipped = sound.clone();
             flipped[at] ^= 0xff;
             for bytes in [&flipped[..], &sound[..at]] {

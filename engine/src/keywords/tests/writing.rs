@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::error::{Error, ErrorKind};
+use crate::nightly::step;
 
 #[test]
 fn applying_twice_is_applying_once() {
@@ -108,8 +109,7 @@ fn an_index_is_made_once() {
 
 #[test]
 fn a_record_is_indexed_once_however_often_it_is_replaced() {
-    let seeds = if std::env::var_os("MEMORIST_NIGHTLY").is_some() { 40 } else { 8 };
-    for seed in 0..seeds {
+    for seed in (0..40).step_by(step()) {
         let folder = tempfile::tempdir().unwrap();
         let mut random = TextGenerator(seed);
         let mut index = index_of(folder.path(), &records(&["text"; 60]));

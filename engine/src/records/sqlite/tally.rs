@@ -31,7 +31,7 @@ pub(super) struct Tally {
 
 /// Whether the totals can answer this filter.
 pub(super) fn answers(filter: &Filter) -> bool {
-    let Filter { kinds, min_importance, viewer, .. } = filter.clone();
+    let (kinds, min_importance, viewer) = (filter.kinds.clone(), filter.min_importance, filter.viewer.clone());
     *filter == Filter { kinds, min_importance, viewer, ..Filter::default() }
 }
 

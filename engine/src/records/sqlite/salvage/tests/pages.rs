@@ -6,7 +6,8 @@ use rusqlite::Connection;
 
 use super::super::super::testing::{NOW, new};
 use super::super::{Salvage, salvage};
-use super::testing::{DamagedStore, PAGE, SplitMix64, check_pages, sound, step, with_pages};
+use super::testing::{DamagedStore, PAGE, SplitMix64, check_pages, sound, with_pages};
+use crate::nightly::step;
 use crate::progress::NoProgress;
 use crate::records::Records;
 

@@ -289,11 +289,6 @@ pub(super) fn differences<'a>(one: &'a BTreeMap<String, Value>, other: &BTreeMap
     names.filter(|name| !TAKEN_AS_THEY_STAND.contains(name)).collect()
 }
 
-/// Step between the damages that are tried; `.ci/nightly` tries all.
-pub(super) fn step() -> usize {
-    if std::env::var_os("MEMORIST_NIGHTLY").is_some() { 1 } else { 5 }
-}
-
 /// Damage to whole pages changes no record, and loses none that is not on them.
 pub(super) fn check_pages(case: &str, damaged: &BTreeSet<usize>, bytes: &[u8]) -> Salvage {
     let store = DamagedStore::new(bytes);
