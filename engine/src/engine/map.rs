@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
-
 use super::Engine;
 use crate::error::{Error, IndexKind, Remedy, Result};
 use crate::map::{Frame, Ground, Map, MapLabels, MapView, Point, Seen, Start, labels, lay_out, nearest_allowed};
@@ -30,8 +28,7 @@ pub enum MapFrom {
 }
 
 /// Whether there is a map.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MapStage {
     /// No memory has a vector, so that there can be none.
     NoModel,
@@ -43,13 +40,11 @@ pub enum MapStage {
     Ready,
 }
 
-/// The state of the map. Serialised, it is what the explorer's page gets.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
+/// The state of the map.
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct MapState {
     /// Whether there is one.
-    #[serde(rename = "state")]
     pub stage: MapStage,
     /// How far the one is that this process makes, from 0 to 1: also where an older one can be shown.
     pub progress: Option<f64>,
@@ -66,7 +61,6 @@ pub struct MapState {
     /// Whether a new layout from the present one would help: many were placed later, or the model is another.
     pub is_old: bool,
     /// Why a map that was there is of no use.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<&'static str>,
 }
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use memorist_engine::Engine;
 use memorist_engine::types::Viewer;
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::own::{FUNCTIONS, PageFunction};
 use super::pace::Pace;
@@ -13,13 +15,16 @@ use crate::http::{Answer, Slot};
 use crate::machines::Standing;
 use crate::ops::Context;
 use crate::serving::{Access, Changes, Dispatcher, Unavailable};
-use crate::tools::{Problem, ProblemKind};
-use crate::wire;
+use crate::tools::{Problem, ProblemKind, to_json};
+use crate::wire::explore::OverviewResult;
+use crate::wire::{self, MapStateResult};
 
 const READ_ONLY: &str = "the web UI is read-only: it was started with --read-only";
 const UNWRITABLE: &str = "this store is read-only here";
 /// Functions beside `map` that look at all memories, and that a page calls again with each change.
 const PACED: [&str; 2] = ["timeline", "mapLabels"];
+/// Fields of results about everyone (sizes of the indexes, names of files), which a page that shows a part does not get.
+pub const WIDE_ONLY: [&str; 3] = ["indexes", "remainingFiles", "machines"];
 /// Earlier names of functions, each with its present one.
 const EARLIER: [(&str, &str); 4] =
     [("why", "explain"), ("neighbours", "neighbors"), ("mapMask", "mapFilter"), ("makeMap", "buildMap")];
@@ -135,23 +140,14 @@ impl Api {
             match (tool.call)(engine, &context, given) {
                 Ok(mut result) => {
                     if tool.name == "overview" {
-                        match map::state(engine, &context.defaults.own_viewer()) {
-                            Ok(state) => result["map"] = state,
+                        result["readOnly"] = (read_only || !engine.can_write()).into();
+                        match Overview::json(result, store, engine, &context.defaults.own_viewer()) {
+                            Ok(overview) => result = overview,
                             Err(problem) => return answers::problem(&problem, None),
                         }
-                        result["version"] = env!("CARGO_PKG_VERSION").into();
-                        result["store"] = store.into();
-                        match Standing::of(engine) {
-                            Ok(standing) => result["machines"] = json!(standing),
-                            Err(failure) => return answers::problem(&failure.into(), None),
-                        }
-                        result["readOnly"] = (read_only || !engine.can_write()).into();
                     }
                     if is_narrow && let Some(result) = result.as_object_mut() {
-                        // Of everyone: sizes of the indexes, and names of files.
-                        result.shift_remove("indexes");
-                        result.shift_remove("remainingFiles");
-                        result.shift_remove("machines");
+                        WIDE_ONLY.iter().for_each(|field| _ = result.shift_remove(*field));
                     }
                     answers::result(&result)
                 }
@@ -189,6 +185,28 @@ impl Api {
                 || format!("the web UI is limited to the {name} {own:?}; start it without --{name} to see others");
             (asked != own).then(why)
         })
+    }
+}
+
+/// The result of `overview`, as the page gets it.
+#[derive(Serialize, JsonSchema)]
+pub struct Overview {
+    #[serde(flatten)]
+    #[schemars(with = "OverviewResult")]
+    overview: Value,
+    map: MapStateResult,
+    /// The version of memorist.
+    version: &'static str,
+    /// Where the store is.
+    store: String,
+    /// Other machines of the person; missing on a page that shows a part of the store.
+    machines: Standing,
+}
+
+impl Overview {
+    fn json(overview: Value, store: String, engine: &Engine, viewer: &Viewer) -> Result<Value, Problem> {
+        let map = map::state(engine, viewer)?;
+        to_json(&Overview { overview, map, version: env!("CARGO_PKG_VERSION"), store, machines: Standing::of(engine)? })
     }
 }
 

@@ -15,7 +15,8 @@ use tokio::time::sleep;
 use crate::ops::{self, Context};
 use crate::serving::{Access, Dispatcher};
 use crate::tools::{Problem, ProblemKind, parse_params, to_json};
-use crate::wire::{self, Int, ListParams, MapFrom, MapLabelsResult};
+use crate::wire::explore::{NearHit, NeighborsResult};
+use crate::wire::{self, BuildMapResult, Int, ListParams, MapFrom, MapLabelsResult, MapStateResult};
 
 /// How often the state of a map that is being made is reported.
 const REPORTED: Duration = Duration::from_millis(500);
@@ -66,7 +67,7 @@ impl Making {
         dispatcher: &Dispatcher,
         viewer: Viewer,
         given: Map<String, Value>,
-    ) -> Result<Value, Problem> {
+    ) -> Result<BuildMapResult, Problem> {
         let BuildParams { from } = parse_params(given)?;
         let of = viewer.clone();
         let state = dispatcher.call(Access::Read, move |engine| engine.map_state(&of)).await;
@@ -78,7 +79,7 @@ impl Making {
         if state.progress.is_none() {
             tokio::spawn(self.clone().make(dispatcher.clone(), viewer, from.into()));
         }
-        Ok(json!({ "state": "making" }))
+        Ok(BuildMapResult { state: "making" })
     }
 
     async fn make(self, dispatcher: Dispatcher, viewer: Viewer, from: memorist_engine::MapFrom) {
@@ -104,10 +105,8 @@ impl Making {
     async fn report(&self, dispatcher: &Dispatcher, viewer: &Viewer, why: Option<String>) {
         let viewer = viewer.clone();
         if let Ok(Ok(mut state)) = dispatcher.call(Access::Read, move |engine| state(engine, &viewer)).await {
-            if let Some(why) = why {
-                state["why"] = why.into();
-            }
-            self.newest.send_replace(Some(state));
+            state.why = why.or(state.why);
+            self.newest.send_replace(Some(json!(state)));
         }
     }
 }
@@ -124,8 +123,8 @@ impl Progress for Until {
     }
 }
 
-pub fn state(engine: &Engine, viewer: &Viewer) -> Result<Value, Problem> {
-    to_json(&engine.map_state(viewer)?)
+pub fn state(engine: &Engine, viewer: &Viewer) -> Result<MapStateResult, Problem> {
+    Ok(engine.map_state(viewer)?.into())
 }
 
 /// `map`: the bytes that `wire/map.rs` describes; `None` if the page has them.
@@ -153,9 +152,8 @@ pub fn neighbors(engine: &Engine, context: &Context, given: Map<String, Value>) 
     let NeighborsParams { id, k } = parse_params(given)?;
     let k = wire::size("k", k, NEIGHBORS)?;
     let found = engine.neighbors(id.0.into(), k, &context.defaults.own_viewer())?;
-    let results: Vec<_> =
-        found.into_iter().map(|(id, similarity)| json!({ "id": id.get(), "similarity": similarity })).collect();
-    Ok(json!({ "results": results }))
+    let results = found.into_iter().map(|(id, similarity)| NearHit { id: id.get(), similarity }).collect();
+    to_json(&NeighborsResult { results })
 }
 
 fn none() -> Problem {

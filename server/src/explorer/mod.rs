@@ -28,6 +28,8 @@ mod opening;
 mod own;
 mod pace;
 mod page;
+#[cfg(test)]
+mod result_types;
 mod serve;
 mod sessions;
 mod streams;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use memorist_engine::types::{Filter, Millis, Viewer};
 use memorist_engine::{Engine, Error};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::exit::{Failure, Kind};
@@ -69,7 +70,7 @@ pub struct Files {
 }
 
 /// A memory that was changed on two machines: one of the two texts is an earlier version now.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Conflict {
     /// The memory.
     pub id: i64,
@@ -82,7 +83,7 @@ pub struct Conflict {
 }
 
 /// How a store stands with the other machines of its person: for people.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Standing {
     /// The places that are remembered.
     pub places: Vec<PlaceStanding>,
@@ -91,7 +92,7 @@ pub struct Standing {
 }
 
 /// How a store stands with one place.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PlaceStanding {
     /// A folder, or `ssh://HOST`.

@@ -84,7 +84,7 @@ pub struct ImportResult {
     pub links: i64,
     /// Rejected memories and links.
     pub refused: i64,
-    /// The first of them.
+    /// The first rejected lines: line, error.
     pub errors: Vec<RefusedLine>,
     /// Other warnings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -93,7 +93,6 @@ pub struct ImportResult {
 
 /// A rejected line, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(inline)]
 pub struct RefusedLine {
     /// Counted from 1.
     pub line: i64,
@@ -103,7 +102,6 @@ pub struct RefusedLine {
 
 /// A memory that was changed in both stores.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(inline)]
 pub struct ChangedInBoth {
     /// The memory.
     pub id: i64,

@@ -14,6 +14,7 @@ use super::convert::{BYTES_PER_TOKEN, Cut, fit};
 use super::markdown::escaped;
 use super::params::Detail;
 use super::results::{Brief, Step};
+use super::schema::LinkKindName;
 use super::values::{Int, Patch};
 use super::{brief, count};
 
@@ -26,7 +27,7 @@ pub struct LinkParams {
     /// Id of the linked memory.
     pub to_id: Int,
     /// Relation of fromId to toId, e.g. fromId supersedes toId.
-    #[schemars(schema_with = "link_schema")]
+    #[schemars(with = "LinkKindName")]
     pub link_type: LinkKind,
     /// See memory_search.
     #[serde(default)]
@@ -104,7 +105,7 @@ pub struct ChainHit {
     /// Distance from the start in links.
     pub depth: i64,
     /// The path from the start.
-    #[schemars(schema_with = "super::results::items_schema")]
+    #[schemars(schema_with = "super::results::steps_schema")]
     pub path: Vec<Step>,
 }
 
@@ -244,7 +245,6 @@ pub struct DigestResult {
 /// Number of memories.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct Summary {
     pub total_memories: i64,
     pub by_type: BTreeMap<String, i64>,
@@ -269,7 +269,6 @@ pub fn summary(digest: &Digest) -> Summary {
 /// A memory in a digest.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct Item {
     pub id: i64,
     pub title: String,
@@ -388,10 +387,6 @@ fn after_title(item: &Item) -> String {
         Some((rest, false)) => format!(": {rest}"),
         None => format!(": {}", escaped(description)),
     }
-}
-
-pub(super) fn link_schema(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "string", "enum": LinkKind::ALL.map(LinkKind::as_str) })
 }
 
 pub(super) fn direction_schema(_: &mut SchemaGenerator) -> Schema {

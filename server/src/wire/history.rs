@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::count;
+use super::schema::LinkKindName;
 use super::values::{Int, Patch};
 
 /// `memory_history`.
@@ -70,7 +71,7 @@ pub struct UndoResult {
 pub struct UndoneLink {
     /// Memory at the other end.
     pub id: i64,
-    #[schemars(schema_with = "super::graph::link_schema")]
+    #[schemars(with = "LinkKindName")]
     pub link_type: LinkKind,
 }
 
@@ -111,12 +112,12 @@ pub struct VersionEntry {
     pub version: i64,
     /// When it became the newest.
     pub since: i64,
-    /// When it was replaced; null: it is the newest.
+    /// When it was replaced; null for the newest.
     pub until: Option<i64>,
     /// Why it was replaced.
     pub reason: Option<String>,
     pub content: String,
-    #[schemars(with = "String")]
+    #[schemars(schema_with = "super::results::kind_schema")]
     pub entry_type: Kind,
     pub source: String,
     pub context: Option<String>,

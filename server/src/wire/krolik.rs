@@ -341,7 +341,7 @@ pub struct KrolikLinkParams {
     #[schemars(with = "f64")]
     pub to_id: Int,
     /// Type of relationship
-    #[schemars(schema_with = "super::graph::link_schema")]
+    #[schemars(with = "super::schema::LinkKindName")]
     pub link_type: LinkKind,
     /// Not of the document: for memories of another project than the server's.
     #[serde(default)]

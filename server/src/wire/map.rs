@@ -30,6 +30,8 @@
 
 use memorist_engine::map::{MapLabel, MapLabels, MapView};
 use memorist_engine::types::Kind;
+use memorist_engine::{MapStage, MapState};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -84,8 +86,62 @@ impl From<MapFrom> for memorist_engine::MapFrom {
     }
 }
 
+/// The result of `buildMap`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct BuildMapResult {
+    #[schemars(extend("enum" = ["making"]))]
+    pub state: &'static str,
+}
+
+/// The state of the map.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MapStateResult {
+    /// Whether there is one; `noModel`: no memory has a vector, so that there can be none.
+    #[schemars(extend("enum" = ["noModel", "none", "making", "ready"]))]
+    pub state: &'static str,
+    /// How far the one is that is being made, from 0 to 1: also where an older one can be shown.
+    pub progress: Option<f64>,
+    /// The generation of the map. 0 without one.
+    pub generation: u32,
+    /// How many memories are on it.
+    pub points: u64,
+    /// How many of them were placed after the layout.
+    pub placed: u64,
+    /// How many memories the viewer sees.
+    pub of: u64,
+    /// Whether some new memories are not on it yet: they will be in a moment.
+    pub has_unplaced: bool,
+    /// Whether a new layout is worth it: many were placed later, or the model is another.
+    pub is_old: bool,
+    /// Why the last one was not made, or is of no use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+impl From<MapState> for MapStateResult {
+    fn from(state: MapState) -> Self {
+        MapStateResult {
+            state: match state.stage {
+                MapStage::NoModel => "noModel",
+                MapStage::None => "none",
+                MapStage::Making => "making",
+                MapStage::Ready => "ready",
+            },
+            progress: state.progress,
+            generation: state.generation,
+            points: state.points,
+            placed: state.placed,
+            of: state.of,
+            has_unplaced: state.has_unplaced,
+            is_old: state.is_old,
+            why: state.why.map(str::to_owned),
+        }
+    }
+}
+
 /// The labels of a map.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MapLabelsResult {
     pub generation: u32,
     /// For three distances, the farthest first.
@@ -93,7 +149,7 @@ pub struct MapLabelsResult {
 }
 
 /// The label of a region.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LabelEntry {
     pub x: u16,
     pub y: u16,

@@ -100,7 +100,7 @@ pub use history::{
 pub use hooks::{HookReply, HookRequest, VERSION as HOOK_VERSION};
 pub use lenient::{check_names, lenient};
 pub use lines::Lines;
-pub use map::{MapFrom, MapLabelsResult, map_bytes, mask_bytes};
+pub use map::{BuildMapResult, MapFrom, MapLabelsResult, MapStateResult, map_bytes, mask_bytes};
 pub use memorist_engine::snippet::{cut_to, has_word_of};
 pub use memory_files::{FileCommand, FileParams};
 pub use params::{

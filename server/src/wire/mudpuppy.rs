@@ -143,7 +143,7 @@ pub struct MudpuppySearchParams {
     pub query: String,
     /// Search mode.
     #[serde(default)]
-    #[schemars(schema_with = "super::params::mode_schema")]
+    #[schemars(with = "super::schema::ModeName")]
     pub mode: Mode,
     /// Max results to return.
     #[serde(default = "ten")]

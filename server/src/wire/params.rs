@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::schema::{KindName, ModeName};
 use super::source_names::{SourceName, sources_schema};
 use super::times::{Future, FutureEnd, Past, PastEnd};
 use super::values::{Importance, Int, Patch, Where};
@@ -19,7 +20,7 @@ pub struct AddParams {
     pub content: String,
     /// Default fact.
     #[serde(default, alias = "category", skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "kind_schema")]
+    #[schemars(with = "KindName")]
     pub entry_type: Option<Kind>,
     /// Source label, default manual.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,14 +94,14 @@ pub struct SearchParams {
     pub query: String,
     /// hybrid (default), vector (semantic) or keyword (BM25).
     #[serde(default)]
-    #[schemars(schema_with = "mode_schema")]
+    #[schemars(with = "ModeName")]
     pub mode: Option<Mode>,
     /// Maximum hits, default 10.
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<Int>,
     /// Only these types.
     #[serde(default)]
-    #[schemars(schema_with = "kinds_schema")]
+    #[schemars(with = "Vec<KindName>")]
     pub entry_types: Option<Vec<Kind>>,
     /// Minimum importance.
     pub min_importance: Option<Importance>,
@@ -265,7 +266,7 @@ pub enum ListSort {
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ListParams {
     /// Only these types.
-    #[schemars(schema_with = "kinds_schema")]
+    #[schemars(with = "Vec<KindName>")]
     pub entry_types: Option<Vec<Kind>>,
     /// Only with any of these tags.
     pub tags: Option<Vec<String>>,
@@ -424,16 +425,6 @@ pub(super) fn object_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "object" })
 }
 
-fn kind_schema(_: &mut SchemaGenerator) -> Schema {
-    let names: Vec<_> = Kind::ALL.iter().map(|kind| kind.as_str()).collect();
-    json_schema!({ "type": "string", "enum": names })
-}
-
-fn kinds_schema(generator: &mut SchemaGenerator) -> Schema {
-    let kind = kind_schema(generator);
-    json_schema!({ "type": "array", "items": kind })
-}
-
 pub(super) fn state_schema(_: &mut SchemaGenerator) -> Schema {
     let names = ["open", "overdue", "superseded", "contradicted", "expiring", "expired", "deleted"];
     json_schema!({ "type": "string", "enum": names })
@@ -449,10 +440,6 @@ fn status_schema(_: &mut SchemaGenerator) -> Schema {
 
 pub(super) fn expect_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "anyOf": [{ "type": "string" }, { "type": "integer" }] })
-}
-
-pub(super) fn mode_schema(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "string", "enum": ["hybrid", "vector", "keyword"] })
 }
 
 pub(super) fn scale_schema(_: &mut SchemaGenerator) -> Schema {

@@ -11,7 +11,6 @@ const PDF: &str = ".pdf";
 /// The lines of a file that a memory is from, and of a transcript who said it where.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct PlaceInfo {
     pub path: String,
     /// Line that `path:line` names.

@@ -59,11 +59,11 @@ impl RecallParams {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RecallResult {
-    /// Block for the context; none if no memory is relevant to the message.
+    /// A text for the context of the model, marked as data; null if no memory is relevant to the message.
     pub context: Option<String>,
     /// The memories in it, the most relevant first.
     pub memories: Vec<RecalledMemory>,
-    /// Tokens of the block.
+    /// About how many tokens `context` has.
     pub tokens: i64,
     /// Reasons why memories may be missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -11,27 +11,28 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::place::PlaceInfo;
+use super::schema::{EmbeddingName, KindName, LinkKindName, ThresholdName, TierName};
 use super::sources::FileProblem;
 use crate::wording::Worded as _;
 
 /// The result of `memory_add`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AddResult {
-    /// Memory id.
+    /// The memory; of a text that was saved already, the one that has it.
     pub id: i64,
     /// Whether it is new.
     pub created: bool,
-    /// Whether the text was saved already; `id` is then the id of that memory.
+    /// Whether the text was saved already.
     pub duplicate: bool,
     /// `pending`: keyword search only, until the memory is embedded.
-    #[schemars(schema_with = "embedding_schema")]
+    #[schemars(with = "EmbeddingName")]
     pub embedding: EmbeddingState,
     /// Near duplicates.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// Suggested links: id, linkType, similarity, content.
+    /// Suggested links.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(schema_with = "objects_schema")]
+    #[schemars(schema_with = "suggestions_schema")]
     pub suggestions: Vec<Suggestion>,
     /// Warnings about this memory.
     #[serde(skip)]
@@ -41,13 +42,14 @@ pub struct AddResult {
     pub linked: Vec<(LinkKind, RecordId)>,
 }
 
-/// A suggested link.
-#[derive(Debug, Clone, Serialize)]
+/// A memory that resembles a new one, with a suggested link.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Suggestion {
     /// The other memory.
     pub id: i64,
     /// The kind of link from the new one.
+    #[schemars(with = "LinkKindName")]
     pub link_type: LinkKind,
     /// 0 to 1.
     pub similarity: f64,
@@ -66,7 +68,7 @@ pub struct SearchResult {
     pub results: Vec<SearchHit>,
     /// Number of results.
     pub total: i64,
-    /// Probably no answer in the store: no hit, or no relevant one.
+    /// Whether the store probably has no answer: no hit, or no relevant one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_answer: bool,
     /// Best hit below a threshold.
@@ -79,14 +81,13 @@ pub struct SearchResult {
     /// Number of further hits below the minimum relevance.
     #[serde(skip_serializing_if = "is_zero")]
     pub weaker: i64,
-    /// Cursor of the next page.
+    /// The `cursor` of the next page.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub next_cursor: Option<String>,
-    /// Full, or the fallback: keywords (keyword) or parts of words (substring).
-    #[schemars(schema_with = "tier_schema")]
+    /// How it was answered: in full, by keywords alone, or by parts of words (substring).
+    #[schemars(with = "TierName")]
     pub tier: Tier,
-    /// Warnings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// Times in microseconds and candidate counts.
@@ -102,10 +103,9 @@ pub struct NearMissInfo {
     pub id: i64,
     /// Beginning of its text.
     pub content: String,
-    /// Similarity, score or relevance.
-    #[schemars(with = "String")]
+    #[schemars(schema_with = "threshold_schema")]
     pub threshold: Threshold,
-    /// Its value: lower the threshold to this to find it.
+    /// Its value: a search with this as the threshold finds it.
     pub actual: f64,
 }
 
@@ -120,7 +120,7 @@ impl From<NearMiss> for NearMissInfo {
     }
 }
 
-/// One result of a search. Without text if only ids were requested.
+/// One result of a search. Without text if only ids were requested. Times are Unix milliseconds.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchHit {
@@ -144,13 +144,12 @@ pub struct SearchHit {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<String>")]
     pub tags: Option<Vec<String>>,
-    /// 0 to 1, relative to the other candidates.
+    /// 0 to 1, relative to the other candidates of this search.
     pub score: f64,
     #[schemars(schema_with = "sides_schema")]
     pub matched_by: Vec<MatchSource>,
-    /// Unix milliseconds.
     pub created_at: i64,
-    /// Cosine similarity.
+    /// Cosine similarity, -1 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64")]
     pub vector_score: Option<f64>,
@@ -182,7 +181,7 @@ pub struct SearchHit {
     pub turn: Option<i64>,
     /// File and lines that it was read from.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "object_schema")]
+    #[schemars(schema_with = "place_schema")]
     pub place: Option<PlaceInfo>,
     /// Neighbors in its session whose words counted for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -193,7 +192,7 @@ pub struct SearchHit {
     /// Memories that contradict it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contradicted_by: Vec<i64>,
-    /// Content or context is a passage; memory_get returns all of it.
+    /// Whether content or context is a passage of the whole text.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "bool")]
     pub truncated: Option<bool>,
@@ -290,14 +289,15 @@ pub struct Entry {
     pub version: i64,
     /// Its links, at most 50.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(schema_with = "items_schema")]
+    #[schemars(schema_with = "steps_schema")]
     pub links: Vec<Step>,
-    /// There are more links; memory_chain follows them.
+    /// Whether it has more links than these.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "bool")]
     pub more_links: Option<bool>,
+    /// The id that survives export and import.
     pub ulid: String,
-    /// Structured fields of its type.
+    /// The fields of its type beside the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "object_schema")]
     pub body: Option<Value>,
@@ -309,18 +309,20 @@ pub struct Entry {
     pub turn: Option<i64>,
     /// File and lines that it was read from.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "object_schema")]
+    #[schemars(schema_with = "place_schema")]
     pub place: Option<PlaceInfo>,
 }
 
 /// A link, seen from one of its ends.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Step {
     /// The memory at the other end.
     pub id: i64,
+    #[schemars(with = "LinkKindName")]
     pub link_type: LinkKind,
     /// Forward: to the other end; backward: from it.
+    #[schemars(with = "String", extend("enum" = ["forward", "backward"]))]
     pub direction: Direction,
 }
 
@@ -337,10 +339,12 @@ pub struct StatsResult {
     pub newest_entry: Option<i64>,
     /// Memories that only keyword search finds until they are embedded.
     pub pending_embeddings: i64,
+    /// Sizes of the indexes: vectors, documents, unapplied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub indexes: Option<IndexCounts>,
     /// Embedding model.
     pub model: Option<String>,
+    /// The search log: logged, last, noAnswer.
     pub searches: SearchTotals,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unread: Option<UnreadFiles>,
@@ -348,7 +352,6 @@ pub struct StatsResult {
 
 /// Source files that could not be read.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-#[schemars(inline)]
 pub struct UnreadFiles {
     pub count: i64,
     /// The first five.
@@ -368,7 +371,6 @@ impl UnreadFiles {
 /// The caller's own searches.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct SearchTotals {
     pub logged: i64,
     /// Number of newest searches that were examined.
@@ -379,7 +381,6 @@ pub struct SearchTotals {
 
 /// Sizes of the indexes.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-#[schemars(inline)]
 pub struct IndexCounts {
     pub vectors: i64,
     pub documents: i64,
@@ -408,7 +409,7 @@ pub struct UpdateResult {
     #[schemars(schema_with = "integer_schema")]
     pub version: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "embedding_schema")]
+    #[schemars(with = "EmbeddingName")]
     pub embedding: Option<EmbeddingState>,
     /// Reason why nothing was updated.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -438,9 +439,31 @@ fn is_zero(number: &i64) -> bool {
     *number == 0
 }
 
-pub(super) fn kind_schema(_: &mut SchemaGenerator) -> Schema {
+/// The schema of a field. `published` is short, as a model understands the field by its name. `results.json` has `T`.
+fn short<T: JsonSchema>(generator: &mut SchemaGenerator, published: Schema) -> Schema {
+    // A published schema is one without references.
+    if generator.settings().inline_subschemas { published } else { generator.subschema_for::<T>() }
+}
+
+pub(super) fn kind_schema(generator: &mut SchemaGenerator) -> Schema {
     // The parameters have the list of kinds: once is enough.
-    json_schema!({ "type": "string" })
+    short::<KindName>(generator, json_schema!({ "type": "string" }))
+}
+
+pub(super) fn steps_schema(generator: &mut SchemaGenerator) -> Schema {
+    short::<Vec<Step>>(generator, json_schema!({ "type": "array" }))
+}
+
+fn suggestions_schema(generator: &mut SchemaGenerator) -> Schema {
+    short::<Vec<Suggestion>>(generator, json_schema!({ "type": "array", "items": { "type": "object" } }))
+}
+
+fn place_schema(generator: &mut SchemaGenerator) -> Schema {
+    short::<PlaceInfo>(generator, json_schema!({ "type": "object" }))
+}
+
+fn threshold_schema(generator: &mut SchemaGenerator) -> Schema {
+    short::<ThresholdName>(generator, json_schema!({ "type": "string" }))
 }
 
 fn string_schema(_: &mut SchemaGenerator) -> Schema {
@@ -470,14 +493,6 @@ pub(super) fn object_schema(_: &mut SchemaGenerator) -> Schema {
 
 fn entry_schema(generator: &mut SchemaGenerator) -> Schema {
     Entry::json_schema(generator)
-}
-
-fn embedding_schema(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "string", "enum": ["ready", "pending"] })
-}
-
-fn tier_schema(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "string", "enum": ["full", "keyword", "substring"] })
 }
 
 fn sides_schema(_: &mut SchemaGenerator) -> Schema {

@@ -1,9 +1,11 @@
 //! JSON Schema 2020-12 of parameters and results, reduced to what a client validates and a model reads.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use schemars::JsonSchema;
+use memorist_engine::types::{Kind, LinkKind};
 use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
 /// Beside the schema of a parameter: what an empty text or list means there, if not that the parameter was left out. It is not
@@ -11,6 +13,32 @@ use serde_json::{Map, Value, json};
 pub(super) const EMPTY: &str = "x-empty";
 /// The value of [`EMPTY`] where every text is taken as it is.
 pub(super) const VERBATIM: &str = "verbatim";
+
+macro_rules! names {
+    ($($type:ident as $name:literal = $values:expr;)*) => {$(
+        pub enum $type {}
+
+        impl JsonSchema for $type {
+            fn schema_name() -> Cow<'static, str> {
+                $name.into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": "string", "enum": $values })
+            }
+        }
+    )*};
+}
+
+// Schemas of enums of the engine, which knows no schemas, by the names of their types in Python and TypeScript.
+names! {
+    EmbeddingName as "EmbeddingState" = ["ready", "pending"];
+    KindName as "EntryType" = Kind::ALL.map(Kind::as_str);
+    LinkKindName as "LinkType" = LinkKind::ALL.map(LinkKind::as_str);
+    ModeName as "SearchMode" = ["hybrid", "vector", "keyword"];
+    ThresholdName as "Threshold" = ["similarity", "score", "relevance"];
+    TierName as "Tier" = ["full", "keyword", "substring"];
+}
 
 /// The schema of the parameters `T`, as it is published. Of several forms of a value it has one, and null is in none of them:
 /// strict clients and gateways refuse choices. `forms.rs` understands the others all the same.

@@ -1,13 +1,15 @@
 //! The result of `memorist searches`.
 
 use memorist_engine::types::{Mode, PastSearch, Reach};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::count;
+use super::schema::ModeName;
 
 /// Searches that are kept.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct SearchesResult {
     /// Newest first.
     pub results: Vec<SearchEntry>,
@@ -17,7 +19,7 @@ pub struct SearchesResult {
 }
 
 /// A search.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchEntry {
     pub id: i64,
@@ -27,6 +29,7 @@ pub struct SearchEntry {
     pub project: Option<String>,
     pub tool: String,
     pub query: String,
+    #[schemars(with = "ModeName")]
     pub mode: Mode,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filters: Option<Value>,

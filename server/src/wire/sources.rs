@@ -9,11 +9,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A source.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SourceEntry {
     pub id: i64,
-    /// `notes` or `sessions`.
+    #[schemars(extend("enum" = ["notes", "sessions"]))]
     pub kind: &'static str,
     pub path: String,
     /// The agent whose transcripts these are.
@@ -96,7 +96,7 @@ impl From<SourceStats> for SourceState {
 }
 
 /// The result of `sync`.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SyncResult {
     pub sources: Vec<SyncedSource>,
@@ -107,7 +107,7 @@ pub struct SyncResult {
 }
 
 /// Changes that were read of a source.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SyncedSource {
     #[serde(flatten)]
@@ -132,7 +132,6 @@ pub struct SyncedSource {
 
 /// A file that could not be read.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-#[schemars(inline)]
 pub struct FileProblem {
     pub path: String,
     pub why: String,

@@ -5,8 +5,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::super::graph::link_schema;
 use super::super::params::{AddParams, expect_schema};
+use super::super::schema::LinkKindName;
 use super::super::times::Past;
 use super::super::values::{Int, Patch};
 
@@ -130,7 +130,7 @@ pub struct UndoParams {
     pub linked_id: Option<Int>,
     /// Only links of this type.
     #[serde(default)]
-    #[schemars(schema_with = "link_schema")]
+    #[schemars(with = "LinkKindName")]
     pub link_type: Option<LinkKind>,
     /// See memory_search.
     #[serde(default)]

@@ -14,6 +14,6 @@ pub use params::{
 };
 pub use results::{
     Bucket, CleanupGroup, CleanupResult, ExplainResult, FindHit, FindResult, FoundByEntry, GraphEdge, GraphNode,
-    GraphResult, LoggedSearches, Member, MemoryResult, MergeResult, NameCount, OverviewResult, RecoverableEntry,
-    SimilarHit, SimilarResult, TimelineResult,
+    GraphResult, LoggedSearches, Member, MemoryResult, MergeResult, NameCount, NearHit, NeighborsResult,
+    OverviewResult, RecoverableEntry, SimilarHit, SimilarResult, TimelineResult,
 };

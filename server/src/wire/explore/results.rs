@@ -3,20 +3,22 @@
 use std::collections::BTreeMap;
 
 use memorist_engine::types::{Kind, LinkKind, Tier, Weights};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::super::results::{Entry, NearMissInfo, SearchHit};
+use super::super::schema::{KindName, LinkKindName, TierName};
 
 /// A name, and how many memories have it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NameCount {
     pub name: String,
     pub count: i64,
 }
 
 /// The result of `overview`.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OverviewResult {
     /// Whether the store can only be read.
@@ -38,7 +40,7 @@ pub struct OverviewResult {
 }
 
 /// The searches in the search log.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LoggedSearches {
     pub logged: i64,
@@ -47,7 +49,7 @@ pub struct LoggedSearches {
 }
 
 /// The result of `search`: that of `memory_search`, with more of each result.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FindResult {
     pub results: Vec<FindHit>,
@@ -57,13 +59,15 @@ pub struct FindResult {
     pub missing: Vec<String>,
     pub weaker: i64,
     pub next_cursor: Option<String>,
+    #[schemars(with = "TierName")]
     pub tier: Tier,
     pub warnings: Vec<String>,
+    #[schemars(with = "Option<BTreeMap<String, Value>>")]
     pub explain: Option<Value>,
 }
 
 /// A result of `search`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FindHit {
     #[serde(flatten)]
@@ -77,7 +81,7 @@ pub struct FindHit {
 }
 
 /// The result of `explain`.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExplainResult {
     pub id: i64,
@@ -96,6 +100,7 @@ pub struct ExplainResult {
     /// Its rank in vector search, from 1; null: beyond the ranked candidates.
     pub vector_rank: Option<i64>,
     pub keyword_rank: Option<i64>,
+    #[schemars(with = "BTreeMap<String, f64>")]
     pub weights: Weights,
     pub words: Vec<String>,
     /// Rule that excluded it.
@@ -107,7 +112,7 @@ pub struct ExplainResult {
 }
 
 /// The result of `memory`.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MemoryResult {
     pub entry: Entry,
@@ -120,7 +125,7 @@ pub struct MemoryResult {
 }
 
 /// A search that found a memory.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FoundByEntry {
     pub query: String,
     pub at: i64,
@@ -129,15 +134,15 @@ pub struct FoundByEntry {
 }
 
 /// The deletion or expiry of a memory that can be restored.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RecoverableEntry {
-    /// `deleted` or `expired`.
+    #[schemars(extend("enum" = ["deleted", "expired"]))]
     pub why: &'static str,
     pub at: i64,
 }
 
 /// The result of `graph`.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct GraphResult {
     /// The start, then the nearest first.
     pub nodes: Vec<GraphNode>,
@@ -148,12 +153,13 @@ pub struct GraphResult {
 }
 
 /// A memory of a graph.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GraphNode {
     pub id: i64,
     /// Its beginning.
     pub content: String,
+    #[schemars(with = "KindName")]
     pub entry_type: Kind,
     /// Distance from the start in links.
     pub depth: i64,
@@ -162,27 +168,29 @@ pub struct GraphNode {
 }
 
 /// A link.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GraphEdge {
     pub from: i64,
     pub to: i64,
+    #[schemars(with = "LinkKindName")]
     pub link_type: LinkKind,
 }
 
 /// The result of `similar`.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct SimilarResult {
     /// The most similar first.
     pub results: Vec<SimilarHit>,
 }
 
 /// A similar memory.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SimilarHit {
     pub id: i64,
     pub content: String,
+    #[schemars(with = "KindName")]
     pub entry_type: Kind,
     /// 0 to 1: of the words or the meaning, whichever is more.
     pub similarity: f64,
@@ -190,17 +198,33 @@ pub struct SimilarHit {
     pub words: Vec<String>,
 }
 
+/// The result of `neighbors`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct NeighborsResult {
+    /// The nearest first.
+    pub results: Vec<NearHit>,
+}
+
+/// A memory near another one.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct NearHit {
+    pub id: i64,
+    /// Cosine similarity of the vectors, -1 to 1.
+    pub similarity: f32,
+}
+
 /// The result of `timeline`.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TimelineResult {
-    /// Length of a bucket: `day`, `week` or `month`.
+    /// Length of a bucket.
+    #[schemars(extend("enum" = ["day", "week", "month"]))]
     pub unit: &'static str,
     /// The buckets with events, the oldest first.
     pub buckets: Vec<Bucket>,
 }
 
 /// Event counts of one day, week or month.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Bucket {
     pub start: i64,
     pub saved: BTreeMap<String, i64>,
@@ -211,7 +235,7 @@ pub struct Bucket {
 }
 
 /// The result of `cleanup`.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CleanupResult {
     pub groups: Vec<CleanupGroup>,
     /// The `cursor` of the next page, if there may be one. A page without groups may have a next one, too.
@@ -221,7 +245,7 @@ pub struct CleanupResult {
 }
 
 /// Memories to decide about.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CleanupGroup {
     pub why: String,
     pub similarity: Option<f64>,
@@ -229,11 +253,12 @@ pub struct CleanupGroup {
 }
 
 /// A memory of a group.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Member {
     pub id: i64,
     pub content: String,
+    #[schemars(with = "KindName")]
     pub entry_type: Kind,
     pub version: i64,
     pub importance: i64,
@@ -248,7 +273,7 @@ pub struct Member {
 }
 
 /// The result of `merge`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MergeResult {
     pub id: i64,
     pub version: i64,
