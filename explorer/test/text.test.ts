@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { FindHit, FindResult } from "../src/api/types.ts";
 import { diff } from "../src/text/diff.ts";
 import { place, tree } from "../src/text/ego.ts";
 import { age, ago, dayStart, isoDay, nextDayStart } from "../src/text/format.ts";
@@ -80,7 +81,7 @@ test("a purge asks for the first words as they are shown", () => {
 });
 
 test("a graph becomes a tree of shortest ways, each once, and each has a place", () => {
-  const node = (id: number, depth: number) => ({ id, depth, content: `m${id}`, entryType: "fact", isCurrent: true });
+  const node = (id: number, depth: number) => ({ id, depth, content: `m${id}`, entryType: "fact" as const, isCurrent: true });
   const edge = (from: number, to: number) => ({ from, to, linkType: "related" as const });
   const nodes = [node(1, 0), node(2, 1), node(3, 1), node(4, 2)];
   const root = tree(nodes, [edge(1, 2), edge(3, 1), edge(2, 4), edge(3, 4), edge(4, 1)].slice(0, 4), 1);
@@ -108,8 +109,23 @@ test("a page of a PDF is a page, and no editor opens it", () => {
 });
 
 test("a search says what is not there", () => {
-  const hit = (relevance: number) => ({ id: 1, entryType: "fact", createdAt: 0, score: 0.9, matchedBy: [], relevance });
-  const search = (rest: object) => ({ results: [hit(0.11), hit(0.2)], total: 2, tier: "full" as const, ...rest });
+  const hit = (relevance: number): FindHit => {
+    const parts = { words: [], vectorPart: 0, keywordPart: 0 };
+    return { id: 1, entryType: "fact", createdAt: 0, score: 0.9, matchedBy: [], relevance, ...parts };
+  };
+  const search = (rest: Partial<FindResult>): FindResult => ({
+    results: [hit(0.11), hit(0.2)],
+    total: 2,
+    noAnswer: false,
+    nearMiss: null,
+    missing: [],
+    weaker: 0,
+    nextCursor: null,
+    tier: "full",
+    warnings: [],
+    explain: null,
+    ...rest,
+  });
   assert.deepEqual(remarks(null, false), []);
   assert.deepEqual(remarks(search({}), true), []);
   assert.deepEqual(remarks(search({ noAnswer: true }), true), ["Probably not here: the best relevance is 0.20."]);

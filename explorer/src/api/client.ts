@@ -2,7 +2,7 @@
 
 import { ApiError, errorOf, isAborted, unreachable } from "./errors.ts";
 import { token } from "./session.ts";
-import type * as Api from "./types.ts";
+import type { Results } from "./types.ts";
 
 type Params = Record<string, unknown>;
 
@@ -34,51 +34,51 @@ export async function post(name: string, params: Params, signal?: AbortSignal): 
 /** What only reads is given up after so long, as nothing else is loaded meanwhile, in milliseconds. */
 const LONGEST = 60_000;
 
-async function call<Result>(name: string, params: Params, signal?: AbortSignal): Promise<Result> {
+async function call<Name extends keyof Results>(name: Name, params: Params, signal?: AbortSignal): Promise<Results[Name]> {
   const response = await post(name, params, signal);
-  return (await response.json()) as Result;
+  return (await response.json()) as Results[Name];
 }
 
 const of =
-  <Result>(name: string) =>
+  <Name extends keyof Results>(name: Name) =>
   (params: Params, signal?: AbortSignal) =>
-    call<Result>(name, params, signal);
+    call(name, params, signal);
 
 const reading =
-  <Result>(name: string) =>
+  <Name extends keyof Results>(name: Name) =>
   async (params: Params, signal?: AbortSignal) => {
     const limit = AbortSignal.timeout(LONGEST);
     try {
-      return await call<Result>(name, params, signal ? AbortSignal.any([signal, limit]) : limit);
+      return await call(name, params, signal ? AbortSignal.any([signal, limit]) : limit);
     } catch (error) {
       throw limit.aborted && !signal?.aborted ? unreachable() : error;
     }
   };
 
-export const overview = reading<Api.Overview>("overview");
-export const search = reading<Api.SearchResult>("search");
-export const list = reading<Api.ListResult>("list");
-export const explain = reading<Api.ExplainResult>("explain");
-export const memory = reading<Api.MemoryResult>("memory");
-export const history = reading<Api.HistoryResult>("history");
-export const graph = reading<Api.GraphResult>("graph");
-export const similar = reading<Api.SimilarResult>("similar");
-export const neighbors = reading<Api.NeighborsResult>("neighbors");
-export const timeline = reading<Api.TimelineResult>("timeline");
-export const searches = reading<Api.SearchesResult>("searches");
-export const cleanup = reading<Api.CleanupResult>("cleanup");
-export const mapLabels = reading<Api.MapLabels>("mapLabels");
-export const buildMap = of<{ state: string }>("buildMap");
+export const overview = reading("overview");
+export const search = reading("search");
+export const list = reading("list");
+export const explain = reading("explain");
+export const memory = reading("memory");
+export const history = reading("history");
+export const graph = reading("graph");
+export const similar = reading("similar");
+export const neighbors = reading("neighbors");
+export const timeline = reading("timeline");
+export const searches = reading("searches");
+export const cleanup = reading("cleanup");
+export const mapLabels = reading("mapLabels");
+export const buildMap = of("buildMap");
 
-export const add = of<{ id: number; created: boolean; duplicate: boolean; warnings?: string[] }>("add");
-export const update = of<{ id?: number; version?: number; error?: string }>("update");
-export const remove = of<{ success: boolean; deleted: boolean }>("delete");
-export const rollback = of<{ id?: number; version?: number; error?: string }>("rollback");
-export const link = of<{ created: boolean }>("link");
-export const unlink = of<{ removed: boolean }>("unlink");
-export const undo = of<{ error?: string; results?: { id: number; error?: string }[] }>("undo");
-export const merge = of<{ id: number; version: number; undo: number[] }>("merge");
-export const purge = of<Api.PurgeResult>("purge");
+export const add = of("add");
+export const update = of("update");
+export const remove = of("delete");
+export const rollback = of("rollback");
+export const link = of("link");
+export const unlink = of("unlink");
+export const undo = of("undo");
+export const merge = of("merge");
+export const purge = of("purge");
 
 /** The lines of an export, as a file. */
 export const exported = async (params: Params): Promise<Blob> => (await post("export", params)).blob();

@@ -1,10 +1,10 @@
 // Which names of places are shown: those of the level that fits the zoom, the largest first, none over another.
 
-import type { MapLabel } from "../api/types.ts";
+import type { LabelEntry } from "../api/types.ts";
 import { type Size, toScreen, type View, zoomOf } from "./view.ts";
 
 export interface Shown {
-  label: MapLabel;
+  label: LabelEntry;
   left: number;
   top: number;
   size: number;
@@ -14,13 +14,13 @@ export interface Shown {
 const FEWEST = 4;
 
 /** The level for a zoom; a finer one where that has few names. */
-export function levelOf(zoom: number, levels: readonly MapLabel[][]): number {
+export function levelOf(zoom: number, levels: readonly LabelEntry[][]): number {
   let level = Math.min(levels.length - 1, zoom < 1.8 ? 0 : zoom < 5 ? 1 : 2);
   while (level + 1 < levels.length && (levels[level]?.length ?? 0) < FEWEST) level++;
   return level;
 }
 
-export function shownLabels(levels: readonly MapLabel[][], view: View, size: Size, widthOf: (text: string, size: number) => number): Shown[] {
+export function shownLabels(levels: readonly LabelEntry[][], view: View, size: Size, widthOf: (text: string, size: number) => number): Shown[] {
   const level = levelOf(zoomOf(view, size), levels);
   const labels = [...(levels[level] ?? [])].sort((a, b) => b.count - a.count);
   const shown: (Shown & { width: number })[] = [];

@@ -1,13 +1,13 @@
 // What lies over the points: names of places, hits of a search, the point in focus with its true neighbors, an area.
 
-import type { MapLabel } from "../api/types.ts";
+import type { LabelEntry } from "../api/types.ts";
 import { shownLabels } from "./labels.ts";
 import type { Points } from "./points.ts";
 import { type Size, toScreen, type View } from "./view.ts";
 
 export interface Over {
   points: Points;
-  labels: MapLabel[][];
+  labels: LabelEntry[][];
   /** Indexes of what a search found, best first. */
   hits: number[];
   focus: number;
@@ -81,7 +81,7 @@ function lines(context: CanvasRenderingContext2D, { focus, neighbors }: Over, sp
   for (const at of neighbors) ring(context, spot(at), 4, ink.accent, ink.halo);
 }
 
-function names(context: CanvasRenderingContext2D, levels: MapLabel[][], view: View, size: Size, ink: Ink) {
+function names(context: CanvasRenderingContext2D, levels: LabelEntry[][], view: View, size: Size, ink: Ink) {
   const font = (height: number) => `600 ${height}px ${FONT}`;
   const widthOf = (text: string, height: number) => {
     context.font = font(height);

@@ -2,7 +2,7 @@
 
 import * as api from "../api/client.ts";
 import { ApiError, isAborted, worded } from "../api/errors.ts";
-import type { Brief, Hit } from "../api/types.ts";
+import type { Brief, FindHit } from "../api/types.ts";
 import { counted } from "../text/format.ts";
 import { type Address, listPart } from "./address.ts";
 import { idsWithin } from "./area.ts";
@@ -12,7 +12,7 @@ import { merged } from "./merged.ts";
 import { isScrolled } from "./scrolled.ts";
 import { EMPTY_LIST, get, isFar, type ListState, set } from "./store.ts";
 
-type Item = Brief | Hit;
+type Item = Brief | FindHit;
 type Listed = ListState["items"][number];
 
 const SILENCE = 80;

@@ -1,7 +1,7 @@
 // What other processes write appears by itself.
 
 import { listen } from "../api/events.ts";
-import type { MapState } from "../api/types.ts";
+import type { MapStateResult } from "../api/types.ts";
 import * as list from "./list.ts";
 import * as memory from "./memory.ts";
 import * as overview from "./overview.ts";
@@ -42,7 +42,7 @@ function mapState(data: string) {
   const now = get().overview;
   if (!now) return;
   try {
-    set({ overview: { ...now, map: JSON.parse(data) as MapState } });
+    set({ overview: { ...now, map: JSON.parse(data) as MapStateResult } });
   } catch {
     void overview.load();
   }

@@ -2,7 +2,7 @@
 
 import { useLayoutEffect, useReducer, useRef } from "preact/hooks";
 import type { ApiError } from "../api/errors.ts";
-import type { Brief, Entry, Hit, MemoryResult, Overview, SearchResult } from "../api/types.ts";
+import type { Brief, Entry, FindHit, FindResult, MemoryResult, Overview } from "../api/types.ts";
 import { type Address, HOME } from "./address.ts";
 
 /** A memory of a list that was read and is far from what is seen: read again when it comes near. */
@@ -11,12 +11,12 @@ export interface Far {
   createdAt?: undefined;
 }
 
-export const isFar = (item: Brief | Hit | Far): item is Far => item.createdAt === undefined;
+export const isFar = (item: Brief | FindHit | Far): item is Far => item.createdAt === undefined;
 
 export interface ListState {
-  items: (Brief | Hit | Far)[];
+  items: (Brief | FindHit | Far)[];
   /** Of a search: all it returned with the first page. */
-  search: SearchResult | null;
+  search: FindResult | null;
   /** How many more a search has that are hardly relevant. */
   weaker: number;
   /** The query that the list was loaded for, and that with all else it depends on. */

@@ -1,9 +1,9 @@
 // What is said of a search beside its results.
 
-import type { SearchResult } from "../api/types.ts";
+import type { FindResult } from "../api/types.ts";
 import { score } from "./format.ts";
 
-export function remarks(search: SearchResult | null, hasResults: boolean): string[] {
+export function remarks(search: FindResult | null, hasResults: boolean): string[] {
   const said: string[] = [];
   if (!search) return said;
   const missing = search.missing ?? [];

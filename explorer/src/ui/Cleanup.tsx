@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import * as api from "../api/client.ts";
-import type { Group } from "../api/types.ts";
+import type { CleanupGroup } from "../api/types.ts";
 import { type GroupKind, GROUPS } from "../state/address.ts";
 import { go } from "../state/navigate.ts";
 import { useStore } from "../state/store.ts";
@@ -47,7 +47,7 @@ export function Cleanup() {
   const undone = useStore((state) => state.done.filter((one) => one.undone).length);
   useEffect(() => setHidden(new Set()), [undone]);
   const groups = (loaded.data?.groups ?? []).filter((group) => !hidden.has(keyOf(group)));
-  const hide = (group: Group) => {
+  const hide = (group: CleanupGroup) => {
     setHidden((before) => new Set([...before, keyOf(group)]));
     next(groups.map(keyOf), keyOf(group));
   };
@@ -81,7 +81,7 @@ export function Cleanup() {
           as="div"
           items={groups}
           keyOf={keyOf}
-          row={(group: Group, at) => <GroupCard group={group} kind={kind} hide={() => hide(group)} at={at} all={all} />}
+          row={(group: CleanupGroup, at) => <GroupCard group={group} kind={kind} hide={() => hide(group)} at={at} all={all} />}
           list={kind}
           attributes={{ class: "groups", role: "feed", "aria-labelledby": "cleanup-title", "aria-busy": loaded.loading }}
         />
@@ -105,7 +105,7 @@ function next(keys: string[], done: string) {
 const PAGE = 20;
 
 interface Groups {
-  groups: Group[];
+  groups: CleanupGroup[];
   total: number | null;
   next: string | null;
 }

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { Entry } from "../api/types.ts";
+import type { Entry, EntryType } from "../api/types.ts";
 import * as change from "../state/change.ts";
 import { KINDS, SHARED } from "../state/filters.ts";
 import * as drafts from "../state/drafts.ts";
@@ -9,7 +9,7 @@ import { dayStart, isoDay } from "../text/format.ts";
 
 interface Values {
   content: string;
-  entryType: string;
+  entryType: EntryType;
   importance: number;
   tags: string;
   context: string;
@@ -125,7 +125,7 @@ function Form({ values, change: then, submit, cancel, children }: FormProps) {
       <div class="pair">
         <label class="field">
           Kind
-          <select value={values.entryType} onChange={(event) => put({ entryType: event.currentTarget.value })}>
+          <select value={values.entryType} onChange={(event) => put({ entryType: event.currentTarget.value as EntryType })}>
             {KINDS.map((kind) => <option key={kind} value={kind}>{kind}</option>)}
           </select>
         </label>

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { Machines } from "../api/types.ts";
+import type { Standing } from "../api/types.ts";
 import type { View } from "../state/address.ts";
 import { countSet, KINDS, SHARED, type Source, SOURCES, STATES } from "../state/filters.ts";
 import { clearFilters, filter, go, hrefOf } from "../state/navigate.ts";
@@ -210,7 +210,7 @@ function Scope() {
 }
 
 /** When other machines were met, and what was changed on two of them. */
-function OtherMachines({ places, conflicts }: Machines) {
+function OtherMachines({ places, conflicts }: Standing) {
   return (
     <>
       {places.map(({ address, name, metAt, error }) => (

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { Group, Member } from "../api/types.ts";
+import type { CleanupGroup, Member } from "../api/types.ts";
 import type { GroupKind } from "../state/address.ts";
 import * as drafts from "../state/drafts.ts";
 import * as groups from "../state/groups.ts";
@@ -11,7 +11,7 @@ import { Diff } from "./Diff.tsx";
 import { Kind } from "./Kind.tsx";
 import { Marked, Name } from "./Text.tsx";
 
-export const keyOf = (group: Group) => group.members.map(({ id, version }) => `${id}.${version}`).join("-");
+export const keyOf = (group: CleanupGroup) => group.members.map(({ id, version }) => `${id}.${version}`).join("-");
 
 const LONGEST = 1500;
 
@@ -54,7 +54,7 @@ function actsOf(kind: GroupKind, keep: Member, others: Member[], text: string | 
 }
 
 interface CardProps {
-  group: Group;
+  group: CleanupGroup;
   kind: GroupKind;
   hide: () => void;
   /** Its place, of how many; -1: nobody knows yet. */

@@ -1,5 +1,5 @@
 import { useRef } from "preact/hooks";
-import type { Mode } from "../api/types.ts";
+import type { SearchMode } from "../api/types.ts";
 import { VIEWS, type View } from "../state/address.ts";
 import { go, hrefOf } from "../state/navigate.ts";
 import { set, useStore } from "../state/store.ts";
@@ -13,7 +13,7 @@ const NAMES: Record<View, string> = {
   cleanup: "Clean up",
 };
 
-const MODES: [Mode, string][] = [
+const MODES: [SearchMode, string][] = [
   ["hybrid", "Hybrid"],
   ["vector", "Vector"],
   ["keyword", "Keyword"],
@@ -76,7 +76,7 @@ function Search() {
           <select
             aria-label="Search by"
             value={mode}
-            onChange={(event) => go({ mode: event.currentTarget.value as Mode })}
+            onChange={(event) => go({ mode: event.currentTarget.value as SearchMode })}
           >
             {MODES.map(([value, label]) => <option key={value} value={value}>{label}</option>)}
           </select>

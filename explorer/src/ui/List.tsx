@@ -1,5 +1,5 @@
 import { useRef } from "preact/hooks";
-import type { Hit } from "../api/types.ts";
+import type { FindHit } from "../api/types.ts";
 import { countSet, isEmpty } from "../state/filters.ts";
 import * as exporting from "../state/export.ts";
 import * as list from "../state/list.ts";
@@ -119,7 +119,7 @@ function Row({ item, height, ...place }: RowProps<Listed>) {
 
 function Whole({ item, at, all }: Omit<RowProps<Exclude<Listed, Far>>, "height">) {
   const open = useStore((state) => state.address.id === item.id);
-  const hit: Hit | null = "score" in item ? item : null;
+  const hit: FindHit | null = "score" in item ? item : null;
   return (
     <li class={open ? "row open" : "row"} aria-posinset={at + 1} aria-setsize={all}>
       <a href={hrefOf({ id: item.id, tab: "text" })} data-row={item.id} aria-current={open ? "true" : undefined}>

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import * as api from "../api/client.ts";
 import { isAborted } from "../api/errors.ts";
-import type { MapLabel } from "../api/types.ts";
+import type { LabelEntry } from "../api/types.ts";
 import { Chart } from "../map/chart.ts";
 import { colouring } from "../map/colour.ts";
 import { gestures } from "../map/gestures.ts";
@@ -22,7 +22,7 @@ import { type About, Tip } from "./Tip.tsx";
 const HOVER = 60;
 
 /** The points, what lies over them, and what can be done with them. */
-export function MapChart({ points, labels, newer }: { points: Points; labels: MapLabel[][]; newer: (points: Points) => void }) {
+export function MapChart({ points, labels, newer }: { points: Points; labels: LabelEntry[][]; newer: (points: Points) => void }) {
   const { filters, colour, area, id } = useStore((state) => state.address);
   const query = useStore((state) => state.address.query.trim());
   const items = useStore((state) => state.list.items);

@@ -1,4 +1,4 @@
-import type { MapLabel } from "../api/types.ts";
+import type { LabelEntry } from "../api/types.ts";
 import type { Chart } from "../map/chart.ts";
 import type { Colouring } from "../map/colour.ts";
 import { SUPERSEDED, type Points } from "../map/points.ts";
@@ -12,7 +12,7 @@ import { Dot } from "./Kind.tsx";
 
 interface ToolbarProps {
   chart: Chart | null;
-  labels: MapLabel[][];
+  labels: LabelEntry[][];
   points: Points;
   lasso: boolean;
   setLasso: (on: boolean) => void;
@@ -69,7 +69,7 @@ export function Zoom({ chart }: { chart: Chart | null }) {
 }
 
 /** The names of places as a list: the way there by keyboard. */
-function Topics({ chart, labels }: { chart: Chart | null; labels: MapLabel[][] }) {
+function Topics({ chart, labels }: { chart: Chart | null; labels: LabelEntry[][] }) {
   const all = [...(labels[1] ?? labels[0] ?? [])].sort((a, b) => b.count - a.count).slice(0, 40);
   if (all.length === 0) return null;
   return (

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import * as api from "../api/client.ts";
 import { worded } from "../api/errors.ts";
-import type { MapLabels } from "../api/types.ts";
+import type { MapLabelsResult } from "../api/types.ts";
 import type { Points } from "../map/points.ts";
 import { make } from "../state/map.ts";
 import { loadPoints, knownPoints } from "../state/points.ts";
@@ -46,7 +46,7 @@ export function MapView() {
   useEffect(() => {
     if (missing) void make("scratch");
   }, [missing]);
-  const labels = useLoad<MapLabels | null>(`${generation}`, 0, (signal) => ready ? api.mapLabels({}, signal) : Promise.resolve(null));
+  const labels = useLoad<MapLabelsResult | null>(`${generation}`, 0, (signal) => ready ? api.mapLabels({}, signal) : Promise.resolve(null));
   if (error && !points) return <Message title="The map cannot be shown" text={error} button="Try again" act={() => setTries(tries + 1)} />;
   if (!map) return <p class="quiet foot">Loading…</p>;
   if (map.state === "noModel" && total >= FEWEST) {

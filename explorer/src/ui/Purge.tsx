@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import * as api from "../api/client.ts";
-import type { Brief } from "../api/types.ts";
+import type { FindHit } from "../api/types.ts";
 import * as change from "../state/change.ts";
 import { set } from "../state/store.ts";
 import { counted } from "../text/format.ts";
@@ -75,8 +75,8 @@ function ByText() {
 }
 
 /** Some of the memories that have a text, after a short silence. */
-function useHaving(text: string): Brief[] | null {
-  const [having, setHaving] = useState<Brief[] | null>(null);
+function useHaving(text: string): FindHit[] | null {
+  const [having, setHaving] = useState<FindHit[] | null>(null);
   useEffect(() => {
     setHaving(null);
     if (text.length < SHORTEST) return;

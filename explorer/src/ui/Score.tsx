@@ -1,6 +1,6 @@
 // How relevant a result is, and the two weighted sides of its score, for those who ask why.
 
-import type { Hit } from "../api/types.ts";
+import type { FindHit } from "../api/types.ts";
 import { score } from "../text/format.ts";
 
 const width = (part: number | null) => `${Math.max(0, Math.min(1, part ?? 0)) * 100}%`;
@@ -15,7 +15,7 @@ export function Bar({ vectorPart, keywordPart }: { vectorPart: number | null; ke
 }
 
 /** The relevance of a result, and why it stands where that does not say so. What was found by parts of words has none. */
-export function Relevance({ hit: { relevance, why } }: { hit: Pick<Hit, "relevance" | "why"> }) {
+export function Relevance({ hit: { relevance, why } }: { hit: Pick<FindHit, "relevance" | "why"> }) {
   if (relevance === 0 && !why) return null;
   return (
     <span class="score">

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import * as api from "../api/client.ts";
-import type { PastSearch } from "../api/types.ts";
+import type { SearchEntry } from "../api/types.ts";
 import { go, hrefOf } from "../state/navigate.ts";
 import { set, useStore } from "../state/store.ts";
 import { ago, number, time } from "../text/format.ts";
@@ -54,7 +54,7 @@ export function Searches() {
 }
 
 async function load(only: string, pages: number, signal: AbortSignal) {
-  const results: PastSearch[] = [];
+  const results: SearchEntry[] = [];
   let before: number | null | undefined;
   for (let page = 0; page < pages; page++) {
     const result = await api.searches({ only: only || undefined, before, limit: PAGE }, signal);
@@ -65,9 +65,9 @@ async function load(only: string, pages: number, signal: AbortSignal) {
   return { results, next: before };
 }
 
-function Table({ results, isAll, list }: { results: PastSearch[]; isAll: boolean; list: string }) {
+function Table({ results, isAll, list }: { results: SearchEntry[]; isAll: boolean; list: string }) {
   const readOnly = useStore((state) => state.overview?.readOnly ?? true);
-  const row = (one: PastSearch, at: number) => (
+  const row = (one: SearchEntry, at: number) => (
     <tr aria-rowindex={at + 2}>
       <td>
         <a data-row={`s${one.id}`} href={hrefOf({ view: "list", query: one.query, mode: one.mode, weak: false })}>
@@ -97,7 +97,7 @@ function Table({ results, isAll, list }: { results: PastSearch[]; isAll: boolean
           {!readOnly && <th scope="col"><span class="sr-only">Do</span></th>}
         </tr>
       </thead>
-      <Windowed as="tbody" items={results} keyOf={({ id }: PastSearch) => id} row={row} list={list} />
+      <Windowed as="tbody" items={results} keyOf={({ id }: SearchEntry) => id} row={row} list={list} />
     </table>
   );
 }

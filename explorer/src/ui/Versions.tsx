@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import * as api from "../api/client.ts";
-import type { Entry, Version } from "../api/types.ts";
+import type { Entry, VersionEntry } from "../api/types.ts";
 import * as change from "../state/change.ts";
 import { useStore } from "../state/store.ts";
 import { ago, date, score, time } from "../text/format.ts";
@@ -31,8 +31,8 @@ export function Versions({ entry }: { entry: Entry }) {
   );
 }
 
-function Compare({ versions }: { versions: Version[] }) {
-  const [newest, previous] = versions as [Version, Version];
+function Compare({ versions }: { versions: VersionEntry[] }) {
+  const [newest, previous] = versions as [VersionEntry, VersionEntry];
   const [from, setFrom] = useState(previous.version);
   const [to, setTo] = useState(newest.version);
   const of = (wanted: number) => versions.find(({ version }) => version === wanted) ?? newest;
@@ -50,7 +50,7 @@ function Compare({ versions }: { versions: Version[] }) {
   );
 }
 
-const FIELDS: [string, (version: Version) => string][] = [
+const FIELDS: [string, (version: VersionEntry) => string][] = [
   ["Kind", ({ entryType }) => entryType],
   ["Importance", ({ importance }) => String(importance)],
   ["Confidence", ({ confidence }) => score(confidence)],
@@ -62,7 +62,7 @@ const FIELDS: [string, (version: Version) => string][] = [
 ];
 
 /** What changed beside the text. */
-function Fields({ before, after }: { before: Version; after: Version }) {
+function Fields({ before, after }: { before: VersionEntry; after: VersionEntry }) {
   const changed = FIELDS.filter(([, of]) => of(before) !== of(after));
   if (changed.length === 0) return null;
   return (
@@ -77,7 +77,7 @@ function Fields({ before, after }: { before: Version; after: Version }) {
   );
 }
 
-function Item({ version, before, entry }: { version: Version; before: Version | undefined; entry: Entry }) {
+function Item({ version, before, entry }: { version: VersionEntry; before: VersionEntry | undefined; entry: Entry }) {
   const readOnly = useStore((state) => state.overview?.readOnly ?? true);
   const newest = version.until === null;
   return (

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import * as api from "../api/client.ts";
 import { isAborted, worded } from "../api/errors.ts";
-import type { Brief, Entry, ExplainResult } from "../api/types.ts";
+import type { Entry, ExplainResult, FindHit } from "../api/types.ts";
 import { asked } from "../state/asked.ts";
 import { openMemory } from "../state/navigate.ts";
 import { get, set, useStore } from "../state/store.ts";
@@ -77,7 +77,7 @@ export function Answer({ why, open = false }: { why: ExplainResult; open?: boole
 export function WhyForm({ query: given }: { query: string }) {
   const [query, setQuery] = useState(given);
   const [which, setWhich] = useState("");
-  const [candidates, setCandidates] = useState<Brief[] | null>(null);
+  const [candidates, setCandidates] = useState<FindHit[] | null>(null);
   const [answer, setAnswer] = useState<ExplainResult | null>(null);
   const [error, setError] = useState("");
   const attempt = async (task: () => Promise<void>) => {
