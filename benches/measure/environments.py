@@ -22,7 +22,15 @@ REQUIREMENTS = {
     "faiss": ["faiss-cpu==1.15.1"],
     "symphonyqg": ["rabitqlib==0.7.1"],
     "svs": ["scalable-vs==0.5.0"],
+    "deglib": ["deglib==0.2.6"],
+    "alayalite": ["alayalite==1.0.4"],
+    # ScaNN without TensorFlow. A search in Google's own package takes longer.
+    "scann": ["scann-core==0.2.1"],
+    # pip compiles it, for minutes.
+    "lorann": ["lorann==1.0.1"],
 }
+#: Those that are in the environment of another.
+SHARED = {"symphonyqg-8bit": "symphonyqg", "memorist-compact": "memorist"}
 
 
 class Missing(Exception):
@@ -41,6 +49,7 @@ def wheel(given=None):
 
 def python(name, memorist=None):
     """The interpreter of an environment, which is made where it is absent or has other versions."""
+    name = SHARED.get(name, name)
     wanted = [str(wheel(memorist))] if name == "memorist" else REQUIREMENTS[name]
     state = "\n".join([*wanted, NUMPY, sys.version])
     if name == "memorist":

@@ -61,7 +61,7 @@ GROUPS = {
             2.5,
         ),
         Group("serving", "serving", (ALL_CORES,), 2),
-        Group("libraries", "libraries", (ALL_CORES,), 6),
+        Group("libraries", "libraries", (ALL_CORES,), 14),
         Group("stores", "stores", (ALL_CORES,), 15),
     )
 }

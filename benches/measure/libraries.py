@@ -2,6 +2,8 @@
 
 All graphs have 32 links a vector on the lowest level and are built with a beam of 200; memorist's has those by default. The
 measure is the inner product of vectors of length 1. The effort of a search is what each library calls ef, or its like.
+ScaNN and LoRANN have no graph: the effort sets how many clusters they search, and how many candidates they compare
+again.
 """
 
 import os
@@ -22,6 +24,7 @@ class Memorist:
     """The index of this project."""
 
     imports = "memorist"
+    layout = None
 
     def __init__(self, folder):
         from memorist import VectorIndex
@@ -29,7 +32,7 @@ class Memorist:
         self.kind, self.path = VectorIndex, os.path.join(folder, "index")
 
     def build(self, base):
-        with self.kind(self.path, base.shape[1]) as index:
+        with self.kind(self.path, base.shape[1], layout=self.layout) as index:
             index.add(base)
             index.optimize()
 
@@ -41,6 +44,12 @@ class Memorist:
 
     def one(self, query, k):
         return self.index.search(query, k, ef=self.ef).ids
+
+
+class MemoristCompact(Memorist):
+    """The layout that takes less space, and more time."""
+
+    layout = "compact"
 
 
 class Hnswlib:
@@ -125,6 +134,7 @@ class SymphonyQg:
     """RaBitQ's graph, with codes of the neighbours beside each node. It cannot be updated."""
 
     imports = "rabitqlib"
+    bits = 0
 
     def __init__(self, folder):
         import rabitqlib
@@ -132,7 +142,7 @@ class SymphonyQg:
         self.kind, self.file = rabitqlib.SymqgIndex, os.path.join(folder, "index")
 
     def build(self, base):
-        index = self.kind(base.shape[1], 2 * LINKS, metric="ip", quantization_bits=0)
+        index = self.kind(base.shape[1], 2 * LINKS, metric="ip", quantization_bits=self.bits)
         index.build(base, BEAM, num_threads=os.cpu_count())
         index.save(self.file)
 
@@ -145,6 +155,12 @@ class SymphonyQg:
     def one(self, query, k):
         found = map(np.asarray, self.index.search(query[None], k, self.ef, num_threads=1))
         return next(array for array in found if array.dtype.kind in "iu")[0]
+
+
+class SymphonyQg8(SymphonyQg):
+    """The same with vectors of 8 bits a number instead of 32."""
+
+    bits = 8
 
 
 class Svs:
@@ -179,13 +195,141 @@ class Svs:
         return self.index.search(query[None], k)[0][0]
 
 
+class Deglib:
+    """A graph over codes of 8 bits; of the vectors it compares twice as many as are asked for."""
+
+    imports = "deglib"
+
+    def __init__(self, folder):
+        import deglib
+
+        self.library = deglib
+        self.parts = [os.path.join(folder, part) for part in ("graph", "base.npy", "scale.npy")]
+
+    def build(self, base):
+        deglib, (graph_file, vectors, scale) = self.library, self.parts
+        exact = deglib.Metric.FP32_InnerProduct
+        order = deglib.optimization.presort(base, metric=exact)
+        how = {"optimization_target": deglib.builder.OptimizationTarget.HighLID, "extend_k": BEAM}
+        graph = deglib.build_from_data(base[order], order, 2 * LINKS, metric=exact, **how)
+        codes = deglib.optimization.make_scalar_quantizer_int8(base)
+        space = deglib.FloatSpace.create(base.shape[1], deglib.Metric.Int8_InnerProduct)
+        # A graph that is read-only cannot be saved.
+        graph.to_mutable(space, codes.quantize(base)).save_graph(graph_file)
+        np.save(vectors, base)
+        np.save(scale, codes.abs_max)
+
+    def open(self, dims):
+        deglib, (graph_file, vectors, scale) = self.library, self.parts
+        codes = deglib.optimization.ScalarQuantizerInt8(float(np.load(scale)))
+        exact = deglib.FloatSpace.create(dims, deglib.Metric.FP32_InnerProduct)
+        graph = deglib.load_readonly_graph(graph_file)
+        self.index = deglib.create_searcher(graph, codes, exact, np.load(vectors, mmap_mode="r"))
+
+    def effort(self, ef):
+        self.ef = ef
+
+    def one(self, query, k):
+        return self.index.search(query, k, self.ef, rerank_factor=2)
+
+
+class AlayaLite:
+    """A graph with RaBitQ's codes of the neighbours beside each node, and the vectors."""
+
+    imports = "alayalite"
+
+    def __init__(self, folder):
+        import alayalite
+
+        self.kind, self.folder = alayalite.Client, folder
+
+    def build(self, base):
+        client, how = self.kind(self.folder), {"metric": "ip", "quantization_type": "rabitq", "max_nbrs": 2 * LINKS}
+        index = client.create_index("index", capacity=len(base), **how)
+        index.fit(base, ef_construction=BEAM, num_threads=os.cpu_count())
+        client.save_index("index")
+
+    def open(self, _dims):
+        self.index = self.kind(self.folder).get_index("index")
+
+    def effort(self, ef):
+        self.ef = ef
+
+    def one(self, query, k):
+        return self.index.search(query, k, self.ef)
+
+
+class Scann:
+    """Clusters of codes of 4 bits for two numbers, and the vectors, as the tuning guide of scann-core recommends."""
+
+    imports = "scann"
+
+    def __init__(self, folder):
+        from scann import scann_ops_pybind
+
+        self.library, self.folder = scann_ops_pybind, folder
+
+    def build(self, base):
+        count, dims = base.shape
+        leaves = round(count**0.5)
+        index = self.library.builder(base, 10, "dot_product").set_n_training_threads(os.cpu_count())
+        index.tree(leaves, leaves, training_sample_size=count, spherical=True, quantize_centroids=True, avq=2.5)
+        # The guide has this threshold for vectors of length 1.
+        index.score_ah(2, anisotropic_quantization_threshold=0.2 * min(1, 128 / dims) ** 0.75)
+        index.reorder(100).build().serialize(self.folder)
+
+    def open(self, _dims):
+        self.index = self.library.load_searcher(self.folder)
+        self.index.set_num_threads(1)
+
+    def effort(self, ef):
+        self.ef = ef
+
+    def one(self, query, k):
+        # More candidates than 3k change little before more leaves are searched.
+        return self.index.search(query, k, max(self.ef, 3 * k), self.ef)[0]
+
+
+class Lorann:
+    """Clusters with a matrix of low rank each, and the vectors."""
+
+    imports = "lorann"
+
+    def __init__(self, folder):
+        import lorann
+
+        self.library, self.file = lorann, os.path.join(folder, "index")
+
+    def build(self, base):
+        clusters = round(len(base) ** 0.5)
+        # The documentation has 128 for vectors of 200 to 1,000 numbers. With its rank, 32, recall stops at 0.98.
+        index = self.library.LorannIndex(base, clusters, global_dim=128, rank=64, distance=self.library.IP)
+        index.build(n_threads=os.cpu_count())
+        index.save(self.file)
+
+    def open(self, _dims):
+        self.index = self.library.LorannIndex.load(self.file)
+
+    def effort(self, ef):
+        self.clusters, self.candidates = min(ef // 2, self.index.n_clusters), 3 * ef
+
+    def one(self, query, k):
+        return self.index.search(query, k, self.clusters, self.candidates, n_threads=1)
+
+
 LIBRARIES = {
     "hnswlib": Hnswlib,
     "usearch": Usearch,
     "faiss": Faiss,
     "symphonyqg": SymphonyQg,
+    "symphonyqg-8bit": SymphonyQg8,
     "svs": Svs,
+    "deglib": Deglib,
+    "alayalite": AlayaLite,
+    "scann": Scann,
+    "lorann": Lorann,
     "memorist": Memorist,
+    "memorist-compact": MemoristCompact,
 }
 
 

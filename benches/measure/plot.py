@@ -5,7 +5,10 @@ from html import escape
 
 WIDTH, HEIGHT = 760, 460
 LEFT, RIGHT, TOP, BOTTOM = 70, 130, 50, 50
-COLOURS = ("#d1495b", "#2e86ab", "#3a9d5d", "#e08e2b", "#8a5ac2", "#6b7a8f", "#b07d62", "#1aa6a6")
+COLOURS = (
+    *("#d1495b", "#2e86ab", "#3a9d5d", "#e08e2b", "#8a5ac2", "#6b7a8f"),
+    *("#b07d62", "#1aa6a6", "#c2559d", "#9aa32c", "#3f4b9e", "#222222"),
+)
 #: Recall is drawn by what is missing, so that 0.99 and 0.999 are apart.
 RECALLS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.995, 0.999)
 LEAST_MISSING = 0.0005

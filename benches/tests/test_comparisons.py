@@ -186,8 +186,16 @@ class Stores(unittest.TestCase):
     def test_every_store_and_library_can_be_installed(self):
         from measure import environments, libraries, stores
 
-        for name in {*stores.STORES, *libraries.LIBRARIES} - {"memorist"}:
-            self.assertTrue(all("==" in part for part in environments.REQUIREMENTS[name]), name)
+        for name in {*stores.STORES, *libraries.LIBRARIES}:
+            shared = environments.SHARED.get(name, name)
+            if shared != "memorist":
+                self.assertTrue(all("==" in part for part in environments.REQUIREMENTS[shared]), name)
+
+    def test_libraries_of_one_environment_are_one_module(self):
+        from measure import environments, libraries
+
+        for name, shared in environments.SHARED.items():
+            self.assertEqual(libraries.LIBRARIES[name].imports, libraries.LIBRARIES[shared].imports)
 
 
 class Plots(unittest.TestCase):
