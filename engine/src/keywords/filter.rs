@@ -2,20 +2,22 @@
 
 use std::ops::RangeInclusive;
 
-use roaring::RoaringBitmap;
 use tantivy::columnar::{Cardinality, Column, StrColumn};
 use tantivy::index::SegmentReader;
 
-use super::bits::Bits;
+use super::doc_bits::DocBits;
 use super::schema;
 use crate::error::Result;
 use crate::types::{Filter, Millis, Reach};
 
+/// Documents whose values are read at once.
+const BLOCK: u32 = 8_192;
+
 /// The documents that pass `filter`, including deleted ones.
-pub(super) fn matching_docs(reader: &SegmentReader, filter: &Filter) -> Result<RoaringBitmap> {
-    let mut matching: Option<RoaringBitmap> = None;
-    let mut narrow = |docs: RoaringBitmap| match &mut matching {
-        Some(matching) => *matching &= docs,
+pub(super) fn matching_docs(reader: &SegmentReader, filter: &Filter) -> Result<DocBits> {
+    let mut matching: Option<DocBits> = None;
+    let mut narrow = |docs: DocBits| match &mut matching {
+        Some(matching) => matching.intersect(&docs),
         None => matching = Some(docs),
     };
     let columns = reader.fast_fields();
@@ -57,10 +59,13 @@ pub(super) fn matching_docs(reader: &SegmentReader, filter: &Filter) -> Result<R
         if let Some(range) = range {
             // A segment in which no record has a date has no column for it.
             let column = columns.column_opt::<i64>(name)?;
-            narrow(column.map_or_else(RoaringBitmap::new, |column| with_values(&column, reader.max_doc(), range)));
+            narrow(column.map_or_else(
+                || DocBits::none(reader.max_doc()),
+                |column| with_values(&column, reader.max_doc(), range),
+            ));
         }
     }
-    Ok(matching.unwrap_or_else(|| all(reader.max_doc())))
+    Ok(matching.unwrap_or_else(|| DocBits::all(reader.max_doc())))
 }
 
 /// From a moment to before another; nothing if that is empty.
@@ -71,16 +76,12 @@ fn span(after: Option<Millis>, before: Option<Millis>) -> Option<RangeInclusive<
     last.filter(|&last| first <= last).map(|last| first..=last)
 }
 
-fn with_values<T>(
-    column: &Column<T>,
-    max_doc: u32,
-    ranges: impl IntoIterator<Item = RangeInclusive<T>>,
-) -> RoaringBitmap
+fn with_values<T>(column: &Column<T>, max_doc: u32, ranges: impl IntoIterator<Item = RangeInclusive<T>>) -> DocBits
 where
     T: PartialOrd + Copy + std::fmt::Debug + Send + Sync + 'static,
 {
-    let mut found = Bits::within(0..=u64::from(max_doc));
-    let mut docs = Vec::new();
+    let mut found = DocBits::none(max_doc);
+    let mut docs = Vec::with_capacity(BLOCK as usize);
     for range in ranges {
         let (least, most) = (column.min_value(), column.max_value());
         // tantivy 0.27 answers a range below every value of a column with the documents of its smallest value.
@@ -88,28 +89,20 @@ where
             continue;
         }
         if *range.start() <= least && most <= *range.end() && column.get_cardinality() == Cardinality::Full {
-            return all(max_doc);
+            return DocBits::all(max_doc);
         }
-        docs.clear();
-        column.get_docids_for_value_range(range, 0..max_doc, &mut docs);
-        found.mark(docs.iter().copied().map(u64::from));
+        for first in (0..max_doc).step_by(BLOCK as usize) {
+            docs.clear();
+            column.get_docids_for_value_range(range.clone(), first..max_doc.min(first + BLOCK), &mut docs);
+            found.insert_all(&docs);
+        }
     }
-    found.into_bitmap()
+    found
 }
 
-fn all(max_doc: u32) -> RoaringBitmap {
-    let mut all = RoaringBitmap::new();
-    all.insert_range(0..max_doc);
-    all
-}
-
-fn with_labels<'a>(
-    column: Option<StrColumn>,
-    max_doc: u32,
-    labels: impl Iterator<Item = &'a str>,
-) -> Result<RoaringBitmap> {
+fn with_labels<'a>(column: Option<StrColumn>, max_doc: u32, labels: impl Iterator<Item = &'a str>) -> Result<DocBits> {
     // a segment in which no record has a label has no column for it
-    let Some(column) = column else { return Ok(RoaringBitmap::new()) };
+    let Some(column) = column else { return Ok(DocBits::none(max_doc)) };
     let mut ordinals = Vec::new();
     for label in labels {
         ordinals.extend(column.dictionary().term_ord(label).map_err(tantivy::TantivyError::from)?);

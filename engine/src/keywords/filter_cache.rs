@@ -4,24 +4,26 @@
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
-use roaring::{RoaringBitmap, RoaringTreemap};
+use roaring::RoaringTreemap;
 
+use super::doc_bits::DocBits;
 use crate::error::Result;
 use crate::types::Filter;
 
-/// Results that are cached per segment, for as long as a snapshot contains it. A result takes at most a quarter of a
-/// byte for each record of the segment, or twelve bytes for each match, whichever is less.
+/// Results that are cached per segment, for as long as a snapshot contains it. A result takes an eighth of a byte for each
+/// record of the segment; with ids, twice that at most.
 pub(super) const CACHED_FILTERS: usize = 16;
 
 /// The result of a filter. It includes deleted documents, as the next snapshot may have more deletes.
 pub(super) struct FilteredDocs {
-    pub(super) docs: RoaringBitmap,
+    pub(super) docs: DocBits,
+    pub(super) count: u64,
     ids: OnceLock<RoaringTreemap>,
 }
 
 impl FilteredDocs {
     /// The ids of `docs`, computed by `find` on first use: a keyword search does not need them.
-    pub(super) fn ids(&self, find: impl FnOnce(&RoaringBitmap) -> RoaringTreemap) -> &RoaringTreemap {
+    pub(super) fn ids(&self, find: impl FnOnce(&DocBits) -> RoaringTreemap) -> &RoaringTreemap {
         self.ids.get_or_init(|| find(&self.docs))
     }
 }
@@ -32,15 +34,12 @@ pub(super) struct FilterCache(Mutex<Vec<(Filter, Arc<FilteredDocs>)>>);
 
 impl FilterCache {
     /// The result of `filter`, computed by `find` if it is not cached.
-    pub(super) fn get(
-        &self,
-        filter: &Filter,
-        find: impl FnOnce() -> Result<RoaringBitmap>,
-    ) -> Result<Arc<FilteredDocs>> {
+    pub(super) fn get(&self, filter: &Filter, find: impl FnOnce() -> Result<DocBits>) -> Result<Arc<FilteredDocs>> {
         if let Some(kept) = self.kept(filter) {
             return Ok(kept);
         }
-        let found = Arc::new(FilteredDocs { docs: find()?, ids: OnceLock::new() });
+        let docs = find()?;
+        let found = Arc::new(FilteredDocs { count: docs.len(), docs, ids: OnceLock::new() });
         let mut cache = self.0.lock();
         // Another search may have computed it meanwhile.
         cache.retain(|(kept, _)| kept != filter);
@@ -61,13 +60,19 @@ impl FilterCache {
 mod tests {
     use super::*;
 
+    fn docs(doc: usize) -> DocBits {
+        let mut docs = DocBits::none(200);
+        docs.insert(doc as u32);
+        docs
+    }
+
     #[test]
     fn the_last_few_results_are_cached() {
         let cache = FilterCache::default();
         let filter = |at: usize| Filter { created_before: Some(at as i64), ..Filter::default() };
         let is_kept = |at| cache.kept(&filter(at)).is_some();
         for at in 0..10 * CACHED_FILTERS {
-            let found = cache.get(&filter(at), || Ok(RoaringBitmap::from([at as u32]))).unwrap();
+            let found = cache.get(&filter(at), || Ok(docs(at))).unwrap();
             assert!(found.docs.contains(at as u32));
             // the first is used again and again
             let first = cache.get(&filter(0), || panic!("the answer is kept")).unwrap();
@@ -84,6 +89,6 @@ mod tests {
         let cache = FilterCache::default();
         let filter = Filter { min_importance: Some(3), ..Filter::default() };
         assert!(cache.get(&filter, || Err(crate::error::Error::Cancelled)).is_err());
-        assert_eq!(cache.get(&filter, || Ok(RoaringBitmap::from([7]))).unwrap().docs.len(), 1);
+        assert_eq!(cache.get(&filter, || Ok(docs(7))).unwrap().count, 1);
     }
 }

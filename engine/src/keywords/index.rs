@@ -153,7 +153,7 @@ impl TantivyIndex {
                 if let Some(other) = seen.insert(id, reader.segment_id()) {
                     faults.push(format!("record {id} is indexed twice, in {other} and {}", reader.segment_id()));
                 }
-                if segment.doc(id)? != Some(doc) {
+                if segment.doc_by_term(id)? != Some(doc) {
                     faults.push(format!("record {id} is indexed, but is not found by its id"));
                 }
             }

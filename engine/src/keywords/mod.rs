@@ -88,12 +88,12 @@
 //! `charabia` 0.9 knows Thai and Khmer, and adds 2.5 MB. Pairs add nothing, and whatever a text says is found by any part of it.
 
 mod analysis;
-mod bits;
 mod codes;
 mod completions;
 mod damage;
 mod dictionary;
-mod doc_order;
+mod doc_bits;
+mod doc_ids;
 mod filter;
 mod filter_cache;
 mod folding;

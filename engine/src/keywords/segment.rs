@@ -3,25 +3,22 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
-use roaring::{RoaringBitmap, RoaringTreemap};
+use roaring::RoaringTreemap;
 use tantivy::columnar::{Cardinality, Column, ColumnValues};
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::index::{InvertedIndexReader, SegmentReader};
 use tantivy::postings::TermInfo;
 use tantivy::{DocId, DocSet, TERMINATED, Term};
 
-use super::bits::treemap;
 use super::dictionary::Dictionary;
-use super::doc_order::DocOrder;
+use super::doc_bits::DocBits;
+use super::doc_ids::DocIds;
 use super::filter::matching_docs;
 use super::filter_cache::{FilterCache, FilteredDocs};
 use super::schema::{Fields, ID, QUESTION, SearchField, THREAD, TURN, WORDS, id_term};
 use super::threads::{ThreadPlace, Threads};
 use crate::error::Result;
 use crate::types::{Filter, RecordId};
-
-/// Ids read at once.
-const BLOCK: usize = 512;
 
 /// A text field of a segment: its terms, postings and lengths.
 pub(super) struct TextField {
@@ -66,7 +63,7 @@ impl TextField {
     }
 
     /// Adds the documents with a term.
-    fn add_docs(&self, term: &str, docs: &mut RoaringBitmap) -> Result<()> {
+    fn add_docs(&self, term: &str, docs: &mut DocBits) -> Result<()> {
         let found = self.terms.terms().get(term).map_err(tantivy::TantivyError::from)?;
         let Some(found) = found else { return Ok(()) };
         let option = tantivy::schema::IndexRecordOption::Basic;
@@ -85,14 +82,14 @@ pub(super) struct Segment {
     pub(super) reader: SegmentReader,
     fields: Fields,
     ids: Arc<dyn ColumnValues<u64>>,
+    /// Runs of `ids`, computed on first use.
+    doc_ids: Arc<OnceLock<DocIds>>,
     id_terms: Arc<InvertedIndexReader>,
     pub(super) content: TextField,
     pub(super) context: TextField,
     pub(super) tags: TextField,
     pub(super) exact: TextField,
     pub(super) filter_cache: Arc<FilterCache>,
-    /// Where its ids ascend, computed on first use.
-    order: Arc<OnceLock<DocOrder>>,
     /// The ids of its deleted records, computed on first use.
     deleted: Arc<OnceLock<RoaringTreemap>>,
     /// The order of its threads, computed on first use.
@@ -119,7 +116,7 @@ impl Segment {
         let unchanged = before.filter(|before| before.reader.delete_opstamp() == reader.delete_opstamp());
         Ok(Segment {
             filter_cache: before.map_or_else(Arc::default, |before| Arc::clone(&before.filter_cache)),
-            order: before.map_or_else(Arc::default, |before| Arc::clone(&before.order)),
+            doc_ids: before.map_or_else(Arc::default, |before| Arc::clone(&before.doc_ids)),
             deleted: unchanged.map_or_else(Arc::default, |before| Arc::clone(&before.deleted)),
             threads: before.map_or_else(Arc::default, |before| Arc::clone(&before.threads)),
             dictionary: before.map_or_else(Arc::default, |before| Arc::clone(&before.dictionary)),
@@ -180,7 +177,7 @@ impl Segment {
 
     /// The live records with a word that contains one of `parts`.
     pub(super) fn containing(&self, parts: &[String]) -> Result<RoaringTreemap> {
-        let (mut docs, mut terms) = (RoaringBitmap::new(), BTreeSet::new());
+        let (mut docs, mut terms) = (DocBits::none(self.reader.max_doc()), BTreeSet::new());
         self.dictionary()?.containing(parts, |_, term| {
             terms.insert(term);
         });
@@ -192,37 +189,31 @@ impl Segment {
 
     /// A record occurs once in a segment, so none of these is live in it.
     fn deleted(&self) -> &RoaringTreemap {
-        self.deleted.get_or_init(|| match self.reader.has_deletes() {
-            true => self.ids(&(0..self.reader.max_doc()).filter(|&doc| self.reader.is_deleted(doc)).collect()),
-            false => RoaringTreemap::new(),
+        self.deleted.get_or_init(|| {
+            let mut docs = DocBits::none(self.reader.max_doc());
+            if self.reader.has_deletes() {
+                (0..self.reader.max_doc()).filter(|&doc| self.reader.is_deleted(doc)).for_each(|doc| docs.insert(doc));
+            }
+            self.ids(&docs)
         })
     }
 
     /// The records of `docs`.
-    fn ids(&self, docs: &RoaringBitmap) -> RoaringTreemap {
-        let (mut all, mut ranges) = (Vec::with_capacity(docs.len() as usize), docs.iter());
-        // Not `next_many`: roaring 0.12 leaves out a run of 65,536.
-        while let Some(range) = ranges.next_range() {
-            all.extend(range);
-        }
-        treemap(self.ids.min_value()..=self.ids.max_value(), docs.len(), |found| {
-            let mut ids = [0; BLOCK];
-            for docs in all.chunks(BLOCK) {
-                let ids = &mut ids[..docs.len()];
-                self.ids.get_vals(docs, ids);
-                found(ids);
-            }
-        })
+    fn ids(&self, docs: &DocBits) -> RoaringTreemap {
+        self.doc_ids().ids(docs)
     }
 
-    /// The live document of a record, where ids ascend. Elsewhere only [`Self::doc`] finds it, in several times the time.
-    pub(super) fn doc_in_order(&self, id: RecordId) -> Option<DocId> {
-        let order = self.order.get_or_init(|| DocOrder::of(&*self.ids));
-        order.doc(&*self.ids, id.key()).filter(|&doc| !self.reader.is_deleted(doc))
+    fn doc_ids(&self) -> &DocIds {
+        self.doc_ids.get_or_init(|| DocIds::of(&*self.ids))
     }
 
     /// The live document of a record.
-    pub(super) fn doc(&self, id: RecordId) -> Result<Option<DocId>> {
+    pub(super) fn doc(&self, id: RecordId) -> Option<DocId> {
+        self.doc_ids().doc(id.key()).filter(|&doc| !self.reader.is_deleted(doc))
+    }
+
+    /// The live document of a record, found by its term, with which records are deleted.
+    pub(super) fn doc_by_term(&self, id: RecordId) -> Result<Option<DocId>> {
         let Some(term) = id_term(&self.fields, id) else { return Ok(None) };
         let option = tantivy::schema::IndexRecordOption::Basic;
         let postings = self.id_terms.read_postings(&term, option).map_err(tantivy::TantivyError::from)?;

@@ -114,8 +114,9 @@ impl<'a> Search<'a> {
                 let id = segment.id(doc);
                 (!except.contains(id.key()) && !self.is_replaced(id)).then_some(id)
             };
-            let is_narrow =
-                docs.is_some_and(|docs| docs.len() * SCORE_ALLOWED_SHARE <= u64::from(segment.reader.max_doc()));
+            let is_narrow = matching
+                .as_ref()
+                .is_some_and(|matching| matching.count * SCORE_ALLOWED_SHARE <= u64::from(segment.reader.max_doc()));
             let postings = plan.posting_count(ordinal);
             let sums = !is_narrow && (SCORE_ALL_POSTINGS..SUM_ALL_POSTINGS).contains(&postings);
             let scorer = match sums {
@@ -141,26 +142,16 @@ impl<'a> Search<'a> {
         Ok(top.into_sorted())
     }
 
-    fn place_of(&self, id: RecordId) -> Result<Option<DocLocation>> {
+    fn place_of(&self, id: RecordId) -> Option<DocLocation> {
         let segments = &self.snapshot.segments;
         // The newest part of the tail first: it has the newest version.
         for (number, part) in self.parts().iter().enumerate().rev() {
             if let Some(doc) = part.indexed.doc(id) {
-                return Ok(Some(DocLocation { source: (segments.len() + number) as u32, doc }));
+                return Some(DocLocation { source: (segments.len() + number) as u32, doc });
             }
         }
         // A record is live in one segment.
-        for (source, segment) in (0..).zip(segments) {
-            if let Some(doc) = segment.doc_in_order(id) {
-                return Ok(Some(DocLocation { source, doc }));
-            }
-        }
-        for (source, segment) in (0..).zip(segments) {
-            if let Some(doc) = segment.doc(id)? {
-                return Ok(Some(DocLocation { source, doc }));
-            }
-        }
-        Ok(None)
+        (0..).zip(segments).find_map(|(source, segment)| Some(DocLocation { source, doc: segment.doc(id)? }))
     }
 
     fn matches_at(&self, places: &[DocLocation]) -> Result<Matches> {
@@ -333,7 +324,7 @@ impl KeywordSearch for Search<'_> {
     }
 
     fn places(&self, ids: &[RecordId]) -> Result<Vec<Option<DocLocation>>> {
-        self.snapshot.blame(contained(|| ids.iter().map(|&id| self.place_of(id)).collect()))
+        self.snapshot.blame(contained(|| Ok(ids.iter().map(|&id| self.place_of(id)).collect())))
     }
 
     fn matches(&self, places: &[DocLocation]) -> Result<Matches> {
