@@ -5,12 +5,9 @@ import json
 import time
 import zipfile
 
-from .common import DESCRIPTION, LICENCES, OUT, ROOT, VERSION, WORK, copy, fresh, source_date
+from .common import AUTHOR, DESCRIPTION, LICENCES, OUT, REPOSITORY, ROOT, VERSION, WORK, copy, fresh, source_date
 from .licences import of_model, third_party
 from .stage import THIRD_PARTY
-
-# The field `author` must be there.
-AUTHOR = "The memorist authors"
 
 
 def make(stages):
@@ -42,6 +39,8 @@ def manifest(target):
         "description": DESCRIPTION,
         "author": {"name": AUTHOR},
         "license": "MIT OR Apache-2.0",
+        "repository": {"type": "git", "url": REPOSITORY},
+        "homepage": REPOSITORY,
         "server": {
             "type": "binary",
             "entry_point": program,

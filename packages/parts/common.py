@@ -17,6 +17,8 @@ OUT = WORK / "out"
 
 PACKAGE = tomllib.loads((ROOT / "Cargo.toml").read_text())
 VERSION = PACKAGE["workspace"]["package"]["version"]
+REPOSITORY = PACKAGE["workspace"]["package"]["repository"]
+(AUTHOR,) = PACKAGE["workspace"]["package"]["authors"]
 DESCRIPTION = PACKAGE["package"]["description"]
 LICENCES = ["LICENSE-MIT", "LICENSE-APACHE"]
 

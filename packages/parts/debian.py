@@ -4,11 +4,11 @@ import email.utils
 import gzip
 import os
 
-from .common import OUT, ROOT, VERSION, WORK, copy, fresh, run, source_date
+from .common import AUTHOR, OUT, REPOSITORY, ROOT, VERSION, WORK, copy, fresh, run, source_date
 from .licences import crates_of
 from .stage import COMPLETIONS, DOC, THIRD_PARTY
 
-MAINTAINER = "The memorist authors <authors@memorist.example>"
+MAINTAINER = f"{AUTHOR} <authors@memorist.example>"
 
 DESCRIPTION = """\
  Agents save what they learn and find it again by meaning and by keyword,
@@ -77,7 +77,8 @@ def package(root, name, version, fields, summary, description, copyright):
     compress(entry.encode(), doc / "changelog.gz")
     files = sorted(path for path in root.rglob("*") if path.is_file())
     size = sum(path.stat().st_size for path in files) // 1024 + 1
-    control = {"Package": name, "Version": version, "Maintainer": MAINTAINER, "Installed-Size": size, "Priority": "optional", **fields}
+    control = {"Package": name, "Version": version, "Maintainer": MAINTAINER, "Homepage": REPOSITORY, "Installed-Size": size}
+    control |= {"Priority": "optional", **fields}
     text = "".join(f"{key}: {value}\n" for key, value in control.items()) + f"Description: {summary}\n{description}"
     debian = root / "DEBIAN"
     debian.mkdir()

@@ -5,11 +5,20 @@ npm installs what fits the platform. The program finds the model by its place, s
 
 import json
 
-from .common import DESCRIPTION, LICENCES, OUT, ROOT, VERSION, WORK, copy, fresh, run
+from .common import AUTHOR, DESCRIPTION, LICENCES, OUT, REPOSITORY, ROOT, VERSION, WORK, copy, fresh, run
 from .registry import NAME
 from .stage import DOC, THIRD_PARTY
 
 LICENCE = "MIT OR Apache-2.0"
+# In each package.
+COMMON = {
+    "version": VERSION,
+    "license": LICENCE,
+    "author": AUTHOR,
+    "repository": {"type": "git", "url": f"git+{REPOSITORY}.git"},
+    "homepage": REPOSITORY,
+    "bugs": f"{REPOSITORY}/issues",
+}
 
 
 def make(stages):
@@ -75,7 +84,7 @@ def model_package(folder, model):
 
 def pack(package, description, readme):
     """Makes the tarball."""
-    description = {"version": VERSION, "license": LICENCE, **description}
+    description = {**COMMON, **description}
     if description["license"] == LICENCE:
         for name in LICENCES:
             copy(ROOT / name, package / name)

@@ -2,13 +2,11 @@
 of the server is in npm's `package.json` and in the README of the wheel."""
 
 import json
-import os
 
-from .common import DESCRIPTION, OUT, VERSION
+from .common import DESCRIPTION, OUT, REPOSITORY, VERSION
 
-# The account that publishes, as in github.com/OWNER.
-OWNER = os.environ.get("MEMORIST_OWNER", "memorist")
-NAME = f"io.github.{OWNER}/memorist"
+# The account that publishes, and the project.
+NAME = "io.github." + REPOSITORY.removeprefix("https://github.com/")
 SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 
 
@@ -25,7 +23,7 @@ def make(_):
         "name": NAME,
         "title": "memorist",
         "description": DESCRIPTION,
-        "repository": {"url": f"https://github.com/{OWNER}/memorist", "source": "github"},
+        "repository": {"url": REPOSITORY, "source": "github"},
         "version": VERSION,
         "packages": [
             {"registryType": "npm", "runtimeHint": "npx", **package},

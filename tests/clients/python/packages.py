@@ -417,6 +417,14 @@ def registry(machine):
         wheel = packed.read(name).decode()
     checks.equal("npm's package has the name", npm["mcpName"], entry["name"])
     checks.that("and the wheel", f"mcp-name: {entry['name']}" in wheel, wheel[:500])
+    # 47.7: all have the address of the project.
+    address = entry["repository"]["url"]
+    checks.that("npm's package has the address", address in npm["repository"]["url"], npm["repository"])
+    checks.that("and the wheel has it", f"Project-URL: Repository, {address}\n" in wheel, wheel[:2000])
+    (deb,) = machine.packages.glob("memorist_*.deb")
+    control = subprocess.run(["dpkg-deb", "--field", deb, "Homepage"], capture_output=True, text=True, check=True)
+    checks.equal("and Debian's package has it", control.stdout.strip(), address)
+    checks.that("the authors are named", npm["author"] and f"Author: {npm['author']}\n" in wheel, wheel[:2000])
     versions = {entry["version"], npm["version"], *(one["version"] for one in entry["packages"])}
     checks.that("all have one version", len(versions) == 1 and f"Version: {entry['version']}\n" in wheel, versions)
     return checks.failed
