@@ -376,7 +376,7 @@ class Store:
         if query is None:
             if mode not in (None, "vector"):
                 raise InvalidInput(f"mode: {mode} needs a query beside the vector")
-            given.update(query="a vector", mode="vector")
+            given.update(query="", mode="vector")
         params = to_json(named(given, nullable=_NULLABLE))
         return SearchResult._read(json.loads(self._engine.search_with(params, floats("vector", vector, 1))))
 

@@ -29,6 +29,20 @@ fn an_embedding_of_the_caller_s_own_is_searched_at_once() {
     assert!(store.find(&Query { mode: Mode::Keyword, ..Query::new("refused") }).is_empty(), "nothing was saved");
 }
 
+#[test]
+fn a_search_by_a_vector_alone_searches_no_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = Engine::open(folder.path().join("store"), Config::without_model()).unwrap();
+    engine.add(&NewRecord::new("a vector has a direction")).unwrap();
+    let by_vector = |query| engine.search_with(&query, Some(vec![1.0; 8]));
+    let reply = by_vector(Query::of_vector()).unwrap();
+    assert!(reply.hits.is_empty() && reply.warnings[0].contains("no embedding model"), "{:?}", reply.warnings);
+    for query in [Query::new(""), Query { mode: Mode::Keyword, ..Query::new(" ") }] {
+        assert!(by_vector(query).is_err(), "only a search by the vector alone needs no text");
+    }
+    assert!(engine.search(&Query::of_vector()).is_err() && engine.search_with(&Query::of_vector(), None).is_err());
+}
+
 /// R4: many at once, in one transaction; and a changed text with its own vector.
 #[test]
 fn records_are_saved_and_changed_with_the_callers_embeddings() {

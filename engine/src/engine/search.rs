@@ -73,8 +73,11 @@ impl Engine {
     /// # Errors
     /// As [`Engine::search`], and when `vector` has other dimensions than the model, or a number that is not finite.
     pub fn search_with(&self, query: &Query, vector: Option<Vec<f32>>) -> Result<SearchReply> {
-        query.validate()?;
-        let Some(vector) = vector else { return self.answer(query, || None) };
+        let Some(vector) = vector else {
+            query.validate()?;
+            return self.answer(query, || None);
+        };
+        query.validate_with_vector()?;
         let vector = match self.model_of_own_vectors() {
             Ok(Some((model, dims))) => Ok(self.with_scale(model, unit(&vector, dims)?)),
             Ok(None) => Err(NoVector::because("no embedding model has been used yet")),
@@ -89,7 +92,7 @@ impl Engine {
     /// # Errors
     /// Errors of [`Engine::search_with`].
     pub fn vector_search(&self, vector: Vec<f32>, limit: usize, filter: Filter) -> Result<Vec<(RecordId, f64)>> {
-        let query = Query { mode: Mode::Vector, limit, filter, include_superseded: true, ..Query::new("a vector") };
+        let query = Query { limit, filter, include_superseded: true, ..Query::of_vector() };
         let hits = self.search_with(&query, Some(vector))?.hits.into_iter();
         Ok(hits.filter_map(|hit| hit.vector_score.map(|cosine| (hit.record.id, 1.0 - cosine))).collect())
     }

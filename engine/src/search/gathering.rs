@@ -108,7 +108,8 @@ pub fn gather(
     remedy = remedy.or(view.remedy());
     explain.tail = view.tail.entries;
 
-    let by_words = query.mode != Mode::Vector || vector.is_none() || view.vectors.is_none();
+    let has_words = !query.text.is_empty();
+    let by_words = has_words && (query.mode != Mode::Vector || vector.is_none() || view.vectors.is_none());
     let vector = vector.filter(|_| view.vectors.is_some());
     if vector.is_some() {
         warnings.extend(pending_warning(&view, by_words, now)?);

@@ -129,7 +129,7 @@ impl Weights {
 /// A search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
-    /// The query text, in any words; there is no query syntax.
+    /// The query text, in any words; there is no query syntax. Empty in a query by a vector alone ([`Query::of_vector`]).
     pub text: String,
     /// The tool or command that searches: a short label for [`Engine::searches`](crate::Engine::searches).
     pub tool: &'static str,
@@ -203,14 +203,28 @@ impl Query {
         }
     }
 
+    /// A search by the vector that [`Engine::search_with`](crate::Engine::search_with) gets, ten results, no filter. Without a
+    /// vector index it finds nothing, and the reply has a warning.
+    pub fn of_vector() -> Self {
+        Query { mode: Mode::Vector, ..Query::new("") }
+    }
+
     /// Candidates taken from each index, independent of small limits, so that the first of ten is the first of one.
     pub fn pool(&self) -> usize {
         self.pool.unwrap_or((4 * self.limit).max(50))
     }
 
-    /// Checks every bound.
+    /// Checks every bound. The text must not be empty.
     pub fn validate(&self) -> Result<()> {
-        if self.text.trim().is_empty() {
+        match self.text.trim().is_empty() {
+            true => Err(Error::invalid("query", "must not be empty")),
+            false => self.validate_with_vector(),
+        }
+    }
+
+    /// Checks every bound of a query whose vector is given.
+    pub(crate) fn validate_with_vector(&self) -> Result<()> {
+        if self.mode != Mode::Vector && self.text.trim().is_empty() {
             return Err(Error::invalid("query", "must not be empty"));
         }
         if self.text.len() > MAX_QUERY_BYTES {

@@ -38,7 +38,6 @@ impl Library {
         let params: SearchParams = parse_params(given)?;
         let viewer = self.context.defaults.viewer(&params.project, &params.agent)?;
         let query = self.context.query(&params, viewer)?;
-        query.validate()?;
         let reply = match vector {
             Some(vector) => {
                 if query.mode != Mode::Keyword {
@@ -46,7 +45,10 @@ impl Library {
                 }
                 self.engine.search_with(&query, Some(vector))?
             }
-            None => ops::reply(&self.engine, &params, &query)?,
+            None => {
+                query.validate()?;
+                ops::reply(&self.engine, &params, &query)?
+            }
         };
         let bodies: Vec<_> =
             reply.hits.iter().map(|hit| hit.record.body.clone().map(|body| body.into_value())).collect();
