@@ -77,6 +77,8 @@ def model_package(folder, model):
         "version": version,
         "description": "all-MiniLM-L6-v2 with int8 weights, the embedding model of memorist",
         "license": "Apache-2.0",
+        # Its weights are of others.
+        "author": None,
     }
     pack(package, description, (ROOT / "packages/model.md").read_text())
     return {"@memorist/model": version}
@@ -84,7 +86,7 @@ def model_package(folder, model):
 
 def pack(package, description, readme):
     """Makes the tarball."""
-    description = {**COMMON, **description}
+    description = {key: value for key, value in {**COMMON, **description}.items() if value is not None}
     if description["license"] == LICENCE:
         for name in LICENCES:
             copy(ROOT / name, package / name)

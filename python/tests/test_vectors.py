@@ -110,6 +110,14 @@ def test_vectors_of_two_models_are_never_compared(tmp_path: Path) -> None:
         assert store.search(vector=vectors(1)[0])[0].content == "x"
 
 
+def test_a_search_by_a_vector_has_pages(store: Store) -> None:
+    made = vectors(25)
+    store.add_many([{"content": f"text {row}"} for row in range(25)], vectors=made)
+    first = store.search(vector=made[3])
+    second = store.search(vector=made[3], cursor=first.next_cursor)
+    assert len(second) == 10 and not {hit.id for hit in first} & {hit.id for hit in second}
+
+
 def test_a_text_has_one_vector_and_none_is_dropped_without_a_word(store: Store) -> None:
     made = vectors(5)
     first = store.add("Introduction", vector=made[0], project="a").id

@@ -68,7 +68,7 @@ impl Engine {
     }
 
     /// Searches with a given embedding: what [`Engine::search`] does after the model. `None` searches by keywords only,
-    /// and so does a vector while the configured model is not the store's.
+    /// and so does a vector while the configured model is not the store's; a query without text finds nothing then.
     ///
     /// # Errors
     /// As [`Engine::search`], and when `vector` has other dimensions than the model, or a number that is not finite.

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::types::Filter;
 
 /// Results that are cached per segment, for as long as a snapshot contains it. A result takes an eighth of a byte for each
-/// record of the segment; with ids, twice that at most.
+/// record of the segment; its ids, about as much again, or up to two bytes for each match if ids are far apart.
 pub(super) const CACHED_FILTERS: usize = 16;
 
 /// The result of a filter. It includes deleted documents, as the next snapshot may have more deletes.

@@ -18,9 +18,9 @@
 //! | `segment.rs` | one segment opened for searching |
 //! | `filter.rs` | a filter as a set of documents, from the fast fields |
 //! | `filter_cache.rs` | a cache of filter results per segment, shared by snapshots |
-//! | `bits.rs` | sets of numbers that come in any order |
+//! | `doc_bits.rs` | a set of documents of a segment, a bit for each |
 //! | `spans.rs` | where a text has the terms of a search |
-//! | `doc_order.rs` | where the ids of a segment's documents ascend, to find one by its id |
+//! | `doc_ids.rs` | the ids of a segment's documents, as runs, and the document of an id |
 //! | `posting_list.rs` | the documents in which a term occurs |
 //! | `scoring.rs` | how much a term adds to a score |
 //! | `plan.rs` | the terms that a query searches for |

@@ -3,7 +3,7 @@
 use super::candidates::{self, Collected};
 use super::merge::Candidate;
 use super::rerank::may_be_english;
-use super::view::{SearchContext, View, keyword_fallback};
+use super::view::{SearchContext, View, without_vector};
 use crate::config::Config;
 use crate::error::{Error, Remedy, Result};
 use crate::keywords::has_only_codes;
@@ -97,7 +97,7 @@ pub fn gather(
     let vector = match vector {
         Some(Ok(vector)) => Some(vector),
         Some(Err(missing)) => {
-            warnings.push(keyword_fallback(&missing.why));
+            warnings.push(without_vector(query, &missing.why));
             remedy = missing.remedy;
             None
         }
@@ -108,8 +108,7 @@ pub fn gather(
     remedy = remedy.or(view.remedy());
     explain.tail = view.tail.entries;
 
-    let has_words = !query.text.is_empty();
-    let by_words = has_words && (query.mode != Mode::Vector || vector.is_none() || view.vectors.is_none());
+    let by_words = query.has_text() && (query.mode != Mode::Vector || vector.is_none() || view.vectors.is_none());
     let vector = vector.filter(|_| view.vectors.is_some());
     if vector.is_some() {
         warnings.extend(pending_warning(&view, by_words, now)?);

@@ -165,6 +165,7 @@ pub fn search(
     let is_unknown = !missing.is_empty() && has_only_codes(&query.text);
     let has_no_answer = best_logit.is_some_and(|best| best < NO_ANSWER);
     let no_answer = tier != Tier::Substring
+        && (has_vector || by_words)
         && !is_named
         && (is_unknown || is_nothing(&ranked, query, is_within_words, has_no_answer));
     let more = cut_page(&mut hits, query);

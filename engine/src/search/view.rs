@@ -113,7 +113,7 @@ impl SearchContext<'_> {
                 }
                 // The store's model was changed after the query was embedded.
                 Err(changed @ Error::ModelMismatch { .. }) => {
-                    warnings.push(keyword_fallback(&changed.to_string()));
+                    warnings.push(without_vector(query, &changed.to_string()));
                     remedy = changed.remedy();
                     vectors = None;
                 }
@@ -163,9 +163,12 @@ impl View {
     }
 }
 
-/// The warning of a vector search that became a keyword search.
-pub(super) fn keyword_fallback(why: &str) -> String {
-    format!("keyword search only: {why}")
+/// The warning of a search that has no vector: it became a keyword search, or found nothing.
+pub(super) fn without_vector(query: &Query, why: &str) -> String {
+    match query.has_text() {
+        true => format!("keyword search only: {why}"),
+        false => format!("no vector search: {why}"),
+    }
 }
 
 /// Reports why an index is missing.

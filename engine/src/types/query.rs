@@ -209,6 +209,11 @@ impl Query {
         Query { mode: Mode::Vector, ..Query::new("") }
     }
 
+    /// Whether there are words to search for.
+    pub(crate) fn has_text(&self) -> bool {
+        !self.text.trim().is_empty()
+    }
+
     /// Candidates taken from each index, independent of small limits, so that the first of ten is the first of one.
     pub fn pool(&self) -> usize {
         self.pool.unwrap_or((4 * self.limit).max(50))
@@ -216,15 +221,15 @@ impl Query {
 
     /// Checks every bound. The text must not be empty.
     pub fn validate(&self) -> Result<()> {
-        match self.text.trim().is_empty() {
-            true => Err(Error::invalid("query", "must not be empty")),
-            false => self.validate_with_vector(),
+        if !self.has_text() {
+            return Err(Error::invalid("query", "must not be empty"));
         }
+        self.validate_with_vector()
     }
 
-    /// Checks every bound of a query whose vector is given.
-    pub(crate) fn validate_with_vector(&self) -> Result<()> {
-        if self.mode != Mode::Vector && self.text.trim().is_empty() {
+    /// Checks every bound of a query whose vector is given: in a vector search the text may be empty.
+    pub fn validate_with_vector(&self) -> Result<()> {
+        if self.mode != Mode::Vector && !self.has_text() {
             return Err(Error::invalid("query", "must not be empty"));
         }
         if self.text.len() > MAX_QUERY_BYTES {

@@ -50,6 +50,7 @@ fn of_page(generator: &mut SchemaGenerator) -> impl IntoIterator<Item = (&'stati
         "similar": SimilarResult,
         "stats": StatsResult,
         "timeline": TimelineResult,
+        // Of one `id`, which is all that the page gives: of `ids` it is `results`, a list of these.
         "undo": UndoResult,
         "unlink": UnlinkResult,
         "update": UpdateResult,

@@ -133,8 +133,8 @@ pub fn query(params: &SearchParams, viewer: Viewer, defaults: &Defaults, weights
     query.rerank = params.rerank.unwrap_or(false);
     query.prefix = params.prefix;
     if let Some(cursor) = &params.cursor {
-        // Before its limit is reduced to the rest.
-        query.validate()?;
+        // Before its limit is reduced to the rest. Whoever searches checks the text, which a search by a vector lacks.
+        query.validate_with_vector()?;
         query = Cursor::read(cursor, &query)?.page_of(query);
     }
     if let Some(Int(most)) = params.max_tokens.filter(|Int(most)| *most < 1) {
