@@ -118,6 +118,12 @@ def test_a_search_by_a_vector_has_pages(store: Store) -> None:
     assert len(second) == 10 and not {hit.id for hit in first} & {hit.id for hit in second}
 
 
+def test_types_that_never_occur_in_the_sources_have_no_results(store: Store) -> None:
+    store.add("a decision", vector=vectors(1)[0])
+    found = store.search(vector=vectors(1)[0], entry_types=["decision"], sources=["sessions"])
+    assert not found and "never occur in these sources" in found.warnings[0]
+
+
 def test_a_text_has_one_vector_and_none_is_dropped_without_a_word(store: Store) -> None:
     made = vectors(5)
     first = store.add("Introduction", vector=made[0], project="a").id

@@ -79,6 +79,7 @@ fn a_body_is_saved_shown_and_removed() {
     shell.fails(&["add", "--kind", "contact", "--body", r#"{"mail":"x"}"#], 2, &["body", "mail", "email"]);
     shell.fails(&["add", "--body", "Ana"], 2, &["body: ", "a JSON object"]);
     shell.fails(&["add"], 2, &["TEXT", "--body"]);
+    shell.fails(&["add", "-", "--kind", "contact", "--body", "-"], 2, &["only one argument can be `-`"]);
 
     let updated =
         shell.json(&["update", "1", "--body", r#"{"name":"Ana Torres","role":"lead"}"#, "--reason", "promoted"]);

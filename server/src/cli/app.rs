@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use memorist_engine::Engine;
 use memorist_engine::config::Config;
@@ -125,8 +125,12 @@ impl App {
 
 /// The text of an argument, or of stdin when it is `-`.
 pub fn text_or_stdin(argument: String) -> Result<String, Failure> {
+    static IS_READ: AtomicBool = AtomicBool::new(false);
     if argument != "-" {
         return Ok(argument);
+    }
+    if IS_READ.swap(true, Ordering::Relaxed) {
+        return Err(Failure::input("stdin can be read once: only one argument can be `-`"));
     }
     let mut bytes = Vec::new();
     // One byte more than the limit is enough for the engine to refuse it.

@@ -43,7 +43,8 @@ impl Library {
                 if query.mode != Mode::Keyword {
                     self.check_model()?;
                 }
-                self.engine.search_with(&query, Some(vector))?
+                query.validate_with_vector()?;
+                ops::no_reply(&params, &query).map_or_else(|| self.engine.search_with(&query, Some(vector)), Ok)?
             }
             None => {
                 query.validate()?;

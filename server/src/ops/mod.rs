@@ -42,8 +42,8 @@ pub use history::{history, purge, roll_back, undo, undo_each};
 pub use import::{Importing, read_lines};
 pub use recall::{answer as recall_for, recall};
 pub use records::{
-    LINKS_SHOWN, Listed, delete, get, list, list_filter, listed, plain_filter, reply, search, stats, stats_in_view,
-    superseded, update,
+    LINKS_SHOWN, Listed, delete, get, list, list_filter, listed, no_reply, plain_filter, reply, search, stats,
+    stats_in_view, superseded, update,
 };
 pub use save::{add, add_all, resembling, save, to_save, to_update, unfollowed};
 pub use workspace::add_workspace;
