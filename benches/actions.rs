@@ -93,7 +93,7 @@ fn remind(engine: &Engine, session: &str, action: &AgentAction) -> Option<Remind
         AgentAction::Run(line) => ActionSubject::of_command(line),
         AgentAction::Failed(text) => ActionSubject::of_error(text),
     };
-    engine.remind(session, &subjects, &Viewer::OWNER).expect("reminds")
+    engine.viewed_by(&Viewer::OWNER).remind(session, &subjects).expect("reminds")
 }
 
 fn save(engine: &Engine, records: Vec<NewRecord>) -> Vec<RecordId> {

@@ -62,10 +62,10 @@ fn store(corpus: &Corpus) -> Engine {
     let engine = Engine::open(common::store(corpus), common::config()).expect("the store");
     // Links are created once: the first one shows whether they exist.
     let links = links(corpus.texts.len());
-    if engine.link(links[0], &Viewer::OWNER).expect("links") {
+    if engine.viewed_by(&Viewer::OWNER).link(links[0]).expect("links") {
         eprintln!("making {} links", links.len());
         for chunk in links.chunks(10_000) {
-            engine.link_batch(chunk, &Viewer::OWNER).expect("links");
+            engine.viewed_by(&Viewer::OWNER).link_batch(chunk).expect("links");
         }
     }
     engine
@@ -143,8 +143,8 @@ fn leaving_out(engine: &Engine, corpus: &Corpus) {
 fn after_a_link(engine: &Engine, corpus: &Corpus) {
     let link = Link { from: 1.into(), to: 2.into(), kind: LinkKind::Supersedes };
     let timed = |at: usize| {
-        if !engine.unlink(link, &Viewer::OWNER).expect("unlinks") {
-            engine.link(link, &Viewer::OWNER).expect("links");
+        if !engine.viewed_by(&Viewer::OWNER).unlink(link).expect("unlinks") {
+            engine.viewed_by(&Viewer::OWNER).link(link).expect("links");
         }
         let (text, vector) = &corpus.queries[at];
         let started = Instant::now();
@@ -166,11 +166,11 @@ fn explored(corpus: &Corpus) {
     let calls = CALLS / 5;
     let found = (0..calls).filter(|at| {
         let id = RecordId::from((at * 11 + 1) as i64);
-        engine.why(id, &Query::new(text(*at)), &Viewer::OWNER).expect("why").found
+        engine.viewed_by(&Viewer::OWNER).why(id, &Query::new(text(*at))).expect("why").found
     });
     eprintln!("{} of {calls} are found", found.count());
     common::percentiles("why any memory is not found", calls, |at| {
-        engine.why(RecordId::from((at * 11 + 1) as i64), &Query::new(text(at)), &Viewer::OWNER).expect("why");
+        engine.viewed_by(&Viewer::OWNER).why(RecordId::from((at * 11 + 1) as i64), &Query::new(text(at))).expect("why");
     });
     common::percentiles("the search itself", calls, |at| {
         engine.search_unlogged(&Query::new(text(at))).expect("searches");
@@ -200,23 +200,23 @@ fn explored(corpus: &Corpus) {
     common::percentiles("timeline of a project", 50, |_| drop(engine.timeline(&of_project, 0).expect("a timeline")));
     let (mut before, mut groups, mut pages) = (None, 0, 0);
     common::percentiles("a page of duplicates", 100, |_| {
-        let page = engine.duplicates(&Viewer::OWNER, before, 20).expect("a page");
+        let page = engine.viewed_by(&Viewer::OWNER).duplicates(before, 20).expect("a page");
         (before, groups, pages) = (page.next, groups + page.groups.len(), pages + 1);
     });
     eprintln!("    {groups} groups on {pages} pages, down to memory {before:?}");
     let mut after = RecordId::START;
     common::percentiles("a page of what nobody found", 50, |_| {
-        let (_, next) = engine.unused(&Viewer::OWNER, i64::MAX, after, 20).expect("a page");
+        let (_, next) = engine.viewed_by(&Viewer::OWNER).unused(i64::MAX, after, 20).expect("a page");
         after = next.unwrap_or(RecordId::START);
     });
     let mut after = RecordId::START;
     common::percentiles("a page of which all were found", 50, |_| {
-        let (_, next) = engine.unused(&Viewer::OWNER, 0, after, 20).expect("a page");
+        let (_, next) = engine.viewed_by(&Viewer::OWNER).unused(0, after, 20).expect("a page");
         after = next.unwrap_or(RecordId::START);
     });
     let mut after = RecordId::START;
     common::percentiles("20 that contradict others", 50, |_| {
-        let page = engine.contradictions(&Viewer::OWNER, after, 20).expect("a page");
+        let page = engine.viewed_by(&Viewer::OWNER).contradictions(after, 20).expect("a page");
         after = page.last().map_or(RecordId::START, |(id, _)| *id);
     });
     let expiring =
@@ -228,7 +228,7 @@ fn explored(corpus: &Corpus) {
         let start = RecordId::from((at % HUBS + 1) as i64);
         let chain = engine.chain(&ChainQuery { limit: 150, ..ChainQuery::new(start, Viewer::OWNER) }).expect("a chain");
         let ids: Vec<RecordId> = chain.hops.iter().map(|hop| hop.record.id).collect();
-        engine.links_among(&ids, &Viewer::OWNER).expect("links");
+        engine.viewed_by(&Viewer::OWNER).links_among(&ids).expect("links");
     });
 }
 

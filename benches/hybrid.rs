@@ -17,7 +17,7 @@ use common::Corpus;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use memorist_engine::Engine;
 use memorist_engine::progress::NoProgress;
-use memorist_engine::types::{Filter, Mode, NewRecord, Query, RecordUpdate, Scope, Viewer};
+use memorist_engine::types::{Explain, Filter, Mode, NewRecord, Query, RecordUpdate, Scope, Viewer};
 
 const QUERIES: usize = 200;
 
@@ -64,7 +64,7 @@ fn resembling(store: &Path, corpus: &Corpus) {
     let engine = Engine::open(folder.path(), common::read_only_config()).expect("the copy");
     common::percentiles("what resembles a memory", 1_000, |at| {
         let id = 1 + (at * 7_919 % corpus.texts.len()) as i64;
-        engine.similar(id.into(), &Viewer::OWNER, 3).expect("searches");
+        engine.viewed_by(&Viewer::OWNER).similar(id.into(), 3).expect("searches");
     });
     for kib in [1, 8, 64] {
         let ids: Vec<_> = (0..50)
@@ -76,7 +76,7 @@ fn resembling(store: &Path, corpus: &Corpus) {
             })
             .collect();
         common::percentiles(&format!("what resembles a text of {kib} KiB, by its words"), 50, |at| {
-            engine.similar(ids[at], &Viewer::OWNER, 3).expect("searches");
+            engine.viewed_by(&Viewer::OWNER).similar(ids[at], 3).expect("searches");
         });
     }
 }
@@ -145,13 +145,15 @@ fn views(mut corpus: Corpus) {
         let (text, vector) = &corpus.queries[at % corpus.queries.len()];
         let query = Query { filter: filter.clone(), ..Query::new(text.as_str()) };
         let explain = engine.search_with(&query, Some(vector.clone())).expect("searches").explain;
-        [explain.total_us, explain.filter_us, explain.vector_us, explain.keyword_us].map(Duration::from_micros)
+        let Explain { total_us, filter_us, vector_us, keyword_us, merge_us, load_us, .. } = explain;
+        [total_us, filter_us, vector_us, keyword_us, merge_us, load_us].map(Duration::from_micros)
     };
     let publish = |at: usize| {
         let importance = Some(1 + (at % 10) as i64);
         let id = 1 + (at * 7_919 % corpus.texts.len()) as i64;
         engine
-            .update(id.into(), &RecordUpdate { importance, ..RecordUpdate::default() }, &Viewer::OWNER)
+            .viewed_by(&Viewer::OWNER)
+            .update(id.into(), &RecordUpdate { importance, ..RecordUpdate::default() })
             .expect("a record");
         engine.add(&NewRecord::new(format!("a memory of its own, number {at}"))).expect("a record");
         engine.flush(&NoProgress).expect("applies");
@@ -175,9 +177,12 @@ fn views(mut corpus: Corpus) {
         for ((name, _), times) in views.iter().zip(times) {
             let ratio = median(&times, 0).as_secs_f64() / whole.as_secs_f64();
             let what = format!("the view of {name}, {what}, {ratio:.2} times that of all");
-            let [filter, meaning, words] = [1, 2, 3].map(|part| median(&times, part));
+            let [filter, meaning, words, merge, load] = [1, 2, 3, 4, 5].map(|part| median(&times, part));
             common::report(&what, times.into_iter().map(|parts| parts[0]).collect());
-            eprintln!("    of which, p50: the filter {filter:?}, meaning {meaning:?}, words {words:?}");
+            eprintln!(
+                "    of which, p50: the filter {filter:?}, meaning {meaning:?}, words {words:?}, \
+                 merging {merge:?}, loading {load:?}"
+            );
         }
     };
     turns("cached", 1_000, &|_| ());

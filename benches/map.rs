@@ -81,7 +81,7 @@ fn kept(view: &MapView, truth: &[(usize, Vec<usize>)]) -> [f64; 3] {
 }
 
 fn seen(engine: &Engine) -> Arc<MapView> {
-    engine.map(&Viewer::OWNER).expect("a map").expect("made")
+    engine.viewed_by(&Viewer::OWNER).map().expect("a map").expect("made")
 }
 
 /// Widths of the map by which points moved: median and 95 %.
@@ -160,7 +160,7 @@ fn main() {
     eprintln!("first look {:?}; kept {:.3?}", started.elapsed(), kept(&first, &asked));
     common::percentiles("the same again", 100, |_| drop(seen(&engine)));
     let started = Instant::now();
-    let labels = engine.map_labels(&Viewer::OWNER).expect("labels").expect("a map");
+    let labels = engine.viewed_by(&Viewer::OWNER).map_labels().expect("labels").expect("a map");
     eprintln!("labels {:?}: {:?}", started.elapsed(), labels.levels.each_ref().map(Vec::len));
     for level in &labels.levels {
         eprintln!(
@@ -176,12 +176,13 @@ fn main() {
     common::percentiles("a mask", 100, |_| {
         drop(
             engine
-                .map_filter(&Viewer::OWNER, &Filter { min_importance: Some(7), ..Filter::default() })
+                .viewed_by(&Viewer::OWNER)
+                .map_filter(&Filter { min_importance: Some(7), ..Filter::default() })
                 .expect("a mask"),
         )
     });
     common::percentiles("15 neighbors", 1_000, |at| {
-        drop(engine.neighbors(RecordId::from(at as i64 + 1), 15, &Viewer::OWNER).expect("neighbors"))
+        drop(engine.viewed_by(&Viewer::OWNER).neighbors(RecordId::from(at as i64 + 1), 15).expect("neighbors"))
     });
     searches(&engine, &corpus);
 

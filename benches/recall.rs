@@ -129,7 +129,7 @@ fn ask_each<'a>(engine: &Engine, dialogues: &'a Dialogues, parts: &[Vec<usize>])
         }));
         if parts.len() > 1 || part.len() < FEW_MEMORIES {
             for id in saved {
-                engine.delete(id, &Viewer::OWNER).expect("deletes");
+                engine.viewed_by(&Viewer::OWNER).delete(id).expect("deletes");
             }
         }
     }

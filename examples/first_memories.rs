@@ -33,9 +33,9 @@ fn main() -> Result<()> {
 
     // A change keeps the version before it.
     let thursdays = RecordUpdate { content: Some("Deploys go out on Thursdays".into()), ..RecordUpdate::default() };
-    let outcome = engine.update(deploys.id, &thursdays, &Viewer::OWNER)?;
+    let outcome = engine.viewed_by(&Viewer::OWNER).update(deploys.id, &thursdays)?;
     eprintln!("memory {} is now version {}", deploys.id, outcome.record.version);
-    for version in engine.history(deploys.id, &Viewer::OWNER, None, 10)? {
+    for version in engine.viewed_by(&Viewer::OWNER).history(deploys.id, None, 10)? {
         eprintln!("  version {}: {}", version.version, version.content);
     }
     Ok(())

@@ -46,7 +46,7 @@ impl SavedSet {
             .iter()
             .map(|&(new, old)| Link { from: ids[new], kind: LinkKind::Supersedes, to: ids[old] })
             .collect();
-        for link in engine.link_batch(&links, &Viewer::OWNER).expect("links") {
+        for link in engine.viewed_by(&Viewer::OWNER).link_batch(&links).expect("links") {
             link.expect("a link");
         }
         engine.embed_pending(&NoProgress).expect("embeds");
@@ -83,12 +83,12 @@ impl SavedSet {
         let ids: BTreeSet<RecordId> = asked.evidence.iter().copied().collect();
         assert_eq!(ids.len(), asked.evidence.len(), "what supersedes goes first, once");
         for id in &asked.evidence {
-            assert!(self.engine.delete(*id, &Viewer::OWNER).expect("deletes"), "{id} is not there");
+            assert!(self.engine.viewed_by(&Viewer::OWNER).delete(*id).expect("deletes"), "{id} is not there");
         }
         let found = search();
         // In the other direction, so that the ends of a link are there when it comes back.
         for id in asked.evidence.iter().rev() {
-            self.engine.undo(*id, &Viewer::OWNER).expect("undoes");
+            self.engine.viewed_by(&Viewer::OWNER).undo(*id).expect("undoes");
         }
         found
     }

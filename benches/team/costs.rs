@@ -115,7 +115,7 @@ fn visible(cluster: &Cluster) {
             let timed = |at| {
                 let id = writer.engine.add(&NewRecord::new(format!("Beside {load}: {at}"))).expect("a record").id;
                 let started = Instant::now();
-                reader.engine.peek(id, &Viewer::OWNER).expect("it was acknowledged");
+                reader.engine.viewed_by(&Viewer::OWNER).get(id).expect("it was acknowledged");
                 started.elapsed()
             };
             common::report(
@@ -192,7 +192,7 @@ fn pulls(cluster: &Cluster) {
                 let pulled = &pulled;
                 scope.spawn(move || {
                     while started.elapsed() < SPAN {
-                        node.engine.peek(id, &Viewer::OWNER).expect("a record");
+                        node.engine.viewed_by(&Viewer::OWNER).get(id).expect("a record");
                         pulled.fetch_add(1, Ordering::Relaxed);
                     }
                 });

@@ -18,7 +18,8 @@
 //!
 //! | to | see |
 //! |---|---|
-//! | save, search, change, link, export, purge | [`Engine`] |
+//! | save, search, export | [`Engine`] |
+//! | read, change, link, delete, undo, as somebody | [`Memories`] |
 //! | say what to save and what to look for | [`types`] |
 //! | choose a model, or bring one | [`config::ModelSettings`], [`embed::Embedder`] |
 //! | show progress, cancel long work | [`progress::Progress`] |
@@ -102,7 +103,7 @@ pub mod text;
 pub use memorist_embed as embed;
 
 pub use clock::now;
-pub use engine::{Engine, Import, MapFrom, MapStage, MapState, Undone, examine, restore};
+pub use engine::{Engine, Import, MapFrom, MapStage, MapState, Memories, Undone, examine, restore};
 pub use error::{Error, ErrorKind, IndexKind, Remedy, Result};
 pub use recall::ActionSubject;
 #[cfg(feature = "postgres")]

@@ -121,7 +121,7 @@ pub fn move_in(
     report: &mut MoveReport,
 ) -> Result<(), MoveError<Error>> {
     let MoveIn { system, path, defaults } = store;
-    let mut import = engine.import(Viewer::OWNER).map_err(MoveError::Visit)?;
+    let mut import = engine.viewed_by(&Viewer::OWNER).import().map_err(MoveError::Visit)?;
     import.of_another_system();
     let mover = Mover { system, defaults, now: memorist_engine::now() };
     let mut arriving = Arriving {

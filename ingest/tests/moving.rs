@@ -271,9 +271,9 @@ fn deleted_and_purged_memories_are_not_moved_in_again() {
     assert_eq!((report.created, report.duplicates), (1, 1));
     let made = desk.move_in(System::ServerMemory);
     let ids: Vec<_> = ["Twins have", "speaks Polish", "lives in Krakow"].map(|text| desk.first(text).id).into();
-    assert!(desk.engine.delete(ids[0], &Viewer::OWNER).unwrap());
-    assert!(desk.engine.delete(ids[1], &Viewer::OWNER).unwrap());
-    desk.engine.purge(&Purge::Text("lives in Krakow".into()), &Viewer::OWNER, &NoProgress).unwrap();
+    assert!(desk.engine.viewed_by(&Viewer::OWNER).delete(ids[0]).unwrap());
+    assert!(desk.engine.viewed_by(&Viewer::OWNER).delete(ids[1]).unwrap());
+    desk.engine.viewed_by(&Viewer::OWNER).purge(&Purge::Text("lives in Krakow".into()), &NoProgress).unwrap();
     let before = desk.contents();
     let again = desk.move_in(System::ServerMemory);
     assert_eq!((again.deleted, again.created, again.unchanged), (2, 0, made.created - 2));
@@ -282,7 +282,7 @@ fn deleted_and_purged_memories_are_not_moved_in_again() {
     assert_eq!((again.deleted, again.created, again.duplicates), (2, 0, 0));
     assert!(desk.contents() == before);
 
-    desk.engine.restore(ids[1], &Viewer::OWNER).unwrap();
+    desk.engine.viewed_by(&Viewer::OWNER).restore(ids[1]).unwrap();
     let again = desk.move_in(System::ServerMemory);
     assert_eq!((again.deleted, again.unchanged), (1, made.created - 1), "what was restored is there");
 }
@@ -294,7 +294,7 @@ fn a_later_move_does_not_overwrite_a_changed_memory() {
     desk.move_in(System::Mudpuppy);
     let id = desk.first("dark mode").id;
     let update = RecordUpdate { content: Some("Prefers light mode".into()), ..RecordUpdate::default() };
-    desk.engine.update(id, &update, &Viewer::OWNER).unwrap();
+    desk.engine.viewed_by(&Viewer::OWNER).update(id, &update).unwrap();
     let before = desk.contents();
     desk.move_in(System::Mudpuppy);
     assert!(desk.contents() == before);

@@ -204,7 +204,7 @@ impl PlantedDesk {
     }
 
     fn purge(&self, text: &str) -> memorist_engine::types::Purged {
-        self.engine.purge(&Purge::Text(text.into()), &Viewer::OWNER, &NoProgress).unwrap()
+        self.engine.viewed_by(&Viewer::OWNER).purge(&Purge::Text(text.into()), &NoProgress).unwrap()
     }
 
     /// The records and all else that an export has, as text.
@@ -287,7 +287,7 @@ fn text_read_from_files_is_purged_everywhere() {
     // A turn that names no folder is of the project of its session. The name goes with the last memory that has it.
     let query = ListQuery { project: Some(MARKER.into()), limit: MAX_LIMIT, ..ListQuery::default() };
     let ids = desk.engine.list(&query).unwrap().iter().map(|record| record.id).collect();
-    desk.engine.purge(&Purge::Ids(ids), &Viewer::OWNER, &NoProgress).unwrap();
+    desk.engine.viewed_by(&Viewer::OWNER).purge(&Purge::Ids(ids), &NoProgress).unwrap();
     let purged = desk.purge(MARKER);
     assert_eq!(files_with(&desk.store(), MARKER), Vec::<PathBuf>::new());
     assert_eq!(purged.remaining_files, Vec::<PathBuf>::new(), "locks have nothing");

@@ -339,7 +339,7 @@ fn a_session_grows_is_copied_and_outlives_its_file() {
     assert_eq!((said.scope.project.as_deref(), said.tags.as_slice()), (Some("atlas"), &["user".to_owned()][..]));
     let place = said.place.unwrap();
     assert_eq!((place.role.as_deref(), place.cwd.as_deref(), place.first_line), (Some("user"), Some("/p/atlas"), 1));
-    assert!(desk.engine.delete(said.id, &Viewer::OWNER).unwrap());
+    assert!(desk.engine.viewed_by(&Viewer::OWNER).delete(said.id).unwrap());
     let options = SyncOptions { force: true, ..SyncOptions::default() };
     let again = desk.syncer.sync(&desk.engine, &options, &NoProgress).unwrap().changes();
     assert_eq!((again.added, desk.texts().len()), (0, 2), "what was deleted does not come back");

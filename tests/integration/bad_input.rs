@@ -55,9 +55,9 @@ fn records_out_of_bounds_are_refused_with_the_name_of_the_field() {
         RecordUpdate { content: Some(String::new()), ..RecordUpdate::default() },
         RecordUpdate { importance: Some(11), ..RecordUpdate::default() },
     ] {
-        assert_eq!(store.engine.update(kept, &update, &Viewer::OWNER).unwrap_err().kind(), ErrorKind::Input);
+        assert_eq!(store.engine.viewed_by(&Viewer::OWNER).update(kept, &update).unwrap_err().kind(), ErrorKind::Input);
     }
-    assert_eq!(store.engine.get(kept, &Viewer::OWNER).unwrap().content, "kept through all of it");
+    assert_eq!(store.engine.viewed_by(&Viewer::OWNER).access(kept).unwrap().content, "kept through all of it");
     assert_eq!(store.engine.stats(&Filter::default()).unwrap().total, 2);
 }
 
@@ -81,8 +81,8 @@ fn queries_out_of_bounds_are_refused_with_the_name_of_the_field() {
         assert_eq!(blamed(store.engine.search(&query)), field);
     }
     for id in [0, -1, i64::MIN, i64::MAX].map(RecordId::from) {
-        assert!(matches!(store.engine.get(id, &Viewer::OWNER), Err(Error::NotFound(gone)) if gone == id));
-        assert!(!store.engine.delete(id, &Viewer::OWNER).unwrap());
+        assert!(matches!(store.engine.viewed_by(&Viewer::OWNER).access(id), Err(Error::NotFound(gone)) if gone == id));
+        assert!(!store.engine.viewed_by(&Viewer::OWNER).delete(id).unwrap());
     }
 }
 

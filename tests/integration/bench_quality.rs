@@ -52,7 +52,7 @@ fn means(row: &Value) -> [f64; 5] {
 fn user_pairs_are_measured_by_keywords_without_a_model() {
     let (store, [key, train, pump]) = a_store();
     let folder = store.folder.path();
-    let ulid = store.engine.peek(train, &Viewer::OWNER).unwrap().unwrap().ulid;
+    let ulid = store.engine.viewed_by(&Viewer::OWNER).get(train).unwrap().unwrap().ulid;
     let lines = [
         pair("amber key", &[json!(key.get())]),
         pair("train platform", &[json!(ulid)]),
@@ -95,7 +95,7 @@ fn measuring_is_neither_logged_nor_counted() {
     assert!(bench(folder, &pairs, &[]).status.success());
     let records = Records::open(&StorePaths::new(folder)).unwrap();
     assert_eq!(records.snapshot().unwrap().counts(memorist_engine::now()).unwrap().accesses, 0);
-    let record = store.engine.peek(key, &Viewer::OWNER).unwrap().unwrap();
+    let record = store.engine.viewed_by(&Viewer::OWNER).get(key).unwrap().unwrap();
     assert_eq!((record.access_count, record.last_accessed_at), (0, None));
 }
 

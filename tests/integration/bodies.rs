@@ -34,7 +34,7 @@ fn every_kind_with_a_body_is_kept_and_found() {
             }
             assert!(store.find(&Query { mode: Mode::Keyword, ..Query::new(word) }).contains(&id), "{kind}: {word}");
         }
-        let kept = engine.peek(id, &Viewer::OWNER).unwrap().unwrap().body.unwrap();
+        let kept = engine.viewed_by(&Viewer::OWNER).get(id).unwrap().unwrap().body.unwrap();
         for (name, value) in body.as_object().unwrap() {
             assert_eq!(kept.get(name), Some(value), "{kind}");
         }
@@ -84,7 +84,7 @@ fn kind_and_body_changes_are_checked_and_update_the_text() {
     let engine = &store.engine;
     let id = add(engine, Kind::Decision, json!({ "title": "Use tantivy", "description": "for words" })).unwrap();
     let body = |body: Value| RecordUpdate { body: Some(Some(body)), ..RecordUpdate::default() };
-    let change = |update: &RecordUpdate| engine.update(id, update, &Viewer::OWNER);
+    let change = |update: &RecordUpdate| engine.viewed_by(&Viewer::OWNER).update(id, update);
     let changed = change(&body(json!({ "title": "Use tantivy", "description": "for keywords" }))).unwrap().record;
     assert_eq!((changed.content.as_str(), changed.version), ("Use tantivy for keywords", 2));
     let own_words = RecordUpdate { content: Some("tantivy it is".into()), ..RecordUpdate::default() };
@@ -109,9 +109,10 @@ fn a_memory_of_a_deleted_contact_can_be_changed_and_rolled_back() {
     let (ada, bo) = (contact("Ada"), contact("Bo"));
     let of = |contact: RecordId| json!({ "name": "Engine", "primary_contact_id": contact });
     let id = add(engine, Kind::Project, of(ada)).unwrap();
-    assert!(engine.delete(ada, &Viewer::OWNER).unwrap());
+    assert!(engine.viewed_by(&Viewer::OWNER).delete(ada).unwrap());
 
-    let change = |update: RecordUpdate| engine.update(id, &update, &Viewer::OWNER).map(|outcome| outcome.record);
+    let change =
+        |update: RecordUpdate| engine.viewed_by(&Viewer::OWNER).update(id, &update).map(|outcome| outcome.record);
     let body = |body: Value| RecordUpdate { body: Some(Some(body)), ..RecordUpdate::default() };
     let referred = |body: &Option<Body>| body.as_ref().unwrap().references()[0].1;
     let louder = change(RecordUpdate { importance: Some(9), ..RecordUpdate::default() }).unwrap();
@@ -122,14 +123,14 @@ fn a_memory_of_a_deleted_contact_can_be_changed_and_rolled_back() {
     let new = change(body(of(ada))).unwrap_err().to_string();
     assert!(new.starts_with("body.primary_contact_id: "), "no new reference to a deleted record: {new}");
 
-    let back = engine.roll_back(id, 1, None, None, &Viewer::OWNER).unwrap().record;
+    let back = engine.viewed_by(&Viewer::OWNER).roll_back(id, 1, None, None).unwrap().record;
     assert_eq!((back.version, referred(&back.body)), (5, ada));
     // One that exists, but is not a contact any longer, must not be restored unnoticed.
     change(body(of(bo))).unwrap();
     let nobody = RecordUpdate { kind: Some(Kind::Fact), body: Some(None), ..RecordUpdate::default() };
-    engine.update(bo, &nobody, &Viewer::OWNER).unwrap();
+    engine.viewed_by(&Viewer::OWNER).update(bo, &nobody).unwrap();
     change(body(json!({ "name": "Engine" }))).unwrap();
-    let refused = engine.roll_back(id, 6, None, None, &Viewer::OWNER).unwrap_err().to_string();
+    let refused = engine.viewed_by(&Viewer::OWNER).roll_back(id, 6, None, None).unwrap_err().to_string();
     assert!(refused.starts_with("body.primary_contact_id: "), "{refused}");
     store.settle();
     assert!(engine.doctor(false, &memorist_engine::progress::NoProgress).unwrap().is_sound());
@@ -144,12 +145,12 @@ fn a_conversation_repeats_itself_and_a_fact_does_not() {
         (add(&store.engine, Kind::Conversation, turn()), add(&store.engine, Kind::Conversation, turn()));
     let (first, second) = (first.unwrap(), second.unwrap());
     assert_ne!(first, second);
-    let text = store.engine.peek(first, &Viewer::OWNER).unwrap().unwrap().content;
+    let text = store.engine.viewed_by(&Viewer::OWNER).get(first).unwrap().unwrap().content;
     let fact = store.engine.add(&NewRecord::new(text.clone())).unwrap();
     assert!(fact.created, "a turn is not a duplicate of a fact");
     assert!(!store.engine.add(&NewRecord::new(text)).unwrap().created);
     let as_fact = RecordUpdate { kind: Some(Kind::Fact), body: Some(None), ..RecordUpdate::default() };
-    let refused = store.engine.update(first, &as_fact, &Viewer::OWNER);
+    let refused = store.engine.viewed_by(&Viewer::OWNER).update(first, &as_fact);
     assert!(matches!(refused, Err(Error::Duplicate(twin)) if twin == fact.id));
     store.settle();
     assert!(store.engine.doctor(false, &memorist_engine::progress::NoProgress).unwrap().is_sound());

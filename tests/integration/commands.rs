@@ -282,7 +282,7 @@ fn a_memory_with_more_links_than_are_shown_says_so() {
     let engine = words_only().open(shell.folder.path()).unwrap();
     let ids: Vec<_> = (0..52).map(|number| engine.add(&NewRecord::new(format!("note {number}"))).unwrap().id).collect();
     let links: Vec<_> = ids[1..].iter().map(|&to| Link { from: ids[0], kind: LinkKind::Related, to }).collect();
-    assert!(engine.link_batch(&links, &Viewer::OWNER).unwrap().into_iter().all(|made| made.is_ok()));
+    assert!(engine.viewed_by(&Viewer::OWNER).link_batch(&links).unwrap().into_iter().all(|made| made.is_ok()));
     engine.close();
     shell.says(&["get", "1"], &["more links: memorist chain 1 --depth 1"]);
     shell.says(&["unlink", "1", "related", "2"], &["removed"]);

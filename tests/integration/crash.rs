@@ -48,7 +48,7 @@ fn a_child() {
     let delete = |at: usize, mine: &mut Vec<RecordId>| {
         let id = mine.swap_remove(at);
         say(format!("delete {id}"));
-        assert!(engine.delete(id, &Viewer::OWNER).expect("deletes"));
+        assert!(engine.viewed_by(&Viewer::OWNER).delete(id).expect("deletes"));
         say("done".into());
     };
     for turn in 1.. {
@@ -60,7 +60,7 @@ fn a_child() {
             2..5 if !mine.is_empty() => {
                 say(format!("update {} {text}", mine[at]));
                 let update = RecordUpdate { content: Some(text), ..RecordUpdate::default() };
-                engine.update(mine[at], &update, &Viewer::OWNER).expect("updates");
+                engine.viewed_by(&Viewer::OWNER).update(mine[at], &update).expect("updates");
                 say("done".into());
             }
             5 if turn % 3 == 0 => engine.flush(&NoProgress).expect("applies"),

@@ -75,7 +75,9 @@ fn store() -> (Store, Files) {
     for n in RECORDS..RECORDS + 40 {
         store.engine.add(&record(n)).expect("adds");
     }
-    (5..300).step_by(9).for_each(|id| assert!(store.engine.delete(id.into(), &Viewer::OWNER).expect("deletes")));
+    (5..300)
+        .step_by(9)
+        .for_each(|id| assert!(store.engine.viewed_by(&Viewer::OWNER).delete(id.into()).expect("deletes")));
     store.settle();
     (store, before)
 }

@@ -29,7 +29,8 @@ fn store() -> TempDir {
     }
     store
         .engine
-        .update(5.into(), &RecordUpdate { importance: Some(9), ..RecordUpdate::default() }, &Viewer::OWNER)
+        .viewed_by(&Viewer::OWNER)
+        .update(5.into(), &RecordUpdate { importance: Some(9), ..RecordUpdate::default() })
         .unwrap();
     store.settle();
     let Store { engine, folder } = store;

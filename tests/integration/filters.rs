@@ -48,7 +48,7 @@ fn fill(store: &Store) -> Vec<Record> {
         };
         ids.push(store.engine.add(&record).unwrap().id);
     }
-    ids.into_iter().map(|id| store.engine.get(id, &Viewer::OWNER).unwrap()).collect()
+    ids.into_iter().map(|id| store.engine.viewed_by(&Viewer::OWNER).access(id).unwrap()).collect()
 }
 
 fn filters(times: Vec<i64>) -> impl Strategy<Value = Filter> {
@@ -142,7 +142,7 @@ fn a_condition_on_metadata_takes_nothing_else_away() {
     store.engine.add_batch(&many).unwrap();
     let (old, new) = (add("The ferry leaves from pier nine", Some(5_000)), add("The ferry leaves from pier two", None));
     let link = Link { from: new, kind: LinkKind::Contradicts, to: old };
-    store.engine.link(link, &Viewer::OWNER).unwrap();
+    store.engine.viewed_by(&Viewer::OWNER).link(link).unwrap();
     store.settle();
     let of_year = |given: serde_json::Value| Filter {
         metadata: Some(MetadataFilter::parse(&json!({ "year": given })).unwrap()),
@@ -162,7 +162,7 @@ fn a_condition_on_metadata_takes_nothing_else_away() {
         ..RecordUpdate::default()
     };
     for (year, found) in [(json!({ "year": 7_000 }), 1), (serde_json::Value::Null, 0)] {
-        store.engine.update(new, &change(year), &Viewer::OWNER).unwrap();
+        store.engine.viewed_by(&Viewer::OWNER).update(new, &change(year)).unwrap();
         assert_eq!(store.find(&Query { filter: of_year(json!(7_000)), ..Query::new("ferry") }).len(), found);
     }
 }
@@ -223,21 +223,28 @@ pub fn refuse_invisible(writer: &Store, reader: &Store) {
     let update = RecordUpdate { importance: Some(9), ..RecordUpdate::default() };
     let shared = Viewer { agent: Reach::Shared, project: Reach::Shared };
     for viewer in [Viewer::in_project("borealis"), Viewer::of_agent("scout"), shared] {
-        assert!(matches!(engine.get(id, &viewer), Err(Error::NotFound(gone)) if gone == id));
-        assert_eq!(engine.peek(id, &viewer).unwrap(), None);
-        assert!(matches!(engine.update(id, &update, &viewer), Err(Error::NotFound(gone)) if gone == id));
-        assert!(!engine.delete(id, &viewer).unwrap());
+        assert!(matches!(engine.viewed_by(&viewer).access(id), Err(Error::NotFound(gone)) if gone == id));
+        assert_eq!(engine.viewed_by(&viewer).get(id).unwrap(), None);
+        assert!(matches!(engine.viewed_by(&viewer).update(id, &update), Err(Error::NotFound(gone)) if gone == id));
+        assert!(!engine.viewed_by(&viewer).delete(id).unwrap());
         let filter = Filter::of(viewer);
         assert_eq!(engine.stats(&filter).unwrap().total, 0);
         assert_eq!(engine.list(&ListQuery { limit: 10, filter, ..ListQuery::default() }).unwrap(), []);
     }
     let own = Viewer { agent: Reach::Own("scribe".into()), project: Reach::Own("atlas".into()) };
-    let record = engine.get(id, &own).unwrap();
+    let record = engine.viewed_by(&own).access(id).unwrap();
     assert_eq!((record.access_count, record.version), (1, 1), "only what sees it has left a trace");
-    assert_eq!(engine.update(id, &update, &own).unwrap().record.version, 2);
-    assert!(engine.delete(id, &own).unwrap());
+    assert_eq!(engine.viewed_by(&own).update(id, &update).unwrap().record.version, 2);
+    assert!(engine.viewed_by(&own).delete(id).unwrap());
     let nobody = Viewer::in_project(Reach::EVERY);
-    assert!(engine.peek(id, &nobody).unwrap_err().to_string().starts_with("project: \"*\" stands for every project"));
+    assert!(
+        engine
+            .viewed_by(&nobody)
+            .get(id)
+            .unwrap_err()
+            .to_string()
+            .starts_with("project: \"*\" stands for every project")
+    );
     let scope = Scope { agent: None, project: Some(Reach::EVERY.into()) };
     let error = engine.add(&NewRecord { scope, ..NewRecord::new("text") }).unwrap_err();
     assert!(error.to_string().starts_with("project: "), "{error}");
@@ -263,25 +270,28 @@ fn an_only_viewer_reads_shared_records_and_cannot_change_them() {
     let engine = &store.engine;
     let update = RecordUpdate { importance: Some(9), ..RecordUpdate::default() };
     let link = |from, to| Link { from, kind: LinkKind::Supersedes, to };
-    let purge = |purge: Purge| engine.purge(&purge, &viewer, &NoProgress).map(|purged| purged.records);
-    assert!(engine.link(link(shared, other), &Viewer::OWNER).unwrap());
+    let purge = |purge: Purge| engine.viewed_by(&viewer).purge(&purge, &NoProgress).map(|purged| purged.records);
+    assert!(engine.viewed_by(&Viewer::OWNER).link(link(shared, other)).unwrap());
     let refusals = [
-        engine.update(shared, &update, &viewer).err(),
-        engine.roll_back(shared, 1, None, None, &viewer).err(),
-        engine.delete(shared, &viewer).err(),
+        engine.viewed_by(&viewer).update(shared, &update).err(),
+        engine.viewed_by(&viewer).roll_back(shared, 1, None, None).err(),
+        engine.viewed_by(&viewer).delete(shared).err(),
         purge(Purge::Ids(vec![shared])).err(),
         purge(Purge::Text("shared lamp".into())).err(),
-        engine.link(link(other, shared), &viewer).err(),
-        engine.unlink(link(shared, other), &viewer).err(),
+        engine.viewed_by(&viewer).link(link(other, shared)).err(),
+        engine.viewed_by(&viewer).unlink(link(shared, other)).err(),
     ];
     for (number, refused) in refusals.into_iter().enumerate() {
         let refused = refused.unwrap_or_else(|| panic!("{number} is not refused")).to_string();
         assert!(refused.contains("belongs to no project") && refused.contains("\"atlas\""), "{number}: {refused}");
     }
-    assert_eq!(engine.peek(shared, &Viewer::OWNER).unwrap().unwrap().version, 1);
+    assert_eq!(engine.viewed_by(&Viewer::OWNER).get(shared).unwrap().unwrap().version, 1);
     // Another's does not exist, as ever; its own may be changed, and linked to shared ones.
-    assert!(!engine.delete(theirs, &viewer).unwrap());
-    assert!(engine.link(link(own, shared), &viewer).unwrap() && engine.unlink(link(own, shared), &viewer).unwrap());
-    engine.update(own, &update, &viewer).unwrap();
+    assert!(!engine.viewed_by(&viewer).delete(theirs).unwrap());
+    assert!(
+        engine.viewed_by(&viewer).link(link(own, shared)).unwrap()
+            && engine.viewed_by(&viewer).unlink(link(own, shared)).unwrap()
+    );
+    engine.viewed_by(&viewer).update(own, &update).unwrap();
     assert_eq!(purge(Purge::Text("own lamp".into())).unwrap(), 1);
 }

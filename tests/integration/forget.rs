@@ -31,7 +31,7 @@ fn text(text: &str) -> Purge {
 }
 
 fn purge(engine: &Engine, purge: &Purge) -> Purged {
-    engine.purge(purge, &Viewer::OWNER, &NoProgress).expect("purges")
+    engine.viewed_by(&Viewer::OWNER).purge(purge, &NoProgress).expect("purges")
 }
 
 /// The files of a store in which a text occurs, in any case. Searched by another process: a process that has a database
@@ -122,8 +122,8 @@ fn holding(others: usize) -> Holding {
     let deleted = add(NewRecord::new(format!("deleted {secret}")));
     add(NewRecord { context: Some(format!("about {secret}")), ..NewRecord::new("common with a context") });
     store.settle();
-    store.engine.update(changed, &content("common now"), &Viewer::OWNER).expect("updates");
-    assert!(store.engine.delete(deleted, &Viewer::OWNER).expect("deletes"));
+    store.engine.viewed_by(&Viewer::OWNER).update(changed, &content("common now")).expect("updates");
+    assert!(store.engine.viewed_by(&Viewer::OWNER).delete(deleted).expect("deletes"));
     add(NewRecord { tags: WORDS.map(Into::into).to_vec(), ..NewRecord::new(format!("common {secret} with tags")) });
     add(NewRecord { source: secret.clone(), ..NewRecord::new("common with a source") });
     add(NewRecord::new(long));
@@ -175,7 +175,7 @@ fn no_file_of_a_store_that_is_open_has_a_purged_text() {
     for engine in [&store.engine, &second] {
         assert_eq!(WORDS.map(|word| finds(engine, word).len()), [0; 3]);
         assert_kept(engine, &kept);
-        let record = engine.peek(changed, &Viewer::OWNER).expect("reads").expect("it stays");
+        let record = engine.viewed_by(&Viewer::OWNER).get(changed).expect("reads").expect("it stays");
         assert_eq!((record.content.as_str(), record.version), ("common now", 2));
     }
     drop(second);
@@ -210,7 +210,7 @@ fn purge_erases_deleted_memories_in_the_trash() {
     let store = Store::new(hashed());
     let id = store.add(&format!("common {}", secret()));
     store.settle();
-    assert!(store.engine.delete(id, &Viewer::OWNER).expect("deletes"));
+    assert!(store.engine.viewed_by(&Viewer::OWNER).delete(id).expect("deletes"));
     let purged = purge(&store.engine, &text(&secret()));
     assert_eq!((purged.records, purged.complete), (1, true), "the one in the trash");
     assert_gone(store.folder.path());
@@ -251,7 +251,7 @@ fn an_empty_purge_is_refused() {
     let store = Store::new(hashed());
     store.add("common");
     for nothing in [Purge::Ids(Vec::new()), text(""), text(" \n")] {
-        assert!(store.engine.purge(&nothing, &Viewer::OWNER, &NoProgress).is_err(), "{nothing:?}");
+        assert!(store.engine.viewed_by(&Viewer::OWNER).purge(&nothing, &NoProgress).is_err(), "{nothing:?}");
     }
     assert_eq!(purge(&store.engine, &Purge::Ids(vec![99.into()])).records, 0);
     assert_eq!(finds(&store.engine, "common").len(), 1);
@@ -381,7 +381,7 @@ fn another_opener_does_not_finish_a_running_purge() {
     store.settle();
     let records = Records::open(&StorePaths::new(store.folder.path())).expect("another opener");
     let slow = Slow { records, has_waited: AtomicBool::new(false) };
-    let purged = store.engine.purge(&text(&secret()), &Viewer::OWNER, &slow).expect("purges");
+    let purged = store.engine.viewed_by(&Viewer::OWNER).purge(&text(&secret()), &slow).expect("purges");
     assert!(slow.has_waited.into_inner() && purged.complete, "{purged:?}");
     assert_gone(store.folder.path());
 }
@@ -458,9 +458,9 @@ fn a_record_expires_by_the_clock_of_the_settings() {
     let expires_at = Some(now() + hour);
     let id = store.engine.add(&NewRecord { expires_at, ..NewRecord::new("a heron, for an hour") }).expect("saves").id;
     let found = || store.engine.search(&Query::new("heron")).expect("answers").hits.len();
-    assert_eq!((found(), store.engine.peek(id, &Viewer::OWNER).expect("reads").is_some()), (1, true));
+    assert_eq!((found(), store.engine.viewed_by(&Viewer::OWNER).get(id).expect("reads").is_some()), (1, true));
     time.fetch_add(2 * hour, Ordering::SeqCst);
-    assert_eq!((found(), store.engine.peek(id, &Viewer::OWNER).expect("reads").is_some()), (0, false));
+    assert_eq!((found(), store.engine.viewed_by(&Viewer::OWNER).get(id).expect("reads").is_some()), (0, false));
     time.fetch_sub(2 * hour, Ordering::SeqCst);
     assert_eq!(found(), 1, "nothing was deleted");
 }
@@ -513,7 +513,7 @@ fn a_viewer_purges_what_he_sees() {
     let viewer = Viewer::in_project("mine");
     let both = Purge::Ids(vec![mine, theirs]);
     for what in [&text(&secret()), &both] {
-        let purged = store.engine.purge(what, &viewer, &NoProgress).expect("purges");
+        let purged = store.engine.viewed_by(&viewer).purge(what, &NoProgress).expect("purges");
         assert!(purged.records <= 1 && purged.complete, "{purged:?}");
     }
     assert_eq!(finds(&store.engine, WORDS[0]), [theirs]);

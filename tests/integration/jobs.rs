@@ -314,9 +314,9 @@ fn a_text_that_is_purged_meanwhile_leaves_nothing() {
         add(&engine, 0..20);
         provider.state().status = None;
         engine.backfill(u64::MAX, &NoProgress).unwrap();
-        engine.purge(&Purge::Ids(vec![RecordId::from(4)]), &Viewer::OWNER, &NoProgress).unwrap();
+        engine.viewed_by(&Viewer::OWNER).purge(&Purge::Ids(vec![RecordId::from(4)]), &NoProgress).unwrap();
         let update = RecordUpdate { content: Some("something else".into()), ..RecordUpdate::default() };
-        engine.update(RecordId::from(5), &update, &Viewer::OWNER).unwrap();
+        engine.viewed_by(&Viewer::OWNER).update(RecordId::from(5), &update).unwrap();
         provider.state().status = Some("completed");
         engine.await_batch_jobs(&Stop::late()).unwrap();
         engine.backfill(u64::MAX, &NoProgress).unwrap();
@@ -471,7 +471,7 @@ fn the_limit_of_a_backfill_holds_beside_texts_left_over() {
     let engine = store_with_texts_left_over(folder.path(), &provider, protocol);
     let expired = RecordUpdate { expires_at: Some(Some(memorist_engine::now() - 1_000)), ..RecordUpdate::default() };
     for id in 21..=40 {
-        engine.update(RecordId::from(id), &expired, &Viewer::OWNER).unwrap();
+        engine.viewed_by(&Viewer::OWNER).update(RecordId::from(id), &expired).unwrap();
     }
     add(&engine, 40..80);
     assert_eq!(waiting(&engine), 40);

@@ -50,34 +50,40 @@ fn links_are_unique_scoped_and_removed_with_either_end() {
     let theirs = add(engine, "theirs", Some("atlas"));
     let seen = Viewer::in_project("borealis");
     for kind in LinkKind::ALL {
-        assert!(engine.link(link(a, kind, b), &seen).unwrap());
-        assert!(!engine.link(link(a, kind, b), &seen).unwrap(), "{kind}");
+        assert!(engine.viewed_by(&seen).link(link(a, kind, b)).unwrap());
+        assert!(!engine.viewed_by(&seen).link(link(a, kind, b)).unwrap(), "{kind}");
     }
     let across = link(theirs, LinkKind::Caused, a);
-    assert!(matches!(engine.link(across, &seen), Err(Error::NotFound(id)) if id == theirs));
-    assert!(engine.link(across, &Viewer::OWNER).unwrap());
-    assert!(engine.link(link(c, LinkKind::Related, a), &seen).unwrap());
+    assert!(matches!(engine.viewed_by(&seen).link(across), Err(Error::NotFound(id)) if id == theirs));
+    assert!(engine.viewed_by(&Viewer::OWNER).link(across).unwrap());
+    assert!(engine.viewed_by(&seen).link(link(c, LinkKind::Related, a)).unwrap());
     let own = LinkKind::ALL.map(|kind| link(a, kind, b));
     let to_c = link(c, LinkKind::Related, a);
-    assert_eq!(engine.links(a, &seen, usize::MAX).unwrap(), [&own[..], &[to_c]].concat(), "not what leads out of view");
-    assert_eq!(engine.links(a, &Viewer::OWNER, usize::MAX).unwrap(), [&own[..], &[across, to_c]].concat());
-    assert!(matches!(engine.links(theirs, &seen, usize::MAX), Err(Error::NotFound(id)) if id == theirs));
+    assert_eq!(
+        engine.viewed_by(&seen).links(a, usize::MAX).unwrap(),
+        [&own[..], &[to_c]].concat(),
+        "not what leads out of view"
+    );
+    assert_eq!(engine.viewed_by(&Viewer::OWNER).links(a, usize::MAX).unwrap(), [&own[..], &[across, to_c]].concat());
+    assert!(matches!(engine.viewed_by(&seen).links(theirs, usize::MAX), Err(Error::NotFound(id)) if id == theirs));
     let past = RecordUpdate { expires_at: Some(Some(200_000_000_000)), ..RecordUpdate::default() };
-    drop(engine.update(c, &past, &Viewer::OWNER));
-    assert_eq!(engine.links(a, &seen, usize::MAX).unwrap(), own, "nor to what has expired");
-    assert!(!engine.unlink(across, &seen).unwrap());
-    assert!(engine.unlink(across, &Viewer::OWNER).unwrap());
-    assert!(engine.delete(b, &Viewer::OWNER).unwrap());
-    assert_eq!(engine.links(a, &Viewer::OWNER, usize::MAX).unwrap(), []);
-    assert!(engine.link(link(a, LinkKind::Related, a), &seen).unwrap_err().to_string().starts_with("to_id: "));
+    drop(engine.viewed_by(&Viewer::OWNER).update(c, &past));
+    assert_eq!(engine.viewed_by(&seen).links(a, usize::MAX).unwrap(), own, "nor to what has expired");
+    assert!(!engine.viewed_by(&seen).unlink(across).unwrap());
+    assert!(engine.viewed_by(&Viewer::OWNER).unlink(across).unwrap());
+    assert!(engine.viewed_by(&Viewer::OWNER).delete(b).unwrap());
+    assert_eq!(engine.viewed_by(&Viewer::OWNER).links(a, usize::MAX).unwrap(), []);
+    assert!(
+        engine.viewed_by(&seen).link(link(a, LinkKind::Related, a)).unwrap_err().to_string().starts_with("to_id: ")
+    );
     let [d, e] = ["d", "e"].map(|text| add(engine, text, None));
     let batch = [link(a, LinkKind::Related, a), link(d, LinkKind::Caused, e), link(d, LinkKind::Caused, 99.into())];
-    match engine.link_batch(&batch, &seen).unwrap().as_slice() {
+    match engine.viewed_by(&seen).link_batch(&batch).unwrap().as_slice() {
         [Err(Error::Invalid { .. }), Ok(true), Err(Error::NotFound(id))] if id.get() == 99 => {}
         outcomes => panic!("{outcomes:?}"),
     }
-    assert_eq!(engine.links(e, &seen, usize::MAX).unwrap(), batch[1..2]);
-    let error = engine.link(link(a, LinkKind::Related, b), &Viewer::in_project(Reach::EVERY)).unwrap_err();
+    assert_eq!(engine.viewed_by(&seen).links(e, usize::MAX).unwrap(), batch[1..2]);
+    let error = engine.viewed_by(&Viewer::in_project(Reach::EVERY)).link(link(a, LinkKind::Related, b)).unwrap_err();
     assert!(error.to_string().starts_with("project: "), "{error}");
 }
 
@@ -116,26 +122,26 @@ fn a_superseded_memory_is_hidden_until_unlinked() {
         check(state, false);
         for (at, engine) in engines.iter().enumerate() {
             let state = format!("{state}, linked by {at}");
-            assert!(engine.link(supersedes(new, old), &Viewer::OWNER).unwrap());
+            assert!(engine.viewed_by(&Viewer::OWNER).link(supersedes(new, old)).unwrap());
             check(&state, true);
-            assert!(engine.unlink(supersedes(new, old), &Viewer::OWNER).unwrap());
+            assert!(engine.viewed_by(&Viewer::OWNER).unlink(supersedes(new, old)).unwrap());
             check(&state, false);
             let brief = add(engine, "it nests on the roof now", None);
-            assert!(engine.link(supersedes(brief, old), &Viewer::OWNER).unwrap());
-            assert!(engine.link(supersedes(third, old), &Viewer::OWNER).unwrap());
-            assert!(engine.delete(brief, &Viewer::OWNER).unwrap());
+            assert!(engine.viewed_by(&Viewer::OWNER).link(supersedes(brief, old)).unwrap());
+            assert!(engine.viewed_by(&Viewer::OWNER).link(supersedes(third, old)).unwrap());
+            assert!(engine.viewed_by(&Viewer::OWNER).delete(brief).unwrap());
             check(&state, true);
-            assert!(engine.unlink(supersedes(third, old), &Viewer::OWNER).unwrap());
+            assert!(engine.viewed_by(&Viewer::OWNER).unlink(supersedes(third, old)).unwrap());
             check(&state, false);
         }
         // An updated record is in the tail and in the index at once.
         store.settle();
     }
-    assert!(other.link(supersedes(new, old), &Viewer::OWNER).unwrap());
+    assert!(other.viewed_by(&Viewer::OWNER).link(supersedes(new, old)).unwrap());
     let changed = RecordUpdate { importance: Some(9), ..RecordUpdate::default() };
-    store.engine.update(old, &changed, &Viewer::OWNER).unwrap();
+    store.engine.viewed_by(&Viewer::OWNER).update(old, &changed).unwrap();
     check("changed after it was applied", true);
-    assert!(store.engine.delete(new, &Viewer::OWNER).unwrap());
+    assert!(store.engine.viewed_by(&Viewer::OWNER).delete(new).unwrap());
     for engine in engines {
         for mode in MODES {
             assert!(found(engine, &query(mode, &filters[1])).contains(&old), "{mode:?}: its superseder is deleted");
@@ -150,7 +156,7 @@ fn a_project_hides_nothing_from_another() {
     let engine = &store.engine;
     let global = add(engine, "we deploy on fridays", None);
     let theirs = add(engine, "we deploy on mondays", Some("atlas"));
-    assert!(engine.link(supersedes(theirs, global), &Viewer::in_project("atlas")).unwrap());
+    assert!(engine.viewed_by(&Viewer::in_project("atlas")).link(supersedes(theirs, global)).unwrap());
     let shared = Viewer { project: Reach::Shared, ..Viewer::OWNER };
     for settled in [false, true] {
         if settled {
@@ -188,11 +194,11 @@ fn a_result_says_by_what_it_is_contradicted() {
     let theirs = add(engine, "atlas drinks coffee", Some("atlas"));
     let old = add(engine, "there was no tea last year", None);
     for from in [theirs, old, against] {
-        assert!(engine.link(link(from, LinkKind::Contradicts, claim), &Viewer::OWNER).unwrap());
+        assert!(engine.viewed_by(&Viewer::OWNER).link(link(from, LinkKind::Contradicts, claim)).unwrap());
     }
-    assert!(engine.link(link(claim, LinkKind::Contradicts, agreed), &Viewer::OWNER).unwrap());
-    assert!(engine.link(link(agreed, LinkKind::Related, claim), &Viewer::OWNER).unwrap());
-    assert!(engine.link(supersedes(against, old), &Viewer::OWNER).unwrap());
+    assert!(engine.viewed_by(&Viewer::OWNER).link(link(claim, LinkKind::Contradicts, agreed)).unwrap());
+    assert!(engine.viewed_by(&Viewer::OWNER).link(link(agreed, LinkKind::Related, claim)).unwrap());
+    assert!(engine.viewed_by(&Viewer::OWNER).link(supersedes(against, old)).unwrap());
     let said = |viewer: Viewer, include_superseded| {
         let query = Query { include_superseded, filter: Filter::of(viewer), ..Query::new("tea served") };
         let hits = engine.search(&query).unwrap().hits;
@@ -203,7 +209,7 @@ fn a_result_says_by_what_it_is_contradicted() {
     assert!(owner[&against].is_empty());
     assert_eq!(said(Viewer::in_project("borealis"), false)[&claim], [against]);
     assert_eq!(said(Viewer::OWNER, true)[&claim], [against, theirs, old]);
-    assert!(engine.delete(against, &Viewer::OWNER).unwrap());
+    assert!(engine.viewed_by(&Viewer::OWNER).delete(against).unwrap());
     assert_eq!(said(Viewer::OWNER, false)[&claim], [theirs, old]);
 }
 
@@ -214,7 +220,7 @@ fn an_outdated_memory_never_ranks_above_what_supersedes_it() {
     let texts = ["the harbour opens at six in the morning", "the harbour opens at seven", "opening hours: eight"];
     let [first, second, third] = texts.map(|text| store.add(text));
     for (from, to) in [(second, first), (third, second)] {
-        store.engine.link(Link { from, kind: LinkKind::Supersedes, to }, &Viewer::OWNER).unwrap();
+        store.engine.viewed_by(&Viewer::OWNER).link(Link { from, kind: LinkKind::Supersedes, to }).unwrap();
     }
     store.settle();
     let query = |include_superseded| Query { include_superseded, ..Query::new("the harbour opens at six") };
@@ -238,31 +244,35 @@ fn listing_filters_links_by_kind_and_superseded_by_project() {
         supersedes(new, old),
         supersedes(effect, cause),
     ] {
-        assert!(engine.link(link, &Viewer::OWNER).unwrap());
+        assert!(engine.viewed_by(&Viewer::OWNER).link(link).unwrap());
     }
     let seen = |linked: memorist_engine::Result<Vec<Linked>>| {
         linked.unwrap().into_iter().map(|linked| (linked.kind, linked.record.id)).collect::<Vec<_>>()
     };
     let (owner, borealis) = (&Viewer::OWNER, &Viewer::in_project("borealis"));
     let both = [(LinkKind::Caused, effect), (LinkKind::Related, new)];
-    assert_eq!(seen(engine.linked(cause, Direction::Forward, None, owner, 9)), both);
-    assert_eq!(seen(engine.linked(cause, Direction::Forward, Some(LinkKind::Related), owner, 9)), both[1..]);
-    assert_eq!(seen(engine.linked(cause, Direction::Forward, None, borealis, 9)), both[..1], "atlas is not its to see");
+    assert_eq!(seen(engine.viewed_by(owner).linked(cause, Direction::Forward, None, 9)), both);
+    assert_eq!(seen(engine.viewed_by(owner).linked(cause, Direction::Forward, Some(LinkKind::Related), 9)), both[1..]);
     assert_eq!(
-        seen(engine.linked(effect, Direction::Backward, None, owner, 9)),
+        seen(engine.viewed_by(borealis).linked(cause, Direction::Forward, None, 9)),
+        both[..1],
+        "atlas is not its to see"
+    );
+    assert_eq!(
+        seen(engine.viewed_by(owner).linked(effect, Direction::Backward, None, 9)),
         [(LinkKind::Caused, cause), (LinkKind::Related, new)]
     );
     assert_eq!(
-        seen(engine.linked(effect, Direction::Backward, Some(LinkKind::Caused), owner, 9)),
+        seen(engine.viewed_by(owner).linked(effect, Direction::Backward, Some(LinkKind::Caused), 9)),
         [(LinkKind::Caused, cause)]
     );
-    assert_eq!(seen(engine.linked(old, Direction::Backward, Some(LinkKind::Caused), owner, 9)), []);
+    assert_eq!(seen(engine.viewed_by(owner).linked(old, Direction::Backward, Some(LinkKind::Caused), 9)), []);
     assert!(
-        matches!(engine.linked(old, Direction::Backward, None, borealis, 9), Err(Error::NotFound(id)) if id == old)
+        matches!(engine.viewed_by(borealis).linked(old, Direction::Backward, None, 9), Err(Error::NotFound(id)) if id == old)
     );
 
     let superseded = |project, viewer| {
-        let records = engine.superseded(project, viewer).unwrap();
+        let records = engine.viewed_by(viewer).superseded(project).unwrap();
         records.into_iter().map(|record| record.id).collect::<Vec<_>>()
     };
     assert_eq!(superseded(None, owner), [old, cause]);
@@ -270,7 +280,7 @@ fn listing_filters_links_by_kind_and_superseded_by_project() {
     assert_eq!(superseded(Some("atlas"), borealis), Vec::<RecordId>::new());
     let many: Vec<_> = (0..1_005).map(|at| add(engine, &format!("draft {at}"), Some("drafts"))).collect();
     let links: Vec<_> = many.iter().map(|draft| supersedes(new, *draft)).collect();
-    engine.link_batch(&links, owner).unwrap();
+    engine.viewed_by(owner).link_batch(&links).unwrap();
     assert_eq!(superseded(Some("drafts"), owner).len(), many.len(), "all of them, not a page");
 }
 
@@ -304,7 +314,7 @@ fn a_digest_counts_but_by_default_omits_superseded_memories() {
     let engine = &store.engine;
     let bug = |text: &str| engine.add(&NewRecord { kind: Kind::Bugfix, ..NewRecord::new(text) }).unwrap().id;
     let [old, new] = ["old cure", "new cure"].map(bug);
-    assert!(engine.link(supersedes(new, old), &Viewer::OWNER).unwrap());
+    assert!(engine.viewed_by(&Viewer::OWNER).link(supersedes(new, old)).unwrap());
     let listed = |with_superseded| {
         let digest = engine.digest(&DigestQuery { with_superseded, ..DigestQuery::default() }).unwrap();
         assert_eq!((digest.total, digest.outdated), (2, 1));
@@ -432,20 +442,20 @@ fn perform(step: &LinkStep, engine: &Engine, model: &mut LinkModel) {
         LinkStep::Delete { which } => {
             let id = model.pick(*which);
             let was_kept = model.kept.remove(&id).is_some();
-            assert_eq!(engine.delete(id, &Viewer::OWNER).unwrap(), was_kept);
+            assert_eq!(engine.viewed_by(&Viewer::OWNER).delete(id).unwrap(), was_kept);
             model.links.retain(|(from, _, to)| *from != id && *to != id);
         }
         LinkStep::Expire { which } => {
             let id = model.pick(*which);
             let past = RecordUpdate { expires_at: Some(Some(200_000_000_000)), ..RecordUpdate::default() };
-            drop(engine.update(id, &past, &Viewer::OWNER));
+            drop(engine.viewed_by(&Viewer::OWNER).update(id, &past));
             if let Some((_, is_live)) = model.kept.get_mut(&id) {
                 *is_live = false;
             }
         }
         LinkStep::Link { from, kind, to, viewer } => {
             let (from, to, viewer) = (model.pick(*from), model.pick(*to), &viewers()[*viewer]);
-            let outcome = engine.link(link(from, *kind, to), viewer);
+            let outcome = engine.viewed_by(viewer).link(link(from, *kind, to));
             let missing = [from, to].into_iter().find(|id| !model.is_live(*id, viewer));
             match (outcome, missing) {
                 (Err(Error::Invalid { field: "to_id", .. }), _) => assert_eq!(from, to),
@@ -462,7 +472,7 @@ fn perform(step: &LinkStep, engine: &Engine, model: &mut LinkModel) {
             let viewer = &viewers()[*viewer];
             let Some(&(from, kind, to)) = model.links.iter().nth(which % model.links.len().max(1)) else { return };
             let is_seen = model.is_kept(from, viewer) && model.is_kept(to, viewer);
-            assert_eq!(engine.unlink(link(from, kind, to), viewer).unwrap(), is_seen);
+            assert_eq!(engine.viewed_by(viewer).unlink(link(from, kind, to)).unwrap(), is_seen);
             if is_seen {
                 model.links.remove(&(from, kind, to));
             }
@@ -505,7 +515,7 @@ fn compare(engine: &Engine, model: &LinkModel, at: usize) {
                 assert_eq!(hop.path.len(), hop.depth);
             }
         }
-        match engine.links(start, &viewer, usize::MAX) {
+        match engine.viewed_by(&viewer).links(start, usize::MAX) {
             Err(Error::NotFound(_)) => assert!(!model.is_live(start, &viewer)),
             links => {
                 let mut links: Vec<_> = links.unwrap().iter().map(|link| (link.kind, link.other_end(start))).collect();

@@ -198,7 +198,7 @@ fn perform(step: &Step, pair: &mut Pair, model: &mut Model) {
             let Some(id) = model.pick(*which) else { return };
             let content = text(*word, *number);
             let update = RecordUpdate { content: Some(content.clone()), ..RecordUpdate::default() };
-            let outcome = pair.engine().update(id, &update, &Viewer::OWNER);
+            let outcome = pair.engine().viewed_by(&Viewer::OWNER).update(id, &update);
             let kept = model.live.get(&id);
             let twin = kept.and_then(|kept| model.twin(&content, &kept.project, &kept.session, true));
             match (model.live.get_mut(&id), twin) {
@@ -215,7 +215,7 @@ fn perform(step: &Step, pair: &mut Pair, model: &mut Model) {
         Step::ChangeKind { which, kind } => {
             let Some(id) = model.pick(*which) else { return };
             let update = RecordUpdate { kind: Some(*kind), ..RecordUpdate::default() };
-            let outcome = pair.engine().update(id, &update, &Viewer::OWNER);
+            let outcome = pair.engine().viewed_by(&Viewer::OWNER).update(id, &update);
             assert_eq!(outcome.is_ok(), model.live.contains_key(&id));
             if let Some(kept) = model.live.get_mut(&id) {
                 kept.kind = *kind;
@@ -224,7 +224,7 @@ fn perform(step: &Step, pair: &mut Pair, model: &mut Model) {
         Step::ChangeDate { which, date } => {
             let Some(id) = model.pick(*which) else { return };
             let update = RecordUpdate { valid_from: Some(*date), ..RecordUpdate::default() };
-            let outcome = pair.engine().update(id, &update, &Viewer::OWNER);
+            let outcome = pair.engine().viewed_by(&Viewer::OWNER).update(id, &update);
             assert_eq!(outcome.is_ok(), model.live.contains_key(&id));
             if let Some(kept) = model.live.get_mut(&id) {
                 kept.date = *date;
@@ -233,7 +233,7 @@ fn perform(step: &Step, pair: &mut Pair, model: &mut Model) {
         Step::Expire { which } => {
             let Some(id) = model.pick(*which) else { return };
             let update = RecordUpdate { expires_at: Some(Some(200_000_000_000)), ..RecordUpdate::default() };
-            let outcome = pair.engine().update(id, &update, &Viewer::OWNER);
+            let outcome = pair.engine().viewed_by(&Viewer::OWNER).update(id, &update);
             // The record is deleted before its answer is read; whether that is an error is not tested here.
             assert!(outcome.is_ok() || matches!(outcome, Err(Error::NotFound(_))), "{outcome:?}");
             model.live.remove(&id);
@@ -241,7 +241,7 @@ fn perform(step: &Step, pair: &mut Pair, model: &mut Model) {
         Step::Delete { which } => {
             let Some(id) = model.pick(*which) else { return };
             let was_live = model.live.remove(&id).is_some();
-            let deleted = pair.engine().delete(id, &Viewer::OWNER).expect("deletes");
+            let deleted = pair.engine().viewed_by(&Viewer::OWNER).delete(id).expect("deletes");
             assert!(deleted || !was_live, "what was there was deleted");
         }
         Step::Embed => {

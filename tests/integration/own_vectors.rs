@@ -74,11 +74,11 @@ fn records_are_saved_and_changed_with_the_callers_embeddings() {
     let (found, distance) = nearest(vector(1));
     assert!(found == id && distance.abs() < 1e-3, "of any length: {distance}");
     let update = RecordUpdate { content: Some("eins".into()), ..RecordUpdate::default() };
-    let outcome = engine.update_with(id, &update, &Viewer::OWNER, &vector(6)).unwrap();
+    let outcome = engine.viewed_by(&Viewer::OWNER).update_with(id, &update, &vector(6)).unwrap();
     assert_eq!((outcome.record.version, outcome.embedding), (2, EmbeddingState::Ready));
     assert!(nearest(vector(6)).0 == id && nearest(vector(1)).1 > 0.1);
     // The vector alone is new.
-    let outcome = engine.update_with(id, &RecordUpdate::default(), &Viewer::OWNER, &vector(7)).unwrap();
+    let outcome = engine.viewed_by(&Viewer::OWNER).update_with(id, &RecordUpdate::default(), &vector(7)).unwrap();
     assert_eq!((outcome.record.version, outcome.embedding), (2, EmbeddingState::Ready));
     engine.flush(&NoProgress).unwrap();
     assert!(nearest(vector(7)).0 == id && nearest(vector(7)).1.abs() < 1e-3 && nearest(vector(6)).1 > 0.1);
@@ -95,9 +95,9 @@ fn records_are_saved_and_changed_with_the_callers_embeddings() {
     assert!(engine.add_with(&there(None), &vector(7)).is_err(), "it is the second one's text");
     assert!(!engine.add_with(&there(None), &vector(4)).unwrap().created);
     let same = RecordUpdate { context: Some(None), importance: Some(9), ..RecordUpdate::default() };
-    assert!(engine.update_with(second.id, &same, &Viewer::OWNER, &vector(4)).is_err());
-    assert_eq!(engine.get(second.id, &Viewer::OWNER).unwrap().version, 1);
+    assert!(engine.viewed_by(&Viewer::OWNER).update_with(second.id, &same, &vector(4)).is_err());
+    assert_eq!(engine.viewed_by(&Viewer::OWNER).access(second.id).unwrap().version, 1);
     assert!(nearest(vector(7)).0 == id && nearest(vector(7)).1.abs() < 1e-3);
-    let bad = engine.update_with(id, &update, &Viewer::OWNER, &[1.0]).unwrap_err().to_string();
+    let bad = engine.viewed_by(&Viewer::OWNER).update_with(id, &update, &[1.0]).unwrap_err().to_string();
     assert!(bad.starts_with("embedding: must be 8 finite numbers"), "{bad}");
 }

@@ -60,7 +60,7 @@ fn a_memory_deleted_between_pages_is_on_no_later_page() {
     meetings(&store);
     let first = Query { limit: 10, pool: Some(50), ..Query::new(QUERY) };
     let whole = store.find(&Query { limit: 50, ..first.clone() });
-    store.engine.delete(whole[12], &Viewer::OWNER).unwrap();
+    store.engine.viewed_by(&Viewer::OWNER).delete(whole[12]).unwrap();
     let second = store.find(&Query { offset: 10, ..first });
     assert_eq!(second.len(), 10);
     assert!(!second.contains(&whole[12]));

@@ -197,24 +197,24 @@ fn a_passage_goes_with_its_text() {
         assert!(hits.iter().all(|hit| hit.vector_score < Some(0.15)), "{what}");
     };
     let change = |text: &str| RecordUpdate { content: Some(text.to_owned()), ..RecordUpdate::default() };
-    store.engine.update(id, &change("short now"), &Viewer::OWNER).unwrap();
+    store.engine.viewed_by(&Viewer::OWNER).update(id, &change("short now")).unwrap();
     nothing("in the tail of the change");
     assert_vectors(&store, &["short now", &second], "shortened");
     nothing("shortened");
-    store.engine.roll_back(id, 1, None, None, &Viewer::OWNER).unwrap();
+    store.engine.viewed_by(&Viewer::OWNER).roll_back(id, 1, None, None).unwrap();
     assert_vectors(&store, &[&first, &second], "rolled back");
     assert_found(&store.engine, id, &Query::new(QUERY), "rolled back");
     let shorter = &first[..first.len() / 2];
-    store.engine.update(id, &change(shorter), &Viewer::OWNER).unwrap();
+    store.engine.viewed_by(&Viewer::OWNER).update(id, &change(shorter)).unwrap();
     assert_vectors(&store, &[shorter.trim(), &second], "cut in half");
     nothing("cut in half");
-    store.engine.undo(id, &Viewer::OWNER).unwrap();
+    store.engine.viewed_by(&Viewer::OWNER).undo(id).unwrap();
     assert_vectors(&store, &[&first, &second], "undone");
-    store.engine.delete(id, &Viewer::OWNER).unwrap();
+    store.engine.viewed_by(&Viewer::OWNER).delete(id).unwrap();
     assert_vectors(&store, &[&second], "deleted");
-    store.engine.restore(id, &Viewer::OWNER).unwrap();
+    store.engine.viewed_by(&Viewer::OWNER).restore(id).unwrap();
     assert_vectors(&store, &[&first, &second], "restored");
-    store.engine.purge(&Purge::Ids(vec![id]), &Viewer::OWNER, &NoProgress).unwrap();
+    store.engine.viewed_by(&Viewer::OWNER).purge(&Purge::Ids(vec![id]), &NoProgress).unwrap();
     assert_vectors(&store, &[&second], "purged");
     nothing("purged");
 }
@@ -241,7 +241,7 @@ fn imported_passage_embeddings_are_not_embedded_again() {
     let all = exported(&store.engine);
     let other = Windowed::new();
     let copy = Store::new(opened(&other, Backend::Hnsw));
-    let mut import = copy.engine.import(Viewer::OWNER).unwrap();
+    let mut import = copy.engine.viewed_by(&Viewer::OWNER).import().unwrap();
     for piece in all.clone() {
         match piece {
             Exported::Model(model) => assert_eq!(import.model(&model).unwrap(), None),

@@ -78,7 +78,8 @@ fn waiting_for_a_paused_process_gives_up_and_names_it() {
             scope.spawn(|| refusal(|| engine.flush(&NoProgress))),
         ];
         // The memory is removed; its files are cleaned by the next lock holder.
-        let purge = scope.spawn(|| engine.purge(&Purge::Ids(vec![id]), &Viewer::OWNER, &NoProgress).expect("it goes"));
+        let purge = scope
+            .spawn(|| engine.viewed_by(&Viewer::OWNER).purge(&Purge::Ids(vec![id]), &NoProgress).expect("it goes"));
         let began = Instant::now();
         let mut command = memorist(store.folder.path(), &["rebuild"]);
         let command = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("memorist");

@@ -99,10 +99,12 @@ fn answer(engine: &Engine, folder: &Path, ask: Ask) -> Answer {
         }
         Ask::Update(id, text) => {
             let update = RecordUpdate { content: Some(text), ..RecordUpdate::default() };
-            Answer::Updated(engine.update(id, &update, &Viewer::OWNER).expect("updates").embedding)
+            Answer::Updated(engine.viewed_by(&Viewer::OWNER).update(id, &update).expect("updates").embedding)
         }
-        Ask::Delete(id) => Answer::Deleted(engine.delete(id, &Viewer::OWNER).expect("deletes")),
-        Ask::Get(id) => Answer::Got(engine.peek(id, &Viewer::OWNER).expect("looks").map(|record| record.content)),
+        Ask::Delete(id) => Answer::Deleted(engine.viewed_by(&Viewer::OWNER).delete(id).expect("deletes")),
+        Ask::Get(id) => {
+            Answer::Got(engine.viewed_by(&Viewer::OWNER).get(id).expect("looks").map(|record| record.content))
+        }
         Ask::Search(mode, limit, text) => {
             let reply = engine.search(&Query { mode, limit, ..Query::new(text) }).expect("searches");
             Answer::Found(reply.hits.into_iter().map(|hit| (hit.record.id, hit.record.content)).collect())

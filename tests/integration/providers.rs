@@ -194,7 +194,7 @@ fn stores_share_a_cache_that_a_purge_empties() {
         store.embed_pending(&NoProgress).unwrap();
     }
     assert_eq!((provider.texts(), stats().entries), (1, 1));
-    second.purge(&Purge::Text("harbour office".into()), &Viewer::OWNER, &NoProgress).unwrap();
+    second.viewed_by(&Viewer::OWNER).purge(&Purge::Text("harbour office".into()), &NoProgress).unwrap();
     assert_eq!(stats().entries, 0);
 }
 
@@ -262,7 +262,7 @@ fn the_indexes_are_free_while_a_provider_is_waited_for() {
         assert_eq!((done.embedded, done.remaining), (0, 2));
     }
     for purged in ["secret", "nothing"] {
-        assert!(engine.purge(&Purge::Text(purged.into()), &Viewer::OWNER, &NoProgress).unwrap().complete);
+        assert!(engine.viewed_by(&Viewer::OWNER).purge(&Purge::Text(purged.into()), &NoProgress).unwrap().complete);
     }
     assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
     let reported = Impatient::default();
@@ -313,8 +313,9 @@ fn a_purge_is_not_undone_by_what_is_on_the_way() {
         config.model.embeddings_dir = Some(caches.clone());
         Engine::open(folder.path().join("store"), config).unwrap()
     };
-    let purge =
-        |engine: &Engine, text: &str| engine.purge(&Purge::Text(text.into()), &Viewer::OWNER, &NoProgress).unwrap();
+    let purge = |engine: &Engine, text: &str| {
+        engine.viewed_by(&Viewer::OWNER).purge(&Purge::Text(text.into()), &NoProgress).unwrap()
+    };
     let first = engine("one");
     provider.hold(true);
     for text in ["a secret of the harbour", "an unspeakable secret", "the office opens at nine"] {

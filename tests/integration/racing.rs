@@ -55,7 +55,7 @@ fn write(engine: &Engine, random: &mut ChaCha8Rng, stop: &AtomicBool) -> BTreeSe
         match random.random_range(0..10) {
             0..5 if mine.len() < MOST => mine.push(engine.add(&some_record(random)).expect("a sound record").id),
             5..7 if !mine.is_empty() => {
-                assert!(engine.delete(mine.swap_remove(at), &Viewer::OWNER).expect("deletes"));
+                assert!(engine.viewed_by(&Viewer::OWNER).delete(mine.swap_remove(at)).expect("deletes"));
             }
             _ if !mine.is_empty() => {
                 let update = RecordUpdate {
@@ -64,7 +64,7 @@ fn write(engine: &Engine, random: &mut ChaCha8Rng, stop: &AtomicBool) -> BTreeSe
                     content: random.random_bool(0.5).then(|| some_text(random)),
                     ..RecordUpdate::default()
                 };
-                engine.update(mine[at], &update, &Viewer::OWNER).expect("updates");
+                engine.viewed_by(&Viewer::OWNER).update(mine[at], &update).expect("updates");
             }
             _ => {}
         }

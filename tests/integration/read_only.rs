@@ -188,7 +188,7 @@ fn read_only_users_find_later_writes_of_the_owner() {
     let id = engine.add(&NewRecord::new("The lighthouse keeper has a dog")).unwrap().id;
     assert_eq!(found(&store.says(&said)), 1, "in the log");
     let update = RecordUpdate { importance: Some(9), ..RecordUpdate::default() };
-    engine.update(id, &update, &Viewer::OWNER).unwrap();
+    engine.viewed_by(&Viewer::OWNER).update(id, &update).unwrap();
     assert_eq!(engine.stats(&Filter::default()).unwrap().total, 31);
     // Its index files are private to the owner.
     engine.flush(&NoProgress).unwrap();

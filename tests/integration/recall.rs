@@ -167,7 +167,7 @@ const ASKED: &str = "when does the harbour office of Wick open on weekdays?";
 fn recall_injects_one_of_two_copies_and_names_contradictions() {
     let (store, [first, copy, other]) = harbour();
     let link = Link { from: other, kind: LinkKind::Contradicts, to: first };
-    store.engine.link(link, &Viewer::OWNER).unwrap();
+    store.engine.viewed_by(&Viewer::OWNER).link(link).unwrap();
     let recall = recall(&store.engine, ASKED);
     assert_eq!(given(&recall).iter().filter(|id| [first, copy].contains(id)).count(), 1, "{recall:?}");
     let one = recall.memories.iter().find(|memory| memory.record.id != other).unwrap();
@@ -180,7 +180,7 @@ fn recall_skips_superseded_memories() {
     let (store, [first, copy, other]) = harbour();
     for old in [first, copy] {
         let link = Link { from: other, kind: LinkKind::Supersedes, to: old };
-        store.engine.link(link, &Viewer::OWNER).unwrap();
+        store.engine.viewed_by(&Viewer::OWNER).link(link).unwrap();
     }
     assert_eq!(given(&recall(&store.engine, "when does the harbour office of Wick open?")), [other]);
 }
@@ -196,7 +196,7 @@ fn a_memory_is_recalled_once_per_session_until_changed_or_reset() {
     assert_eq!(in_session(&store.engine, "two", ASKED), first);
     assert_eq!(given(&recall(&store.engine, ASKED)), first, "without a session nothing is noted");
     let change = RecordUpdate { importance: Some(9), ..RecordUpdate::default() };
-    store.engine.update(first[0], &change, &Viewer::OWNER).unwrap();
+    store.engine.viewed_by(&Viewer::OWNER).update(first[0], &change).unwrap();
     assert!(in_session(&store.engine, "one", ASKED).contains(&first[0]), "it has changed");
     store.engine.forget_recalled("one").unwrap();
     assert_eq!(in_session(&store.engine, "one", ASKED), first);
@@ -267,7 +267,7 @@ fn a_recall_is_no_access_and_no_search() {
     let store = store.reopen(words_only());
     let engine = &store.engine;
     assert_eq!(engine.searches(&SearchesQuery::new(Viewer::OWNER)).unwrap(), []);
-    assert!(ids.iter().all(|id| engine.peek(*id, &Viewer::OWNER).unwrap().unwrap().access_count == 0));
+    assert!(ids.iter().all(|id| engine.viewed_by(&Viewer::OWNER).get(*id).unwrap().unwrap().access_count == 0));
 }
 
 #[test]

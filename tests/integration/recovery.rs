@@ -334,7 +334,7 @@ fn indexes_of_a_newer_memory_db_are_not_believed() {
     engine.flush(&NoProgress).unwrap();
     assert_sound(&engine);
     for id in ghosts.iter().chain(&(401..=440).map(RecordId::from).collect::<Vec<_>>()) {
-        engine.delete(*id, &Viewer::OWNER).unwrap();
+        engine.viewed_by(&Viewer::OWNER).delete(*id).unwrap();
     }
     assert_eq!(answers(&engine).len(), before.len());
     assert_sound(&engine);

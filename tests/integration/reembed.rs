@@ -288,10 +288,10 @@ fn writes_during_a_reembed_are_in_the_new_generation() {
     new.meanwhile(move || {
         let change = |id: i64, text: &str, expires_at| {
             let update = RecordUpdate { content: Some(text.into()), expires_at, ..RecordUpdate::default() };
-            writer.update(id.into(), &update, &Viewer::OWNER).unwrap();
+            writer.viewed_by(&Viewer::OWNER).update(id.into(), &update).unwrap();
         };
         change(3, "heron changed while the model is", None);
-        assert!(writer.delete(4.into(), &Viewer::OWNER).unwrap());
+        assert!(writer.viewed_by(&Viewer::OWNER).delete(4.into()).unwrap());
         // Longer than the test: the change finds them live. The second has expired before it.
         change(5, "heron that lives on", Some(Some(memorist_engine::now() + 3_600_000)));
         change(6, "heron that is over", Some(Some(memorist_engine::now() + 1)));
@@ -402,7 +402,10 @@ fn no_search_ever_sees_two_models_at_once() {
                     let text = format!("heron {} beside river {}", random.random::<u16>(), random.random_range(0..13));
                     let id = engine.add(&NewRecord::new(text)).expect("saves").id.get();
                     if random.random_bool(0.7) {
-                        engine.delete((id - random.random_range(0..5)).into(), &Viewer::OWNER).expect("deletes");
+                        engine
+                            .viewed_by(&Viewer::OWNER)
+                            .delete((id - random.random_range(0..5)).into())
+                            .expect("deletes");
                     }
                     std::thread::sleep(Duration::from_millis(random.random_range(0..10)));
                 }

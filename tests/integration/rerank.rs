@@ -146,11 +146,11 @@ fn a_turn_is_read_with_the_turn_before_if_that_is_seen() {
     assert_eq!(read(), "Bert: maybe under the harbour wall\n(before: Ada: where is the key?)");
     assert_eq!(reply(&store, "harbour wall").hits[0].record.id, answered);
     let link = Link { from: answered, to: asked, kind: LinkKind::Supersedes };
-    store.engine.link(link, &Viewer::OWNER).unwrap();
+    store.engine.viewed_by(&Viewer::OWNER).link(link).unwrap();
     assert_eq!(read(), "Bert: maybe under the harbour wall");
-    assert!(store.engine.unlink(link, &Viewer::OWNER).unwrap());
+    assert!(store.engine.viewed_by(&Viewer::OWNER).unlink(link).unwrap());
     assert!(read().contains("before"));
-    assert!(store.engine.delete(asked, &Viewer::OWNER).unwrap());
+    assert!(store.engine.viewed_by(&Viewer::OWNER).delete(asked).unwrap());
     assert_eq!(read(), "Bert: maybe under the harbour wall");
 }
 

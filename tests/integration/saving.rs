@@ -56,7 +56,7 @@ fn a_password_is_refused_by_name_and_nothing_of_it_is_kept() {
         let outcomes = engine.add_batch(&[NewRecord::new("before"), record, NewRecord::new("after")]).unwrap();
         assert_eq!(outcomes.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true]);
     }
-    let update = |update: RecordUpdate| engine.update(id, &update, &Viewer::OWNER).unwrap_err().to_string();
+    let update = |update: RecordUpdate| engine.viewed_by(&Viewer::OWNER).update(id, &update).unwrap_err().to_string();
     let labelled = format!("password = {}", password());
     assert!(update(RecordUpdate { content: Some(labelled.clone()), ..Default::default() }).starts_with("content: "));
     let reason = RecordUpdate { importance: Some(3), reason: Some(labelled), ..Default::default() };
@@ -69,7 +69,7 @@ fn with_the_setting_it_is_redacted_and_the_rest_is_kept() {
     let store = Store::new(redacting());
     for (record, field) in attempts() {
         let id = store.engine.add(&record).unwrap().id;
-        let kept = format!("{:?}", store.engine.peek(id, &Viewer::OWNER).unwrap().unwrap());
+        let kept = format!("{:?}", store.engine.viewed_by(&Viewer::OWNER).get(id).unwrap().unwrap());
         assert!(!kept.contains(&password()) && kept.contains("[redacted: password]"), "{field}: {kept}");
     }
 }
@@ -83,21 +83,24 @@ fn body_changes_and_rollback_reasons_are_scanned_for_secrets() {
         let harmless = json!({ "title": "Where to log in", "description": "in the vault" });
         let id = engine.add(&NewRecord::of_body(Kind::Decision, harmless).unwrap()).unwrap().id;
         let refused = |update: RecordUpdate| {
-            let error = engine.update(id, &update, &Viewer::OWNER).unwrap_err().to_string();
+            let error = engine.viewed_by(&Viewer::OWNER).update(id, &update).unwrap_err().to_string();
             assert!(error.starts_with("body: contains a secret (password)"), "{error}");
             assert!(!error.contains(&password()), "{error}");
         };
         let telling = json!({ "title": "Production DB password", "description": format!("is {}", password()) });
         refused(RecordUpdate { body: Some(Some(telling.clone())), ..Default::default() });
         refused(RecordUpdate { body: Some(Some(telling)), content: Some("as ever".into()), ..Default::default() });
-        let before = engine.peek(id, &Viewer::OWNER).unwrap().unwrap();
+        let before = engine.viewed_by(&Viewer::OWNER).get(id).unwrap().unwrap();
         assert_eq!((before.version, before.content.as_str()), (1, "Where to log in in the vault"));
 
-        engine.update(id, &RecordUpdate { importance: Some(9), ..Default::default() }, &Viewer::OWNER).unwrap();
+        engine
+            .viewed_by(&Viewer::OWNER)
+            .update(id, &RecordUpdate { importance: Some(9), ..Default::default() })
+            .unwrap();
         let reason = format!("password = {}", password());
-        let back = engine.roll_back(id, 1, Some(&reason), None, &Viewer::OWNER);
+        let back = engine.viewed_by(&Viewer::OWNER).roll_back(id, 1, Some(&reason), None);
         if redacts {
-            let kept = engine.history(id, &Viewer::OWNER, None, 5).unwrap();
+            let kept = engine.viewed_by(&Viewer::OWNER).history(id, None, 5).unwrap();
             assert_eq!(kept[1].replaced.as_ref().unwrap().reason, "password = [redacted: password]");
         } else {
             assert!(back.unwrap_err().to_string().starts_with("reason: contains a secret (password)"));
@@ -106,7 +109,7 @@ fn body_changes_and_rollback_reasons_are_scanned_for_secrets() {
 }
 
 fn likes(engine: &Engine, id: RecordId) -> Vec<(RecordId, bool)> {
-    let similar = engine.similar(id, &Viewer::OWNER, 5).unwrap();
+    let similar = engine.viewed_by(&Viewer::OWNER).similar(id, 5).unwrap();
     similar.iter().map(|one| (one.record.id, one.is_duplicate())).collect()
 }
 
@@ -148,9 +151,9 @@ fn near_duplicates_are_named_and_never_merged() {
     let mut theirs = NewRecord::new("User prefers dark mode in every shell");
     theirs.scope.project = Some("atlas".into());
     let theirs = engine.add(&theirs).unwrap().id;
-    let seen = engine.similar(dark, &Viewer::in_project("borealis"), 5).unwrap();
+    let seen = engine.viewed_by(&Viewer::in_project("borealis")).similar(dark, 5).unwrap();
     assert!(seen.iter().all(|one| one.record.id != theirs));
-    assert!(engine.similar(theirs, &Viewer::in_project("borealis"), 5).is_err());
+    assert!(engine.viewed_by(&Viewer::in_project("borealis")).similar(theirs, 5).is_err());
 }
 
 /// 39.15: a server is killed as soon as anything of a list is in the store.

@@ -376,10 +376,10 @@ fn the_last_tier_has_the_memory_recalled_last_before_newer_ones() {
         reply.hits.iter().map(|hit| hit.record.id).collect::<Vec<_>>()
     };
     std::thread::sleep(Duration::from_millis(5));
-    assert_eq!(store.engine.get(newer, &Viewer::OWNER).unwrap().access_count, 1);
+    assert_eq!(store.engine.viewed_by(&Viewer::OWNER).access(newer).unwrap().access_count, 1);
     assert_eq!(found(), [newer, older]);
     std::thread::sleep(Duration::from_millis(5));
-    store.engine.get(older, &Viewer::OWNER).unwrap();
+    store.engine.viewed_by(&Viewer::OWNER).access(older).unwrap();
     assert_eq!(found(), [older, newer]);
 }
 

@@ -67,7 +67,7 @@ fn deletes_and_updates_give_their_space_back() {
     for round in 1..4 {
         for (n, id) in ids.iter().enumerate().take(100) {
             let update = RecordUpdate { content: Some(text(n, round)), ..RecordUpdate::default() };
-            store.engine.update(*id, &update, &Viewer::OWNER).expect("updates");
+            store.engine.viewed_by(&Viewer::OWNER).update(*id, &update).expect("updates");
         }
         store.settle();
     }
@@ -78,7 +78,7 @@ fn deletes_and_updates_give_their_space_back() {
     assert!(whole > 20 << 20, "{whole}");
     for some in ids[RECORDS / 20..].chunks(100) {
         let expected: Vec<_> = some.iter().map(|id| (*id, Expect::Words("number".into()))).collect();
-        store.engine.delete_all(&expected, &Viewer::OWNER).expect("deletes");
+        store.engine.viewed_by(&Viewer::OWNER).delete_all(&expected).expect("deletes");
     }
     store.settle();
     // Four megabytes of free pages may stay, and the versions of the remaining records.

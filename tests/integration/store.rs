@@ -54,16 +54,16 @@ fn deleted_and_replaced_texts_are_gone_at_once() {
         if settled {
             store.settle();
         }
-        assert!(store.engine.delete(id, &Viewer::OWNER).unwrap());
-        assert!(!store.engine.delete(id, &Viewer::OWNER).unwrap(), "nothing left to delete");
+        assert!(store.engine.viewed_by(&Viewer::OWNER).delete(id).unwrap());
+        assert!(!store.engine.viewed_by(&Viewer::OWNER).delete(id).unwrap(), "nothing left to delete");
         for mode in MODES {
             let found = store.find(&query("short lived kingfisher", mode));
             assert!(!found.contains(&id), "{mode:?} settled {settled}");
         }
-        assert!(matches!(store.engine.get(id, &Viewer::OWNER), Err(Error::NotFound(gone)) if gone == id));
+        assert!(matches!(store.engine.viewed_by(&Viewer::OWNER).access(id), Err(Error::NotFound(gone)) if gone == id));
     }
     let new = RecordUpdate { content: Some("a crane over the marsh".into()), ..RecordUpdate::default() };
-    let outcome = store.engine.update(heron, &new, &Viewer::OWNER).unwrap();
+    let outcome = store.engine.viewed_by(&Viewer::OWNER).update(heron, &new).unwrap();
     assert_eq!((outcome.record.version, outcome.record.id), (2, heron));
     for settled in [false, true] {
         if settled {
@@ -88,7 +88,9 @@ fn the_same_text_is_kept_once_per_scope() {
     assert!(store.engine.add(&elsewhere).unwrap().created);
     let clash = RecordUpdate { content: Some("caf\u{e9} at nine".into()), ..RecordUpdate::default() };
     let other = store.add("tea at four");
-    assert!(matches!(store.engine.update(other, &clash, &Viewer::OWNER), Err(Error::Duplicate(id)) if id == first.id));
+    assert!(
+        matches!(store.engine.viewed_by(&Viewer::OWNER).update(other, &clash), Err(Error::Duplicate(id)) if id == first.id)
+    );
 }
 
 /// R26.
@@ -105,7 +107,7 @@ fn expired_records_are_never_shown() {
         for mode in MODES {
             assert!(!store.find(&query("the ferry", mode)).contains(&id), "{mode:?} settled {settled}");
         }
-        assert!(matches!(store.engine.get(id, &Viewer::OWNER), Err(Error::NotFound(_))));
+        assert!(matches!(store.engine.viewed_by(&Viewer::OWNER).access(id), Err(Error::NotFound(_))));
     }
     assert_eq!(store.find(&query("the ferry", Mode::Hybrid)), [kept]);
     assert_eq!(store.engine.stats(&Filter::default()).unwrap().total, 1);
@@ -132,9 +134,9 @@ fn an_indexed_record_is_not_found_after_it_expires() {
 fn fetching_counts_and_searching_does_not() {
     let store = Store::new(words_only());
     let id = store.add("the boiler was serviced");
-    assert_eq!(store.engine.get(id, &Viewer::OWNER).unwrap().access_count, 1, "the reply counts itself");
+    assert_eq!(store.engine.viewed_by(&Viewer::OWNER).access(id).unwrap().access_count, 1, "the reply counts itself");
     store.find(&Query::new("boiler"));
-    let again = store.engine.get(id, &Viewer::OWNER).unwrap();
+    let again = store.engine.viewed_by(&Viewer::OWNER).access(id).unwrap();
     assert_eq!(again.access_count, 2);
     assert!(again.last_accessed_at.is_some());
     assert_eq!(store.engine.stats(&Filter::default()).unwrap().total_accesses, 2);
@@ -150,7 +152,7 @@ fn two_engines_on_one_store_see_each_others_writes_at_once() {
     ours.settle();
     let found = theirs.search(&query("the lighthouse keeper's log", Mode::Vector)).unwrap();
     assert_eq!(found.hits[0].record.id, id);
-    theirs.delete(id, &Viewer::OWNER).unwrap();
+    theirs.viewed_by(&Viewer::OWNER).delete(id).unwrap();
     for mode in MODES {
         assert!(ours.find(&query("lighthouse", mode)).is_empty(), "{mode:?}");
     }
@@ -206,16 +208,20 @@ fn gets_and_searches_are_in_the_access_log_and_only_gets_count() {
         let counts = records.snapshot().unwrap().counts(memorist_engine::now()).unwrap();
         counts.accesses
     };
-    assert_eq!(store.engine.peek(id, &Viewer::OWNER).unwrap().unwrap().access_count, 0);
+    assert_eq!(store.engine.viewed_by(&Viewer::OWNER).get(id).unwrap().unwrap().access_count, 0);
     assert_eq!(rows(), 0, "peeking is not an access");
-    assert_eq!(store.engine.get(id, &Viewer::OWNER).unwrap().access_count, 1);
+    assert_eq!(store.engine.viewed_by(&Viewer::OWNER).access(id).unwrap().access_count, 1);
     assert_eq!(rows(), 1);
     store.find(&query("ferry", Mode::Keyword));
     assert!(within(Duration::from_secs(20), || rows() == 2));
-    assert_eq!(store.engine.peek(id, &Viewer::OWNER).unwrap().unwrap().access_count, 1, "a search does not count");
+    assert_eq!(
+        store.engine.viewed_by(&Viewer::OWNER).get(id).unwrap().unwrap().access_count,
+        1,
+        "a search does not count"
+    );
     store.engine.log_access(id, AccessKind::Search, Some(0.5), Some("ferry")).unwrap();
-    assert_eq!((rows(), store.engine.peek(id, &Viewer::OWNER).unwrap().unwrap().access_count), (3, 2));
-    assert_eq!(store.engine.peek((id.get() + 1).into(), &Viewer::OWNER).unwrap(), None);
+    assert_eq!((rows(), store.engine.viewed_by(&Viewer::OWNER).get(id).unwrap().unwrap().access_count), (3, 2));
+    assert_eq!(store.engine.viewed_by(&Viewer::OWNER).get((id.get() + 1).into()).unwrap(), None);
 }
 
 /// The program that the engine is part of keeps all of rayon's own threads busy.
@@ -428,7 +434,7 @@ fn everything_in_a_store_is_for_its_user_alone() {
         store.add(&format!("memory {n}"));
     }
     store.settle();
-    assert!(store.engine.delete(3.into(), &Viewer::OWNER).expect("deletes"));
+    assert!(store.engine.viewed_by(&Viewer::OWNER).delete(3.into()).expect("deletes"));
     store.settle();
     std::fs::remove_file(store.folder.path().join("notes")).expect("removes");
     let files = check(store.folder.path());

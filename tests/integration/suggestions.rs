@@ -27,14 +27,14 @@ fn a_save_names_what_it_may_replace_or_contradict() {
     for pair in &pairs {
         let new = engine.add(&NewRecord::new(pair[2])).unwrap().id;
         engine.embed_pending(&NoProgress).unwrap();
-        let named = engine.affected(new, &Viewer::OWNER, 3).unwrap();
+        let named = engine.viewed_by(&Viewer::OWNER).related(new, 3).unwrap();
         let own = named.iter().find(|one| one.record.id == ids[pair[1]]);
         let counts = counts.entry(pair[0]).or_default();
         counts[0] += 1;
         counts[1] += usize::from(own.is_some());
         counts[2] += usize::from(own.is_some_and(|one| one.is_change || one.is_duplicate()));
         counts[3] += usize::from(named.iter().any(|one| one.is_change || one.is_duplicate()));
-        engine.delete(new, &Viewer::OWNER).unwrap();
+        engine.viewed_by(&Viewer::OWNER).delete(new).unwrap();
     }
     for (kind, [all, named, change, alarm]) in &counts {
         eprintln!(

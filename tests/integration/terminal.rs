@@ -54,7 +54,7 @@ impl TerminalWorld {
         let contact = json!({ "name": format!("Ana {HOSTILE}"), "role": format!("designer {HOSTILE}") });
         engine.add(&NewRecord::of_body(Kind::Contact, contact).unwrap()).unwrap();
         for (from, kind, to) in [(2, LinkKind::Supersedes, 1), (3, LinkKind::Caused, 2)] {
-            engine.link(Link { from: from.into(), kind, to: to.into() }, &Viewer::OWNER).unwrap();
+            engine.viewed_by(&Viewer::OWNER).link(Link { from: from.into(), kind, to: to.into() }).unwrap();
         }
         engine.close();
         world

@@ -193,10 +193,10 @@ fn superseded_or_deleted_turns_do_not_boost_neighbors() {
         for store in [&unseen.store, &unseen.apart] {
             store.settle();
             if is_deleted {
-                store.engine.delete(unseen.neighbor, &Viewer::OWNER).unwrap();
+                store.engine.viewed_by(&Viewer::OWNER).delete(unseen.neighbor).unwrap();
             } else {
                 let link = Link { from: unseen.answered, kind: LinkKind::Supersedes, to: unseen.neighbor };
-                store.engine.link(link, &Viewer::OWNER).unwrap();
+                store.engine.viewed_by(&Viewer::OWNER).link(link).unwrap();
             }
         }
         unseen.lends_nothing(&Filter::default());
@@ -216,7 +216,7 @@ fn a_deleted_turn_leaves_no_gap() {
     store.settle();
     let query = query("where is the amber key");
     let before = hit(&store, &query, ids[2]).expect("found").score;
-    store.engine.delete(ids[1], &Viewer::OWNER).unwrap();
+    store.engine.viewed_by(&Viewer::OWNER).delete(ids[1]).unwrap();
     let deleted = hit(&store, &query, ids[2]).expect("found").score;
     store.settle();
     let applied = hit(&store, &query, ids[2]).expect("found").score;
@@ -264,9 +264,9 @@ fn neighbors_come_in_order_if_the_search_may_return_them() {
     assert_eq!(around(&store, &third(5), alone), []);
     let odd = Filter { tags: vec!["tag 1".into()], ..Filter::default() };
     assert_eq!(around(&store, &Query { filter: odd, ..third(5) }, ids[2]), [ids[0], ids[4]]);
-    store.engine.delete(ids[0], &Viewer::OWNER).unwrap();
+    store.engine.viewed_by(&Viewer::OWNER).delete(ids[0]).unwrap();
     let link = Link { from: ids[4], kind: LinkKind::Supersedes, to: ids[3] };
-    store.engine.link(link, &Viewer::OWNER).unwrap();
+    store.engine.viewed_by(&Viewer::OWNER).link(link).unwrap();
     assert_eq!(around(&store, &third(5), ids[2]), [ids[1], ids[4]]);
     assert_eq!(around(&store, &Query { include_superseded: true, ..third(5) }, ids[2]), [ids[1], ids[3], ids[4]]);
     let refused = store.engine.search(&third(6)).expect_err("too many");

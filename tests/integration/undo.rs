@@ -30,40 +30,43 @@ fn the_last_change_link_expiry_or_deletion_is_undone() {
     let owner = &Viewer::OWNER;
     let undo = |id: RecordId| {
         later();
-        engine.undo(id, owner)
+        engine.viewed_by(owner).undo(id)
     };
     let [id, other] = ["the ferry leaves at six", "the pier has two cranes"].map(|text| store.add(text));
     assert!(undo(id).unwrap_err().to_string().contains("has no changes or links since it was saved"));
 
     later();
-    engine.update(id, &content("the ferry leaves at seven"), owner).unwrap();
+    engine.viewed_by(owner).update(id, &content("the ferry leaves at seven")).unwrap();
     later();
     let link = Link { from: other, to: id, kind: LinkKind::Contradicts };
-    engine.link(link, owner).unwrap();
+    engine.viewed_by(owner).link(link).unwrap();
     assert_eq!(undo(id).unwrap(), Undone::Link(link), "the link is newer than the change");
-    assert_eq!(engine.links(id, owner, 9).unwrap(), []);
+    assert_eq!(engine.viewed_by(owner).links(id, 9).unwrap(), []);
     assert!(undo(id).unwrap_err().to_string().contains("undone already"));
     later();
-    engine.update(id, &content("the ferry leaves at eight"), owner).unwrap();
+    engine.viewed_by(owner).update(id, &content("the ferry leaves at eight")).unwrap();
     let Undone::Change(back) = undo(id).unwrap() else { panic!() };
     assert_eq!(back.record.content, "the ferry leaves at seven");
     assert!(undo(id).unwrap_err().to_string().contains("undone already"), "an undo is not undone");
-    let again = engine.roll_back(id, 4, None, None, owner).unwrap();
+    let again = engine.viewed_by(owner).roll_back(id, 4, None, None).unwrap();
     assert_eq!(again.record.content, "the ferry leaves at eight", "but any version comes back");
 
     later();
-    engine.delete(id, owner).unwrap();
+    engine.viewed_by(owner).delete(id).unwrap();
     let Undone::Deletion(back) = undo(id).unwrap() else { panic!() };
-    assert_eq!((back.record.content.as_str(), engine.get(id, owner).is_ok()), ("the ferry leaves at eight", true));
+    assert_eq!(
+        (back.record.content.as_str(), engine.viewed_by(owner).access(id).is_ok()),
+        ("the ferry leaves at eight", true)
+    );
     assert_eq!(store.find(&Query { limit: 1, ..Query::new("ferry eight") }), [id]);
     assert!(undo(id).unwrap_err().to_string().contains("undone already"), "not the change before its deletion");
 
     let expires_at = Some(START + 3_600_000);
     let brief = engine.add(&NewRecord { expires_at, ..NewRecord::new("the gate is open") }).unwrap().id;
     (0..60).for_each(|_| later());
-    assert!(matches!(engine.get(brief, owner), Err(Error::NotFound(_))));
+    assert!(matches!(engine.viewed_by(owner).access(brief), Err(Error::NotFound(_))));
     let Undone::Expiry(back) = undo(brief).unwrap() else { panic!() };
-    assert_eq!((back.record.expires_at, engine.get(brief, owner).is_ok()), (None, true));
+    assert_eq!((back.record.expires_at, engine.viewed_by(owner).access(brief).is_ok()), (None, true));
     assert!(matches!(undo(99.into()), Err(Error::NotFound(_))));
 }
 
@@ -73,17 +76,17 @@ fn changing_back_is_undone() {
     let (store, later) = store_with_clock();
     let (engine, owner) = (&store.engine, &Viewer::OWNER);
     let [jenkins, actions] = ["deploys go through Jenkins", "deploys go through Actions"].map(|text| store.add(text));
-    engine.link(Link { from: actions, to: jenkins, kind: LinkKind::Supersedes }, owner).unwrap();
+    engine.viewed_by(owner).link(Link { from: actions, to: jenkins, kind: LinkKind::Supersedes }).unwrap();
     let current = || store.find(&Query::new("deploys go through"));
     assert_eq!(current(), [actions]);
     later();
     assert_eq!(engine.add(&NewRecord::new("deploys go through Jenkins")).unwrap().supersedes_again, [actions]);
     assert_eq!(current(), [jenkins]);
     later();
-    assert_eq!(engine.undo(jenkins, owner).unwrap(), Undone::CurrentAgain(vec![actions]));
+    assert_eq!(engine.viewed_by(owner).undo(jenkins).unwrap(), Undone::CurrentAgain(vec![actions]));
     assert_eq!(current(), [actions]);
     later();
-    assert!(engine.undo(jenkins, owner).is_err(), "only once");
+    assert!(engine.viewed_by(owner).undo(jenkins).is_err(), "only once");
     assert_eq!(current(), [actions]);
 }
 
@@ -97,17 +100,17 @@ fn changing_back_turns_every_link_and_so_does_its_undo() {
     let brief = engine.add(&brief).unwrap().id;
     let supersedes = |from, to| Link { from, to, kind: LinkKind::Supersedes };
     for from in [x, y, brief] {
-        engine.link(supersedes(from, a), owner).unwrap();
+        engine.viewed_by(owner).link(supersedes(from, a)).unwrap();
     }
-    engine.link(supersedes(y, x), owner).unwrap();
+    engine.viewed_by(owner).link(supersedes(y, x)).unwrap();
     (0..3).for_each(|_| later());
     let again = engine.add(&NewRecord::new("tea at four")).unwrap();
     assert_eq!((again.id, again.supersedes_again), (a, vec![y]), "the newest that is live");
     assert_eq!(store.find(&Query::new("tea at")), [a]);
     later();
-    assert_eq!(engine.undo(a, owner).unwrap(), Undone::CurrentAgain(vec![x, y]));
+    assert_eq!(engine.viewed_by(owner).undo(a).unwrap(), Undone::CurrentAgain(vec![x, y]));
     assert_eq!(store.find(&Query::new("tea at")), [y]);
-    let mut links: Vec<_> = engine.links(a, owner, 9).unwrap();
+    let mut links: Vec<_> = engine.viewed_by(owner).links(a, 9).unwrap();
     links.sort_by_key(|link| link.from);
     assert_eq!(links, [supersedes(x, a), supersedes(y, a)]);
 }
@@ -119,7 +122,7 @@ fn a_text_saved_again_is_found_after_its_superseder_expired() {
     let a = store.add("the west gate opens at six");
     let brief = NewRecord { expires_at: Some(START + 60_000), ..NewRecord::new("the west gate opens at nine today") };
     let brief = store.engine.add(&brief).unwrap().id;
-    store.engine.link(Link { from: brief, to: a, kind: LinkKind::Supersedes }, &Viewer::OWNER).unwrap();
+    store.engine.viewed_by(&Viewer::OWNER).link(Link { from: brief, to: a, kind: LinkKind::Supersedes }).unwrap();
     later();
     assert_eq!(store.find(&Query::new("west gate")), []);
     assert_eq!(store.add("the west gate opens at six"), a);
@@ -139,7 +142,7 @@ fn saving_a_text_again_turns_no_link_into_a_cycle() {
     let (a, n) = (scoped("A", None), scoped("N", None));
     let d = scoped("D", Some("atlas"));
     for (from, to) in [(n, a), (n, d), (d, a)] {
-        engine.link(Link { from, to, kind: LinkKind::Supersedes }, &Viewer::OWNER).unwrap();
+        engine.viewed_by(&Viewer::OWNER).link(Link { from, to, kind: LinkKind::Supersedes }).unwrap();
     }
     let again = &engine.add_batch(&[NewRecord::new("A"), NewRecord::new("B")]).unwrap()[0];
     let again = again.as_ref().unwrap();
@@ -154,8 +157,8 @@ fn a_reason_does_not_stop_an_undo() {
     for reason in ["restored", "undo", "current again", "undo of a link"] {
         later();
         let update = RecordUpdate { reason: Some(reason.into()), ..content(reason) };
-        store.engine.update(id, &update, &Viewer::OWNER).unwrap();
-        let Undone::Change(back) = store.engine.undo(id, &Viewer::OWNER).unwrap() else { panic!("{reason}") };
+        store.engine.viewed_by(&Viewer::OWNER).update(id, &update).unwrap();
+        let Undone::Change(back) = store.engine.viewed_by(&Viewer::OWNER).undo(id).unwrap() else { panic!("{reason}") };
         assert_eq!(back.record.content, "one");
     }
 }
@@ -171,12 +174,12 @@ fn undo_of_a_link_writes_no_history_of_another_s_memory() {
     let own = engine.add(&own).unwrap().id;
     let wall = Viewer { agent: Reach::Every, project: Reach::Only("atlas".into()) };
     later();
-    engine.link(Link { from: own, to: shared, kind: LinkKind::Related }, &wall).unwrap();
-    assert!(matches!(engine.undo(shared, &wall), Ok(Undone::Link(_))));
-    assert_eq!(engine.peek(shared, &Viewer::OWNER).unwrap().unwrap().version, 1);
-    assert!(engine.undo(shared, &wall).is_err());
-    engine.update(shared, &content("shared, changed"), &Viewer::OWNER).unwrap();
-    assert!(engine.undo(shared, &wall).unwrap_err().to_string().contains("belongs to no project"));
+    engine.viewed_by(&wall).link(Link { from: own, to: shared, kind: LinkKind::Related }).unwrap();
+    assert!(matches!(engine.viewed_by(&wall).undo(shared), Ok(Undone::Link(_))));
+    assert_eq!(engine.viewed_by(&Viewer::OWNER).get(shared).unwrap().unwrap().version, 1);
+    assert!(engine.viewed_by(&wall).undo(shared).is_err());
+    engine.viewed_by(&Viewer::OWNER).update(shared, &content("shared, changed")).unwrap();
+    assert!(engine.viewed_by(&wall).undo(shared).unwrap_err().to_string().contains("belongs to no project"));
 }
 
 /// Memories that a viewer does not see cannot be undone by that viewer, or found among the deleted ones.
@@ -187,11 +190,11 @@ fn undo_is_for_what_is_seen() {
     let mut ours = NewRecord::new("ours alone");
     ours.scope.project = Some("atlas".into());
     let id = engine.add(&ours).unwrap().id;
-    engine.update(id, &content("ours, changed"), &Viewer::OWNER).unwrap();
+    engine.viewed_by(&Viewer::OWNER).update(id, &content("ours, changed")).unwrap();
     let theirs = Viewer::in_project("borealis");
-    assert!(matches!(engine.undo(id, &theirs), Err(Error::NotFound(_))));
-    engine.delete(id, &Viewer::OWNER).unwrap();
-    assert!(matches!(engine.undo(id, &theirs), Err(Error::NotFound(_))));
-    assert!(engine.recoverable(id, &theirs).unwrap().is_none());
-    assert!(engine.undo(id, &Viewer::in_project("atlas")).is_ok());
+    assert!(matches!(engine.viewed_by(&theirs).undo(id), Err(Error::NotFound(_))));
+    engine.viewed_by(&Viewer::OWNER).delete(id).unwrap();
+    assert!(matches!(engine.viewed_by(&theirs).undo(id), Err(Error::NotFound(_))));
+    assert!(engine.viewed_by(&theirs).get_gone(id).unwrap().is_none());
+    assert!(engine.viewed_by(&Viewer::in_project("atlas")).undo(id).is_ok());
 }

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use roaring::RoaringTreemap;
 
-use super::Engine;
 use super::similar::shared_words;
+use super::{Engine, Memories};
 use crate::error::Result;
 use crate::overlap::{SIMILAR, numbers};
 use crate::records::Changed;
@@ -29,22 +29,22 @@ const LIKELY: f64 = 0.6;
 /// Most memories of a group: more cannot be compared side by side.
 const MOST_MEMBERS: usize = 12;
 
-impl Engine {
-    /// Some of the groups of memories that are probably the same: of one owner, and of those that `viewer` sees, without what is
+impl Memories<'_> {
+    /// Some of the groups of memories that are probably the same: of one owner, and of those that the viewer sees, without what is
     /// superseded and what is mostly read from files. Memories that are linked with each other are no group: somebody has seen
     /// them, and kept them. At most `limit` groups, of memories before `before`, the newest first. After about 35 ms the page
     /// ends, also with no group: [`DuplicatesPage::next`] goes on.
     ///
     /// # Errors
     /// [`Error::Invalid`](crate::Error::Invalid) names what is out of bounds.
-    pub fn duplicates(&self, viewer: &Viewer, before: Option<RecordId>, limit: usize) -> Result<DuplicatesPage> {
-        viewer.validate()?;
+    pub fn duplicates(&self, before: Option<RecordId>, limit: usize) -> Result<DuplicatesPage> {
+        self.viewer.validate()?;
         check_limit(limit)?;
-        self.store.records.refresh()?;
-        self.with_indexes(|context| {
-            let (started, now) = (Instant::now(), self.store.now());
-            let model = self.store.model()?.map(|(model, _)| model);
-            let query = Query { filter: Filter::of(viewer.clone()), ..Query::new("duplicates") };
+        self.engine.store.records.refresh()?;
+        self.engine.with_indexes(|context| {
+            let (started, now) = (Instant::now(), self.engine.store.now());
+            let model = self.engine.store.model()?.map(|(model, _)| model);
+            let query = Query { filter: Filter::of(self.viewer.clone()), ..Query::new("duplicates") };
             let view = context.open_view(&query, model, now)?;
             let mut walk = ListQuery {
                 after: before.unwrap_or(RecordId::START),
@@ -54,7 +54,7 @@ impl Engine {
                 ..ListQuery::default()
             };
             let mut search =
-                DuplicateSearch { engine: self, view: &view, now, known: HashMap::new(), owned: HashMap::new() };
+                DuplicateSearch { engine: self.engine, view: &view, now, known: HashMap::new(), owned: HashMap::new() };
             let mut page = DuplicatesPage::default();
             loop {
                 let records = view.records.list(&walk, now)?;
@@ -73,68 +73,63 @@ impl Engine {
         })
     }
 
-    /// At most `limit` of the memories that `viewer` sees, were saved before `since`, and that nobody fetched or found from then
+    /// At most `limit` of the memories that the viewer sees, were saved before `since`, and that nobody fetched or found from then
     /// on, as far as the access log reaches back; the oldest first, after `after`. With the id to go on after, if not all were
     /// looked at: then also a page without any may have a next one.
     ///
     /// # Errors
     /// [`Error::Invalid`](crate::Error::Invalid) names what is out of bounds.
-    pub fn unused(
-        &self,
-        viewer: &Viewer,
-        since: Millis,
-        after: RecordId,
-        limit: usize,
-    ) -> Result<(Vec<Record>, Option<RecordId>)> {
-        viewer.validate()?;
+    pub fn unused(&self, since: Millis, after: RecordId, limit: usize) -> Result<(Vec<Record>, Option<RecordId>)> {
+        self.viewer.validate()?;
         check_limit(limit)?;
-        let snapshot = self.store.records.snapshot()?;
-        let now = self.store.now();
-        let (mut ids, next) = snapshot.unused(&Filter::of(viewer.clone()), since, after, limit, now)?;
-        let superseded = self.sets.superseded(viewer, &snapshot)?;
+        let snapshot = self.engine.store.records.snapshot()?;
+        let now = self.engine.store.now();
+        let (mut ids, next) = snapshot.unused(&Filter::of(self.viewer.clone()), since, after, limit, now)?;
+        let superseded = self.engine.sets.superseded(self.viewer, &snapshot)?;
         ids.retain(|id| !superseded.contains(id.key()));
         Ok((snapshot.records(&ids, now)?, next))
     }
 
-    /// At most `limit` of the memories above `after` that contradict others, each with these: of what `viewer` sees, and what
+    /// At most `limit` of the memories above `after` that contradict others, each with these: of what the viewer sees, and what
     /// nothing supersedes.
     ///
     /// # Errors
     /// [`Error::Invalid`](crate::Error::Invalid) names what is out of bounds.
-    pub fn contradictions(
-        &self,
-        viewer: &Viewer,
-        after: RecordId,
-        limit: usize,
-    ) -> Result<Vec<(RecordId, Vec<RecordId>)>> {
-        viewer.validate()?;
+    pub fn contradictions(&self, after: RecordId, limit: usize) -> Result<Vec<(RecordId, Vec<RecordId>)>> {
+        self.viewer.validate()?;
         check_limit(limit)?;
-        let snapshot = self.store.records.snapshot()?;
-        let superseded = self.sets.superseded(viewer, &snapshot)?;
-        snapshot.contradictions(viewer, &superseded, after, limit, self.store.now())
+        let snapshot = self.engine.store.records.snapshot()?;
+        let superseded = self.engine.sets.superseded(self.viewer, &snapshot)?;
+        snapshot.contradictions(self.viewer, &superseded, after, limit, self.engine.store.now())
     }
 
     /// Makes one of several memories, in one transaction: one of them gets a text, and supersedes the others.
     ///
     /// # Errors
-    /// [`Error::NotFound`](crate::Error::NotFound) names a memory that `viewer` does not see;
-    /// [`Error::Invalid`](crate::Error::Invalid) says of `expect` which one has changed meanwhile; and as [`Engine::update`].
-    pub fn merge(&self, merge: &Merge, viewer: &Viewer) -> Result<Merged> {
-        viewer.validate()?;
+    /// [`Error::NotFound`](crate::Error::NotFound) names a memory that the viewer does not see;
+    /// [`Error::Invalid`](crate::Error::Invalid) says of `expect` which one has changed meanwhile; and as [`Memories::update`].
+    pub fn merge(&self, merge: &Merge) -> Result<Merged> {
+        self.viewer.validate()?;
         merge.validate()?;
         let update =
             RecordUpdate { content: merge.content.clone(), reason: Some("merge".into()), ..RecordUpdate::default() };
         let (update, vectors) = match merge.content {
             Some(_) => {
-                let update = self.checked(&update)?.into_owned();
-                let text = self.text_after(merge.keep.0, &update, viewer);
-                (update, self.quick_vectors(text.into_iter().collect()))
+                let update = self.engine.checked(&update)?.into_owned();
+                let text = self.text_after(merge.keep.0, &update);
+                (update, self.engine.quick_vectors(text.into_iter().collect()))
             }
             None => (update, None),
         };
-        let (Changed { before, after }, undo) =
-            merge::merge(&self.store.records, merge, &update, vectors.as_ref(), viewer, self.store.now())?;
-        Ok(Merged { kept: self.finish_change(Some(before), after)?, undo })
+        let (Changed { before, after }, undo) = merge::merge(
+            &self.engine.store.records,
+            merge,
+            &update,
+            vectors.as_ref(),
+            self.viewer,
+            self.engine.store.now(),
+        )?;
+        Ok(Merged { kept: self.engine.finish_change(Some(before), after)?, undo })
     }
 }
 
@@ -320,7 +315,7 @@ impl DuplicateSearch<'_> {
     /// The twins of a memory without a vector.
     fn twins_by_words(&self, record: &Record) -> Result<Vec<NearDuplicate>> {
         let viewer = Viewer::of(&record.scope);
-        let similar = self.engine.similar_to(record, &[record.kind], &viewer)?.into_iter();
+        let similar = self.engine.viewed_by(&viewer).similar_to(record, &[record.kind])?.into_iter();
         let twins = similar.filter(|one| one.words.is_some());
         Ok(twins.map(|one| NearDuplicate { record: one.record, words: one.words, cosine: None }).collect())
     }
@@ -345,31 +340,31 @@ mod tests {
         let engine = Engine::open(folder.path(), config).unwrap();
         let [keep, one, other] = ["keep", "one", "other"].map(|text| engine.add(&NewRecord::new(text)).unwrap().id);
         let text = |text: &str| RecordUpdate { content: Some(text.into()), ..RecordUpdate::default() };
-        engine.update(one, &text("one, changed"), &Viewer::OWNER).unwrap();
-        engine.update(keep, &text("keep, changed"), &Viewer::OWNER).unwrap();
-        engine.link(Link { from: other, to: one, kind: LinkKind::Related }, &Viewer::OWNER).unwrap();
+        engine.viewed_by(&Viewer::OWNER).update(one, &text("one, changed")).unwrap();
+        engine.viewed_by(&Viewer::OWNER).update(keep, &text("keep, changed")).unwrap();
+        engine.viewed_by(&Viewer::OWNER).link(Link { from: other, to: one, kind: LinkKind::Related }).unwrap();
         let state = || {
             [keep, one, other].map(|id| {
-                let content = engine.peek(id, &Viewer::OWNER).unwrap().unwrap().content;
-                (content, engine.links(id, &Viewer::OWNER, 9).unwrap())
+                let content = engine.viewed_by(&Viewer::OWNER).get(id).unwrap().unwrap().content;
+                (content, engine.viewed_by(&Viewer::OWNER).links(id, 9).unwrap())
             })
         };
         let before = state();
         let merge = Merge { keep: (keep, 2), replaced: vec![(one, 2), (other, 1)], content: Some("all of it".into()) };
-        let merged = engine.merge(&merge, &Viewer::OWNER).unwrap();
+        let merged = engine.viewed_by(&Viewer::OWNER).merge(&merge).unwrap();
         assert_eq!((merged.kept.record.content.as_str(), merged.undo.clone()), ("all of it", vec![one, other, keep]));
         assert_ne!(state(), before);
         for id in merged.undo {
-            engine.undo(id, &Viewer::OWNER).unwrap();
+            engine.viewed_by(&Viewer::OWNER).undo(id).unwrap();
         }
         assert_eq!(state(), before);
 
         // What another one supersedes meanwhile is not kept: its text would be in no search.
         let newer = engine.add(&NewRecord::new("newer")).unwrap().id;
-        engine.link(Link { from: newer, to: one, kind: LinkKind::Supersedes }, &Viewer::OWNER).unwrap();
-        let version = engine.peek(one, &Viewer::OWNER).unwrap().unwrap().version;
+        engine.viewed_by(&Viewer::OWNER).link(Link { from: newer, to: one, kind: LinkKind::Supersedes }).unwrap();
+        let version = engine.viewed_by(&Viewer::OWNER).get(one).unwrap().unwrap().version;
         let late = Merge { keep: (one, version), replaced: vec![(other, 1)], content: None };
-        let refused = engine.merge(&late, &Viewer::OWNER).unwrap_err().to_string();
+        let refused = engine.viewed_by(&Viewer::OWNER).merge(&late).unwrap_err().to_string();
         assert!(refused.contains(&format!("superseded by {newer}")), "{refused}");
     }
 }

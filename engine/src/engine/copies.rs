@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::Engine;
+use super::Memories;
 use super::cleanup::kept_kinds;
 use crate::error::Result;
 use crate::progress::{Progress, cancel_point};
@@ -14,21 +14,21 @@ use crate::types::{Copies, Filter, ListQuery, Record, RecordId, Viewer};
 /// Memories that are read at once.
 const CHUNK: usize = 500;
 
-impl Engine {
+impl Memories<'_> {
     /// Every group of memories that say the same: their texts are equal but for the case of the first letter, a full stop at the
     /// end, and white space at the ends of lines. They are of one owner and kind, have the same context, dates, status and body, and
-    /// `viewer` may change them. Without what is superseded, what is mostly read
+    /// the viewer may change them. Without what is superseded, what is mostly read
     /// from files, and memories with metadata, which a program keeps. Memories that are linked with each other are no group:
     /// somebody has seen them, and kept them.
     ///
     /// # Errors
     /// [`Error::Invalid`](crate::Error::Invalid) names what is out of bounds; [`Error::Cancelled`](crate::Error::Cancelled).
-    pub fn copies(&self, viewer: &Viewer, progress: &dyn Progress) -> Result<Vec<Copies>> {
-        let filter = Filter { kinds: kept_kinds(), ..Filter::of(viewer.clone()) };
+    pub fn copies(&self, progress: &dyn Progress) -> Result<Vec<Copies>> {
+        let filter = Filter { kinds: kept_kinds(), ..Filter::of(self.viewer.clone()) };
         filter.validate()?;
-        let snapshot = self.store.records.snapshot()?;
-        let now = self.store.now();
-        let superseded = self.sets.superseded(viewer, &snapshot)?;
+        let snapshot = self.engine.store.records.snapshot()?;
+        let now = self.engine.store.now();
+        let superseded = self.engine.sets.superseded(self.viewer, &snapshot)?;
         progress.start(
             "comparing",
             Some(snapshot.list_count(&ListQuery { filter: filter.clone(), ..ListQuery::default() }, now)?),
@@ -40,7 +40,8 @@ impl Engine {
             let records = snapshot.list(&page, now)?;
             progress.advance(records.len() as u64);
             for record in &records {
-                if viewer.changes(&record.scope) && !record.has_metadata() && !superseded.contains(record.id.key()) {
+                if self.viewer.changes(&record.scope) && !record.has_metadata() && !superseded.contains(record.id.key())
+                {
                     same.entry(key(record)).or_default().push(record.id);
                 }
             }
@@ -55,17 +56,17 @@ impl Engine {
         let mut found = Vec::new();
         for ids in groups {
             if snapshot.links_among(&ids, &Viewer::OWNER, now)?.is_empty() {
-                found.extend(self.group(snapshot.records(&ids, now)?, viewer)?);
+                found.extend(self.group(snapshot.records(&ids, now)?)?);
             }
         }
         Ok(found)
     }
 
     /// One with links stays before one without, then the more important, then the newest. A memory with a tag that it lacks is left out.
-    fn group(&self, mut records: Vec<Record>, viewer: &Viewer) -> Result<Option<Copies>> {
+    fn group(&self, mut records: Vec<Record>) -> Result<Option<Copies>> {
         let mut best = None;
         for (at, record) in records.iter().enumerate() {
-            let is_linked = !self.links(record.id, viewer, 1)?.is_empty();
+            let is_linked = !self.links(record.id, 1)?.is_empty();
             best = best.max(Some((is_linked, record.importance, record.id, at)));
         }
         let Some((.., at)) = best else { return Ok(None) };
@@ -110,6 +111,7 @@ fn plain(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::config::Config;
+    use crate::engine::Engine;
     use crate::progress::NoProgress;
     use crate::types::{Kind, Link, LinkKind, NewRecord, RecordUpdate, Scope};
 
@@ -180,7 +182,7 @@ mod tests {
         for spaces in [4, 6] {
             add(&NewRecord { body: Some(serde_json::json!({ "metadata": { "a": 1 } })), ..new(spaces) });
         }
-        let found = || engine.copies(&Viewer::OWNER, &NoProgress).unwrap();
+        let found = || engine.viewed_by(&Viewer::OWNER).copies(&NoProgress).unwrap();
         assert_eq!(found(), []);
 
         let second = add(&new(0));
@@ -195,15 +197,15 @@ mod tests {
         assert_eq!(ids(&found()), [(third, vec![first, second])]);
         let importance = |id, importance| {
             let update = RecordUpdate { importance: Some(importance), ..RecordUpdate::default() };
-            engine.update(id, &update, &Viewer::OWNER).unwrap();
+            engine.viewed_by(&Viewer::OWNER).update(id, &update).unwrap();
         };
         importance(second, 9);
         assert_eq!(ids(&found()), [(second, vec![first])]);
         let other = add(&NewRecord::new("something else"));
-        engine.link(Link { from: other, to: first, kind: LinkKind::Related }, &Viewer::OWNER).unwrap();
+        engine.viewed_by(&Viewer::OWNER).link(Link { from: other, to: first, kind: LinkKind::Related }).unwrap();
         assert_eq!(ids(&found()), [(first, vec![second])]);
         // Somebody has seen these.
-        engine.link(Link { from: first, to: second, kind: LinkKind::Related }, &Viewer::OWNER).unwrap();
+        engine.viewed_by(&Viewer::OWNER).link(Link { from: first, to: second, kind: LinkKind::Related }).unwrap();
         assert_eq!(found(), []);
     }
 }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-use super::Engine;
 use super::records::screen_and_save;
+use super::{Engine, Memories};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::records::rules::{import, tombstones};
@@ -62,16 +62,26 @@ impl Engine {
         snapshot.export_states(wanted, filter, embeddings, self.store.now(), visit)?;
         Ok(snapshot.check_unchanged()?)
     }
+}
 
-    /// Starts an import of an export into this store, for `viewer`, who must see the scope of each memory.
+impl<'a> Memories<'a> {
+    /// Starts an import of an export into this store, for the viewer, who must see the scope of each memory.
     ///
     /// # Errors
     /// [`Error::Invalid`] if a name of the viewer is invalid.
-    pub fn import(&self, viewer: Viewer) -> Result<Import<'_>> {
-        viewer.validate()?;
-        let sensitive = self.config.sensitive;
+    pub fn import(&self) -> Result<Import<'a>> {
+        self.viewer.validate()?;
+        let sensitive = self.engine.config.sensitive;
         let aliases = Aliases::default();
-        Ok(Import { engine: self, viewer, keep_shared: false, sensitive, redacted: 0, model: None, aliases })
+        Ok(Import {
+            engine: self.engine,
+            viewer: self.viewer.clone(),
+            keep_shared: false,
+            sensitive,
+            redacted: 0,
+            model: None,
+            aliases,
+        })
     }
 }
 
@@ -184,11 +194,11 @@ impl Import<'_> {
     /// Purges what the other store has purged, once its memories were offered: memories, and earlier versions.
     ///
     /// # Errors
-    /// As [`Engine::purge`].
+    /// As [`Memories::purge`].
     pub fn purge(&mut self, progress: &dyn Progress) -> Result<Purged> {
         let mut all = Purged { complete: true, ..Purged::default() };
         for purge in tombstones::to_purge(&self.engine.store.records)? {
-            let purged = self.engine.purge(&purge, &self.viewer, progress)?;
+            let purged = self.engine.viewed_by(&self.viewer).purge(&purge, progress)?;
             all.records += purged.records;
             all.versions += purged.versions;
             all.queries += purged.queries;

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use super::Engine;
+use super::{Engine, Memories};
 use crate::error::{Error, IndexKind, Remedy, Result};
 use crate::map::{Frame, Ground, Map, MapLabels, MapView, Point, Seen, Start, labels, lay_out, nearest_allowed};
 use crate::progress::Progress;
 use crate::records::{ModelId, PointRows, Snapshot};
 use crate::sync::identity;
-use crate::types::{Filter, Query, RecordId, Viewer};
+use crate::types::{Filter, Query, RecordId};
 use crate::vectors::VectorSnapshot;
 
 /// Memories that are placed at once: half a second of work.
 const PLACED_AT_ONCE: usize = if cfg!(test) { 600 } else { 5_000 };
 /// A new layout is offered when this share of the points of the last one was placed later.
 const OLD: f64 = 0.2;
-/// Memories whose neighbors [`Engine::neighbors`] gives at most.
+/// Memories whose neighbors [`Memories::neighbors`] gives at most.
 const MAX_NEIGHBORS: usize = 100;
 
 /// The starting point of a new map.
@@ -56,7 +56,7 @@ pub struct MapState {
     pub placed: u64,
     /// How many memories the viewer sees.
     pub of: u64,
-    /// Whether [`Engine::map`] has more to place than at once.
+    /// Whether [`Memories::map`] has more to place than at once.
     pub has_unplaced: bool,
     /// Whether a new layout from the present one would help: many were placed later, or the model is another.
     pub is_old: bool,
@@ -65,81 +65,6 @@ pub struct MapState {
 }
 
 impl Engine {
-    /// Whether there is a map, and how good it is.
-    pub fn map_state(&self, viewer: &Viewer) -> Result<MapState> {
-        viewer.validate()?;
-        let (newest, why) = self.store.map.newest()?;
-        let progress = self.store.map.progress();
-        let model = self.store.model()?.map(|(_, model)| identity(&model));
-        let map = newest.as_ref().filter(|map| Some(&map.model) == model.as_ref());
-        let stage = match (&model, map, progress) {
-            (None, ..) => MapStage::NoModel,
-            (_, Some(_), _) => MapStage::Ready,
-            (_, None, Some(_)) => MapStage::Making,
-            (_, None, None) => MapStage::None,
-        };
-        let view = self.store.map.last_seen(viewer).filter(|_| map.is_some());
-        let placed = map.map_or(0, |map| map.points.iter().filter(|point| point.is_later).count() as u64);
-        let is_other_models = newest.is_some() && map.is_none() && model.is_some();
-        Ok(MapState {
-            stage,
-            progress,
-            generation: view.as_ref().map_or(map.map_or(0, |map| map.generation), |view| view.generation),
-            points: view.as_ref().map_or(map.map_or(0, |map| map.points.len() as u64), |view| view.len() as u64),
-            placed,
-            of: match &view {
-                Some(view) => view.of,
-                None => {
-                    self.store.records.copy().snapshot()?.matching(&Filter::of(viewer.clone()), self.store.now())?.len()
-                }
-            },
-            has_unplaced: map.is_some() && self.store.map.has_unplaced(viewer),
-            is_old: is_other_models || map.is_some_and(|map| placed as f64 > OLD * f64::from(map.laid_out)),
-            why: why.or(is_other_models.then_some("its vectors were made by another model")),
-        })
-    }
-
-    /// The map as `viewer` sees it; `None` without one. Memories that are new or have changed are placed first, at most some
-    /// thousands at once; nothing else moves.
-    pub fn map(&self, viewer: &Viewer) -> Result<Option<Arc<MapView>>> {
-        viewer.validate()?;
-        let Some((model_id, model)) = self.store.model()? else { return Ok(None) };
-        let model = identity(&model);
-        let of_this_model = |map: Option<Arc<Map>>| map.filter(|map| map.model == model);
-        let Some(mut map) = of_this_model(self.store.map.newest()?.0) else { return Ok(None) };
-        let snapshot = self.store.records.copy().snapshot()?;
-        let now = self.store.now();
-        let mut seen = Seen {
-            head: snapshot.head(),
-            superseding: snapshot.superseding()?,
-            map: map.generation,
-            has_unplaced: false,
-        };
-        if let Some(view) = self.store.map.seen(viewer, &seen, now) {
-            return Ok(Some(view));
-        }
-        let rows = snapshot.point_rows(now)?;
-        if !to_place(&map, &rows).is_empty()
-            && let Some(index) = self.store.vector_snapshot()?
-        {
-            let placed = self.store.map.replace(
-                || self.store.records.copy().snapshot()?.point_rows(now),
-                |newest, rows| match newest.filter(|newest| newest.model == model) {
-                    // Vectors at least as new as the texts: a place of an older text's vector would stay.
-                    Some(newest) => placed_on(newest, &*index, rows, &self.store.records.copy().snapshot()?, model_id),
-                    None => Ok(None),
-                },
-            )?;
-            let Some(placed) = of_this_model(placed) else { return Ok(None) };
-            seen.has_unplaced = placed.generation > map.generation && !to_place(&placed, &rows).is_empty();
-            map = placed;
-            seen.map = map.generation;
-        }
-        let superseded = self.sets.superseded(viewer, &snapshot)?;
-        let view = MapView::new(&map, &rows, &superseded, viewer);
-        Ok(Some(self.store.map.keep_view(viewer, seen, view)))
-    }
-
     /// Makes a map: of 100,000 memories in some 20 seconds of one processor, of which the map can be seen after a third. In a
     /// store that can only be read it stays in memory.
     ///
@@ -212,32 +137,116 @@ impl Engine {
         };
         lay_out(&*index, &ids, start, publish, progress)
     }
+}
 
-    /// A bit for each point of the map that `viewer` was shown last: whether its memory passes the filter, whose own viewer may
+impl Memories<'_> {
+    /// Whether there is a map, and how good it is.
+    pub fn map_state(&self) -> Result<MapState> {
+        self.viewer.validate()?;
+        let (newest, why) = self.engine.store.map.newest()?;
+        let progress = self.engine.store.map.progress();
+        let model = self.engine.store.model()?.map(|(_, model)| identity(&model));
+        let map = newest.as_ref().filter(|map| Some(&map.model) == model.as_ref());
+        let stage = match (&model, map, progress) {
+            (None, ..) => MapStage::NoModel,
+            (_, Some(_), _) => MapStage::Ready,
+            (_, None, Some(_)) => MapStage::Making,
+            (_, None, None) => MapStage::None,
+        };
+        let view = self.engine.store.map.last_seen(self.viewer).filter(|_| map.is_some());
+        let placed = map.map_or(0, |map| map.points.iter().filter(|point| point.is_later).count() as u64);
+        let is_other_models = newest.is_some() && map.is_none() && model.is_some();
+        Ok(MapState {
+            stage,
+            progress,
+            generation: view.as_ref().map_or(map.map_or(0, |map| map.generation), |view| view.generation),
+            points: view.as_ref().map_or(map.map_or(0, |map| map.points.len() as u64), |view| view.len() as u64),
+            placed,
+            of: match &view {
+                Some(view) => view.of,
+                None => self
+                    .engine
+                    .store
+                    .records
+                    .copy()
+                    .snapshot()?
+                    .matching(&Filter::of(self.viewer.clone()), self.engine.store.now())?
+                    .len(),
+            },
+            has_unplaced: map.is_some() && self.engine.store.map.has_unplaced(self.viewer),
+            is_old: is_other_models || map.is_some_and(|map| placed as f64 > OLD * f64::from(map.laid_out)),
+            why: why.or(is_other_models.then_some("its vectors were made by another model")),
+        })
+    }
+
+    /// The map as the viewer sees it; `None` without one. Memories that are new or have changed are placed first, at most some
+    /// thousands at once; nothing else moves.
+    pub fn map(&self) -> Result<Option<Arc<MapView>>> {
+        self.viewer.validate()?;
+        let Some((model_id, model)) = self.engine.store.model()? else { return Ok(None) };
+        let model = identity(&model);
+        let of_this_model = |map: Option<Arc<Map>>| map.filter(|map| map.model == model);
+        let Some(mut map) = of_this_model(self.engine.store.map.newest()?.0) else { return Ok(None) };
+        let snapshot = self.engine.store.records.copy().snapshot()?;
+        let now = self.engine.store.now();
+        let mut seen = Seen {
+            head: snapshot.head(),
+            superseding: snapshot.superseding()?,
+            map: map.generation,
+            has_unplaced: false,
+        };
+        if let Some(view) = self.engine.store.map.seen(self.viewer, &seen, now) {
+            return Ok(Some(view));
+        }
+        let rows = snapshot.point_rows(now)?;
+        if !to_place(&map, &rows).is_empty()
+            && let Some(index) = self.engine.store.vector_snapshot()?
+        {
+            let placed = self.engine.store.map.replace(
+                || self.engine.store.records.copy().snapshot()?.point_rows(now),
+                |newest, rows| match newest.filter(|newest| newest.model == model) {
+                    // Vectors at least as new as the texts: a place of an older text's vector would stay.
+                    Some(newest) => {
+                        placed_on(newest, &*index, rows, &self.engine.store.records.copy().snapshot()?, model_id)
+                    }
+                    None => Ok(None),
+                },
+            )?;
+            let Some(placed) = of_this_model(placed) else { return Ok(None) };
+            seen.has_unplaced = placed.generation > map.generation && !to_place(&placed, &rows).is_empty();
+            map = placed;
+            seen.map = map.generation;
+        }
+        let superseded = self.engine.sets.superseded(self.viewer, &snapshot)?;
+        let view = MapView::new(&map, &rows, &superseded, self.viewer);
+        Ok(Some(self.engine.store.map.keep_view(self.viewer, seen, view)))
+    }
+
+    /// A bit for each point of the map that the viewer was shown last: whether its memory passes the filter, whose own viewer may
     /// see less. With the generation of that map, and how many points it has. `None` without a map.
     ///
     /// # Errors
     /// [`Error::Invalid`] names the bound of the filter that is violated.
-    pub fn map_filter(&self, viewer: &Viewer, filter: &Filter) -> Result<Option<(Arc<MapView>, Vec<u8>)>> {
+    pub fn map_filter(&self, filter: &Filter) -> Result<Option<(Arc<MapView>, Vec<u8>)>> {
         filter.validate()?;
-        let Some(view) = self.shown(viewer)? else { return Ok(None) };
-        let ids = self.store.records.copy().snapshot()?.matching(filter, self.store.now())?;
+        let Some(view) = self.shown()? else { return Ok(None) };
+        let ids = self.engine.store.records.copy().snapshot()?.matching(filter, self.engine.store.now())?;
         let mask = view.mask(&ids);
         Ok(Some((view, mask)))
     }
 
-    /// The map that `viewer` was shown last; another one, if that was none.
-    fn shown(&self, viewer: &Viewer) -> Result<Option<Arc<MapView>>> {
-        self.store.map.last_seen(viewer).map_or_else(|| self.map(viewer), |view| Ok(Some(view)))
+    /// The map that the viewer was shown last; another one, if that was none.
+    fn shown(&self) -> Result<Option<Arc<MapView>>> {
+        self.engine.store.map.last_seen(self.viewer).map_or_else(|| self.map(), |view| Ok(Some(view)))
     }
 
-    /// Labels of the regions of the map that `viewer` was shown last, in words of the memories that it sees now. `None` without a
+    /// Labels of the regions of the map that the viewer was shown last, in words of the memories that it sees now. `None` without a
     /// map. They are not stored.
-    pub fn map_labels(&self, viewer: &Viewer) -> Result<Option<MapLabels>> {
-        let Some(view) = self.shown(viewer)? else { return Ok(None) };
-        let snapshot = self.store.records.copy().snapshot()?;
+    pub fn map_labels(&self) -> Result<Option<MapLabels>> {
+        let Some(view) = self.shown()? else { return Ok(None) };
+        let snapshot = self.engine.store.records.copy().snapshot()?;
         // Some may have expired since, or belong to somebody else.
-        let shown = snapshot.matching(&Filter::of(viewer.clone()), self.store.now())?;
+        let shown = snapshot.matching(&Filter::of(self.viewer.clone()), self.engine.store.now())?;
         let beginning = |id: u32, chars| match shown.contains(id.into()) {
             true => snapshot.beginning(RecordId::from_key(id.into()), chars),
             false => Ok(None),
@@ -245,22 +254,22 @@ impl Engine {
         labels(&view, beginning).map(Some)
     }
 
-    /// The `k` memories nearest to one by meaning that `viewer` sees, each with its cosine, nearest first: by the index, without
+    /// The `k` memories nearest to one by meaning that the viewer sees, each with its cosine, nearest first: by the index, without
     /// regard to words. None while it has no vector.
     ///
     /// # Errors
-    /// [`Error::NotFound`], also if `viewer` does not see it; [`Error::Invalid`] if `k` is out of bounds.
-    pub fn neighbors(&self, id: RecordId, k: usize, viewer: &Viewer) -> Result<Vec<(RecordId, f32)>> {
+    /// [`Error::NotFound`], also if the viewer does not see it; [`Error::Invalid`] if `k` is out of bounds.
+    pub fn neighbors(&self, id: RecordId, k: usize) -> Result<Vec<(RecordId, f32)>> {
         if !(1..=MAX_NEIGHBORS).contains(&k) {
             return Err(Error::invalid("k", format!("must be between 1 and {MAX_NEIGHBORS}")));
         }
-        self.peek(id, viewer)?.ok_or(Error::NotFound(id))?;
-        let (Some((model, _)), Some(index)) = (self.store.model()?, self.store.vector_snapshot()?) else {
+        self.get(id)?.ok_or(Error::NotFound(id))?;
+        let (Some((model, _)), Some(index)) = (self.engine.store.model()?, self.engine.store.vector_snapshot()?) else {
             return Ok(Vec::new());
         };
-        let snapshot = self.store.records.copy().snapshot()?;
+        let snapshot = self.engine.store.records.copy().snapshot()?;
         let Some(vector) = snapshot.embedding(model, id)? else { return Ok(Vec::new()) };
-        let mut allowed = snapshot.matching(&Filter::of(viewer.clone()), self.store.now())?;
+        let mut allowed = snapshot.matching(&Filter::of(self.viewer.clone()), self.engine.store.now())?;
         allowed.remove(id.key());
         nearest_allowed(&*index, &vector, k, allowed)
     }

@@ -3,6 +3,7 @@
 //! | file | job |
 //! |---|---|
 //! | `open.rs` | [`Engine`]: opening a store and closing it |
+//! | `memories.rs` | [`Memories`]: what a viewer sees |
 //! | `records.rs` | saving, fetching, changing and deleting |
 //! | `own_vectors.rs` | saving and changing with vectors of the caller |
 //! | `search.rs` | searching, and the model behind it |
@@ -35,6 +36,7 @@ mod graph;
 mod machines;
 mod maintenance;
 mod map;
+mod memories;
 mod names;
 mod offline;
 mod open;
@@ -56,6 +58,7 @@ mod why;
 
 pub use exchange::Import;
 pub use map::{MapFrom, MapStage, MapState};
+pub use memories::Memories;
 pub use offline::{examine, restore};
 pub use open::Engine;
 pub use reports::{Backfill, IndexStats, RebuildReport, ReembedReport};

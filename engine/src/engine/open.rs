@@ -137,10 +137,10 @@ mod tests {
         assert_eq!(hits().len(), 10);
         assert_eq!(hits()[0].matched_by.len(), 1, "found by words, not by letters");
         assert_eq!(engine.stats(&Filter::default()).unwrap().total, 30);
-        assert_eq!(engine.get(7.into(), &Viewer::OWNER).unwrap().access_count, 0);
+        assert_eq!(engine.viewed_by(&Viewer::OWNER).access(7.into()).unwrap().access_count, 0);
         let refused = [
             engine.add(&NewRecord::new("more")).map(drop),
-            engine.delete(7.into(), &Viewer::OWNER).map(drop),
+            engine.viewed_by(&Viewer::OWNER).delete(7.into()).map(drop),
             engine.rebuild(&NoProgress).map(drop),
         ];
         for outcome in refused {

@@ -1,14 +1,14 @@
 //! Saving and changing with vectors of the caller, and reading them.
 
-use super::Engine;
 use super::records::screen_and_save;
+use super::{Engine, Memories};
 use crate::error::{Error, Result};
 use crate::records::rules::{add, update};
 use crate::records::{Changed, ModelId};
 use crate::sync::Message;
 use crate::types::embedding::{is_one, length};
 use crate::types::exchange::check_model;
-use crate::types::{AddOutcome, Model, NewRecord, RecordId, RecordUpdate, UpdateOutcome, Viewer};
+use crate::types::{AddOutcome, Model, NewRecord, RecordId, RecordUpdate, UpdateOutcome};
 
 impl Engine {
     /// Saves a record with an embedding of the caller: `vector` is the embedding of its text by the store's model.
@@ -45,64 +45,12 @@ impl Engine {
         Ok(outcomes)
     }
 
-    /// Changes a record, with an embedding of the caller: `vector` is that of the text that it has afterwards. It alone may be
-    /// new.
-    ///
-    /// # Errors
-    /// As [`Engine::update`] and [`Engine::add_with`].
-    pub fn update_with(
-        &self,
-        id: RecordId,
-        update: &RecordUpdate,
-        viewer: &Viewer,
-        vector: &[f32],
-    ) -> Result<UpdateOutcome> {
-        let (model, dims) = self.model_for_own_vectors()?;
-        let vector = unit(vector, dims)?;
-        viewer.validate()?;
-        let update = self.config.sensitive.update(update)?;
-        // The vector alone may be new.
-        update.validate_fields()?;
-        let now = self.store.now();
-        let Changed { before, after } =
-            update::update_with(&self.store.records, id, &update, viewer, (model, &vector), now)?;
-        self.finish_change(Some(before), after)
-    }
-
-    /// The vector of a record, of length 1: of its beginning, where the text is long. `None` while it has none.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`], also if `viewer` does not see it.
-    pub fn vector(&self, id: RecordId, viewer: &Viewer) -> Result<Option<Vec<f32>>> {
-        self.peek(id, viewer)?.ok_or(Error::NotFound(id))?;
-        match self.store.model()? {
-            Some((model, _)) => self.store.records.copy().snapshot()?.embedding(model, id),
-            None => Ok(None),
-        }
-    }
-
     /// Checks whether [`Engine::add_with`] would take a record and its vector in a store whose model has as many dimensions.
     ///
     /// # Errors
     /// Errors of [`Engine::add_with`].
     pub fn check_add_with(&self, new: &NewRecord, vector: &[f32]) -> Result<()> {
         self.config.sensitive.new_record(new)?.validate()?;
-        unit(vector, vector.len()).map(drop)
-    }
-
-    /// Checks whether [`Engine::update_with`] would take an update and its vector in such a store.
-    ///
-    /// # Errors
-    /// Errors of [`Engine::update_with`].
-    pub fn check_update_with(
-        &self,
-        id: RecordId,
-        update: &RecordUpdate,
-        viewer: &Viewer,
-        vector: &[f32],
-    ) -> Result<()> {
-        self.config.sensitive.update(update)?.validate_fields()?;
-        self.get(id, viewer)?;
         unit(vector, vector.len()).map(drop)
     }
 
@@ -143,6 +91,48 @@ impl Engine {
         let store = &self.store;
         let model = if store.host_in_use()?.is_available() { store.model_at_hand()? } else { store.model()? };
         Ok(model.map(|(id, model)| (id, model.dims)))
+    }
+}
+
+impl Memories<'_> {
+    /// Changes a record, with an embedding of the caller: `vector` is that of the text that it has afterwards. It alone may be
+    /// new.
+    ///
+    /// # Errors
+    /// As [`Memories::update`] and [`Engine::add_with`].
+    pub fn update_with(&self, id: RecordId, update: &RecordUpdate, vector: &[f32]) -> Result<UpdateOutcome> {
+        let (model, dims) = self.engine.model_for_own_vectors()?;
+        let vector = unit(vector, dims)?;
+        self.viewer.validate()?;
+        let update = self.engine.config.sensitive.update(update)?;
+        // The vector alone may be new.
+        update.validate_fields()?;
+        let now = self.engine.store.now();
+        let Changed { before, after } =
+            update::update_with(&self.engine.store.records, id, &update, self.viewer, (model, &vector), now)?;
+        self.engine.finish_change(Some(before), after)
+    }
+
+    /// The vector of a record, of length 1: of its beginning, where the text is long. `None` while it has none.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], also if the viewer does not see it.
+    pub fn vector(&self, id: RecordId) -> Result<Option<Vec<f32>>> {
+        self.get(id)?.ok_or(Error::NotFound(id))?;
+        match self.engine.store.model()? {
+            Some((model, _)) => self.engine.store.records.copy().snapshot()?.embedding(model, id),
+            None => Ok(None),
+        }
+    }
+
+    /// Checks whether [`Memories::update_with`] would take an update and its vector in such a store.
+    ///
+    /// # Errors
+    /// Errors of [`Memories::update_with`].
+    pub fn check_update_with(&self, id: RecordId, update: &RecordUpdate, vector: &[f32]) -> Result<()> {
+        self.engine.config.sensitive.update(update)?.validate_fields()?;
+        self.access(id)?;
+        unit(vector, vector.len()).map(drop)
     }
 }
 

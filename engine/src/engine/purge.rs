@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use crossbeam_channel::{RecvTimeoutError, bounded};
 
-use super::Engine;
+use super::{Engine, Memories};
 use crate::error::{Error, Result};
 use crate::progress::{Progress, cancel_point};
 use crate::records::{PurgeText, Removed};
 use crate::sync::Message;
-use crate::types::{Purge, Purged, Viewer};
+use crate::types::{Purge, Purged};
 
 /// How long to wait for readers in other processes, which prevent the removal of what they read.
 const READERS_TIMEOUT: Duration = Duration::from_secs(5);
@@ -17,10 +17,25 @@ const READERS_TIMEOUT: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(100);
 
 impl Engine {
-    /// Permanently removes records, or everything that contains a text, as far as `viewer` sees it (the rest is neither
+    /// Waits until the answered searches of this process are logged.
+    pub(super) fn flush_accesses(&self, progress: &dyn Progress) -> Result<()> {
+        let (answer, settled) = bounded(1);
+        self.worker.send(Message::Flush(answer));
+        loop {
+            match settled.recv_timeout(LOOK) {
+                // A worker that has ended has written its entries.
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Err(RecvTimeoutError::Timeout) => cancel_point(progress)?,
+            }
+        }
+    }
+}
+
+impl Memories<'_> {
+    /// Permanently removes records, or everything that contains a text, as far as the viewer sees it (the rest is neither
     /// touched nor counted): from records, versions, embeddings of every model, the access log, the searches, both indexes, the map, the sync
     /// log, the write-ahead log and the free space of the database. Afterwards no file of the store contains the bytes.
-    /// Remains of the same text that an earlier [`Engine::delete`] or [`Engine::update`] left in the files are removed too,
+    /// Remains of the same text that an earlier [`Memories::delete`] or [`Engine::update`] left in the files are removed too,
     /// even if no record contains the text now.
     ///
     /// The records go first, at once for every process. Then this waits until the worker of this process has logged the
@@ -38,22 +53,22 @@ impl Engine {
     /// # Errors
     /// [`Error::Invalid`] if there is no text, or no id, or too much of either; [`Error::Cancelled`]: what is removed
     /// stays removed, and the rest of the cleanup happens in the background.
-    pub fn purge(&self, purge: &Purge, viewer: &Viewer, progress: &dyn Progress) -> Result<Purged> {
+    pub fn purge(&self, purge: &Purge, progress: &dyn Progress) -> Result<Purged> {
         purge.validate()?;
-        viewer.validate()?;
-        let remaining_files = self.store.unowned_files()?;
+        self.viewer.validate()?;
+        let remaining_files = self.engine.store.unowned_files()?;
         progress.start("removing", None);
-        let removed = self.remove(purge, viewer, progress);
+        let removed = self.remove(purge, progress);
         progress.finish();
         let removed = removed?;
         if let Purge::Text(text) = purge {
-            self.store.forget_noted(&PurgeText::new(text))?;
+            self.engine.store.forget_noted(&PurgeText::new(text))?;
         }
-        let complete = self.config.index_writer && {
+        let complete = self.engine.config.index_writer && {
             let cancelled = || cancel_point(progress).map(|()| false);
-            match self.store.lock.acquire_unless(progress, cancelled) {
-                Ok(Some(guard)) => self.store.as_writer(guard, |guard| {
-                    self.store.finish_purge(guard, &removed.mark, &removed.patterns, READERS_TIMEOUT, progress)
+            match self.engine.store.lock.acquire_unless(progress, cancelled) {
+                Ok(Some(guard)) => self.engine.store.as_writer(guard, |guard| {
+                    self.engine.store.finish_purge(guard, &removed.mark, &removed.patterns, READERS_TIMEOUT, progress)
                 })?,
                 Ok(None) => return Err(Error::Cancelled),
                 // The memories are gone already. The next process that opens the store cleans its files.
@@ -69,26 +84,13 @@ impl Engine {
     }
 
     /// Removes it from the tables.
-    fn remove(&self, purge: &Purge, viewer: &Viewer, progress: &dyn Progress) -> Result<Removed> {
-        let mut removed = self.store.records.purge(purge, viewer, progress)?;
-        self.worker.send(Message::Written);
+    fn remove(&self, purge: &Purge, progress: &dyn Progress) -> Result<Removed> {
+        let mut removed = self.engine.store.records.purge(purge, self.viewer, progress)?;
+        self.engine.worker.send(Message::Written);
         if matches!(purge, Purge::Text(_)) || !removed.texts.is_empty() {
-            self.flush_accesses(progress)?;
-            self.store.records.purge_queries(purge, viewer, &mut removed, progress)?;
+            self.engine.flush_accesses(progress)?;
+            self.engine.store.records.purge_queries(purge, self.viewer, &mut removed, progress)?;
         }
         Ok(removed)
-    }
-
-    /// Waits until the answered searches of this process are logged.
-    pub(super) fn flush_accesses(&self, progress: &dyn Progress) -> Result<()> {
-        let (answer, settled) = bounded(1);
-        self.worker.send(Message::Flush(answer));
-        loop {
-            match settled.recv_timeout(LOOK) {
-                // A worker that has ended has written its entries.
-                Ok(()) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
-                Err(RecvTimeoutError::Timeout) => cancel_point(progress)?,
-            }
-        }
     }
 }

@@ -45,7 +45,7 @@ impl Engine {
             None => HashMap::new(),
         };
         let query = Query {
-            tool: "recall",
+            tool: "recall".into(),
             limit: recall::CANDIDATES,
             filter: request.filter.clone(),
             substring_tier: false,

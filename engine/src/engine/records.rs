@@ -11,7 +11,7 @@
 
 use std::borrow::Cow;
 
-use super::Engine;
+use super::{Engine, Memories};
 use crate::error::{Error, Result};
 use crate::keywords::significant_words;
 use crate::records::rules::{add, save, trash, update};
@@ -89,47 +89,6 @@ impl Engine {
         Ok(outcomes)
     }
 
-    /// Returns a live record, and logs and counts the access. If that fails, for example because the store is busy, the
-    /// record is returned anyway.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when no live record that `viewer` sees has this id.
-    pub fn get(&self, id: RecordId, viewer: &Viewer) -> Result<Record> {
-        // An access to a record that the viewer does not see is not counted.
-        self.peek(id, viewer)?.ok_or(Error::NotFound(id))?;
-        // `counts`: the access also adds to the access count of the record.
-        let access = Access { id, kind: AccessKind::Get, score: None, query: None, counts: true };
-        if let Err(error) = self.store.records.record_access(&[access], self.store.now()) {
-            tracing::debug!("an access was not counted: {error}");
-        }
-        // With the new count.
-        self.peek(id, viewer)?.ok_or(Error::NotFound(id))
-    }
-
-    /// Returns the live record with this id, if `viewer` sees it. Counts and logs no access. In a team store, it first
-    /// brings the local replica up to date, unless the setting `reads` allows an older state.
-    pub fn peek(&self, id: RecordId, viewer: &Viewer) -> Result<Option<Record>> {
-        viewer.validate()?;
-        self.store.records.get(id, viewer, self.store.now())
-    }
-
-    /// Returns the live record with this id, if `viewer` sees it, and at most `max_links` of its links. Meant for
-    /// polling: counts no access, and unlike [`Engine::peek`] reads the replica of a team store as it is, perhaps out
-    /// of date.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] if a name of `viewer` is out of bounds; [`Error::Store`] if the files of the store were
-    /// replaced; [`Error::DatabaseFailed`] if SQLite fails.
-    pub fn glance(&self, id: RecordId, viewer: &Viewer, max_links: usize) -> Result<Option<(Record, Vec<Link>)>> {
-        viewer.validate()?;
-        // `Records::copy` returns the local database, in a team store the replica. It copies nothing.
-        let (local, now) = (self.store.records.copy(), self.store.now());
-        let Some(record) = local.get(id, viewer, now)? else { return Ok(None) };
-        // `None` if the record was deleted since the line above.
-        let links = local.snapshot()?.links(id, viewer, max_links, now)?;
-        Ok(links.map(|links| (record, links)))
-    }
-
     /// Returns a watcher of the local database. [`Commits::any`] tells whether any process has written to it since the
     /// last call. In a team store, that is the replica: it reports a change by another node only after the replica has
     /// received the change.
@@ -158,40 +117,6 @@ impl Engine {
         }
     }
 
-    /// Changes a live record, or an expired one if the update moves its expiry to the future or removes it. The previous
-    /// version is kept. An update that changes no field makes no version.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`], also if `viewer` does not see the record; [`Error::Duplicate`] if another record of the scope has
-    /// the new text. [`Error::Invalid`] in three cases: as in [`Engine::add`]; `viewer` may not change the record; the
-    /// record does not match the `expect` of the update.
-    ///
-    /// After most errors the record is unchanged. After a *late* error, from reading the embedding state, it is
-    /// changed. It may be changed after an error with an *open outcome*: PostgreSQL did not confirm the COMMIT, or
-    /// somebody replaced the files of the store meanwhile.
-    pub fn update(&self, id: RecordId, update: &RecordUpdate, viewer: &Viewer) -> Result<UpdateOutcome> {
-        viewer.validate()?;
-        Ok(self.change(&[(id, self.checked(update)?)], viewer)?.swap_remove(0))
-    }
-
-    /// Changes several records in one transaction, each as by [`Engine::update`]: all, or none.
-    ///
-    /// # Errors
-    /// The errors of [`Engine::update`]. After a late error all records are changed, and after one with an open outcome
-    /// perhaps all. After any other error none is.
-    pub fn update_all(&self, updates: &[(RecordId, RecordUpdate)], viewer: &Viewer) -> Result<Vec<UpdateOutcome>> {
-        viewer.validate()?;
-        let checked = updates.iter().map(|(id, update)| Ok((*id, self.checked(update)?)));
-        self.change(&checked.collect::<Result<Vec<_>>>()?, viewer)
-    }
-
-    fn change(&self, updates: &[(RecordId, Cow<'_, RecordUpdate>)], viewer: &Viewer) -> Result<Vec<UpdateOutcome>> {
-        let texts = updates.iter().filter_map(|(id, update)| self.text_after(*id, update, viewer));
-        let vectors = self.quick_vectors(texts.collect());
-        let changed = update::update(&self.store.records, updates, vectors.as_ref(), viewer, self.store.now())?;
-        changed.into_iter().map(|Changed { before, after }| self.finish_change(Some(before), after)).collect()
-    }
-
     /// Applies the setting `secrets` to an update, and checks its bounds.
     pub(super) fn checked<'a>(&self, update: &'a RecordUpdate) -> Result<Cow<'a, RecordUpdate>> {
         let update = self.config.sensitive.update(update)?;
@@ -199,77 +124,11 @@ impl Engine {
         Ok(update)
     }
 
-    /// Predicts the new text of a record after an update, from the record as it is now in the local database. `None` if the
-    /// text stays, or the update will be refused. If another writer changes the record first, the vector of this text is not
-    /// used.
-    pub(super) fn text_after(&self, id: RecordId, update: &RecordUpdate, viewer: &Viewer) -> Option<(Hash, String)> {
-        if update.content.is_none() && update.context.is_none() {
-            return None;
-        }
-        // Also an expired one, which the update may revive.
-        let before = self.store.records.copy().get(id, viewer, Millis::MIN).ok()??;
-        let after = update::changed(update, &before).ok()?;
-        Some(hash_and_text(after.context.as_deref(), &after.content))
-    }
-
-    /// Checks whether [`Engine::update`] would succeed, without changing the record.
-    ///
-    /// # Errors
-    /// The errors of [`Engine::update`], except late ones.
-    pub fn check_update(&self, id: RecordId, update: &RecordUpdate, viewer: &Viewer) -> Result<()> {
-        viewer.validate()?;
-        let update = self.checked(update)?;
-        update::check(&self.store.records, id, &update, viewer, self.store.now())
-    }
-
-    /// Returns at most `limit` versions of a record, the newest first. With `before_version`, begins at the version before
-    /// that one; without it, at the current version. `limit` is 1 to [`MAX_LIMIT`](crate::types::MAX_LIMIT).
-    ///
-    /// # Errors
-    /// [`Error::NotFound`], also if `viewer` does not see the record.
-    pub fn history(
-        &self,
-        id: RecordId,
-        viewer: &Viewer,
-        before_version: Option<i64>,
-        limit: usize,
-    ) -> Result<Vec<Version>> {
-        viewer.validate()?;
-        check_limit(limit)?;
-        let snapshot = self.store.records.snapshot()?;
-        snapshot.history(id, viewer, before_version, limit, self.store.now())?.ok_or(Error::NotFound(id))
-    }
-
-    /// Makes an earlier version of a live record current again, as a new version. The scope stays, and an expiry that has
-    /// passed is not restored. The replaced version is kept, with `reason`. If nothing would change, there is no new
-    /// version.
-    ///
-    /// `expect` guards against a wrong id: it is either words that the record must contain, or the version that it must
-    /// have.
-    ///
-    /// # Errors
-    /// The errors of [`Engine::update`]. [`Error::Invalid`] also if there is no such version; the error names those that
-    /// exist.
-    pub fn roll_back(
-        &self,
-        id: RecordId,
-        version: i64,
-        reason: Option<&str>,
-        expect: Option<&Expect>,
-        viewer: &Viewer,
-    ) -> Result<UpdateOutcome> {
-        viewer.validate()?;
-        let reason = reason.map(|reason| self.config.sensitive.reason(reason)).transpose()?;
-        let Changed { before, after } =
-            update::roll_back(&self.store.records, id, version, reason.as_deref(), expect, viewer, self.store.now())?;
-        self.finish_change(Some(before), after)
-    }
-
     /// Finishes a change that is already on disk: embeds the text if the model is quick, wakes the worker, and builds the
     /// outcome. `before` is the record before the change, and `None` for a record that was deleted and is restored.
     ///
     /// # Errors
-    /// If the embedding state cannot be read: a late error (see [`Engine::update`]).
+    /// If the embedding state cannot be read: a late error (see [`Memories::update`]).
     pub(super) fn finish_change(&self, before: Option<Record>, record: Record) -> Result<UpdateOutcome> {
         let embedding = match self.store.records.embedding_state(record.id)? {
             EmbeddingState::Ready => EmbeddingState::Ready,
@@ -280,67 +139,11 @@ impl Engine {
         Ok(UpdateOutcome { record, before, nothing_in_common, embedding })
     }
 
-    /// Deletes a live or expired record. Returns false if `viewer` sees no such record. A deleted record can be
-    /// restored for [`Config::trash_grace`]; [`Engine::purge`] removes it permanently.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] if `viewer` sees the record but may not change it.
-    ///
-    /// [`Config::trash_grace`]: crate::config::Config::trash_grace
-    pub fn delete(&self, id: RecordId, viewer: &Viewer) -> Result<bool> {
-        Ok(self.delete_expected(id, None, viewer)?.is_some())
-    }
-
-    /// Deletes a record. With `expect`, does so only if the record matches it. Returns the deleted record; `None` if
-    /// `viewer` sees no live or expired record with this id.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] if the record does not match `expect`, or `viewer` may not change it.
-    pub fn delete_expected(&self, id: RecordId, expect: Option<&Expect>, viewer: &Viewer) -> Result<Option<Record>> {
-        viewer.validate()?;
-        let deleted = trash::delete(&self.store.records, id, expect, viewer, self.store.now())?;
-        self.worker.send(Message::Written);
-        Ok(deleted)
-    }
-
-    /// Deletes several live or expired records in one transaction if each matches its [`Expect`]: all, or none.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] names a record that `viewer` does not see; [`Error::Invalid`] names one that does not match, or
-    /// that `viewer` may not change. Then nothing is deleted.
-    pub fn delete_all(&self, expected: &[(RecordId, Expect)], viewer: &Viewer) -> Result<()> {
-        viewer.validate()?;
-        trash::delete_all(&self.store.records, expected, viewer, self.store.now())?;
-        self.worker.send(Message::Written);
-        Ok(())
-    }
-
-    /// Restores a deleted record with its id, its versions, and its links to records that still exist. A link to a deleted
-    /// record comes back when that record is restored.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] if `viewer` sees no deleted record with this id, or its grace period is over;
-    /// [`Error::Duplicate`] if a live record has its text, or another record its ULID, from an import;
-    /// [`Error::Invalid`] if its text came from an indexed file and was indexed again as another record, or if `viewer`
-    /// may not change it. A late error as in [`Engine::update`].
-    pub fn restore(&self, id: RecordId, viewer: &Viewer) -> Result<UpdateOutcome> {
-        viewer.validate()?;
-        let record = trash::restore(&self.store.records, id, viewer, self.store.now())?;
-        self.finish_change(None, record)
-    }
-
     /// Returns a page of the live records that match a query, in the order of the query.
     pub fn list(&self, query: &ListQuery) -> Result<Vec<Record>> {
         query.filter.validate()?;
         check_limit(query.limit)?;
         self.store.records.snapshot()?.list(query, self.store.now())
-    }
-
-    /// Returns the gone record with this id: it was deleted or has expired, and [`Engine::undo`] can bring it back. `None`
-    /// if `viewer` sees no such record.
-    pub fn recoverable(&self, id: RecordId, viewer: &Viewer) -> Result<Option<Gone>> {
-        viewer.validate()?;
-        self.store.records.snapshot()?.gone(id, viewer, self.store.now())
     }
 
     /// Returns a page of the gone records that pass the filter: with `deleted` the deleted ones, else the expired ones. The
@@ -379,6 +182,211 @@ impl Engine {
             tracing::debug!("not embedded at once: {error}");
             EmbeddingState::Pending
         })
+    }
+}
+
+impl Memories<'_> {
+    /// Returns a live record, and logs and counts the access. If that fails, for example because the store is busy, the
+    /// record is returned anyway.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when no live record that the viewer sees has this id.
+    pub fn access(&self, id: RecordId) -> Result<Record> {
+        // An access to a record that the viewer does not see is not counted.
+        self.get(id)?.ok_or(Error::NotFound(id))?;
+        // `counts`: the access also adds to the access count of the record.
+        let access = Access { id, kind: AccessKind::Get, score: None, query: None, counts: true };
+        if let Err(error) = self.engine.store.records.record_access(&[access], self.engine.store.now()) {
+            tracing::debug!("an access was not counted: {error}");
+        }
+        // With the new count.
+        self.get(id)?.ok_or(Error::NotFound(id))
+    }
+
+    /// Returns the live record with this id, if the viewer sees it. Counts and logs no access. In a team store, it first
+    /// brings the local replica up to date, unless the setting `reads` allows an older state.
+    pub fn get(&self, id: RecordId) -> Result<Option<Record>> {
+        self.viewer.validate()?;
+        self.engine.store.records.get(id, self.viewer, self.engine.store.now())
+    }
+
+    /// Returns the live record with this id, if the viewer sees it, and at most `max_links` of its links. Meant for
+    /// polling: counts no access, and unlike [`Memories::get`] reads the replica of a team store as it is, perhaps out
+    /// of date.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if a name of the viewer is out of bounds; [`Error::Store`] if the files of the store were
+    /// replaced; [`Error::DatabaseFailed`] if SQLite fails.
+    pub fn get_local(&self, id: RecordId, max_links: usize) -> Result<Option<(Record, Vec<Link>)>> {
+        self.viewer.validate()?;
+        // `Records::copy` returns the local database, in a team store the replica. It copies nothing.
+        let (local, now) = (self.engine.store.records.copy(), self.engine.store.now());
+        let Some(record) = local.get(id, self.viewer, now)? else { return Ok(None) };
+        // `None` if the record was deleted since the line above.
+        let links = local.snapshot()?.links(id, self.viewer, max_links, now)?;
+        Ok(links.map(|links| (record, links)))
+    }
+
+    /// Changes a live record, or an expired one if the update moves its expiry to the future or removes it. The previous
+    /// version is kept. An update that changes no field makes no version.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], also if the viewer does not see the record; [`Error::Duplicate`] if another record of the scope has
+    /// the new text. [`Error::Invalid`] in three cases: as in [`Engine::add`]; the viewer may not change the record; the
+    /// record does not match the `expect` of the update.
+    ///
+    /// After most errors the record is unchanged. After a *late* error, from reading the embedding state, it is
+    /// changed. It may be changed after an error with an *open outcome*: PostgreSQL did not confirm the COMMIT, or
+    /// somebody replaced the files of the store meanwhile.
+    pub fn update(&self, id: RecordId, update: &RecordUpdate) -> Result<UpdateOutcome> {
+        self.viewer.validate()?;
+        Ok(self.change(&[(id, self.engine.checked(update)?)])?.swap_remove(0))
+    }
+
+    /// Changes several records in one transaction, each as by [`Memories::update`]: all, or none.
+    ///
+    /// # Errors
+    /// The errors of [`Memories::update`]. After a late error all records are changed, and after one with an open outcome
+    /// perhaps all. After any other error none is.
+    pub fn update_all(&self, updates: &[(RecordId, RecordUpdate)]) -> Result<Vec<UpdateOutcome>> {
+        self.viewer.validate()?;
+        let checked = updates.iter().map(|(id, update)| Ok((*id, self.engine.checked(update)?)));
+        self.change(&checked.collect::<Result<Vec<_>>>()?)
+    }
+
+    fn change(&self, updates: &[(RecordId, Cow<'_, RecordUpdate>)]) -> Result<Vec<UpdateOutcome>> {
+        let texts = updates.iter().filter_map(|(id, update)| self.text_after(*id, update));
+        let vectors = self.engine.quick_vectors(texts.collect());
+        let changed = update::update(
+            &self.engine.store.records,
+            updates,
+            vectors.as_ref(),
+            self.viewer,
+            self.engine.store.now(),
+        )?;
+        changed.into_iter().map(|Changed { before, after }| self.engine.finish_change(Some(before), after)).collect()
+    }
+
+    /// Predicts the new text of a record after an update, from the record as it is now in the local database. `None` if the
+    /// text stays, or the update will be refused. If another writer changes the record first, the vector of this text is not
+    /// used.
+    pub(super) fn text_after(&self, id: RecordId, update: &RecordUpdate) -> Option<(Hash, String)> {
+        if update.content.is_none() && update.context.is_none() {
+            return None;
+        }
+        // Also an expired one, which the update may revive.
+        let before = self.engine.store.records.copy().get(id, self.viewer, Millis::MIN).ok()??;
+        let after = update::changed(update, &before).ok()?;
+        Some(hash_and_text(after.context.as_deref(), &after.content))
+    }
+
+    /// Checks whether [`Memories::update`] would succeed, without changing the record.
+    ///
+    /// # Errors
+    /// The errors of [`Memories::update`], except late ones.
+    pub fn check_update(&self, id: RecordId, update: &RecordUpdate) -> Result<()> {
+        self.viewer.validate()?;
+        let update = self.engine.checked(update)?;
+        update::check(&self.engine.store.records, id, &update, self.viewer, self.engine.store.now())
+    }
+
+    /// Returns at most `limit` versions of a record, the newest first. With `before_version`, begins at the version before
+    /// that one; without it, at the current version. `limit` is 1 to [`MAX_LIMIT`](crate::types::MAX_LIMIT).
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], also if the viewer does not see the record.
+    pub fn history(&self, id: RecordId, before_version: Option<i64>, limit: usize) -> Result<Vec<Version>> {
+        self.viewer.validate()?;
+        check_limit(limit)?;
+        let snapshot = self.engine.store.records.snapshot()?;
+        snapshot.history(id, self.viewer, before_version, limit, self.engine.store.now())?.ok_or(Error::NotFound(id))
+    }
+
+    /// Makes an earlier version of a live record current again, as a new version. The scope stays, and an expiry that has
+    /// passed is not restored. The replaced version is kept, with `reason`. If nothing would change, there is no new
+    /// version.
+    ///
+    /// `expect` guards against a wrong id: it is either words that the record must contain, or the version that it must
+    /// have.
+    ///
+    /// # Errors
+    /// The errors of [`Memories::update`]. [`Error::Invalid`] also if there is no such version; the error names those that
+    /// exist.
+    pub fn roll_back(
+        &self,
+        id: RecordId,
+        version: i64,
+        reason: Option<&str>,
+        expect: Option<&Expect>,
+    ) -> Result<UpdateOutcome> {
+        self.viewer.validate()?;
+        let reason = reason.map(|reason| self.engine.config.sensitive.reason(reason)).transpose()?;
+        let Changed { before, after } = update::roll_back(
+            &self.engine.store.records,
+            id,
+            version,
+            reason.as_deref(),
+            expect,
+            self.viewer,
+            self.engine.store.now(),
+        )?;
+        self.engine.finish_change(Some(before), after)
+    }
+
+    /// Deletes a live or expired record. Returns false if the viewer sees no such record. A deleted record can be
+    /// restored for [`Config::trash_grace`]; [`Memories::purge`] removes it permanently.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the viewer sees the record but may not change it.
+    ///
+    /// [`Config::trash_grace`]: crate::config::Config::trash_grace
+    pub fn delete(&self, id: RecordId) -> Result<bool> {
+        Ok(self.delete_expected(id, None)?.is_some())
+    }
+
+    /// Deletes a record. With `expect`, does so only if the record matches it. Returns the deleted record; `None` if
+    /// the viewer sees no live or expired record with this id.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the record does not match `expect`, or the viewer may not change it.
+    pub fn delete_expected(&self, id: RecordId, expect: Option<&Expect>) -> Result<Option<Record>> {
+        self.viewer.validate()?;
+        let deleted = trash::delete(&self.engine.store.records, id, expect, self.viewer, self.engine.store.now())?;
+        self.engine.worker.send(Message::Written);
+        Ok(deleted)
+    }
+
+    /// Deletes several live or expired records in one transaction if each matches its [`Expect`]: all, or none.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] names a record that the viewer does not see; [`Error::Invalid`] names one that does not match, or
+    /// that the viewer may not change. Then nothing is deleted.
+    pub fn delete_all(&self, expected: &[(RecordId, Expect)]) -> Result<()> {
+        self.viewer.validate()?;
+        trash::delete_all(&self.engine.store.records, expected, self.viewer, self.engine.store.now())?;
+        self.engine.worker.send(Message::Written);
+        Ok(())
+    }
+
+    /// Restores a deleted record with its id, its versions, and its links to records that still exist. A link to a deleted
+    /// record comes back when that record is restored.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if the viewer sees no deleted record with this id, or its grace period is over;
+    /// [`Error::Duplicate`] if a live record has its text, or another record its ULID, from an import;
+    /// [`Error::Invalid`] if its text came from an indexed file and was indexed again as another record, or if the viewer
+    /// may not change it. A late error as in [`Memories::update`].
+    pub fn restore(&self, id: RecordId) -> Result<UpdateOutcome> {
+        self.viewer.validate()?;
+        let record = trash::restore(&self.engine.store.records, id, self.viewer, self.engine.store.now())?;
+        self.engine.finish_change(None, record)
+    }
+
+    /// Returns the gone record with this id: it was deleted or has expired, and [`Memories::undo`] can bring it back. `None`
+    /// if the viewer sees no such record.
+    pub fn get_gone(&self, id: RecordId) -> Result<Option<Gone>> {
+        self.viewer.validate()?;
+        self.engine.store.records.snapshot()?.gone(id, self.viewer, self.engine.store.now())
     }
 }
 

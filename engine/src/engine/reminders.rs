@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::Engine;
+use super::Memories;
 use super::open::Reminded;
 use crate::error::Result;
 use crate::recall::{self, ActionSubject};
 use crate::records::rules::recalled;
-use crate::types::{Filter, Mode, Query, RecordId, Reminder, Viewer};
+use crate::types::{Filter, Mode, Query, RecordId, Reminder};
 
 /// Most reminders of one session.
 const MOST: i64 = 12;
@@ -18,43 +18,43 @@ const MOST_SESSIONS: usize = 1_000;
 /// Ends the name under which the reminders of a session are counted. No name of a session has it.
 const COUNTED: &str = "\0reminders";
 
-impl Engine {
+impl Memories<'_> {
     /// The memory about exactly one of these subjects that a session does not have yet, if there is one. It is noted before it
     /// is returned, so that the session gets each version once, and at most 12 in all. Nothing else changes: no access is
     /// counted, and no search is kept. In a store that can only be read, a session gets at most two from this process.
     ///
     /// # Errors
     /// [`Error::Store`](crate::Error::Store) when the store cannot be written now: a memory that cannot be noted is not returned.
-    pub fn remind(&self, session: &str, subjects: &[ActionSubject], viewer: &Viewer) -> Result<Option<Reminder>> {
+    pub fn remind(&self, session: &str, subjects: &[ActionSubject]) -> Result<Option<Reminder>> {
         // Of two that ask at once, the second finds the note of the first.
-        let mut reminded = self.reminded.lock();
-        if !self.can_write() {
-            return self.remind_unnoted(&mut reminded, session, subjects, viewer);
+        let mut reminded = self.engine.reminded.lock();
+        if !self.engine.can_write() {
+            return self.remind_unnoted(&mut reminded, session, subjects);
         }
         let counted = format!("{session}{COUNTED}");
-        let snapshot = self.store.records.copy().snapshot()?;
+        let snapshot = self.engine.store.records.copy().snapshot()?;
         if snapshot.recalled(&counted)?.into_values().max() >= Some(MOST) {
             return Ok(None);
         }
         let known = snapshot.recalled(session)?;
         drop(snapshot);
-        let Some(found) = self.reminder(subjects, viewer, &known)? else { return Ok(None) };
+        let Some(found) = self.reminder(subjects, &known)? else { return Ok(None) };
         let record = &found.memory.record;
         let given = (record.id, record.version);
-        let is_new = recalled::note_once(&self.store.records, session, &counted, given, MOST, self.store.now())?;
+        let is_new =
+            recalled::note_once(&self.engine.store.records, session, &counted, given, MOST, self.engine.store.now())?;
         Ok(is_new.then_some(found))
     }
 
-    /// As [`Engine::remind`] where nothing can be noted: this process remembers it.
+    /// As [`Memories::remind`] where nothing can be noted: this process remembers it.
     fn remind_unnoted(
         &self,
         reminded: &mut Reminded,
         session: &str,
         subjects: &[ActionSubject],
-        viewer: &Viewer,
     ) -> Result<Option<Reminder>> {
         let known = reminded.get(session).cloned().unwrap_or_default();
-        let found = if known.len() < MOST_UNNOTED { self.reminder(subjects, viewer, &known)? } else { None };
+        let found = if known.len() < MOST_UNNOTED { self.reminder(subjects, &known)? } else { None };
         if let Some(Reminder { memory, .. }) = &found {
             if reminded.len() >= MOST_SESSIONS {
                 reminded.clear();
@@ -68,26 +68,21 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Invalid`](crate::Error::Invalid) names what is wrong with the viewer.
-    pub fn reminder(
-        &self,
-        subjects: &[ActionSubject],
-        viewer: &Viewer,
-        known: &HashMap<RecordId, i64>,
-    ) -> Result<Option<Reminder>> {
+    pub fn reminder(&self, subjects: &[ActionSubject], known: &HashMap<RecordId, i64>) -> Result<Option<Reminder>> {
         if subjects.is_empty() {
             return Ok(None);
         }
-        viewer.validate()?;
+        self.viewer.validate()?;
         let query = Query {
-            tool: "recall",
+            tool: "recall".into(),
             mode: Mode::Keyword,
             limit: recall::ACTION_CANDIDATES,
-            filter: Filter { kinds: ActionSubject::kinds(subjects).to_vec(), ..Filter::of(viewer.clone()) },
+            filter: Filter { kinds: ActionSubject::kinds(subjects).to_vec(), ..Filter::of(self.viewer.clone()) },
             substring_tier: false,
             ..Query::new(ActionSubject::query(subjects))
         };
-        let reply = self.answer(&query, || None)?;
-        Ok(recall::choose_one(&reply.hits, subjects, known, self.store.now()))
+        let reply = self.engine.answer(&query, || None)?;
+        Ok(recall::choose_one(&reply.hits, subjects, known, self.engine.store.now()))
     }
 }
 
@@ -95,8 +90,9 @@ impl Engine {
 mod tests {
     use super::*;
     use crate::config::Config;
+    use crate::engine::Engine;
     use crate::progress::NoProgress;
-    use crate::types::{Kind, Link, LinkKind, NewRecord, RecordUpdate, Scope, SearchesQuery, Span};
+    use crate::types::{Kind, Link, LinkKind, NewRecord, RecordUpdate, Scope, SearchesQuery, Span, Viewer};
 
     const FILE: &str = "/home/ana/atlas/src/billing/retry.rs";
 
@@ -114,7 +110,7 @@ mod tests {
 
     fn edit(engine: &Engine, session: &str) -> Option<RecordId> {
         let file = ActionSubject::of_file(FILE, Some("/home/ana/atlas"));
-        let found = engine.remind(session, &file, &Viewer::OWNER).unwrap()?;
+        let found = engine.viewed_by(&Viewer::OWNER).remind(session, &file).unwrap()?;
         assert_eq!(found.about, "src/billing/retry.rs");
         Some(found.memory.record.id)
     }
@@ -125,7 +121,7 @@ mod tests {
         let first = add(&engine, Kind::Decision, "src/billing/retry.rs tries three times", 9);
         assert_eq!((edit(&engine, "S"), edit(&engine, "S"), edit(&engine, "T")), (Some(first), None, Some(first)));
         let update = RecordUpdate { importance: Some(8), ..RecordUpdate::default() };
-        engine.update(first, &update, &Viewer::OWNER).unwrap();
+        engine.viewed_by(&Viewer::OWNER).update(first, &update).unwrap();
         engine.flush(&NoProgress).unwrap();
         assert_eq!((edit(&engine, "S"), edit(&engine, "S")), (Some(first), None), "a new version");
         for at in 0..14 {
@@ -136,7 +132,7 @@ mod tests {
         engine.forget_recalled("S").unwrap();
         assert_eq!(edit(&engine, "S"), None, "nor more after a compaction");
         let searches = engine.searches(&SearchesQuery::new(Viewer::OWNER)).unwrap();
-        let record = engine.peek(first, &Viewer::OWNER).unwrap().unwrap();
+        let record = engine.viewed_by(&Viewer::OWNER).get(first).unwrap().unwrap();
         assert_eq!((searches.len(), record.access_count), (0, 0));
     }
 
@@ -148,7 +144,8 @@ mod tests {
         }
         let file = ActionSubject::of_file(FILE, None);
         let mut reminded = Reminded::default();
-        let mut ask = |session: &str| engine.remind_unnoted(&mut reminded, session, &file, &Viewer::OWNER).unwrap();
+        let mut ask =
+            |session: &str| engine.viewed_by(&Viewer::OWNER).remind_unnoted(&mut reminded, session, &file).unwrap();
         let given = (0..5).filter_map(|_| ask("S")).map(|found| found.memory.record.id).collect::<Vec<_>>();
         assert!(given.len() == 2 && given[0] != given[1], "{given:?}");
         assert!(ask("T").is_some());
@@ -168,13 +165,13 @@ mod tests {
         engine.flush(&NoProgress).unwrap();
         let of_atlas = |session: &str| {
             let file = ActionSubject::of_file(FILE, Some("/home/ana/atlas"));
-            engine.remind(session, &file, &Viewer::in_project("atlas")).unwrap().map(|found| found.memory)
+            engine.viewed_by(&Viewer::in_project("atlas")).remind(session, &file).unwrap().map(|found| found.memory)
         };
         assert_eq!(of_atlas("A").map(|memory| memory.record.id), Some(old), "of this project and global");
         let pattern = add(&engine, Kind::Pattern, "src/billing/retry.rs is generated", 10);
         let new = add(&engine, Kind::Bugfix, "src/billing/retry.rs tries three times", 2);
-        engine.link(Link { from: new, to: old, kind: LinkKind::Supersedes }, &Viewer::OWNER).unwrap();
-        engine.link(Link { from: pattern, to: new, kind: LinkKind::Contradicts }, &Viewer::OWNER).unwrap();
+        engine.viewed_by(&Viewer::OWNER).link(Link { from: new, to: old, kind: LinkKind::Supersedes }).unwrap();
+        engine.viewed_by(&Viewer::OWNER).link(Link { from: pattern, to: new, kind: LinkKind::Contradicts }).unwrap();
         let found = of_atlas("B").unwrap();
         assert_eq!((found.record.id, found.contradicted_by), (new, vec![pattern]));
         assert_eq!(of_atlas("B").map(|memory| memory.record.id), Some(pattern));
@@ -195,7 +192,7 @@ mod tests {
             format!("{} src/billing/retry.rs tries three times {}", "before it ".repeat(90), "after it ".repeat(90));
         add(&engine, Kind::Decision, &long, 5);
         let file = ActionSubject::of_file(FILE, None);
-        let found = engine.remind("S", &file, &Viewer::OWNER).unwrap().unwrap();
+        let found = engine.viewed_by(&Viewer::OWNER).remind("S", &file).unwrap().unwrap();
         assert!(found.memory.text.contains("tries three times"), "{}", found.memory.text);
         assert!(found.memory.text.chars().count() <= 320 && found.about.chars().count() <= 120);
     }

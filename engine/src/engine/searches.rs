@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Engine;
+use super::{Engine, Memories};
 use crate::error::Result;
 use crate::sensitive::{logged_query, without_secrets};
 use crate::types::bounds::check_limit;
@@ -20,28 +20,30 @@ impl Engine {
         query.validate()?;
         self.store.records.snapshot()?.searches(query)
     }
+}
 
-    /// The newest `limit` of these that found a memory, of those that `viewer` made; none, if it does not see the memory.
+impl Memories<'_> {
+    /// The newest `limit` of these that found a memory, of those that the viewer made; none, if it does not see the memory.
     ///
     /// # Errors
     /// [`Error::Invalid`](crate::Error::Invalid) names what is out of bounds.
-    pub fn found_by(&self, id: RecordId, viewer: &Viewer, limit: usize) -> Result<Vec<FoundBy>> {
-        viewer.validate()?;
+    pub fn found_by(&self, id: RecordId, limit: usize) -> Result<Vec<FoundBy>> {
+        self.viewer.validate()?;
         check_limit(limit)?;
-        let snapshot = self.store.records.snapshot()?;
-        let now = self.store.now();
-        let is_seen =
-            self.store.records.copy().get(id, viewer, now)?.is_some() || snapshot.gone(id, viewer, now)?.is_some();
-        if is_seen { snapshot.found_by(id, viewer, limit) } else { Ok(Vec::new()) }
+        let snapshot = self.engine.store.records.snapshot()?;
+        let now = self.engine.store.now();
+        let is_seen = self.engine.store.records.copy().get(id, self.viewer, now)?.is_some()
+            || snapshot.gone(id, self.viewer, now)?.is_some();
+        if is_seen { snapshot.found_by(id, self.viewer, limit) } else { Ok(Vec::new()) }
     }
 
-    /// How many searches that `viewer` made are kept.
+    /// How many searches that the viewer made are kept.
     ///
     /// # Errors
     /// [`Error::Invalid`](crate::Error::Invalid) names the invalid name.
-    pub fn search_counts(&self, viewer: &Viewer) -> Result<SearchCounts> {
-        viewer.validate()?;
-        self.store.records.snapshot()?.search_counts(viewer)
+    pub fn search_counts(&self) -> Result<SearchCounts> {
+        self.viewer.validate()?;
+        self.engine.store.records.snapshot()?.search_counts(self.viewer)
     }
 }
 
@@ -50,7 +52,7 @@ pub(super) fn trace(query: &Query, reply: &SearchReply, at: Millis) -> SearchTra
     SearchTrace {
         at,
         viewer: without_secrets_of(&query.filter.viewer),
-        tool: query.tool.into(),
+        tool: query.tool.clone(),
         query: logged_query(&query.text),
         mode: query.mode,
         filters: filters(query),
@@ -128,10 +130,10 @@ mod tests {
         let engine = Engine::open(folder.path(), Config::without_model()).unwrap();
         let id = engine.add(&NewRecord::new("a heron in the reeds by the lake")).unwrap().id;
         let again = engine.add(&NewRecord::new("a heron in the reeds by the lake today")).unwrap().id;
-        engine.similar(again, &Viewer::OWNER, 5).unwrap();
+        engine.viewed_by(&Viewer::OWNER).similar(again, 5).unwrap();
         engine.keyword_count("heron", Filter::default()).unwrap();
         assert_eq!(kept(&engine), [], "not the engine's own");
-        let heron = Query { tool: "memory_search", ..Query::new("heron") };
+        let heron = Query { tool: "memory_search".into(), ..Query::new("heron") };
         engine.search(&heron).unwrap();
         engine.search(&Query { offset: 1, ..heron }).unwrap();
         engine.search(&Query::new("zebra")).unwrap();
@@ -139,10 +141,10 @@ mod tests {
         let in_vain = search("search", "zebra", 0);
         assert_eq!(kept(&engine), [in_vain.clone(), search("memory_search", "heron", 2)], "a page is no search");
         let counts = SearchCounts { logged: 2, last: 2, no_answer: 1 };
-        assert_eq!(engine.search_counts(&Viewer::OWNER).unwrap(), counts);
+        assert_eq!(engine.viewed_by(&Viewer::OWNER).search_counts().unwrap(), counts);
         let refused = engine.searches(&SearchesQuery { limit: 0, ..SearchesQuery::new(Viewer::OWNER) });
         assert!(refused.is_err());
-        engine.purge(&Purge::Ids(vec![id]), &Viewer::OWNER, &NoProgress).unwrap();
+        engine.viewed_by(&Viewer::OWNER).purge(&Purge::Ids(vec![id]), &NoProgress).unwrap();
         assert_eq!(kept(&engine), [in_vain]);
         engine.close();
 
@@ -159,7 +161,7 @@ mod tests {
         let engine = Engine::open(folder.path(), Config::without_model()).unwrap();
         engine.search(&Query::new("the amber key is in the boat")).unwrap();
         let id = engine.add(&NewRecord::new("the amber key is in the boat")).unwrap().id;
-        let purged = engine.purge(&Purge::Ids(vec![id]), &Viewer::OWNER, &NoProgress).unwrap();
+        let purged = engine.viewed_by(&Viewer::OWNER).purge(&Purge::Ids(vec![id]), &NoProgress).unwrap();
         assert_eq!((purged.records, purged.queries), (1, 1));
         assert_eq!(kept(&engine), []);
     }

@@ -3,11 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::Engine;
+use super::Memories;
 use crate::error::{Error, Result};
 use crate::keywords::significant_words;
 use crate::overlap::{self, SIMILAR};
-use crate::types::{Filter, Kind, Query, Record, RecordId, Similar, Viewer};
+use crate::types::{Filter, Kind, Query, Record, RecordId, Similar};
 
 /// Results of the search that are compared.
 const CANDIDATES: usize = 12;
@@ -41,27 +41,27 @@ const CHANGE_WORDS: [&str; 24] = [
     "until", "will", "gave",
 ];
 
-impl Engine {
-    /// The memories that `viewer` sees and that resemble a memory, the most similar first, at most `limit`. They
+impl Memories<'_> {
+    /// The memories that the viewer sees and that resemble a memory, the most similar first, at most `limit`. They
     /// resemble it by words, if three in five are the same and so is the kind (row D3 of the specification), or by
     /// meaning, if its embedding is available.
     ///
     /// # Errors
-    /// [`Error::NotFound`], also if `viewer` does not see it.
-    pub fn similar(&self, id: RecordId, viewer: &Viewer, limit: usize) -> Result<Vec<Similar>> {
-        let record = self.peek(id, viewer)?.ok_or(Error::NotFound(id))?;
-        Ok(self.similar_to(&record, &[record.kind], viewer)?.into_iter().filter(resembles).take(limit).collect())
+    /// [`Error::NotFound`], also if the viewer does not see it.
+    pub fn similar(&self, id: RecordId, limit: usize) -> Result<Vec<Similar>> {
+        let record = self.get(id)?.ok_or(Error::NotFound(id))?;
+        Ok(self.similar_to(&record, &[record.kind])?.into_iter().filter(resembles).take(limit).collect())
     }
 
-    /// The memories that a new one may replace, contradict or belong to, as far as `viewer` sees them, at most `limit`: the
-    /// [similar](Engine::similar) ones, and the nearest by meaning, which need not have a word in common with it. Whether it
+    /// The memories that a new one may replace, contradict or belong to, as far as the viewer sees them, at most `limit`: the
+    /// [similar](Memories::similar) ones, and the nearest by meaning, which need not have a word in common with it. Whether it
     /// does replace or contradict that one, only a reader of both can tell.
     ///
     /// # Errors
-    /// As [`Engine::similar`].
-    pub fn affected(&self, id: RecordId, viewer: &Viewer, limit: usize) -> Result<Vec<Similar>> {
-        let record = self.peek(id, viewer)?.ok_or(Error::NotFound(id))?;
-        let mut all = self.similar_to(&record, &[record.kind], viewer)?;
+    /// As [`Memories::similar`].
+    pub fn related(&self, id: RecordId, limit: usize) -> Result<Vec<Similar>> {
+        let record = self.get(id)?.ok_or(Error::NotFound(id))?;
+        let mut all = self.similar_to(&record, &[record.kind])?;
         let mut cosines: Vec<f64> = all.iter().filter_map(|one| one.cosine).collect();
         cosines.sort_by(|a, b| b.total_cmp(a));
         let nearest = cosines.first().copied().unwrap_or(f64::INFINITY);
@@ -77,34 +77,39 @@ impl Engine {
         Ok(all)
     }
 
-    /// Does what [`Engine::similar`] does, but compares the words of records of any of `kinds`.
+    /// Does what [`Memories::similar`] does, but compares the words of records of any of `kinds`.
     ///
     /// # Errors
-    /// [`Error::NotFound`], also if `viewer` does not see it.
-    pub fn similar_among(&self, id: RecordId, kinds: &[Kind], viewer: &Viewer, limit: usize) -> Result<Vec<Similar>> {
-        let record = self.peek(id, viewer)?.ok_or(Error::NotFound(id))?;
-        Ok(self.similar_to(&record, kinds, viewer)?.into_iter().filter(resembles).take(limit).collect())
+    /// [`Error::NotFound`], also if the viewer does not see it.
+    pub fn similar_among(&self, id: RecordId, kinds: &[Kind], limit: usize) -> Result<Vec<Similar>> {
+        let record = self.get(id)?.ok_or(Error::NotFound(id))?;
+        Ok(self.similar_to(&record, kinds)?.into_iter().filter(resembles).take(limit).collect())
     }
 
     /// The results of a search for a memory, the most similar first.
-    pub(super) fn similar_to(&self, record: &Record, kinds: &[Kind], viewer: &Viewer) -> Result<Vec<Similar>> {
+    pub(super) fn similar_to(&self, record: &Record, kinds: &[Kind]) -> Result<Vec<Similar>> {
         let id = record.id;
         let query = Query {
             limit: CANDIDATES,
-            filter: Filter::of(viewer.clone()),
+            filter: Filter::of(self.viewer.clone()),
             // The substring tier finds nothing similar in words or meaning, and a save must not wait for a scan of all
             // records.
             substring_tier: false,
             ..Query::new(longest_words(&record.content))
         };
-        let vector = match self.store.model()? {
-            Some((model, _)) => {
-                self.store.records.snapshot()?.embedding(model, id)?.map(|vector| Ok(self.with_scale(model, vector)))
-            }
+        let vector = match self.engine.store.model()? {
+            Some((model, _)) => self
+                .engine
+                .store
+                .records
+                .snapshot()?
+                .embedding(model, id)?
+                .map(|vector| Ok(self.engine.with_scale(model, vector))),
             None => None,
         };
         let own = significant_words(beginning(&record.content));
         let mut similar: Vec<Similar> = self
+            .engine
             .search_by(&query, vector)?
             .hits
             .into_iter()

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Engine;
+use super::{Engine, Memories};
 use crate::error::{Error, Result};
 use crate::records::Snapshot;
 use crate::records::rules::files;
@@ -12,7 +12,7 @@ use crate::sensitive::{self, Sensitive};
 use crate::sync::Message;
 use crate::types::{
     FileChanges, FileContent, FileReading, NewRecord, NewSource, PassedOver, Record, Source, SourceFile, SourceId,
-    SourceKind, SourceStats, Viewer,
+    SourceKind, SourceStats,
 };
 
 impl Engine {
@@ -115,35 +115,37 @@ impl Engine {
         files::finish_sync(&self.store.records, source, skipped, self.store.now())
     }
 
-    /// The records that were read of the file with this path, in its order, as far as `viewer` sees them, and the kind of its
-    /// source. `None` if there are none.
-    pub fn read_of_file(&self, path: &str, viewer: &Viewer) -> Result<Option<(SourceKind, Vec<Record>)>> {
-        viewer.validate()?;
-        let snapshot = self.store.records.snapshot()?;
-        let Some(file) = snapshot.known_files(path)?.into_iter().next() else { return Ok(None) };
-        let records = self.placed(&snapshot, path, viewer)?;
-        Ok((!records.is_empty()).then_some((file.kind, records)))
-    }
-
-    /// Records that another system read of a file with this path, in its order, as far as `viewer` sees them: they were moved
-    /// in, and the file is of no source.
-    pub fn moved_of_file(&self, path: &str, viewer: &Viewer) -> Result<Vec<Record>> {
-        viewer.validate()?;
-        let snapshot = self.store.records.snapshot()?;
-        if snapshot.known_files(path)?.is_empty() { self.placed(&snapshot, path, viewer) } else { Ok(Vec::new()) }
-    }
-
-    fn placed(&self, snapshot: &Snapshot, path: &str, viewer: &Viewer) -> Result<Vec<Record>> {
-        let ids = snapshot.read_from(|of| of == path)?;
-        let mut records = snapshot.records(&ids, self.store.now())?;
-        records.retain(|record| viewer.sees(&record.scope));
-        records.sort_by_key(|record| (record.place.as_ref().map(|place| place.first_line), record.id));
-        Ok(records)
-    }
-
     /// The paths of files that were read and that end with this one, at most `limit`.
     pub fn files_ending_with(&self, end: &str, limit: usize) -> Result<Vec<String>> {
         self.store.records.snapshot()?.paths_ending_with(end, limit)
+    }
+}
+
+impl Memories<'_> {
+    /// The records that were read of the file with this path, in its order, as far as the viewer sees them, and the kind of its
+    /// source. `None` if there are none.
+    pub fn read_of_file(&self, path: &str) -> Result<Option<(SourceKind, Vec<Record>)>> {
+        self.viewer.validate()?;
+        let snapshot = self.engine.store.records.snapshot()?;
+        let Some(file) = snapshot.known_files(path)?.into_iter().next() else { return Ok(None) };
+        let records = self.placed(&snapshot, path)?;
+        Ok((!records.is_empty()).then_some((file.kind, records)))
+    }
+
+    /// Records that another system read of a file with this path, in its order, as far as the viewer sees them: they were moved
+    /// in, and the file is of no source.
+    pub fn moved_of_file(&self, path: &str) -> Result<Vec<Record>> {
+        self.viewer.validate()?;
+        let snapshot = self.engine.store.records.snapshot()?;
+        if snapshot.known_files(path)?.is_empty() { self.placed(&snapshot, path) } else { Ok(Vec::new()) }
+    }
+
+    fn placed(&self, snapshot: &Snapshot, path: &str) -> Result<Vec<Record>> {
+        let ids = snapshot.read_from(|of| of == path)?;
+        let mut records = snapshot.records(&ids, self.engine.store.now())?;
+        records.retain(|record| self.viewer.sees(&record.scope));
+        records.sort_by_key(|record| (record.place.as_ref().map(|place| place.first_line), record.id));
+        Ok(records)
     }
 }
 

@@ -235,8 +235,11 @@ mod tests {
         add(&first.engine, "all else");
         second.engine.flush(&NoProgress).unwrap();
         assert_eq!(found(&second.engine, "xylophone").len(), 2);
-        let purged =
-            first.engine.purge(&crate::types::Purge::Text("xylophone".into()), &Viewer::OWNER, &NoProgress).unwrap();
+        let purged = first
+            .engine
+            .viewed_by(&Viewer::OWNER)
+            .purge(&crate::types::Purge::Text("xylophone".into()), &NoProgress)
+            .unwrap();
         assert!(purged.records == 1 && purged.complete, "{purged:?}");
         let holds = |node: &EngineNode| holds(&node.folder.path().join("node"), "xylophone");
         assert!(!holds(&first));

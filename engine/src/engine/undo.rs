@@ -1,11 +1,11 @@
 //! Undoing the last thing that was done to a memory.
 
-use super::Engine;
+use super::Memories;
 use crate::error::Result;
 use crate::records::rules::undo;
 use crate::records::{Changed, Undoing};
 use crate::sync::Message;
-use crate::types::{Expect, Link, RecordId, UpdateOutcome, Viewer};
+use crate::types::{Expect, Link, RecordId, UpdateOutcome};
 
 /// The action that was undone.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,35 +23,39 @@ pub enum Undone {
     CurrentAgain(Vec<RecordId>),
 }
 
-impl Engine {
+impl Memories<'_> {
     /// Undoes the last thing that was done to a memory: its deletion, its expiry, a change, or a link from it or to it. An
-    /// undo is not undone: [`Engine::roll_back`] makes any version the newest, and [`Engine::link`] a link.
+    /// undo is not undone: [`Memories::roll_back`] makes any version the newest, and [`Engine::link`] a link.
     ///
     /// # Errors
-    /// [`Error::NotFound`](crate::Error::NotFound) if there is none that `viewer` sees, and none that can come back;
+    /// [`Error::NotFound`](crate::Error::NotFound) if there is none that the viewer sees, and none that can come back;
     /// [`Error::Invalid`](crate::Error::Invalid) if nothing was done to it since it was saved, or that was undone already;
-    /// and as [`Engine::update`].
-    pub fn undo(&self, id: RecordId, viewer: &Viewer) -> Result<Undone> {
-        self.undo_expected(id, None, viewer)
+    /// and as [`Memories::update`].
+    pub fn undo(&self, id: RecordId) -> Result<Undone> {
+        self.undo_expected(id, None)
     }
 
-    /// Does what [`Engine::undo`] does if the memory meets `expect`, or is deleted or expired. Where a version is expected, no
+    /// Does what [`Memories::undo`] does if the memory meets `expect`, or is deleted or expired. Where a version is expected, no
     /// link is undone: a version does not tell its links.
     ///
     /// # Errors
-    /// As [`Engine::undo`], and [`Error::Invalid`](crate::Error::Invalid) if it is something else.
-    pub fn undo_expected(&self, id: RecordId, expect: Option<&Expect>, viewer: &Viewer) -> Result<Undone> {
-        viewer.validate()?;
-        match undo::undo(&self.store.records, id, expect, viewer, self.store.now())? {
-            Undoing::Deletion(record) => self.finish_change(None, record).map(Undone::Deletion),
-            Undoing::Expiry(Changed { before, after }) => self.finish_change(Some(before), after).map(Undone::Expiry),
-            Undoing::Change(Changed { before, after }) => self.finish_change(Some(before), after).map(Undone::Change),
+    /// As [`Memories::undo`], and [`Error::Invalid`](crate::Error::Invalid) if it is something else.
+    pub fn undo_expected(&self, id: RecordId, expect: Option<&Expect>) -> Result<Undone> {
+        self.viewer.validate()?;
+        match undo::undo(&self.engine.store.records, id, expect, self.viewer, self.engine.store.now())? {
+            Undoing::Deletion(record) => self.engine.finish_change(None, record).map(Undone::Deletion),
+            Undoing::Expiry(Changed { before, after }) => {
+                self.engine.finish_change(Some(before), after).map(Undone::Expiry)
+            }
+            Undoing::Change(Changed { before, after }) => {
+                self.engine.finish_change(Some(before), after).map(Undone::Change)
+            }
             Undoing::Link(link) => {
-                self.worker.send(Message::Written);
+                self.engine.worker.send(Message::Written);
                 Ok(Undone::Link(link))
             }
             Undoing::CurrentAgain(by) => {
-                self.worker.send(Message::Written);
+                self.engine.worker.send(Message::Written);
                 Ok(Undone::CurrentAgain(by))
             }
         }

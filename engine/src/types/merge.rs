@@ -40,6 +40,6 @@ impl Merge {
 pub struct Merged {
     /// The one that stayed.
     pub kept: UpdateOutcome,
-    /// [`Engine::undo`](crate::Engine::undo) of each of these, one after another, takes it back.
+    /// [`Memories::undo`](crate::Memories::undo) of each of these, one after another, takes it back.
     pub undo: Vec<RecordId>,
 }

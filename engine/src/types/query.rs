@@ -1,5 +1,6 @@
 //! A search query.
 
+use std::borrow::Cow;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -132,7 +133,7 @@ pub struct Query {
     /// The query text, in any words; there is no query syntax. Empty in a query by a vector alone ([`Query::of_vector`]).
     pub text: String,
     /// The tool or command that searches: a short label for [`Engine::searches`](crate::Engine::searches).
-    pub tool: &'static str,
+    pub tool: Cow<'static, str>,
     /// Which indexes answer.
     pub mode: Mode,
     /// Most results, 1 to [`MAX_RESULTS`](super::MAX_RESULTS).
@@ -182,7 +183,7 @@ impl Query {
     pub fn new(text: impl Into<String>) -> Self {
         Query {
             text: text.into(),
-            tool: "search",
+            tool: "search".into(),
             mode: Mode::Hybrid,
             limit: 10,
             offset: 0,

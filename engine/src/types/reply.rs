@@ -228,7 +228,7 @@ pub struct Similar {
     pub record: Record,
     /// The share of the words of the shorter text that both have, 0.6 to 1; `None` if it is lower.
     pub words: Option<f64>,
-    /// The cosine of their embeddings, 0.7 to 1 (of [`Engine::affected`](crate::Engine::affected) from 0.3 on); `None`
+    /// The cosine of their embeddings, 0.7 to 1 (of [`Memories::related`](crate::Memories::related) from 0.3 on); `None`
     /// if it is lower.
     pub cosine: Option<f64>,
     /// Whether the new text reads as if it replaces or contradicts this one: it speaks of a change, or has other numbers.

@@ -299,7 +299,7 @@ mod tests {
         let engine = Engine::open(folder.path(), config).unwrap();
         let bars = Bars::new(Output { json: false, quiet: true }, Arc::default());
         let ids = fill(&engine, &bars, &at).unwrap();
-        let saved = |id: &RecordId| engine.peek(*id, &Viewer::OWNER).unwrap().unwrap().created_at;
+        let saved = |id: &RecordId| engine.viewed_by(&Viewer::OWNER).get(*id).unwrap().unwrap().created_at;
         let (first, last) = (saved(&ids[0]), saved(ids.last().unwrap()));
         assert_eq!((ids.len(), last), (MEMORIES, now));
         assert!((330..370).contains(&((last - first) / DAY)), "{first} {last}");

@@ -20,7 +20,7 @@ pub fn note(app: &App, engine: &Engine, found: usize) -> Result<(), Failure> {
     }
     let agent = defaults.agent().filter(|name| *name != Reach::EVERY && found == 0);
     if let Some(agent) = agent
-        && engine.names(&Viewer::OWNER)?.agents.iter().any(|(name, _)| name != agent)
+        && engine.viewed_by(&Viewer::OWNER).names()?.agents.iter().any(|(name, _)| name != agent)
     {
         app.output().note(format!(
             "only memories of agent {agent:?} and those without an agent were searched; --agent \"*\" is all"

@@ -24,7 +24,7 @@ pub struct LinkSummary {
 pub fn lines(engine: &Engine, viewer: &Viewer, links: &[Step]) -> Result<Vec<LinkSummary>> {
     let mut lines = Vec::with_capacity(links.len());
     for link in links {
-        if let Some(record) = engine.peek(link.id.into(), viewer)? {
+        if let Some(record) = engine.viewed_by(viewer).get(link.id.into())? {
             let says = says(link.link_type, link.direction);
             lines.push(LinkSummary { id: record.id, says, line: line(&record.content) });
         }

@@ -108,7 +108,7 @@ fn text(engine: &Engine, records: Vec<Record>, viewer: &Viewer) -> Result<String
     }
     let mut table = table::table(&["id", "kind", "importance", "created", "memory"]);
     let ids: Vec<RecordId> = records.iter().map(|record| record.id).collect();
-    let marks = engine.marks(&ids, viewer, 1)?;
+    let marks = engine.viewed_by(viewer).status_links(&ids, 1)?;
     for record in records {
         let marks = marks.get(&record.id).map_or(&[][..], Vec::as_slice);
         let newer = marks.iter().find(|mark| mark.is_of_successor());

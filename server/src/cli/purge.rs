@@ -51,7 +51,7 @@ pub fn run(app: &App, args: Purge) -> Outcome {
 fn question(engine: &Engine, viewer: &Viewer, ids: &BTreeSet<i64>) -> Result<String, Failure> {
     let mut question = String::new();
     for id in ids.iter().take(NAMED) {
-        let record = engine.peek((*id).into(), viewer)?;
+        let record = engine.viewed_by(viewer).get((*id).into())?;
         let line = record.map_or_else(|| "(no such memory)".to_owned(), |record| links::line(&record.content));
         question += &format!("{id:>8}  {line}\n");
     }

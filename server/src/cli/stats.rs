@@ -22,7 +22,7 @@ pub fn run(app: &App) -> Outcome {
     let machines = Standing::of(&engine)?;
     // The first page alone, which takes some 35 ms.
     let own = app.settings().context.defaults.own_viewer();
-    if !app.output().json && engine.duplicates(&own, None, 1).is_ok_and(|page| !page.groups.is_empty()) {
+    if !app.output().json && engine.viewed_by(&own).duplicates(None, 1).is_ok_and(|page| !page.groups.is_empty()) {
         app.output().note("some memories are near-duplicates: `memorist tidy` lists them");
     }
     engine.close();

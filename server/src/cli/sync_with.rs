@@ -257,8 +257,8 @@ fn conflicts(app: &App) -> Outcome {
     let engine = app.existing(Maintenance::Off)?;
     let mut shown = Vec::new();
     for Conflict { id, version, address, .. } in Standing::of(&engine)?.conflicts {
-        let newest = engine.history(id.into(), &Viewer::OWNER, None, 1)?;
-        let other = engine.history(id.into(), &Viewer::OWNER, Some(version + 1), 1)?;
+        let newest = engine.viewed_by(&Viewer::OWNER).history(id.into(), None, 1)?;
+        let other = engine.viewed_by(&Viewer::OWNER).history(id.into(), Some(version + 1), 1)?;
         let text = |versions: Vec<Version>| versions.into_iter().next().map_or_else(String::new, |one| one.content);
         shown.push(ConflictTexts { id, newest: text(newest), version, other: text(other), address });
     }

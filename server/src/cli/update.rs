@@ -15,7 +15,8 @@ pub fn run(app: &App, args: Update) -> Outcome {
     let params = params(args)?;
     let engine = app.existing(Maintenance::Off)?;
     let context = &app.settings().context;
-    let was = engine.peek(params.id.0.into(), &context.defaults.own_viewer())?.map(|record| line(&record.content));
+    let was =
+        engine.viewed_by(&context.defaults.own_viewer()).get(params.id.0.into())?.map(|record| line(&record.content));
     let result = ops::update(&engine, context, params)?;
     let code = app.answer(&result, result.error.as_deref(), |result| text(result, was.as_deref()))?;
     deadline::settle(engine, result.embedding.unwrap_or(EmbeddingState::Ready));

@@ -238,7 +238,7 @@ impl Seen {
 
     /// The memory as it is now, if it is another version.
     fn other_now(self, engine: &Engine, viewer: &Viewer) -> Option<Value> {
-        let now = engine.peek(self.id.into(), viewer).ok().flatten()?;
+        let now = engine.viewed_by(viewer).get(self.id.into()).ok().flatten()?;
         let is_other = now.version != self.version;
         is_other.then(|| serde_json::to_value(wire::entry(now)).ok()).flatten()
     }

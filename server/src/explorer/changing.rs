@@ -16,14 +16,15 @@ pub fn update(engine: &Engine, context: &Context, mut given: Map<String, Value>)
     let (id, viewer) = (params.id.0, context.defaults.own_viewer());
     let mut update = ops::to_update(engine, params)?;
     update.expect = expect;
-    to_json(&UpdateResult::of(&engine.update(id.into(), &update, &viewer).map_err(conflict)?))
+    to_json(&UpdateResult::of(&engine.viewed_by(&viewer).update(id.into(), &update).map_err(conflict)?))
 }
 
 pub fn delete(engine: &Engine, context: &Context, mut given: Map<String, Value>) -> Result<Value, Problem> {
     let expect = expected(&mut given)?;
     let params: DeleteParams = parse_params(given)?;
     let id = params.id.0.into();
-    let deleted = engine.delete_expected(id, expect.as_ref(), &context.defaults.own_viewer()).map_err(conflict)?;
+    let deleted =
+        engine.viewed_by(&context.defaults.own_viewer()).delete_expected(id, expect.as_ref()).map_err(conflict)?;
     deleted.ok_or(Error::NotFound(id))?;
     to_json(&DeleteResult { success: true, deleted: true })
 }
@@ -32,7 +33,7 @@ pub fn roll_back(engine: &Engine, context: &Context, mut given: Map<String, Valu
     let expect = expected(&mut given)?;
     let RollbackParams { id, version, reason, .. } = parse_params(given)?;
     let viewer = context.defaults.own_viewer();
-    let outcome = engine.roll_back(id.0.into(), version.0, reason.as_deref(), expect.as_ref(), &viewer);
+    let outcome = engine.viewed_by(&viewer).roll_back(id.0.into(), version.0, reason.as_deref(), expect.as_ref());
     to_json(&UpdateResult::of(&outcome.map_err(conflict)?))
 }
 
@@ -87,7 +88,7 @@ fn undo_one(
         return Err(Problem::input("expect: is for the last thing that was done; leave version and linkedId out"));
     }
     let id = params.id.0.into();
-    let undone = engine.undo_expected(id, expect, &context.defaults.own_viewer()).map_err(conflict)?;
+    let undone = engine.viewed_by(&context.defaults.own_viewer()).undo_expected(id, expect).map_err(conflict)?;
     Ok(UndoResult::of(id, &[undone]))
 }
 

@@ -70,7 +70,7 @@ impl Making {
     ) -> Result<BuildMapResult, Problem> {
         let BuildParams { from } = parse_params(given)?;
         let of = viewer.clone();
-        let state = dispatcher.call(Access::Read, move |engine| engine.map_state(&of)).await;
+        let state = dispatcher.call(Access::Read, move |engine| engine.viewed_by(&of).map_state()).await;
         let state = state.map_err(|why| Problem { kind: ProblemKind::Locked, message: why.message().to_owned() })??;
         if state.stage == MapStage::NoModel {
             let message = "a map needs embeddings, and no memory has one yet".to_owned();
@@ -124,13 +124,13 @@ impl Progress for Until {
 }
 
 pub fn state(engine: &Engine, viewer: &Viewer) -> Result<MapStateResult, Problem> {
-    Ok(engine.map_state(viewer)?.into())
+    Ok(engine.viewed_by(viewer).map_state()?.into())
 }
 
 /// `map`: the bytes that `wire/map.rs` describes; `None` if the page has them.
 pub fn view(engine: &Engine, context: &Context, given: Map<String, Value>) -> Result<Option<Vec<u8>>, Problem> {
     let ViewParams { have } = parse_params(given)?;
-    let view = engine.map(&context.defaults.own_viewer())?.ok_or_else(none)?;
+    let view = engine.viewed_by(&context.defaults.own_viewer()).map()?.ok_or_else(none)?;
     Ok((have != Some(view.generation)).then(|| wire::map_bytes(&view)))
 }
 
@@ -138,20 +138,20 @@ pub fn view(engine: &Engine, context: &Context, given: Map<String, Value>) -> Re
 pub fn filter(engine: &Engine, context: &Context, given: Map<String, Value>) -> Result<Option<Vec<u8>>, Problem> {
     let params: ListParams = parse_params(given)?;
     let filter = ops::plain_filter(context, &params)?;
-    let (view, mask) = engine.map_filter(&context.defaults.own_viewer(), &filter)?.ok_or_else(none)?;
+    let (view, mask) = engine.viewed_by(&context.defaults.own_viewer()).map_filter(&filter)?.ok_or_else(none)?;
     Ok(Some(wire::mask_bytes(&view, &mask)))
 }
 
 /// `mapLabels`.
 pub fn labels(engine: &Engine, context: &Context, _: Map<String, Value>) -> Result<Value, Problem> {
-    to_json(&MapLabelsResult::from(engine.map_labels(&context.defaults.own_viewer())?.ok_or_else(none)?))
+    to_json(&MapLabelsResult::from(engine.viewed_by(&context.defaults.own_viewer()).map_labels()?.ok_or_else(none)?))
 }
 
 /// `neighbors`: the true nearest of a memory.
 pub fn neighbors(engine: &Engine, context: &Context, given: Map<String, Value>) -> Result<Value, Problem> {
     let NeighborsParams { id, k } = parse_params(given)?;
     let k = wire::size("k", k, NEIGHBORS)?;
-    let found = engine.neighbors(id.0.into(), k, &context.defaults.own_viewer())?;
+    let found = engine.viewed_by(&context.defaults.own_viewer()).neighbors(id.0.into(), k)?;
     let results = found.into_iter().map(|(id, similarity)| NearHit { id: id.get(), similarity }).collect();
     to_json(&NeighborsResult { results })
 }

@@ -96,8 +96,8 @@ impl Library {
         let id = params.id.0.into();
         let viewer = self.context.defaults.viewer(&params.project, &params.agent)?;
         let update = ops::to_update(&self.engine, params)?;
-        self.adopt_model(vector.len(), || self.engine.check_update_with(id, &update, &viewer, vector))?;
-        let mut outcome = self.engine.update_with(id, &update, &viewer, vector)?;
+        self.adopt_model(vector.len(), || self.engine.viewed_by(&viewer).check_update_with(id, &update, vector))?;
+        let mut outcome = self.engine.viewed_by(&viewer).update_with(id, &update, vector)?;
         self.stands_for_the_whole(&mut outcome.embedding);
         to_json(&UpdateResult::of(&outcome))
     }
@@ -109,7 +109,7 @@ impl Library {
     pub fn vector(&self, given: Map<String, Value>) -> Result<Option<Vec<f32>>, Problem> {
         let params: GetParams = parse_params(given)?;
         let viewer = self.context.defaults.viewer(&params.project, &params.agent)?;
-        Ok(self.engine.vector(params.id.0.into(), &viewer)?)
+        Ok(self.engine.viewed_by(&viewer).vector(params.id.0.into())?)
     }
 
     /// The vectors that the store's model makes of queries.

@@ -257,7 +257,7 @@ impl Known {
     pub fn note_conflicts(engine: &Engine, address: &str, found: &[ChangedInBoth]) -> Result<(), Failure> {
         let mut noted = Vec::new();
         for ChangedInBoth { id, version } in found {
-            if let Some(record) = engine.peek((*id).into(), &Viewer::OWNER)? {
+            if let Some(record) = engine.viewed_by(&Viewer::OWNER).get((*id).into())? {
                 let address = address.to_owned();
                 noted.push(Conflict { id: *id, version: *version, newest: record.version, address });
             }
@@ -279,7 +279,7 @@ impl Known {
     pub fn open_conflicts(&self, engine: &Engine) -> Result<Vec<Conflict>, Failure> {
         let mut open = Vec::new();
         for conflict in &self.conflicts {
-            let record = engine.peek(conflict.id.into(), &Viewer::OWNER)?;
+            let record = engine.viewed_by(&Viewer::OWNER).get(conflict.id.into())?;
             if record.is_some_and(|record| record.version == conflict.newest) {
                 open.push(conflict.clone());
             }

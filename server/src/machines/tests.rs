@@ -189,7 +189,7 @@ impl Machine {
     }
 
     fn purge(&self, purge: Purge) {
-        self.engine.purge(&purge, &Viewer::OWNER, &NoProgress).unwrap();
+        self.engine.viewed_by(&Viewer::OWNER).purge(&purge, &NoProgress).unwrap();
     }
 
     fn lines(&self) -> Vec<Carried> {
@@ -299,7 +299,7 @@ impl Fleet {
 
     fn note(&mut self, at: usize, id: RecordId, text: &str) {
         let machine = &self.machines[at];
-        let ulid = machine.engine.peek(id, &Viewer::OWNER).unwrap().unwrap().ulid;
+        let ulid = machine.engine.viewed_by(&Viewer::OWNER).get(id).unwrap().unwrap().ulid;
         self.saved.push((text.to_owned(), ulid));
     }
 
@@ -319,7 +319,7 @@ impl Fleet {
                 let Some(id) = choose(*which, &live) else { return };
                 let text = self.text(text);
                 let update = RecordUpdate { content: Some(text.clone()), ..RecordUpdate::default() };
-                match engine.update(id, &update, owner) {
+                match engine.viewed_by(owner).update(id, &update) {
                     Ok(_) => self.note(at, id, &text),
                     Err(Error::Duplicate(_)) => {}
                     Err(error) => panic!("{error}"),
@@ -328,7 +328,7 @@ impl Fleet {
             Act::Link(from, kind, to) => {
                 let (Some(from), Some(to)) = (choose(*from, &live), choose(*to, &live)) else { return };
                 // Memories that would supersede each other are refused here.
-                _ = engine.link(Link { from, to, kind: *kind }, owner);
+                _ = engine.viewed_by(owner).link(Link { from, to, kind: *kind });
             }
             Act::Unlink(which) => {
                 let sql = "SELECT from_id, to_id FROM links WHERE kind = 2 ORDER BY from_id, to_id";
@@ -341,15 +341,15 @@ impl Fleet {
                     .collect();
                 if let Some(&(from, to)) = links.get(which % links.len().max(1)) {
                     let link = Link { from: from.into(), to: to.into(), kind: LinkKind::Supersedes };
-                    assert!(engine.unlink(link, owner).unwrap());
+                    assert!(engine.viewed_by(owner).unlink(link).unwrap());
                 }
             }
-            Act::Delete(which) => _ = choose(*which, &live).map(|id| engine.delete(id, owner).unwrap()),
+            Act::Delete(which) => _ = choose(*which, &live).map(|id| engine.viewed_by(owner).delete(id).unwrap()),
             Act::Restore(which) => {
                 let deleted = machine.ids("SELECT id FROM trash ORDER BY ulid");
                 if let Some(id) = choose(*which, &deleted) {
                     // Its text may be another one's by now.
-                    let restored = engine.restore(id, owner);
+                    let restored = engine.viewed_by(owner).restore(id);
                     self.restored.extend(restored.map(|restored| restored.record.content));
                 }
             }

@@ -105,7 +105,7 @@ impl ServerState {
     pub async fn readiness(&self) -> Result<&'static str, String> {
         let error = self.dispatcher.call(Access::Read, |engine| {
             // A node that has no copy yet fails, and one whose server is away does not.
-            engine.peek(0.into(), &Viewer::OWNER)?;
+            engine.viewed_by(&Viewer::OWNER).get(0.into())?;
             Ok::<_, memorist_engine::Error>(engine.node().and_then(|node| node.error))
         });
         let error = error.await.map_err(|error: Unavailable| error.message().to_owned())?;

@@ -34,12 +34,12 @@ pub fn complete(
     const MOST: usize = CompletionInfo::MAX_VALUES + 1;
     let found = match source(profile, request)? {
         CompletionSource::Projects => {
-            let found = context.defaults.own_viewers().map(|viewer| engine.projects(&viewer, typed, MOST));
+            let found = context.defaults.own_viewers().map(|viewer| engine.viewed_by(&viewer).projects(typed, MOST));
             found.collect::<Result<Vec<_>, _>>().map(|found| found.concat())
         }
         CompletionSource::Tags => {
             let viewer = context.defaults.viewer(&project, &Patch::Absent);
-            viewer.and_then(|viewer| engine.tags(&viewer, typed, MOST))
+            viewer.and_then(|viewer| engine.viewed_by(&viewer).tags(typed, MOST))
         }
         CompletionSource::Choices(mut choices) => {
             let typed = typed.to_lowercase();

@@ -108,7 +108,7 @@ impl World {
             }
         }
         let links: Vec<Link> = (0..120).map(|_| world.any_link()).collect();
-        world.engine.link_batch(&links, &Viewer::OWNER).unwrap();
+        world.engine.viewed_by(&Viewer::OWNER).link_batch(&links).unwrap();
         world.engine.embed_pending(&NoProgress).unwrap();
         world
     }
@@ -187,8 +187,9 @@ impl World {
     pub(super) fn state(&self) -> StoreContents {
         let query = ListQuery { limit: MAX_LIMIT, ..ListQuery::default() };
         let records = self.engine.list(&query).unwrap().into_iter();
-        let live = records
-            .map(|record| (record.id, (self.engine.links(record.id, &Viewer::OWNER, usize::MAX).unwrap(), record)));
+        let live = records.map(|record| {
+            (record.id, (self.engine.viewed_by(&Viewer::OWNER).links(record.id, usize::MAX).unwrap(), record))
+        });
         // What was deleted must not be shown, either.
         let deleted = self.engine.list_gone(&Filter::default(), true, 0, 1_000).unwrap().into_iter();
         live.chain(deleted.map(|gone| (gone.record.id, (Vec::new(), gone.record)))).collect()

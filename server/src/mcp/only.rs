@@ -219,7 +219,7 @@ fn only_what_is_shared_is_read_and_not_changed() {
     let other = world.engine.add(&NewRecord::new("another shared memory")).unwrap().id;
     let link = |kind: LinkKind| json!({ "fromId": shared, "toId": other, "linkType": kind });
     let linked = memorist_engine::types::Link { from: shared, kind: LinkKind::Related, to: other };
-    world.engine.link(linked, &Viewer::OWNER).unwrap();
+    world.engine.viewed_by(&Viewer::OWNER).link(linked).unwrap();
     for (tool, arguments) in [
         ("memory_update", json!({ "id": shared, "importance": 7 })),
         ("memory_rollback", json!({ "id": shared, "version": 1 })),

@@ -134,7 +134,11 @@ impl PlantFixture {
             }
         }
         // What is searched is kept by then.
-        self.world.engine.purge(&Purge::Text("of nothing that is there".into()), &Viewer::OWNER, &NoProgress).unwrap();
+        self.world
+            .engine
+            .viewed_by(&Viewer::OWNER)
+            .purge(&Purge::Text("of nothing that is there".into()), &NoProgress)
+            .unwrap();
         &places - &answered
     }
 

@@ -113,12 +113,13 @@ fn of_project(project: &Patch<String>) -> DigestParams {
 pub fn print(engine: &Engine, context: &Context, named: &ResourceTarget) -> Result<Option<Print>> {
     match named {
         ResourceTarget::Memory(id) => {
-            let found = engine.glance((*id).into(), &context.defaults.own_viewer(), ops::LINKS_SHOWN + 1)?;
+            let found =
+                engine.viewed_by(&context.defaults.own_viewer()).get_local((*id).into(), ops::LINKS_SHOWN + 1)?;
             Ok(found
                 .map(|(record, links)| content_hash(&format!("{} {} {links:?}", record.version, record.updated_at))))
         }
         ResourceTarget::Digest(project) => {
-            ops::glance_digest(engine, context, of_project(project)).map(|page| Some(content_hash(&page)))
+            ops::digest_local(engine, context, of_project(project)).map(|page| Some(content_hash(&page)))
         }
     }
 }
@@ -126,9 +127,9 @@ pub fn print(engine: &Engine, context: &Context, named: &ResourceTarget) -> Resu
 /// Whether a memory was changed or deleted at this moment or later.
 pub fn is_changed_since(engine: &Engine, context: &Context, id: RecordId, at: Millis) -> Result<bool> {
     let viewer = context.defaults.own_viewer();
-    let changed = match engine.glance(id, &viewer, 1)? {
+    let changed = match engine.viewed_by(&viewer).get_local(id, 1)? {
         Some((record, _)) => Some(record.updated_at),
-        None => engine.recoverable(id, &viewer)?.and_then(|gone| gone.deleted_at),
+        None => engine.viewed_by(&viewer).get_gone(id)?.and_then(|gone| gone.deleted_at),
     };
     Ok(changed.is_some_and(|changed| changed >= at))
 }

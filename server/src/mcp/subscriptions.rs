@@ -307,7 +307,7 @@ mod tests {
 
         async fn update(&self, id: RecordId, text: &'static str) {
             let update = RecordUpdate { content: Some(text.into()), ..RecordUpdate::default() };
-            self.write(move |engine| engine.update(id, &update, &Viewer::OWNER)).await;
+            self.write(move |engine| engine.viewed_by(&Viewer::OWNER).update(id, &update)).await;
         }
 
         async fn subscribe(&self, id: i64) -> Result<(), ErrorData> {
@@ -334,7 +334,7 @@ mod tests {
         let acknowledged = jiff::Timestamp::now().as_millisecond();
         fixture.update(changed, "One, and changed").await;
         fixture.update(other, "Of Gemini, and changed").await;
-        fixture.write(move |engine| engine.delete(deleted, &Viewer::OWNER)).await;
+        fixture.write(move |engine| engine.viewed_by(&Viewer::OWNER).delete(deleted)).await;
         for id in [changed, deleted, other, kept] {
             fixture.subscribe(id.get()).await.unwrap();
         }
@@ -367,7 +367,7 @@ mod tests {
         assert_eq!(fixture.next(NEVER).await, None);
         fixture.update(own, "Of Apollo, and changed").await;
         assert_eq!(fixture.next(SOON).await, Some(format!("memory://{own}")));
-        fixture.write(move |engine| engine.get(own, &Viewer::OWNER)).await;
+        fixture.write(move |engine| engine.viewed_by(&Viewer::OWNER).access(own)).await;
         assert_eq!(fixture.next(NEVER).await, None, "a read changes nothing");
     }
 

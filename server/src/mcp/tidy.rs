@@ -130,10 +130,13 @@ mod tests {
         for number in 0..30 {
             let other = engine.add(&NewRecord::new(format!("{number} {}", "東京".repeat(200)))).unwrap().id;
             let link = Link { from: first, to: other, kind: LinkKind::Contradicts };
-            engine.link(link, &Viewer::OWNER).unwrap();
+            engine.viewed_by(&Viewer::OWNER).link(link).unwrap();
         }
         let small = ["red door", "blue door"].map(|text| engine.add(&NewRecord::new(text)).unwrap().id);
-        engine.link(Link { from: small[1], to: small[0], kind: LinkKind::Contradicts }, &Viewer::OWNER).unwrap();
+        engine
+            .viewed_by(&Viewer::OWNER)
+            .link(Link { from: small[1], to: small[0], kind: LinkKind::Contradicts })
+            .unwrap();
         // However busy the machine is.
         let text = text(&plan(&engine, &Context::default(), None).unwrap());
         assert!(text.len() <= MOST_BYTES, "{}", text.len());

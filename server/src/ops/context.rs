@@ -35,14 +35,14 @@ impl Context {
     /// The search of `params` among what `viewer` sees.
     pub fn query(&self, params: &SearchParams, viewer: Viewer) -> Result<Query> {
         let params = &SearchParams { rerank: params.rerank.or(Some(self.rerank)), ..params.clone() };
-        Ok(Query { tool: self.tool, ..wire::query(params, viewer, &self.defaults, self.weights)? })
+        Ok(Query { tool: self.tool.into(), ..wire::query(params, viewer, &self.defaults, self.weights)? })
     }
 
     /// Writes a saved memory to the daily log, unless it existed already. Returns a note if that fails: the memory stays saved.
     pub fn log_saved(&self, engine: &Engine, saved: &AddOutcome) -> Option<String> {
         let log = self.daily_log.as_ref().filter(|_| saved.created)?;
         // The stored text: secrets are redacted in it.
-        let written = match engine.peek(saved.id, &Viewer::OWNER) {
+        let written = match engine.viewed_by(&Viewer::OWNER).get(saved.id) {
             Ok(Some(record)) => {
                 let now = jiff::Timestamp::now();
                 log.append(&record.content, record.kind.as_str(), &record.source, now)

@@ -16,12 +16,12 @@ const DIGEST_TOKENS: usize = 1_000;
 
 pub fn link(engine: &Engine, context: &Context, params: LinkParams) -> Result<LinkResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
-    Ok(LinkResult { created: engine.link(named(&params), &viewer)? })
+    Ok(LinkResult { created: engine.viewed_by(&viewer).link(named(&params))? })
 }
 
 pub fn unlink(engine: &Engine, context: &Context, params: LinkParams) -> Result<UnlinkResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
-    Ok(UnlinkResult { removed: engine.unlink(named(&params), &viewer)? })
+    Ok(UnlinkResult { removed: engine.viewed_by(&viewer).unlink(named(&params))? })
 }
 
 fn named(params: &LinkParams) -> Link {
@@ -66,8 +66,8 @@ pub fn digest(engine: &Engine, context: &Context, params: DigestParams) -> Resul
 }
 
 /// The digest as Markdown, from the local replica: without contacting the server of a team's store.
-pub fn glance_digest(engine: &Engine, context: &Context, params: DigestParams) -> Result<String> {
-    let digest = engine.glance_digest(&digest_query(context, params)?)?;
+pub fn digest_local(engine: &Engine, context: &Context, params: DigestParams) -> Result<String> {
+    let digest = engine.digest_local(&digest_query(context, params)?)?;
     Ok(wire::markdown(&wire::digest(digest, DIGEST_TOKENS)))
 }
 

@@ -22,7 +22,7 @@ const SHOWN: usize = 20;
 pub fn history(engine: &Engine, context: &Context, params: HistoryParams) -> Result<HistoryResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let limit = wire::size("limit", params.limit, SHOWN)?;
-    match engine.history(params.id.0.into(), &viewer, params.before.map(|Int(version)| version), limit) {
+    match engine.viewed_by(&viewer).history(params.id.0.into(), params.before.map(|Int(version)| version), limit) {
         Ok(versions) => {
             let next = versions.last().map(|version| version.version).filter(|_| versions.len() == limit);
             Ok(HistoryResult { versions: versions.into_iter().map(wire::version).collect(), next, error: None })
@@ -37,7 +37,7 @@ pub fn history(engine: &Engine, context: &Context, params: HistoryParams) -> Res
 /// `memory_rollback`. An unknown id is an answer, not an error.
 pub fn roll_back(engine: &Engine, context: &Context, params: RollbackParams) -> Result<UpdateResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
-    match engine.roll_back(params.id.0.into(), params.version.0, params.reason.as_deref(), None, &viewer) {
+    match engine.viewed_by(&viewer).roll_back(params.id.0.into(), params.version.0, params.reason.as_deref(), None) {
         Ok(outcome) => Ok(UpdateResult::of(&outcome)),
         Err(error @ Error::NotFound(_)) => Ok(UpdateResult::none(&error)),
         Err(error) => Err(error),
@@ -56,16 +56,16 @@ pub fn undo_each(engine: &Engine, params: &UndoParams, viewer: &Viewer) -> Resul
     let other = match (params.version, params.linked_id) {
         (Some(_), Some(_)) => return Err(Error::invalid("version", "give either version or linkedId")),
         (Some(Int(version)), None) => {
-            return Ok(vec![Undone::Change(engine.roll_back(id, version, Some("undo"), None, viewer)?)]);
+            return Ok(vec![Undone::Change(engine.viewed_by(viewer).roll_back(id, version, Some("undo"), None)?)]);
         }
-        (None, None) => return Ok(vec![engine.undo(id, viewer)?]),
+        (None, None) => return Ok(vec![engine.viewed_by(viewer).undo(id)?]),
         (None, Some(Int(other))) => RecordId::from(other),
     };
     let mut undone = Vec::new();
     for kind in LinkKind::ALL.into_iter().filter(|kind| params.link_type.is_none_or(|wanted| wanted == *kind)) {
         for (from, to) in [(id, other), (other, id)] {
             let link = Link { from, to, kind };
-            if engine.unlink(link, viewer)? {
+            if engine.viewed_by(viewer).unlink(link)? {
                 undone.push(Undone::Link(link));
             }
         }
@@ -87,7 +87,7 @@ pub fn purge(engine: &Engine, context: &Context, params: PurgeParams, progress: 
     if !params.confirm {
         return Err(Error::invalid("confirm", "must be true: a purge cannot be undone"));
     }
-    let mut purged = engine.purge(&purge, &viewer, progress)?;
+    let mut purged = engine.viewed_by(&viewer).purge(&purge, progress)?;
     purged.remaining_files.extend(purge_log(context, &purge, &viewer, &purged.beginnings));
     if context.defaults.is_only() {
         // Their names may reveal other projects or agents.

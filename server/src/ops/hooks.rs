@@ -65,7 +65,7 @@ fn recall(engine: &Engine, client: Client, request: &HookRequest) -> Result<Hook
 /// time: then there is none.
 fn remind(engine: &Engine, client: Client, request: &HookRequest) -> Result<HookOutput> {
     let Some(session) = &request.session else { return Ok(HookOutput::default()) };
-    let found = engine.remind(session, &request.subjects(), &request.viewer())?;
+    let found = engine.viewed_by(&request.viewer()).remind(session, &request.subjects())?;
     let text = found.and_then(|found| fitted(client, request.event, |most| wire::reminder_block(&found, most)));
     Ok(HookOutput { text, given: Vec::new() })
 }

@@ -55,7 +55,7 @@ pub fn read_lines(
     file: &Path,
     result: &mut ImportResult,
 ) -> Result<(), Failure> {
-    let mut import = importing.engine.import(importing.viewer.clone())?;
+    let mut import = importing.engine.viewed_by(&importing.viewer).import()?;
     if importing.keep_shared {
         import.keep_shared();
     }
@@ -311,7 +311,7 @@ impl Batches<'_> {
             }
         }
         // A refused one has lost an end meanwhile.
-        let made = self.importing.engine.link_batch(&links, &self.importing.viewer)?;
+        let made = self.importing.engine.viewed_by(&self.importing.viewer).link_batch(&links)?;
         self.result.links += wire::count(made.iter().filter(|made| matches!(made, Ok(true))).count() as u64);
         Ok(())
     }

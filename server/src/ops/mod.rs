@@ -37,7 +37,7 @@ mod workspace;
 pub use context::Context;
 pub use exchange::{export, export_as, import, import_as};
 pub use export::{Written, write_lines};
-pub use graph::{chain, chain_query, digest, digest_query, glance_digest, link, outdated, unlink};
+pub use graph::{chain, chain_query, digest, digest_local, digest_query, link, outdated, unlink};
 pub use history::{history, purge, roll_back, undo, undo_each};
 pub use import::{Importing, read_lines};
 pub use recall::{answer as recall_for, recall};

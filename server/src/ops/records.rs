@@ -61,15 +61,15 @@ pub fn no_reply(params: &SearchParams, query: &Query) -> Option<SearchReply> {
 
 /// The memories among `ids` that are superseded by one that `viewer` sees.
 pub fn superseded(engine: &Engine, ids: &[RecordId], viewer: &Viewer) -> Result<BTreeSet<RecordId>> {
-    let marks = engine.marks(ids, viewer, 0)?.into_iter();
+    let marks = engine.viewed_by(viewer).status_links(ids, 0)?.into_iter();
     Ok(marks.filter(|(_, marks)| marks.iter().any(Mark::is_of_successor)).map(|(id, _)| id).collect())
 }
 
 /// `memory_get`. An unknown id is an answer, not an error.
 pub fn get(engine: &Engine, context: &Context, params: GetParams) -> Result<GetResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
-    let links = |id| engine.links(id, &viewer, LINKS_SHOWN + 1);
-    let found = engine.get(params.id.0.into(), &viewer).and_then(|record| Ok((links(record.id)?, record)));
+    let links = |id| engine.viewed_by(&viewer).links(id, LINKS_SHOWN + 1);
+    let found = engine.viewed_by(&viewer).access(params.id.0.into()).and_then(|record| Ok((links(record.id)?, record)));
     match found {
         Ok((links, record)) => {
             let more_links = (links.len() > LINKS_SHOWN).then_some(true);
@@ -77,7 +77,7 @@ pub fn get(engine: &Engine, context: &Context, params: GetParams) -> Result<GetR
             Ok(GetResult { entry: Some(wire::Entry { links, more_links, ..wire::entry(record) }), error: None })
         }
         Err(error @ Error::NotFound(_)) => {
-            let why = engine.unfollowed_of(&viewer)?.map_or_else(String::new, |why| format!("; {why}"));
+            let why = engine.viewed_by(&viewer).unfollowed_of()?.map_or_else(String::new, |why| format!("; {why}"));
             Ok(GetResult { entry: None, error: Some(error.worded() + &why) })
         }
         Err(error) => Err(error),
@@ -89,7 +89,7 @@ pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Resul
     let id = params.id.0;
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let update = to_update(engine, params)?;
-    match engine.update(id.into(), &update, &viewer) {
+    match engine.viewed_by(&viewer).update(id.into(), &update) {
         Ok(outcome) => Ok(UpdateResult::of(&outcome)),
         Err(error @ Error::NotFound(_)) => Ok(UpdateResult::none(&error)),
         Err(error) => Err(error),
@@ -98,7 +98,7 @@ pub fn update(engine: &Engine, context: &Context, params: UpdateParams) -> Resul
 
 pub fn delete(engine: &Engine, context: &Context, params: DeleteParams) -> Result<DeleteResult> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
-    let deleted = engine.delete(params.id.0.into(), &viewer)?;
+    let deleted = engine.viewed_by(&viewer).delete(params.id.0.into())?;
     Ok(DeleteResult { success: deleted, deleted })
 }
 
@@ -223,7 +223,7 @@ fn unread(engine: &Engine) -> Result<Option<UnreadFiles>> {
 pub fn stats_of(engine: &Engine, filter: &Filter) -> Result<StatsResult> {
     let stats = engine.stats(filter)?;
     let indexes = engine.index_stats()?;
-    let searches = engine.search_counts(&filter.viewer)?;
+    let searches = engine.viewed_by(&filter.viewer).search_counts()?;
     Ok(StatsResult {
         total_entries: wire::count(stats.total),
         by_type: stats.by_kind.iter().map(|(kind, number)| (kind.to_string(), wire::count(*number))).collect(),
@@ -281,7 +281,7 @@ mod tests {
         let (_folder, engine) = meetings(9);
         let listed =
             |arguments: &Value| list(&engine, &Context::default(), serde_json::from_value(arguments.clone()).unwrap());
-        let delete = || (1..=9).for_each(|id| assert!(engine.delete(id.into(), &Viewer::OWNER).unwrap()));
+        let delete = || (1..=9).for_each(|id| assert!(engine.viewed_by(&Viewer::OWNER).delete(id.into()).unwrap()));
         for (sort, state) in [("created", None), ("updated", None), ("due", None), ("created", Some("deleted"))] {
             if state.is_some() {
                 delete();
@@ -333,7 +333,10 @@ mod tests {
         };
         for to in 2..=LINKS_SHOWN as i64 + 2 {
             assert_eq!(shown(), (to as usize - 2, None));
-            engine.link(Link { from: 1.into(), to: to.into(), kind: LinkKind::Related }, &Viewer::OWNER).unwrap();
+            engine
+                .viewed_by(&Viewer::OWNER)
+                .link(Link { from: 1.into(), to: to.into(), kind: LinkKind::Related })
+                .unwrap();
         }
         assert_eq!(shown(), (LINKS_SHOWN, Some(true)));
     }

@@ -48,7 +48,7 @@ fn added(engine: &Engine, context: &Context, Save { record, links, viewer, .. }:
     let mut result = result_of(engine, context, &saved.added, viewer);
     result.notes.extend(unfollowed(engine, record));
     if result.created {
-        let (warnings, suggestions) = named(id, engine.affected(id, viewer, SUGGESTED));
+        let (warnings, suggestions) = named(id, engine.viewed_by(viewer).related(id, SUGGESTED));
         // Of several that are saved at once, a later one names an earlier one, as if they came one by one.
         let is_news = |one: &Suggestion| one.id < result.id && links.iter().all(|(_, other)| other.get() != one.id);
         result.warnings = if suggestions.iter().all(is_news) { warnings } else { Vec::new() };
@@ -100,7 +100,7 @@ pub fn unfollowed(engine: &Engine, record: &NewRecord) -> Option<String> {
 /// The result of a save, with its effects on other memories. Writes the memory's line of the daily log.
 fn result_of(engine: &Engine, context: &Context, outcome: &AddOutcome, viewer: &Viewer) -> AddResult {
     let mut notes: Vec<String> = context.log_saved(engine, outcome).into_iter().collect();
-    let seen = outcome.supersedes_again.iter().filter(|id| matches!(engine.peek(**id, viewer), Ok(Some(_))));
+    let seen = outcome.supersedes_again.iter().filter(|id| matches!(engine.viewed_by(viewer).get(**id), Ok(Some(_))));
     let again: Vec<String> = seen.map(ToString::to_string).collect();
     if !again.is_empty() {
         notes.push(format!("it was superseded and is current again; it now supersedes {}", again.join(", ")));
@@ -120,7 +120,7 @@ fn result_of(engine: &Engine, context: &Context, outcome: &AddOutcome, viewer: &
 /// Memories that resemble a new one: warnings about duplicates, and suggestions for links. Empty if the search for them
 /// fails, as the memory is saved anyway.
 pub fn resembling(engine: &Engine, id: RecordId, viewer: &Viewer) -> (Vec<String>, Vec<Suggestion>) {
-    named(id, engine.similar(id, viewer, SUGGESTED))
+    named(id, engine.viewed_by(viewer).similar(id, SUGGESTED))
 }
 
 fn named(id: RecordId, similar: Result<Vec<Similar>>) -> (Vec<String>, Vec<Suggestion>) {
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!((again.id, again.linked.len()), (id, 1));
         assert!(again.notes[0].starts_with("its other fields were not taken over: "), "{:?}", again.notes);
         save(json!({ "content": text, "context": " " }));
-        let record = engine.peek(id.into(), &Viewer::OWNER).unwrap().unwrap();
+        let record = engine.viewed_by(&Viewer::OWNER).get(id.into()).unwrap().unwrap();
         assert_eq!(record.context.as_deref(), Some("the loft"), "a blank one does not count");
     }
 }

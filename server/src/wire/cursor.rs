@@ -56,7 +56,7 @@ impl Cursor {
     /// who asks. A period is in the text, and moves on with the time.
     fn mark(self, query: &Query) -> String {
         let (offset, pool) = (self.offset, Some(self.pool));
-        let ranking = Query { offset, pool, limit: 0, neighbors: 0, period: None, tool: "", ..query.clone() };
+        let ranking = Query { offset, pool, limit: 0, neighbors: 0, period: None, tool: "".into(), ..query.clone() };
         let mut mark = content_hash(&format!("{ranking:?}"));
         mark.truncate(MARK);
         mark
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(Cursor::read(&text, &Query { neighbors: 2, ..query.clone() }).unwrap(), CURSOR);
         let period = Some(Period { from: 1, until: 2 });
         assert_eq!(Cursor::read(&text, &Query { period, ..query.clone() }).unwrap(), CURSOR);
-        assert_eq!(Cursor::read(&text, &Query { tool: "another", ..query.clone() }).unwrap(), CURSOR);
+        assert_eq!(Cursor::read(&text, &Query { tool: "another".into(), ..query.clone() }).unwrap(), CURSOR);
         let of = |viewer| Filter::of(viewer);
         let others = [
             Query::new("harbours"),

@@ -129,7 +129,7 @@ mod tests {
         let engine = Engine::open(folder.path(), Config::without_model()).unwrap();
         let memories = texts.iter().map(|text| {
             let id = engine.add(&NewRecord { kind: Kind::Decision, ..NewRecord::new(*text) }).unwrap().id;
-            let record = engine.peek(id, &Viewer::OWNER).unwrap().unwrap();
+            let record = engine.viewed_by(&Viewer::OWNER).get(id).unwrap().unwrap();
             Recalled { text: record.content.clone(), record, relevance: 0.5, score: 0.5, contradicted_by: Vec::new() }
         });
         Recall { memories: memories.collect(), tokens: 0, warnings: Vec::new() }

@@ -65,12 +65,12 @@ impl ExpectedTexts {
             if at == 0 {
                 let text = format!("common round {round} changed");
                 let update = RecordUpdate { content: Some(text.clone()), ..RecordUpdate::default() };
-                match self.note(engine.update(id, &update, &Viewer::OWNER), &[&text, &before]) {
+                match self.note(engine.viewed_by(&Viewer::OWNER).update(id, &update), &[&text, &before]) {
                     Some(_) => drop(self.there.insert(id, text)),
                     None => drop(self.there.remove(&id)),
                 }
             } else {
-                let _ = self.note(engine.delete(id, &Viewer::OWNER), &[&before]);
+                let _ = self.note(engine.viewed_by(&Viewer::OWNER).delete(id), &[&before]);
                 self.there.remove(&id);
             }
         }

@@ -58,7 +58,7 @@ pub fn exported(engine: &Engine, export: &Export) -> Vec<Exported> {
 
 /// Imports an export, and counts the outcomes.
 pub fn import(engine: &Engine, viewer: &Viewer, all: &[Exported]) -> BTreeMap<String, usize> {
-    let mut import = engine.import(viewer.clone()).unwrap();
+    let mut import = engine.viewed_by(viewer).import().unwrap();
     let (mut records, mut links, mut outcomes) = (Vec::new(), Vec::new(), Vec::new());
     for one in all {
         match one {
@@ -167,8 +167,8 @@ fn rich() -> Store {
     let late = add(&NewRecord::of_body(Kind::Contact, json!({ "name": "Late" })).unwrap());
     let body = json!({ "name": "Ark", "primary_contact_id": late, "participants": [anna] });
     let update = RecordUpdate { body: Some(Some(body)), reason: Some("Noah left".into()), ..Default::default() };
-    engine.update(ark, &update, &Viewer::OWNER).unwrap();
-    engine.delete(gone, &Viewer::OWNER).unwrap();
+    engine.viewed_by(&Viewer::OWNER).update(ark, &update).unwrap();
+    engine.viewed_by(&Viewer::OWNER).delete(gone).unwrap();
     for (n, &id) in ids.iter().enumerate().step_by(5) {
         for round in 0..=n % 3 {
             let update = RecordUpdate {
@@ -177,18 +177,18 @@ fn rich() -> Store {
                 reason: Some(format!("because {round}")),
                 ..Default::default()
             };
-            engine.update(id, &update, &Viewer::OWNER).unwrap();
+            engine.viewed_by(&Viewer::OWNER).update(id, &update).unwrap();
         }
     }
-    engine.roll_back(ids[10], 1, None, None, &Viewer::OWNER).unwrap();
+    engine.viewed_by(&Viewer::OWNER).roll_back(ids[10], 1, None, None).unwrap();
     for (n, &id) in ids.iter().enumerate().skip(1) {
         let kind = LinkKind::ALL[n % 5];
         let kind = if kind == LinkKind::Supersedes && n % 10 != 2 { LinkKind::Related } else { kind };
-        engine.link(Link { from: id, to: ids[n / 2], kind }, &Viewer::OWNER).unwrap();
+        engine.viewed_by(&Viewer::OWNER).link(Link { from: id, to: ids[n / 2], kind }).unwrap();
     }
     for (n, &id) in ids.iter().enumerate().step_by(3) {
         engine.log_access(id, AccessKind::Search, Some(0.1 * n as f64), Some("h\u{e4}rbour")).unwrap();
-        engine.get(id, &Viewer::OWNER).unwrap();
+        engine.viewed_by(&Viewer::OWNER).access(id).unwrap();
     }
     store.settle();
     store
@@ -220,12 +220,12 @@ fn an_export_contains_what_its_viewer_sees() {
 }
 
 fn ulid(engine: &Engine, id: RecordId) -> String {
-    engine.peek(id, &Viewer::OWNER).unwrap().unwrap().ulid
+    engine.viewed_by(&Viewer::OWNER).get(id).unwrap().unwrap().ulid
 }
 
 fn rewrite(engine: &Engine, id: impl Into<RecordId>, text: &str) {
     let update = RecordUpdate { content: Some(text.into()), ..Default::default() };
-    engine.update(id.into(), &update, &Viewer::OWNER).unwrap();
+    engine.viewed_by(&Viewer::OWNER).update(id.into(), &update).unwrap();
 }
 
 /// D7.
@@ -256,7 +256,7 @@ fn a_merge_takes_what_is_newer_and_keeps_the_rest() {
     rewrite(&here.engine, 3, "a swan");
     let twin = here.add("the same in both");
     let own = there.add("the same in both");
-    here.engine.link(Link { from: twin, to: 3.into(), kind: LinkKind::Related }, &Viewer::OWNER).unwrap();
+    here.engine.viewed_by(&Viewer::OWNER).link(Link { from: twin, to: 3.into(), kind: LinkKind::Related }).unwrap();
     here.settle();
     there.settle();
     let united = format!("record {:?}", Imported::United { id: id_there(3), version: 2 });
@@ -269,11 +269,11 @@ fn a_merge_takes_what_is_newer_and_keeps_the_rest() {
     ];
     let all = exported(&here.engine, &everything());
     assert_eq!(import(&there.engine, &Viewer::OWNER, &all), counted(wanted));
-    assert_eq!(there.engine.links(own, &Viewer::OWNER, usize::MAX).unwrap()[0].to, id_there(3));
-    let flamingo = there.engine.history(id_there(1), &Viewer::OWNER, None, 10).unwrap();
+    assert_eq!(there.engine.viewed_by(&Viewer::OWNER).links(own, usize::MAX).unwrap()[0].to, id_there(3));
+    let flamingo = there.engine.viewed_by(&Viewer::OWNER).history(id_there(1), None, 10).unwrap();
     let texts: Vec<_> = flamingo.iter().map(|version| (version.version, version.content.as_str())).collect();
     assert_eq!(texts, [(3, "a flamingo"), (2, "a pelican"), (1, "shared heron 0")]);
-    let swan = there.engine.history(id_there(3), &Viewer::OWNER, None, 10).unwrap();
+    let swan = there.engine.viewed_by(&Viewer::OWNER).history(id_there(3), None, 10).unwrap();
     let texts: Vec<_> = swan.iter().map(|version| (version.version, version.content.as_str())).collect();
     assert_eq!(texts, [(4, "a swan"), (3, "a duck"), (2, "a stray"), (1, "shared heron 2")]);
     for settled in [false, true] {
@@ -302,7 +302,7 @@ fn a_merge_takes_what_is_newer_and_keeps_the_rest() {
     import(&there.engine, &Viewer::OWNER, &exported(&here.engine, &everything()));
     let storks = there.find(&Query { mode: Mode::Keyword, ..Query::new("stork") });
     assert_eq!(storks.len(), 1, "{storks:?}");
-    let history = there.engine.history(storks[0], &Viewer::OWNER, None, 10).unwrap();
+    let history = there.engine.viewed_by(&Viewer::OWNER).history(storks[0], None, 10).unwrap();
     let texts: BTreeSet<_> = history.iter().map(|version| version.content.as_str()).collect();
     assert_eq!(texts, ["a stork", "shared heron 1", "shared heron 3"].into());
     assert_sound(&there.engine);
@@ -316,7 +316,7 @@ fn an_import_writes_only_where_its_viewer_could() {
     for (agent, text) in [(Some("ann"), "of ann"), (Some("bob"), "of bob"), (None, "of all")] {
         here.engine.add(&NewRecord { scope: scope(agent, None), ..NewRecord::new(text) }).unwrap();
     }
-    here.engine.link(Link { from: 2.into(), to: 1.into(), kind: LinkKind::Related }, &Viewer::OWNER).unwrap();
+    here.engine.viewed_by(&Viewer::OWNER).link(Link { from: 2.into(), to: 1.into(), kind: LinkKind::Related }).unwrap();
     let mut all = exported(&here.engine, &everything());
     let outcomes = import(&there.engine, &bob, &all);
     assert_eq!(outcomes["record Created"], 2, "{outcomes:?}");
@@ -340,7 +340,7 @@ fn an_import_writes_only_where_its_viewer_could() {
     assert_eq!(exported(&there.engine, &everything()), before);
     let changed = exported(&here.engine, &everything());
     let update = RecordUpdate { content: Some("of ann, later".into()), ..Default::default() };
-    here.engine.update(1.into(), &update, &Viewer::OWNER).unwrap();
+    here.engine.viewed_by(&Viewer::OWNER).update(1.into(), &update).unwrap();
     import(&there.engine, &bob, &exported(&here.engine, &everything()));
     assert_eq!(exported(&there.engine, &everything()), changed, "a newer version of ann's does not come by bob");
 }
@@ -374,7 +374,7 @@ fn secrets_do_not_come_in_by_an_import() {
         let earlier = Earlier { version: 1, since: NOW, replaced, text: NewRecord::new(earlier) };
         Portable { version: 2, earlier: vec![earlier], text: NewRecord::new(now), ..portable(1, text.clone()) }
     };
-    let mut import = store.engine.import(Viewer::OWNER).unwrap();
+    let mut import = store.engine.viewed_by(&Viewer::OWNER).import().unwrap();
     let batch = [with(secret, "r", "x"), with("y", secret, "x"), with("y", "r", secret), with("y", "r", "kept")];
     let outcomes: Vec<_> =
         import.records(&batch).unwrap().into_iter().map(|outcome| outcome.map_err(|e| e.to_string())).collect();
@@ -395,7 +395,7 @@ fn secrets_do_not_come_in_by_an_import() {
     let redacting = Store::new(redacting);
     let batch = [with(secret, secret, secret)];
     assert_eq!(
-        redacting.engine.import(Viewer::OWNER).unwrap().records(&batch).unwrap()[0].as_ref().unwrap(),
+        redacting.engine.viewed_by(&Viewer::OWNER).import().unwrap().records(&batch).unwrap()[0].as_ref().unwrap(),
         &Imported::Created
     );
     assert!(!format!("{:?}", exported(&redacting.engine, &everything())).contains("hunter2"));
@@ -410,7 +410,7 @@ fn portable(number: usize, text: NewRecord) -> Portable {
 #[test]
 fn embeddings_of_another_model_are_of_no_use() {
     let store = Store::new(hashed());
-    let mut import = store.engine.import(Viewer::OWNER).unwrap();
+    let mut import = store.engine.viewed_by(&Viewer::OWNER).import().unwrap();
     let identity = HashEmbedder::new(DIMS).identity().clone();
     let other =
         Model { name: "other".into(), weights_sha256: "f".repeat(64), pooling: identity.pooling.clone(), dims: 3 };

@@ -28,7 +28,7 @@ fn differing(from: &Engine, to: &Engine, filter: &Filter) -> Vec<Carried> {
 
 fn carry(from: &Engine, to: &Engine, filter: &Filter) -> usize {
     let all = differing(from, to, filter);
-    let mut import = to.import(Viewer::OWNER).unwrap();
+    let mut import = to.viewed_by(&Viewer::OWNER).import().unwrap();
     for piece in &all {
         match piece.clone() {
             Carried::Tombstone(tombstone) => drop(import.tombstones(&[tombstone]).unwrap().pop().unwrap().unwrap()),
@@ -66,18 +66,18 @@ fn removals_on_one_machine_go_on_the_other() {
         laptop.add(text);
     }
     let update = RecordUpdate { content: Some("a swan of today".into()), ..RecordUpdate::default() };
-    laptop.engine.update(4.into(), &update, &Viewer::OWNER).unwrap();
+    laptop.engine.viewed_by(&Viewer::OWNER).update(4.into(), &update).unwrap();
     let link = Link { from: 1.into(), to: 2.into(), kind: LinkKind::Related };
-    laptop.engine.link(link, &Viewer::OWNER).unwrap();
+    laptop.engine.viewed_by(&Viewer::OWNER).link(link).unwrap();
     laptop.settle();
     assert_eq!(carry(&laptop.engine, &desktop.engine, &all), 6, "the model, four memories and a link");
     desktop.settle();
     assert_eq!(carry(&laptop.engine, &desktop.engine, &all), 1, "the model alone: nothing is news");
     assert!(has_bytes(desktop.folder.path(), "kestrel"), "the test sees what is there");
 
-    laptop.engine.delete(2.into(), &Viewer::OWNER).unwrap();
-    laptop.engine.purge(&Purge::Ids(vec![3.into()]), &Viewer::OWNER, &NoProgress).unwrap();
-    laptop.engine.purge(&Purge::Versions(vec![(4.into(), 1)]), &Viewer::OWNER, &NoProgress).unwrap();
+    laptop.engine.viewed_by(&Viewer::OWNER).delete(2.into()).unwrap();
+    laptop.engine.viewed_by(&Viewer::OWNER).purge(&Purge::Ids(vec![3.into()]), &NoProgress).unwrap();
+    laptop.engine.viewed_by(&Viewer::OWNER).purge(&Purge::Versions(vec![(4.into(), 1)]), &NoProgress).unwrap();
     carry(&laptop.engine, &desktop.engine, &all);
     assert_eq!(contents(&desktop.engine), ["a heron".to_owned(), "a swan of today".to_owned()].into());
     assert!(!has_bytes(desktop.folder.path(), "kestrel"), "a purge reaches the files of the other machine");
@@ -93,7 +93,7 @@ fn another_project_is_not_carried() {
         let scope = Scope { agent: None, project: Some(project.into()) };
         laptop.engine.add(&NewRecord { scope, ..NewRecord::new(text) }).unwrap();
     }
-    laptop.engine.delete(3.into(), &Viewer::OWNER).unwrap();
+    laptop.engine.viewed_by(&Viewer::OWNER).delete(3.into()).unwrap();
     let atlas = Filter::of(Viewer::in_project("atlas"));
     let pieces = format!("{:?}", differing(&laptop.engine, &desktop.engine, &atlas));
     assert!(pieces.contains("of atlas") && !pieces.contains("apollo") && !pieces.contains("Tombstone"), "{pieces}");

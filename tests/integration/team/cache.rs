@@ -31,7 +31,7 @@ fn a_node_killed_while_pulling_ends_with_the_server_state() {
         let asking = thread::spawn(move || while process.ask(&Ask::Count).is_some() {});
         for step in 0..=at {
             let changed = RecordUpdate { content: Some(format!("changed {at} {step}")), ..RecordUpdate::default() };
-            first.engine.update(ids[(at * KILLED + step) as usize], &changed, &Viewer::OWNER).unwrap();
+            first.engine.viewed_by(&Viewer::OWNER).update(ids[(at * KILLED + step) as usize], &changed).unwrap();
             thread::sleep(Duration::from_millis(50));
         }
         kill(id);

@@ -121,7 +121,10 @@ fn acknowledged_writes_survive_failover_and_a_killed_node() {
     let nodes: Vec<Store> = nodes.into_iter().chain([third]).collect();
     for node in &nodes {
         for (id, text) in &acknowledged {
-            assert_eq!(&node.engine.peek(*id, &Viewer::OWNER).unwrap().expect("it was acknowledged").content, text);
+            assert_eq!(
+                &node.engine.viewed_by(&Viewer::OWNER).get(*id).unwrap().expect("it was acknowledged").content,
+                text
+            );
         }
         assert!((count as u64..=tried).contains(&node.engine.stats(&<_>::default()).unwrap().total));
     }

@@ -9,7 +9,7 @@ use memorist_embed::{self as embed, Embedder, ModelIdentity};
 use super::*;
 use crate::config::{Clock, Config};
 use crate::progress::NoProgress;
-use crate::types::{Link, LinkKind, NewRecord, Purge, RecordUpdate, Scope};
+use crate::types::{Link, LinkKind, NewRecord, Purge, RecordUpdate, Scope, Viewer};
 
 const DIMS: usize = 16;
 
@@ -66,11 +66,11 @@ fn places(view: &MapView) -> HashMap<u32, (u16, u16)> {
 }
 
 fn seen(engine: &Engine) -> Arc<MapView> {
-    engine.map(&Viewer::OWNER).unwrap().expect("a map")
+    engine.viewed_by(&Viewer::OWNER).map().unwrap().expect("a map")
 }
 
 fn state(engine: &Engine) -> MapState {
-    engine.map_state(&Viewer::OWNER).unwrap()
+    engine.viewed_by(&Viewer::OWNER).map_state().unwrap()
 }
 
 #[test]
@@ -81,13 +81,16 @@ fn without_vectors_or_before_one_is_made_there_is_no_map() {
     assert_eq!((state(&engine).stage, state(&engine).of), (MapStage::NoModel, 1));
     let why = engine.build_map(MapFrom::Scratch, &NoProgress).unwrap_err();
     assert!(matches!(why, Error::NothingToMeasure { .. }), "{why}");
-    assert_eq!(engine.map(&Viewer::OWNER).unwrap(), None);
+    assert_eq!(engine.viewed_by(&Viewer::OWNER).map().unwrap(), None);
     engine.close();
     let engine = open(folder.path());
     fill(&engine, 0, 3);
     assert_eq!(state(&engine).stage, MapStage::None);
     assert_eq!(
-        (engine.map_filter(&Viewer::OWNER, &Filter::default()).unwrap(), engine.map_labels(&Viewer::OWNER).unwrap()),
+        (
+            engine.viewed_by(&Viewer::OWNER).map_filter(&Filter::default()).unwrap(),
+            engine.viewed_by(&Viewer::OWNER).map_labels().unwrap()
+        ),
         (None, None)
     );
     assert!(!folder.path().join("map").exists(), "looking makes no files");
@@ -127,10 +130,10 @@ fn new_memories_move_no_point_and_deleted_ones_disappear() {
     });
     assert!(right.count() > 950);
 
-    engine.delete(ids[7], &Viewer::OWNER).unwrap();
+    engine.viewed_by(&Viewer::OWNER).delete(ids[7]).unwrap();
     let update = RecordUpdate { content: Some("violin of another kind".into()), ..Default::default() };
-    engine.update(ids[8], &update, &Viewer::OWNER).unwrap();
-    engine.link(Link { from: ids[1], to: ids[2], kind: LinkKind::Supersedes }, &Viewer::OWNER).unwrap();
+    engine.viewed_by(&Viewer::OWNER).update(ids[8], &update).unwrap();
+    engine.viewed_by(&Viewer::OWNER).link(Link { from: ids[1], to: ids[2], kind: LinkKind::Supersedes }).unwrap();
     engine.embed_pending(&NoProgress).unwrap();
     engine.flush(&NoProgress).unwrap();
     let last = seen(&engine);
@@ -170,37 +173,37 @@ fn a_viewer_s_map_has_only_visible_points_names_and_words() {
     assert_eq!((all.len(), &all.project_names[..]), (120, &["secret".to_owned()][..]));
     assert_eq!(all.projects.iter().filter(|project| **project == 1).count(), 60);
     let words = |viewer: &Viewer| {
-        let labels = engine.map_labels(viewer).unwrap().unwrap();
+        let labels = engine.viewed_by(viewer).map_labels().unwrap().unwrap();
         labels.levels.concat().into_iter().map(|label| label.text).collect::<Vec<_>>().join(" ")
     };
     assert!(words(&Viewer::OWNER).contains("smuggling") && words(&Viewer::OWNER).contains("tulips"));
 
     let other = Viewer::in_project("other");
-    let view = engine.map(&other).unwrap().unwrap();
+    let view = engine.viewed_by(&other).map().unwrap().unwrap();
     assert_eq!((view.len(), view.of, view.project_names.len()), (60, 60, 0));
     assert!(!words(&other).contains("smuggling") && words(&other).contains("tulips"));
     let even = Filter { tags: vec!["even".into()], ..Filter::of(other.clone()) };
-    let (masked, mask) = engine.map_filter(&other, &even).unwrap().unwrap();
+    let (masked, mask) = engine.viewed_by(&other).map_filter(&even).unwrap().unwrap();
     assert_eq!(
         (masked.generation, mask.len(), mask.iter().map(|byte| byte.count_ones()).sum::<u32>()),
         (view.generation, 8, 30)
     );
     for at in 0..masked.len() {
-        let content = engine.peek(RecordId::from(i64::from(masked.ids[at])), &other).unwrap().unwrap().content;
+        let content = engine.viewed_by(&other).get(RecordId::from(i64::from(masked.ids[at]))).unwrap().unwrap().content;
         let is_even = content.ends_with(['0', '2', '4', '6', '8']);
         assert_eq!(mask[at / 8] >> (at % 8) & 1 == 1, is_even, "{content}");
     }
 
     // Who sees all filters by a project: the points are his own.
-    let (masked, mask) = engine.map_filter(&Viewer::OWNER, &even).unwrap().unwrap();
+    let (masked, mask) = engine.viewed_by(&Viewer::OWNER).map_filter(&even).unwrap().unwrap();
     assert_eq!((masked.len(), mask.iter().map(|byte| byte.count_ones()).sum::<u32>()), (120, 30));
     assert_eq!(seen(&engine).generation, masked.generation);
 
-    let near = engine.neighbors(1.into(), 70, &other).unwrap();
+    let near = engine.viewed_by(&other).neighbors(1.into(), 70).unwrap();
     assert_eq!(near.len(), 59, "all others that he sees");
     assert!(near.is_sorted_by(|a, b| a.1 >= b.1) && near.iter().all(|(id, _)| id.get() % 2 == 1 && id.get() != 1));
-    assert!(matches!(engine.neighbors(2.into(), 5, &other), Err(Error::NotFound(_))));
-    assert!(matches!(engine.neighbors(1.into(), 0, &other), Err(Error::Invalid { .. })));
+    assert!(matches!(engine.viewed_by(&other).neighbors(2.into(), 5), Err(Error::NotFound(_))));
+    assert!(matches!(engine.viewed_by(&other).neighbors(1.into(), 0), Err(Error::Invalid { .. })));
 }
 
 #[test]
@@ -223,7 +226,7 @@ fn a_memory_that_expired_after_mapping_is_in_no_label() {
     engine.embed_pending(&NoProgress).unwrap();
     engine.flush(&NoProgress).unwrap();
     engine.build_map(MapFrom::Scratch, &NoProgress).unwrap();
-    let words = || format!("{:?}", engine.map_labels(&Viewer::OWNER).unwrap());
+    let words = || format!("{:?}", engine.viewed_by(&Viewer::OWNER).map_labels().unwrap());
     assert!(words().contains("xylophone"));
     now.store(1_700_000_005_001, std::sync::atomic::Ordering::Relaxed);
     assert!(!words().contains("xylophone") && words().contains("garden"), "{}", words());
@@ -240,17 +243,17 @@ fn a_purged_memory_is_in_no_map_and_its_words_in_no_label() {
     engine.embed_pending(&NoProgress).unwrap();
     engine.flush(&NoProgress).unwrap();
     engine.build_map(MapFrom::Scratch, &NoProgress).unwrap();
-    let words = || format!("{:?}", engine.map_labels(&Viewer::OWNER).unwrap());
+    let words = || format!("{:?}", engine.viewed_by(&Viewer::OWNER).map_labels().unwrap());
     assert!(words().contains("xylophone"));
     // A text that a memory had before: what the file knows of it goes, too.
     let changed = RecordUpdate { content: Some("telescope of glass".into()), ..Default::default() };
-    engine.update(RecordId::from_key(ids[0]), &changed, &Viewer::OWNER).unwrap();
+    engine.viewed_by(&Viewer::OWNER).update(RecordId::from_key(ids[0]), &changed).unwrap();
     let kept = |id: u64| {
         let map = Map::read(&folder.path().join("map/places")).unwrap().unwrap().unwrap();
         map.row(id as u32).map(|row| map.points[row])
     };
     let text_before = kept(ids[0]).unwrap().text;
-    let purged = engine.purge(&Purge::Text("xylophone".into()), &Viewer::OWNER, &NoProgress).unwrap();
+    let purged = engine.viewed_by(&Viewer::OWNER).purge(&Purge::Text("xylophone".into()), &NoProgress).unwrap();
     assert!(purged.complete && purged.records == 19 && purged.remaining_files.is_empty(), "{purged:?}");
     assert!(ids[1..].iter().all(|id| kept(*id).is_none()));
     assert_ne!(kept(ids[0]).unwrap().text, text_before);
@@ -276,7 +279,7 @@ fn a_corrupt_or_foreign_map_is_ignored_and_reported() {
     let mut damaged = sound.clone();
     damaged[200] ^= 1;
     std::fs::write(&file, damaged).unwrap();
-    assert_eq!(engine.map(&Viewer::OWNER).unwrap(), None);
+    assert_eq!(engine.viewed_by(&Viewer::OWNER).map().unwrap(), None);
     assert_eq!((state(&engine).stage, state(&engine).why), (MapStage::None, Some("its checksum is wrong")));
     assert_eq!(checked(&engine, false).unwrap(), (false, "out of use: its checksum is wrong".into()));
     assert_eq!(checked(&engine, true), None);
@@ -285,7 +288,7 @@ fn a_corrupt_or_foreign_map_is_ignored_and_reported() {
     let foreign = Map { lineage: "another".into(), ..Map::from_bytes(&sound).unwrap() };
     foreign.write(&file).unwrap();
     assert_eq!(
-        (engine.map(&Viewer::OWNER).unwrap(), state(&engine).why),
+        (engine.viewed_by(&Viewer::OWNER).map().unwrap(), state(&engine).why),
         (None, Some("it was made from another store"))
     );
     engine.build_map(MapFrom::Present, &NoProgress).unwrap();
@@ -295,7 +298,7 @@ fn a_corrupt_or_foreign_map_is_ignored_and_reported() {
     let engine = open_with(folder.path(), "another model");
     engine.reembed(&NoProgress).unwrap();
     engine.flush(&NoProgress).unwrap();
-    assert_eq!(engine.map(&Viewer::OWNER).unwrap(), None);
+    assert_eq!(engine.viewed_by(&Viewer::OWNER).map().unwrap(), None);
     let MapState { stage, is_old, why, .. } = state(&engine);
     assert_eq!((stage, is_old, why), (MapStage::None, true, Some("its vectors were made by another model")));
     assert!(checked(&engine, false).unwrap().0);
@@ -316,7 +319,7 @@ fn a_reader_maps_in_memory_and_places_changes_by_new_vectors() {
     let reader = Engine::open_with_embedder(folder.path(), config, embedder).unwrap();
     // One of the harbour moves to the violins; the index has its old vector.
     let update = RecordUpdate { content: Some("violin from the harbour".into()), ..Default::default() };
-    reader.update(ids[0], &update, &Viewer::OWNER).unwrap();
+    reader.viewed_by(&Viewer::OWNER).update(ids[0], &update).unwrap();
     reader.embed_pending(&NoProgress).unwrap();
     reader.build_map(MapFrom::Scratch, &NoProgress).unwrap();
     let view = seen(&reader);

@@ -68,7 +68,7 @@ impl Worker<'_> {
                 Ok(Effect::Load(id)) => Event::Loaded { id, memory: self.load(id).map_err(|error| error.worded()) },
                 Ok(Effect::Delete(id)) => Event::Deleted {
                     id,
-                    deleted: self.engine.delete(id, &self.filter.viewer).map_err(|error| error.worded()),
+                    deleted: self.engine.viewed_by(&self.filter.viewer).delete(id).map_err(|error| error.worded()),
                 },
                 Err(RecvTimeoutError::Timeout) => {
                     let Some(Waiting { turn, text, all, .. }) = waiting.take() else { continue };
@@ -84,8 +84,8 @@ impl Worker<'_> {
     fn load(&self, id: RecordId) -> Result<Option<Box<Memory>>> {
         // Peeking: browsing is not an access that ranking should learn from.
         let viewer = &self.filter.viewer;
-        let Some(record) = self.engine.peek(id, viewer)? else { return Ok(None) };
-        let links = match self.engine.links(id, viewer, LINKED) {
+        let Some(record) = self.engine.viewed_by(viewer).get(id)? else { return Ok(None) };
+        let links = match self.engine.viewed_by(viewer).links(id, LINKED) {
             Ok(links) => links,
             // It is gone by now.
             Err(Error::NotFound(_)) => return Ok(None),
@@ -199,7 +199,7 @@ mod tests {
             engine.add(&record).unwrap();
         }
         for (from, kind, to) in [(2, LinkKind::Related, 1), (3, LinkKind::Caused, 2)] {
-            engine.link(Link { from: from.into(), to: to.into(), kind }, &Viewer::OWNER).unwrap();
+            engine.viewed_by(&Viewer::OWNER).link(Link { from: from.into(), to: to.into(), kind }).unwrap();
         }
         let filter = Filter::of(project.map_or(Viewer::OWNER, Viewer::in_project));
         let (effects_in, effects_out) = mpsc::channel();

@@ -106,7 +106,7 @@ pub fn resolve(
         let mut unknown = Vec::new();
         for answer in answers {
             match answer {
-                AnswerId::Id(id) if engine.peek(id, viewer)?.is_some() => drop(found.insert(id)),
+                AnswerId::Id(id) if engine.viewed_by(viewer).get(id)?.is_some() => drop(found.insert(id)),
                 AnswerId::Id(id) => unknown.push(id.to_string()),
                 AnswerId::Ulid(ulid) => match by_ulid.get(&ulid) {
                     Some(id) => drop(found.insert(*id)),

@@ -145,10 +145,10 @@ fn a_chain_that_is_cut_says_so() {
     let ids: Vec<RecordId> =
         server.engine.add_batch(&records).unwrap().into_iter().map(|one| one.unwrap().id).collect();
     let links: Vec<Link> = ids[1..].iter().map(|to| Link { from: ids[0], to: *to, kind: LinkKind::Related }).collect();
-    server.engine.link_batch(&links, &Viewer::OWNER).unwrap();
+    server.engine.viewed_by(&Viewer::OWNER).link_batch(&links).unwrap();
     let chain = server.call("krolik_mem_chain", json!({ "memoryId": ids[0] }));
     assert_eq!(chain["count"], MAX_LIMIT);
     assert!(chain["warnings"][0].as_str().unwrap().starts_with("there are more than 1000"), "{}", chain["warnings"]);
-    server.engine.unlink(links[0], &Viewer::OWNER).unwrap();
+    server.engine.viewed_by(&Viewer::OWNER).unlink(links[0]).unwrap();
     assert_eq!(server.call("krolik_mem_chain", json!({ "memoryId": ids[0] })).get("warnings"), None);
 }

@@ -61,10 +61,10 @@ fn tools() -> Vec<Tool> {
 }
 
 fn search(engine: &Engine, context: &Context, params: KrolikSearchParams) -> Result<KrolikSearchResult> {
-    let query = Query { tool: context.tool, ..params.query(&context.defaults)? };
+    let query = Query { tool: context.tool.into(), ..params.query(&context.defaults)? };
     let reply = engine.search(&query)?;
     let ids: Vec<RecordId> = reply.hits.iter().map(|hit| hit.record.id).collect();
-    let marks = engine.marks(&ids, &query.filter.viewer, 0)?;
+    let marks = engine.viewed_by(&query.filter.viewer).status_links(&ids, 0)?;
     engine.count_accesses(ids);
     Ok(KrolikSearchResult::of(reply, &marks, params.hybrid))
 }
@@ -76,9 +76,11 @@ fn save(engine: &Engine, context: &Context, params: Save) -> Result<KrolikSaveRe
     let outcome = engine.add(&record)?;
     let unlogged = context.log_saved(engine, &outcome);
     let AddOutcome { id, created, .. } = outcome;
-    let saved = engine.peek(id, &Viewer::of(&record.scope))?.ok_or_else(|| match ops::unfollowed(engine, &record) {
-        Some(why) => Error::invalid("project", format!("it is saved as memory {id}, but {why}")),
-        None => Error::NotFound(id),
+    let saved = engine.viewed_by(&Viewer::of(&record.scope)).get(id)?.ok_or_else(|| {
+        match ops::unfollowed(engine, &record) {
+            Some(why) => Error::invalid("project", format!("it is saved as memory {id}, but {why}")),
+            None => Error::NotFound(id),
+        }
     })?;
     let (mut warnings, suggestions) =
         if created { ops::resembling(engine, id, &viewer) } else { (Vec::new(), Vec::new()) };
@@ -89,7 +91,7 @@ fn save(engine: &Engine, context: &Context, params: Save) -> Result<KrolikSaveRe
 fn link(engine: &Engine, context: &Context, params: KrolikLinkParams) -> Result<Linked, String> {
     let link = Link { from: params.from_id.0.into(), to: params.to_id.0.into(), kind: params.link_type };
     let viewer = params.project.viewer(&context.defaults).map_err(|error| error.worded())?;
-    let created = engine.link(link, &viewer).map_err(|error| match error {
+    let created = engine.viewed_by(&viewer).link(link).map_err(|error| match error {
         Error::NotFound(id) => not_found(id, &viewer),
         other => other.worded(),
     })?;

@@ -94,11 +94,12 @@ fn store_fact(engine: &Engine, context: &Context, params: StoreFact) -> Result<S
     if outcome.created {
         // The fact is stored: similar facts are an extra, and the search for them may fail.
         let alike = kinds(Some(Category::from(record.kind)));
-        let similar = engine.similar_among(outcome.id, &alike, &viewer, MAX_LIMIT).unwrap_or_default().into_iter();
+        let similar =
+            engine.viewed_by(&viewer).similar_among(outcome.id, &alike, MAX_LIMIT).unwrap_or_default().into_iter();
         let similar = similar.filter(|one| one.words.is_some()).map(|one| one.record).filter(is_fact);
         stored.similar_existing = similar.take(SIMILAR).map(SimilarFact::from).collect();
     } else {
-        stored.message = Some(match engine.peek(outcome.id, &viewer)? {
+        stored.message = Some(match engine.viewed_by(&viewer).get(outcome.id)? {
             // A row of another table: none of these tools lists it.
             Some(twin) if !is_fact(&twin) => format!("Already there as memory {}, a {}", twin.id, twin.kind),
             _ => "Fact already exists, updated timestamp".into(),
@@ -129,7 +130,7 @@ fn list_facts(engine: &Engine, context: &Context, params: ListFacts) -> Result<F
 fn update_fact(engine: &Engine, context: &Context, params: UpdateFact) -> Result<UpdatedFact, String> {
     let viewer = params.agent_id.viewer(&context.defaults).map_err(|error| error.worded())?;
     let old = own_fact(engine, params.fact_id.0.into(), &viewer)?;
-    let updated = engine.update(old.id, &params.change(), &viewer);
+    let updated = engine.viewed_by(&viewer).update(old.id, &params.change());
     let updated = updated.map_err(|error| error_text(&reword_fact_error(error), old.id))?;
     let new = updated.record;
     Ok(UpdatedFact { fact_id: new.id.get(), old_fact: old.content, new_fact: new.content, category: new.kind.into() })
@@ -138,7 +139,7 @@ fn update_fact(engine: &Engine, context: &Context, params: UpdateFact) -> Result
 fn delete_fact(engine: &Engine, context: &Context, params: DeleteFact) -> Result<DeletedFact, String> {
     let viewer = params.agent_id.viewer(&context.defaults).map_err(|error| error.worded())?;
     let fact = own_fact(engine, params.fact_id.0.into(), &viewer)?;
-    match engine.delete(fact.id, &viewer).map_err(|error| error_text(&error, fact.id))? {
+    match engine.viewed_by(&viewer).delete(fact.id).map_err(|error| error_text(&error, fact.id))? {
         true => Ok(DeletedFact { deleted_fact: fact.content }),
         false => Err(NoFact(fact.id).to_string()),
     }
@@ -147,7 +148,7 @@ fn delete_fact(engine: &Engine, context: &Context, params: DeleteFact) -> Result
 /// The fact of this id, for its agent to change. An agent also sees facts that belong to no agent, but cannot change
 /// them.
 fn own_fact(engine: &Engine, id: RecordId, viewer: &Viewer) -> Result<Record, String> {
-    let record = engine.peek(id, viewer).map_err(|error| error.worded())?;
+    let record = engine.viewed_by(viewer).get(id).map_err(|error| error.worded())?;
     let fact = record.filter(is_fact).ok_or_else(|| NoFact(id).to_string())?;
     match (&viewer.agent, &fact.scope.agent) {
         (Reach::Own(_) | Reach::Only(_), None) => Err(SharedFact(id).to_string()),
@@ -165,7 +166,7 @@ fn error_text(error: &Error, id: RecordId) -> String {
 fn retrieve_memories(engine: &Engine, context: &Context, params: RetrieveMemories) -> Result<Memories> {
     let viewer = params.agent_id.viewer(&context.defaults)?;
     let wanted = |kinds, viewer| {
-        Ok::<_, Error>(Query { tool: context.tool, ..search(&params.query, params.limit, kinds, viewer)? })
+        Ok::<_, Error>(Query { tool: context.tool.into(), ..search(&params.query, params.limit, kinds, viewer)? })
     };
     let (facts, mut warnings) = found_facts(engine, wanted(kinds(None), viewer.clone())?)?;
     let mut turns = Vec::new();
@@ -207,7 +208,7 @@ fn store_conversation(engine: &Engine, context: &Context, params: StoreConversat
 }
 
 fn search_conversations(engine: &Engine, context: &Context, params: SearchConversations) -> Result<Conversations> {
-    let query = Query { tool: context.tool, ..params.query(&context.defaults)? };
+    let query = Query { tool: context.tool.into(), ..params.query(&context.defaults)? };
     let reply = engine.search(&query)?;
     Ok(Conversations {
         total_count: wire::count(found_in_all(engine, &query, &reply)?),

@@ -98,7 +98,7 @@ impl Server {
     }
 
     pub fn record(&self, id: i64) -> Record {
-        self.engine.peek(id.into(), &Viewer::OWNER).unwrap().unwrap()
+        self.engine.viewed_by(&Viewer::OWNER).get(id.into()).unwrap().unwrap()
     }
 
     /// Waits until the background has counted this many uses of a record. Returns the record.

@@ -19,7 +19,11 @@ fn krolik_searches_and_chains_count_as_use() {
     for (title, description) in [("Lamps", "All are green"), ("Sails", "We sail by wind"), ("Nets", "Of hemp")] {
         assert_eq!(saved(&server, title, description)["memory"]["usageCount"], 0);
     }
-    server.engine.link(Link { from: 2.into(), kind: LinkKind::Related, to: 3.into() }, &Viewer::OWNER).unwrap();
+    server
+        .engine
+        .viewed_by(&Viewer::OWNER)
+        .link(Link { from: 2.into(), kind: LinkKind::Related, to: 3.into() })
+        .unwrap();
     let before = memorist_engine::now();
     let found = server.call("krolik_mem_semantic_search", json!({ "query": "lamps" }));
     assert_eq!(found["results"][0]["memory"]["usageCount"], 0, "its own use comes after it");

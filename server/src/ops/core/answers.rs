@@ -36,10 +36,10 @@ pub fn unknown_project(engine: &Engine, context: &Context, project: &Patch<Strin
 
 /// Text about a project without memories, with the name that was probably meant, or with `list`, which says where the names are.
 pub fn missing_project(engine: &Engine, name: &str, list: &str) -> Result<Option<String>> {
-    if engine.unfollowed(name)?.is_some() || engine.has_project(name, &Viewer::OWNER)? {
+    if engine.unfollowed(name)?.is_some() || engine.viewed_by(&Viewer::OWNER).has_project(name)? {
         return Ok(None);
     }
-    let projects = engine.project_sizes(&Viewer::OWNER)?;
+    let projects = engine.viewed_by(&Viewer::OWNER).project_sizes()?;
     let hint = match nearest(&projects, name) {
         Some((likeness, known)) if likeness > LIKE => format!("did you mean {known:?}?"),
         _ => list.to_owned(),
@@ -49,7 +49,7 @@ pub fn missing_project(engine: &Engine, name: &str, list: &str) -> Result<Option
 
 /// A note that some memories are only on a team's server.
 pub fn unfollowed(engine: &Engine, viewer: &Viewer) -> Result<Option<String>> {
-    Ok(engine.unfollowed_of(viewer)?.map(|why| format!("Note: {why}")))
+    Ok(engine.viewed_by(viewer).unfollowed_of()?.map(|why| format!("Note: {why}")))
 }
 
 /// A note that there are memories of projects, for a call that looks at global ones alone and shows little.
@@ -57,7 +57,7 @@ pub fn other_projects(engine: &Engine, context: &Context, viewer: &Viewer) -> Re
     if viewer.project != Reach::Shared || context.defaults.is_only() {
         return Ok(None);
     }
-    let projects = engine.project_sizes(&Viewer::OWNER)?;
+    let projects = engine.viewed_by(&Viewer::OWNER).project_sizes()?;
     let shown = projects.iter().take(PROJECTS_NAMED).map(|(name, number)| format!("{} {number}", one_line(name)));
     let more = projects.len().saturating_sub(PROJECTS_NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -78,8 +78,8 @@ pub fn nearest<'a>(names: &'a [(String, u64)], name: &str) -> Option<(f64, &'a s
 /// The error for an id without a memory, which may have been deleted, have expired, or be only on a team's server. The text of
 /// a deleted memory is not repeated: it may have been deleted because of that text.
 pub fn absent(engine: &Engine, id: RecordId, viewer: &Viewer, error: Error) -> Result<Error> {
-    let Some(gone) = engine.recoverable(id, viewer)? else {
-        let unfollowed = engine.unfollowed_of(viewer)?;
+    let Some(gone) = engine.viewed_by(viewer).get_gone(id)? else {
+        let unfollowed = engine.viewed_by(viewer).unfollowed_of()?;
         return Ok(unfollowed.map_or(error, |why| Error::invalid("id", format!("memory {id} is not found; {why}"))));
     };
     let (how, read) = match (gone.deleted_at, gone.record.expires_at) {
@@ -109,13 +109,13 @@ pub fn updated(outcome: &UpdateOutcome) -> String {
 
 /// Deletes a memory, and repeats its beginning.
 pub fn delete_one(engine: &Engine, id: RecordId, expect: Option<&Expect>, viewer: &Viewer) -> Result<String> {
-    let marks = engine.marks(&[id], viewer, 1)?.remove(&id).unwrap_or_default();
-    match engine.delete_expected(id, expect, viewer)? {
+    let marks = engine.viewed_by(viewer).status_links(&[id], 1)?.remove(&id).unwrap_or_default();
+    match engine.viewed_by(viewer).delete_expected(id, expect)? {
         Some(record) => {
             let was = beginning(&record.content);
             let older = marks.iter().filter(|mark| mark.kind == LinkKind::Supersedes && !mark.by_other);
             let older: Vec<RecordId> = older.map(|mark| mark.other).collect();
-            let still = engine.marks(&older, viewer, 1)?;
+            let still = engine.viewed_by(viewer).status_links(&older, 1)?;
             let is_hidden = |id: &&RecordId| still.get(id).is_some_and(|marks| marks.iter().any(Mark::is_of_successor));
             let found: Vec<String> = older.iter().filter(|id| !is_hidden(id)).map(|id| format!("#{id}")).collect();
             let found = match found.is_empty() {

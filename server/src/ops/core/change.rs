@@ -140,17 +140,17 @@ impl AnswerParts {
 
 /// The dates of a memory, as they were understood.
 fn described(engine: &Engine, id: RecordId) -> Result<String> {
-    let record = engine.peek(id, &Viewer::OWNER)?;
+    let record = engine.viewed_by(&Viewer::OWNER).get(id)?;
     let line = MemoryLine { undated: true, ..MemoryLine::default() };
     Ok(record.map_or_else(String::new, |record| format!(": {}", line.dates(&record))))
 }
 
 /// A note about a project that has no memories yet, if another has nearly its name.
 fn new_project(engine: &Engine, name: &str) -> Result<Option<String>> {
-    if engine.unfollowed(name)?.is_some() || engine.has_project(name, &Viewer::OWNER)? {
+    if engine.unfollowed(name)?.is_some() || engine.viewed_by(&Viewer::OWNER).has_project(name)? {
         return Ok(None);
     }
-    let projects = engine.project_sizes(&Viewer::OWNER)?;
+    let projects = engine.viewed_by(&Viewer::OWNER).project_sizes()?;
     let like = nearest(&projects, name).filter(|(likeness, _)| *likeness > 0.9);
     Ok(like.map(|(_, known)| format!("project {name:?} is new; did you mean {known:?}?")))
 }
@@ -168,7 +168,7 @@ pub fn update(engine: &Engine, context: &Context, params: CoreUpdateParams) -> R
         return Err(Error::invalid("project", why));
     }
     let update = ops::to_update(engine, params.update)?;
-    match engine.update(id, &update, &viewer) {
+    match engine.viewed_by(&viewer).update(id, &update) {
         Ok(outcome) => Ok(updated(&outcome)),
         Err(error @ Error::NotFound(_)) => Err(absent(engine, id, &viewer, error)?),
         Err(error) => Err(error),
@@ -353,11 +353,11 @@ mod tests {
         let updates = [(2, "the hull is oak"), (3, "the keel is lead"), (1, "the mast is pine")];
         let updates = updates.map(|(id, text)| (RecordId::from(id), content(text)));
         let before = commits(folder.path());
-        let changed = engine.update_all(&updates, &Viewer::OWNER).unwrap();
+        let changed = engine.viewed_by(&Viewer::OWNER).update_all(&updates).unwrap();
         assert_eq!((changed.len(), commits(folder.path()) - before), (3, 1));
         let merge = Merge { keep: (2.into(), 2), replaced: vec![(3.into(), 2)], content: Some("all is oak".into()) };
         let before = commits(folder.path());
-        engine.merge(&merge, &Viewer::OWNER).unwrap();
+        engine.viewed_by(&Viewer::OWNER).merge(&merge).unwrap();
         assert_eq!(commits(folder.path()) - before, 1);
         assert_eq!(engine.embed_pending(&NoProgress).unwrap(), 0, "all were embedded with their changes");
         let long = "The long voyage of the oak hull. ".repeat(200);
@@ -374,9 +374,9 @@ mod tests {
         let importance = RecordUpdate { importance: Some(0), ..RecordUpdate::default() };
         for update in [importance, RecordUpdate::default()] {
             let refused = |done: Result<()>| assert!(matches!(done, Err(Error::Invalid { .. })), "{done:?}");
-            refused(engine.update(1.into(), &update, &Viewer::OWNER).map(drop));
-            refused(engine.update_all(&[(1.into(), update.clone())], &Viewer::OWNER).map(drop));
-            refused(engine.check_update(1.into(), &update, &Viewer::OWNER));
+            refused(engine.viewed_by(&Viewer::OWNER).update(1.into(), &update).map(drop));
+            refused(engine.viewed_by(&Viewer::OWNER).update_all(&[(1.into(), update.clone())]).map(drop));
+            refused(engine.viewed_by(&Viewer::OWNER).check_update(1.into(), &update));
         }
         assert_eq!(commits(folder.path()), before);
     }

@@ -50,7 +50,7 @@ pub fn search_with_records(engine: &Engine, context: &Context, params: SearchPar
     query.validate()?;
     let reply = ops::reply(engine, params, &query)?;
     let ids: Vec<RecordId> = reply.hits.iter().map(|hit| hit.record.id).collect();
-    let marks = engine.marks(&ids, &query.filter.viewer, MARK_CHARS)?;
+    let marks = engine.viewed_by(&query.filter.viewer).status_links(&ids, MARK_CHARS)?;
     let mut page = Page::new(max_tokens(params.max_tokens)?);
     for hit in &reply.hits {
         let why = why(hit, &reply.missing);
@@ -140,7 +140,7 @@ pub fn list(engine: &Engine, context: &Context, params: ListParams) -> Result<St
     let mut more = records.len() > limit;
     records.truncate(limit);
     let ids: Vec<RecordId> = records.iter().map(|listed| listed.record.id).collect();
-    let marks = engine.marks(&ids, &viewer, MARK_CHARS)?;
+    let marks = engine.viewed_by(&viewer).status_links(&ids, MARK_CHARS)?;
     let mut page = Page::new(max_tokens(params.max_tokens)?);
     for ops::Listed { record, gone } in &records {
         let line = MemoryLine {
@@ -192,7 +192,7 @@ pub fn get(engine: &Engine, context: &Context, params: CoreGetParams) -> Result<
         return Err(Error::invalid("ids", format!("must be 1 to {MAX_IDS}, not {}", ids.len())));
     }
     let Caller { viewer, scope } = caller;
-    let marks = engine.marks(&ids, &viewer, MARK_CHARS)?;
+    let marks = engine.viewed_by(&viewer).status_links(&ids, MARK_CHARS)?;
     let mut page = Page::new(most);
     let (mut left, mut missing) = (Vec::new(), Vec::new());
     for (at, id) in ids.iter().enumerate().filter(|(at, id)| !ids[..*at].contains(id)) {
@@ -200,7 +200,7 @@ pub fn get(engine: &Engine, context: &Context, params: CoreGetParams) -> Result<
             left.push(format!("#{id}"));
             continue;
         }
-        let added = match engine.get(*id, &viewer) {
+        let added = match engine.viewed_by(&viewer).access(*id) {
             Ok(record) => {
                 let query = params.passage.as_deref().unwrap_or_default();
                 let marks = marks_of(&marks, *id);
@@ -238,9 +238,9 @@ fn one(
     Caller { viewer, scope }: &Caller,
     most: usize,
 ) -> Result<String> {
-    let (record, gone) = match engine.get(id, viewer) {
+    let (record, gone) = match engine.viewed_by(viewer).access(id) {
         Ok(record) => (record, None),
-        Err(error @ Error::NotFound(_)) => match engine.recoverable(id, viewer)? {
+        Err(error @ Error::NotFound(_)) => match engine.viewed_by(viewer).get_gone(id)? {
             // An expired memory can be read until it is removed.
             Some(Gone { record, deleted_at: None }) => {
                 let expired = record.expires_at.map(|at| ("expired", at));
@@ -261,7 +261,7 @@ fn one(
     }
     let mut lines = if gone.is_none() { links(engine, id, viewer)? } else { Vec::new() };
     if params.history.unwrap_or(false) && gone.is_none() {
-        let versions = engine.history(id, viewer, None, VERSIONS_SHOWN + 1)?;
+        let versions = engine.viewed_by(viewer).history(id, None, VERSIONS_SHOWN + 1)?;
         lines.extend(versions.windows(2).map(|pair| version(&pair[1], &pair[0])));
     }
     // The text comes first: links and versions get what it leaves, and a third of the room in any case.
@@ -358,7 +358,7 @@ fn links(engine: &Engine, id: RecordId, viewer: &Viewer) -> Result<Vec<String>> 
     let mut lines = Vec::new();
     for direction in [Direction::Forward, Direction::Backward] {
         let left = LINKS_SHOWN + 1 - lines.len();
-        for linked in engine.linked(id, direction, None, viewer, left)? {
+        for linked in engine.viewed_by(viewer).linked(id, direction, None, left)? {
             let (other, text) = (linked.record.id, beginning(&linked.record.content));
             lines.push(match direction {
                 Direction::Forward => format!("  {} #{other}: {text}", wire::link_phrase(linked.kind, false)),

@@ -57,13 +57,13 @@ pub fn update(engine: &Engine, context: &Context, params: CoreUpdateParams) -> R
     let change = format!("update {query} {}", params.given);
     let Some(token) = params.confirm else {
         let found = found(engine, context, query, update.expect.as_ref(), &viewer)?;
-        let why_not = |record: &Record| engine.check_update(record.id, &update, &viewer);
+        let why_not = |record: &Record| engine.viewed_by(&viewer).check_update(record.id, &update);
         let some = "To change one of them: memory_update with its id and without query.";
         return Ok(preview(&found, &change, "memory_update", why_not, some));
     };
     let lines = chosen(engine, &token, &change, &viewer)?.into_iter().map(|record| {
         let update = RecordUpdate { expect: Some(Expect::Version(record.version)), ..update.clone() };
-        match engine.update(record.id, &update, &viewer) {
+        match engine.viewed_by(&viewer).update(record.id, &update) {
             Ok(outcome) => updated(&outcome),
             Err(error) => error.worded(),
         }
@@ -139,7 +139,7 @@ fn chosen(engine: &Engine, given: &str, change: &str, viewer: &Viewer) -> Result
     let ids = ids.split('-').map(|id| id.parse::<i64>().map(RecordId::from)).collect::<Result<Vec<_>, _>>();
     let mut records = Vec::new();
     for id in ids.map_err(|_| unknown())? {
-        records.extend(engine.peek(id, viewer)?);
+        records.extend(engine.viewed_by(viewer).get(id)?);
     }
     if token(&records, change) != given.trim() {
         let why = "has expired: the memories or the change differ from the preview; call again without confirm";

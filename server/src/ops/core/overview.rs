@@ -113,7 +113,7 @@ fn memories(number: u64) -> String {
 fn newest(engine: &Engine, query: &DigestQuery, kinds: &[Kind], least: Option<i64>) -> Result<Vec<Record>> {
     let mut all = Vec::new();
     for &kind in kinds {
-        all.extend(engine.newest(query, kind, least, SECTION)?);
+        all.extend(engine.newest_of_kind(query, kind, least, SECTION)?);
     }
     all.sort_by_key(|record| Reverse((record.created_at, record.id)));
     all.truncate(SECTION);
@@ -130,7 +130,7 @@ fn section(
     scope: &Scope,
 ) -> Result<()> {
     let ids: Vec<_> = records.iter().map(|record| record.id).collect();
-    let marks = engine.marks(&ids, viewer, CHARS)?;
+    let marks = engine.viewed_by(viewer).status_links(&ids, CHARS)?;
     let mut title = format!("\n{heading}\n");
     for record in records {
         let marks = marks.get(&record.id).map(Vec::as_slice).unwrap_or_default();
@@ -155,7 +155,7 @@ fn superseded(engine: &Engine, query: &DigestQuery, page: &mut Page, shown: &[Re
     for one in &outdated {
         let mut by = Vec::new();
         for id in &one.superseded_by {
-            let text = if shown.contains(id) { None } else { engine.peek(*id, viewer)? };
+            let text = if shown.contains(id) { None } else { engine.viewed_by(viewer).get(*id)? };
             by.push(text.map_or_else(|| format!("#{id}"), |record| format!("#{id} {}", beginning(&record.content))));
         }
         let text = beginning(&one.record.content);
@@ -169,12 +169,12 @@ fn superseded(engine: &Engine, query: &DigestQuery, page: &mut Page, shown: &[Re
 pub fn stats(engine: &Engine, context: &Context, params: StatsParams) -> Result<String> {
     let viewer = context.defaults.viewer(&params.project, &params.agent)?;
     let stats = ops::stats_in_view(engine, context, viewer.clone())?;
-    let mut names = engine.names(&viewer)?;
+    let mut names = engine.viewed_by(&viewer).names()?;
     // Projects that a call can name.
     if !context.defaults.is_only() {
-        names.projects = engine.project_sizes(&Viewer::OWNER)?;
+        names.projects = engine.viewed_by(&Viewer::OWNER).project_sizes()?;
     } else if !context.defaults.others().is_empty() {
-        let sizes = context.defaults.own_viewers().map(|viewer| engine.project_sizes(&viewer));
+        let sizes = context.defaults.own_viewers().map(|viewer| engine.viewed_by(&viewer).project_sizes());
         names.projects = sizes.collect::<Result<Vec<_>>>()?.concat();
     }
     let types: Vec<String> = stats.by_type.iter().map(|(name, number)| format!("{number} {name}")).collect();

@@ -44,7 +44,7 @@ pub fn cleanup(engine: &Engine, context: &Context, params: CleanupParams) -> Res
 }
 
 fn duplicates(engine: &Engine, viewer: &Viewer, cursor: Option<i64>, limit: usize) -> Result<CleanupResult> {
-    let page = engine.duplicates(viewer, cursor.map(RecordId::from), limit)?;
+    let page = engine.viewed_by(viewer).duplicates(cursor.map(RecordId::from), limit)?;
     let group = |group: Duplicates| CleanupGroup {
         why: match (group.words, group.cosine) {
             (Some(share), _) => format!("{:.0} % of the words are the same", share * 100.0),
@@ -63,7 +63,7 @@ fn duplicates(engine: &Engine, viewer: &Viewer, cursor: Option<i64>, limit: usiz
 /// Memories, each with those that it contradicts.
 fn contradictions(engine: &Engine, viewer: &Viewer, cursor: Option<i64>, limit: usize) -> Result<CleanupResult> {
     let after = cursor.map_or(RecordId::START, RecordId::from);
-    let found = engine.contradictions(viewer, after, limit)?;
+    let found = engine.viewed_by(viewer).contradictions(after, limit)?;
     let next = found.last().map(|(id, _)| id.to_string()).filter(|_| found.len() == limit);
     let mut groups = Vec::with_capacity(found.len());
     for (id, mut others) in found {
@@ -117,7 +117,7 @@ fn expiring(engine: &Engine, viewer: &Viewer, after: Option<(Millis, i64)>, limi
 fn never_found(engine: &Engine, viewer: &Viewer, cursor: Option<i64>, limit: usize) -> Result<CleanupResult> {
     let since = engine.now().saturating_sub(LONG);
     let after = cursor.map_or(RecordId::START, RecordId::from);
-    let (records, next) = engine.unused(viewer, since, after, limit)?;
+    let (records, next) = engine.viewed_by(viewer).unused(since, after, limit)?;
     let why = |record: &Record| match record.last_accessed_at {
         Some(at) => format!("last found on {}", wire::day(at)),
         None => "not found since it was saved".to_owned(),
@@ -152,7 +152,7 @@ fn group_of(
 ) -> Result<CleanupGroup> {
     let mut records = Vec::with_capacity(ids.len());
     for id in ids {
-        records.extend(engine.peek(id, viewer)?);
+        records.extend(engine.viewed_by(viewer).get(id)?);
     }
     Ok(CleanupGroup { why, similarity: None, members: members(records, superseded) })
 }
@@ -184,7 +184,7 @@ pub fn merge(engine: &Engine, context: &Context, params: MergeParams) -> Result<
     let replaced = params.replaced.into_iter().map(|SeenVersion { id, expect }| (id.0.into(), expect.0));
     let merge =
         Merge { keep: (params.keep.0.into(), params.expect.0), replaced: replaced.collect(), content: params.content };
-    let merged = engine.merge(&merge, &context.defaults.own_viewer())?;
+    let merged = engine.viewed_by(&context.defaults.own_viewer()).merge(&merge)?;
     Ok(MergeResult {
         id: merged.kept.record.id.get(),
         version: merged.kept.record.version,

@@ -78,13 +78,13 @@ pub fn explain(engine: &Engine, context: &Context, params: ExplainParams) -> Res
     let id = RecordId::from(params.id.0);
     let (query, params) = asked(context, params.search)?;
     let viewer = context.defaults.own_viewer();
-    let mut why = engine.why(id, &query, &viewer)?;
+    let mut why = engine.viewed_by(&viewer).why(id, &query)?;
     let named_sources = params.sources.as_ref().is_some_and(|sources| !sources.is_empty());
     let reachable = !matches!(why.kept_out, Some(KeptOut::Unknown | KeptOut::Deleted(_) | KeptOut::Expired(_)));
     if reachable && records::no_reply(&params, &query).is_some() {
         (why.found, why.kept_out) = (false, Some(KeptOut::Filter("kinds")));
     }
-    let text = if reachable { engine.peek(id, &viewer)?.map(|record| record.content) } else { None };
+    let text = if reachable { engine.viewed_by(&viewer).get(id)?.map(|record| record.content) } else { None };
     let (rule, field) = rule(&why, named_sources);
     let scores = why.scores.as_ref();
     let place = |rank: Option<usize>| rank.map(|rank| wire::count(rank as u64));
@@ -233,7 +233,7 @@ mod tests {
         let (_folder, engine) = store();
         let id = engine.add(&NewRecord::new("the heron")).unwrap().id;
         let query = Query::new("heron");
-        let mut why = engine.why(id, &query, &Viewer::OWNER).unwrap();
+        let mut why = engine.viewed_by(&Viewer::OWNER).why(id, &query).unwrap();
         why.kept_out = Some(KeptOut::Pool { size: 50, deeper: 1_000 });
         for (rank, part) in [(40, "passed it over"), (51, "looks at the best 50")] {
             let scores = why.scores.as_mut().unwrap();

@@ -24,22 +24,22 @@ const SIMILAR: usize = 10;
 pub fn memory(engine: &Engine, context: &Context, params: MemoryParams) -> Result<MemoryResult> {
     let viewer = context.defaults.own_viewer();
     let id = RecordId::from(params.id.0);
-    let (record, recoverable) = match engine.peek(id, &viewer)? {
+    let (record, recoverable) = match engine.viewed_by(&viewer).get(id)? {
         Some(record) => (record, None),
         None => {
-            let Gone { record, deleted_at } = engine.recoverable(id, &viewer)?.ok_or(Error::NotFound(id))?;
+            let Gone { record, deleted_at } = engine.viewed_by(&viewer).get_gone(id)?.ok_or(Error::NotFound(id))?;
             let deleted = deleted_at.map(|at| RecoverableEntry { why: "deleted", at });
             let recoverable = deleted.or(record.expires_at.map(|at| RecoverableEntry { why: "expired", at }));
             (record, recoverable)
         }
     };
-    let links = if recoverable.is_none() { engine.links(id, &viewer, LINKS_SHOWN + 1)? } else { Vec::new() };
-    let marks = engine.marks(&[id], &viewer, 0)?.remove(&id).unwrap_or_default();
+    let links = if recoverable.is_none() { engine.viewed_by(&viewer).links(id, LINKS_SHOWN + 1)? } else { Vec::new() };
+    let marks = engine.viewed_by(&viewer).status_links(&[id], 0)?.remove(&id).unwrap_or_default();
     let by = |kind: LinkKind| {
         let by = marks.iter().filter(|mark| mark.by_other && mark.kind == kind && recoverable.is_none());
         by.map(|mark| mark.other.get()).collect()
     };
-    let found_by = engine.found_by(id, &viewer, SEARCHES)?.into_iter();
+    let found_by = engine.viewed_by(&viewer).found_by(id, SEARCHES)?.into_iter();
     Ok(MemoryResult {
         superseded_by: by(LinkKind::Supersedes),
         contradicted_by: by(LinkKind::Contradicts),
@@ -81,7 +81,7 @@ pub fn graph(engine: &Engine, context: &Context, params: GraphParams) -> Result<
     let edge = |link: Link| GraphEdge { from: link.from.get(), to: link.to.get(), link_type: link.kind };
     Ok(GraphResult {
         nodes: nodes.collect(),
-        edges: engine.links_among(&ids, &viewer)?.into_iter().map(edge).collect(),
+        edges: engine.viewed_by(&viewer).links_among(&ids)?.into_iter().map(edge).collect(),
         truncated: chain.truncated,
     })
 }
@@ -90,8 +90,9 @@ pub fn similar(engine: &Engine, context: &Context, params: SimilarParams) -> Res
     let viewer = context.defaults.own_viewer();
     let id = RecordId::from(params.id.0);
     let limit = wire::size("limit", params.limit, SIMILAR)?;
-    let similar = engine.similar(id, &viewer, limit)?;
-    let own = engine.peek(id, &viewer)?.map_or_else(Vec::new, |record| KeywordQuery::new(&record.content).terms());
+    let similar = engine.viewed_by(&viewer).similar(id, limit)?;
+    let own =
+        engine.viewed_by(&viewer).get(id)?.map_or_else(Vec::new, |record| KeywordQuery::new(&record.content).terms());
     let hit = |one: Similar| SimilarHit {
         id: one.record.id.get(),
         similarity: one.likeness(),

@@ -15,7 +15,7 @@ const SEARCHES: usize = 50;
 pub fn overview(engine: &Engine, context: &Context, _: OverviewParams) -> Result<OverviewResult> {
     let viewer = context.defaults.own_viewer();
     let stats: StatsResult = records::stats_of(engine, &Filter::of(viewer.clone()))?;
-    let names = engine.names(&viewer)?;
+    let names = engine.viewed_by(&viewer).names()?;
     let named = |names: Vec<(String, u64)>| {
         names.into_iter().map(|(name, count)| NameCount { name, count: wire::count(count) }).collect()
     };

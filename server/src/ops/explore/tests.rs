@@ -29,7 +29,7 @@ fn add_to(engine: &Engine, text: &str, project: &str) -> RecordId {
 }
 
 fn link(engine: &Engine, from: RecordId, kind: LinkKind, to: RecordId) {
-    assert!(engine.link(Link { from, to, kind }, &Viewer::OWNER).unwrap());
+    assert!(engine.viewed_by(&Viewer::OWNER).link(Link { from, to, kind }).unwrap());
 }
 
 /// The searches that are kept, once there are so many: the newest first.
@@ -133,7 +133,7 @@ fn looking_counts_nothing_and_keeps_nothing() {
     }
     engine.search(&Query::new("the last one")).unwrap();
     assert_eq!(kept(&engine, 1), ["the last one"]);
-    let record = engine.peek(id.into(), &Viewer::OWNER).unwrap().unwrap();
+    let record = engine.viewed_by(&Viewer::OWNER).get(id.into()).unwrap().unwrap();
     assert_eq!((record.access_count, record.last_accessed_at), (0, None));
 }
 
@@ -145,7 +145,7 @@ fn a_memory_says_what_found_it_and_what_replaces_it() {
     link(&engine, new, LinkKind::Supersedes, old);
     let rival = add(&engine, "no ferry leaves at all");
     link(&engine, rival, LinkKind::Contradicts, new);
-    engine.search(&Query { tool: "recall", ..Query::new("ferry nine") }).unwrap();
+    engine.search(&Query { tool: "recall".into(), ..Query::new("ferry nine") }).unwrap();
     kept(&engine, 1);
     let of = |id: RecordId| json_of(memory(&engine, &all(), params(json!({ "id": id }))));
     assert_eq!(of(old)["supersededBy"], json!([new]));
@@ -154,7 +154,7 @@ fn a_memory_says_what_found_it_and_what_replaces_it() {
     assert_eq!((&new["foundBy"][0]["query"], &new["foundBy"][0]["tool"]), (&json!("ferry nine"), &json!("recall")));
     assert!(new["foundBy"][0]["score"].as_f64().unwrap() > 0.0);
     assert_eq!(new["recoverable"], Value::Null);
-    engine.delete(rival, &Viewer::OWNER).unwrap();
+    engine.viewed_by(&Viewer::OWNER).delete(rival).unwrap();
     assert_eq!(of(rival)["recoverable"]["why"], "deleted");
     let unknown = memory(&engine, &all(), params(json!({ "id": 99 }))).unwrap_err();
     assert!(matches!(unknown, Error::NotFound(_)));
@@ -191,7 +191,7 @@ fn searches_are_listed_by_what_was_wrong_with_them() {
     let id = add(&engine, "the walnut cupboard");
     engine.search(&Query::new("walnut cupboard")).unwrap();
     kept(&engine, 1);
-    engine.get(id, &Viewer::OWNER).unwrap();
+    engine.viewed_by(&Viewer::OWNER).access(id).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(2));
     engine.search(&Query::new("the walnut")).unwrap();
     kept(&engine, 2);
@@ -214,7 +214,7 @@ fn explain_names_the_rule_that_kept_a_memory_out() {
     link(&engine, new, LinkKind::Supersedes, old);
     let theirs = add_to(&engine, "the red crane of apollo", "apollo");
     let deleted = add(&engine, "the red crane that was sold");
-    engine.delete(deleted, &Viewer::OWNER).unwrap();
+    engine.viewed_by(&Viewer::OWNER).delete(deleted).unwrap();
     engine.embed_pending(&NoProgress).unwrap();
     let ask = |id: RecordId, more: Value| {
         let mut arguments = json!({ "id": id, "query": "red crane" });
@@ -333,7 +333,7 @@ fn explain_looks_at_least_as_deep_as_the_search() {
     engine.flush(&NoProgress).unwrap();
     let period = Some(Period { from: 0, until: 1 });
     let query = Query { limit: 100, mode: Mode::Keyword, period, ..Query::new("crane") };
-    let why = engine.why(1_250.into(), &query, &Viewer::OWNER).unwrap();
+    let why = engine.viewed_by(&Viewer::OWNER).why(1_250.into(), &query).unwrap();
     assert_eq!(why.kept_out, Some(KeptOut::Limit));
     assert!(why.rank.is_some_and(|rank| rank > 1_000), "{:?}", why.rank);
 }
@@ -357,7 +357,7 @@ fn lines(engine: &Engine) -> Vec<String> {
     let query = ListQuery { limit: 1_000, ..ListQuery::default() };
     let records = engine.list(&query).unwrap().into_iter().map(|mut record| {
         (record.version, record.updated_at) = (0, 0);
-        let links = engine.links(record.id, &Viewer::OWNER, 100).unwrap();
+        let links = engine.viewed_by(&Viewer::OWNER).links(record.id, 100).unwrap();
         format!("{record:?} {links:?}")
     });
     records.collect()
@@ -579,7 +579,10 @@ fn cleanup_pages_contradicted_superseded_and_expiring_groups() {
         json_of(cleanup(&engine, &all(), params(json!({ "kind": "expiring", "cursor": cursor, "limit": 2 }))))
     };
     let first = page(&Value::Null);
-    engine.update(one, &RecordUpdate { expires_at: Some(None), ..RecordUpdate::default() }, &Viewer::OWNER).unwrap();
+    engine
+        .viewed_by(&Viewer::OWNER)
+        .update(one, &RecordUpdate { expires_at: Some(None), ..RecordUpdate::default() })
+        .unwrap();
     let second = page(&first["next"]);
     assert_eq!(group_ids(&first), [[one.get()], [two.get()]]);
     assert_eq!(group_ids(&second), [[three.get()], [early.get()]]);
@@ -608,7 +611,7 @@ fn a_project_viewer_sees_nothing_of_another_project() {
     link(&engine, hidden, LinkKind::Supersedes, shared);
     link(&engine, own, LinkKind::Related, hidden);
     let gone = add_to(&engine, "a crane with a secretword that was sold", "gemini");
-    engine.delete(gone, &Viewer::OWNER).unwrap();
+    engine.viewed_by(&Viewer::OWNER).delete(gone).unwrap();
     engine.embed_pending(&NoProgress).unwrap();
     let theirs = Query { filter: Filter::of(Viewer::in_project("gemini")), ..Query::new("crane secretquery") };
     engine.search(&theirs).unwrap();

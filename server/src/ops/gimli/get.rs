@@ -27,7 +27,7 @@ pub fn get(engine: &Engine, context: &Context, params: GimliGetParams) -> Result
         LineRange { from: positive("from", params.from)?.unwrap_or(1), lines: positive("lines", params.lines)? };
     let viewer = context.defaults.own_viewer();
     if let Some(id) = memory_id(&params.path) {
-        let record = engine.get(id.into(), &viewer)?;
+        let record = engine.viewed_by(&viewer).access(id.into())?;
         if !is_searched(context, record.kind) {
             return Err(Error::NotFound(record.id));
         }

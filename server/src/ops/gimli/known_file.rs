@@ -67,13 +67,13 @@ pub fn known_file(engine: &Engine, context: &Context, path: &str, viewer: &Viewe
 
 fn read_of(engine: &Engine, path: &Path, viewer: &Viewer) -> Result<Option<KnownFile>> {
     let path = path.to_string_lossy().into_owned();
-    let read = engine.read_of_file(&path, viewer)?;
+    let read = engine.viewed_by(viewer).read_of_file(&path)?;
     Ok(read.map(|(kind, records)| KnownFile { path, kind, records }))
 }
 
 /// A file that another system read, whose memories were moved in with their paths.
 fn moved(engine: &Engine, path: &str, viewer: &Viewer) -> Result<Option<KnownFile>> {
-    let records = engine.moved_of_file(path, viewer)?;
+    let records = engine.viewed_by(viewer).moved_of_file(path)?;
     let kind = match records.first() {
         None => return Ok(None),
         Some(record) if record.kind == Kind::Conversation => SourceKind::Sessions,

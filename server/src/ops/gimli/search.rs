@@ -28,7 +28,7 @@ pub fn search(engine: &Engine, context: &Context, params: GimliSearchParams) -> 
     }
     let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(|kind| is_searched(context, *kind)).collect();
     let query = Query {
-        tool: context.tool,
+        tool: context.tool.into(),
         mode: settings.mode,
         limit,
         pool: Some((settings.candidates * limit).clamp(LEAST_POOL, MAX_POOL)),

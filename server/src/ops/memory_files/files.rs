@@ -84,7 +84,7 @@ impl<'a> MemoryFiles<'a> {
 
     /// A memory of the scope.
     pub fn record(&self, id: RecordId) -> Result<Record> {
-        self.engine.peek(id, &self.viewer)?.ok_or(Error::NotFound(id))
+        self.engine.viewed_by(&self.viewer).get(id)?.ok_or(Error::NotFound(id))
     }
 
     /// The memories of the scope whose metadata pass, the oldest first.

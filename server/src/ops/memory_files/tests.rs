@@ -127,21 +127,24 @@ fn a_file_is_a_memory() {
     let client = FilesClient::of(&engine, None);
     client.create("/memories/customer/refund_policy.md", "Refunds take 14 days.\n");
     let id = client.id("/memories/customer/refund_policy.md");
-    let record = engine.peek(id, &Viewer::OWNER).unwrap().unwrap();
+    let record = engine.viewed_by(&Viewer::OWNER).get(id).unwrap().unwrap();
     assert_eq!((record.kind, record.source.as_str()), (Kind::Background, "memory-tool"));
     assert_eq!(record.context.as_deref(), Some("customer refund policy"));
     assert!(client.found("refunds").contains("Refunds take 14 days."));
     let edit = json!({ "command": "str_replace", "path": "/memories/customer/refund_policy.md", "old_str": "14", "new_str": "30" });
     assert!(client.done(edit).ends_with(":\n     1\tRefunds take 30 days.\n     2\t"));
     assert!(!client.found("14").contains("14 days"));
-    let versions = engine.history(id, &Viewer::OWNER, None, 10).unwrap();
+    let versions = engine.viewed_by(&Viewer::OWNER).history(id, None, 10).unwrap();
     assert_eq!(versions.last().unwrap().content, "Refunds take 14 days.\n");
     client.done(json!({ "command": "rename", "old_path": "/memories/customer", "new_path": "/memories/clients" }));
-    assert_eq!(engine.peek(id, &Viewer::OWNER).unwrap().unwrap().context.as_deref(), Some("clients refund policy"));
+    assert_eq!(
+        engine.viewed_by(&Viewer::OWNER).get(id).unwrap().unwrap().context.as_deref(),
+        Some("clients refund policy")
+    );
     client.done(json!({ "command": "delete", "path": "/memories/clients" }));
     assert_eq!(client.texts(), BTreeMap::new());
     assert!(!client.found("refunds").contains("Refunds"));
-    engine.undo(id, &Viewer::OWNER).unwrap();
+    engine.viewed_by(&Viewer::OWNER).undo(id).unwrap();
     assert_eq!(
         client.texts(),
         BTreeMap::from([("/memories/clients/refund_policy.md".into(), "Refunds take 30 days.\n".into())])
@@ -158,7 +161,7 @@ fn a_text_is_one_memory_with_one_path() {
     assert_eq!(client.texts(), BTreeMap::new());
     client.create("/memories/deploy.md", "We deploy on Tuesdays.");
     assert_eq!(client.id("/memories/deploy.md"), saved);
-    assert_eq!(engine.peek(saved, &Viewer::OWNER).unwrap().unwrap().kind, Kind::Decision);
+    assert_eq!(engine.viewed_by(&Viewer::OWNER).get(saved).unwrap().unwrap().kind, Kind::Decision);
     let again = json!({ "command": "create", "path": "/memories/copy.md", "file_text": "We deploy on Tuesdays." });
     assert!(client.run(again).unwrap_err().starts_with("/memories/deploy.md has exactly this text already"));
     client.create("/memories/other.md", "We deploy on Mondays.");
@@ -176,7 +179,7 @@ fn a_memory_that_becomes_a_file_stays_one() {
     let saved = engine.add(&NewRecord { expires_at, context, ..NewRecord::new("caf\u{e9} at nine") }).unwrap().id;
     client.create("/memories/cafe.md", "cafe\u{301} at nine");
     assert_eq!(client.id("/memories/cafe.md"), saved);
-    let record = engine.peek(saved, &Viewer::OWNER).unwrap().unwrap();
+    let record = engine.viewed_by(&Viewer::OWNER).get(saved).unwrap().unwrap();
     assert_eq!((record.expires_at, record.context.as_deref()), (None, Some("said on the phone")));
     assert_eq!(record.content, "cafe\u{301} at nine");
     engine.add(&NewRecord::of_body(Kind::Profile, json!({ "name": "Ana" })).unwrap()).unwrap();
@@ -198,7 +201,7 @@ fn a_superseded_text_that_becomes_a_file_is_said() {
     let client = FilesClient::of(&engine, None);
     let old = engine.add(&NewRecord::new("The port is 5432.")).unwrap().id;
     let new = engine.add(&NewRecord::new("The port is 5433.")).unwrap().id;
-    engine.link(Link { from: new, to: old, kind: LinkKind::Supersedes }, &Viewer::OWNER).unwrap();
+    engine.viewed_by(&Viewer::OWNER).link(Link { from: new, to: old, kind: LinkKind::Supersedes }).unwrap();
     let create = json!({ "command": "create", "path": "/memories/port.md", "file_text": "The port is 5432." });
     let said = client.done(create);
     assert!(said.contains("it was superseded and is current again"), "{said}");
@@ -383,10 +386,10 @@ fn two_files_of_one_path_are_both_kept() {
     // As the machines of a person bring them together.
     let (first, second) = (client.id("/memories/a/notes.md"), client.id("/memories/a/other.md"));
     let update = moved_to(
-        &engine.peek(second, &Viewer::OWNER).unwrap().unwrap(),
+        &engine.viewed_by(&Viewer::OWNER).get(second).unwrap().unwrap(),
         &MemoryPath::parse("/memories/a/notes.md").unwrap(),
     );
-    engine.update(second, &update, &Viewer::OWNER).unwrap();
+    engine.viewed_by(&Viewer::OWNER).update(second, &update).unwrap();
     let later = format!("/memories/a/notes.md.{second}");
     assert_eq!(client.texts().into_keys().collect::<Vec<_>>(), ["/memories/a/notes.md", &later]);
     assert_eq!((client.id("/memories/a/notes.md"), client.id(&later)), (first, second));
@@ -503,7 +506,7 @@ fn try_commands(commands: Vec<(FileCommand, bool)>) {
             && !matches!(command, FileCommand::Create { .. })
         {
             for id in before.keys().filter(|id| before.get(id) != after.get(id)) {
-                engine.undo(*id, &Viewer::OWNER).unwrap();
+                engine.viewed_by(&Viewer::OWNER).undo(*id).unwrap();
             }
         } else {
             texts = expected.unwrap_or(texts);

@@ -128,7 +128,7 @@ fn left(error: Error) -> Result<String, Failure> {
 fn prepare(engine: &Engine, viewer: &Viewer, proposal: &Proposal) -> memorist_engine::Result<Result<Change, String>> {
     let ids: Vec<RecordId> = proposal.memories.iter().map(|memory| memory.id.into()).collect();
     for memory in &proposal.memories {
-        let record = engine.peek(memory.id.into(), viewer)?.ok_or(Error::NotFound(memory.id.into()))?;
+        let record = engine.viewed_by(viewer).get(memory.id.into())?.ok_or(Error::NotFound(memory.id.into()))?;
         if record.version != memory.version {
             return Ok(Err(format!(
                 "memory {} was changed since the plan was made: it has version {} instead of {}",
@@ -138,7 +138,7 @@ fn prepare(engine: &Engine, viewer: &Viewer, proposal: &Proposal) -> memorist_en
         viewer.check_change(record.id, &record.scope)?;
     }
     let mut change = Change { n: proposal.n, links: Vec::new(), changes: None };
-    let links = engine.links_among(&ids, viewer)?;
+    let links = engine.viewed_by(viewer).links_among(&ids)?;
     let is_new = |from, kind, to| !links.contains(&Link { from, to, kind });
     if proposal.content.is_some() && proposal.r#do != Do::Supersede {
         return Ok(Err("content: only `supersede` takes a new text".into()));
@@ -174,11 +174,15 @@ fn change_one(engine: &Engine, viewer: &Viewer, proposal: &Proposal, change: &Ch
             let (kept, replaced): (Vec<_>, Vec<_>) =
                 proposal.memories.iter().map(seen).partition(|(id, _)| Some(id.get()) == proposal.keep);
             let Some(&keep) = kept.first() else { return Ok(()) };
-            engine.merge(&Merge { keep, replaced, content: proposal.content.clone() }, viewer).map(drop)
+            engine.viewed_by(viewer).merge(&Merge { keep, replaced, content: proposal.content.clone() }).map(drop)
         }
         Do::Link => {
             let links = change.links.iter().map(|(from, kind, to)| Link { from: *from, to: *to, kind: *kind });
-            engine.link_batch(&links.collect::<Vec<_>>(), viewer)?.into_iter().try_for_each(|made| made.map(drop))
+            engine
+                .viewed_by(viewer)
+                .link_batch(&links.collect::<Vec<_>>())?
+                .into_iter()
+                .try_for_each(|made| made.map(drop))
         }
         Do::Close => {
             let Some((id, version)) = change.changes else { return Ok(()) };
@@ -188,7 +192,7 @@ fn change_one(engine: &Engine, viewer: &Viewer, proposal: &Proposal, change: &Ch
                 expect: Some(Expect::Version(version)),
                 ..RecordUpdate::default()
             };
-            engine.update(id, &update, viewer).map(drop)
+            engine.viewed_by(viewer).update(id, &update).map(drop)
         }
         Do::Ask => Ok(()),
     }
@@ -224,7 +228,7 @@ pub fn undo(engine: &Engine, viewer: &Viewer, run: &str, progress: &dyn Progress
 fn undo_one(engine: &Engine, viewer: &Viewer, change: &Change) -> memorist_engine::Result<Option<String>> {
     let linked = change.links.iter().flat_map(|&(from, _, to)| [from, to]);
     for id in linked.chain(change.changes.map(|(id, _)| id)) {
-        if engine.peek(id, viewer)?.is_none() {
+        if engine.viewed_by(viewer).get(id)?.is_none() {
             return Ok(Some(format!("memory {id} is deleted, or belongs to another project")));
         }
     }
@@ -235,7 +239,7 @@ fn undo_one(engine: &Engine, viewer: &Viewer, change: &Change) -> memorist_engin
     }
     for &(from, kind, to) in &change.links {
         // Where it is gone, somebody has removed it, or an undo was interrupted.
-        engine.unlink(Link { from, to, kind }, viewer)?;
+        engine.viewed_by(viewer).unlink(Link { from, to, kind })?;
     }
     Ok(None)
 }
@@ -243,7 +247,7 @@ fn undo_one(engine: &Engine, viewer: &Viewer, change: &Change) -> memorist_engin
 /// Goes back to the version before, if the one after it is still the newest and came from here. Returns whether that version is
 /// the newest now.
 fn take_back(engine: &Engine, viewer: &Viewer, id: RecordId, version: i64) -> memorist_engine::Result<bool> {
-    let versions = engine.history(id, viewer, None, 3)?;
+    let versions = engine.viewed_by(viewer).history(id, None, 3)?;
     let reason = |one: &Version| one.replaced.as_ref().map(|replaced| replaced.reason.clone());
     match &*versions {
         // The new text was the same, or the change was not made.
@@ -252,7 +256,7 @@ fn take_back(engine: &Engine, viewer: &Viewer, id: RecordId, version: i64) -> me
             let is_ours = [MERGED, CLOSED].map(Some).contains(&reason(before).as_deref());
             if is_ours {
                 let expect = Expect::Version(newest.version);
-                engine.roll_back(id, version, Some(UNDONE), Some(&expect), viewer)?;
+                engine.viewed_by(viewer).roll_back(id, version, Some(UNDONE), Some(&expect))?;
             }
             Ok(is_ours)
         }

@@ -47,7 +47,7 @@ pub fn plan(engine: &Engine, viewer: &Viewer, most: usize, progress: &dyn Progre
 /// Errors of the store, and if it is stopped.
 pub fn copies(engine: &Engine, viewer: &Viewer, progress: &dyn Progress) -> Result<TidyPlan> {
     let mut plan = TidyPlan::new(engine.lineage().to_owned(), engine.now());
-    for copies in engine.copies(viewer, progress)? {
+    for copies in engine.viewed_by(viewer).copies(progress)? {
         for others in copies.others.chunks(MOST_COPIES) {
             let records: Vec<Record> = [&copies.keep].into_iter().chain(others).cloned().collect();
             let proposal = next(&plan, Do::Supersede, Some(copies.keep.id), "the same text".into(), &records);
@@ -101,7 +101,7 @@ fn duplicates(
         if progress.cancelled() {
             return Err(Error::Cancelled);
         }
-        let page = engine.duplicates(viewer, before, PAGE)?;
+        let page = engine.viewed_by(viewer).duplicates(before, PAGE)?;
         for Duplicates { mut records, words, cosine, same_numbers } in page.groups {
             records.retain(|record| {
                 viewer.changes(&record.scope) && !named.contains(&record.id) && !record.has_metadata()
@@ -148,7 +148,7 @@ fn negates(text: &str) -> bool {
 fn contradictions(engine: &Engine, viewer: &Viewer, full: usize, plan: &mut TidyPlan) -> Result<()> {
     let mut after = RecordId::START;
     loop {
-        let page = engine.contradictions(viewer, after, PAGE)?;
+        let page = engine.viewed_by(viewer).contradictions(after, PAGE)?;
         for (id, others) in &page {
             if plan.proposals.len() == full {
                 plan.more = true;
@@ -158,7 +158,7 @@ fn contradictions(engine: &Engine, viewer: &Viewer, full: usize, plan: &mut Tidy
             let others = &others[..others.len().min(MOST_CONTRADICTED)];
             let mut records = Vec::with_capacity(others.len() + 1);
             for id in [id].into_iter().chain(others) {
-                records.extend(engine.peek(*id, viewer)?);
+                records.extend(engine.viewed_by(viewer).get(*id)?);
             }
             let named: Vec<String> = others.iter().map(|id| format!("memory {id}")).collect();
             let why = format!("memory {id} contradicts {}", named.join(" and "));
@@ -209,7 +209,7 @@ fn never_found(engine: &Engine, viewer: &Viewer, progress: &dyn Progress) -> Res
         if progress.cancelled() {
             return Err(Error::Cancelled);
         }
-        let (records, next) = engine.unused(viewer, since, after, PAGE)?;
+        let (records, next) = engine.viewed_by(viewer).unused(since, after, PAGE)?;
         for record in records {
             *counts.entry(record.kind.to_string()).or_default() += 1;
         }

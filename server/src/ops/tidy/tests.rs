@@ -45,7 +45,7 @@ fn store() -> (tempfile::TempDir, Engine) {
         engine.add(&NewRecord::new(text)).unwrap();
     }
     let contradicts = Link { from: 6.into(), to: 5.into(), kind: LinkKind::Contradicts };
-    engine.link(contradicts, &Viewer::OWNER).unwrap();
+    engine.viewed_by(&Viewer::OWNER).link(contradicts).unwrap();
     (folder, engine)
 }
 
@@ -137,7 +137,7 @@ fn a_run_is_undone_as_a_whole() {
     }
     let result = applied(&engine, &plan);
     assert_eq!((result.done, &*result.left), (4, &[][..]));
-    let task = engine.peek(1.into(), &Viewer::OWNER).unwrap().unwrap();
+    let task = engine.viewed_by(&Viewer::OWNER).get(1.into()).unwrap().unwrap();
     assert_eq!(task.body.unwrap().get("status"), Some(&json!("dropped")));
     assert_eq!(made(&engine).proposals, [], "what was decided is not proposed again");
     assert_eq!(runs(&engine).unwrap().len(), 2);
@@ -156,7 +156,7 @@ fn a_memory_that_was_changed_meanwhile_is_left_alone() {
     let plan = made(&engine);
     let change = |id: i64, importance: i64| {
         let update = RecordUpdate { importance: Some(importance), ..RecordUpdate::default() };
-        engine.update(id.into(), &update, &Viewer::OWNER).unwrap();
+        engine.viewed_by(&Viewer::OWNER).update(id.into(), &update).unwrap();
     };
     change(2, 9);
     let before = state(&engine);
@@ -172,17 +172,17 @@ fn a_memory_that_was_changed_meanwhile_is_left_alone() {
     merged.content = Some("Anna prefers to sit".into());
     assert_eq!(applied(&engine, &plan).done, 2);
     change(5, 2);
-    engine.delete(3.into(), &Viewer::OWNER).unwrap();
-    let after = engine.peek(5.into(), &Viewer::OWNER).unwrap();
+    engine.viewed_by(&Viewer::OWNER).delete(3.into()).unwrap();
+    let after = engine.viewed_by(&Viewer::OWNER).get(5.into()).unwrap();
     let result = undone(&engine);
     assert_eq!(result.done, 0);
     let left: Vec<_> = result.left.iter().map(|left| &*left.why).collect();
     assert_eq!(left, ["memory 5 was changed since", "memory 3 is deleted, or belongs to another project"]);
-    assert_eq!(engine.peek(5.into(), &Viewer::OWNER).unwrap(), after);
+    assert_eq!(engine.viewed_by(&Viewer::OWNER).get(5.into()).unwrap(), after);
     // A change that was left can be undone later.
-    engine.undo(3.into(), &Viewer::OWNER).unwrap();
+    engine.viewed_by(&Viewer::OWNER).undo(3.into()).unwrap();
     assert_eq!(undone(&engine).done, 1);
-    assert!(engine.links(3.into(), &Viewer::OWNER, 9).unwrap().is_empty());
+    assert!(engine.viewed_by(&Viewer::OWNER).links(3.into(), 9).unwrap().is_empty());
 }
 
 /// Another project is as far away as a `cd`.
@@ -272,7 +272,7 @@ fn a_viewer_sees_and_changes_its_own_memories_alone() {
     let of_others = made(&engine);
     let result = apply(&engine, &only, &of_others, None, &NoProgress).unwrap();
     assert!(result.left.iter().any(|left| numbered(&of_others, left.n).memories[0].id == 10), "{result:?}");
-    assert!(engine.links(10.into(), &Viewer::OWNER, 9).unwrap().is_empty());
+    assert!(engine.viewed_by(&Viewer::OWNER).links(10.into(), 9).unwrap().is_empty());
 }
 
 #[test]
