@@ -2,8 +2,13 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, LazyLock, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+
+/// Time that a thread waits for another without sleep.
+const AWAKE: Duration = Duration::from_micros(300);
 
 /// Runs `there` on a thread for searches, and `here` on this one. While all cores are busy that thread may not have begun
 /// when `here` is done: then this one does it too, instead of waiting.
@@ -24,10 +29,23 @@ pub fn at_once<A: Send + 'static, B>(there: impl FnOnce() -> A + Send + 'static,
     let by_there = match left {
         Some(there) => there(),
         None => {
-            receiver.recv().expect("who takes the work sends its outcome").unwrap_or_else(|panic| resume_unwind(panic))
+            let done = receive_awake(&receiver).or_else(|| receiver.recv().ok());
+            done.expect("who takes the work sends its outcome").unwrap_or_else(|panic| resume_unwind(panic))
         }
     };
     (by_there, by_here)
+}
+
+/// Waits without sleep for a while: to be woken takes about 50 µs, a tenth of a search.
+fn receive_awake<T>(receiver: &mpsc::Receiver<T>) -> Option<T> {
+    let started = Instant::now();
+    while started.elapsed() < AWAKE {
+        if let Ok(received) = receiver.try_recv() {
+            return Some(received);
+        }
+        thread::yield_now();
+    }
+    None
 }
 
 /// A separate thread pool for searches: a program's own work in rayon's global pool must not keep them waiting.
@@ -43,13 +61,11 @@ fn search_pool() -> Option<&'static rayon::ThreadPool> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
     fn both_parts_are_done_also_while_all_threads_are_busy() {
-        assert_eq!(at_once(|| 1, || std::thread::sleep(Duration::from_millis(20))), (1, ()));
+        assert_eq!(at_once(|| 1, || thread::sleep(Duration::from_millis(20))), (1, ()));
         let (end, ended) = crossbeam_channel::bounded::<()>(0);
         let pool = search_pool().expect("threads");
         for _ in 0..pool.current_num_threads() {
@@ -65,7 +81,7 @@ mod tests {
     #[test]
     fn a_panic_reaches_the_caller() {
         let panicked = catch_unwind(|| {
-            at_once(|| panic!("there"), || std::thread::sleep(Duration::from_millis(20)));
+            at_once(|| panic!("there"), || thread::sleep(Duration::from_millis(20)));
         });
         assert!(panicked.is_err());
     }
