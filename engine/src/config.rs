@@ -1,5 +1,6 @@
 //! The settings of an engine. All have a default; `memorist.toml` and the command line may change them.
 
+use std::fmt::Debug;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use crate::types::Exported;
 use crate::types::{Scale, Weights};
 
 /// Everything that can be set. Start from [`Config::default`] and change fields.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Config {
     /// Default weights of a hybrid search.
@@ -79,7 +80,8 @@ impl Default for Config {
 }
 
 /// A node of a team store.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct TeamSettings {
     /// The server that has the records.
     pub address: ServerAddress,
@@ -92,25 +94,33 @@ pub struct TeamSettings {
     /// The name of the node in lists of nodes.
     pub node_name: String,
     /// How memories are written that a promoted standby has lost.
-    pub lost: ExportFormat,
+    pub lost: &'static dyn ExportFormat,
     /// Where they are written: not in the copy, which may be deleted. `None` is in its folder.
     pub lost_folder: Option<PathBuf>,
 }
 
-/// The lines of a file that can be imported.
-#[derive(Debug, Clone, Copy)]
-pub struct ExportFormat {
-    /// The first line.
-    pub header: fn() -> String,
-    /// The line of a memory, or of a link.
-    pub line: fn(Exported) -> String,
+impl TeamSettings {
+    /// A node with this name, which copies every project, and whose answers are never old.
+    pub fn new(address: ServerAddress, node_name: impl Into<String>, lost: &'static dyn ExportFormat) -> Self {
+        TeamSettings {
+            address,
+            follow: Vec::new(),
+            reads: Reads::Latest,
+            images: None,
+            node_name: node_name.into(),
+            lost,
+            lost_folder: None,
+        }
+    }
 }
 
-impl PartialEq for ExportFormat {
-    /// There is one format.
-    fn eq(&self, _other: &Self) -> bool {
-        true
-    }
+/// The lines of a file that can be imported.
+pub trait ExportFormat: Debug + Send + Sync {
+    /// The first line.
+    fn header(&self) -> String;
+
+    /// The line of a memory, or of a link.
+    fn line(&self, exported: Exported) -> String;
 }
 
 /// How old what a search of a team store finds may be.

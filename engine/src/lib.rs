@@ -25,6 +25,7 @@
 //! | show progress, cancel long work | [`progress::Progress`] |
 //! | handle an error | [`Error`], [`Remedy`] |
 //! | check, repair, restore | [`examine`], [`restore`] |
+//! | show a passage of a long text, and its matching words | [`snippet`], [`words`] |
 //!
 //! # How it is built
 //!
@@ -34,7 +35,7 @@
 //!
 //! | row | module | job |
 //! |---|---|---|
-//! | 0 | [`error`], [`types`], [`body`], [`quality`], `paths`, `text`, `passages`, `overlap`, `snippet` | the vocabulary that every other module uses |
+//! | 0 | [`error`], [`types`], [`body`], [`quality`], [`paths`], [`text`], [`snippet`], `passages`, `overlap` | the vocabulary that every other module uses |
 //! | 1 | [`progress`], `address`, `clock`, `files`, `holders`, `verification` | progress, the address of a team store, the clock, files, lock holders, checksums |
 //! | 2 | `index_folder` | replaces the folder of an index, or takes it out of use |
 //! | 2 | [`sensitive`] | refuses or redacts passwords and keys in what is saved |
@@ -42,6 +43,7 @@
 //! | 4 | `records` | records, versions, links, embeddings, the access log, searches, the sync log: the rules, and SQLite |
 //! | 4 | `keywords` | tantivy: BM25 over content, context and tags |
 //! | 4 | `vectors` | the `VectorIndex` trait and its three implementations |
+//! | 5 | [`words`] | words and identifiers of texts and queries |
 //! | 5 | `scale` | one scale for the cosines of every model |
 //! | 5 | [`team`] | the server of a team store: made, looked at, its tokens |
 //! | 5 | [`map`] | a place on a plane for each record: laid out, kept, placed, seen |
@@ -70,19 +72,23 @@ pub mod map;
 #[cfg(test)]
 mod nightly;
 mod overlap;
+pub mod paths;
 pub mod progress;
 pub mod quality;
 mod recall;
 mod scale;
 mod search;
 pub mod sensitive;
+pub mod snippet;
 #[cfg(feature = "postgres")]
 pub mod team;
+pub mod text;
 pub mod types;
 mod vectors;
 mod verification;
+pub mod words;
 
-// For the tests, benches and fuzz targets of this workspace, and for the server: no part of the interface.
+// For the tests, benches and fuzz targets of this workspace: no part of the interface.
 #[doc(hidden)]
 pub mod fuzzing;
 #[doc(hidden)]
@@ -90,23 +96,18 @@ pub mod keywords;
 #[doc(hidden)]
 pub mod passages;
 #[doc(hidden)]
-pub mod paths;
-#[doc(hidden)]
 pub mod records;
 #[doc(hidden)]
-pub mod snippet;
-#[doc(hidden)]
 pub mod sync;
-#[doc(hidden)]
-pub mod text;
 
 pub use memorist_embed as embed;
 
 pub use clock::now;
-pub use engine::{Engine, Import, MapFrom, MapStage, MapState, Memories, Undone, examine, restore};
+pub use engine::{Engine, Import, MapFrom, MapStage, MapState, Memories, Undone, examine, restore, sources};
 pub use error::{Error, ErrorKind, IndexKind, Remedy, Result};
+pub use keywords::log_contained_panics;
 pub use recall::ActionSubject;
 #[cfg(feature = "postgres")]
 pub use records::Compared;
-pub use records::{Commits, Kept, Salvage};
+pub use records::{Commits, Kept, PurgeText, Salvage};
 pub use types::NodeState;

@@ -32,13 +32,13 @@ pub fn embedding_text(context: Option<&str>, content: &str) -> String {
 }
 
 /// The beginning of a context that is embedded.
-pub fn embedded_context(context: Option<&str>) -> &str {
+pub(crate) fn embedded_context(context: Option<&str>) -> &str {
     let context = context.unwrap_or_default().trim();
     &context[..context.floor_char_boundary(EMBEDDED_CONTEXT)]
 }
 
 /// The key of an embedding: the hash of the NFC-normalised [`embedding_text`].
-pub fn embedding_hash(context: Option<&str>, content: &str) -> Hash {
+pub(crate) fn embedding_hash(context: Option<&str>, content: &str) -> Hash {
     nfc_hash(&embedding_text(context, content))
 }
 
@@ -54,7 +54,7 @@ pub fn one_line(text: &str, chars: usize) -> String {
 }
 
 /// SHA-256 of a token that clients send, which is all that is stored of it.
-pub fn token_hash(token: &str) -> Hash {
+pub(crate) fn token_hash(token: &str) -> Hash {
     Sha256::digest(token).into()
 }
 
@@ -74,7 +74,7 @@ pub fn to_hex(bytes: &[u8]) -> String {
 }
 
 /// The bytes that hex digits stand for, in upper or lower case; `None` where they are not `N`.
-pub fn from_hex<const N: usize>(hex: &str) -> Option<[u8; N]> {
+pub(crate) fn from_hex<const N: usize>(hex: &str) -> Option<[u8; N]> {
     let (digits, rest) = hex.as_bytes().as_chunks::<2>();
     if digits.len() != N || !rest.is_empty() {
         return None;
@@ -88,7 +88,8 @@ pub fn from_hex<const N: usize>(hex: &str) -> Option<[u8; N]> {
 }
 
 /// The bytes that hex digits stand for, however many.
-pub fn bytes_of_hex(hex: &str) -> Option<Vec<u8>> {
+#[cfg(feature = "postgres")]
+pub(crate) fn bytes_of_hex(hex: &str) -> Option<Vec<u8>> {
     let (digits, rest) = hex.as_bytes().as_chunks::<2>();
     let byte = |pair: &[u8; 2]| from_hex::<1>(str::from_utf8(pair).ok()?).map(|[byte]| byte);
     if rest.is_empty() { digits.iter().map(byte).collect() } else { None }

@@ -6,7 +6,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::{fs, str};
 
-use memorist_engine::records::PurgeText;
+use memorist_engine::PurgeText;
 use memorist_engine::text::one_line;
 
 use crate::daily_log::{DailyLog, LOCK_TIMEOUT, lock};

@@ -15,7 +15,6 @@ use std::time::SystemTime;
 use memorist_durable::LockedFile;
 use memorist_engine::Engine;
 use memorist_engine::paths::StorePaths;
-use memorist_engine::records::Records;
 use memorist_engine::sensitive::is_secret;
 use memorist_engine::types::{Source, SourceId, SourceKind};
 
@@ -57,7 +56,7 @@ impl Noted {
         if transcript.to_str().is_none_or(is_secret) {
             return Ok(false);
         }
-        let sources = Records::open(&StorePaths::new(&self.store))?.snapshot()?.sources()?;
+        let sources = memorist_engine::sources(&self.store)?;
         Ok(sources.iter().any(|source| has(source, transcript)))
     }
 

@@ -9,7 +9,7 @@ pub const PROVIDER: &str = "memorist_embed::remote::breaker";
 
 /// Starts logging. RUST_LOG decides; else `filter`. `None`: nothing is logged, whatever RUST_LOG says.
 pub fn start(filter: Option<&str>) {
-    memorist_engine::keywords::log_contained_panics();
+    memorist_engine::log_contained_panics();
     let Some(filter) = filter else { return };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(filter));
     // No ANSI escapes: stderr is often a client's log file. A closed stderr must not become a panic.

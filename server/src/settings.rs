@@ -357,7 +357,7 @@ mod tests {
         assert_eq!(settings.context.exports, PathBuf::from("/from/platform/exports"));
         let mut usual = Config::default();
         usual.model.embeddings_dir = embed::embeddings_dir(None);
-        assert_eq!(settings.engine, usual);
+        assert_eq!(format!("{:?}", settings.engine), format!("{usual:?}"));
         assert_eq!(settings.context.defaults, Defaults::default());
         assert!(settings.context.rerank);
     }

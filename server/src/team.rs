@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use memorist_engine::config::{ExportFormat, Reads, ServerAddress, TeamSettings};
-use memorist_engine::types::{Reach, Scope};
+use memorist_engine::types::{Exported, Reach, Scope};
 use serde::Deserialize;
 
 use crate::lacking;
@@ -17,8 +17,18 @@ const OLDEST: Duration = Duration::from_secs(24 * 60 * 60);
 const NAME_CHARS: usize = 64;
 
 /// A file that `memorist import` reads.
-const EXPORT_LINES: ExportFormat =
-    ExportFormat { header: || export_line(&ExportLine::header(None)), line: |exported| export_line(&exported.into()) };
+#[derive(Debug)]
+struct ExportLines;
+
+impl ExportFormat for ExportLines {
+    fn header(&self) -> String {
+        export_line(&ExportLine::header(None))
+    }
+
+    fn line(&self, exported: Exported) -> String {
+        export_line(&exported.into())
+    }
+}
 
 fn export_line(line: &ExportLine) -> String {
     serde_json::to_string(line).expect("texts and numbers")
@@ -88,15 +98,14 @@ impl TeamSection {
                 return Err(wrong("projects", "leave it out to replicate every project".to_owned()));
             }
         }
-        Ok(Some(TeamSettings {
-            lost_folder: teams.map(|teams| teams.join(address.folder_name())),
-            address,
-            follow: self.projects.clone(),
-            reads: reads(self.max_staleness.as_deref()).map_err(|why| wrong("max_staleness", why))?,
-            images: self.base_backup_folder.clone(),
-            node_name: node_name(self.node_name.as_deref()).map_err(|why| wrong("node_name", why))?,
-            lost: EXPORT_LINES,
-        }))
+        let lost_folder = teams.map(|teams| teams.join(address.folder_name()));
+        let node_name = node_name(self.node_name.as_deref()).map_err(|why| wrong("node_name", why))?;
+        let mut settings = TeamSettings::new(address, node_name, &ExportLines);
+        settings.lost_folder = lost_folder;
+        settings.follow.clone_from(&self.projects);
+        settings.reads = reads(self.max_staleness.as_deref()).map_err(|why| wrong("max_staleness", why))?;
+        settings.images.clone_from(&self.base_backup_folder);
+        Ok(Some(settings))
     }
 }
 
@@ -138,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_folder_is_no_team() {
-        assert_eq!(TeamSection::default().resolve(Path::new("/srv/team"), NameOrigin::Argument, None), Ok(None));
+        assert!(TeamSection::default().resolve(Path::new("/srv/team"), NameOrigin::Argument, None).unwrap().is_none());
     }
 
     #[test]

@@ -153,7 +153,7 @@ fn damage(bytes: &mut Vec<u8>, others: &[&Vec<u8>], random: &mut ChaCha8Rng) -> 
 
 #[test]
 fn no_damage_of_an_index_is_believed() {
-    memorist_engine::keywords::log_contained_panics();
+    memorist_engine::log_contained_panics();
     let cases = amount_from("MEMORIST_DAMAGE_CASES", CASES);
     let seed = number_from("MEMORIST_SEED", memorist_engine::now() as u64);
     eprintln!("MEMORIST_SEED={seed}");

@@ -6,7 +6,7 @@ use crate::types::Viewer;
 /// The memories of a store that one viewer sees, and what the viewer may do with them: [`Engine::viewed_by`]. To it, a memory
 /// that it does not see does not exist.
 ///
-/// What selects memories by a filter ([`Engine::search`], [`Engine::list`]) finds the viewer in that.
+/// A query or a filter names its viewer itself ([`Engine::search`], [`Engine::list`]).
 ///
 /// # Errors
 /// Every method fails with [`Error::Invalid`](crate::Error::Invalid) if a name of the viewer is out of bounds.
@@ -30,7 +30,7 @@ impl Engine {
     /// own.update(saved.id, &RecordUpdate { importance: Some(9), ..RecordUpdate::default() })?;
     /// assert_eq!(own.history(saved.id, None, 10)?.len(), 2);
     /// assert!(own.delete(saved.id)?);
-    /// # Ok::<(), memorist_engine::Error>(())
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn viewed_by<'a>(&'a self, viewer: &'a Viewer) -> Memories<'a> {
         Memories { engine: self, viewer }

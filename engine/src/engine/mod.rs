@@ -59,7 +59,7 @@ mod why;
 pub use exchange::Import;
 pub use map::{MapFrom, MapStage, MapState};
 pub use memories::Memories;
-pub use offline::{examine, restore};
+pub use offline::{examine, restore, sources};
 pub use open::Engine;
 pub use reports::{Backfill, IndexStats, RebuildReport, ReembedReport};
 pub use undo::Undone;

@@ -8,7 +8,8 @@ use crate::doctor::{self, Diagnosis};
 use crate::error::{Error, Remedy, Result};
 use crate::paths::StorePaths;
 use crate::progress::Progress;
-use crate::records;
+use crate::records::{self, Records};
+use crate::types::Source;
 
 /// Does what [`Engine::doctor`] does, also for a store whose database is so damaged that [`Engine::open`] refuses it.
 /// Reports what can be salvaged; with `repair`, salvages it into a new database, which replaces the damaged one. The
@@ -45,4 +46,12 @@ pub fn examine(root: impl Into<PathBuf>, config: Config, repair: bool, progress:
 /// [`Error::Database`] if the file is not a backup or is damaged, [`Error::Store`] if there is a store already.
 pub fn restore(from: &Path, root: impl Into<PathBuf>, progress: &dyn Progress) -> Result<()> {
     records::restore(from, &StorePaths::new(root), progress)
+}
+
+/// The sources of the store in the folder `root`, without its indexes and its model: for a process that must answer at once.
+///
+/// # Errors
+/// Errors of [`Engine::open`] if the database is not ours; [`Error::DatabaseFailed`] if SQLite fails.
+pub fn sources(root: impl Into<PathBuf>) -> Result<Vec<Source>> {
+    Records::open(&StorePaths::new(root))?.snapshot()?.sources()
 }

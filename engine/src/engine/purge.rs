@@ -35,7 +35,7 @@ impl Memories<'_> {
     /// Permanently removes records, or everything that contains a text, as far as the viewer sees it (the rest is neither
     /// touched nor counted): from records, versions, embeddings of every model, the access log, the searches, both indexes, the map, the sync
     /// log, the write-ahead log and the free space of the database. Afterwards no file of the store contains the bytes.
-    /// Remains of the same text that an earlier [`Memories::delete`] or [`Engine::update`] left in the files are removed too,
+    /// Remains of the same text that an earlier [`Memories::delete`] or [`Memories::update`] left in the files are removed too,
     /// even if no record contains the text now.
     ///
     /// The records go first, at once for every process. Then this waits until the worker of this process has logged the

@@ -96,10 +96,10 @@ mod tests {
 
     use super::*;
     use crate::address::ServerAddress;
-    use crate::config::{Config, ExportFormat, Reads, TeamSettings};
+    use crate::config::{Config, ExportFormat, TeamSettings};
     use crate::progress::NoProgress;
     use crate::team::TeamServer;
-    use crate::types::{NewRecord, Query, Scope, Viewer};
+    use crate::types::{Exported, NewRecord, Query, Scope, Viewer};
 
     struct EngineNode {
         engine: Engine,
@@ -117,6 +117,19 @@ mod tests {
         EngineNode { engine: open(folder.path(), team, images), folder }
     }
 
+    #[derive(Debug)]
+    struct DebugFormat;
+
+    impl ExportFormat for DebugFormat {
+        fn header(&self) -> String {
+            String::new()
+        }
+
+        fn line(&self, lost: Exported) -> String {
+            format!("{lost:?}")
+        }
+    }
+
     fn open(folder: &Path, team: &Database<'_>, images: Option<&Path>) -> Engine {
         open_following(folder, team, images, &[])
     }
@@ -124,13 +137,9 @@ mod tests {
     fn open_following(folder: &Path, team: &Database<'_>, images: Option<&Path>, follow: &[&str]) -> Engine {
         let mut config = Config::without_model();
         config.team = Some(TeamSettings {
-            address: ServerAddress::parse(&team.address()).unwrap(),
             follow: follow.iter().map(|project| (*project).to_owned()).collect(),
-            reads: Reads::Latest,
             images: images.map(Into::into),
-            node_name: "test".into(),
-            lost: ExportFormat { header: String::new, line: |lost| format!("{lost:?}") },
-            lost_folder: None,
+            ..TeamSettings::new(ServerAddress::parse(&team.address()).unwrap(), "test", &DebugFormat)
         });
         Engine::open_with_embedder(folder.join("node"), config, Arc::new(HashEmbedder::new(64))).unwrap()
     }

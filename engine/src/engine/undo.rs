@@ -25,7 +25,7 @@ pub enum Undone {
 
 impl Memories<'_> {
     /// Undoes the last thing that was done to a memory: its deletion, its expiry, a change, or a link from it or to it. An
-    /// undo is not undone: [`Memories::roll_back`] makes any version the newest, and [`Engine::link`] a link.
+    /// undo is not undone: [`Memories::roll_back`] makes any version the newest, and [`Memories::link`] a link.
     ///
     /// # Errors
     /// [`Error::NotFound`](crate::Error::NotFound) if there is none that the viewer sees, and none that can come back;

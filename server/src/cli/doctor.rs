@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use memorist_engine::Salvage;
 use memorist_engine::doctor::{Check, Diagnosis};
-use memorist_engine::records::Salvage;
 use memorist_engine::types::RecordId;
 use serde_json::{Value, json};
 

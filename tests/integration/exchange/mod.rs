@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use memorist_engine::embed::{Embedder, HashEmbedder};
 use memorist_engine::progress::NoProgress;
-use memorist_engine::records::AccessKind;
+use memorist_engine::types::AccessKind;
 use memorist_engine::types::{
     Earlier, Export, Exported, Filter, Imported, Kind, Link, LinkKind, ListQuery, Mode, Model, NewRecord, Portable,
     Query, RecordId, RecordUpdate, Replaced, Scope, Viewer,

@@ -60,7 +60,7 @@ pub(crate) struct Follower {
     /// Whether this process is purging: it knows the texts then, unlike those of other nodes' purges.
     pub(super) purges: AtomicBool,
     /// Format of the file with the memories that the server has lost.
-    pub(super) lost: ExportFormat,
+    pub(super) lost: &'static dyn ExportFormat,
     /// Folder of that file.
     pub(super) lost_folder: PathBuf,
 }

@@ -111,11 +111,11 @@ impl LostFile {
                 private_folders().recursive(true).create(folder).map_err(io)?;
                 let mut file = private_file().write(true).create_new(true).open(&self.path).map_err(io)?;
                 sync_folder(folder).map_err(io)?;
-                writeln!(file, "{}", (follower.lost.header)()).map_err(io)?;
+                writeln!(file, "{}", follower.lost.header()).map_err(io)?;
                 self.file.insert(file)
             }
         };
-        writeln!(file, "{}", (follower.lost.line)(lost)).map_err(io)
+        writeln!(file, "{}", follower.lost.line(lost)).map_err(io)
     }
 
     /// Waits until the file is on the disk, before the copy loses its contents.

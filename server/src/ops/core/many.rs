@@ -1,9 +1,9 @@
 //! Changing and deleting the memories that have all words of a query, or the codes in it. The first call answers with a preview
 //! and a token; the second, with the token, changes exactly the memories of the preview, if they are still as they were.
 
-use memorist_engine::keywords::{codes, has_code};
 use memorist_engine::text::content_hash;
 use memorist_engine::types::{Expect, Hit, Query, Record, RecordId, RecordUpdate, ThreadRules, Viewer};
+use memorist_engine::words::{codes, has_code};
 use memorist_engine::{Engine, Error, Result};
 
 use super::answers::{MAX_TOKENS, delete_one, updated};

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use memorist_engine::keywords::matching_spans;
 use memorist_engine::types::{KeptOut, Parts, Query, RecordId, SearchReply, Threshold, Tier, Why};
+use memorist_engine::words::matching_spans;
 use memorist_engine::{Engine, Result};
 
 use super::super::{Context, records};

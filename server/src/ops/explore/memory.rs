@@ -1,7 +1,7 @@
 //! A memory, its links, and similar memories.
 
-use memorist_engine::keywords::{KeywordQuery, matching_spans};
 use memorist_engine::types::{ChainQuery, Gone, Link, LinkKind, RecordId, Similar};
+use memorist_engine::words::{KeywordQuery, matching_spans};
 use memorist_engine::{Engine, Error, Result};
 
 use super::super::{Context, LINKS_SHOWN, superseded};

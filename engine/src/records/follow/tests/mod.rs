@@ -20,7 +20,7 @@ use postgres_testing::{Database as TeamDatabase, Pooler, Stop, port_of};
 use tempfile::TempDir;
 
 use crate::address::ServerAddress;
-use crate::config::{ExportFormat, Reads, TeamSettings};
+use crate::config::{ExportFormat, TeamSettings};
 use crate::error::Error;
 use crate::paths::StorePaths;
 use crate::progress::{NoProgress, Progress};
@@ -45,23 +45,26 @@ impl std::ops::Deref for Node {
     }
 }
 
-fn settings(address: &str, follow: &[&str]) -> TeamSettings {
-    TeamSettings {
-        address: ServerAddress::parse(address).unwrap(),
-        follow: follow.iter().map(|name| (*name).to_owned()).collect(),
-        reads: Reads::Latest,
-        images: None,
-        node_name: "test".into(),
-        lost: ExportFormat {
-            header: || "header".into(),
-            line: |lost| match lost {
-                Exported::Record(portable) => format!("{} {}", portable.ulid, portable.text.content),
-                Exported::Link(link) => format!("link {} {} {}", link.from, link.kind, link.to),
-                Exported::Model(model) => format!("{model:?}"),
-            },
-        },
-        lost_folder: None,
+#[derive(Debug)]
+struct Lines;
+
+impl ExportFormat for Lines {
+    fn header(&self) -> String {
+        "header".into()
     }
+
+    fn line(&self, lost: Exported) -> String {
+        match lost {
+            Exported::Record(portable) => format!("{} {}", portable.ulid, portable.text.content),
+            Exported::Link(link) => format!("link {} {} {}", link.from, link.kind, link.to),
+            Exported::Model(model) => format!("{model:?}"),
+        }
+    }
+}
+
+fn settings(address: &str, follow: &[&str]) -> TeamSettings {
+    let follow = follow.iter().map(|name| (*name).to_owned()).collect();
+    TeamSettings { follow, ..TeamSettings::new(ServerAddress::parse(address).unwrap(), "test", &Lines) }
 }
 
 impl Node {
