@@ -10,7 +10,8 @@ use crate::error::Result;
 #[cfg(feature = "postgres")]
 use crate::progress::{Progress, cancel_point};
 #[cfg(feature = "postgres")]
-use crate::records::{Compared, in_one_call};
+use crate::records::Compared;
+use crate::records::in_one_call;
 use crate::text::token_hash;
 use crate::types::{Millis, NodeState, TokenRights};
 
@@ -22,10 +23,7 @@ impl Engine {
 
     /// Runs a call of a client: all that it reads on this thread is read with one question to the server of a team.
     pub fn in_one_call<T>(&self, call: impl FnOnce(&Engine) -> T) -> T {
-        #[cfg(feature = "postgres")]
-        return in_one_call(|| call(self));
-        #[cfg(not(feature = "postgres"))]
-        call(self)
+        in_one_call(|| call(self))
     }
 
     /// The present time, by the clock of the settings; on a node of a team, by that of its server as far as it is known.
@@ -48,12 +46,23 @@ impl Engine {
         self.store.records.clock_ahead()
     }
 
+    /// The rights of a token that a client sends; `None` if the team store has no such token, or it has ended. A revoked token
+    /// is known as such after the next pull.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn token_rights(&self, token: &str) -> Result<Option<TokenRights>> {
+        self.store.records.token_rights(&token_hash(token), self.store.now())
+    }
+}
+
+#[cfg(feature = "postgres")]
+impl Engine {
     /// Compares the copy of this node with the server, and makes it the same.
     ///
     /// # Errors
     /// [`Error::Invalid`](crate::Error::Invalid) if this is no node; [`Error::Server`](crate::Error::Server) if the server
     /// cannot be asked; [`Error::Cancelled`](crate::Error::Cancelled): what was compared until then stays.
-    #[cfg(feature = "postgres")]
     pub fn compare_with_server(&self, progress: &dyn Progress) -> Result<Compared> {
         self.store.records.compare(progress)
     }
@@ -65,7 +74,6 @@ impl Engine {
     /// [`Error::Invalid`](crate::Error::Invalid) if this is no node; [`Error::Io`](crate::Error::Io);
     /// [`Error::Held`](crate::Error::Held) while another process writes the indexes;
     /// [`Error::Cancelled`](crate::Error::Cancelled).
-    #[cfg(feature = "postgres")]
     pub fn leave_image(&self, folder: &Path, progress: &dyn Progress) -> Result<u64> {
         self.store.records.follow(progress)?;
         let cancelled = || cancel_point(progress).map(|()| false);
@@ -73,15 +81,6 @@ impl Engine {
             Some(guard) => self.store.as_writer(guard, |guard| self.store.leave_image(guard, folder, progress)),
             None => Err(Error::Cancelled),
         }
-    }
-
-    /// The rights of a token that a client sends; `None` if the team store has no such token, or it has ended. A revoked token
-    /// is known as such after the next pull.
-    ///
-    /// # Errors
-    /// If the database cannot be read.
-    pub fn token_rights(&self, token: &str) -> Result<Option<TokenRights>> {
-        self.store.records.token_rights(&token_hash(token), self.store.now())
     }
 }
 

@@ -23,6 +23,8 @@
 //! | 6 | `machines.rs` | notes about the other machines of a person, and the number of purges |
 //! | 6 | `contract/` | the tests that every database passes |
 
+#[cfg(not(feature = "postgres"))]
+mod alone;
 #[cfg(test)]
 mod contract;
 #[cfg(feature = "postgres")]
@@ -43,10 +45,11 @@ mod sqlite;
 mod store;
 pub(crate) mod transaction;
 
+#[cfg(not(feature = "postgres"))]
+use alone as follow;
 #[cfg(feature = "postgres")]
 pub use follow::Compared;
-#[cfg(feature = "postgres")]
-pub(crate) use follow::{FOLLOW_AGAIN, clock_warning, in_one_call};
+pub(crate) use follow::in_one_call;
 pub use jobs::MAX_JOB_FAILURES;
 pub use log::{Change, LogEntry};
 pub use models::{NextModel, Pending, Refused};

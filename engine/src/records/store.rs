@@ -4,10 +4,10 @@ use std::ops::Deref;
 use std::time::Duration;
 
 #[cfg(feature = "postgres")]
-use jiff::Timestamp;
-
-#[cfg(feature = "postgres")]
-use super::follow::{Compared, Follower, PullReason, note_accesses, set_aside};
+use super::follow::{Compared, PullReason};
+use super::follow::{Follower, note_accesses, set_aside};
+use super::meta;
+use super::models::REFUSED_HERE;
 #[cfg(feature = "postgres")]
 use super::postgres::{connection::ConnectionPool, errors::explained, migrate};
 use super::purge::mark::PurgeMark;
@@ -18,14 +18,11 @@ use super::sqlite::snapshot::Snapshot;
 use super::sqlite::store::Database;
 use super::transaction::{Authority, Tx};
 #[cfg(feature = "postgres")]
-use super::{meta, models::REFUSED_HERE};
-#[cfg(feature = "postgres")]
 use crate::config::{ServerAddress, TeamSettings};
 #[cfg(feature = "postgres")]
 use crate::error::Error;
 use crate::error::Result;
 use crate::paths::StorePaths;
-#[cfg(feature = "postgres")]
 use crate::progress::Progress;
 use crate::text::Hash;
 use crate::types::{Millis, Model, ModelId, NewSource, NodeState, Reach, Record, RecordId, SourceId, Viewer};
@@ -36,7 +33,6 @@ use crate::types::{Millis, Model, ModelId, NewSource, NodeState, Reach, Record, 
 /// then copied. Usage data (accesses, searches, memories injected into sessions) stays in `memory.db`.
 pub struct Records {
     database: Database,
-    #[cfg(feature = "postgres")]
     follower: Option<Follower>,
 }
 
@@ -58,97 +54,26 @@ impl Records {
         // A node of a team gets from the server what it has lost.
         folder::refuse_lost(paths)?;
         let database = Database::open(paths)?;
-        Ok(Records {
-            database,
-            #[cfg(feature = "postgres")]
-            follower: None,
-        })
-    }
-
-    /// Opens a node of a team: the folder is a copy of what the server has.
-    ///
-    /// # Errors
-    /// As [`Records::open`]; a server that cannot be reached is no error where the folder has a copy.
-    #[cfg(feature = "postgres")]
-    pub fn open_node(paths: &StorePaths, team: &TeamSettings) -> Result<Self> {
-        let mut database = Database::open(paths)?;
-        database.require_writing()?;
-        let follower = Follower::of(&database, paths, team)?;
-        let lineage = meta::text(&*database.reader()?, "lineage")?;
-        if lineage.is_some_and(|lineage| lineage != database.lineage()) {
-            // That of a new node was made just now, and indexes belong to it.
-            database = Database::open(paths)?;
-        }
-        Ok(Records { database, follower: Some(follower) })
+        Ok(Records { database, follower: None })
     }
 
     /// The health of this node; `None` where the records are in the folder.
     pub fn node(&self) -> Option<NodeState> {
-        #[cfg(feature = "postgres")]
-        return self.follower.as_ref().map(Follower::state);
-        #[cfg(not(feature = "postgres"))]
-        None
-    }
-
-    /// Brings the copy up to date, also where the server was away a moment ago. Does nothing where the records are in the
-    /// folder.
-    ///
-    /// # Errors
-    /// [`Server`](crate::Error::Server) if the server cannot be asked: the copy is as it was.
-    #[cfg(feature = "postgres")]
-    pub fn follow(&self, progress: &dyn Progress) -> Result<()> {
-        self.follower.as_ref().map_or(Ok(()), |follower| follower.pull(&self.database, PullReason::Tick, progress))
+        self.follower.as_ref().map(Follower::state)
     }
 
     /// Brings the copy up to date in the background, unless another process of this node does. Returns whether this one does.
     ///
     /// # Errors
     /// As [`Records::follow`].
-    #[cfg(feature = "postgres")]
     pub fn follow_for_all(&self, progress: &dyn Progress) -> Result<bool> {
         self.follower.as_ref().map_or(Ok(false), |follower| follower.follow_for_all(&self.database, progress))
-    }
-
-    /// Compares the copy with the server, and makes it the same.
-    ///
-    /// # Errors
-    /// [`Invalid`](crate::Error::Invalid) if this is no node; [`Server`](crate::Error::Server);
-    /// [`Cancelled`](crate::Error::Cancelled).
-    #[cfg(feature = "postgres")]
-    pub fn compare(&self, progress: &dyn Progress) -> Result<Compared> {
-        let Some(follower) = &self.follower else {
-            return Err(Error::invalid("store", "it is not a team store: its records are in its folder"));
-        };
-        follower.compare_now(&self.database, progress)
-    }
-
-    /// The id of the team store whose copy this is, as far as the copy knows; `None` where the records are in the folder.
-    #[cfg(feature = "postgres")]
-    pub fn team_id(&self) -> Result<Option<String>> {
-        if self.follower.is_none() {
-            return Ok(None);
-        }
-        meta::text(&*self.database.reader()?, "store_id")
-    }
-
-    /// The id of the team store at an address.
-    ///
-    /// # Errors
-    /// [`Server`](crate::Error::Server).
-    #[cfg(feature = "postgres")]
-    pub fn team_id_at(address: &ServerAddress) -> Result<String> {
-        let ask = || {
-            let pool = ConnectionPool::new(address.clone());
-            Ok(migrate::found(&mut *pool.lend()?)?.map(|found| found.store_id))
-        };
-        explained(address, ask())?.ok_or_else(|| Error::unreadable("its database has no team store"))
     }
 
     /// Does the work of a node of a team that is due once a minute. Does nothing where the records are in the folder.
     ///
     /// # Errors
     /// [`Server`](crate::Error::Server).
-    #[cfg(feature = "postgres")]
     pub fn keep_up(&self) -> Result<()> {
         self.follower.as_ref().map_or(Ok(()), |follower| follower.keep_up(&self.database))
     }
@@ -156,17 +81,14 @@ impl Records {
     /// Whether this process may do the work `what` now, which one node has to do for all: embedding, for example. Always
     /// true where the records are in the folder.
     pub fn claims(&self, what: &'static str) -> Result<bool> {
-        #[cfg(feature = "postgres")]
         if let Some(follower) = &self.follower {
             return follower.claims(what);
         }
-        let _ = what;
         Ok(true)
     }
 
     /// How far the clock of a team is ahead of this machine's, in milliseconds.
     pub fn clock_ahead(&self) -> Millis {
-        #[cfg(feature = "postgres")]
         if let Some(follower) = &self.follower {
             return follower.ahead();
         }
@@ -175,7 +97,6 @@ impl Records {
 
     /// Runs work that removes records permanently.
     pub(super) fn purging<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        #[cfg(feature = "postgres")]
         if let Some(follower) = &self.follower {
             return follower.purging(work);
         }
@@ -184,7 +105,6 @@ impl Records {
 
     /// Ends this mark: no traces are left of the rows that were removed up to it. Later removals have another mark.
     pub fn end_purge(&self, mark: &PurgeMark) -> Result<()> {
-        #[cfg(feature = "postgres")]
         if let Some(follower) = &self.follower {
             follower.end_purge(&self.database, mark)?;
         }
@@ -194,7 +114,6 @@ impl Records {
     /// Whether this is a node whose role is a member of some projects: work on shared rows is left to the owner of the
     /// tables.
     pub fn is_member(&self) -> Result<bool> {
-        #[cfg(feature = "postgres")]
         if self.follower.is_some() {
             return Follower::is_member(&self.database);
         }
@@ -208,11 +127,9 @@ impl Records {
 
     /// Whether this source was added on this node, so that its files may be read. The server may have others for this node.
     pub fn is_own_source(&self, source: &NewSource) -> bool {
-        #[cfg(feature = "postgres")]
         if let Some(follower) = &self.follower {
             return follower.is_own_source(source);
         }
-        let _ = source;
         true
     }
 
@@ -222,7 +139,6 @@ impl Records {
     /// # Errors
     /// [`Invalid`](crate::Error::Invalid) names the bound that is violated.
     pub fn add_source(&self, new: &NewSource, now: Millis) -> Result<(SourceId, bool)> {
-        #[cfg(feature = "postgres")]
         if let Some(follower) = &self.follower {
             follower.note_source(new)?;
         }
@@ -232,10 +148,8 @@ impl Records {
     /// Removes a source. Its records stay. Returns the paths of its files that no other source has, if there was one. If
     /// `with_copies`, the other transcripts of its format are read again: they may repeat turns of it.
     pub fn remove_source(&self, id: SourceId, with_copies: bool) -> Result<Option<Vec<String>>> {
-        #[cfg(feature = "postgres")]
         let known = self.database.snapshot()?.sources()?.into_iter().find(|source| source.id == id);
         let removed = files::remove_source(self, id, with_copies)?;
-        #[cfg(feature = "postgres")]
         if let (Some(follower), Some(known)) = (&self.follower, known) {
             follower.forget_source(&known.source)?;
         }
@@ -255,7 +169,6 @@ impl Records {
 
     /// Sets texts aside that a model refused, each with the reason: they wait no longer for that model.
     pub fn set_aside(&self, model: ModelId, refused: &[(Hash, String)]) -> Result<()> {
-        #[cfg(feature = "postgres")]
         if self.is_member()? {
             return refused::set_aside_in(&self.database, REFUSED_HERE, model, refused);
         }
@@ -264,7 +177,6 @@ impl Records {
 
     /// Lets every refused text be embedded again.
     pub fn retry_refused(&self) -> Result<()> {
-        #[cfg(feature = "postgres")]
         if self.is_member()? {
             return self.database.write(|tx| meta::remove(tx, REFUSED_HERE));
         }
@@ -287,7 +199,6 @@ impl Records {
 
     /// Rows from the server of a team that cannot be applied here, one line each with the reason.
     pub fn set_aside_here(&self) -> Result<Vec<String>> {
-        #[cfg(feature = "postgres")]
         if self.follower.is_some() {
             return set_aside(&*self.database.reader()?);
         }
@@ -296,7 +207,6 @@ impl Records {
 
     /// Notes accesses that the server of a team has to count.
     fn note_unsent(&self, ids: impl Iterator<Item = RecordId>, now: Millis) -> Result<()> {
-        #[cfg(feature = "postgres")]
         if self.follower.is_some() {
             let unsent: Vec<_> = ids.map(|id| (id, 1, now)).collect();
             return match unsent.is_empty() {
@@ -304,7 +214,6 @@ impl Records {
                 false => self.database.write_unsynced(|tx| note_accesses(tx, &unsent)),
             };
         }
-        let _ = (ids, now);
         Ok(())
     }
 
@@ -313,7 +222,6 @@ impl Records {
     /// # Errors
     /// [`Server`](crate::Error::Server) if it is away and nothing was copied yet: "nothing found" would be wrong.
     pub fn refresh(&self) -> Result<()> {
-        #[cfg(feature = "postgres")]
         if let Some(follower) = &self.follower {
             return follower.refresh(&self.database);
         }
@@ -326,7 +234,6 @@ impl Records {
     /// # Errors
     /// Errors of [`Records::refresh`], and of `read`.
     pub fn read<T>(&self, mut read: impl FnMut() -> Result<T>) -> Result<T> {
-        #[cfg(feature = "postgres")]
         if let Some(follower) = &self.follower {
             return follower.read(&self.database, read);
         }
@@ -335,7 +242,6 @@ impl Records {
 
     /// A note, if the memories of a project are on the server alone.
     pub fn unfollowed(&self, project: &str) -> Result<Option<String>> {
-        #[cfg(feature = "postgres")]
         if let Some(follower) = &self.follower
             && !follower.has_project(&self.database, project)?
         {
@@ -344,7 +250,6 @@ impl Records {
                  it to `projects` below [team] in memorist.toml"
             )));
         }
-        let _ = project;
         Ok(None)
     }
 
@@ -353,7 +258,6 @@ impl Records {
         if viewer.project != Reach::Every {
             return viewer.project.name().map_or(Ok(None), |project| self.unfollowed(project));
         }
-        #[cfg(feature = "postgres")]
         if let Some(follower) = &self.follower
             && follower.follows_some(&self.database)?
         {
@@ -368,12 +272,8 @@ impl Records {
 
     /// Warnings for an answer from a copy: how old it is, if the server is away, and that the clock here is wrong.
     pub fn warnings(&self) -> Vec<String> {
-        #[cfg(feature = "postgres")]
-        return self
-            .node()
-            .map_or_else(Vec::new, |node| staleness(&node).into_iter().chain(node.clock_warning()).collect());
-        #[cfg(not(feature = "postgres"))]
-        Vec::new()
+        let Some(node) = self.node() else { return Vec::new() };
+        node.staleness().into_iter().chain(node.clock_warning()).collect()
     }
 
     /// Returns the local copy without asking the server. It may be out of date. Use it for polling.
@@ -395,19 +295,67 @@ impl Records {
 }
 
 #[cfg(feature = "postgres")]
-fn staleness(node: &NodeState) -> Option<String> {
-    if node.is_comparing {
-        return Some("results may be incomplete: replication is in progress".into());
+impl Records {
+    /// Opens a node of a team: the folder is a copy of what the server has.
+    ///
+    /// # Errors
+    /// As [`Records::open`]; a server that cannot be reached is no error where the folder has a copy.
+    pub fn open_node(paths: &StorePaths, team: &TeamSettings) -> Result<Self> {
+        let mut database = Database::open(paths)?;
+        database.require_writing()?;
+        let follower = Follower::of(&database, paths, team)?;
+        let lineage = meta::text(&*database.reader()?, "lineage")?;
+        if lineage.is_some_and(|lineage| lineage != database.lineage()) {
+            // That of a new node was made just now, and indexes belong to it.
+            database = Database::open(paths)?;
+        }
+        Ok(Records { database, follower: Some(follower) })
     }
-    let error = node.error.as_ref()?;
-    let as_of = node.as_of.and_then(|at| Timestamp::from_millisecond(at).ok());
-    let as_of = as_of.map_or("the last time it could be reached".into(), |at| at.strftime("%FT%TZ").to_string());
-    Some(format!("results are from {as_of}: {error}"))
+
+    /// Brings the copy up to date, also where the server was away a moment ago. Does nothing where the records are in the
+    /// folder.
+    ///
+    /// # Errors
+    /// [`Server`](crate::Error::Server) if the server cannot be asked: the copy is as it was.
+    pub fn follow(&self, progress: &dyn Progress) -> Result<()> {
+        self.follower.as_ref().map_or(Ok(()), |follower| follower.pull(&self.database, PullReason::Tick, progress))
+    }
+
+    /// Compares the copy with the server, and makes it the same.
+    ///
+    /// # Errors
+    /// [`Invalid`](crate::Error::Invalid) if this is no node; [`Server`](crate::Error::Server);
+    /// [`Cancelled`](crate::Error::Cancelled).
+    pub fn compare(&self, progress: &dyn Progress) -> Result<Compared> {
+        let Some(follower) = &self.follower else {
+            return Err(Error::invalid("store", "it is not a team store: its records are in its folder"));
+        };
+        follower.compare_now(&self.database, progress)
+    }
+
+    /// The id of the team store whose copy this is, as far as the copy knows; `None` where the records are in the folder.
+    pub fn team_id(&self) -> Result<Option<String>> {
+        if self.follower.is_none() {
+            return Ok(None);
+        }
+        meta::text(&*self.database.reader()?, "store_id")
+    }
+
+    /// The id of the team store at an address.
+    ///
+    /// # Errors
+    /// [`Server`](crate::Error::Server).
+    pub fn team_id_at(address: &ServerAddress) -> Result<String> {
+        let ask = || {
+            let pool = ConnectionPool::new(address.clone());
+            Ok(migrate::found(&mut *pool.lend()?)?.map(|found| found.store_id))
+        };
+        explained(address, ask())?.ok_or_else(|| Error::unreadable("its database has no team store"))
+    }
 }
 
 impl Authority for Records {
     fn write<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
-        #[cfg(feature = "postgres")]
         if let Some(follower) = &self.follower {
             return follower.write(&self.database, work);
         }

@@ -12,11 +12,9 @@ use super::store::Store;
 use crate::clock::now;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-#[cfg(feature = "postgres")]
-use crate::records::FOLLOW_AGAIN;
 use crate::records::rules::searches;
 use crate::records::{Access, AccessKind, PurgePatterns};
-use crate::types::RecordId;
+use crate::types::{FOLLOW_AGAIN, RecordId};
 
 /// How often a process checks for the writes of others.
 const TICK: Duration = Duration::from_millis(500);
@@ -25,7 +23,6 @@ const FETCH_AGAIN: Duration = Duration::from_secs(10 * 60);
 /// How often to check for expired records.
 const EXPIRE_AGAIN: Duration = Duration::from_secs(60);
 /// How often a node of a team says that it is there, and sends what it has counted.
-#[cfg(feature = "postgres")]
 const KEEP_UP_AGAIN: Duration = Duration::from_secs(60);
 /// Rows of the access log that one transaction writes, more or less.
 const LOGGED_AT_ONCE: usize = 500;
@@ -81,7 +78,6 @@ fn run<'scope>(
     let mut provider = ProviderThread::default();
     let mut failures = Failures::default();
     let mut fetch_at = Instant::now();
-    #[cfg(feature = "postgres")]
     let (mut keep_up_at, mut following) = (Instant::now(), Following::new());
     let mut cleanup_at = CleanupAt { expired: Instant::now(), purged: Instant::now() };
     let mut uses = Vec::new();
@@ -96,7 +92,6 @@ fn run<'scope>(
             let fetched = host.prepare(&mut |plan| tracing::info!("{plan}"), stopping);
             failures.note(fetched.map(drop).map_err(Error::from));
         }
-        #[cfg(feature = "postgres")]
         if Instant::now() >= following.again_at {
             // A failure has logged itself.
             let followed = store.records.follow_for_all(stopping);
@@ -118,13 +113,11 @@ fn run<'scope>(
 }
 
 /// When a node follows its server again: every [`FOLLOW_AGAIN`], and later where that fails.
-#[cfg(feature = "postgres")]
 struct Following {
     again_at: Instant,
     failures: u32,
 }
 
-#[cfg(feature = "postgres")]
 impl Following {
     fn new() -> Self {
         Following { again_at: Instant::now(), failures: 0 }

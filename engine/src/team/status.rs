@@ -6,10 +6,9 @@ use super::server::TeamServer;
 use super::tokens::SHARED;
 use crate::clock;
 use crate::error::{Error, Result};
-use crate::records::clock_warning;
 use crate::records::postgres::connection::Client;
 use crate::records::postgres::schema::{FORMAT, SCHEMA};
-use crate::types::Millis;
+use crate::types::{Millis, clock_warning};
 
 /// How the server of a team store stands.
 #[derive(Debug, Clone, PartialEq)]

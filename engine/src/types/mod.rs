@@ -94,7 +94,10 @@ pub use metadata::{Comparison, MAX_COMPARISONS, MAX_SEARCHED_BYTES, MetadataFilt
 pub use model::ForeignMemories;
 pub use model::{Model, ModelId};
 pub use named::ByName;
+pub(crate) use node::FOLLOW_AGAIN;
 pub use node::NodeState;
+#[cfg(feature = "postgres")]
+pub(crate) use node::clock_warning;
 pub use period::Period;
 pub use place::{Origin, Place};
 pub use purge::{Purge, Purged, Stays};

@@ -2,7 +2,14 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 use super::Millis;
+
+/// How often a node asks its server in the background.
+pub(crate) const FOLLOW_AGAIN: Duration = Duration::from_secs(2);
+/// Clock difference from which on a warning is given.
+const MOST_APART: Duration = Duration::from_secs(2 * 60);
 
 /// The health of a node.
 #[derive(Debug, Clone, Default)]
@@ -30,4 +37,34 @@ pub struct NodeState {
     pub pulled: Duration,
     /// Pulls that failed.
     pub failed: u64,
+}
+
+impl NodeState {
+    /// A warning, if the clock of this machine is wrong.
+    pub fn clock_warning(&self) -> Option<String> {
+        clock_warning(self.clock_ahead)
+    }
+
+    /// A warning, if answers may lack something that the server has.
+    pub(crate) fn staleness(&self) -> Option<String> {
+        if self.is_comparing {
+            return Some("results may be incomplete: replication is in progress".into());
+        }
+        let error = self.error.as_ref()?;
+        let as_of = self.as_of.and_then(|at| Timestamp::from_millisecond(at).ok());
+        let as_of = as_of.map_or("the last time it could be reached".into(), |at| at.strftime("%FT%TZ").to_string());
+        Some(format!("results are from {as_of}: {error}"))
+    }
+}
+
+/// A warning, if the clock of the server is `ahead` by too much, or behind.
+pub(crate) fn clock_warning(ahead: Millis) -> Option<String> {
+    let apart = Duration::from_millis(ahead.unsigned_abs());
+    let how = if ahead > 0 { "behind" } else { "ahead of" };
+    (apart >= MOST_APART).then(|| {
+        let minutes = (apart.as_secs() + 30) / 60;
+        format!(
+            "the clock of this machine is {minutes} minutes {how} that of the server, by which memories expire; set it"
+        )
+    })
 }

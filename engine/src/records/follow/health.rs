@@ -4,29 +4,7 @@ use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
-use crate::types::{Millis, NodeState};
-
-/// Clock difference from which on a warning is given.
-const MOST_APART: Duration = Duration::from_secs(2 * 60);
-
-impl NodeState {
-    /// A warning, if the clock of this machine is wrong.
-    pub fn clock_warning(&self) -> Option<String> {
-        clock_warning(self.clock_ahead)
-    }
-}
-
-/// A warning, if the clock of the server is `ahead` by too much, or behind.
-pub(crate) fn clock_warning(ahead: Millis) -> Option<String> {
-    let apart = Duration::from_millis(ahead.unsigned_abs());
-    let how = if ahead > 0 { "behind" } else { "ahead of" };
-    (apart >= MOST_APART).then(|| {
-        let minutes = (apart.as_secs() + 30) / 60;
-        format!(
-            "the clock of this machine is {minutes} minutes {how} that of the server, by which memories expire; set it"
-        )
-    })
-}
+use crate::types::Millis;
 
 /// Explains why a node cannot follow. A full disk is the node's, not the server's.
 fn said(error: &Error) -> String {

@@ -53,8 +53,6 @@ mod upkeep;
 pub(crate) use check::set_aside;
 pub use compare::Compared;
 pub(crate) use follower::Follower;
-pub(crate) use health::clock_warning;
 pub(crate) use once::in_one_call;
 pub(crate) use pull::PullReason;
-pub(crate) use turns::FOLLOW_AGAIN;
 pub(crate) use upkeep::note as note_accesses;

@@ -10,9 +10,8 @@ use crate::error::{Error, Result};
 use crate::files::private_file;
 use crate::progress::Progress;
 use crate::records::sqlite::store::Database;
+use crate::types::FOLLOW_AGAIN;
 
-/// How often the server is asked in the background.
-pub(crate) const FOLLOW_AGAIN: Duration = Duration::from_secs(2);
 /// A process that has not followed for so long is stopped, or its server is away: others look, too.
 const LATE: Duration = FOLLOW_AGAIN.saturating_mul(3);
 
