@@ -18,13 +18,13 @@
 //!
 //! | to | see |
 //! |---|---|
-//! | save, search, export | [`Engine`] |
-//! | read, change, link, delete, undo, as somebody | [`Memories`] |
+//! | save, search, export, maintain | [`Engine`] |
+//! | read, change, link, delete, undo, import, purge, for a viewer | [`Memories`] |
 //! | say what to save and what to look for | [`types`] |
 //! | choose a model, or bring one | [`config::ModelSettings`], [`embed::Embedder`] |
 //! | show progress, cancel long work | [`progress::Progress`] |
 //! | handle an error | [`Error`], [`Remedy`] |
-//! | check, repair, restore | [`examine`], [`restore`] |
+//! | check, repair, restore, without an open store | [`examine`], [`restore`], [`sources`] |
 //! | show a passage of a long text, and its matching words | [`snippet`], [`words`] |
 //!
 //! # How it is built

@@ -209,7 +209,7 @@ fn gets_and_searches_are_in_the_access_log_and_only_gets_count() {
         counts.accesses
     };
     assert_eq!(store.engine.viewed_by(&Viewer::OWNER).get(id).unwrap().unwrap().access_count, 0);
-    assert_eq!(rows(), 0, "peeking is not an access");
+    assert_eq!(rows(), 0, "`get` is not an access");
     assert_eq!(store.engine.viewed_by(&Viewer::OWNER).access(id).unwrap().access_count, 1);
     assert_eq!(rows(), 1);
     store.find(&query("ferry", Mode::Keyword));

@@ -75,7 +75,7 @@ impl<'a> Memories<'a> {
         let aliases = Aliases::default();
         Ok(Import {
             engine: self.engine,
-            viewer: self.viewer.clone(),
+            viewer: self.viewer,
             keep_shared: false,
             sensitive,
             redacted: 0,
@@ -89,7 +89,7 @@ impl<'a> Memories<'a> {
 /// repeating a complete one changes nothing.
 pub struct Import<'a> {
     engine: &'a Engine,
-    viewer: Viewer,
+    viewer: &'a Viewer,
     keep_shared: bool,
     sensitive: Sensitive,
     redacted: u64,
@@ -156,7 +156,7 @@ impl Import<'_> {
                 store,
                 &screened,
                 self.model,
-                &self.viewer,
+                self.viewer,
                 self.keep_shared,
                 &mut self.aliases,
                 self.engine.store.now(),
@@ -174,7 +174,7 @@ impl Import<'_> {
     /// Errors of the database. A link to a missing memory is refused with [`Error::Invalid`].
     pub fn links(&mut self, links: &[PortableLink]) -> Result<Vec<Result<Imported>>> {
         let store = &self.engine.store;
-        import::import_links(&store.records, links, &self.viewer, &self.aliases, store.now())
+        import::import_links(&store.records, links, self.viewer, &self.aliases, store.now())
     }
 
     /// Takes over what is gone in the other store, before its memories are offered. One outcome per tombstone, in order:
@@ -185,7 +185,7 @@ impl Import<'_> {
     /// Errors of the database; [`Error::Invalid`] for a team's store, which keeps none.
     pub fn tombstones(&mut self, tombstones: &[PortableTombstone]) -> Result<Vec<Result<Imported>>> {
         let store = &self.engine.store;
-        let (viewer, aliases) = (&self.viewer, &self.aliases);
+        let (viewer, aliases) = (self.viewer, &self.aliases);
         let outcomes = import::import_tombstones(&store.records, tombstones, viewer, aliases, store.now())?;
         self.engine.worker.send(Message::Written);
         Ok(outcomes)
@@ -198,7 +198,7 @@ impl Import<'_> {
     pub fn purge(&mut self, progress: &dyn Progress) -> Result<Purged> {
         let mut all = Purged { complete: true, ..Purged::default() };
         for purge in tombstones::to_purge(&self.engine.store.records)? {
-            let purged = self.engine.viewed_by(&self.viewer).purge(&purge, progress)?;
+            let purged = self.engine.viewed_by(self.viewer).purge(&purge, progress)?;
             all.records += purged.records;
             all.versions += purged.versions;
             all.queries += purged.queries;

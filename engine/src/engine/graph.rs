@@ -97,7 +97,7 @@ impl Memories<'_> {
         links::unlink(&self.engine.store.records, link, self.viewer, self.engine.store.now())
     }
 
-    /// At most `limit` of a memory's links, outgoing first. the viewer must see the memory at the other end.
+    /// At most `limit` of a memory's links, outgoing first. The viewer must see the memory at the other end.
     ///
     /// # Errors
     /// [`Error::NotFound`] when no live memory that the viewer sees has this id.

@@ -9,7 +9,7 @@ use crate::types::Viewer;
 /// A query or a filter names its viewer itself ([`Engine::search`], [`Engine::list`]).
 ///
 /// # Errors
-/// Every method fails with [`Error::Invalid`](crate::Error::Invalid) if a name of the viewer is out of bounds.
+/// Methods fail with [`Error::Invalid`](crate::Error::Invalid) if a name of the viewer is out of bounds.
 #[derive(Clone, Copy)]
 pub struct Memories<'a> {
     pub(super) engine: &'a Engine,

@@ -34,8 +34,8 @@ impl Memories<'_> {
         self.engine.store.records.snapshot()?.has_project(name, self.viewer)
     }
 
-    /// A notice for a viewer some of whose memories are on the server alone; `None` for others.
-    pub fn unfollowed_of(&self) -> Result<Option<String>> {
+    /// A notice if some memories of the viewer are on the server alone; `None` if none are.
+    pub fn unfollowed(&self) -> Result<Option<String>> {
         self.engine.store.records.unfollowed_of(self.viewer)
     }
 

@@ -48,10 +48,15 @@ pub fn restore(from: &Path, root: impl Into<PathBuf>, progress: &dyn Progress) -
     records::restore(from, &StorePaths::new(root), progress)
 }
 
-/// The sources of the store in the folder `root`, without its indexes and its model: for a process that must answer at once.
+/// The sources of the store in the folder `root`, without its indexes and its model: for a process that must answer at once. None
+/// if there is no store.
 ///
 /// # Errors
 /// Errors of [`Engine::open`] if the database is not ours; [`Error::DatabaseFailed`] if SQLite fails.
 pub fn sources(root: impl Into<PathBuf>) -> Result<Vec<Source>> {
-    Records::open(&StorePaths::new(root))?.snapshot()?.sources()
+    let paths = StorePaths::new(root);
+    if !paths.is_any_there() {
+        return Ok(Vec::new());
+    }
+    Records::open(&paths)?.snapshot()?.sources()
 }

@@ -125,13 +125,14 @@ impl Memories<'_> {
         }
     }
 
-    /// Checks whether [`Memories::update_with`] would take an update and its vector in such a store.
+    /// Checks whether [`Memories::update_with`] would take an update and its vector, in a store whose model has as many
+    /// dimensions.
     ///
     /// # Errors
     /// Errors of [`Memories::update_with`].
     pub fn check_update_with(&self, id: RecordId, update: &RecordUpdate, vector: &[f32]) -> Result<()> {
         self.engine.config.sensitive.update(update)?.validate_fields()?;
-        self.access(id)?;
+        self.get(id)?.ok_or(Error::NotFound(id))?;
         unit(vector, vector.len()).map(drop)
     }
 }

@@ -23,7 +23,7 @@ impl Engine {
 }
 
 impl Memories<'_> {
-    /// The newest `limit` of these that found a memory, of those that the viewer made; none, if it does not see the memory.
+    /// The newest `limit` searches that found a memory, of those that the viewer made; none, if it does not see the memory.
     ///
     /// # Errors
     /// [`Error::Invalid`](crate::Error::Invalid) names what is out of bounds.
@@ -52,7 +52,7 @@ pub(super) fn trace(query: &Query, reply: &SearchReply, at: Millis) -> SearchTra
     SearchTrace {
         at,
         viewer: without_secrets_of(&query.filter.viewer),
-        tool: query.tool.clone(),
+        tool: without_secrets(&query.tool).into(),
         query: logged_query(&query.text),
         mode: query.mode,
         filters: filters(query),
@@ -164,6 +164,21 @@ mod tests {
         let purged = engine.viewed_by(&Viewer::OWNER).purge(&Purge::Ids(vec![id]), &NoProgress).unwrap();
         assert_eq!((purged.records, purged.queries), (1, 1));
         assert_eq!(kept(&engine), []);
+    }
+
+    #[test]
+    fn a_purge_of_a_text_removes_searches_whose_tool_has_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = Engine::open(folder.path(), Config::without_model()).unwrap();
+        let by = |tool: &str| engine.search(&Query { tool: tool.to_owned().into(), ..Query::new("reeds") });
+        by("the amber tool").unwrap();
+        by("another").unwrap();
+        assert_eq!(kept(&engine).len(), 2);
+        engine.viewed_by(&Viewer::OWNER).purge(&Purge::Text("amber".into()), &NoProgress).unwrap();
+        assert_eq!(kept(&engine), [("another".to_owned(), "reeds".to_owned(), 0)]);
+        for refused in ["a\0b".to_owned(), "x".repeat(1 << 20)] {
+            assert!(by(&refused).unwrap_err().to_string().contains("tool"));
+        }
     }
 
     #[test]

@@ -18,6 +18,7 @@
 //! | 3 | `purge/` | what a purge looks for, and the mark of one that is not finished |
 //! | 4 | `rules/` | **what may be written**, whatever the database |
 //! | 4 | `sqlite/` | **the database**: transactions, reads, and the care of its file |
+//! | 4 | `follow/` | a node of a team follows its server; without the feature `postgres` `alone.rs` stands in |
 //! | 5 | `store.rs` | [`Records`]: a database of its own, or the copy of a team's |
 //! | 5 | `purging.rs` | a purge of [`Records`] as a whole |
 //! | 6 | `machines.rs` | notes about the other machines of a person, and the number of purges |

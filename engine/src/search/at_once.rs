@@ -1,6 +1,7 @@
 //! Two parts of a search at the same time.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::TryRecvError;
 use std::sync::{Arc, LazyLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 /// Time that a thread waits for another without sleep.
-const AWAKE: Duration = Duration::from_micros(300);
+const AWAKE: Duration = Duration::from_micros(150);
 
 /// Runs `there` on a thread for searches, and `here` on this one. While all cores are busy that thread may not have begun
 /// when `here` is done: then this one does it too, instead of waiting.
@@ -40,10 +41,11 @@ pub fn at_once<A: Send + 'static, B>(there: impl FnOnce() -> A + Send + 'static,
 fn receive_awake<T>(receiver: &mpsc::Receiver<T>) -> Option<T> {
     let started = Instant::now();
     while started.elapsed() < AWAKE {
-        if let Ok(received) = receiver.try_recv() {
-            return Some(received);
+        match receiver.try_recv() {
+            Ok(received) => return Some(received),
+            Err(TryRecvError::Disconnected) => return None,
+            Err(TryRecvError::Empty) => thread::yield_now(),
         }
-        thread::yield_now();
     }
     None
 }
@@ -76,6 +78,12 @@ mod tests {
         }
         assert_eq!(at_once(|| 1, || 2), (1, 2));
         drop(end);
+    }
+
+    #[test]
+    fn the_slower_part_is_waited_for() {
+        let slow = || thread::sleep(Duration::from_millis(20));
+        assert_eq!(at_once(move || (slow(), 1).1, || thread::sleep(Duration::from_millis(5))), (1, ()));
     }
 
     #[test]

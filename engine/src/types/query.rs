@@ -5,7 +5,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::bounds::{MAX_NEIGHBORS, MAX_POOL, MAX_QUERY_BYTES, MAX_RESULTS, check_limit_up_to, check_unit};
+use super::bounds::{
+    MAX_NEIGHBORS, MAX_POOL, MAX_QUERY_BYTES, MAX_RESULTS, check_label, check_limit_up_to, check_unit,
+};
 use super::filter::Filter;
 use super::kind::Kind;
 use super::period::Period;
@@ -132,7 +134,8 @@ impl Weights {
 pub struct Query {
     /// The query text, in any words; there is no query syntax. Empty in a query by a vector alone ([`Query::of_vector`]).
     pub text: String,
-    /// The tool or command that searches: a short label for [`Engine::searches`](crate::Engine::searches).
+    /// The tool or command that searches: a label for [`Engine::searches`](crate::Engine::searches) of at most
+    /// [`MAX_LABEL_BYTES`](super::MAX_LABEL_BYTES).
     pub tool: Cow<'static, str>,
     /// Which indexes answer.
     pub mode: Mode,
@@ -238,6 +241,9 @@ impl Query {
                 "query",
                 format!("is {} bytes long; at most {MAX_QUERY_BYTES} are searched for", self.text.len()),
             ));
+        }
+        if !self.tool.is_empty() {
+            check_label("tool", &self.tool)?;
         }
         check_limit_up_to(self.limit, MAX_RESULTS)?;
         if self.offset > MAX_RESULTS - self.limit {

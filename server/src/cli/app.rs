@@ -100,7 +100,7 @@ impl App {
 
     /// Notes that memories are on the server of a team alone, where they are.
     pub fn note_unfollowed(&self, engine: &Engine) -> Result<(), Failure> {
-        let unfollowed = engine.viewed_by(&self.settings.context.defaults.own_viewer()).unfollowed_of()?;
+        let unfollowed = engine.viewed_by(&self.settings.context.defaults.own_viewer()).unfollowed()?;
         unfollowed.into_iter().for_each(|why| self.output().note(why));
         Ok(())
     }

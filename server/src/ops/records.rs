@@ -77,7 +77,7 @@ pub fn get(engine: &Engine, context: &Context, params: GetParams) -> Result<GetR
             Ok(GetResult { entry: Some(wire::Entry { links, more_links, ..wire::entry(record) }), error: None })
         }
         Err(error @ Error::NotFound(_)) => {
-            let why = engine.viewed_by(&viewer).unfollowed_of()?.map_or_else(String::new, |why| format!("; {why}"));
+            let why = engine.viewed_by(&viewer).unfollowed()?.map_or_else(String::new, |why| format!("; {why}"));
             Ok(GetResult { entry: None, error: Some(error.worded() + &why) })
         }
         Err(error) => Err(error),

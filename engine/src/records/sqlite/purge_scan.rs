@@ -50,7 +50,7 @@ impl Database {
         ids_where(&*self.reader()?, sql, 0, in_query, progress)
     }
 
-    /// The searches that `viewer` made and whose query or filters have the text.
+    /// The searches that `viewer` made and whose query, filters or tool have the text.
     pub(in crate::records) fn searches_with(
         &self,
         text: &PurgeText,
@@ -61,6 +61,7 @@ impl Database {
             let names = [search.get::<Option<&str>>(1)?, search.get(2)?];
             let filters: Option<&str> = search.get(4)?;
             Ok(text.is_in(search.get(3)?)
+                || text.is_in(search.get(5)?)
                 || names.into_iter().flatten().any(|name| text.is_in(name))
                 || filters.is_some_and(|filters| text.is_in_member(filters, "tags")))
         })
@@ -83,7 +84,7 @@ impl Database {
         progress: &dyn Progress,
         holds: impl Fn(&dyn Row) -> Result<bool>,
     ) -> Result<RoaringTreemap> {
-        let sql = "SELECT id, agent, project, query, filters FROM searches";
+        let sql = "SELECT id, agent, project, query, filters, tool FROM searches";
         let in_search = |row: &dyn Row| Ok(viewer.made(&searcher(row)?) && holds(row)?);
         ids_where(&*self.reader()?, sql, 0, in_search, progress)
     }

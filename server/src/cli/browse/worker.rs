@@ -82,7 +82,7 @@ impl Worker<'_> {
     }
 
     fn load(&self, id: RecordId) -> Result<Option<Box<Memory>>> {
-        // Peeking: browsing is not an access that ranking should learn from.
+        // `get`, not `access`: browsing is not an access that ranking should learn from.
         let viewer = &self.filter.viewer;
         let Some(record) = self.engine.viewed_by(viewer).get(id)? else { return Ok(None) };
         let links = match self.engine.viewed_by(viewer).links(id, LINKED) {

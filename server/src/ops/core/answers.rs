@@ -49,7 +49,7 @@ pub fn missing_project(engine: &Engine, name: &str, list: &str) -> Result<Option
 
 /// A note that some memories are only on a team's server.
 pub fn unfollowed(engine: &Engine, viewer: &Viewer) -> Result<Option<String>> {
-    Ok(engine.viewed_by(viewer).unfollowed_of()?.map(|why| format!("Note: {why}")))
+    Ok(engine.viewed_by(viewer).unfollowed()?.map(|why| format!("Note: {why}")))
 }
 
 /// A note that there are memories of projects, for a call that looks at global ones alone and shows little.
@@ -79,7 +79,7 @@ pub fn nearest<'a>(names: &'a [(String, u64)], name: &str) -> Option<(f64, &'a s
 /// a deleted memory is not repeated: it may have been deleted because of that text.
 pub fn absent(engine: &Engine, id: RecordId, viewer: &Viewer, error: Error) -> Result<Error> {
     let Some(gone) = engine.viewed_by(viewer).get_gone(id)? else {
-        let unfollowed = engine.viewed_by(viewer).unfollowed_of()?;
+        let unfollowed = engine.viewed_by(viewer).unfollowed()?;
         return Ok(unfollowed.map_or(error, |why| Error::invalid("id", format!("memory {id} is not found; {why}"))));
     };
     let (how, read) = match (gone.deleted_at, gone.record.expires_at) {
