@@ -6,11 +6,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use memorist_engine::Engine;
-use memorist_engine::config::{Config, ExportFormat, ServerAddress, TeamSettings};
+use memorist_engine::config::{Config, ServerAddress, TeamSettings};
 use memorist_engine::embed::{Embedder, HashEmbedder};
 use memorist_engine::progress::NoProgress;
 use memorist_engine::team::TeamServer;
-use memorist_engine::types::{Exported, Filter, NewRecord, Query, Viewer};
+use memorist_engine::types::{Filter, NewRecord, Query, Viewer};
 use postgres_testing::{Cluster, Database, Options};
 use tempfile::TempDir;
 
@@ -34,25 +34,12 @@ struct Node {
     _folder: TempDir,
 }
 
-#[derive(Debug)]
-struct DebugFormat;
-
-impl ExportFormat for DebugFormat {
-    fn header(&self) -> String {
-        String::new()
-    }
-
-    fn line(&self, lost: Exported) -> String {
-        format!("{lost:?}")
-    }
-}
-
 impl Node {
     fn open(team: &Database<'_>, config: Config, embedder: Option<Arc<dyn Embedder>>) -> Self {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
         let mut config = config;
         let address = ServerAddress::parse(&team.address()).expect("an address");
-        config.team = Some(TeamSettings::new(address, "bench", &DebugFormat));
+        config.team = Some(TeamSettings::new(address, "bench"));
         let engine = match embedder {
             Some(embedder) => Engine::open_with_embedder(folder.path(), config, embedder),
             None => Engine::open(folder.path(), config),

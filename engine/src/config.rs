@@ -100,15 +100,16 @@ pub struct TeamSettings {
 }
 
 impl TeamSettings {
-    /// A node with this name, which copies every project, and whose answers are never old.
-    pub fn new(address: ServerAddress, node_name: impl Into<String>, lost: &'static dyn ExportFormat) -> Self {
+    /// A node with this name, which copies every project, and whose answers are never old. What is lost is written as text for
+    /// people, which cannot be imported: a program with a format of its own sets [`TeamSettings::lost`].
+    pub fn new(address: ServerAddress, node_name: impl Into<String>) -> Self {
         TeamSettings {
             address,
             follow: Vec::new(),
             reads: Reads::Latest,
             images: None,
             node_name: node_name.into(),
-            lost,
+            lost: &DebugText,
             lost_folder: None,
         }
     }
@@ -121,6 +122,19 @@ pub trait ExportFormat: Debug + Send + Sync {
 
     /// The line of a memory, or of a link.
     fn line(&self, exported: Exported) -> String;
+}
+
+#[derive(Debug)]
+struct DebugText;
+
+impl ExportFormat for DebugText {
+    fn header(&self) -> String {
+        String::new()
+    }
+
+    fn line(&self, exported: Exported) -> String {
+        format!("{exported:?}")
+    }
 }
 
 /// How old what a search of a team store finds may be.

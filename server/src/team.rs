@@ -100,7 +100,8 @@ impl TeamSection {
         }
         let lost_folder = teams.map(|teams| teams.join(address.folder_name()));
         let node_name = node_name(self.node_name.as_deref()).map_err(|why| wrong("node_name", why))?;
-        let mut settings = TeamSettings::new(address, node_name, &ExportLines);
+        let mut settings = TeamSettings::new(address, node_name);
+        settings.lost = &ExportLines;
         settings.lost_folder = lost_folder;
         settings.follow.clone_from(&self.projects);
         settings.reads = reads(self.max_staleness.as_deref()).map_err(|why| wrong("max_staleness", why))?;

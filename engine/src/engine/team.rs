@@ -95,10 +95,10 @@ mod tests {
 
     use super::*;
     use crate::address::ServerAddress;
-    use crate::config::{Config, ExportFormat, TeamSettings};
+    use crate::config::{Config, TeamSettings};
     use crate::progress::NoProgress;
     use crate::team::TeamServer;
-    use crate::types::{Exported, NewRecord, Query, Scope, Viewer};
+    use crate::types::{NewRecord, Query, Scope, Viewer};
 
     struct EngineNode {
         engine: Engine,
@@ -116,19 +116,6 @@ mod tests {
         EngineNode { engine: open(folder.path(), team, images), folder }
     }
 
-    #[derive(Debug)]
-    struct DebugFormat;
-
-    impl ExportFormat for DebugFormat {
-        fn header(&self) -> String {
-            String::new()
-        }
-
-        fn line(&self, lost: Exported) -> String {
-            format!("{lost:?}")
-        }
-    }
-
     fn open(folder: &Path, team: &Database<'_>, images: Option<&Path>) -> Engine {
         open_following(folder, team, images, &[])
     }
@@ -138,7 +125,7 @@ mod tests {
         config.team = Some(TeamSettings {
             follow: follow.iter().map(|project| (*project).to_owned()).collect(),
             images: images.map(Into::into),
-            ..TeamSettings::new(ServerAddress::parse(&team.address()).unwrap(), "test", &DebugFormat)
+            ..TeamSettings::new(ServerAddress::parse(&team.address()).unwrap(), "test")
         });
         Engine::open_with_embedder(folder.join("node"), config, Arc::new(HashEmbedder::new(64))).unwrap()
     }

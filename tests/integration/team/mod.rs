@@ -16,29 +16,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use memorist_engine::Engine;
-use memorist_engine::config::{ExportFormat, ServerAddress, TeamSettings};
+use memorist_engine::config::{ServerAddress, TeamSettings};
 use memorist_engine::progress::NoProgress;
 use memorist_engine::team::TeamServer;
-use memorist_engine::types::Exported;
 
 use crate::support::{Setup, Store, hashed_with};
 
-#[derive(Debug)]
-struct TestLines;
-
-impl ExportFormat for TestLines {
-    fn header(&self) -> String {
-        String::new()
-    }
-
-    fn line(&self, lost: Exported) -> String {
-        format!("{lost:?}")
-    }
-}
-
 /// A node of the team store with this address.
 pub fn settings(address: &str) -> TeamSettings {
-    TeamSettings::new(ServerAddress::parse(address).expect("an address"), "test", &TestLines)
+    TeamSettings::new(ServerAddress::parse(address).expect("an address"), "test")
 }
 
 fn setup(address: &str) -> Setup {

@@ -64,7 +64,7 @@ impl ExportFormat for Lines {
 
 fn settings(address: &str, follow: &[&str]) -> TeamSettings {
     let follow = follow.iter().map(|name| (*name).to_owned()).collect();
-    TeamSettings { follow, ..TeamSettings::new(ServerAddress::parse(address).unwrap(), "test", &Lines) }
+    TeamSettings { follow, lost: &Lines, ..TeamSettings::new(ServerAddress::parse(address).unwrap(), "test") }
 }
 
 impl Node {
