@@ -263,7 +263,7 @@ impl Memories<'_> {
         if !(1..=MAX_NEIGHBORS).contains(&k) {
             return Err(Error::invalid("k", format!("must be between 1 and {MAX_NEIGHBORS}")));
         }
-        self.get(id)?.ok_or(Error::NotFound(id))?;
+        self.require(id)?;
         let (Some((model, _)), Some(index)) = (self.engine.store.model()?, self.engine.store.vector_snapshot()?) else {
             return Ok(Vec::new());
         };

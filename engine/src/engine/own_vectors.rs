@@ -118,7 +118,7 @@ impl Memories<'_> {
     /// # Errors
     /// [`Error::NotFound`], also if the viewer does not see it.
     pub fn vector(&self, id: RecordId) -> Result<Option<Vec<f32>>> {
-        self.get(id)?.ok_or(Error::NotFound(id))?;
+        self.require(id)?;
         match self.engine.store.model()? {
             Some((model, _)) => self.engine.store.records.copy().snapshot()?.embedding(model, id),
             None => Ok(None),
@@ -132,7 +132,7 @@ impl Memories<'_> {
     /// Errors of [`Memories::update_with`].
     pub fn check_update_with(&self, id: RecordId, update: &RecordUpdate, vector: &[f32]) -> Result<()> {
         self.engine.config.sensitive.update(update)?.validate_fields()?;
-        self.get(id)?.ok_or(Error::NotFound(id))?;
+        self.require(id)?;
         unit(vector, vector.len()).map(drop)
     }
 }

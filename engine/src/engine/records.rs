@@ -193,14 +193,14 @@ impl Memories<'_> {
     /// [`Error::NotFound`] when no live record that the viewer sees has this id.
     pub fn access(&self, id: RecordId) -> Result<Record> {
         // An access to a record that the viewer does not see is not counted.
-        self.get(id)?.ok_or(Error::NotFound(id))?;
+        self.require(id)?;
         // `counts`: the access also adds to the access count of the record.
         let access = Access { id, kind: AccessKind::Get, score: None, query: None, counts: true };
         if let Err(error) = self.engine.store.records.record_access(&[access], self.engine.store.now()) {
             tracing::debug!("an access was not counted: {error}");
         }
         // With the new count.
-        self.get(id)?.ok_or(Error::NotFound(id))
+        self.require(id)
     }
 
     /// Returns the live record with this id, if the viewer sees it. Counts and logs no access. In a team store, it first
@@ -208,6 +208,14 @@ impl Memories<'_> {
     pub fn get(&self, id: RecordId) -> Result<Option<Record>> {
         self.viewer.validate()?;
         self.engine.store.records.get(id, self.viewer, self.engine.store.now())
+    }
+
+    /// Returns the live record with this id.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], also if the viewer does not see it.
+    pub(super) fn require(&self, id: RecordId) -> Result<Record> {
+        self.get(id)?.ok_or(Error::NotFound(id))
     }
 
     /// Returns the live record with this id, if the viewer sees it, and at most `max_links` of its links. Meant for

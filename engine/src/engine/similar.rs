@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::Memories;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::keywords::significant_words;
 use crate::overlap::{self, SIMILAR};
 use crate::types::{Filter, Kind, Query, Record, RecordId, Similar};
@@ -49,7 +49,7 @@ impl Memories<'_> {
     /// # Errors
     /// [`Error::NotFound`], also if the viewer does not see it.
     pub fn similar(&self, id: RecordId, limit: usize) -> Result<Vec<Similar>> {
-        let record = self.get(id)?.ok_or(Error::NotFound(id))?;
+        let record = self.require(id)?;
         Ok(self.similar_to(&record, &[record.kind])?.into_iter().filter(resembles).take(limit).collect())
     }
 
@@ -60,7 +60,7 @@ impl Memories<'_> {
     /// # Errors
     /// As [`Memories::similar`].
     pub fn related(&self, id: RecordId, limit: usize) -> Result<Vec<Similar>> {
-        let record = self.get(id)?.ok_or(Error::NotFound(id))?;
+        let record = self.require(id)?;
         let mut all = self.similar_to(&record, &[record.kind])?;
         let mut cosines: Vec<f64> = all.iter().filter_map(|one| one.cosine).collect();
         cosines.sort_by(|a, b| b.total_cmp(a));
@@ -82,7 +82,7 @@ impl Memories<'_> {
     /// # Errors
     /// [`Error::NotFound`], also if the viewer does not see it.
     pub fn similar_among(&self, id: RecordId, kinds: &[Kind], limit: usize) -> Result<Vec<Similar>> {
-        let record = self.get(id)?.ok_or(Error::NotFound(id))?;
+        let record = self.require(id)?;
         Ok(self.similar_to(&record, kinds)?.into_iter().filter(resembles).take(limit).collect())
     }
 
