@@ -36,15 +36,21 @@ pub fn unknown_project(engine: &Engine, context: &Context, project: &Patch<Strin
 
 /// Text about a project without memories, with the name that was probably meant, or with `list`, which says where the names are.
 pub fn missing_project(engine: &Engine, name: &str, list: &str) -> Result<Option<String>> {
-    if engine.unfollowed(name)?.is_some() || engine.viewed_by(&Viewer::OWNER).has_project(name)? {
-        return Ok(None);
-    }
-    let projects = engine.viewed_by(&Viewer::OWNER).project_sizes()?;
+    let Some(projects) = projects_if_unknown(engine, name)? else { return Ok(None) };
     let hint = match nearest(&projects, name) {
         Some((likeness, known)) if likeness > LIKE => format!("did you mean {known:?}?"),
         _ => list.to_owned(),
     };
     Ok(Some(format!("project {name:?}: {hint}")))
+}
+
+/// The projects in use, if none of them has this name, and none on a team's server may have it.
+pub fn projects_if_unknown(engine: &Engine, name: &str) -> Result<Option<Vec<(String, u64)>>> {
+    let all = engine.viewed_by(&Viewer::OWNER);
+    if engine.unfollowed(name)?.is_some() || all.has_project(name)? {
+        return Ok(None);
+    }
+    all.project_sizes().map(Some)
 }
 
 /// A note that some memories are only on a team's server.

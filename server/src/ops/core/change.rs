@@ -6,7 +6,7 @@ use memorist_engine::types::{LinkKind, RecordId, Save, UpdateOutcome, Viewer};
 use memorist_engine::{Engine, Error, Result, Undone};
 use serde_json::{Map, Value};
 
-use super::answers::{absent, delete_one, nearest, updated};
+use super::answers::{absent, delete_one, nearest, projects_if_unknown, updated};
 use super::many;
 use crate::ops;
 use crate::ops::Context;
@@ -147,10 +147,7 @@ fn described(engine: &Engine, id: RecordId) -> Result<String> {
 
 /// A note about a project that has no memories yet, if another has nearly its name.
 fn new_project(engine: &Engine, name: &str) -> Result<Option<String>> {
-    if engine.unfollowed(name)?.is_some() || engine.viewed_by(&Viewer::OWNER).has_project(name)? {
-        return Ok(None);
-    }
-    let projects = engine.viewed_by(&Viewer::OWNER).project_sizes()?;
+    let Some(projects) = projects_if_unknown(engine, name)? else { return Ok(None) };
     let like = nearest(&projects, name).filter(|(likeness, _)| *likeness > 0.9);
     Ok(like.map(|(_, known)| format!("project {name:?} is new; did you mean {known:?}?")))
 }

@@ -23,23 +23,23 @@ const SIMILAR: usize = 10;
 /// A memory, also one that was deleted or has expired and can be restored.
 pub fn memory(engine: &Engine, context: &Context, params: MemoryParams) -> Result<MemoryResult> {
     let viewer = context.defaults.own_viewer();
-    let id = RecordId::from(params.id.0);
-    let (record, recoverable) = match engine.viewed_by(&viewer).get(id)? {
+    let (seen, id) = (engine.viewed_by(&viewer), RecordId::from(params.id.0));
+    let (record, recoverable) = match seen.get(id)? {
         Some(record) => (record, None),
         None => {
-            let Gone { record, deleted_at } = engine.viewed_by(&viewer).get_gone(id)?.ok_or(Error::NotFound(id))?;
+            let Gone { record, deleted_at } = seen.get_gone(id)?.ok_or(Error::NotFound(id))?;
             let deleted = deleted_at.map(|at| RecoverableEntry { why: "deleted", at });
             let recoverable = deleted.or(record.expires_at.map(|at| RecoverableEntry { why: "expired", at }));
             (record, recoverable)
         }
     };
-    let links = if recoverable.is_none() { engine.viewed_by(&viewer).links(id, LINKS_SHOWN + 1)? } else { Vec::new() };
-    let marks = engine.viewed_by(&viewer).status_links(&[id], 0)?.remove(&id).unwrap_or_default();
+    let links = if recoverable.is_none() { seen.links(id, LINKS_SHOWN + 1)? } else { Vec::new() };
+    let marks = seen.status_links(&[id], 0)?.remove(&id).unwrap_or_default();
     let by = |kind: LinkKind| {
         let by = marks.iter().filter(|mark| mark.by_other && mark.kind == kind && recoverable.is_none());
         by.map(|mark| mark.other.get()).collect()
     };
-    let found_by = engine.viewed_by(&viewer).found_by(id, SEARCHES)?.into_iter();
+    let found_by = seen.found_by(id, SEARCHES)?.into_iter();
     Ok(MemoryResult {
         superseded_by: by(LinkKind::Supersedes),
         contradicted_by: by(LinkKind::Contradicts),

@@ -7,7 +7,7 @@ use memorist_engine::types::{
     Comparison, Expect, Filter, ListQuery, MAX_LIMIT, MetadataFilter, Record, RecordId, RecordUpdate, Scalar, Scope,
     Viewer,
 };
-use memorist_engine::{Engine, Error, Result};
+use memorist_engine::{Engine, Error, Memories, Result};
 use serde_json::{Map, Value, json};
 
 use super::path::MemoryPath;
@@ -82,9 +82,14 @@ impl<'a> MemoryFiles<'a> {
         is_shared == (self.scope.project.is_none(), self.scope.agent.is_none()) && self.viewer.sees(&record.scope)
     }
 
+    /// The memories that the viewer of the files sees.
+    pub fn memories(&self) -> Memories<'_> {
+        self.engine.viewed_by(&self.viewer)
+    }
+
     /// A memory of the scope.
     pub fn record(&self, id: RecordId) -> Result<Record> {
-        self.engine.viewed_by(&self.viewer).get(id)?.ok_or(Error::NotFound(id))
+        self.memories().get(id)?.ok_or(Error::NotFound(id))
     }
 
     /// The memories of the scope whose metadata pass, the oldest first.

@@ -147,18 +147,13 @@ fn create(files: &MemoryFiles<'_>, context: &Context, path: &MemoryPath, text: S
             reason: Some("became a file".to_owned()),
             ..moved_to(&record, path)
         };
-        record = files.engine.viewed_by(&files.viewer).update(record.id, &update)?.record;
+        record = files.memories().update(record.id, &update)?.record;
     }
     // Another process may have made one at the same time: the one that was saved first has the path.
     if files.find(path)?.is_some_and(|first| first.record.id != record.id) {
         match saved.created {
-            true => drop(files.engine.viewed_by(&files.viewer).delete(record.id)?),
-            false => drop(
-                files
-                    .engine
-                    .viewed_by(&files.viewer)
-                    .undo_expected(record.id, Some(&Expect::Version(record.version)))?,
-            ),
+            true => drop(files.memories().delete(record.id)?),
+            false => drop(files.memories().undo_expected(record.id, Some(&Expect::Version(record.version)))?),
         }
         return Err(taken().into());
     }
@@ -222,7 +217,7 @@ fn edit<T>(
         check_text(&text)?;
         let expect = Some(Expect::Version(before.version));
         let update = RecordUpdate { content: Some(text), expect, ..RecordUpdate::default() };
-        match files.engine.viewed_by(&files.viewer).update(before.id, &update) {
+        match files.memories().update(before.id, &update) {
             Ok(outcome) => Ok((said, outcome.record)),
             Err(Error::Duplicate(id)) => Err(same_text(&files.record(id)?)),
             Err(error) => Err(error.into()),
@@ -259,7 +254,7 @@ pub fn clear(engine: &Engine, context: &Context) -> Result<String, FileError> {
 
 fn delete_all(files: &MemoryFiles<'_>, deleted: &[MemoryFile]) -> Result<(), FileError> {
     let each = deleted.iter().map(|file| (file.record.id, Expect::Version(file.record.version)));
-    files.engine.viewed_by(&files.viewer).delete_all(&each.collect::<Vec<_>>())?;
+    files.memories().delete_all(&each.collect::<Vec<_>>())?;
     Ok(())
 }
 
@@ -280,7 +275,7 @@ fn rename(files: &MemoryFiles<'_>, old: &MemoryPath, new: &MemoryPath) -> Result
             Ok((file.record.id, moved_to(&file.record, &path)))
         });
         let updates: Vec<_> = updates.collect::<Result<_, String>>()?;
-        Ok(files.engine.viewed_by(&files.viewer).update_all(&updates)?)
+        Ok(files.memories().update_all(&updates)?)
     })?;
     // Another process may have made something there at the same time.
     let is_moved = |record: &Record| moved.iter().any(|outcome| outcome.record.id == record.id);
@@ -288,7 +283,7 @@ fn rename(files: &MemoryFiles<'_>, old: &MemoryPath, new: &MemoryPath) -> Result
     if files.at(new.as_str())?.into_iter().chain(below).any(|record| !is_moved(&record)) {
         for outcome in &moved {
             let expect = Expect::Version(outcome.record.version);
-            files.engine.viewed_by(&files.viewer).undo_expected(outcome.record.id, Some(&expect))?;
+            files.memories().undo_expected(outcome.record.id, Some(&expect))?;
         }
         return Err(taken().into());
     }
