@@ -299,6 +299,13 @@ mod tests {
 
     /// Notes of hooks lead to sources that were added, and nowhere else.
     #[test]
+    fn a_folder_without_a_store_stays_without_one() {
+        let (folder, noted) = store();
+        assert!(!noted.is_wanted(&path(1)).unwrap());
+        assert!(!folder.path().join("memory.db").exists());
+    }
+
+    #[test]
     fn only_sources_of_sessions_are_read() {
         let (folder, noted) = store();
         let engine = Engine::open(folder.path(), Config::without_model()).unwrap();
