@@ -47,7 +47,7 @@ impl Memories<'_> {
     /// meaning, if its embedding is available.
     ///
     /// # Errors
-    /// [`Error::NotFound`], also if the viewer does not see it.
+    /// [`Error::NotFound`](crate::Error::NotFound), also if the viewer does not see it.
     pub fn similar(&self, id: RecordId, limit: usize) -> Result<Vec<Similar>> {
         let record = self.require(id)?;
         Ok(self.similar_to(&record, &[record.kind])?.into_iter().filter(resembles).take(limit).collect())
@@ -80,7 +80,7 @@ impl Memories<'_> {
     /// Does what [`Memories::similar`] does, but compares the words of records of any of `kinds`.
     ///
     /// # Errors
-    /// [`Error::NotFound`], also if the viewer does not see it.
+    /// [`Error::NotFound`](crate::Error::NotFound), also if the viewer does not see it.
     pub fn similar_among(&self, id: RecordId, kinds: &[Kind], limit: usize) -> Result<Vec<Similar>> {
         let record = self.require(id)?;
         Ok(self.similar_to(&record, kinds)?.into_iter().filter(resembles).take(limit).collect())
