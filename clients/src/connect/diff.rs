@@ -1,7 +1,8 @@
 //! A change as people are shown it: our lines and no others, which may be somebody's secrets.
 
 use crate::format::Thin;
-use similar::{Algorithm, ChangeTag, DiffTag, TextDiff, capture_diff_slices};
+use imara_diff::{Algorithm, Diff, InternedInput};
+use std::ops::Range;
 
 /// Our lines that are removed and added between two versions of a file. `base` is the file without our part.
 pub fn shown(before: &str, base: &str, after: &str) -> String {
@@ -9,40 +10,54 @@ pub fn shown(before: &str, base: &str, after: &str) -> String {
     let [before, base, after] = [before, base, after].map(Thin::new);
     let (before, base, after) = (&before.text, &base.text, &after.text);
     let (before, after) = (ours(base, before), ours(base, after));
-    let diff = TextDiff::from_lines(&before, &after);
-    let changes = diff.iter_all_changes().filter(|change| change.tag() != ChangeTag::Equal);
-    changes.map(|change| format!("{}{}", change.tag(), change.value())).collect()
+    let mut shown = String::new();
+    for hunk in diff(&before, &after).hunks() {
+        let (removed, added) = (&before[range(&hunk.before)], &after[range(&hunk.after)]);
+        shown.extend(removed.iter().map(|line| format!("-{line}\n")));
+        shown.extend(added.iter().map(|line| format!("+{line}\n")));
+    }
+    shown
 }
 
 /// The lines that `text` has and `base` lacks. A line that is only partly ours is cut to our part, with … around it.
-fn ours(base: &str, text: &str) -> String {
-    let old: Vec<&str> = base.split_inclusive('\n').collect();
-    let new: Vec<&str> = text.split_inclusive('\n').collect();
+fn ours(base: &str, text: &str) -> Vec<String> {
+    let old: Vec<&str> = base.lines().collect();
+    let new: Vec<&str> = text.lines().collect();
     // A line that only gets a comma, or loses it, is as it was.
-    let bare =
-        |lines: &[&str]| lines.iter().map(|line| line.trim_end().trim_end_matches(',').to_owned()).collect::<Vec<_>>();
+    let [bare_old, bare_new] = [&old, &new]
+        .map(|lines| -> Vec<&str> { lines.iter().map(|line| line.trim_end().trim_end_matches(',')).collect() });
     let mut shown = Vec::new();
-    for op in capture_diff_slices(Algorithm::Myers, &bare(&old), &bare(&new)) {
-        let lines = &new[op.new_range()];
-        match op.tag() {
-            DiffTag::Equal | DiffTag::Delete => {}
-            DiffTag::Insert => shown.extend(lines.iter().map(|&line| line.to_owned())),
-            DiffTag::Replace => shown.extend(added(&old[op.old_range()].concat(), &lines.concat())),
+    for hunk in diff(&bare_old, &bare_new).hunks() {
+        let (removed, lines) = (&old[range(&hunk.before)], &new[range(&hunk.after)]);
+        match removed {
+            [] => shown.extend(lines.iter().map(|&line| line.to_owned())),
+            _ => shown.extend(added(&removed.join("\n"), &lines.join("\n"))),
         }
     }
-    shown.iter().map(|line| format!("{}\n", line.trim_end_matches(['\r', '\n']))).collect()
+    shown
 }
 
 /// The lines of `new`, each cut to the words that `old` lacks, without the lines where these are only punctuation.
 fn added(old: &str, new: &str) -> Vec<String> {
     let (old, new) = (words(old), words(new));
-    let ops = capture_diff_slices(Algorithm::Myers, &old, &new);
-    let mut is_new = vec![true; new.len()];
-    for op in ops.iter().filter(|op| op.tag() == DiffTag::Equal) {
-        is_new[op.new_range()].fill(false);
-    }
-    let words: Vec<(&str, bool)> = new.into_iter().zip(is_new).collect();
-    words.split_inclusive(|(word, _)| *word == "\n").filter_map(part).collect()
+    let diff = diff(&old, &new);
+    let words: Vec<(&str, bool)> = new.into_iter().zip(0..).map(|(word, at)| (word, diff.is_added(at))).collect();
+    words.split(|(word, _)| *word == "\n").filter_map(part).collect()
+}
+
+/// The elements that are removed from `before`, and those that are added to `after`.
+fn diff<T: AsRef<str>>(before: &[T], after: &[T]) -> Diff {
+    let mut input = InternedInput::<&str>::default();
+    input.update_before(before.iter().map(AsRef::as_ref));
+    input.update_after(after.iter().map(AsRef::as_ref));
+    let mut diff = Diff::compute(Algorithm::Myers, &input);
+    diff.postprocess_no_heuristic(&input);
+    diff
+}
+
+/// The elements of one side of a hunk.
+fn range(side: &Range<u32>) -> Range<usize> {
+    side.start as usize..side.end as usize
 }
 
 /// The new words of a line, with … for the others; `None` if they are only punctuation.
