@@ -4,7 +4,7 @@
 //! the model's time, not ours. Also: under a filter that 1 % pass, with its recall; under broad filters that are used
 //! for the first time; right after a write, when the tail of the log is first indexed in memory; similar memories, as a
 //! save reports them; and for the viewer of a project, against all records, also right after a publish.
-//! `MEMORIST_BENCH_VIEWS=1` runs only the last.
+//! `MEMORIST_BENCH_VIEWS=1` runs only the last, and `MEMORIST_BENCH_VIEWS=0` all others.
 //! Run: `cargo bench --bench hybrid`; on one core: `taskset -c 0 cargo bench --bench hybrid`
 
 mod common;
@@ -196,8 +196,11 @@ fn median<const PARTS: usize>(times: &[[Duration; PARTS]], part: usize) -> Durat
 }
 
 fn hybrid(criterion: &mut Criterion) {
-    views(Corpus::new(common::count()));
-    if std::env::var_os("MEMORIST_BENCH_VIEWS").is_some() {
+    let only_views = std::env::var("MEMORIST_BENCH_VIEWS").ok();
+    if only_views.as_deref() != Some("0") {
+        views(Corpus::new(common::count()));
+    }
+    if only_views.as_deref() == Some("1") {
         return;
     }
     let corpus = Corpus::new(common::count());
