@@ -2,7 +2,7 @@
 
 use super::purge::mark::PurgeMark;
 use super::sqlite::store::Database;
-use super::transaction::{Select, Tx};
+use super::transaction::{Select, Tx, Work};
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::types::{Millis, NewSource, NodeState, RecordId};
@@ -53,7 +53,7 @@ impl NoFollower {
         match *self {}
     }
 
-    pub(crate) fn write<T>(&self, _: &Database, _: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+    pub(crate) fn write(&self, _: &Database, _: &mut Work<'_>) -> Result<()> {
         match *self {}
     }
 

@@ -16,7 +16,7 @@ use super::rules::{embeddings, files, refused};
 use super::sqlite::folder;
 use super::sqlite::snapshot::Snapshot;
 use super::sqlite::store::Database;
-use super::transaction::{Authority, Tx};
+use super::transaction::{Authority, Work};
 #[cfg(feature = "postgres")]
 use crate::config::{ServerAddress, TeamSettings};
 #[cfg(feature = "postgres")]
@@ -355,15 +355,15 @@ impl Records {
 }
 
 impl Authority for Records {
-    fn write<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
-        if let Some(follower) = &self.follower {
-            return follower.write(&self.database, work);
+    fn run(&self, work: &mut Work<'_>) -> Result<()> {
+        match &self.follower {
+            Some(follower) => follower.write(&self.database, work),
+            None => self.database.run(work),
         }
-        self.database.write(work)
     }
 
     /// Writes usage data, which stays in `memory.db`.
-    fn write_unsynced_within<T>(&self, timeout: Duration, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
-        self.database.write_unsynced_within(timeout, work)
+    fn run_unsynced(&self, timeout: Duration, work: &mut Work<'_>) -> Result<()> {
+        self.database.run_unsynced(timeout, work)
     }
 }

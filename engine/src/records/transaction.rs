@@ -62,16 +62,42 @@ pub(crate) trait Authority {
     ///
     /// Fails if other writers block it for longer than 15 seconds. In PostgreSQL, this limits each wait for a lock, and
     /// no conflict leads to another run after that time.
-    fn write<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T>;
+    fn run(&self, work: &mut Work<'_>) -> Result<()>;
 
-    /// Like [`Self::write`], but waits for other writers only as long as `timeout`, and does not wait for the disk: the
+    /// Like [`Self::run`], but waits for other writers only as long as `timeout`, and does not wait for the disk: the
     /// changes survive a crash of the process, but perhaps not a power cut.
-    fn write_unsynced_within<T>(&self, timeout: Duration, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T>;
+    fn run_unsynced(&self, timeout: Duration, work: &mut Work<'_>) -> Result<()>;
+
+    /// Like [`Self::run`], with the result of `work`.
+    fn write<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+        keep_result(work, |work| self.run(work))
+    }
+
+    /// Like [`Self::run_unsynced`], with the result of `work`.
+    fn write_unsynced_within<T>(&self, timeout: Duration, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+        keep_result(work, |work| self.run_unsynced(timeout, work))
+    }
 
     /// Calls [`Self::write_unsynced_within`] with a timeout of half a second.
     fn write_unsynced<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
         self.write_unsynced_within(UNSYNCED_TIMEOUT, work)
     }
+}
+
+/// The work of a transaction.
+pub(crate) type Work<'a> = dyn FnMut(&dyn Tx) -> Result<()> + 'a;
+
+/// Calls `run` with a form of `work` that keeps the result. So `run` is compiled once, not once for each result.
+pub(crate) fn keep_result<T>(
+    mut work: impl FnMut(&dyn Tx) -> Result<T>,
+    run: impl FnOnce(&mut Work<'_>) -> Result<()>,
+) -> Result<T> {
+    let mut result = None;
+    run(&mut |tx| {
+        result = Some(work(tx)?);
+        Ok(())
+    })?;
+    Ok(result.expect("a transaction runs its work"))
 }
 
 /// Runs queries, in a transaction or outside of one.

@@ -13,7 +13,7 @@ use crate::records::meta;
 use crate::records::rules::access::{Access, count_accesses, record_access};
 use crate::records::rules::import::{Aliases, import};
 use crate::records::rules::{embeddings, expiry, links, next_model, purge, recalled, save, update};
-use crate::records::transaction::Each;
+use crate::records::transaction::{Each, Work};
 use crate::types::{AccessKind, GivenFields, LinkKind, Portable, Save};
 
 /// Fails at one of the statements of each transaction.
@@ -23,13 +23,13 @@ struct FailsAt<'a, A> {
 }
 
 impl<A: Authority> Authority for FailsAt<'_, A> {
-    fn write<T>(&self, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
-        self.authority.write(|tx| work(&FailingTx { tx, left: Cell::new(Some(self.statement)) }))
+    fn run(&self, work: &mut Work<'_>) -> Result<()> {
+        self.authority.run(&mut |tx| work(&FailingTx { tx, left: Cell::new(Some(self.statement)) }))
     }
 
-    fn write_unsynced_within<T>(&self, timeout: Duration, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
-        self.authority
-            .write_unsynced_within(timeout, |tx| work(&FailingTx { tx, left: Cell::new(Some(self.statement)) }))
+    fn run_unsynced(&self, timeout: Duration, work: &mut Work<'_>) -> Result<()> {
+        let mut failing = |tx: &dyn Tx| work(&FailingTx { tx, left: Cell::new(Some(self.statement)) });
+        self.authority.run_unsynced(timeout, &mut failing)
     }
 }
 
@@ -74,18 +74,18 @@ impl Tx for FailingTx<'_> {
 struct RunsTwice<'a, S>(&'a S);
 
 impl<S: Subject> Authority for RunsTwice<'_, S> {
-    fn write<T>(&self, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+    fn run(&self, work: &mut Work<'_>) -> Result<()> {
         let (store, authority) = (self.0, self.0.authority());
-        let lost = store.keeping_numbers(|| authority.write(|tx| work(tx).and(Err::<(), _>(Error::Cancelled))));
+        let lost = store.keeping_numbers(|| authority.run(&mut |tx| work(tx).and(Err(Error::Cancelled))));
         assert!(lost.is_err());
-        authority.write(work)
+        authority.run(work)
     }
 
-    fn write_unsynced_within<T>(&self, timeout: Duration, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+    fn run_unsynced(&self, timeout: Duration, work: &mut Work<'_>) -> Result<()> {
         let (store, authority) = (self.0, self.0.authority());
-        let lose = || authority.write_unsynced_within(timeout, |tx| work(tx).and(Err::<(), _>(Error::Cancelled)));
+        let lose = || authority.run_unsynced(timeout, &mut |tx| work(tx).and(Err(Error::Cancelled)));
         assert!(store.keeping_numbers(lose).is_err());
-        authority.write_unsynced_within(timeout, work)
+        authority.run_unsynced(timeout, work)
     }
 }
 

@@ -17,7 +17,7 @@ use crate::records::log::Change;
 use crate::records::postgres::errors::{explain, was_dropped};
 use crate::records::rules::log::append;
 use crate::records::sqlite::store::Database;
-use crate::records::transaction::{Authority, SelectExt, Tx};
+use crate::records::transaction::{Authority, SelectExt, Tx, Work};
 use crate::types::RecordId;
 
 /// Timeout of the server for a search, or for reading after a write.
@@ -94,21 +94,21 @@ impl Follower {
     }
 
     /// Writes on the server, and copies the changes. They are saved even if they cannot be copied yet.
-    pub(crate) fn write<T>(&self, database: &Database, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+    pub(crate) fn write(&self, database: &Database, work: &mut Work<'_>) -> Result<()> {
         let (mut cursor, mut asked) = (None, 0);
         let question = || {
             cursor = self.cursor(database).ok().flatten();
             asked = clock::now();
             Some(question::question(Some(cursor.as_ref()?), self.server.node()))
         };
-        let (done, answer) = self.server.write_and_ask(question, work)?;
+        let answer = self.server.write_and_ask(question, work)?;
         let known = cursor.zip(answer).and_then(|(cursor, answer)| {
             let news = question::answered(answer, Some(&cursor), asked).ok()?;
             Some((cursor, news))
         });
         // It was logged, and the next pull brings it.
         let _ = self.pull_knowing(known, database, PullReason::Written, &NoProgress);
-        Ok(done)
+        Ok(())
     }
 
     /// Whether everything that this node follows was copied once.

@@ -27,7 +27,7 @@ use super::format;
 use super::schema::SCHEMA;
 use super::statement::Statement;
 use crate::error::{Error, Result};
-use crate::records::transaction::{Authority, Each, Row, Select, Tx, Value};
+use crate::records::transaction::{Authority, Each, Row, Select, Tx, Value, Work, keep_result};
 use crate::text;
 
 /// A write gives up after waiting this long for other writes.
@@ -90,32 +90,34 @@ impl Server {
 
     /// Runs `work` in a transaction that is on the disk of the server when this returns, but need not be on a standby's.
     pub(crate) fn write_locally<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
-        explained(self.pool.address(), self.transact(COMMITS_LOCALLY, WRITE_TIMEOUT, &mut || None, work))
-            .map(|(done, _)| done)
+        keep_result(work, |work| {
+            let done = self.transact(COMMITS_LOCALLY, WRITE_TIMEOUT, &mut || None, work);
+            explained(self.pool.address(), done).map(drop)
+        })
     }
 
-    /// [Writes](Authority::write), and asks a question behind the COMMIT if no other thread of this process writes. Returns its answer,
-    /// too, if there was one.
-    pub(crate) fn write_and_ask<T>(
+    /// [Runs](Authority::run) `work`, and asks a question behind the COMMIT if no other thread of this process writes. Returns its
+    /// answer, if there was one.
+    pub(crate) fn write_and_ask(
         &self,
         mut question: impl FnMut() -> Option<String>,
-        work: impl FnMut(&dyn Tx) -> Result<T>,
-    ) -> Result<(T, Option<Answer>)> {
+        work: &mut Work<'_>,
+    ) -> Result<Option<Answer>> {
         explained(self.pool.address(), self.transact(COMMITS, WRITE_TIMEOUT, &mut question, work))
     }
 
-    fn transact<T>(
+    fn transact(
         &self,
         commits: &str,
         timeout: Duration,
         question: &mut dyn FnMut() -> Option<String>,
-        mut work: impl FnMut(&dyn Tx) -> Result<T>,
-    ) -> Result<(T, Option<Answer>)> {
+        work: &mut Work<'_>,
+    ) -> Result<Option<Answer>> {
         let began = Instant::now();
         let (mut pause, mut doubled) = (PAUSE, 0);
         loop {
-            match self.attempt(commits, timeout, question, &mut work)? {
-                Attempt::Done(done, answer) => return Ok((done, answer)),
+            match self.attempt(commits, timeout, question, work)? {
+                Attempt::Done(answer) => return Ok(answer),
                 Attempt::Lost(error) if began.elapsed() >= timeout => return Err(error),
                 Attempt::Lost(error) if is_doubled(&error) && doubled == MOST_DOUBLED => {
                     let why = "the team store already has it, but this role cannot see it";
@@ -132,23 +134,23 @@ impl Server {
         }
     }
 
-    fn attempt<T>(
+    fn attempt(
         &self,
         commits: &str,
         timeout: Duration,
         question: &mut dyn FnMut() -> Option<String>,
-        work: &mut impl FnMut(&dyn Tx) -> Result<T>,
-    ) -> Result<Attempt<T>> {
+        work: &mut Work<'_>,
+    ) -> Result<Attempt> {
         let Some(_permit) = self.limiter.take(timeout) else {
             let why = "timed out while this node was writing; retry".into();
             return Err(Error::Server { address: self.pool.address().to_string(), why });
         };
         let mut client = self.pool.lend()?;
         let tx = Transaction::new(&mut client, self.begin(commits, timeout));
-        let done = work(&tx).and_then(|done| Ok((done, tx.rest()?)));
+        let rest = work(&tx).and_then(|()| tx.rest());
         let has_begun = tx.has_begun();
-        let (done, rest) = match done {
-            Ok(done) => done,
+        let rest = match rest {
+            Ok(rest) => rest,
             // It was lost while it was idle.
             Err(error) if client.was_idle && !has_begun && was_dropped(&error) => {
                 self.pool.forget_idle();
@@ -173,7 +175,7 @@ impl Server {
         match ended.outcome {
             Ok(()) => {
                 client.give_back();
-                Ok(Attempt::Done(done, question.map(|_| ended.messages)))
+                Ok(Attempt::Done(question.map(|_| ended.messages)))
             }
             Err(error) if is_disconnected(&error) || client.is_closed() => {
                 drop(client);
@@ -182,14 +184,14 @@ impl Server {
                 }
                 // Also where its answer came, and that to the question did not: another server may be the primary by now.
                 match self.has_committed(&token, timeout)? {
-                    true => Ok(Attempt::Done(done, None)),
+                    true => Ok(Attempt::Done(None)),
                     false => Ok(Attempt::Lost(error)),
                 }
             }
             Err(error) if has_committed => {
                 tracing::debug!("the changes after a write are unknown: {error}");
                 client.give_back();
-                Ok(Attempt::Done(done, None))
+                Ok(Attempt::Done(None))
             }
             Err(error) => {
                 if client.batch_execute("ROLLBACK").is_ok() {
@@ -295,19 +297,19 @@ impl Drop for TxPermit<'_> {
 }
 
 /// The outcome of a transaction.
-enum Attempt<T> {
-    Done(T, Option<Answer>),
+enum Attempt {
+    Done(Option<Answer>),
     /// It lost against another one, and changed nothing.
     Lost(Error),
 }
 
 impl Authority for Server {
-    fn write<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
-        self.write_and_ask(|| None, work).map(|(done, _)| done)
+    fn run(&self, work: &mut Work<'_>) -> Result<()> {
+        self.write_and_ask(|| None, work).map(drop)
     }
 
-    fn write_unsynced_within<T>(&self, timeout: Duration, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
-        explained(self.pool.address(), self.transact("'off'", timeout, &mut || None, work)).map(|(done, _)| done)
+    fn run_unsynced(&self, timeout: Duration, work: &mut Work<'_>) -> Result<()> {
+        explained(self.pool.address(), self.transact("'off'", timeout, &mut || None, work)).map(drop)
     }
 }
 

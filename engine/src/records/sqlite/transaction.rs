@@ -14,10 +14,10 @@ use super::errors::{explain, held};
 use super::queue::WriteTurn;
 use super::store::Database;
 use crate::error::{Error, Result};
-use crate::records::transaction::{Authority, Each, Row, Select, Tx, Value};
+use crate::records::transaction::{Authority, Each, Row, Select, Tx, Value, Work};
 
 impl Authority for Database {
-    fn write<T>(&self, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+    fn run(&self, work: &mut Work<'_>) -> Result<()> {
         let began = Instant::now();
         let writing = self.writing()?;
         self.files.check()?;
@@ -28,13 +28,12 @@ impl Authority for Database {
         let turn = writing.queue.turn(left());
         let written =
             wait_at_most(&mut conn, left()).map_err(Error::from).and_then(|()| transact(&mut conn, turn, work));
-        let done = written.map_err(|error| explain(&self.path, error))?;
-        self.files.check()?;
-        Ok(done)
+        written.map_err(|error| explain(&self.path, error))?;
+        self.files.check()
     }
 
-    fn write_unsynced_within<T>(&self, timeout: Duration, work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
-        self.write_unsynced_with(timeout, |conn, turn| transact(conn, turn, work))
+    fn run_unsynced(&self, timeout: Duration, work: &mut Work<'_>) -> Result<()> {
+        self.run_unsynced_on(timeout, |conn, turn| transact(conn, turn, work))
     }
 }
 
@@ -47,19 +46,22 @@ impl Database {
         timeout: Duration,
         work: impl FnMut(&dyn Tx) -> Result<T>,
     ) -> Result<T> {
-        self.write_unsynced_with(timeout, |conn, turn| {
-            conn.pragma_update(None, "foreign_keys", false)?;
-            let done = transact(conn, turn, work);
-            conn.pragma_update(None, "foreign_keys", true)?;
-            done
-        })
+        let run = |work: &mut Work<'_>| {
+            self.run_unsynced_on(timeout, |conn, turn| {
+                conn.pragma_update(None, "foreign_keys", false)?;
+                let done = transact(conn, turn, work);
+                conn.pragma_update(None, "foreign_keys", true)?;
+                done
+            })
+        };
+        crate::records::transaction::keep_result(work, run)
     }
 
-    fn write_unsynced_with<T>(
+    fn run_unsynced_on(
         &self,
         timeout: Duration,
-        write: impl FnOnce(&mut Connection, WriteTurn) -> Result<T>,
-    ) -> Result<T> {
+        run: impl FnOnce(&mut Connection, WriteTurn) -> Result<()>,
+    ) -> Result<()> {
         let began = Instant::now();
         let busy = || Error::Store { path: self.path.clone(), why: "other processes are writing to it".into() };
         let writing = self.writing()?;
@@ -70,19 +72,18 @@ impl Database {
         let left = || timeout.saturating_sub(began.elapsed());
         let turn = writing.queue.turn(left());
         wait_at_most(&mut conn, left())?;
-        let done = write(&mut conn, turn).map_err(|error| explain(&self.path, error))?;
-        self.files.check()?;
-        Ok(done)
+        run(&mut conn, turn).map_err(|error| explain(&self.path, error))?;
+        self.files.check()
     }
 }
 
 /// SQLite has one writer at a time, so that a transaction which has begun never has to run again.
-fn transact<T>(conn: &mut Connection, turn: WriteTurn, mut work: impl FnMut(&dyn Tx) -> Result<T>) -> Result<T> {
+fn transact(conn: &mut Connection, turn: WriteTurn, work: &mut Work<'_>) -> Result<()> {
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     drop(turn);
-    let result = work(&tx)?; // an error rolls back as `tx` goes
+    work(&tx)?; // an error rolls back as `tx` goes
     tx.commit()?;
-    Ok(result)
+    Ok(())
 }
 
 impl Select for Connection {
